@@ -1,0 +1,1 @@
+"""The only code that opens our state for writing."""

@@ -1,0 +1,136 @@
+"""Append-only JSONL. Each row names the digest of the row before it, so a changed or missing row shows."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from omo.clock import stamp
+from omo.digest import sha256
+from omo.state import store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Row = dict[str, Any]
+
+LONGEST_ROW = 256 * 1024
+START = "0" * 32
+
+
+class Head:
+    """The end of a ledger: what the next row continues."""
+
+    __slots__ = ("digest", "row", "seq")
+
+    def __init__(self, seq: int, digest: str, row: Row | None) -> None:
+        self.seq = seq
+        self.digest = digest
+        self.row = row
+
+
+def append(path: str, events: list[Row], *, actor: str, now: float, after: int = 0) -> Head:
+    """Add events. Call with the session's lock held; `after` is the last seq the snapshot knows of."""
+    head = _mend_and_find_head(path)
+    seq, digest = max(head.seq, after), head.digest
+    lines = []
+    row: Row = {}
+    for event in events:
+        seq += 1
+        row = {"seq": seq, "ts": stamp(now), "kind": event["kind"], "actor": actor, "prev": digest, **event}
+        line = store.encode(store.dump(row))
+        digest = digest_of(line)
+        lines.append(line + b"\n")
+    _write(path, b"".join(lines))
+    return Head(seq, digest, row)
+
+
+def head_of(path: str) -> Head:
+    """The last whole row, without changing anything."""
+    return _head(_tail(path))
+
+
+def digest_of(line: bytes) -> str:
+    return sha256(line)[:32]
+
+
+def rows(path: str) -> list[Row]:
+    """Every row that can be read, oldest first. `verify` says whether they are all there."""
+    return [row for row in (_parse(line) for line in _lines(path)) if row is not None]
+
+
+def verify(path: str, *, expected_seq: int = 0, expected_digest: str = "") -> list[str]:
+    """What is wrong with the chain, in words; empty when nothing is."""
+    problems = []
+    seq, digest = 0, START
+    for number, line in enumerate(_lines(path), start=1):
+        row = _parse(line)
+        if row is None:
+            problems.append(f"line {number} is not a row")
+        elif row.get("seq") != seq + 1 or row.get("prev") != digest:
+            problems.append(f"line {number} does not follow the line before it")
+        seq = row["seq"] if row and isinstance(row.get("seq"), int) else seq + 1
+        digest = digest_of(line)
+    if expected_seq > seq or (expected_seq == seq and expected_digest not in ("", digest)):
+        problems.append(f"ends at row {seq}, but row {expected_seq} was written")
+    return problems
+
+
+def _write(path: str, data: bytes) -> None:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            os.write(descriptor, data)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise store.unwritable(path, error) from None
+
+
+def _mend_and_find_head(path: str) -> Head:
+    """A last line without its end was being written when its writer died: keep it aside, go on before it."""
+    tail = _tail(path)
+    torn = len(tail) - (tail.rfind(b"\n") + 1)
+    if torn:
+        _write(path + ".torn", tail[-torn:] + b"\n")
+        os.truncate(path, os.path.getsize(path) - torn)
+        tail = tail[:-torn]
+    return _head(tail)
+
+
+def _tail(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 2 * LONGEST_ROW))
+            return file.read()
+    except FileNotFoundError:
+        return b""
+
+
+def _head(tail: bytes) -> Head:
+    whole = tail.split(b"\n")[:-1]
+    if not whole:
+        return Head(0, START, None)
+    row = _parse(whole[-1])
+    seq = row.get("seq") if row else None
+    return Head(seq if isinstance(seq, int) else 0, digest_of(whole[-1]), row)
+
+
+def _lines(path: str) -> list[bytes]:
+    try:
+        with open(path, "rb") as file:
+            raw = file.read()
+    except FileNotFoundError:
+        return []
+    return raw.split(b"\n")[:-1]
+
+
+def _parse(line: bytes) -> Row | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None

@@ -1,0 +1,122 @@
+"""Where everything is. One function per file; hooks and CLI share them, so they cannot look in two places."""
+
+from __future__ import annotations
+
+import os
+
+from omo.digest import sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STATE_DIR = os.path.join(".sisyphus", "cc-omo")
+SAFE_ID = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+LONGEST_ID = 96
+RESERVED = ("con", "prn", "aux", "nul")  # Windows opens the device, whatever the directory
+
+
+def project_root(environ: Mapping[str, str], cwd: str) -> str:
+    """The directory that holds (or would hold) our state: the nearest that already does, else the git top level."""
+    start = os.path.abspath(environ.get("OMO_PROJECT_DIR") or environ.get("CLAUDE_PROJECT_DIR") or cwd or ".")
+    ancestors = list(_upwards(start))
+    for directory in ancestors:
+        if os.path.isdir(os.path.join(directory, STATE_DIR)):
+            return directory
+    return git_top_level(ancestors) or start
+
+
+def git_top_level(ancestors: list[str]) -> str | None:
+    """The superproject's top level: a submodule belongs to the repository that contains it."""
+    for directory in ancestors:
+        marker = os.path.join(directory, ".git")
+        if os.path.isdir(marker) or (os.path.isfile(marker) and not _is_submodule(marker)):
+            return directory
+    return None
+
+
+def state_dir(root: str, environ: Mapping[str, str]) -> str:
+    """`.sisyphus/cc-omo` in the project, or below `OMO_STATE_DIR` one directory for each repository."""
+    elsewhere = environ.get("OMO_STATE_DIR")
+    if not elsewhere:
+        return os.path.join(root, STATE_DIR)
+    return os.path.join(os.path.abspath(elsewhere), _repository_id(root))
+
+
+def runtime_file(state: str) -> str:
+    return os.path.join(state, "runtime.local.json")
+
+
+def log_file(state: str) -> str:
+    return os.path.join(state, "hooks.log")
+
+
+def tree_cache(state: str) -> str:
+    return os.path.join(state, "tree.cache")
+
+
+def session_dir(state: str, session: str) -> str:
+    return os.path.join(state, "sessions", file_name_of(session))
+
+
+def events_file(state: str, session: str) -> str:
+    return os.path.join(session_dir(state, session), "events.jsonl")
+
+
+def gates_file(state: str, session: str) -> str:
+    return os.path.join(session_dir(state, session), "gates.json")
+
+
+def session_lock(state: str, session: str) -> str:
+    return os.path.join(session_dir(state, session), "session.lock")
+
+
+def settings_file(root: str) -> str:
+    return os.path.join(root, ".sisyphus", "omo.json")
+
+
+def file_name_of(session: str) -> str:
+    """A session id as one safe path component. Plain ids stay readable; any other becomes a digest of itself."""
+    plain = 0 < len(session) <= LONGEST_ID and SAFE_ID.issuperset(session)
+    if plain and session.lower() not in RESERVED:
+        return session
+    return "x-" + sha256(session.encode("utf-8", "surrogatepass"))[:40]
+
+
+def _upwards(directory: str) -> list[str]:
+    found = [directory]
+    while (parent := os.path.dirname(directory)) != directory:
+        found.append(parent)
+        directory = parent
+    return found
+
+
+def _git_dir_of(marker: str) -> str:
+    """What a `.git` file points to, as written."""
+    try:
+        with open(marker, encoding="utf-8", errors="surrogateescape") as file:
+            line = file.readline(4096).strip()
+    except OSError:
+        return ""
+    return line[len("gitdir:") :].strip() if line.startswith("gitdir:") else ""
+
+
+def _is_submodule(marker: str) -> bool:
+    return "/modules/" in _git_dir_of(marker).replace("\\", "/")
+
+
+def _repository_id(root: str) -> str:
+    """The same for every worktree of one repository."""
+    common = os.path.realpath(_common_git_dir(root) or root)
+    name = os.path.basename(root) or "root"
+    readable = "".join(letter if letter in SAFE_ID else "-" for letter in name)[:40]
+    return f"{readable}-{sha256(os.fsencode(common))[:12]}"
+
+
+def _common_git_dir(root: str) -> str | None:
+    marker = os.path.join(root, ".git")
+    if os.path.isdir(marker):
+        return marker
+    git_dir = os.path.join(root, _git_dir_of(marker)) if os.path.isfile(marker) else ""
+    head, separator, _ = git_dir.replace("\\", "/").rpartition("/worktrees/")
+    return head if separator else git_dir or None

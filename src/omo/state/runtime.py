@@ -1,0 +1,227 @@
+"""`runtime.local.json`: what is on, per session. The only file a hook needs to decide.
+
+The file keeps one layout: its first line lists the sessions that are live, then one session a line. The launcher
+reads that first line without starting Python; everything else reads it as the JSON it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from omo.clock import seconds, stamp
+from omo.errors import Newer, Unreadable
+from omo.state import ledger, paths, store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Json = dict[str, Any]
+
+VERSION = 1
+KEPT_FOR = 14 * 24 * 3600.0
+OPEN_STATES = ("active", "waiting", "paused", "blocked")
+ANY_SESSION = "*"
+
+
+class Change:
+    """What a decision asks the store to do: the session's new row (None: leave it), and rows for its ledger."""
+
+    __slots__ = ("answer", "events", "row")
+
+    def __init__(self, answer: Any, row: Json | None = None, events: list[Json] | None = None) -> None:
+        self.answer = answer
+        self.row = row
+        self.events = events or []
+
+
+def read(state: str) -> Json:
+    """The whole file; an empty one if there is none yet. Raises Unreadable or Newer, never guesses."""
+    return _checked(store.read(paths.runtime_file(state)), state)
+
+
+def session(state: str, session_id: str) -> Json | None:
+    """One session's row. An empty id matches nothing."""
+    row = read(state)["sessions"].get(session_id) if session_id else None
+    if row is not None and not isinstance(row, dict):
+        raise Unreadable(f"{paths.runtime_file(state)}: session {session_id} is not an object")
+    return row
+
+
+def is_live(row: Json) -> bool:
+    """Does a hook have anything to do for this session?"""
+    if part(row, "stopContinuation").get("disabled"):
+        return False
+    return bool(part(row, "ulw").get("enabled")) or any(work_in(row, *OPEN_STATES))
+
+
+def part(row: Json, key: str) -> Json:
+    """One object of a row, empty where it is missing or something else."""
+    value = row.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def work_in(row: Json, *states: str) -> list[tuple[str, Json]]:
+    """The kinds of work that are in one of these states."""
+    work = part(row, "work")
+    return [(kind, one) for kind, one in work.items() if isinstance(one, dict) and one.get("state") in states]
+
+
+def change_session(
+    state: str,
+    session_id: str,
+    decide: Callable[[Json | None], Change],
+    *,
+    actor: str,
+    now: float,
+    wait: float,
+) -> Any:
+    """Decide on a session's row and carry it out: ledger first, then the snapshot, so a crash loses no decision."""
+    if not session_id:
+        return decide(None).answer
+    deadline = store.Deadline(wait)
+    store.make_state_dir(state)
+    store.make_dir(paths.session_dir(state, session_id), state)
+    with store.Lock(paths.session_lock(state, session_id), deadline):
+        row = _caught_up(state, session_id, now, deadline)
+        change = decide(row)
+        if change.row is not None:
+            _carry_out(state, session_id, change, row is None, actor, now, deadline)
+        return change.answer
+
+
+def move_session(state: str, old: str, new: str, *, now: float, wait: float) -> None:
+    """The host gave a running session a new id: its row goes along, once, and the old id owns nothing."""
+
+    def move(runtime: Json) -> None:
+        sessions = runtime["sessions"]
+        if old in sessions and new not in sessions:
+            sessions[new] = {key: value for key, value in sessions.pop(old).items() if key != "ledger"}
+            sessions[new]["lastUsedAt"] = stamp(now)
+
+    _update(state, move, now, store.Deadline(wait))
+
+
+def set_corrupt_aside(state: str, *, now: float, wait: float) -> str | None:
+    """Keep the bytes of a file nobody can read under another name. None if it became readable meanwhile."""
+    path = paths.runtime_file(state)
+    with store.Lock(path + ".lock", store.Deadline(wait)):
+        try:
+            _checked(store.read(path), state)
+        except Newer:
+            return None
+        except Unreadable:
+            return store.set_aside(path, now)
+    return None
+
+
+def ledger_problems(state: str, session_id: str) -> list[str]:
+    """What is wrong with a session's ledger: its chain, and its end against the row's own mark."""
+    mark = part(session(state, session_id) or {}, "ledger")
+    path, seq = paths.events_file(state, session_id), mark.get("seq", 0)
+    if not isinstance(seq, int):
+        return [f"the row of session {session_id} marks {seq!r} as its last ledger row"]
+    return ledger.verify(path, expected_seq=seq, expected_digest=str(mark.get("digest", "")))
+
+
+def render(runtime: Json) -> str:
+    """The layout the launcher relies on."""
+    sessions = runtime["sessions"]
+    live = sorted(_launcher_name(key) for key, row in sessions.items() if isinstance(row, dict) and is_live(row))
+    first = f'{{"version": {VERSION}, "live": {json.dumps(live)}, "sessions": {{'
+    lines = [f"{json.dumps(key)}: {store.dump(row)}" for key, row in sessions.items()]
+    rest = {key: value for key, value in runtime.items() if key not in ("version", "live", "sessions")}
+    end = "}" + "".join(f", {json.dumps(key)}: {store.dump(value)}" for key, value in rest.items()) + "}"
+    return "\n".join([first, ",\n".join(lines), end]) + "\n"
+
+
+def _launcher_name(session_id: str) -> str:
+    """An id the launcher can look for in an event as it stands; for any other it asks Python."""
+    return session_id if paths.SAFE_ID.issuperset(session_id) else ANY_SESSION
+
+
+def _caught_up(state: str, session_id: str, now: float, deadline: store.Deadline) -> Json | None:
+    """The session's row. Where a crash left the ledger ahead of it, the ledger's word."""
+    try:
+        row = session(state, session_id)
+    except Newer:
+        raise
+    except Unreadable:
+        set_corrupt_aside(state, now=now, wait=deadline.left())
+        row = None
+    if row is None:
+        return None
+    head = ledger.head_of(paths.events_file(state, session_id))
+    known = part(row, "ledger").get("seq")
+    ahead = head.row.get("after") if head.row and isinstance(known, int) and head.seq > known else None
+    return ahead if isinstance(ahead, dict) else row
+
+
+def _carry_out(
+    state: str, session_id: str, change: Change, is_new: bool, actor: str, now: float, deadline: store.Deadline
+) -> None:
+    assert change.row is not None
+    row = {key: value for key, value in change.row.items() if key != "ledger"}
+    row["lastUsedAt"] = stamp(now)
+    mark = part(change.row, "ledger")
+    if change.events:
+        change.events[-1]["after"] = row
+        known = mark.get("seq")
+        path = paths.events_file(state, session_id)
+        head = ledger.append(path, change.events, actor=actor, now=now, after=known if isinstance(known, int) else 0)
+        mark = {"seq": head.seq, "digest": head.digest}
+
+    def put(runtime: Json) -> None:
+        # A row that was deleted while we decided on it stays deleted: somebody wanted it gone.
+        if is_new or session_id in runtime["sessions"]:
+            runtime["sessions"][session_id] = {**row, "ledger": mark} if mark else row
+
+    _update(state, put, now, deadline)
+
+
+def _update(state: str, change: Callable[[Json], None], now: float, deadline: store.Deadline) -> None:
+    path = paths.runtime_file(state)
+    with store.Lock(path + ".lock", deadline):
+        runtime = _read_or_set_aside(state, now)
+        change(runtime)
+        _prune(runtime, now)
+        if runtime["sessions"] or os.path.exists(path):
+            store.replace(path, render(runtime))
+
+
+def _read_or_set_aside(state: str, now: float) -> Json:
+    try:
+        return read(state)
+    except Newer:
+        raise
+    except Unreadable:
+        store.set_aside(paths.runtime_file(state), now)
+        return _checked(None, state)
+
+
+def _prune(runtime: Json, now: float) -> None:
+    """Forget sessions that have nothing open and were not used for two weeks. Their ledgers stay."""
+    sessions = runtime["sessions"]
+    for key in [key for key, row in sessions.items() if isinstance(row, dict) and _is_over(row, now)]:
+        del sessions[key]
+
+
+def _is_over(row: Json, now: float) -> bool:
+    try:
+        return not is_live(row) and now - seconds(row["lastUsedAt"]) > KEPT_FOR
+    except (KeyError, AttributeError, ValueError):
+        return False
+
+
+def _checked(runtime: Json | None, state: str) -> Json:
+    if runtime is None:
+        return {"version": VERSION, "sessions": {}}
+    version = runtime.setdefault("version", VERSION)
+    path = paths.runtime_file(state)
+    if not isinstance(version, int) or isinstance(version, bool) or not isinstance(runtime.get("sessions"), dict):
+        raise Unreadable(f"{path} does not have the shape of a runtime file", path=path)
+    if version > VERSION:
+        raise Newer(f"{path} has version {version}, this omo knows {VERSION}", fix="update the plugin", path=path)
+    return runtime

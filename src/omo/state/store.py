@@ -1,0 +1,186 @@
+"""Reading and replacing one JSON file. Absent, unreadable and newer are three different answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+from omo.errors import Busy, Unreadable, Unwritable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Any
+
+    Json = dict[str, Any]
+
+HOOK_WAIT = 0.3
+CLI_WAIT = 10.0
+POLL = 0.005
+
+
+class Deadline:
+    """One allowance of waiting, shared by all the locks an operation takes."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        return max(0.0, self._end - time.monotonic())
+
+
+class Lock:
+    """A kernel lock on a sibling file. The file is never unlinked: a waiter may already have it open."""
+
+    def __init__(self, path: str, deadline: Deadline) -> None:
+        self._path = path
+        self._deadline = deadline
+        self._release: Callable[[], None] | None = None
+
+    def __enter__(self) -> Lock:
+        try:
+            self._release = _acquire(self._path, self._deadline)
+        except TimeoutError:
+            raise Busy(f"{self._path} is held by another process", fix="try again in a moment") from None
+        except OSError as error:
+            raise unwritable(self._path, error) from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._release is not None:
+            self._release()
+
+
+def _acquire(path: str, deadline: Deadline) -> Callable[[], None]:
+    """filelock's protocol. On POSIX that is one system call, made here: the package would be two thirds of a hook."""
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:
+        return _acquire_with_filelock(path, deadline)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    while True:
+        try:
+            flock(descriptor, LOCK_EX | LOCK_NB)
+            return lambda: os.close(descriptor)
+        except OSError as error:
+            if not isinstance(error, (BlockingIOError, PermissionError)) or not deadline.left():
+                os.close(descriptor)
+                if isinstance(error, (BlockingIOError, PermissionError)):
+                    raise TimeoutError(path) from None
+                raise
+        time.sleep(POLL)
+
+
+def _acquire_with_filelock(path: str, deadline: Deadline) -> Callable[[], None]:
+    from filelock import FileLock
+
+    lock = FileLock(path, preserve_lock_file=True)
+    lock.acquire(timeout=deadline.left(), poll_interval=POLL)
+    return lock.release
+
+
+def read(path: str) -> Json | None:
+    """The object in the file, None only if there is no file."""
+    try:
+        with open(path, "rb") as file:
+            raw = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {error.strerror}", path=path) from None
+    return parse(raw, path)
+
+
+def parse(raw: bytes, path: str) -> Json:
+    try:
+        value = json.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"{path} is not valid JSON: {error}", path=path) from None
+    if not isinstance(value, dict):
+        raise Unreadable(f"{path} holds {type(value).__name__}, not an object", path=path)
+    return value
+
+
+def dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+
+
+def encode(text: str) -> bytes:
+    """UTF-8. A lone surrogate becomes the JSON escape it came from."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def replace(path: str, text: str) -> None:
+    """Write aside, then rename over. Call with the file's lock held."""
+    _sweep(path)
+    aside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    try:
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(encode(text))
+        os.replace(aside, path)
+    except OSError as error:
+        _remove(aside)
+        raise unwritable(path, error) from None
+
+
+def set_aside(path: str, now: float) -> str:
+    """Move a file that cannot be understood out of the way; its bytes are kept."""
+    kept = f"{path}.corrupt-{int(now * 1000)}"
+    try:
+        os.replace(path, kept)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise unwritable(path, error) from None
+    return kept
+
+
+def make_state_dir(state: str) -> None:
+    """The state directory ignores itself, so git never shows it and no tracked file is touched."""
+    ignore = os.path.join(state, ".gitignore")
+    if os.path.exists(ignore):
+        return
+    make_dir(state, state)
+    try:
+        with open(ignore, "w", encoding="ascii") as file:
+            file.write("*\n")
+    except OSError as error:
+        raise unwritable(ignore, error) from None
+
+
+def make_dir(directory: str, state: str) -> None:
+    """Create a directory of ours. A link planted inside the state directory cannot lead a write out of it."""
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise unwritable(directory, error) from None
+    inside = os.path.join(os.path.realpath(state), "")
+    if not os.path.join(os.path.realpath(directory), "").startswith(inside):
+        raise Unwritable(f"{directory} leads out of {state}", fix=f"remove the link {directory}")
+
+
+def unwritable(path: str, error: OSError) -> Unwritable:
+    return Unwritable(
+        f"{path} cannot be written: {error.strerror or error}",
+        fix=f"make {os.path.dirname(path)} writable, or set OMO_STATE_DIR to a directory that is",
+    )
+
+
+def _sweep(path: str) -> None:
+    """Only the lock's holder writes aside, so whatever lies aside now was left by a writer that died."""
+    directory, name = os.path.split(path)
+    for entry in os.listdir(directory):
+        if entry.startswith(name + ".") and entry.endswith(".tmp"):
+            _remove(os.path.join(directory, entry))
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass

@@ -1,0 +1,89 @@
+"""Append-only, chained, mended at the end only."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omo.state import ledger
+
+NOW = 1_771_780_801.25
+
+
+def add(path: Path, *kinds: str) -> ledger.Head:
+    return ledger.append(str(path), [{"kind": kind} for kind in kinds], actor="hook", now=NOW)
+
+
+def test_rows_carry_sequence_time_actor_and_the_digest_before(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    add(path, "activated", "blocked")
+    first, second = (json.loads(line) for line in path.read_text().splitlines())
+    assert (first["seq"], first["kind"], first["actor"], first["prev"]) == (1, "activated", "hook", ledger.START)
+    assert first["ts"] == "2026-02-22T17:20:01.250Z"
+    assert second["prev"] == ledger.digest_of(path.read_bytes().split(b"\n")[0])
+    assert ledger.verify(str(path)) == []
+
+
+def test_reading_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    add(path, "a", "b")
+    path.write_bytes(path.read_bytes() + b'{"torn')
+    before = path.read_bytes()
+    for _ in range(3):
+        ledger.rows(str(path)), ledger.head_of(str(path)), ledger.verify(str(path))
+    assert path.read_bytes() == before
+
+
+def test_a_torn_last_line_is_kept_aside_and_the_chain_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    add(path, "a", "b")
+    path.write_bytes(path.read_bytes() + b'{"seq": 3, "torn')
+    add(path, "c")
+    assert [row["kind"] for row in ledger.rows(str(path))] == ["a", "b", "c"]
+    assert ledger.verify(str(path)) == []
+    assert b"torn" in (tmp_path / "events.jsonl.torn").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda lines: [lines[0].replace(b"k0", b"kX"), *lines[1:]], "line 2 does not follow"),
+        (lambda lines: [lines[0], *lines[2:]], "line 2 does not follow"),
+        (lambda lines: [lines[1], lines[0], *lines[2:]], "line 1 does not follow"),
+        (lambda lines: [lines[0], b"garbage", *lines[2:]], "line 2 is not a row"),
+        (lambda lines: lines[:-1], "ends at row 3, but row 4 was written"),
+        (lambda lines: [], "ends at row 0, but row 4 was written"),
+    ],
+    ids=["edited", "removed", "swapped", "scribbled", "cut", "emptied"],
+)
+def test_damage_is_named(tmp_path: Path, damage: object, said: str) -> None:
+    path = tmp_path / "events.jsonl"
+    head = add(path, "k0", "k1", "k2", "k3")
+    lines = path.read_bytes().split(b"\n")[:-1]
+    path.write_bytes(b"".join(line + b"\n" for line in damage(lines)))  # type: ignore[operator]
+    problems = ledger.verify(str(path), expected_seq=head.seq, expected_digest=head.digest)
+    assert any(said in problem for problem in problems), problems
+
+
+def test_appending_to_a_damaged_ledger_still_works_and_still_shows(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    head = add(path, "a", "b")
+    path.write_bytes(b"garbage\n")
+    after = ledger.append(str(path), [{"kind": "c"}], actor="hook", now=NOW, after=head.seq)
+    assert after.seq == 3
+    assert ledger.verify(str(path))
+
+
+@given(st.lists(st.lists(st.dictionaries(st.sampled_from("abc"), st.text() | st.integers()), max_size=3), max_size=5))
+def test_whatever_is_appended_verifies_and_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, batches: list[list[dict[str, object]]]
+) -> None:
+    path = tmp_path_factory.mktemp("ledger") / "events.jsonl"
+    for batch in batches:
+        ledger.append(str(path), [{"kind": "k", "data": one} for one in batch], actor="agent", now=NOW)
+    assert ledger.verify(str(path)) == []
+    assert [row["data"] for row in ledger.rows(str(path))] == [one for batch in batches for one in batch]

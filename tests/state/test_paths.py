@@ -1,0 +1,98 @@
+"""One root for hooks and CLI, and no session id that can leave it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omo.state import paths
+
+
+def git(*argv: str, cwd: Path) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "protocol.file.allow=always"]
+    subprocess.run(["git", *identity, *argv], cwd=cwd, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    top = tmp_path / "a b" / "ü (1)"
+    (top / "src" / "deep").mkdir(parents=True)
+    git("init", "-q", cwd=top)
+    git("commit", "-q", "--allow-empty", "-m", "start", cwd=top)
+    return top
+
+
+def test_a_subdirectory_belongs_to_the_git_top_level(repo: Path) -> None:
+    assert paths.project_root({}, str(repo / "src" / "deep")) == str(repo)
+
+
+def test_an_existing_state_directory_wins_over_git(repo: Path) -> None:
+    (repo / "src" / paths.STATE_DIR).mkdir(parents=True)
+    assert paths.project_root({}, str(repo / "src" / "deep")) == str(repo / "src")
+
+
+def test_outside_git_the_start_itself_is_the_root(tmp_path: Path) -> None:
+    start = tmp_path / "plain" / "x"
+    start.mkdir(parents=True)
+    assert paths.project_root({"CLAUDE_PROJECT_DIR": str(start)}, "/") == str(start)
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"OMO_PROJECT_DIR": "one", "CLAUDE_PROJECT_DIR": "two"}, "one"),
+        ({"CLAUDE_PROJECT_DIR": "two"}, "two"),
+        ({"OMO_PROJECT_DIR": ""}, "cwd"),
+        ({}, "cwd"),
+    ],
+)
+def test_where_the_search_starts(tmp_path: Path, environ: dict[str, str], expected: str) -> None:
+    for name in ("one", "two", "cwd"):
+        (tmp_path / name).mkdir()
+    full = {key: str(tmp_path / value) if value else "" for key, value in environ.items()}
+    assert paths.project_root(full, str(tmp_path / "cwd")) == str(tmp_path / expected)
+
+
+def test_a_submodule_belongs_to_its_superproject(repo: Path, tmp_path: Path) -> None:
+    other = tmp_path / "library"
+    other.mkdir()
+    git("init", "-q", cwd=other)
+    git("commit", "-q", "--allow-empty", "-m", "start", cwd=other)
+    git("submodule", "add", "-q", str(other), "vendor/library", cwd=repo)
+    assert paths.project_root({}, str(repo / "vendor" / "library")) == str(repo)
+
+
+def test_a_linked_worktree_has_its_own_state_and_a_shared_one_elsewhere(repo: Path, tmp_path: Path) -> None:
+    linked = tmp_path / "linked"
+    git("worktree", "add", "-q", str(linked), cwd=repo)
+    assert paths.project_root({}, str(linked)) == str(linked)
+    elsewhere = {"OMO_STATE_DIR": str(tmp_path / "states")}
+    of_main = paths.state_dir(str(repo), elsewhere).rpartition("-")[2]
+    of_linked = paths.state_dir(str(linked), elsewhere).rpartition("-")[2]
+    assert of_main == of_linked
+    assert paths.state_dir(str(repo), {}) != paths.state_dir(str(linked), {})
+
+
+@pytest.mark.parametrize(
+    "session", ["../../x", "/etc/passwd", "", ".", "..", "a/b", "a\\b", "C:\\x", "con", "NUL", "x" * 300, "ü", "\udc80"]
+)
+def test_an_unsafe_id_becomes_one_plain_component(session: str) -> None:
+    name = paths.file_name_of(session)
+    assert name.startswith("x-")
+    assert paths.SAFE_ID.issuperset(name)
+
+
+@given(st.text())
+def test_no_id_leaves_the_sessions_directory(session: str) -> None:
+    path = Path(paths.session_dir("/state", session))
+    assert path.parent == Path("/state/sessions")
+    assert path.name not in ("", ".", "..")
+
+
+@given(st.text(), st.text())
+def test_different_ids_never_share_a_directory(one: str, other: str) -> None:
+    assert (paths.file_name_of(one) == paths.file_name_of(other)) == (one == other)

@@ -1,0 +1,167 @@
+"""What is on, per session: shapes, isolation, catching up, forgetting."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omo.clock import stamp
+from omo.errors import Newer, Unreadable
+from omo.state import ledger, paths, runtime, store
+
+NOW = 1_771_780_801.0
+SEED_ROW = {
+    "ulw": {"enabled": True, "stopBlocks": 3, "lastStopAt": "2026-02-22T17:20:01Z"},
+    "stopContinuation": {"disabled": False, "disabledReason": None},
+}
+
+
+def write(state: str, text: str) -> None:
+    os.makedirs(state, exist_ok=True)
+    Path(paths.runtime_file(state)).write_text(text, encoding="utf-8")
+
+
+def put(state: str, name: str, row: dict[str, Any], *, now: float = NOW, kind: str = "test") -> None:
+    decide = lambda _: runtime.Change(None, row, [{"kind": kind}])  # noqa: E731
+    runtime.change_session(state, name, decide, actor="hook", now=now, wait=5)
+
+
+def first_line(state: str) -> str:
+    return Path(paths.runtime_file(state)).read_text(encoding="utf-8").splitlines()[0]
+
+
+def test_the_minimum_shape_is_read(state: str) -> None:
+    write(state, json.dumps({"sessions": {"abc123": SEED_ROW}}))
+    row = runtime.session(state, "abc123")
+    assert row == SEED_ROW
+    assert runtime.is_live(SEED_ROW)
+
+
+def test_unknown_keys_are_kept(state: str) -> None:
+    write(state, json.dumps({"version": 1, "sessions": {"a": {"future": [1]}}, "alsoFuture": {"x": 1}}))
+    put(state, "b", SEED_ROW)
+    after = runtime.read(state)
+    assert after["alsoFuture"] == {"x": 1}
+    assert after["sessions"]["a"] == {"future": [1]}
+
+
+def test_a_newer_version_is_refused_and_left_alone(state: str) -> None:
+    text = json.dumps({"version": 99, "sessions": {}})
+    write(state, text)
+    with pytest.raises(Newer):
+        runtime.read(state)
+    with pytest.raises(Newer):
+        put(state, "a", SEED_ROW)
+    assert runtime.set_corrupt_aside(state, now=NOW, wait=1) is None
+    assert Path(paths.runtime_file(state)).read_text() == text
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"sessions": 7}', '{"version": "x", "sessions": {}}', '{"version": true}']
+)
+def test_a_corrupt_file_is_kept_aside_by_the_next_writer(state: str, text: str) -> None:
+    write(state, text)
+    with pytest.raises(Unreadable):
+        runtime.read(state)
+    put(state, "a", SEED_ROW)
+    assert runtime.session(state, "a") is not None
+    kept = list(Path(state).glob("*.corrupt-*"))
+    assert [path.read_text() for path in kept] == [text]
+    assert runtime.set_corrupt_aside(state, now=NOW, wait=1) is None
+
+
+def test_an_empty_id_matches_nothing(state: str) -> None:
+    write(state, json.dumps({"sessions": {"": SEED_ROW}}))
+    assert runtime.session(state, "") is None
+    assert runtime.change_session(state, "", lambda row: runtime.Change(row), actor="hook", now=NOW, wait=1) is None
+
+
+def test_one_session_never_touches_another(state: str) -> None:
+    put(state, "a", SEED_ROW)
+    before = runtime.session(state, "a")
+    put(state, "b", {"ulw": {"enabled": False}})
+    assert runtime.session(state, "a") == before
+
+
+def test_the_first_line_lists_the_live_sessions_for_the_launcher(state: str) -> None:
+    put(state, "abc", SEED_ROW)
+    assert first_line(state) == '{"version": 1, "live": ["abc"], "sessions": {'
+    put(state, "abc", {**SEED_ROW, "stopContinuation": {"disabled": True}})
+    assert first_line(state) == '{"version": 1, "live": [], "sessions": {'
+    put(state, 'odd "id"', SEED_ROW)
+    assert '"live": ["*"]' in first_line(state)
+
+
+def test_a_decision_that_changes_nothing_writes_nothing(state: str) -> None:
+    put(state, "a", SEED_ROW)
+    before = {path: path.read_bytes() for path in Path(state).rglob("*") if path.is_file()}
+    runtime.change_session(state, "a", lambda row: runtime.Change("seen"), actor="hook", now=NOW + 9, wait=1)
+    assert {path: path.read_bytes() for path in Path(state).rglob("*") if path.is_file()} == before
+
+
+def test_a_ledger_that_is_ahead_after_a_crash_wins(state: str) -> None:
+    put(state, "a", {"ulw": {"enabled": True, "stopBlocks": 1}})
+    ahead = {"ulw": {"enabled": True, "stopBlocks": 2}}
+    ledger.append(paths.events_file(state, "a"), [{"kind": "blocked", "after": ahead}], actor="hook", now=NOW)
+    seen = runtime.change_session(state, "a", lambda row: runtime.Change(row), actor="hook", now=NOW, wait=1)
+    assert seen["ulw"]["stopBlocks"] == 2
+
+
+def test_rows_cut_off_the_end_are_noticed(state: str) -> None:
+    put(state, "a", SEED_ROW)
+    put(state, "a", SEED_ROW)
+    path = Path(paths.events_file(state, "a"))
+    path.write_bytes(path.read_bytes().split(b"\n")[0] + b"\n")
+    assert runtime.ledger_problems(state, "a") == ["ends at row 1, but row 2 was written"]
+
+
+def test_a_row_deleted_while_we_decide_stays_deleted(state: str) -> None:
+    put(state, "a", SEED_ROW)
+
+    def delete_then_decide(row: dict[str, Any] | None) -> runtime.Change:
+        os.unlink(paths.runtime_file(state))
+        return runtime.Change(None, row, [{"kind": "blocked"}])
+
+    runtime.change_session(state, "a", delete_then_decide, actor="hook", now=NOW, wait=1)
+    assert not os.path.exists(paths.runtime_file(state))
+
+
+def test_old_sessions_with_nothing_open_are_forgotten_and_their_ledgers_kept(state: str) -> None:
+    put(state, "over", {"ulw": {"enabled": False}})
+    put(state, "open", SEED_ROW)
+    put(state, "new", SEED_ROW, now=NOW + runtime.KEPT_FOR + 1)
+    assert set(runtime.read(state)["sessions"]) == {"open", "new"}
+    assert os.path.exists(paths.events_file(state, "over"))
+
+
+def test_a_moved_session_leaves_nothing_behind(state: str) -> None:
+    put(state, "old", SEED_ROW)
+    runtime.move_session(state, "old", "new", now=NOW, wait=1)
+    runtime.move_session(state, "old", "newer", now=NOW, wait=1)
+    assert set(runtime.read(state)["sessions"]) == {"new"}
+
+
+@given(
+    st.dictionaries(
+        st.text(min_size=1), st.fixed_dictionaries({}, optional={"x": st.text(), "ulw": st.just({"enabled": True})})
+    )
+)
+def test_the_layout_is_the_json_it_stands_for(sessions: dict[str, Any]) -> None:
+    value = {"version": 1, "sessions": sessions, "more": {"ü": [1, None]}}
+    read = store.parse(store.encode(runtime.render(value)), "x")
+    live = read.pop("live")
+    assert read == value
+    assert bool(live) == any(row.get("ulw") for row in sessions.values())
+
+
+@given(st.floats(min_value=0, max_value=4e9))
+def test_time_survives_the_round_trip(now: float) -> None:
+    from omo.clock import seconds
+
+    assert abs(seconds(stamp(now)) - now) <= 0.0011

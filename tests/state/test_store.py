@@ -1,0 +1,95 @@
+"""The store's promises: absent is not corrupt, nothing is half written, nothing is lost, nobody waits for ever."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from omo.errors import Busy, Unreadable, Unwritable
+from omo.state import store
+
+
+def test_absent_is_none(tmp_path: Path) -> None:
+    assert store.read(str(tmp_path / "nothing.json")) is None
+    assert store.read(str(tmp_path / "no" / "such" / "place.json")) is None
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b"", b"{", b'{"a": 1}x', b'\xef\xbb\xbf{"a": 1}', b"\0\0\0", b"[]", b"null", b"7", b"\xff\xfe", b"[" * 100_000],
+    ids=["empty", "truncated", "trailing", "bom", "nul", "list", "null", "number", "utf16", "nested"],
+)
+def test_unreadable_is_said_with_the_path(tmp_path: Path, raw: bytes) -> None:
+    path = tmp_path / "state.json"
+    path.write_bytes(raw)
+    with pytest.raises(Unreadable, match=r"state\.json"):
+        store.read(str(path))
+    assert path.read_bytes() == raw
+
+
+def test_a_lone_surrogate_survives_the_round_trip(tmp_path: Path) -> None:
+    path = str(tmp_path / "state.json")
+    store.replace(path, store.dump({"text": "한국어 \ud800 é"}))
+    assert store.read(path) == {"text": "한국어 \ud800 é"}
+
+
+def test_what_a_dead_writer_left_aside_is_swept(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    (tmp_path / "state.json.1-aa.tmp").write_text("half")
+    (tmp_path / "other.json.1-aa.tmp").write_text("not ours")
+    store.replace(str(path), "{}")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["other.json.1-aa.tmp", "state.json"]
+
+
+def test_setting_aside_keeps_the_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_bytes(b"\xff broken")
+    kept = store.set_aside(str(path), 12.5)
+    assert Path(kept).read_bytes() == b"\xff broken"
+    assert not path.exists()
+
+
+def test_a_held_lock_is_busy_after_the_wait_and_not_before(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.lock")
+    with store.Lock(path, store.Deadline(1)):
+        begun = time.monotonic()
+        with pytest.raises(Busy), store.Lock(path, store.Deadline(0.05)):
+            pass
+        assert time.monotonic() - begun >= 0.05
+    assert os.path.exists(path)
+
+
+def test_one_deadline_is_shared_by_all_locks() -> None:
+    deadline = store.Deadline(0.0)
+    assert deadline.left() == 0.0
+
+
+def test_a_link_cannot_lead_a_write_out_of_the_state_directory(tmp_path: Path) -> None:
+    state, outside = tmp_path / "state", tmp_path / "outside"
+    (state / "sessions").mkdir(parents=True)
+    outside.mkdir()
+    (state / "sessions" / "abc").symlink_to(outside)
+    with pytest.raises(Unwritable, match="leads out"):
+        store.make_dir(str(state / "sessions" / "abc"), str(state))
+
+
+def test_the_state_directory_ignores_itself(tmp_path: Path) -> None:
+    state = tmp_path / "cc-omo"
+    store.make_state_dir(str(state))
+    assert (state / ".gitignore").read_text() == "*\n"
+
+
+def test_an_unwritable_place_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Unwritable) as caught:
+        store.make_state_dir(str(tmp_path / "file" / "cc-omo"))
+    assert "OMO_STATE_DIR" in caught.value.fix
+
+
+def test_json_stays_readable_to_people() -> None:
+    assert json.loads(store.dump({"a": ["ü", 1]})) == {"a": ["ü", 1]}
+    assert "ü" in store.dump({"a": "ü"})
