@@ -1,0 +1,295 @@
+"""Run a command for somebody: argv without a shell, bounded in time and output, killed as a group."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO
+
+from omo.errors import BadInput
+
+OUTPUT_LIMIT = 64_000
+
+# How long output may keep coming once every process we can reach is dead: long enough to drain a
+# pipe, short enough that a daemon which left the group and kept the pipe open does not hold us.
+DRAIN_SECONDS = 1.0
+KILL_SECONDS = 5.0
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+_ALLOWED = re.compile(
+    r"""
+      PATH | HOME | LANG | LANGUAGE | LC_\w+ | TERM | TMPDIR | TZ | USER | LOGNAME | SHELL | XDG_\w+
+    | VIRTUAL_ENV | PYENV_\w+ | CONDA_PREFIX | CONDA_DEFAULT_ENV | RBENV_\w+ | GEM_HOME | GEM_PATH
+    | CARGO_HOME | RUSTUP_HOME | RUSTUP_TOOLCHAIN | GOPATH | GOROOT | GOCACHE | GOMODCACHE | DOTNET_ROOT
+    | JAVA_HOME | M2_HOME | MAVEN_HOME | GRADLE_HOME | GRADLE_USER_HOME | ANDROID_HOME | ANDROID_SDK_ROOT
+    | NVM_DIR | NVM_BIN | FNM_DIR | VOLTA_HOME | PNPM_HOME | BUN_INSTALL | DENO_DIR
+    | SSL_CERT_\w+ | NODE_EXTRA_CA_CERTS | REQUESTS_CA_BUNDLE | CURL_CA_BUNDLE
+    | SYSTEMROOT | SYSTEMDRIVE | WINDIR | COMSPEC | PATHEXT | TEMP | TMP | USERPROFILE | USERNAME | HOMEDRIVE
+    | HOMEPATH | APPDATA | LOCALAPPDATA | PROGRAMDATA | PROGRAMW6432 | (COMMON)?PROGRAMFILES(\(X86\))?
+    | NUMBER_OF_PROCESSORS | PROCESSOR_ARCHITECTURE | OS
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|KEY", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended.
+
+    `exit_code` is None when it did not exit by itself or never started. A truncated stream went over its
+    limit, or was still held open by a process that had left the group.
+    """
+
+    argv: tuple[str, ...]
+    cwd: Path
+    exit_code: int | None
+    signal: int | None
+    timed_out: bool
+    not_found: bool
+    stdout: str
+    stderr: str
+    stdout_truncated: bool
+    stderr_truncated: bool
+    duration: float
+
+    @property
+    def ok(self) -> bool:
+        return self.exit_code == 0
+
+
+def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What a command needs to find its tools; nothing that identifies the session or opens an account."""
+    return {name: value for name, value in environ.items() if _is_allowed(name)}
+
+
+def _is_allowed(name: str) -> bool:
+    return bool(_ALLOWED.fullmatch(name)) and not _SECRET.search(name)
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    timeout: float,
+    output_limit: int = OUTPUT_LIMIT,
+    env: Mapping[str, str] | None = None,
+    extra_env: Mapping[str, str] = _NOTHING,
+    stdin: bytes = b"",
+) -> Outcome:
+    """Run `argv` in `cwd` and say how it ended; only bad input raises.
+
+    `env` is the whole environment of the child, by default the allowed part of ours; `extra_env` is laid
+    over it. A program that cannot be started is `not_found`, with the reason in `stderr`. Nothing of the
+    command's process group outlives the call.
+    """
+    command = _checked(argv)
+    where = _checked_cwd(cwd)
+    if not timeout > 0 or output_limit < 1:
+        raise BadInput(f"a command needs a positive time and output limit, got {timeout} s, {output_limit} bytes")
+    environment = {**(child_environment(os.environ) if env is None else env), **extra_env}
+    started = time.monotonic()
+    try:
+        process = _start(command, where, environment, feed=bool(stdin))
+    except ValueError as error:
+        raise BadInput(f"the system does not take this command or its environment: {error}") from error
+    except OSError as error:
+        return _never_started(command, where, str(error), time.monotonic() - started)
+    out, err = _Kept(output_limit), _Kept(output_limit)
+    with _ended_with_its_group(process):
+        readers = _pump(process, out, err, stdin)
+        timed_out = _outlasts(process, started + timeout - time.monotonic())
+    _drain(readers)
+    code = process.returncode
+    return Outcome(
+        argv=command,
+        cwd=where,
+        exit_code=code if code is not None and code >= 0 and not timed_out else None,
+        signal=-code if code is not None and code < 0 else None,
+        timed_out=timed_out,
+        not_found=False,
+        stdout=out.text(),
+        stderr=err.text(),
+        stdout_truncated=out.truncated,
+        stderr_truncated=err.truncated,
+        duration=time.monotonic() - started,
+    )
+
+
+def _checked(argv: Sequence[str]) -> tuple[str, ...]:
+    fix = 'pass the program and its arguments as a list, such as ["pytest", "-q"]'
+    if isinstance(argv, (str, bytes)) or not isinstance(argv, Sequence) or not argv:
+        raise BadInput(f"a command is a non-empty list of strings, got {argv!r}", fix=fix)
+    for position, part in enumerate(argv):
+        if not isinstance(part, str) or "\0" in part or (position == 0 and not part):
+            raise BadInput(f"argument {position} of a command is not usable: {part!r}", fix=fix)
+    return tuple(argv)
+
+
+def _checked_cwd(cwd: Path) -> Path:
+    where = Path(os.path.abspath(cwd))
+    if not where.is_dir():
+        raise BadInput(f"a command cannot run in {where}: not a directory", fix="name an existing directory")
+    return where
+
+
+def _start(
+    command: tuple[str, ...], cwd: Path, environment: Mapping[str, str], *, feed: bool
+) -> subprocess.Popen[bytes]:
+    windows = sys.platform == "win32"
+    return subprocess.Popen(
+        command,
+        executable=_program(command[0], cwd, environment),
+        cwd=cwd,
+        env=environment,
+        stdin=subprocess.PIPE if feed else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        start_new_session=not windows,
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) if windows else 0,
+    )
+
+
+def _program(name: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
+    """The file to execute, or None for the search along the child's PATH."""
+    if os.path.dirname(name):
+        return str(cwd / name)
+    if sys.platform == "win32":  # CreateProcess finds npm.exe but not npm.cmd
+        return shutil.which(name, path=environment.get("PATH"))
+    return None
+
+
+def _never_started(command: tuple[str, ...], cwd: Path, reason: str, duration: float) -> Outcome:
+    return Outcome(
+        argv=command,
+        cwd=cwd,
+        exit_code=None,
+        signal=None,
+        timed_out=False,
+        not_found=True,
+        stdout="",
+        stderr=reason,
+        stdout_truncated=False,
+        stderr_truncated=False,
+        duration=duration,
+    )
+
+
+class _Kept:
+    """The beginning and the end of a stream, within `limit` bytes, however long the stream is."""
+
+    def __init__(self, limit: int) -> None:
+        self._head_limit = limit // 4
+        self._tail_limit = limit - self._head_limit
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+        self._ended = False
+        self._lock = threading.Lock()
+
+    def feed(self, chunk: bytes) -> None:
+        with self._lock:
+            room = self._head_limit - len(self._head)
+            self._head += chunk[:room]
+            self._tail += chunk[room:]
+            if len(self._tail) > 2 * self._tail_limit:
+                self._trim()
+
+    def end(self) -> None:
+        with self._lock:
+            self._ended = True
+
+    def _trim(self) -> None:
+        excess = max(0, len(self._tail) - self._tail_limit)
+        del self._tail[:excess]
+        self._dropped += excess
+
+    @property
+    def truncated(self) -> bool:
+        with self._lock:
+            self._trim()
+            return self._dropped > 0 or not self._ended
+
+    def text(self) -> str:
+        with self._lock:
+            self._trim()
+            head, tail = (bytes(part).decode("utf-8", "replace") for part in (self._head, self._tail))
+            if self._dropped:
+                return f"{head}\n[… {self._dropped} bytes left out …]\n{tail}"
+            return (self._head + self._tail).decode("utf-8", "replace")
+
+
+def _pump(process: subprocess.Popen[bytes], out: _Kept, err: _Kept, stdin: bytes) -> list[threading.Thread]:
+    """Threads that keep the pipes moving; daemons, as one whose pipe an escaped process holds never ends."""
+    if process.stdin is not None:
+        threading.Thread(target=_write, args=(process.stdin, stdin), daemon=True).start()
+    readers = [
+        threading.Thread(target=_read, args=(stream, kept), daemon=True)
+        for stream, kept in ((process.stdout, out), (process.stderr, err))
+    ]
+    for reader in readers:
+        reader.start()
+    return readers
+
+
+def _read(stream: IO[bytes], kept: _Kept) -> None:
+    with stream:
+        while chunk := stream.read(65_536):
+            kept.feed(chunk)
+    kept.end()
+
+
+def _write(stream: IO[bytes], data: bytes) -> None:
+    with contextlib.suppress(OSError), stream:  # a command need not read what it is given
+        view = memoryview(data)
+        while view:
+            view = view[stream.write(view) :]
+
+
+def _outlasts(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    try:
+        process.wait(max(0.0, seconds))
+    except subprocess.TimeoutExpired:
+        return True
+    return False
+
+
+def _drain(readers: Sequence[threading.Thread]) -> None:
+    deadline = time.monotonic() + DRAIN_SECONDS
+    for reader in readers:
+        reader.join(max(0.0, deadline - time.monotonic()))
+
+
+@contextlib.contextmanager
+def _ended_with_its_group(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """However the block ends (exit, time-out, Ctrl-C), the group is killed and the leader reaped."""
+    try:
+        yield
+    finally:
+        _kill_group(process)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(KILL_SECONDS)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    if sys.platform == "win32":
+        if process.poll() is None:
+            subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
+            process.kill()
+        return
+    # ProcessLookupError: nobody left. PermissionError: macOS says so of a group of zombies.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
