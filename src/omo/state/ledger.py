@@ -46,6 +46,15 @@ def append(path: str, events: list[Row], *, actor: str, now: float, after: int =
     return Head(seq, digest, row)
 
 
+def set_aside(path: str, now: float) -> tuple[str, str]:
+    """Keep a damaged ledger under another name: that name, and the digest of its bytes."""
+    with open(path, "rb") as file:
+        digest = digest_of(file.read())
+    kept = f"{path}.damaged-{int(now * 1000)}"
+    os.replace(path, kept)
+    return kept, digest
+
+
 def head_of(path: str) -> Head:
     """The last whole row, without changing anything."""
     return _head(_tail(path))

@@ -1,0 +1,121 @@
+# shellcheck shell=sh
+# Sourced by the commands in hooks.json, with $event set, inside the shell the host has started anyway: on a quiet
+# day this file is the whole plugin. It must stay free of forks until there is something to do, must leave with
+# exit 0 whatever happens (2 would deny a tool call), and must print nothing that no decision printed.
+
+exec 2>/dev/null
+
+case ${OMO_DISABLE-} in 1 | true | yes | on | TRUE | YES | ON | True | Yes | On) exit 0 ;; esac
+case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]*) exit 0 ;; esac
+
+root=${CLAUDE_PLUGIN_ROOT-}
+home=${CLAUDE_PLUGIN_DATA:-$root/.venv}
+
+# The nearest ancestor with a state directory; the same climb as omo.state.paths.project_root.
+find_runtime() {
+    directory=${OMO_PROJECT_DIR:-${CLAUDE_PROJECT_DIR:-$PWD}}
+    while [ ! -d "$directory/.sisyphus/cc-omo" ]; do
+        case $directory in
+        */*) directory=${directory%/*} ;;
+        *) return 1 ;;
+        esac
+    done
+    runtime=$directory/.sisyphus/cc-omo/runtime.local.json
+    [ -f "$runtime" ] && IFS= read -r index <"$runtime" || [ -f "$runtime" ]
+}
+
+# The event: one line of JSON as hosts send it, or several. Reads no further than its end, so a stdin that is never
+# closed does not hold us; one that never says anything is given two seconds.
+read_event() {
+    exec 3<&0
+    input=$(
+        LC_ALL=C sed -e '/^[^ ]*{.*}[[:space:]]*$/q' -e '/^}/q' <&3 &
+        reader=$!
+        {
+            trap 'kill $!; exit' TERM
+            sleep 2 &
+            wait $! && kill $reader
+        } >/dev/null 3<&- &
+        wait $reader
+        kill $!
+    )
+    exec 3<&-
+}
+
+# Is one of the sessions that the runtime file's first line lists as live named in the event?
+is_live() {
+    case $index in
+    '{"version": 1, "live": []'*) return 1 ;;
+    '{"version": 1, "live": ["'*) ;;
+    *) return 0 ;; # not the layout we write: let Python read it
+    esac
+    names=${index#*\[}
+    names=${names%%\]*},
+    while [ -n "$names" ]; do
+        name=${names%%,*}
+        names=${names#*,}
+        names=${names# }
+        [ "$name" = '"*"' ] && return 0
+        case $input in *"$name"*) return 0 ;; esac
+    done
+    return 1
+}
+
+has_words() {
+    case $input in
+    *[uU][lL][wW]* | *[uU][lL][tT][rR][aA][wW][oO][rR][kK]* | *omo:* | *stop-continuation*) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
+decide() {
+    { IFS= read -r python && IFS= read -r site; } <"$home/environment" && [ -x "$python" ] || return 1
+    "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" "$root/hooks/$event.py" "$site" <<EOF
+$input
+EOF
+}
+
+# A ulw that cannot be acted on is answered, not lost.
+say_not_ready() {
+    case $input in
+    *[!a-zA-Z0-9_/.-][uU][lL][wW][!a-zA-Z0-9_/.-]* | *[!a-zA-Z0-9_/.-][uU][lL][tT][rR][aA][wW][oO][rR][kK][!a-zA-Z0-9_/.-]*)
+        echo "[omo] Ultrawork could not be turned on: omo's Python environment is not ready. Tell the user so in" \
+            "one line; 'omo doctor' says why and how to mend it."
+        ;;
+    esac
+}
+
+index=
+runtime=
+if [ -n "${OMO_STATE_DIR-}" ]; then
+    runtime=elsewhere index=unknown
+else
+    find_runtime || runtime=
+fi
+
+case $event in
+session-start)
+    read_event
+    . "$root/hooks/session-start.sh"
+    ;;
+user-prompt-submit)
+    read_event
+    if has_words; then
+        decide || say_not_ready
+    elif [ -n "$runtime" ]; then
+        is_live && decide
+    fi
+    ;;
+pre-tool-use)
+    [ -n "$runtime" ] || exit 0
+    read_event
+    case $input in *cc-omo*) decide ;; *) is_live && decide ;; esac
+    ;;
+*)
+    [ -n "$runtime" ] || exit 0
+    case $index in '{"version": 1, "live": []'*) exit 0 ;; esac
+    read_event
+    is_live && decide
+    ;;
+esac
+exit 0

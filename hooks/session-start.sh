@@ -1,0 +1,28 @@
+# shellcheck shell=sh disable=SC2154
+# The rest of launch.sh for SessionStart: make Python ready, tell later Bash calls where it is, then, only for a
+# session that comes back to open work, say where things stand.
+
+quoted() {
+    printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"
+}
+
+if ! problem=$(sh "$root/hooks/environment.sh" ensure "$home" "$root/requirements.txt"); then
+    printf '{"systemMessage": "%s"}\n' "$(printf %s "$problem" | tr -d '\000-\037"\\')"
+    exit 0
+fi
+
+if [ -n "${CLAUDE_ENV_FILE-}" ]; then
+    {
+        printf 'export OMO_ENV_HOME=%s\n' "$(quoted "$home")"
+        [ -n "${CLAUDE_PROJECT_DIR-}" ] && printf 'export OMO_PROJECT_DIR=%s\n' "$(quoted "$CLAUDE_PROJECT_DIR")"
+        # The host gives the plugin's options to hooks alone; the agent's omo must see the same limits.
+        for name in MAX_STOP_BLOCKS COOLDOWN_SECONDS MAX_TOTAL_BLOCKS MAX_HOURS KEYWORD; do
+            eval "value=\${CLAUDE_PLUGIN_OPTION_$name-}"
+            [ -n "$value" ] && printf 'export CLAUDE_PLUGIN_OPTION_%s=%s\n' "$name" "$(quoted "$value")"
+        done
+    } >>"$CLAUDE_ENV_FILE"
+fi
+
+case $input in
+*'"resume"'* | *'"compact"'*) [ -n "$runtime" ] && decide ;;
+esac

@@ -1,0 +1,10 @@
+"""SubagentStop: which agent finished, and what it said."""
+
+import os
+import sys
+
+sys.path += [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src"), *sys.argv[1:2]]
+
+from omo.ultrawork import hook, on_subagent_stop
+
+hook.run("subagent-stop", on_subagent_stop.handle)

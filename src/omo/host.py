@@ -1,0 +1,200 @@
+"""The host's wire format: the one module that knows the field names Claude Code and Codex use."""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+LONGEST_EVENT = 32 * 1024 * 1024
+FINISHED = ("completed", "failed", "killed", "stopped", "cancelled", "done", "exited")
+LONGEST_TAIL = 256 * 1024
+SHELLS = ("shell", "monitor")
+
+
+class Event:
+    """One hook event, each field of the type the rest of the code expects, whatever was sent."""
+
+    __slots__ = ("_fields", "name", "raw")
+
+    def __init__(self, fields: dict[str, Any], raw: bytes = b"") -> None:
+        self._fields = fields
+        self.raw = raw
+        self.name = self._text("hook_event_name")
+
+    def _text(self, key: str) -> str:
+        value = self._fields.get(key)
+        return value if isinstance(value, str) else ""
+
+    def _objects(self, key: str) -> list[dict[str, Any]]:
+        value = self._fields.get(key)
+        return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+    @property
+    def session(self) -> str:
+        return self._text("session_id")
+
+    @property
+    def cwd(self) -> str:
+        return self._text("cwd")
+
+    @property
+    def prompt(self) -> str:
+        return self._text("prompt")
+
+    @property
+    def is_machine_prompt(self) -> bool:
+        """Where the host says who wrote a prompt; most versions do not."""
+        return self._text("source") not in ("", "user", "sdk")
+
+    @property
+    def prompt_id(self) -> str:
+        return self._text("prompt_id")
+
+    @property
+    def transcript(self) -> str:
+        return self._text("transcript_path")
+
+    def queued_prompts(self) -> int:
+        """How many prompts the user has typed that the host holds back until this turn ends.
+
+        A slash command typed while the model works reaches no hook before that. The host notes it only in the
+        transcript, in a form it does not document; read from the end, and anything odd counts as none.
+        """
+        waiting = 0
+        for line in _tail(self.transcript).split(b"\n"):
+            if b'"queue-operation"' in line:
+                if b'"enqueue"' in line:
+                    waiting += 1
+                elif b'"popAll"' in line:
+                    waiting = 0
+                else:
+                    waiting = max(0, waiting - 1)
+        return waiting
+
+    @property
+    def start_source(self) -> str:
+        return self._text("source")
+
+    @property
+    def is_subagent(self) -> bool:
+        return bool(self._fields.get("agent_id"))
+
+    @property
+    def agent_id(self) -> str:
+        return self._text("agent_id")
+
+    @property
+    def agent_type(self) -> str:
+        return self._text("agent_type")
+
+    @property
+    def in_plan_mode(self) -> bool:
+        return self._text("permission_mode") == "plan"
+
+    @property
+    def continues_a_block(self) -> bool:
+        """True for the rest of a turn after any Stop hook, not only ours, has blocked it."""
+        return self._fields.get("stop_hook_active") is True
+
+    @property
+    def last_message(self) -> str:
+        return self._text("last_assistant_message")
+
+    @property
+    def tool(self) -> str:
+        return self._text("tool_name")
+
+    @property
+    def tool_input(self) -> dict[str, Any]:
+        value = self._fields.get("tool_input")
+        return value if isinstance(value, dict) else {}
+
+    @property
+    def is_codex(self) -> bool:
+        return "turn_id" in self._fields
+
+    def running(self) -> tuple[int, int]:
+        """How many background agents and how many background shells are still at work."""
+        tasks = [task for task in self._objects("background_tasks") if task.get("status") not in FINISHED]
+        shells = sum(task.get("type") in SHELLS for task in tasks)
+        return len(tasks) - shells, shells
+
+    def has_one_shot_wakeup(self) -> bool:
+        return any(cron.get("recurring") is False for cron in self._objects("session_crons"))
+
+
+def parse(raw: bytes) -> Event | None:
+    """The event on stdin, None if it is not one."""
+    try:
+        text = raw[:LONGEST_EVENT].decode("utf-8-sig", "surrogateescape")
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return Event(fields, raw) if isinstance(fields, dict) else None
+
+
+def _tail(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - LONGEST_TAIL))
+            return file.read(LONGEST_TAIL)
+    except (OSError, ValueError):
+        return b""
+
+
+def context(text: str) -> bytes:
+    """Plain text for the model (UserPromptSubmit, SessionStart). Never starts with a brace: that would be JSON."""
+    return _bytes(text.lstrip("{ \n") + "\n")
+
+
+def keep_going(reason: str) -> bytes:
+    """Stop: the turn goes on. Exactly these two keys; Codex refuses any other."""
+    return _json({"decision": "block", "reason": reason})
+
+
+def swallow_prompt(reason: str, environ: Mapping[str, str]) -> bytes:
+    """UserPromptSubmit: the turn ends here, without a model call; the user reads the reason.
+
+    Claude Code shows one line only while the model works: without the second key that would be the prompt itself.
+    """
+    answer: dict[str, object] = {"decision": "block", "reason": reason}
+    if environ.get("CLAUDECODE"):
+        answer["hookSpecificOutput"] = {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}
+    return _json(answer)
+
+
+def tell_user(message: str) -> bytes:
+    return _json({"systemMessage": message})
+
+
+def deny_tool(reason: str) -> bytes:
+    return _tool_decision("deny", reason)
+
+
+def ask_about_tool(reason: str) -> bytes:
+    return _tool_decision("ask", reason)
+
+
+def _tool_decision(decision: str, reason: str) -> bytes:
+    return _json(
+        {
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": decision,
+                "permissionDecisionReason": reason,
+            }
+        }
+    )
+
+
+def _json(value: dict[str, object]) -> bytes:
+    return _bytes(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

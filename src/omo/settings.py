@@ -1,0 +1,135 @@
+"""Limits and switches: the environment, then the plugin's options, then the project's file, then the defaults."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+ON = ("1", "true", "yes", "on")
+KEYWORD_MODES = ("on", "explicit", "off")
+
+
+class Refusal(ValueError):
+    """Why a value cannot be used."""
+
+
+def whole_number(value: object) -> int:
+    try:
+        number = int(str(value).strip())
+    except ValueError:
+        raise Refusal("is not a whole number") from None
+    if number < 1:
+        raise Refusal("must be 1 or more")
+    return number
+
+
+def positive_number(value: object) -> float:
+    try:
+        number = float(str(value).strip())
+    except ValueError:
+        raise Refusal("is not a number") from None
+    if not 0 < number < float("inf"):
+        raise Refusal("must be more than 0")
+    return number
+
+
+def keyword_mode(value: object) -> str:
+    mode = str(value).strip().lower()
+    if mode not in KEYWORD_MODES:
+        raise Refusal(f"must be one of {', '.join(KEYWORD_MODES)}")
+    return mode
+
+
+class Knob:
+    __slots__ = ("default", "name", "parse", "variable", "what")
+
+    def __init__(self, name: str, default: Any, parse: Callable[[object], Any], what: str) -> None:
+        self.name = name
+        self.default = default
+        self.parse = parse
+        self.variable = f"OMO_{name.upper()}"
+        self.what = what
+
+
+KNOBS = (
+    Knob("max_stop_blocks", 8, whole_number, "blocks given without verified progress"),
+    Knob("cooldown_seconds", 3.0, positive_number, "a stop this soon after a block is let through"),
+    Knob("max_total_blocks", 64, whole_number, "blocks given since the run was armed, whatever its progress"),
+    Knob("max_hours", 8.0, positive_number, "hours since the run was armed"),
+    Knob(
+        "keyword", "on", keyword_mode, "on: anywhere in what you write; explicit: as the first word; off: /omo:ulw only"
+    ),
+)
+LIMITS = tuple(knob for knob in KNOBS if knob.name != "keyword")
+
+
+class Settings:
+    """The values in force, where each comes from, and what was refused on the way."""
+
+    __slots__ = ("origins", "problems", "values")
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {knob.name: knob.default for knob in KNOBS}
+        self.origins: dict[str, str] = {knob.name: "default" for knob in KNOBS}
+        self.problems: list[str] = []
+
+    @property
+    def keyword(self) -> str:
+        return str(self.values["keyword"])
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        return {knob.name: self.values[knob.name] for knob in LIMITS}
+
+    def take(self, knob: Knob, value: object, origin: str) -> bool:
+        try:
+            self.values[knob.name] = knob.parse(value)
+        except Refusal as why:
+            self.problems.append(f"{origin}: {value!r} {why}; the default {knob.default} holds")
+            return False
+        self.origins[knob.name] = origin
+        return True
+
+
+def load(environ: Mapping[str, str], root: str) -> Settings:
+    settings = Settings()
+    file = _project_file(root, settings)
+    for knob in KNOBS:
+        option = f"CLAUDE_PLUGIN_OPTION_{knob.name.upper()}"
+        sources = [(environ.get(name, ""), name) for name in (knob.variable, option)]
+        if knob.name in file:
+            sources.append((file[knob.name], f".sisyphus/omo.json: {knob.name}"))
+        for value, origin in sources:
+            if value != "" and settings.take(knob, value, origin):
+                break
+    return settings
+
+
+def is_disabled(environ: Mapping[str, str]) -> bool:
+    return environ.get("OMO_DISABLE", "").strip().lower() in ON
+
+
+def is_skipped(environ: Mapping[str, str], event: str) -> bool:
+    return event in [name.strip() for name in environ.get("OMO_SKIP_HOOKS", "").split(",")]
+
+
+def _project_file(root: str, settings: Settings) -> dict[str, Any]:
+    from omo.errors import Unreadable
+    from omo.state import paths, store
+
+    path = paths.settings_file(root)
+    if not os.path.exists(path):
+        return {}
+    try:
+        values = store.read(path) or {}
+    except Unreadable as error:
+        settings.problems.append(f"{error.message}; its settings are not used")
+        return {}
+    known = {knob.name for knob in KNOBS}
+    for name in sorted(set(values) - known):
+        settings.problems.append(f".sisyphus/omo.json: {name!r} is no setting; there are {', '.join(sorted(known))}")
+    return values

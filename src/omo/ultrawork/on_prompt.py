@@ -1,0 +1,146 @@
+"""UserPromptSubmit: arm, cancel, pause and resume, all inside the hook, before and without the model."""
+
+from __future__ import annotations
+
+from omo import host, settings
+from omo.errors import OmoError
+from omo.state import runtime, store
+from omo.ultrawork import session, texts
+from omo.ultrawork.keyword import read_prompt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from omo.ultrawork.hook import World
+    from omo.ultrawork.keyword import Reading
+
+    Json = dict[str, Any]
+
+CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
+PIN = (["/omo:pin"], ["/pin"])
+
+
+def handle(event: host.Event, world: World) -> bytes:
+    if event.is_machine_prompt or event.is_subagent:
+        return b""
+    if event.prompt.split(maxsplit=1)[:1] in PIN:
+        return _pin(event, world)
+    reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
+    return ACTIONS[reading.action](event, world, reading)
+
+
+def _activate(event: host.Event, world: World, reading: Reading) -> bytes:
+    now_in_force = settings.load(world.environ, world.root)
+
+    def decide(row: Json | None) -> runtime.Change:
+        is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
+        armed = session.arm(row, by="user", limits=now_in_force.limits, now=world.now)
+        kind = "rearmed" if is_on else "activated"
+        return runtime.Change(not is_on, armed, [{"kind": kind, "rule": reading.rule}])
+
+    if not _change(event, world, decide):
+        return b""
+    return host.context("\n".join([texts.INSTRUCTIONS, *texts.refused_settings(now_in_force.problems)]))
+
+
+def _cancel(event: host.Event, world: World, reading: Reading) -> bytes:
+    was_on = _record_cancel(event, world, reading)
+    return host.swallow_prompt(texts.CANCELLED if was_on else texts.NOTHING_TO_CANCEL, world.environ)
+
+
+def _cancel_and_continue(event: host.Event, world: World, reading: Reading) -> bytes:
+    return host.context(texts.CANCELLED_AND_MORE) if _record_cancel(event, world, reading) else b""
+
+
+def _record_cancel(event: host.Event, world: World, reading: Reading) -> bool:
+    def decide(row: Json | None) -> runtime.Change:
+        was_on = row is not None and runtime.is_live(row)
+        cancelled = session.cancel(row, reason=f"user: {reading.rule}", now=world.now)
+        return runtime.Change(was_on, cancelled, [{"kind": "cancelled", "rule": reading.rule}])
+
+    return bool(_change(event, world, decide, wait=CANCEL_WAIT))
+
+
+def _pause(event: host.Event, world: World, reading: Reading) -> bytes:
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None or not runtime.is_live(row) or not runtime.work_in(row, "active"):
+            return runtime.Change(False)
+        paused = session.suspend(row, state="paused", why="the user asked to stop for now")
+        return runtime.Change(True, session.told(paused), [{"kind": "paused", "rule": reading.rule}])
+
+    return host.context(texts.PAUSED) if _is_live(event, world) and _change(event, world, decide) else b""
+
+
+def _resume(event: host.Event, world: World, reading: Reading) -> bytes:
+    return host.context(texts.CONTINUED) if _wake(event, world, "paused", "waiting", "blocked") else b""
+
+
+def _none(event: host.Event, world: World, reading: Reading) -> bytes:
+    """A person spoke: what waited for them goes on. A pause ends only when they say so."""
+    if reading.rule == "machine-text" or not (row := _row(event, world)) or not runtime.is_live(row):
+        return b""
+    if runtime.part(row, "ulw").get("unanswered"):
+        _note_override(event, world)
+    if runtime.work_in(row, "waiting", "blocked"):
+        _wake(event, world, "waiting", "blocked")
+    return b""
+
+
+def _note_override(event: host.Event, world: World) -> None:
+    """We blocked, and what came next was a person, not a Stop: the host or the user ended that turn."""
+
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None or not runtime.part(row, "ulw").get("unanswered"):
+            return runtime.Change(False)
+        return runtime.Change(True, session.note(row, unanswered=False), [{"kind": "overridden"}])
+
+    _change(event, world, decide)
+
+
+def _wake(event: host.Event, world: World, *states: str) -> bool:
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None or session.is_cancelled(row) or not runtime.work_in(row, *states):
+            return runtime.Change(False)
+        return runtime.Change(True, session.resume(row), [{"kind": "resumed"}])
+
+    return _is_live(event, world) and bool(_change(event, world, decide))
+
+
+def _pin(event: host.Event, world: World) -> bytes:
+    """`/omo:pin NAME -- COMMAND`: a gate in the user's own name, pinned without the model."""
+    from omo.ultrawork import gates
+
+    try:
+        name, argv = gates.parse_pin(event.prompt.strip().partition("pin")[2])
+        gates.add(world.state, event.session, name, argv, by="user", cwd=".", tree=None, now=world.now)
+    except OmoError as error:
+        return host.swallow_prompt(f"omo: not pinned: {error.message}. {error.fix}".strip(), world.environ)
+    pinned = texts.clip(" ".join(argv), 200)
+    return host.swallow_prompt(f"omo: gate {name} pinned by you: {pinned}", world.environ)
+
+
+def _row(event: host.Event, world: World) -> Json | None:
+    return runtime.session(world.state, event.session)
+
+
+def _is_live(event: host.Event, world: World) -> bool:
+    row = _row(event, world)
+    return row is not None and runtime.is_live(row)
+
+
+def _change(
+    event: host.Event, world: World, decide: Callable[[Json | None], runtime.Change], wait: float = store.HOOK_WAIT
+) -> object:
+    return runtime.change_session(world.state, event.session, decide, actor="user", now=world.now, wait=wait)
+
+
+ACTIONS = {
+    "activate": _activate,
+    "cancel": _cancel,
+    "cancel-and-continue": _cancel_and_continue,
+    "pause": _pause,
+    "resume": _resume,
+    "none": _none,
+}

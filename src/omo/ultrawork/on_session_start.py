@@ -1,0 +1,57 @@
+"""SessionStart: after a resume or a compaction, say in a few words where open work stands."""
+
+from __future__ import annotations
+
+import os
+
+from omo import host
+from omo.state import runtime, store
+from omo.ultrawork import texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from omo.ultrawork.hook import World
+
+    Json = dict[str, Any]
+
+RETURNING = ("resume", "compact")
+LINEAGE = 64 * 1024
+
+
+def handle(event: host.Event, world: World) -> bytes:
+    if event.start_source not in RETURNING:
+        return b""
+    row = runtime.session(world.state, event.session) or _taken_over(event, world)
+    if row is None or not runtime.is_live(row):
+        return b""
+    return host.context(texts.where_things_stand(row))
+
+
+def _taken_over(event: host.Event, world: World) -> Json | None:
+    """Some hosts give a session a new id when they compact or resume it. Its transcript tells the old one."""
+    live = [key for key, row in runtime.read(world.state)["sessions"].items() if runtime.is_live(row)]
+    ancestors = [key for key in live if key != event.session and _is_mentioned(key, event.transcript)]
+    if len(ancestors) != 1 or not event.session:
+        return None
+    runtime.move_session(world.state, ancestors[0], event.session, now=world.now, wait=store.HOOK_WAIT)
+    moved = {"kind": "taken-over", "from": ancestors[0], "source": event.start_source}
+    runtime.change_session(
+        world.state,
+        event.session,
+        lambda row: runtime.Change(None, row, [moved]),
+        actor="hook",
+        now=world.now,
+        wait=store.HOOK_WAIT,
+    )
+    return runtime.session(world.state, event.session)
+
+
+def _is_mentioned(session: str, transcript: str) -> bool:
+    """Does the transcript begin as that session's own?"""
+    if not os.path.isfile(transcript):
+        return False
+    with open(transcript, "rb") as file:
+        head = file.read(LINEAGE)
+    return f'"sessionId":"{session}"'.encode() in head.replace(b'": "', b'":"')

@@ -1,0 +1,40 @@
+"""SubagentStop: while work is open, note which agent finished and what it said. Never prints anything."""
+
+from __future__ import annotations
+
+from omo.digest import sha256
+from omo.state import runtime, store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.host import Event
+    from omo.ultrawork.hook import World
+
+LONGEST_MESSAGE = 64 * 1024
+
+
+def handle(event: Event, world: World) -> bytes:
+    row = runtime.session(world.state, event.session)
+    if row is None or not runtime.is_live(row) or not event.agent_type:  # no type: the host's own, such as compaction
+        return b""
+    runtime.change_session(
+        world.state,
+        event.session,
+        lambda row: runtime.Change(None, row, [_finished(event)]),
+        actor="hook",
+        now=world.now,
+        wait=store.HOOK_WAIT,
+    )
+    return b""
+
+
+def _finished(event: Event) -> dict[str, object]:
+    said = event.last_message.encode("utf-8", "replace")
+    return {
+        "kind": "agent-finished",
+        "agentType": event.agent_type,
+        "agentId": event.agent_id,
+        "message": said[:LONGEST_MESSAGE].decode("utf-8", "ignore"),
+        "digest": sha256(said),
+        "cut": len(said) > LONGEST_MESSAGE,
+    }

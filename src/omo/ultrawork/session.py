@@ -1,0 +1,143 @@
+"""How a session's row changes: arming, cancelling, pausing, ending. Each function returns a new row."""
+
+from __future__ import annotations
+
+from omo.clock import stamp
+from omo.state.runtime import OPEN_STATES, part, work_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
+
+KIND = "ulw"
+
+
+def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
+    """A person asked for it: a full budget, and no earlier cancel or release stands in the way."""
+    old = row or {}
+    ulw = {
+        "enabled": True,
+        "stopBlocks": 0,
+        "lastStopAt": None,
+        "totalBlocks": 0,
+        "armedAt": stamp(now),
+        "by": by,
+        "limits": limits,
+    }
+    on = {"disabled": False, "disabledReason": None}
+    work = {**part(old, "work"), KIND: _work_when_armed(old, now)}
+    return {**old, "ulw": ulw, "stopContinuation": on, "work": work, "denials": {}}
+
+
+def _work_when_armed(old: Json, now: float) -> Json:
+    """Work that was still open goes on where it was; after an end it is a new run, and every gate is open again."""
+    before = part(part(old, "work"), KIND)
+    is_open = before.get("state") in OPEN_STATES and not is_cancelled(old)
+    run = before.get("run") if is_open else None
+    total = before.get("total", 0)
+    return {
+        "run": run or f"u{int(now * 1000)}",
+        "state": "active",
+        "open": before.get("open", 0) if is_open else total,
+        "total": total,
+        "next": before.get("next") if is_open else None,
+    }
+
+
+def cancel(row: Json | None, *, reason: str, now: float) -> Json:
+    """The user's word: nothing in this session holds a Stop any more, until the next explicit arming."""
+    old = row or {}
+    off = {"disabled": True, "disabledReason": reason, "disabledAt": stamp(now)}
+    work = {kind: one for kind, one in part(old, "work").items() if kind != KIND}
+    return {**old, "ulw": {**part(old, "ulw"), "enabled": False}, "stopContinuation": off, "work": work}
+
+
+def is_cancelled(row: Json | None) -> bool:
+    return bool(part(row or {}, "stopContinuation").get("disabled"))
+
+
+def was_released(row: Json | None) -> bool:
+    """The user cancelled, or a breaker let go: only a person may arm this session again."""
+    return is_cancelled(row) or bool(work_in(row or {}, "exhausted"))
+
+
+def suspend(row: Json, *, state: str, why: str, question: str = "") -> Json:
+    """Active work now waits: `paused` by the user, `blocked` from outside, or `waiting` for an answer."""
+    return _with_active(row, {"state": state, "why": why, "question": question, "told": False})
+
+
+def resume(row: Json) -> Json:
+    """Whatever waited is active again."""
+    work = {
+        kind: _active(one) if one.get("state") in ("waiting", "paused", "blocked") else one
+        for kind, one in part(row, "work").items()
+    }
+    return {**row, "work": work}
+
+
+def end(row: Json, *, state: str, rule: str) -> Json:
+    """Terminal: `done` or `exhausted`, and which rule said so."""
+    ended = _with_active(row, {"state": state, "endedBy": rule})
+    return {**ended, "ulw": {**part(ended, "ulw"), "enabled": False}}
+
+
+def count_block(row: Json, *, now: float, fingerprint: str) -> Json:
+    ulw = part(row, "ulw")
+    counted = {
+        "stopBlocks": ulw.get("stopBlocks", 0) + 1,
+        "totalBlocks": ulw.get("totalBlocks", 0) + 1,
+        "lastStopAt": stamp(now),
+        "lastStop": fingerprint,
+        "shellExcuses": 0,
+        "unanswered": True,
+    }
+    return {**row, "ulw": {**ulw, **counted}}
+
+
+def note(row: Json, **changes: object) -> Json:
+    return {**row, "ulw": {**part(row, "ulw"), **changes}}
+
+
+def progress(row: Json) -> Json:
+    """Verified progress gives the budget back; the ceilings of the run stay as they are."""
+    return note(row, stopBlocks=0)
+
+
+def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:
+    """The summary hooks read: how many gates are open, and which is next."""
+    work = part(row, "work")
+    summary = {
+        **work.get(KIND, {}),
+        "open": len(open_gates),
+        "total": total,
+        "next": ", ".join(open_gates[:3]) or None,
+    }
+    return {**row, "work": {**work, KIND: summary}}
+
+
+def finish(row: Json, *, how: str) -> Json:
+    """Verification said so. The next Stop is let through and closes the run."""
+    work = part(row, "work")
+    return {**row, "work": {**work, KIND: {**work.get(KIND, {}), "state": "done", "how": how}}}
+
+
+def told(row: Json) -> Json:
+    """The user has been shown why the work waits."""
+    work = {kind: {**one, "told": True} if one.get("told") is False else one for kind, one in part(row, "work").items()}
+    return {**row, "work": work}
+
+
+def _with_active(row: Json, changes: Json) -> Json:
+    work = dict(part(row, "work"))
+    for kind, one in work_in(row, "active"):
+        work[kind] = {**one, **changes}
+    if part(row, "ulw").get("enabled") and KIND not in work:
+        work[KIND] = changes
+    return {**row, "work": work}
+
+
+def _active(one: Json) -> Json:
+    kept = {key: value for key, value in one.items() if key not in ("why", "question", "told")}
+    return {**kept, "state": "active"}

@@ -1,0 +1,231 @@
+"""May this session stop? An ordered table; the first rule that matches decides, and its name goes to the ledger."""
+
+from __future__ import annotations
+
+from omo import settings
+from omo.clock import seconds
+from omo.digest import sha256
+from omo.state.runtime import Change, is_live, part, work_in
+from omo.ultrawork import session, texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from omo.host import Event
+
+    Json = dict[str, Any]
+
+SHELL_EXCUSES = 2  # a server left running in the background must not excuse every Stop
+LIMIT_NOTICE = ("API Error", "You've hit your", "You've reached your", "Claude usage limit reached")
+LONGEST_NOTICE = 400  # the host's own notice is a line or two; a report that quotes one is longer
+
+
+class Situation:
+    """Everything the rules look at."""
+
+    __slots__ = ("disabled", "event", "limits", "now", "row", "unreadable")
+
+    def __init__(
+        self, event: Event, row: Json | None, limits: Json, now: float, *, disabled: bool = False, unreadable: str = ""
+    ) -> None:
+        self.event = event
+        self.row: Json = row or {}
+        self.limits = {**limits, **_stored_limits(self.row)}
+        self.now = now
+        self.disabled = disabled
+        self.unreadable = unreadable
+
+    @property
+    def ulw(self) -> Json:
+        return part(self.row, "ulw")
+
+    def active(self) -> list[tuple[str, Json]]:
+        found = work_in(self.row, "active")
+        if self.ulw.get("enabled") and session.KIND not in part(self.row, "work"):
+            found.append((session.KIND, {}))
+        return found
+
+    def since(self, key: str) -> float:
+        """Seconds since a recorded moment; for ever if there was none. A clock that went back counts as no time."""
+        text = self.ulw.get(key)
+        return max(0.0, self.now - seconds(text)) if text else float("inf")
+
+
+class Rule:
+    """`then` is what the decision does to the session's row; None writes nothing at all."""
+
+    __slots__ = ("name", "then", "when", "why")
+
+    def __init__(
+        self,
+        name: str,
+        why: str,
+        when: Callable[[Situation], bool],
+        then: Callable[[Situation, str], Json] | None,
+    ) -> None:
+        self.name = name
+        self.why = why
+        self.when = when
+        self.then = then
+
+
+def _stored_limits(row: Json) -> Json:
+    """The limits the run was armed with, as far as they are usable."""
+    stored = part(part(row, "ulw"), "limits")
+    usable = {}
+    for knob in settings.LIMITS:
+        try:
+            usable[knob.name] = knob.parse(stored.get(knob.name))
+        except settings.Refusal:
+            continue
+    return usable
+
+
+def _is_idle(s: Situation) -> bool:
+    return not (s.unreadable or session.is_cancelled(s.row) or is_live(s.row))
+
+
+def _is_invalid(s: Situation) -> bool:
+    """Edited by hand into something no counter can advance on."""
+    numbers = [s.ulw.get(key, 0) for key in ("stopBlocks", "totalBlocks", "shellExcuses")]
+    if any(isinstance(number, bool) or not isinstance(number, int) or number < 0 for number in numbers):
+        return True
+    objects = [s.row.get(key, {}) for key in ("ulw", "stopContinuation", "work")] + list(part(s.row, "work").values())
+    if not isinstance(s.ulw.get("enabled", False), bool) or not all(isinstance(one, dict) for one in objects):
+        return True
+    try:
+        return min(s.since("lastStopAt"), s.since("armedAt")) < 0
+    except (ValueError, TypeError, AttributeError):
+        return True
+
+
+def _is_limit_notice(s: Situation) -> bool:
+    text = s.event.last_message.strip()
+    return len(text) <= LONGEST_NOTICE and text.startswith(LIMIT_NOTICE)
+
+
+def _gates_are_closed(s: Situation) -> bool:
+    """Every piece of active work is ultrawork whose gates all passed on a tree that had changed since pinning."""
+    active = s.active()
+    return all(kind == session.KIND and one.get("total", 0) > 0 and one.get("open") == 0 for kind, one in active)
+
+
+def _is_same_event(s: Situation) -> bool:
+    """The same event twice (a hook registered twice): after a block of ours the host would say it continues one."""
+    return not s.event.continues_a_block and s.ulw.get("lastStop") == fingerprint(s.event)
+
+
+def fingerprint(event: Event) -> str:
+    return sha256(event.raw)[:16]
+
+
+def _counted(s: Situation, rule: str) -> Json:
+    return session.count_block(s.row, now=s.now, fingerprint=fingerprint(s.event))
+
+
+def _stays(s: Situation, rule: str) -> Json:
+    return session.told(s.row)
+
+
+def _excused(s: Situation, rule: str) -> Json:
+    return session.note(s.row, shellExcuses=s.ulw.get("shellExcuses", 0) + 1)
+
+
+def _waits_for_limit(s: Situation, rule: str) -> Json:
+    return session.suspend(s.row, state="waiting", why=s.event.last_message.strip())
+
+
+def _done(s: Situation, rule: str) -> Json:
+    return session.end(s.row, state="done", rule=rule)
+
+
+def _exhausted(s: Situation, rule: str) -> Json:
+    return session.end(s.row, state="exhausted", rule=rule)
+
+
+def _invalid(s: Situation, rule: str) -> Json:
+    ulw = {"enabled": False, "stopBlocks": 0, "lastStopAt": None}
+    return {**s.row, "ulw": ulw, "work": {session.KIND: {"state": "exhausted", "endedBy": rule}}}
+
+
+RULES = (
+    Rule("switched-off", "OMO_DISABLE is set", lambda s: s.disabled, None),
+    Rule("subagent", "a subagent stops, not the session", lambda s: s.event.is_subagent, None),
+    Rule("not-active", "nothing is active for exactly this session", _is_idle, None),
+    Rule("cancelled", "the user said stop", lambda s: session.is_cancelled(s.row), None),
+    Rule("unreadable-state", "the state cannot be read, so nothing is known", lambda s: bool(s.unreadable), None),
+    Rule("invalid-state", "the session's counters were edited into nonsense", _is_invalid, _invalid),
+    Rule("plan-mode", "plan mode ends a turn to show the plan", lambda s: s.event.in_plan_mode, _stays),
+    Rule("host-limit", "the host reported a usage limit or an API error", _is_limit_notice, _waits_for_limit),
+    Rule("background-agent", "an agent runs and will wake the session", lambda s: s.event.running()[0] > 0, _stays),
+    Rule("wake-up", "a one-shot wake-up will continue the session", lambda s: s.event.has_one_shot_wakeup(), _stays),
+    Rule(
+        "background-shell",
+        f"a shell runs in the background (excuses {SHELL_EXCUSES} Stops in a row)",
+        lambda s: s.event.running()[1] > 0 and s.ulw.get("shellExcuses", 0) < SHELL_EXCUSES,
+        _excused,
+    ),
+    Rule(
+        "prompt-queued",
+        "the user has typed something that waits for this turn to end",
+        lambda s: s.event.queued_prompts() > 0,
+        _stays,
+    ),
+    Rule(
+        "waiting",
+        "the work waits: for the user, paused, or blocked from outside",
+        lambda s: not s.active() and bool(work_in(s.row, "waiting", "paused", "blocked")),
+        _stays,
+    ),
+    Rule("done", "verification gates passed or are recorded", _gates_are_closed, _done),
+    Rule(
+        "cap",
+        "as many blocks as allowed without verified progress",
+        lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
+        _exhausted,
+    ),
+    Rule(
+        "duplicate",
+        "the same event was delivered twice",
+        lambda s: s.since("lastStopAt") < s.limits["cooldown_seconds"] and _is_same_event(s),
+        _stays,
+    ),
+    Rule(
+        "cooldown",
+        "stopped again within the cooldown of the last block",
+        lambda s: s.since("lastStopAt") < s.limits["cooldown_seconds"],
+        _exhausted,
+    ),
+    Rule(
+        "ceiling",
+        "the run's own limit of blocks or hours",
+        lambda s: (
+            s.ulw.get("totalBlocks", 0) >= s.limits["max_total_blocks"]
+            or (bool(s.ulw.get("armedAt")) and s.since("armedAt") >= s.limits["max_hours"] * 3600)
+        ),
+        _exhausted,
+    ),
+)
+BLOCK = Rule("block", "work is open, and no rule above lets the session stop", lambda s: True, _counted)
+
+
+def decide(situation: Situation) -> Rule:
+    for rule in RULES:
+        if rule.when(situation):
+            return rule
+    return BLOCK
+
+
+def carry_out(situation: Situation) -> Change:
+    """The decision as a change of state. Its answer is (rule, text): the reason to go on, or a line for the user."""
+    rule = decide(situation)
+    if rule.then is None:
+        return Change((rule, ""))
+    after = rule.then(situation, rule.name)
+    if rule is BLOCK:
+        reason = texts.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"])
+        return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
+    message = texts.release(rule.name, situation.row, after, situation.limits)
+    return Change((rule, message), session.note(after, unanswered=False), [{"kind": "allowed", "rule": rule.name}])

@@ -1,0 +1,159 @@
+"""Runs hooks as the host does: the command string of hooks.json in `sh -c`, the event on stdin, a clean environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.state import ledger, paths, runtime
+
+ROOT = Path(__file__).resolve().parents[2]
+HOOKS: dict[str, Any] = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+SESSION = "abc123"
+
+
+def command_of(event: str) -> str:
+    return str(HOOKS[event][0]["hooks"][0]["command"])
+
+
+@dataclass
+class Answer:
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        value: dict[str, Any] = json.loads(self.stdout)
+        return value
+
+    @property
+    def blocks(self) -> bool:
+        return self.stdout.startswith("{") and self.json.get("decision") == "block"
+
+    def assert_silent(self) -> None:
+        assert (self.code, self.stdout, self.stderr) == (0, "", "")
+
+
+@dataclass
+class Host:
+    project: Path
+    data: Path
+    plugin: Path = ROOT
+    environ: dict[str, str] = field(default_factory=dict)
+
+    def environment(self, **extra: str) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": os.environ["HOME"],
+            "CLAUDE_PLUGIN_ROOT": str(self.plugin),
+            "CLAUDE_PLUGIN_DATA": str(self.data),
+            "CLAUDE_PROJECT_DIR": str(self.project),
+            **self.environ,
+            **extra,
+        }
+
+    def payload(self, event: str, **fields: Any) -> bytes:
+        body = {"session_id": SESSION, "cwd": str(self.project), "hook_event_name": event, **fields}
+        return json.dumps(body).encode() + b"\n"
+
+    def raw(self, event: str, stdin: bytes, *, cwd: Path | None = None, **extra: str) -> Answer:
+        done = subprocess.run(
+            ["sh", "-c", command_of(event)],
+            input=stdin,
+            capture_output=True,
+            cwd=cwd or self.project,
+            env=self.environment(**extra),
+            check=False,
+            timeout=60,
+        )
+        return Answer(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
+
+    def send(self, event: str, *, env: dict[str, str] | None = None, **fields: Any) -> Answer:
+        answer = self.raw(event, self.payload(event, **fields), cwd=None, **(env or {}))
+        assert (answer.code, answer.stderr) == (0, "")
+        return answer
+
+    def prompt(self, text: str, **fields: Any) -> Answer:
+        return self.send("UserPromptSubmit", prompt=text, **fields)
+
+    def stop(self, **fields: Any) -> Answer:
+        return self.send("Stop", **{"stop_hook_active": False, "background_tasks": [], "session_crons": [], **fields})
+
+    @property
+    def state(self) -> str:
+        return str(self.project / ".sisyphus" / "cc-omo")
+
+    def row(self, session: str = SESSION) -> dict[str, Any]:
+        row = runtime.session(self.state, session)
+        assert row is not None
+        return row
+
+    def events(self, session: str = SESSION) -> list[dict[str, Any]]:
+        return ledger.rows(paths.events_file(self.state, session))
+
+    def kinds(self, session: str = SESSION) -> list[str]:
+        return [f"{row['kind']}:{row['rule']}" if "rule" in row else row["kind"] for row in self.events(session)]
+
+    def write_runtime(self, text: str) -> Path:
+        path = Path(paths.runtime_file(self.state))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def last_block_was(self, seconds_ago: float, now: float) -> None:
+        """Move the recorded block into the past, so that no test waits for a cooldown."""
+        from omo.clock import stamp
+
+        def older(row: dict[str, Any] | None) -> runtime.Change:
+            assert row is not None
+            return runtime.Change(None, {**row, "ulw": {**row["ulw"], "lastStopAt": stamp(now - seconds_ago)}})
+
+        runtime.change_session(self.state, SESSION, older, actor="user", now=now, wait=5)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """An environment that is ready: the interpreter that runs the tests."""
+    home = tmp_path / "data"
+    home.mkdir()
+    point_at(home, sys.executable)
+    return home
+
+
+def point_at(home: Path, python: str) -> None:
+    requirements = (ROOT / "requirements.txt").read_bytes()
+    key = subprocess.run(["cksum"], input=requirements, capture_output=True, check=True).stdout.decode().strip()
+    version = f"Python {platform.python_version()}"
+    lines = [python, sysconfig.get_path("purelib"), key.replace(" ", "-"), version]
+    (home / "environment").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture
+def host(tmp_path: Path, data: Path) -> Host:
+    project = tmp_path / "it's a b" / "ü (1)"
+    project.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    return Host(project, data)
+
+
+@pytest.fixture
+def files(host: Host) -> Callable[[], dict[str, bytes]]:
+    """Everything in the project and the plugin data, to show that nothing was written."""
+
+    def snapshot() -> dict[str, bytes]:
+        roots = (host.project, host.data)
+        found = [path for root in roots for path in root.rglob("*") if path.is_file() and "pycache" not in path.parts]
+        return {str(path): path.read_bytes() for path in found if ".git" not in path.parts}
+
+    return snapshot

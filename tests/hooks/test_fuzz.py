@@ -1,0 +1,127 @@
+"""Generated events: thousands in the process, hundreds through the registered command. Always exit 0, always valid."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo import host
+from omo.ultrawork import hook, on_prompt, on_session_start, on_stop, on_subagent_stop, on_tool_use
+from tests.hooks.conftest import SESSION, Host
+
+HANDLERS: dict[str, Callable[[host.Event, hook.World], bytes]] = {
+    "SessionStart": on_session_start.handle,
+    "UserPromptSubmit": on_prompt.handle,
+    "PreToolUse": on_tool_use.handle,
+    "Stop": on_stop.handle,
+    "SubagentStop": on_subagent_stop.handle,
+}
+TEXTS = [
+    *("", "ulw", "ulw fix it", "stop ulw", "/omo:stop-continuation", "/omo:pin a -- b", "hello", "continue", "wait"),
+    *(
+        "```\nulw\n",
+        "~~~ulw",
+        '"ulw" `ulw` > ulw',
+        "<task-notification>ulw",
+        "ulw로 고쳐",
+        "\ud800ulw\udfff",
+        "\0ulw\0",
+    ),
+    *(
+        "x" * 5000,
+        "ulw " * 500,
+        "(((([[[[",
+        "ＵＬＷ",
+        "🙂 ultrawork 🙂",
+        "../../etc",
+        SESSION,
+        "resume",
+        "compact",
+        "plan",
+    ),
+]
+FIELDS = (
+    *("session_id", "cwd", "prompt", "source", "agent_id", "agent_type", "permission_mode", "stop_hook_active"),
+    *("last_assistant_message", "background_tasks", "session_crons", "tool_name", "tool_input", "transcript_path"),
+    *("prompt_id", "turn_id", "hook_event_name", "unknown"),
+)
+
+
+def value(chance: random.Random, depth: int = 0) -> Any:
+    kind = chance.randrange(9 if depth < 3 else 6)
+    if kind < 3:
+        return chance.choice(TEXTS)
+    if kind < 6:
+        return chance.choice([None, True, False, 0, -1, 2**70, 1.5, 1e308])
+    if kind < 7:
+        return [value(chance, depth + 1) for _ in range(chance.randrange(4))]
+    keys = ("file_path", "command", "status", "type", "recurring", "x")
+    return {chance.choice(keys): value(chance, depth + 1) for _ in range(chance.randrange(4))}
+
+
+def payload(chance: random.Random) -> bytes:
+    body = {name: value(chance) for name in chance.sample(FIELDS, chance.randrange(len(FIELDS)))}
+    if chance.random() < 0.7:
+        body["session_id"] = SESSION
+    if chance.random() < 0.5:
+        body["prompt"] = chance.choice(TEXTS)
+    raw = json.dumps(body, ensure_ascii=chance.random() < 0.5).encode("utf-8", "surrogatepass")
+    return spoiled(raw, chance) if chance.random() < 0.2 else raw + b"\n"
+
+
+def spoiled(raw: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(raw) + 1)
+    return chance.choice(
+        [
+            raw[:at],
+            raw[:at] + bytes([chance.randrange(256)]) + raw[at:],
+            b"\xef\xbb\xbf" + raw,
+            raw + raw,
+            b"",
+            raw[::-1],
+        ]
+    )
+
+
+def assert_valid(event: str, out: bytes) -> None:
+    text = out.decode("utf-8")
+    if not text.startswith("{"):
+        assert event in ("UserPromptSubmit", "SessionStart") or not text
+        return
+    body = json.loads(text)
+    allowed = {"decision", "reason", "systemMessage", "hookSpecificOutput"}
+    assert set(body) <= allowed
+    if "decision" in body:
+        assert body["decision"] == "block"
+        assert body["reason"]
+    if "hookSpecificOutput" in body:
+        assert body["hookSpecificOutput"]["hookEventName"] == event
+
+
+@pytest.mark.parametrize("event", HANDLERS)
+def test_five_thousand_events_in_the_process(event: str, tmp_path: Path) -> None:
+    chance = random.Random(event)
+    project = tmp_path / "project"
+    project.mkdir()
+    environ = {"CLAUDE_PROJECT_DIR": str(project), "OMO_COOLDOWN_SECONDS": "0.5"}
+    failures = project / ".sisyphus" / "cc-omo" / "hooks.log"
+    for number in range(5000):
+        out = hook.answer(event, HANDLERS[event], payload(chance), environ, str(project), 1_771_780_801.0 + number)
+        assert_valid(event, out)
+    assert not failures.exists(), failures.read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {"project"}
+
+
+@pytest.mark.parametrize("event", HANDLERS)
+def test_two_hundred_events_through_the_registered_command(event: str, host: Host) -> None:
+    chance = random.Random(event + "!")
+    host.prompt("ulw begin")
+    for _ in range(200):
+        answer = host.raw(event, payload(chance))
+        assert (answer.code, answer.stderr) == (0, "")
+        assert_valid(event, answer.stdout.encode())

@@ -1,0 +1,199 @@
+"""The launcher under harsh conditions: whatever happens, exit 0, nothing on stderr, no output nobody decided on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.hooks.conftest import HOOKS, ROOT, SESSION, Host, command_of, point_at
+
+EVENTS = list(HOOKS)
+Files = Callable[[], dict[str, bytes]]
+
+HARSH_STDIN = {
+    "empty": b"",
+    "newline": b"\n",
+    "no newline": b'{"session_id": "abc123", "prompt": "ulw x"}',
+    "garbage": b"\x00\xff\xfe{{{",
+    "number": b"7\n",
+    "list": b"[1]\n",
+    "truncated": b'{"session_id": "abc123", "prompt": "ulw',
+    "deep": b"[" * 200_000,
+    "wrong types": b'{"session_id": 7, "cwd": [], "prompt": {}, "tool_input": 3, "background_tasks": "x"}\n',
+    "bom": b'\xef\xbb\xbf{"session_id": "abc123"}\n',
+    "crlf": b'{"session_id": "abc123"}\r\n',
+    "surrogate": b'{"session_id": "abc123", "prompt": "ulw \\ud800", "last_assistant_message": "\\udfff"}\n',
+}
+
+
+@pytest.mark.parametrize("stdin", HARSH_STDIN.values(), ids=HARSH_STDIN.keys())
+@pytest.mark.parametrize("event", EVENTS)
+def test_any_stdin_is_survived(host: Host, event: str, stdin: bytes) -> None:
+    host.prompt("ulw begin")
+    answer = host.raw(event, stdin)
+    assert (answer.code, answer.stderr) == (0, "")
+    if answer.stdout.startswith("{"):
+        json.loads(answer.stdout)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"LC_ALL": "C"},
+        {"LC_ALL": "POSIX", "PYTHONIOENCODING": "cp1252"},
+        {"PYTHONIOENCODING": "cp949", "LANG": "ko_KR.EUC-KR"},
+        {"PYTHONPATH": "/nonexistent", "PYTHONHOME": "/nonexistent", "PYTHONSTARTUP": "/nonexistent"},
+        {"CDPATH": "/tmp", "IFS": "x", "ENV": "/nonexistent"},
+    ],
+    ids=lambda extra: " ".join(extra),
+)
+def test_odd_environments_do_not_matter(host: Host, extra: dict[str, str]) -> None:
+    first = host.send("UserPromptSubmit", prompt="ulw 수정해줘 🙂 \ud800", env=extra)
+    assert "Ultrawork is on" in first.stdout
+    assert host.send("Stop", env=extra).blocks
+
+
+def test_bom_and_crlf_around_a_real_prompt(host: Host) -> None:
+    body = host.payload("UserPromptSubmit", prompt="ulw fix it\r\nplease").rstrip(b"\n")
+    assert "Ultrawork is on" in host.raw("UserPromptSubmit", b"\xef\xbb\xbf" + body + b"\r\n").stdout
+
+
+def test_an_event_over_several_lines_is_read_whole(host: Host) -> None:
+    body = json.dumps(json.loads(host.payload("UserPromptSubmit", prompt="ulw fix it")), indent=2).encode()
+    assert "Ultrawork is on" in host.raw("UserPromptSubmit", body + b"\n").stdout
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("said", [True, False], ids=["after the event", "without a word"])
+def test_a_stdin_that_never_closes_does_not_hold_the_session(host: Host, event: str, said: bool) -> None:
+    if event == "SessionStart":
+        shutil.copy(ROOT / "requirements.txt", host.data)  # the environment itself is not the question here
+    host.prompt("ulw begin")
+    read, write = os.pipe()
+    try:
+        if said:
+            os.write(write, host.payload(event, prompt="ulw again", source="clear"))
+        done = subprocess.run(
+            ["sh", "-c", command_of(event)],
+            stdin=read,
+            capture_output=True,
+            cwd=host.project,
+            env=host.environment(PATH=without_python(host)),
+            timeout=30,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+def without_python(host: Host) -> str:
+    """A PATH on which the environment cannot be built, so that SessionStart answers at once."""
+    tools = host.data / "tools"
+    tools.mkdir(exist_ok=True)
+    for name in ("sh", "sed", "sleep", "cksum", "tr", "mkdir", "rm", "mv", "cat", "date", "find", "head", "tail", "ls"):
+        source = shutil.which(name)
+        if source and not (tools / name).exists():
+            (tools / name).symlink_to(source)
+    return str(tools)
+
+
+def test_the_watchdog_leaves_no_process_behind(host: Host) -> None:
+    host.prompt("hello")
+    listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert "sleep 2" not in [line.strip() for line in listing.splitlines()]
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_plugin_directory_that_was_deleted_is_survived(host: Host, event: str) -> None:
+    host.plugin = host.project / "gone"
+    host.raw(event, host.payload(event, prompt="ulw x")).assert_silent()
+
+
+@pytest.mark.parametrize(
+    "breakage", ["missing pointer", "empty pointer", "missing interpreter", "interpreter that fails", "not a program"]
+)
+def test_without_a_usable_interpreter_hooks_allow_and_ulw_is_answered(host: Host, data: Path, breakage: str) -> None:
+    pointer = data / "environment"
+    broken = data / "python"
+    if breakage == "missing pointer":
+        pointer.unlink()
+    elif breakage == "empty pointer":
+        pointer.write_text("")
+    elif breakage == "interpreter that fails":
+        broken.write_text("#!/bin/sh\nexit 49\n")
+        broken.chmod(0o755)
+        point_at(data, str(broken))
+    elif breakage == "not a program":
+        broken.write_bytes(b"\x00\x01")
+        broken.chmod(0o755)
+        point_at(data, str(broken))
+    else:
+        point_at(data, str(broken))
+    host.write_runtime(json.dumps({"sessions": {SESSION: {"ulw": {"enabled": True}}}}))
+    for event in ("Stop", "PreToolUse", "SubagentStop"):
+        host.raw(event, host.payload(event)).assert_silent()
+    answer = host.prompt("ulw fix it")
+    assert answer.stdout.count("\n") == 1
+    assert "not ready" in answer.stdout
+    host.prompt("hello").assert_silent()
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_switched_off_nothing_is_printed_and_nothing_written(host: Host, event: str, files: Files) -> None:
+    host.prompt("ulw begin")
+    before = files()
+    answer = host.raw(event, host.payload(event, prompt="ulw x", tool_name="Write"), OMO_DISABLE="1")
+    answer.assert_silent()
+    assert files() == before
+
+
+def test_single_hooks_can_be_skipped(host: Host) -> None:
+    host.prompt("ulw begin")
+    host.send("Stop", env={"OMO_SKIP_HOOKS": "pre-tool-use, stop"}).assert_silent()
+    assert host.send("Stop", env={"OMO_SKIP_HOOKS": "pre-tool-use"}).blocks
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_project_that_cannot_be_written_is_left_alone(host: Host, event: str) -> None:
+    (host.project / ".sisyphus").write_text("a file where the directory should be")
+    host.raw(event, host.payload(event, prompt="ulw x", source="clear"), PATH=without_python(host)).assert_silent()
+
+
+def test_the_words_in_paths_and_other_fields_do_not_trigger(host: Host, files: Files) -> None:
+    before = files()
+    host.prompt("hi", transcript_path="/x/ultrawork/ulw.jsonl").assert_silent()
+    assert files() == before
+
+
+def test_a_subdirectory_uses_the_state_of_its_project(host: Host) -> None:
+    host.prompt("ulw begin")
+    deep = host.project / "a" / "b"
+    deep.mkdir(parents=True)
+    answer = host.raw("Stop", host.payload("Stop", cwd=str(deep)), cwd=deep, CLAUDE_PROJECT_DIR="")
+    assert answer.blocks
+    assert not list(deep.rglob(".sisyphus"))
+
+
+def test_state_elsewhere(host: Host, tmp_path: Path) -> None:
+    elsewhere = {"OMO_STATE_DIR": str(tmp_path / "states")}
+    assert "Ultrawork is on" in host.send("UserPromptSubmit", prompt="ulw x", env=elsewhere).stdout
+    assert host.send("Stop", env=elsewhere).blocks
+    assert not (host.project / ".sisyphus").exists()
+
+
+def test_the_plugin_works_from_a_directory_with_quotes_and_spaces(host: Host, tmp_path: Path) -> None:
+    plugin = tmp_path / """o'm "o" $HOME `x` ü"""
+    for part in ("hooks", "src"):
+        shutil.copytree(ROOT / part, plugin / part, ignore=shutil.ignore_patterns("__pycache__"))
+    host.plugin = plugin
+    assert "Ultrawork is on" in host.prompt("ulw x").stdout
+    assert host.stop().blocks
+    assert not list(plugin.rglob("__pycache__"))

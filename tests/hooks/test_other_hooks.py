@@ -1,0 +1,193 @@
+"""PreToolUse, SubagentStop and SessionStart through the registered commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.digest import sha256
+from tests.hooks.conftest import SESSION, Host
+
+
+def edit(host: Host, path: str, tool: str = "Write", **fields: Any) -> Any:
+    return host.send("PreToolUse", tool_name=tool, tool_input={"file_path": path}, **fields)
+
+
+def decision(answer: Any) -> str:
+    return str(answer.json["hookSpecificOutput"]["permissionDecision"]) if answer.stdout else ""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "{state}/runtime.local.json",
+        ".sisyphus/cc-omo/runtime.local.json",
+        "./src/../.sisyphus/cc-omo/sessions/x/events.jsonl",
+        "{state}/new-file",
+        ".SISYPHUS/CC-OMO/runtime.local.json",
+        "{state}",
+    ],
+)
+def test_direct_edits_of_our_state_are_denied_with_what_to_do_instead(host: Host, path: str) -> None:
+    host.prompt("ulw x")
+    answer = edit(host, path.format(state=host.state))
+    assert decision(answer) == "deny"
+    assert "omo " in answer.json["hookSpecificOutput"]["permissionDecisionReason"]
+    assert set(answer.json) == {"hookSpecificOutput"}
+
+
+def test_a_link_to_our_state_is_our_state(host: Host) -> None:
+    host.prompt("ulw x")
+    (host.project / "innocent").symlink_to(host.state)
+    assert decision(edit(host, "innocent/runtime.local.json", tool="Edit")) == "deny"
+
+
+@pytest.mark.parametrize(
+    ("tool", "tool_input"),
+    [
+        ("NotebookEdit", {"notebook_path": ".sisyphus/cc-omo/x.ipynb"}),
+        ("MultiEdit", {"file_path": ".sisyphus/cc-omo/runtime.local.json", "edits": []}),
+        ("apply_patch", {"command": "*** Begin Patch\n*** Update File: .sisyphus/cc-omo/runtime.local.json\n"}),
+        ("apply_patch", {"input": "*** Begin Patch\n*** Add File: a\n*** Move to: .sisyphus/cc-omo/b\n"}),
+    ],
+)
+def test_every_writing_tool_is_guarded(host: Host, tool: str, tool_input: dict[str, Any]) -> None:
+    host.prompt("ulw x")
+    assert decision(host.send("PreToolUse", tool_name=tool, tool_input=tool_input)) == "deny"
+
+
+@pytest.mark.parametrize("runtime", ["{", '{"version": 9, "sessions": {}}', '{"sessions": {"abc123": 7}}'])
+def test_whatever_the_state_everything_else_is_allowed(host: Host, runtime: str) -> None:
+    host.write_runtime(runtime)
+    for tool, tool_input in [
+        ("Read", {"file_path": f"{host.state}/runtime.local.json"}),
+        ("Write", {"file_path": "src/a.py", "content": "see .sisyphus/cc-omo/runtime.local.json"}),
+        ("Edit", {"file_path": ".sisyphus/omo.json"}),
+        ("Bash", {"command": "cat .sisyphus/cc-omo/runtime.local.json; omo ulw status"}),
+        ("Grep", {"pattern": "x", "path": "src"}),
+        ("Skill", {"skill": "omo:status"}),
+        ("AskUserQuestion", {}),
+    ]:
+        if tool in ("Write", "Edit"):
+            host.send("PreToolUse", tool_name=tool, tool_input=tool_input).assert_silent()
+
+
+def test_the_guard_holds_for_sessions_that_are_not_active_too(host: Host) -> None:
+    host.prompt("ulw x")
+    assert decision(edit(host, f"{host.state}/runtime.local.json", session_id="another")) == "deny"
+
+
+def test_the_fourth_identical_attempt_is_put_before_the_user(host: Host) -> None:
+    host.prompt("ulw x")
+    path = f"{host.state}/runtime.local.json"
+    assert [decision(edit(host, path)) for _ in range(4)] == ["deny", "deny", "deny", "ask"]
+    assert host.row()["work"]["ulw"]["state"] == "paused"
+    assert "paused" in host.stop().json["systemMessage"]
+    assert decision(edit(host, f"{host.state}/other")) == "deny"
+
+
+def test_codex_does_not_know_ask(host: Host) -> None:
+    host.prompt("ulw x")
+    path = f"{host.state}/runtime.local.json"
+    assert {decision(edit(host, path, turn_id="t")) for _ in range(5)} == {"deny"}
+
+
+def finish(host: Host, **fields: Any) -> None:
+    fields = {"agent_id": "a1", "agent_type": "omo:explorer", "last_assistant_message": "found it", **fields}
+    host.send("SubagentStop", **fields).assert_silent()
+
+
+def test_an_agent_that_finishes_during_work_is_recorded_and_nothing_is_printed(host: Host) -> None:
+    finish(host)
+    host.prompt("ulw x")
+    finish(host)
+    row = host.events()[-1]
+    assert (row["kind"], row["agentType"], row["message"]) == ("agent-finished", "omo:explorer", "found it")
+    assert row["digest"] == sha256(b"found it")
+    assert len(host.events()) == 2
+
+
+def test_the_hosts_own_agents_are_not_recorded(host: Host) -> None:
+    host.prompt("ulw x")
+    finish(host, agent_type="")
+    assert len(host.events()) == 1
+
+
+def test_a_long_message_is_cut_and_its_digest_is_of_the_whole(host: Host) -> None:
+    host.prompt("ulw x")
+    said = "ü\x01" * 60_000
+    finish(host, last_assistant_message=said)
+    row = host.events()[-1]
+    assert row["cut"] is True
+    assert len(row["message"].encode()) <= 64 * 1024
+    assert row["digest"] == sha256(said.encode())
+    assert host.stop().blocks
+
+
+@pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "fork"])
+def test_without_open_work_a_session_start_injects_nothing(host: Host, source: str) -> None:
+    host.send("SessionStart", source=source).assert_silent()
+    host.prompt("ulw x", session_id="other")
+    host.send("SessionStart", source=source).assert_silent()
+
+
+@pytest.mark.parametrize("source", ["resume", "compact"])
+def test_open_work_is_told_in_a_few_words(host: Host, source: str) -> None:
+    host.prompt("ulw x")
+    text = host.send("SessionStart", source=source).stdout
+    assert text.startswith("[omo] Ultrawork is still on")
+    assert "/omo:stop-continuation" in text
+    assert len(text) <= 1000
+
+
+def transcript_of(tmp_path: Path, *sessions: str) -> str:
+    path = tmp_path / "transcript.jsonl"
+    path.write_text("".join(json.dumps({"type": "user", "sessionId": one}) + "\n" for one in sessions))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("source", "moves"), [("compact", True), ("resume", True), ("startup", False), ("fork", False)]
+)
+def test_a_session_whose_id_the_host_changed_keeps_its_work(
+    host: Host, tmp_path: Path, source: str, moves: bool
+) -> None:
+    host.prompt("ulw x")
+    host.send("SessionStart", session_id="new", source=source, transcript_path=transcript_of(tmp_path, SESSION))
+    assert host.stop(session_id="new").blocks is moves
+    assert host.stop().blocks is not moves
+
+
+def test_a_transcript_of_somebody_else_moves_nothing(host: Host, tmp_path: Path) -> None:
+    host.prompt("ulw x")
+    host.send("SessionStart", session_id="new", source="resume", transcript_path=transcript_of(tmp_path, "stranger"))
+    host.stop(session_id="new").assert_silent()
+
+
+def test_later_shells_are_told_where_things_are(host: Host, tmp_path: Path) -> None:
+    import subprocess
+
+    file = tmp_path / "env file"
+    host.environ |= {"CLAUDE_ENV_FILE": str(file), "CLAUDE_PLUGIN_OPTION_MAX_STOP_BLOCKS": "5"}
+    host.send("SessionStart", source="startup").assert_silent()
+    script = '. "$0"; printf "%s|%s|%s" "$OMO_PROJECT_DIR" "$OMO_ENV_HOME" "$CLAUDE_PLUGIN_OPTION_MAX_STOP_BLOCKS"'
+    done = subprocess.run(["sh", "-c", script, str(file)], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{host.project}|{host.data}|5"
+
+
+def test_an_environment_that_cannot_be_built_is_one_line_for_the_user(host: Host, data: Path) -> None:
+    (data / "environment").unlink()
+    empty = data / "empty"
+    empty.mkdir()
+    tools = ("sh", "sed", "sleep", "cksum", "tr", "mkdir", "rm", "mv", "cat", "date", "find", "head", "tail", "ls")
+    import shutil
+
+    for name in tools:
+        (empty / name).symlink_to(str(shutil.which(name)))
+    host.environ |= {"PATH": str(empty), "OMO_PYTHON_DIRS": str(empty)}
+    answer = host.send("SessionStart", source="startup")
+    assert set(answer.json) == {"systemMessage"}
+    assert "\n" not in answer.json["systemMessage"]

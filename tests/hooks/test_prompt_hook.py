@@ -1,0 +1,166 @@
+"""UserPromptSubmit through the registered command: arming, the escape hatch, pausing, pinning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from omo.ultrawork import gates, texts
+from tests.hooks.conftest import SESSION, Host
+
+
+def test_the_keyword_arms_and_injects_once(host: Host) -> None:
+    first = host.prompt("ulw fix the flaky tests")
+    assert first.stdout.startswith("[omo] The user turned ultrawork on")
+    assert len(first.stdout) <= texts.LONGEST_INSTRUCTIONS
+    assert texts.STOP in first.stdout
+    host.prompt("and also the slow ones").assert_silent()
+    host.prompt("ulw and the docs").assert_silent()
+    assert host.kinds() == ["activated:leading", "rearmed:leading"]
+
+
+@pytest.mark.parametrize("prompt", ["/omo:ulw build it", "/ulw build it", "/omo:ulw", "please ulw the rest", "ULW!"])
+def test_ways_to_say_it(host: Host, prompt: str) -> None:
+    assert "Ultrawork is on" in host.prompt(prompt).stdout
+
+
+@pytest.mark.parametrize(
+    ("mode", "prompt", "arms"),
+    [
+        ("explicit", "ulw fix it", True),
+        ("explicit", "please fix it, ulw", False),
+        ("off", "ulw fix it", False),
+        ("off", "/omo:ulw fix it", True),
+    ],
+)
+def test_the_keyword_setting(host: Host, mode: str, prompt: str, arms: bool) -> None:
+    host.environ["OMO_KEYWORD"] = mode
+    assert bool(host.prompt(prompt).stdout) is arms
+
+
+@pytest.mark.parametrize(
+    "prompt", ["/omo:stop-continuation", "/stop-continuation", "stop ulw", "cancel ultrawork", "turn off ulw"]
+)
+def test_the_escape_hatch_needs_no_model(host: Host, prompt: str) -> None:
+    host.prompt("ulw fix it")
+    answer = host.prompt(prompt)
+    assert answer.json == {"decision": "block", "reason": texts.CANCELLED}
+    assert host.row()["stopContinuation"]["disabled"] is True
+    for _ in range(5):
+        host.stop().assert_silent()
+    assert host.events()[-1]["kind"] == "cancelled"
+
+
+def test_in_claude_code_the_reason_is_the_line_that_shows(host: Host) -> None:
+    host.prompt("ulw fix it")
+    answer = host.prompt("stop ulw", env={"CLAUDECODE": "1"})
+    assert answer.json["hookSpecificOutput"] == {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}
+
+
+def test_a_cancel_with_more_to_it_goes_on_to_the_model(host: Host) -> None:
+    host.prompt("ulw fix it")
+    answer = host.prompt("stop ulw and then show me the diff")
+    assert answer.stdout.strip() == texts.CANCELLED_AND_MORE
+    host.stop().assert_silent()
+
+
+@pytest.mark.parametrize("source", ["resume", "compact", "clear", "startup"])
+def test_nothing_but_a_new_ulw_brings_a_cancelled_run_back(host: Host, source: str) -> None:
+    host.prompt("ulw fix it")
+    host.prompt("stop ulw")
+    host.send("SessionStart", source=source).assert_silent()
+    for prompt in ("continue", "go on", "yes", "<task-notification>ulw</task-notification>"):
+        host.prompt(prompt).assert_silent()
+    host.stop().assert_silent()
+    assert "Ultrawork is on" in host.prompt("ulw again").stdout
+    assert host.stop().blocks
+
+
+def test_a_cancel_where_nothing_is_on_says_so_and_is_remembered(host: Host) -> None:
+    assert host.prompt("/omo:stop-continuation").json["reason"] == texts.NOTHING_TO_CANCEL
+    assert host.row()["stopContinuation"]["disabled"] is True
+
+
+@pytest.mark.parametrize("prompt", ["stop", "wait, don't do that", "hold on"])
+def test_a_live_stop_pauses_this_turn(host: Host, prompt: str) -> None:
+    host.prompt("ulw fix it")
+    assert host.prompt(prompt).stdout.strip() == texts.PAUSED
+    assert not host.stop().blocks
+    host.prompt("what did you change?").assert_silent()
+    assert not host.stop().blocks
+    assert host.prompt("continue").stdout.strip() == texts.CONTINUED
+    assert host.stop().blocks
+
+
+def test_a_live_stop_without_a_run_is_an_ordinary_prompt(host: Host) -> None:
+    host.prompt("stop").assert_silent()
+    host.prompt("continue").assert_silent()
+
+
+def test_a_block_that_a_person_answers_is_recorded_as_overridden(host: Host) -> None:
+    host.prompt("ulw fix it")
+    assert host.stop().blocks
+    host.prompt("what is going on?").assert_silent()
+    assert host.kinds()[-1] == "overridden"
+    assert host.row()["ulw"]["stopBlocks"] == 1
+    host.prompt("and now?").assert_silent()
+    assert host.kinds().count("overridden") == 1
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"prompt": "<task-notification>the agent said ultrawork</task-notification>"},
+        {"prompt": "ulw wake up", "source": "loop_wakeup"},
+        {"prompt": "ulw", "source": "system"},
+        {"prompt": "ulw", "agent_id": "a1"},
+    ],
+)
+def test_what_no_person_wrote_arms_nothing(host: Host, fields: dict[str, Any]) -> None:
+    host.send("UserPromptSubmit", **fields).assert_silent()
+
+
+def test_machine_text_does_not_wake_what_waits_for_a_person(host: Host) -> None:
+    host.prompt("ulw fix it")
+    host.stop(last_assistant_message="You've hit your limit · resets 11pm")
+    host.prompt("<task-notification>ulw agent finished</task-notification>").assert_silent()
+    assert host.row()["work"]["ulw"]["state"] == "waiting"
+    host.prompt("try again").assert_silent()
+    assert host.row()["work"]["ulw"]["state"] == "active"
+
+
+def test_an_exhausted_run_is_armed_again_by_the_word_alone(host: Host) -> None:
+    host.prompt("ulw fix it")
+    host.stop()
+    host.stop(stop_hook_active=True)
+    host.prompt("please go on").assert_silent()
+    host.stop().assert_silent()
+    assert "Ultrawork is on" in host.prompt("ulw go on").stdout
+    assert host.row()["ulw"]["stopBlocks"] == 0
+
+
+def test_the_user_pins_a_gate_without_the_model(host: Host) -> None:
+    host.prompt("ulw fix it")
+    answer = host.prompt('/omo:pin tests -- python3 -m pytest -q "a b"')
+    assert "pinned by you" in answer.json["reason"]
+    gate = gates.current(host.state, SESSION, host.row())["tests"]
+    assert (gate.by, gate.argv) == ("user", ["python3", "-m", "pytest", "-q", "a b"])
+
+
+@pytest.mark.parametrize(
+    "prompt", ["/omo:pin", "/omo:pin tests", "/omo:pin tests pytest", "/omo:pin 'x", "/omo:pin a/b -- x"]
+)
+def test_a_pin_that_cannot_be_used_says_how(host: Host, prompt: str) -> None:
+    answer = host.prompt(prompt)
+    assert "not pinned" in answer.json["reason"]
+    assert not (host.project / ".sisyphus" / "cc-omo" / "sessions" / SESSION / "events.jsonl").exists()
+
+
+def test_no_prompt_text_is_kept_in_the_state(host: Host) -> None:
+    secret = "the-prompt-is-nobodys-business"
+    host.prompt(f"ulw {secret}")
+    host.stop()
+    kept = [path for path in (host.project / ".sisyphus").rglob("*") if path.is_file()]
+    assert kept
+    assert not [path for path in kept if secret.encode() in path.read_bytes()]

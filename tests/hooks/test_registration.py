@@ -1,0 +1,56 @@
+"""hooks.json against the files beside it and against what hosts accept."""
+
+from __future__ import annotations
+
+import ast
+import json
+
+import pytest
+
+from tests.hooks.conftest import HOOKS, ROOT, command_of
+
+SCRIPTS = {
+    "SessionStart": "session-start",
+    "UserPromptSubmit": "user-prompt-submit",
+    "PreToolUse": "pre-tool-use",
+    "Stop": "stop",
+    "SubagentStop": "subagent-stop",
+}
+
+
+def test_every_event_has_its_script_and_every_script_its_event() -> None:
+    assert set(HOOKS) == set(SCRIPTS)
+    assert {path.stem for path in (ROOT / "hooks").glob("*.py")} == set(SCRIPTS.values())
+
+
+def test_the_top_level_holds_only_what_codex_accepts() -> None:
+    assert set(json.loads((ROOT / "hooks" / "hooks.json").read_text())) == {"description", "hooks"}
+
+
+@pytest.mark.parametrize("event", HOOKS)
+def test_one_handler_an_event_with_a_timeout_in_quoted_shell_form(event: str) -> None:
+    (group,) = HOOKS[event]
+    (handler,) = group["hooks"]
+    assert handler["type"] == "command"
+    assert "args" not in handler
+    assert 0 < handler["timeout"] <= (300 if event == "SessionStart" else 10)
+    command = handler["command"]
+    assert '"${CLAUDE_PLUGIN_ROOT}/hooks/launch.sh"' in command
+    assert "'" not in command  # the shell expands the variable, so single quotes would defeat it
+    assert f"event={SCRIPTS[event]};" in command
+
+
+def test_the_commands_differ_in_the_event_alone() -> None:
+    assert len({command_of(event).replace(SCRIPTS[event], "E") for event in HOOKS}) == 1
+
+
+def test_no_hook_listens_to_every_tool_or_after_tools() -> None:
+    assert "PostToolUse" not in HOOKS
+    assert HOOKS["PreToolUse"][0]["matcher"] not in ("", "*")
+    assert "matcher" not in HOOKS["SessionStart"][0]  # startup, resume, clear, compact, fork and what comes next
+
+
+@pytest.mark.parametrize("event", SCRIPTS.values())
+def test_a_script_is_a_few_lines_because_it_is_never_cached(event: str) -> None:
+    body = ast.parse((ROOT / "hooks" / f"{event}.py").read_text(encoding="utf-8")).body
+    assert len(body) <= 7

@@ -1,0 +1,194 @@
+"""Stop through the registered command: blocks, releases, isolation, and what the ledger says of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.state import runtime
+from tests.hooks.conftest import SESSION, Host
+
+SEED = {
+    "sessions": {
+        SESSION: {
+            "ulw": {"enabled": True, "stopBlocks": 3, "lastStopAt": "2026-02-22T17:20:01Z"},
+            "stopContinuation": {"disabled": False, "disabledReason": None},
+        }
+    }
+}
+
+
+def patient(host: Host) -> None:
+    host.environ["OMO_COOLDOWN_SECONDS"] = "0.001"
+
+
+def test_a_block_is_exactly_two_keys(host: Host) -> None:
+    host.prompt("ulw fix the tests")
+    answer = host.stop()
+    assert set(answer.json) == {"decision", "reason"}
+    assert answer.json["decision"] == "block"
+    assert len(answer.json["reason"]) <= 600
+
+
+@pytest.mark.parametrize("indent", [None, 2], ids=["compact", "pretty"])
+def test_state_written_by_another_hand_is_understood(host: Host, indent: int | None) -> None:
+    host.write_runtime(json.dumps(SEED, indent=indent))
+    assert host.stop().blocks
+    assert host.row()["ulw"]["stopBlocks"] == 4
+
+
+def test_eight_blocks_then_released_once_with_a_line_and_then_silence(host: Host) -> None:
+    patient(host)
+    host.prompt("ulw fix the tests")
+    answers = [host.stop(last_assistant_message=f"done {number}") for number in range(11)]
+    assert [answer.blocks for answer in answers] == [True] * 8 + [False] * 3
+    assert "not proven done" in answers[8].json["systemMessage"]
+    assert [answer.stdout for answer in answers[9:]] == ["", ""]
+    assert host.kinds() == ["activated:leading", *["blocked:block"] * 8, "allowed:cap"]
+    assert host.row()["work"]["ulw"]["state"] == "exhausted"
+
+
+def test_a_second_stop_within_the_cooldown_is_let_through(host: Host) -> None:
+    host.prompt("ulw fix the tests")
+    assert host.stop().blocks
+    second = host.stop(stop_hook_active=True)
+    assert "within 3 s" in second.json["systemMessage"]
+    assert host.kinds()[-1] == "allowed:cooldown"
+
+
+def test_the_same_stop_delivered_twice_is_one_block(host: Host) -> None:
+    host.prompt("ulw fix the tests")
+    assert host.stop(prompt_id="p").blocks
+    host.stop(prompt_id="p").assert_silent()
+    assert host.row()["ulw"]["stopBlocks"] == 1
+    assert host.row()["work"]["ulw"]["state"] == "active"
+
+
+def test_after_the_cooldown_it_blocks_again(host: Host) -> None:
+    host.prompt("ulw fix the tests")
+    assert host.stop().blocks
+    host.last_block_was(4, time.time())
+    assert host.stop(stop_hook_active=True).blocks
+
+
+def test_other_sessions_of_the_project_are_not_touched(host: Host) -> None:
+    host.prompt("ulw fix the tests")
+    before = host.row()
+    host.stop(session_id="somebody-else").assert_silent()
+    host.stop(session_id="").assert_silent()
+    host.raw("Stop", b'{"cwd": "/"}\n').assert_silent()
+    assert host.row() == before
+
+
+def test_state_without_an_id_blocks_nobody(host: Host) -> None:
+    host.write_runtime(json.dumps({"sessions": {"": SEED["sessions"][SESSION]}}))
+    host.stop(session_id="").assert_silent()
+    host.stop().assert_silent()
+
+
+@pytest.mark.parametrize("text", ["{", "", "[]", '{"sessions": 3}', '\ufeff{"sessions": {}}', "\0\0", '{"a": 1} x'])
+def test_an_unreadable_file_allows_and_is_kept_and_said_once(host: Host, text: str) -> None:
+    path = host.write_runtime(text)
+    answer = host.stop()
+    assert not answer.blocks
+    assert "kept as" in answer.json["systemMessage"]
+    (kept,) = path.parent.glob("*.corrupt-*")
+    assert kept.read_text(encoding="utf-8") == text
+    host.stop().assert_silent()
+
+
+def test_a_newer_file_is_left_alone(host: Host) -> None:
+    text = json.dumps({**SEED, "version": 2})
+    path = host.write_runtime(text)
+    host.stop().assert_silent()
+    assert path.read_text() == text
+
+
+def test_counters_edited_into_nonsense_end_the_run(host: Host) -> None:
+    row: dict[str, Any] = {"ulw": {"enabled": True, "stopBlocks": "many"}}
+    host.write_runtime(json.dumps({"sessions": {SESSION: row}}))
+    assert "unusable" in host.stop().json["systemMessage"]
+    host.stop().assert_silent()
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ({"background_tasks": [{"id": "1", "type": "subagent", "status": "running"}]}, "background-agent"),
+        ({"session_crons": [{"id": "1", "schedule": "x", "recurring": False, "prompt": "p"}]}, "wake-up"),
+        ({"background_tasks": [{"id": "1", "type": "shell", "status": "running"}]}, "background-shell"),
+        ({"permission_mode": "plan"}, "plan-mode"),
+        ({"last_assistant_message": "API Error: Connection error."}, "host-limit"),
+    ],
+)
+def test_waiting_is_not_counted(host: Host, fields: dict[str, Any], rule: str) -> None:
+    host.prompt("ulw fix the tests")
+    assert not host.stop(**fields).blocks
+    assert host.row()["ulw"]["stopBlocks"] == 0
+    assert host.kinds()[-1] == f"allowed:{rule}"
+
+
+def test_a_subagent_may_always_stop(host: Host) -> None:
+    host.prompt("ulw fix the tests")
+    before = host.events()
+    host.stop(agent_id="a1", agent_type="omo:explorer").assert_silent()
+    assert host.events() == before
+
+
+@pytest.mark.parametrize(
+    ("operations", "blocks"),
+    [
+        (["enqueue"], False),
+        (["enqueue", "dequeue"], True),
+        (["enqueue", "enqueue", "dequeue"], False),
+        (["enqueue", "remove"], True),
+        (["enqueue", "enqueue", "popAll"], True),
+        ([], True),
+    ],
+)
+def test_a_prompt_typed_while_the_model_worked_is_let_in(
+    host: Host, tmp_path: Path, operations: list[str], blocks: bool
+) -> None:
+    transcript = tmp_path / "transcript.jsonl"
+    rows = [{"type": "user", "sessionId": SESSION}]
+    rows += [{"type": "queue-operation", "operation": one, "content": "/omo:stop-continuation"} for one in operations]
+    transcript.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
+    host.prompt("ulw fix the tests")
+    assert host.stop(transcript_path=str(transcript)).blocks is blocks
+
+
+def test_the_ledger_of_a_run_is_whole_and_git_sees_nothing(host: Host) -> None:
+    import subprocess
+
+    patient(host)
+    host.prompt("ulw fix the tests")
+    for number in range(9):
+        host.stop(last_assistant_message=str(number))
+    assert runtime.ledger_problems(host.state, SESSION) == []
+    status = subprocess.run(["git", "status", "--porcelain"], cwd=host.project, capture_output=True, check=True)
+    assert status.stdout == b""
+
+
+def test_a_long_run_makes_a_handful_of_files(host: Host) -> None:
+    patient(host)
+    host.environ |= {"OMO_MAX_STOP_BLOCKS": "50", "OMO_MAX_TOTAL_BLOCKS": "50"}
+    host.prompt("ulw fix the tests")
+    for number in range(50):
+        assert host.stop(last_assistant_message=str(number)).blocks
+    assert len([path for path in Path(host.state).rglob("*") if path.is_file()]) <= 6
+
+
+def test_limits_come_from_the_environment_of_the_hook(host: Host) -> None:
+    host.environ |= {"OMO_COOLDOWN_SECONDS": "0.001", "CLAUDE_PLUGIN_OPTION_MAX_STOP_BLOCKS": "2"}
+    host.prompt("ulw fix the tests")
+    assert [host.stop(last_assistant_message=str(n)).blocks for n in range(3)] == [True, True, False]
+
+
+def test_a_refused_limit_is_told_when_the_run_is_armed(host: Host) -> None:
+    host.environ["OMO_MAX_STOP_BLOCKS"] = "0"
+    assert "OMO_MAX_STOP_BLOCKS: '0' must be 1 or more" in host.prompt("ulw fix it").stdout
+    assert host.row()["ulw"]["limits"]["max_stop_blocks"] == 8

@@ -1,0 +1,506 @@
+"""hooks/environment.sh on machines as users have them, and bin/omo on top of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.install.conftest import Machine
+
+pytestmark = [
+    pytest.mark.install,
+    pytest.mark.skipif(sys.platform == "win32", reason="machines are made of scripts and links"),
+]
+
+ROOT = Path(__file__).parents[2]
+PYTHON = Path(sys.executable).resolve()
+HOUR = 3600
+DAY = 24 * HOUR
+NO_DEBIAN_VENV: dict[str, str | int] = {
+    "pip": "No module named pip",
+    "ensurepip": "No module named ensurepip",
+    "virtualenv": "No module named virtualenv",
+}
+
+
+def age(path: Path, seconds: int) -> None:
+    then = time.time() - seconds
+    os.utime(path, (then, then))
+
+
+def dead_process() -> int:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
+
+
+# What is built
+
+
+def test_pip_installs_the_pinned_requirements(online: Machine) -> None:
+    online.shim("python3")
+    assert online.ensure() == (0, "")
+    pointer = online.pointer()
+    assert pointer.interpreter.is_relative_to(online.home)
+    assert pointer.version == f"Python {sys.version.split()[0]}"
+    imports = "import sys; sys.path.append(sys.argv[1]); import pydantic, filelock, orjson, markdown_it"
+    subprocess.run([pointer.interpreter, "-I", "-S", "-c", imports, pointer.site], check=True)
+    assert online.environments() == [pointer.interpreter.parents[1].name]
+
+
+@pytest.mark.xdist_group("uv")
+def test_uv_installs_the_pinned_requirements(online: Machine, uv: Path) -> None:
+    online.shim("python3")
+    (online.bin / "uv").symlink_to(uv)
+    assert online.ensure() == (0, "")
+    assert "uv = " in (online.pointer().interpreter.parents[1] / "pyvenv.cfg").read_text()
+    assert (online.pointer().site / "pydantic").is_dir()
+
+
+def test_the_pointer_has_four_lines(machine: Machine) -> None:
+    machine.shim("python3")
+    machine.ensure()
+    checksum = subprocess.run(["cksum"], input=machine.requirements.read_bytes(), capture_output=True).stdout
+    pointer = machine.pointer()
+    assert pointer.key == "-".join(checksum.decode().split())
+    assert (pointer.site / "pydantic.py").is_file()
+    version = subprocess.run([pointer.interpreter, "-V"], capture_output=True, text=True).stdout
+    assert pointer.version == version.strip()
+
+
+def test_a_second_ensure_does_nothing(machine: Machine) -> None:
+    machine.interpreter("python3")
+    machine.ensure()
+    before = ((machine.home / "environment").stat(), machine.log(), machine.stages())
+    assert machine.ensure() == (0, "")
+    assert ((machine.home / "environment").stat(), machine.log(), machine.stages()) == before
+
+
+def test_find_tells_whether_the_pointer_is_valid(machine: Machine) -> None:
+    machine.shim("python3")
+    assert not machine.find()
+    machine.ensure()
+    assert machine.find()
+    machine.requirements.write_text(machine.requirements.read_text() + "# changed\n")
+    assert not machine.find()
+
+
+def test_changed_requirements_are_built_beside_the_running_environment(machine: Machine) -> None:
+    machine.shim("python3")
+    machine.ensure()
+    old = machine.pointer()
+    machine.requirements.write_text(machine.requirements.read_text() + "# changed\n")
+    assert machine.ensure() == (0, "")
+    assert machine.pointer().key != old.key
+    assert old.site.is_dir()
+
+
+def test_a_vanished_interpreter_is_replaced_by_another(machine: Machine) -> None:
+    first = machine.interpreter("python3.10", prefix="first")
+    machine.shim("python3")
+    machine.ensure()
+    assert machine.base() == str(first.parent)
+    first.unlink()
+    assert not machine.find()
+    assert machine.ensure() == (0, "")
+    assert machine.base() == str(PYTHON.parent)
+
+
+def test_an_upgraded_interpreter_is_a_reason_to_build(machine: Machine) -> None:
+    machine.shim("python3")
+    machine.ensure()
+    pointer = machine.home / "environment"
+    pointer.write_text(pointer.read_text().replace(machine.pointer().version, "Python 3.10.0"))
+    assert machine.ensure() == (0, "")
+    assert machine.pointer().version == f"Python {sys.version.split()[0]}"
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash --posix", "busybox sh"])
+def test_every_posix_shell(machine: Machine, shell: str) -> None:
+    words = shell.split()
+    program = shutil.which(words[0])
+    if not program:
+        pytest.skip(f"no {words[0]} here")
+    machine.shim("python3")
+    assert machine.ensure(under=(program, *words[1:])) == (0, "")
+
+
+def test_any_path(tmp_path: Path, machine: Machine) -> None:
+    directory = tmp_path / """it's "Grün" (1) $HOME `x` * \\n"""
+    odd = replace(machine, directory=directory, variables={**machine.variables, "HOME": str(directory / "user")})
+    odd.shim("python3")
+    assert odd.ensure() == (0, "")
+    assert odd.pointer().site.is_relative_to(directory)
+    assert odd.find()
+
+
+def test_settings_for_other_environments_stay_outside(machine: Machine) -> None:
+    machine.shim("python3")
+    machine.variables |= {
+        "PYTHONPATH": "/nowhere",
+        "PYTHONHOME": "/nowhere",
+        "PIP_USER": "1",
+        "PIP_TARGET": "/nowhere",
+        "PIP_REQUIRE_VIRTUALENV": "1",
+        "VIRTUAL_ENV": "/nowhere",
+    }
+    assert machine.ensure() == (0, "")
+    assert (machine.pointer().site / "pydantic.py").is_file()
+
+
+# Which interpreter
+
+
+def test_a_store_stub_is_passed_over(machine: Machine) -> None:
+    machine.script("python3", "#!/bin/sh\necho 'Python was not found; run without arguments to install'\nexit 49\n")
+    machine.shim("python")
+    assert machine.ensure() == (0, "")
+
+
+def test_an_interpreter_that_cannot_read_the_plugin_is_passed_over(machine: Machine) -> None:
+    machine.script("python3", f"#!/bin/sh\ncd / && exec '{PYTHON}' -I -c 'open(\"/nowhere/requirements\")'\n")
+    machine.shim("python")
+    assert machine.ensure() == (0, "")
+
+
+def test_an_old_python_first_on_the_path_is_passed_over(machine: Machine) -> None:
+    old = next(Path("~/.pyenv/versions").expanduser().glob("3.9.*/bin/python3"), None)
+    if old:
+        (machine.bin / "python3").symlink_to(old)
+    else:
+        machine.script("python3", "#!/bin/sh\nexit 9\n")
+    machine.shim("newer/python3")
+    machine.variables["PATH"] = f"{machine.bin}:{machine.bin / 'newer'}"
+    assert machine.ensure() == (0, "")
+
+
+def test_a_shim_is_resolved_to_the_real_interpreter(machine: Machine) -> None:
+    machine.shim("python3")
+    assert machine.ensure() == (0, "")
+    assert machine.base() == str(PYTHON.parent)
+
+
+def test_the_interpreter_of_a_venv_is_traded_for_its_base(machine: Machine) -> None:
+    theirs = machine.directory / "project" / ".venv"
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", theirs], check=True)
+    machine.variables["PATH"] = str(theirs / "bin")
+    assert machine.ensure() == (0, "")
+    shutil.rmtree(theirs)
+    assert machine.find()
+
+
+def test_the_newest_named_interpreter_is_preferred(machine: Machine) -> None:
+    machine.interpreter("python3", prefix="plain")
+    named = machine.interpreter("python3.12", prefix="named")
+    assert machine.ensure() == (0, "")
+    assert machine.base() == str(named.parent)
+
+
+def test_pyenv_versions_are_found_without_a_path(machine: Machine) -> None:
+    machine.shim(str(machine.directory / "user" / ".pyenv" / "versions" / "3.12.1" / "bin" / "python3"))
+    assert machine.ensure() == (0, "")
+
+
+def test_relative_path_entries_are_not_run(machine: Machine) -> None:
+    machine.shim("python3")
+    machine.variables["PATH"] = f".:bin:{os.path.relpath(machine.bin)}"
+    assert "no Python 3.10" in machine.refusal()
+
+
+# How it is built
+
+
+def test_a_python_without_venv_gives_way_to_the_next(machine: Machine) -> None:
+    machine.interpreter("python3", refuses=NO_DEBIAN_VENV)
+    machine.shim("python")
+    assert machine.ensure() == (0, "")
+    assert machine.base() == str(PYTHON.parent)
+
+
+def test_only_a_python_without_venv(machine: Machine) -> None:
+    machine.interpreter("python3", refuses=NO_DEBIAN_VENV)
+    assert "python3-venv" in machine.refusal()
+    assert not (machine.home / "environment").exists()
+    machine.shim("python")
+    assert machine.ensure() == (0, ""), "the remedy works at once"
+
+
+def test_an_interpreter_without_pip_uses_ensurepip(machine: Machine) -> None:
+    machine.interpreter("python3", refuses={"pip": "No module named pip"})
+    assert machine.ensure() == (0, "")
+    assert "ensurepip" in machine.stages()
+
+
+def test_a_failing_uv_is_replaced_by_pip(machine: Machine) -> None:
+    machine.script("uv", "#!/bin/sh\necho 'error: broken' >&2\nexit 2\n")
+    machine.interpreter("python3")
+    assert machine.ensure() == (0, "")
+    assert "install" in machine.stages()
+
+
+@pytest.mark.xdist_group("uv")
+def test_uv_brings_a_python_to_a_machine_without_one(machine: Machine, uv: Path) -> None:
+    found = f"#!{PYTHON} -IS\nimport os, sys\nargv = [{str(PYTHON)!r} if a[:2] == '>=' else a for a in sys.argv]\n"
+    machine.script("uv", found + f"os.execv({str(uv)!r}, argv)\n")
+    assert machine.ensure() == (0, "")
+    assert (machine.pointer().site / "pydantic.py").is_file()
+
+
+# When it is impossible
+
+
+def test_no_python(machine: Machine) -> None:
+    assert "no Python 3.10 or newer" in machine.refusal()
+    machine.shim("python3")
+    assert machine.ensure() == (0, "")
+
+
+def offline(machine: Machine) -> None:
+    del machine.variables["PIP_NO_INDEX"]
+    machine.variables |= {
+        "PIP_INDEX_URL": "http://127.0.0.1:9",
+        "PIP_FIND_LINKS": "",
+        "PIP_RETRIES": "1",
+    }
+
+
+def test_offline_is_said_and_remembered(machine: Machine) -> None:
+    machine.interpreter("python3")
+    offline(machine)
+    line = machine.refusal()
+    assert "index could not be reached" in line
+    before = machine.stages()
+    assert machine.refusal() == line
+    assert machine.stages() == before
+
+
+def test_a_remembered_failure_does_not_stop_a_forced_or_later_attempt(machine: Machine) -> None:
+    machine.interpreter("python3")
+    offline(machine)
+    machine.refusal()
+    machine.refusal("--force")
+    assert machine.stages().count("install") == 2
+    machine.variables |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(machine.wheel.parent)}
+    machine.refusal()
+    age(machine.home / "environment.failed", HOUR)
+    assert machine.ensure() == (0, "")
+    assert not (machine.home / "environment.failed").exists()
+
+
+def test_a_failure_is_remembered_for_its_requirements_only(machine: Machine) -> None:
+    machine.interpreter("python3")
+    offline(machine)
+    machine.refusal()
+    machine.requirements.write_text(machine.requirements.read_text() + "# changed\n")
+    machine.refusal()
+    assert machine.stages().count("install") == 2
+
+
+def test_offline_does_not_try_every_interpreter(machine: Machine) -> None:
+    machine.interpreter("python3", prefix="one")
+    machine.interpreter("python", prefix="two")
+    offline(machine)
+    machine.refusal()
+    assert machine.stages().count("install") == 1
+
+
+def test_a_failure_keeps_the_environment_that_works(machine: Machine) -> None:
+    machine.shim("python3")
+    machine.ensure()
+    before = machine.pointer()
+    machine.requirements.write_text(machine.requirements.read_text() + "# changed\n")
+    offline(machine)
+    machine.refusal()
+    assert machine.pointer() == before
+    assert machine.environments() == [before.interpreter.parents[1].name]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("OSError: [Errno 28] No space left on device", "disk is full"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE", "hash mismatch"),
+        ("ERROR: No matching distribution found for orjson==3.13.0", "no wheels"),
+        ("something new", "environment.log"),
+    ],
+)
+def test_a_failing_installation_is_explained(machine: Machine, said: str, expected: str) -> None:
+    machine.interpreter("python3", refuses={"install": said})
+    assert expected in machine.refusal()
+    assert said in machine.log()
+
+
+def test_a_wrong_hash_is_refused(machine: Machine) -> None:
+    machine.shim("python3")
+    machine.requirements.write_text(f"stand-in==1.0 --hash=sha256:{'0' * 64}\n")
+    assert "hash mismatch" in machine.refusal()
+
+
+def test_packages_that_do_not_import_are_not_pointed_to(machine: Machine) -> None:
+    machine.shim("python3")
+    assert "do not import" in machine.refusal(modules="pydantic no_such_module")
+    assert machine.environments() == []
+
+
+def test_the_log_is_bounded(machine: Machine) -> None:
+    machine.interpreter("python3", refuses={"install": "x" * 200_000})
+    machine.refusal()
+    assert len(machine.log()) < 70_000
+
+
+def test_a_file_where_the_home_should_be(machine: Machine) -> None:
+    machine.shim("python3")
+    machine.home.parent.mkdir()
+    machine.home.write_text("")
+    assert str(machine.home) in machine.refusal()
+
+
+def test_missing_requirements(machine: Machine) -> None:
+    machine.requirements.unlink()
+    assert "cannot read" in machine.refusal()
+
+
+# Killed and at once
+
+
+@pytest.mark.parametrize("stage", ["venv", "install", "verify", "warm"])
+def test_a_killed_build_leaves_nothing_that_matters(machine: Machine, stage: str) -> None:
+    python = machine.interpreter("python3", kill_at=stage)
+    code, output = machine.ensure()
+    assert (code, output) == (-9, "")
+    assert not (machine.home / "environment").exists()
+    left = machine.environments()
+    for name in left:
+        age(machine.home / name, 2 * DAY)
+    python.unlink()
+    machine.interpreter("python3")
+    assert machine.ensure() == (0, "")
+    assert machine.find()
+    assert not set(left) & set(machine.environments())
+
+
+def test_two_at_once_build_once(machine: Machine) -> None:
+    machine.interpreter("python3")
+    processes = [machine.start() for _ in range(3)]
+    assert [(process.communicate(timeout=120)[0], process.returncode) for process in processes] == [("", 0)] * 3
+    assert machine.stages().count("install") == 1
+    assert len(machine.environments()) == 1
+    assert not (machine.home / "environment.lock").exists()
+
+
+def hold_lock(machine: Machine, owner: int | str) -> Path:
+    lock = machine.home / "environment.lock"
+    lock.mkdir(parents=True)
+    (lock / "owner").write_text(f"{owner}\n")
+    return lock
+
+
+def test_the_lock_of_a_dead_process_is_taken_over(machine: Machine) -> None:
+    machine.shim("python3")
+    hold_lock(machine, dead_process())
+    assert machine.ensure() == (0, "")
+    assert not (machine.home / "environment.lock").exists()
+
+
+def test_the_lock_of_a_living_process_is_respected(machine: Machine) -> None:
+    machine.shim("python3")
+    lock = hold_lock(machine, os.getpid())
+    machine.variables["OMO_ENV_WAIT"] = "0"
+    assert "another session" in machine.refusal()
+    assert lock.exists()
+
+
+def test_an_old_lock_is_taken_over_whatever_process_has_its_number_now(machine: Machine) -> None:
+    machine.shim("python3")
+    age(hold_lock(machine, os.getpid()) / "owner", HOUR)
+    assert machine.ensure() == (0, "")
+
+
+def test_environments_nobody_uses_are_removed_after_a_day(machine: Machine) -> None:
+    machine.shim("python3")
+    machine.ensure()
+    pointed = machine.pointer().interpreter.parents[1]
+    names = {"env-1-1-1": 2 * DAY, "env-1-1-2": HOUR, f"env-1-1-{dead_process()}.tmp": HOUR, "env-1-1-4.tmp": 2 * DAY}
+    for name in names:
+        (machine.home / name).mkdir()
+    for name, seconds in {**names, pointed.name: 2 * DAY}.items():
+        age(machine.home / name, seconds)
+    machine.requirements.write_text(machine.requirements.read_text() + "# changed\n")
+    machine.ensure()
+    current = machine.pointer().interpreter.parents[1]
+    assert machine.environments() == sorted(["env-1-1-2", pointed.name, current.name])
+    assert time.time() - pointed.stat().st_mtime < DAY, "its day begins when it is no longer pointed to"
+
+
+# bin/omo
+
+CONSOLE = """
+import os, sys
+import pydantic
+
+def console():
+    print(sys.argv, os.environ["PATH"])
+    return int(sys.argv[1])
+"""
+
+
+@pytest.fixture
+def clone(machine: Machine) -> Path:
+    """A clone of the repository, at a path with spaces, with a CLI that returns its argument."""
+    machine.shim("python3")
+    root = machine.directory / "my clone"
+    for name in ("bin/omo", "hooks/environment.sh"):
+        (root / name).parent.mkdir(parents=True)
+        shutil.copy(ROOT / name, root / name)
+    shutil.copy(machine.requirements, root / "requirements.txt")
+    (root / "src" / "omo" / "cli").mkdir(parents=True)
+    (root / "src" / "omo" / "cli" / "__init__.py").write_text(CONSOLE)
+    return root
+
+
+def run_omo(machine: Machine, omo: Path, *arguments: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [omo, *arguments], env=machine.environment, capture_output=True, encoding="utf-8", cwd="/", timeout=120
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_omo_prepares_its_environment_once(machine: Machine, clone: Path) -> None:
+    said = f"{['omo', '3', 'b c']} {machine.bin}\n"
+    code, output, errors = run_omo(machine, clone / "bin" / "omo", "3", "b c")
+    assert (code, output) == (3, said)
+    assert errors.startswith("omo: preparing its Python environment")
+    assert (clone / ".venv" / "environment").is_file()
+    assert run_omo(machine, clone / "bin" / "omo", "3", "b c") == (3, said, "")
+    assert not list(clone.glob("src/**/*.pyc"))
+
+
+def test_omo_through_links(machine: Machine, clone: Path) -> None:
+    links = machine.directory / "links"
+    links.mkdir()
+    (links / "relative").symlink_to(os.path.relpath(clone / "bin" / "omo", links))
+    (links / "omo").symlink_to(links / "relative")
+    assert run_omo(machine, links / "omo", "0")[0] == 0
+
+
+def test_omo_in_the_plugins_home(machine: Machine, clone: Path) -> None:
+    machine.variables["OMO_ENV_HOME"] = str(machine.home)
+    machine.ensure()
+    assert run_omo(machine, clone / "bin" / "omo", "0") == (0, f"{['omo', '0']} {machine.bin}\n", "")
+    assert not (clone / ".venv").exists()
+
+
+def test_omo_without_python(machine: Machine, clone: Path) -> None:
+    (machine.bin / "python3").unlink()
+    code, output, errors = run_omo(machine, clone / "bin" / "omo", "0")
+    assert (code, output) == (77, "")
+    assert "no Python 3.10" in errors.splitlines()[-1]
