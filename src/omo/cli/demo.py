@@ -1,0 +1,170 @@
+"""`omo demo`: a whole ultrawork session in a temporary repository, through the very commands in hooks.json."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from omo.cli import options
+from omo.cli.context import Context, Result, plugin_root
+from omo.errors import NotEvaluable
+from omo.evidence.run import child_environment
+
+SESSION = "demo-session"
+TEST = "import add\nassert add.add(2, 2) == 4, 'two and two'\nprint('1 passed')\n"
+
+
+def register(commands: options.Commands) -> None:
+    options.command(commands, "demo", "watch an ultrawork session from first word to release", run, session=False)
+
+
+def run(arguments: argparse.Namespace, context: Context) -> Result:
+    with tempfile.TemporaryDirectory(prefix="omo demo ") as directory:
+        stage = Stage(Path(directory), context, quiet=arguments.json)
+        play(stage)
+    return Result({"steps": stage.steps}, "")
+
+
+class Stage:
+    """A temporary project, a person typing, an agent working, and the hooks between them."""
+
+    def __init__(self, project: Path, context: Context, *, quiet: bool) -> None:
+        self.project = project
+        self.steps: list[dict[str, Any]] = []
+        self._quiet = quiet
+        self._root = plugin_root()
+        self._hooks = json.loads((self._root / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+        self._environ = {
+            **child_environment(context.environ),
+            "CLAUDE_PLUGIN_ROOT": str(self._root),
+            "CLAUDE_PROJECT_DIR": str(project),
+            "OMO_ENV_HOME": context.environ.get("OMO_ENV_HOME") or str(self._root / ".venv"),
+            "OMO_COOLDOWN_SECONDS": "0.001",  # nobody watching wants to wait for it
+        }
+        self._environ["CLAUDE_PLUGIN_DATA"] = self._environ["OMO_ENV_HOME"]
+
+    def title(self, text: str) -> None:
+        self.say(f"\n{text}\n{'-' * len(text)}")
+
+    def hook(self, event: str, **fields: object) -> str:
+        """Run a hook as the host does: its command string in sh, the event on stdin."""
+        command = self._hooks[event][0]["hooks"][0]["command"]
+        payload = {"session_id": SESSION, "cwd": str(self.project), "hook_event_name": event, **fields}
+        done = subprocess.run(
+            ["sh", "-c", command],
+            input=json.dumps(payload) + "\n",
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            cwd=self.project,
+            env=self._environ,
+            check=False,
+        )
+        self.steps.append({"event": event, "exit": done.returncode, "stdout": done.stdout})
+        return done.stdout.strip()
+
+    def person(self, prompt: str) -> str:
+        self.say(f"you    > {prompt}")
+        answer = self.hook("UserPromptSubmit", prompt=prompt)
+        self._show("omo", answer)
+        return answer
+
+    def agent_stops(self, saying: str) -> str:
+        self.say(f"agent  : {saying}  (ends its turn)")
+        answer = self.hook("Stop", stop_hook_active=bool(self.steps), last_assistant_message=saying)
+        self._show("omo", answer or "(lets it stop)")
+        return answer
+
+    def agent_runs(self, *argv: str) -> int:
+        self.say(f"agent  $ omo {' '.join(argv)}")
+        environ = {**self._environ, "CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
+        done = subprocess.run(
+            [str(self._root / "bin" / "omo"), *argv],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            cwd=self.project,
+            env=environ,
+            check=False,
+        )
+        self.steps.append({"command": list(argv), "exit": done.returncode})
+        self._show("", (done.stdout + done.stderr).strip())
+        return done.returncode
+
+    def agent_writes(self, name: str, text: str) -> None:
+        self.say(f"agent  : writes {name}")
+        (self.project / name).write_text(text, encoding="utf-8")
+
+    def git_status(self) -> str:
+        done = subprocess.run(
+            ["git", "status", "--porcelain"],
+            cwd=self.project,
+            env=self._environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout.strip()
+
+    def git(self, *argv: str) -> None:
+        subprocess.run(["git", *argv], cwd=self.project, env=self._environ, check=True, capture_output=True)
+
+    def _show(self, who: str, text: str) -> None:
+        for number, line in enumerate(text.splitlines()[:14]):
+            self.say(f"{who if number == 0 else '':7}| {line}")
+        if len(text.splitlines()) > 14:
+            self.say(f"{'':7}| … {len(text.splitlines()) - 14} more lines")
+
+    def say(self, text: str) -> None:
+        if not self._quiet:
+            print(text, flush=True)
+
+
+def play(stage: Stage) -> None:
+    if shutil.which("git") is None or shutil.which("sh") is None:
+        raise NotEvaluable("the demo needs git and sh on PATH", fix="install them")
+    stage.agent_writes("add.py", "def add(a, b):\n    return a - b\n")
+    stage.agent_writes("check.py", TEST)
+    stage.git("init", "-q")
+    stage.git("add", ".")
+    stage.git("-c", "user.name=demo", "-c", "user.email=demo@example.invalid", "commit", "-q", "-m", "start")
+
+    stage.title("1. Without the word nothing happens")
+    expect(stage.person("what does add.py do?") == "", "an ordinary prompt is left alone")
+    expect(stage.agent_stops("It subtracts.") == "", "an ordinary Stop is left alone")
+
+    stage.title("2. ulw turns it on")
+    expect("Ultrawork is on" in stage.person("ulw fix the failing check"), "the instructions are injected")
+
+    stage.title("3. The agent stops too early and is sent back")
+    expect('"block"' in stage.agent_stops("I fixed it, trust me."), "a premature Stop is blocked")
+
+    stage.title("4. Claims do not count; a pinned command does")
+    stage.agent_runs("gate", "add", "check", "--", sys.executable, "check.py")
+    expect(stage.agent_runs("gate", "run") == 3, "the gate fails while the bug is there")
+    expect(stage.agent_runs("ulw", "done") == 3, "done is refused")
+    stage.agent_writes("add.py", "def add(a, b):\n    return a + b\n")
+    expect(stage.agent_runs("gate", "run") == 0, "the gate passes after the fix")
+    expect(stage.agent_runs("ulw", "done") == 0, "done is accepted")
+    expect('"block"' not in stage.agent_stops("The check passes."), "the session may stop")
+
+    stage.title("5. And you can always end it yourself")
+    stage.person("ulw polish everything")
+    expect('"block"' in stage.person("/omo:stop-continuation"), "the prompt never reaches the model")
+    expect(stage.agent_stops("Stopping.") == "", "nothing holds the session any more")
+
+    stage.title("6. What is left behind")
+    changed = stage.git_status()
+    stage.say(f"git status: {changed or 'clean'} (omo's own state ignores itself)")
+    expect(changed == "M add.py", "the fix is the only change")
+
+
+def expect(held: bool, what: str) -> None:
+    if not held:
+        raise NotEvaluable(f"the demo went wrong: expected that {what}", fix="run omo doctor")

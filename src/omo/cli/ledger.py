@@ -1,0 +1,60 @@
+"""`omo ledger`: show a session's ledger, check its chain, seal a damaged one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import Any
+
+from omo.cli import options
+from omo.cli.context import Context, Result
+from omo.errors import Refused
+from omo.state import ledger, paths, runtime, store
+from omo.ultrawork import session
+
+
+def register(commands: options.Commands) -> None:
+    verbs = options.group(commands, "ledger", "a session's ledger: show, verify, repair")
+    options.command(verbs, "show", "the rows, oldest first", show)
+    options.command(verbs, "verify", "is every row there and unchanged", verify)
+    options.command(verbs, "repair", "keep a damaged ledger aside and start a new one", repair)
+
+
+def show(arguments: argparse.Namespace, context: Context) -> Result:
+    name = context.session(arguments.session)
+    rows = ledger.rows(paths.events_file(context.state, name))
+    return Result({"session": name, "rows": rows}, "\n".join(_line(row) for row in rows) or "No rows.")
+
+
+def _line(row: dict[str, Any]) -> str:
+    hidden = ("seq", "ts", "kind", "actor", "prev", "after", "tail", "message")
+    rest = {key: value for key, value in row.items() if key not in hidden}
+    said = json.dumps(rest, ensure_ascii=False)
+    return f"{row.get('seq')!s:>4} {row.get('ts')} {row.get('actor')!s:6} {row.get('kind')!s:15} {said}"
+
+
+def verify(arguments: argparse.Namespace, context: Context) -> Result:
+    name = context.session(arguments.session)
+    problems = runtime.ledger_problems(context.state, name)
+    text = "\n".join(problems) or "Every row is there and unchanged."
+    return Result({"session": name, "problems": problems}, text, 3 if problems else 0)
+
+
+def repair(arguments: argparse.Namespace, context: Context) -> Result:
+    """Nothing is deleted: the old file is kept, and the new one names its digest."""
+    name = context.session(arguments.session)
+    path = paths.events_file(context.state, name)
+
+    def decide(row: dict[str, Any] | None) -> runtime.Change:
+        if row is None or not runtime.ledger_problems(context.state, name):
+            raise Refused(f"the ledger of session {name} needs no repair", fix="omo ledger verify")
+        kept, digest = ledger.set_aside(path, context.now)
+        event = {"kind": "repaired", "kept": os.path.basename(kept), "digest": digest}
+        emptied = session.with_gates(row, open_gates=[], total=0)
+        return runtime.Change(kept, {key: value for key, value in emptied.items() if key != "ledger"}, [event])
+
+    kept = runtime.change_session(
+        context.state, name, decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT
+    )
+    return Result({"session": name, "kept": kept}, f"Sealed. The damaged ledger is kept as {kept}.")

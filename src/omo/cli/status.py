@@ -1,0 +1,28 @@
+"""`omo status`: every session of the project at a glance."""
+
+from __future__ import annotations
+
+import argparse
+
+from omo.cli import options, views
+from omo.cli.context import Context, Result
+from omo.state import runtime
+
+
+def register(commands: options.Commands) -> None:
+    options.command(commands, "status", "what is on in this project, session by session", run, session=False)
+
+
+def run(arguments: argparse.Namespace, context: Context) -> Result:
+    """Reads only. A live session that nobody has used for a day is shown as an orphan."""
+    sessions = runtime.read(context.state)["sessions"]
+    here = context.environ.get("OMO_SESSION_ID") or context.environ.get("CLAUDE_CODE_SESSION_ID")
+    found = []
+    for name in sessions:
+        view = views.session_view(context, name)
+        row = sessions[name]
+        orphan = runtime.is_live(row) and views.age(row, context.now) > views.ORPHANED_AFTER
+        mark = " (this session)" if name == here else " (orphan: unused for a day)" if orphan else ""
+        found.append(({**view.data, "orphan": orphan, "here": name == here}, view.text.replace("\n", mark + "\n", 1)))
+    text = "\n".join(text for _, text in found) or "Nothing is on in this project."
+    return Result({"root": context.root, "sessions": [data for data, _ in found]}, text)

@@ -1,0 +1,38 @@
+"""`omo stop-continuation`: the escape hatch from any terminal."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from omo.cli import options
+from omo.cli.context import Context, Result
+from omo.errors import Refused
+from omo.state import runtime, store
+from omo.ultrawork import session
+
+
+def register(commands: options.Commands) -> None:
+    parser = options.command(commands, "stop-continuation", "end ultrawork at once, for the user", run)
+    parser.add_argument("--all", action="store_true", help="every live session of the project")
+
+
+def run(arguments: argparse.Namespace, context: Context) -> Result:
+    if context.is_agent:
+        raise Refused(
+            "the escape hatch belongs to the user, and this is the agent's shell",
+            fix="finish with omo ulw done, or omo ulw blocked --evidence …; the user types /omo:stop-continuation",
+        )
+    names = context.live_sessions() if arguments.all else [context.session(arguments.session)]
+    for name in names:
+        _cancel(context, name)
+    text = f"Ultrawork is off in {', '.join(names)}." if names else "No session of this project is live."
+    return Result({"sessions": names}, text)
+
+
+def _cancel(context: Context, name: str) -> None:
+    def decide(row: dict[str, Any] | None) -> runtime.Change:
+        cancelled = session.cancel(row, reason="user: omo stop-continuation", now=context.now)
+        return runtime.Change(None, cancelled, [{"kind": "cancelled", "rule": "cli"}])
+
+    runtime.change_session(context.state, name, decide, actor="user", now=context.now, wait=store.CLI_WAIT)

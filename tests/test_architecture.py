@@ -1,0 +1,171 @@
+"""What would drift: import directions, and every list that is written in two places."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import omo
+
+ROOT = Path(__file__).resolve().parents[1]
+SRC = ROOT / "src" / "omo"
+
+# A room may import itself and the rooms named here. Nothing imports cli.
+BASE = {"errors", "clock", "digest", ""}
+MAY_IMPORT = {
+    "errors": set(),
+    "clock": set(),
+    "digest": set(),
+    "host": set(),
+    "state": BASE,
+    "settings": BASE | {"state"},
+    "ultrawork": BASE | {"host", "settings", "state"},
+    "evidence": BASE | {"state"},
+    "doctor": BASE | {"host", "settings", "state", "ultrawork", "evidence", "cli.context"},
+    "cli": BASE | {"host", "settings", "state", "ultrawork", "evidence", "doctor"},
+    "": set(),
+}
+
+
+def room_of(module: str) -> str:
+    """`omo.state.store` → `state`; the package itself → the empty string."""
+    parts = module.split(".")[1:]
+    return parts[0] if parts else ""
+
+
+def imports(path: Path) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "omo":
+            found += [
+                f"omo.{alias.name}" if (SRC / alias.name).exists() or (SRC / f"{alias.name}.py").exists() else "omo"
+                for alias in node.names
+            ]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.append(node.module)
+    return [name for name in found if name.partition(".")[0] == "omo"]
+
+
+def modules() -> list[Path]:
+    return sorted(SRC.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SRC)))
+def test_imports_go_one_way(path: Path) -> None:
+    relative = path.relative_to(SRC).with_suffix("")
+    room = relative.parts[0] if relative.parts[0] != "__init__" else ""
+    for name in imports(path):
+        target = room_of(name)
+        exact = name.removeprefix("omo.")
+        assert target == room or target in MAY_IMPORT[room] or exact in MAY_IMPORT[room], f"{path} imports {name}"
+
+
+def test_only_the_state_library_opens_state_for_writing() -> None:
+    writing = re.compile(r"os\.replace\(|os\.O_WRONLY|open\([^)]*[\"'][wax]b?[\"']|write_text\(|write_bytes\(")
+    # hook.log is the hooks' error log; the rest write files that are not state.
+    allowed = {
+        "ultrawork/hook.py",
+        "cli/demo.py",
+        "cli/ledger.py",
+        "evidence/tree.py",
+        "evidence/tree_cache.py",
+        "doctor/state.py",
+    }
+    found = {str(path.relative_to(SRC)) for path in modules() if writing.search(path.read_text(encoding="utf-8"))}
+    assert {name for name in found if not name.startswith("state/")} <= allowed
+
+
+def test_only_evidence_and_the_demo_run_commands() -> None:
+    found = {str(path.relative_to(SRC)) for path in modules() if "subprocess" in path.read_text(encoding="utf-8")}
+    assert found <= {"evidence/run.py", "evidence/tree.py", "evidence/tree_cache.py", "cli/demo.py"}
+
+
+def test_the_hosts_field_names_are_in_one_module() -> None:
+    fields = re.compile(
+        r"hook_event_name|stop_hook_active|last_assistant_message|background_tasks|session_crons|systemMessage"
+    )
+    found = {str(path.relative_to(SRC)) for path in modules() if fields.search(path.read_text(encoding="utf-8"))}
+    assert found <= {"host.py", "cli/demo.py", "doctor/hooks.py"}  # the demo and the doctor play the host
+
+
+def test_both_manifests_say_the_same() -> None:
+    read = [
+        json.loads((ROOT / name).read_text(encoding="utf-8")) for name in ("plugin.json", ".claude-plugin/plugin.json")
+    ]
+    assert read[0] == read[1]
+
+
+def test_one_version() -> None:
+    manifest = json.loads((ROOT / "plugin.json").read_text(encoding="utf-8"))
+    project = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M)
+    newest = re.search(r"^## (\d\S*)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert project
+    assert newest
+    assert {manifest["version"], project[1], newest[1]} == {omo.__version__}
+
+
+def test_the_marketplace_offers_this_plugin() -> None:
+    market = json.loads((ROOT / ".claude-plugin" / "marketplace.json").read_text(encoding="utf-8"))
+    (entry,) = market["plugins"]
+    assert (market["name"], entry["name"], entry["source"]) == ("omo", "omo", "./")
+
+
+def frontmatter(path: Path) -> dict[str, str]:
+    head = path.read_text(encoding="utf-8").split("---\n")[1]
+    return dict(line.split(": ", 1) for line in head.splitlines())
+
+
+@pytest.mark.parametrize("skill", sorted(ROOT.glob("skills/*/SKILL.md")), ids=lambda path: path.parent.name)
+def test_a_skill_is_named_like_its_directory_and_says_when_to_use_it(skill: Path) -> None:
+    fields = frontmatter(skill)
+    assert fields["name"] == skill.parent.name
+    assert "Use when" in fields["description"]
+    assert len(skill.read_text(encoding="utf-8").splitlines()) < 500
+
+
+@pytest.mark.parametrize("name", ["stop-continuation", "pin"])
+def test_what_belongs_to_the_user_is_not_offered_to_the_model(name: str) -> None:
+    assert frontmatter(ROOT / "skills" / name / "SKILL.md")["disable-model-invocation"] == "true"
+
+
+def test_skills_may_run_pinned_gates_but_never_add_one() -> None:
+    allowed = " ".join(frontmatter(path).get("allowed-tools", "") for path in ROOT.glob("skills/*/SKILL.md"))
+    assert "omo gate run" in allowed
+    for forbidden in (
+        "gate add",
+        "gate record",
+        "stop-continuation",
+        "skip-verification",
+        "Bash(omo *)",
+        "Bash(omo:*)",
+    ):
+        assert forbidden not in allowed
+
+
+def test_no_skill_runs_a_shell_command_before_its_text() -> None:
+    """A command that fails there aborts the whole skill before any hook runs."""
+    for path in ROOT.glob("skills/*/SKILL.md"):
+        assert "!`" not in path.read_text(encoding="utf-8")
+        assert "```!" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("agent", sorted(ROOT.glob("agents/*.md")), ids=lambda path: path.stem)
+def test_an_agent_is_named_like_its_file(agent: Path) -> None:
+    assert frontmatter(agent)["name"] == agent.stem
+
+
+def test_the_explorer_cannot_write_or_start_agents() -> None:
+    tools = frontmatter(ROOT / "agents" / "explorer.md")["tools"].split(", ")
+    assert set(tools) <= {"Read", "Grep", "Glob", "LS"}
+
+
+def test_texts_that_name_a_fragment_name_one_that_exists() -> None:
+    for path in [*ROOT.glob("skills/*/SKILL.md"), *ROOT.glob("agents/*.md")]:
+        for name in re.findall(r"\$\{CLAUDE_PLUGIN_ROOT\}/(skill-fragments/\S+\.md)", path.read_text(encoding="utf-8")):
+            assert (ROOT / name).is_file(), f"{path} names {name}"
