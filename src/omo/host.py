@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from omo.json_text import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def parse(raw: bytes) -> Event | None:
     """The event on stdin, None if it is not one."""
     try:
         text = raw[:LONGEST_EVENT].decode("utf-8-sig", "surrogateescape")
-        fields = json.loads(text)
+        fields = loads(text)
     except (ValueError, RecursionError):
         return None
     return Event(fields, raw) if isinstance(fields, dict) else None
@@ -193,7 +193,7 @@ def _tool_decision(decision: str, reason: str) -> bytes:
 
 
 def _json(value: dict[str, object]) -> bytes:
-    return _bytes(json.dumps(value, ensure_ascii=False) + "\n")
+    return _bytes(dumps(value) + "\n")
 
 
 def _bytes(text: str) -> bytes:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from omo.errors import NotEvaluable
 from omo.evidence.run import child_environment
 
 SESSION = "demo-session"
+WIDTH = 100
+SHOWN = 8
 TEST = "import add\nassert add.add(2, 2) == 4, 'two and two'\nprint('1 passed')\n"
 
 
@@ -72,13 +75,13 @@ class Stage:
     def person(self, prompt: str) -> str:
         self.say(f"you    > {prompt}")
         answer = self.hook("UserPromptSubmit", prompt=prompt)
-        self._show("omo", answer)
+        self._show("omo", in_words(answer) or "(lets it pass)")
         return answer
 
     def agent_stops(self, saying: str) -> str:
         self.say(f"agent  : {saying}  (ends its turn)")
         answer = self.hook("Stop", stop_hook_active=bool(self.steps), last_assistant_message=saying)
-        self._show("omo", answer or "(lets it stop)")
+        self._show("omo", in_words(answer) or "(lets it stop)")
         return answer
 
     def agent_runs(self, *argv: str) -> int:
@@ -116,10 +119,11 @@ class Stage:
         subprocess.run(["git", *argv], cwd=self.project, env=self._environ, check=True, capture_output=True)
 
     def _show(self, who: str, text: str) -> None:
-        for number, line in enumerate(text.splitlines()[:14]):
+        lines = [part for line in text.splitlines() for part in textwrap.wrap(line, WIDTH) or [""]]
+        for number, line in enumerate(lines[:SHOWN]):
             self.say(f"{who if number == 0 else '':7}| {line}")
-        if len(text.splitlines()) > 14:
-            self.say(f"{'':7}| … {len(text.splitlines()) - 14} more lines")
+        if len(lines) > SHOWN:
+            self.say(f"{'':7}| … {len(lines) - SHOWN} more lines")
 
     def say(self, text: str) -> None:
         if not self._quiet:
@@ -146,7 +150,8 @@ def play(stage: Stage) -> None:
     expect('"block"' in stage.agent_stops("I fixed it, trust me."), "a premature Stop is blocked")
 
     stage.title("4. Claims do not count; a pinned command does")
-    stage.agent_runs("gate", "add", "check", "--", sys.executable, "check.py")
+    python = "python3" if shutil.which("python3") else sys.executable
+    stage.agent_runs("gate", "add", "check", "--", python, "-B", "check.py")
     expect(stage.agent_runs("gate", "run") == 3, "the gate fails while the bug is there")
     expect(stage.agent_runs("ulw", "done") == 3, "done is refused")
     stage.agent_writes("add.py", "def add(a, b):\n    return a + b\n")
@@ -163,6 +168,16 @@ def play(stage: Stage) -> None:
     changed = stage.git_status()
     stage.say(f"git status: {changed or 'clean'} (omo's own state ignores itself)")
     expect(changed == "M add.py", "the fix is the only change")
+
+
+def in_words(answer: str) -> str:
+    """A hook's answer as the people concerned meet it."""
+    if not answer.startswith("{"):
+        return answer and f"(to the agent) {answer}"
+    body = json.loads(answer)
+    if "reason" in body:
+        return f"(holds) {body['reason']}"
+    return f"(to you) {body['systemMessage']}"
 
 
 def expect(held: bool, what: str) -> None:

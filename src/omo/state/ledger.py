@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from omo.clock import stamp
 from omo.digest import sha256
+from omo.json_text import dumps, loads
 from omo.state import store
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def append(path: str, events: list[Row], *, actor: str, now: float, after: int =
     for event in events:
         seq += 1
         row = {"seq": seq, "ts": stamp(now), "kind": event["kind"], "actor": actor, "prev": digest, **event}
-        line = store.encode(store.dump(row))
+        line = store.encode(dumps(row))
         digest = digest_of(line)
         lines.append(line + b"\n")
     _write(path, b"".join(lines))
@@ -139,7 +139,7 @@ def _lines(path: str) -> list[bytes]:
 
 def _parse(line: bytes) -> Row | None:
     try:
-        row = json.loads(line)
+        row = loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None

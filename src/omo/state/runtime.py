@@ -6,11 +6,11 @@ reads that first line without starting Python; everything else reads it as the J
 
 from __future__ import annotations
 
-import json
 import os
 
 from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
+from omo.json_text import dumps
 from omo.state import ledger, paths, store
 
 TYPE_CHECKING = False
@@ -130,10 +130,10 @@ def render(runtime: Json) -> str:
     """The layout the launcher relies on."""
     sessions = runtime["sessions"]
     live = sorted(_launcher_name(key) for key, row in sessions.items() if isinstance(row, dict) and is_live(row))
-    first = f'{{"version": {VERSION}, "live": {json.dumps(live)}, "sessions": {{'
-    lines = [f"{json.dumps(key)}: {store.dump(row)}" for key, row in sessions.items()]
+    first = f'{{"version": {VERSION}, "live": {dumps(live)}, "sessions": {{'
+    lines = [f"{dumps(key)}: {dumps(row)}" for key, row in sessions.items()]
     rest = {key: value for key, value in runtime.items() if key not in ("version", "live", "sessions")}
-    end = "}" + "".join(f", {json.dumps(key)}: {store.dump(value)}" for key, value in rest.items()) + "}"
+    end = "}" + "".join(f", {dumps(key)}: {dumps(value)}" for key, value in rest.items()) + "}"
     return "\n".join([first, ",\n".join(lines), end]) + "\n"
 
 

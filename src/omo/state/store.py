@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 
 from omo.errors import Busy, Unreadable, Unwritable
+from omo.json_text import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,16 +97,12 @@ def read(path: str) -> Json | None:
 
 def parse(raw: bytes, path: str) -> Json:
     try:
-        value = json.loads(raw.decode("utf-8"))
+        value = loads(raw.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"{path} is not valid JSON: {error}", path=path) from None
     if not isinstance(value, dict):
         raise Unreadable(f"{path} holds {type(value).__name__}, not an object", path=path)
     return value
-
-
-def dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
 
 
 def encode(text: str) -> bytes:

@@ -6,6 +6,7 @@ import os
 
 from omo import host
 from omo.digest import sha256
+from omo.json_text import dumps
 from omo.state import runtime, store
 from omo.ultrawork import session
 
@@ -72,7 +73,7 @@ def _refuse(event: host.Event, world: World, reason: str) -> bytes:
 
 
 def _count_denial(event: host.Event, world: World, reason: str) -> int:
-    key = sha256(store.encode(event.tool + store.dump(event.tool_input)))[:16]
+    key = sha256(store.encode(event.tool + dumps(event.tool_input)))[:16]
 
     def decide(row: Json | None) -> runtime.Change:
         known = row or {}

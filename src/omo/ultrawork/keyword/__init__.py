@@ -10,6 +10,7 @@ from __future__ import annotations
 from omo.ultrawork.keyword.clause import CLAUSE_NAMES, WINDOW, Place, decide
 from omo.ultrawork.keyword.live import has_more, stop_or_go
 from omo.ultrawork.keyword.prose import joins, pattern, split
+from omo.ultrawork.keyword.scan import keyword_spans
 from omo.ultrawork.keyword.words import words_of
 
 TYPE_CHECKING = False
@@ -54,7 +55,6 @@ RULES = {
     "mention": "The word is mentioned in a statement, and in doubt nothing starts.",
 }
 
-KEYWORD = r"(?ai:ultrawork|ulw)"
 EXAMINED = 128  # from each end; nobody hides the request between two hundred mentions
 
 
@@ -128,7 +128,7 @@ def _within_mode(prompt: str, reading: Reading, mode: str) -> Reading:
 def _read_occurrences(prompt: str) -> Reading:
     text, blanked = split(prompt)
     text = _unwrapped(text)
-    spans = [m.span() for m in pattern(KEYWORD).finditer(prompt)]
+    spans = keyword_spans(prompt)
     if len(spans) > 2 * EXAMINED:
         spans = spans[:EXAMINED] + spans[-EXAMINED:]
     trail: Trail = []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from omo.ultrawork.keyword.prose import HOLE, pattern
+from omo.ultrawork.keyword import scan
+from omo.ultrawork.keyword.prose import pattern
+from omo.ultrawork.keyword.scan import words_in
 from omo.ultrawork.keyword.words import COURTESY, LEADS, SCRIPTS, STOP_PHRASES, phrases, words_of
 
 TYPE_CHECKING = False
@@ -11,9 +13,6 @@ if TYPE_CHECKING:
 
     Test = Callable[["Place"], bool]
 
-SENTENCE_END = r"[!?。！？；;\n…]|(?<!e\.g)(?<!i\.e)(?<!\bvs)(?<!z\.B)\.(?=\s|$)|\.{2,}"
-CLAUSE_END = r"[,:，、：()（）\[\]{}|—–→]|\s--?\s|->"
-WORD = rf"[^\W_]+(?:'[^\W_]+)*'?|{HOLE}+"
 WINDOW = 400  # no clause a person writes is longer, and a bound keeps every occurrence cheap
 
 
@@ -25,10 +24,10 @@ class Place:
     def __init__(self, text: str, span: tuple[int, int]):
         low, high = max(0, span[0] - WINDOW), span[1] + WINDOW
         left, right = text[low : span[0]], text[span[1] : high]
-        sentence_left, _ = _after_last(SENTENCE_END, left)
-        sentence_right, self.end = _before_first(SENTENCE_END, right)
-        self.left, self.opened = _after_last(CLAUSE_END, sentence_left)
-        self.right, self.closed = _before_first(CLAUSE_END, sentence_right)
+        sentence_left = scan.after_last_sentence(left)
+        sentence_right, self.end = scan.before_first_sentence(right)
+        self.left, self.opened = scan.after_last_clause(sentence_left)
+        self.right, self.closed = scan.before_first_clause(sentence_right)
         self.span = span
         self.said = words_in(sentence_left)
         self.rest = words_in(sentence_right)
@@ -44,20 +43,6 @@ class Place:
     def opens(self) -> bool:
         """Nothing but courtesy stands before it in the sentence."""
         return all(word in words_of("filler") for word in self.said)
-
-
-def _after_last(breaks: str, text: str) -> tuple[str, str]:
-    found = list(pattern(breaks).finditer(text))
-    return (text[found[-1].end() :], found[-1][0].strip()) if found else (text, "")
-
-
-def _before_first(breaks: str, text: str) -> tuple[str, str]:
-    found = pattern(breaks).search(text)
-    return (text[: found.start()], found[0].strip() or "\n") if found else (text, "")
-
-
-def words_in(text: str) -> list[str]:
-    return [word.lower() for word in pattern(WORD).findall(text)]
 
 
 def patterns(place: Place) -> dict[str, str]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from omo.ultrawork.keyword.clause import WINDOW, Place, all_in, lead, past_tail, patterns, words_in
+from omo.ultrawork.keyword.clause import WINDOW, Place, all_in, lead, past_tail, patterns
 from omo.ultrawork.keyword.prose import pattern
+from omo.ultrawork.keyword.scan import live_clauses, words_in
 from omo.ultrawork.keyword.words import GO_ON, STOP_NOW, phrases, words_of
-
-CLAUSE = r"[^,.!;，。！；、…\n—–]+"
 
 
 def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int]] | None:
@@ -17,11 +16,11 @@ def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int]] | None:
     start = prompt.index(head[0])
     if len(head) < WINDOW and not head.rstrip().endswith(("?", "？")) and _is_phrase(words_in(head), GO_ON):
         return "resume", "go-on", (start, start + len(head.rstrip()))
-    for clause in pattern(CLAUSE).finditer(head):
-        words = words_in(clause[0])
+    for begin, end in live_clauses(head):
+        words = words_in(head[begin:end])
         if words and not all_in(words, "filler"):
-            span = (start + clause.start(), start + clause.end())
-            return ("pause", "live-stop", span) if _says_wait(clause[0], words) else None
+            said = _says_wait(head[begin:end], words)
+            return ("pause", "live-stop", (start + begin, start + end)) if said else None
     return None
 
 
@@ -39,7 +38,7 @@ def has_more(prompt: str, place: Place) -> bool:
 
 
 def _clauses(text: str) -> list[str]:
-    return pattern(CLAUSE).findall(text)
+    return [text[start:end] for start, end in live_clauses(text)]
 
 
 def _is_content(clause: str) -> bool:

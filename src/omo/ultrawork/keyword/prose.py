@@ -7,16 +7,15 @@ counts as a word ("fix `auth.py` ulw" has an object).
 
 from __future__ import annotations
 
-import re
+from omo.ultrawork.keyword.scan import HOLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator
 
     Span = tuple[int, int, str]
     Finder = Callable[[str], Iterator[Span]]
-
-HOLE = "\ufffc"
 
 MACHINE_TEXT = (
     "Stop hook feedback:",
@@ -42,9 +41,11 @@ _compiled: dict[str, re.Pattern[str]] = {}
 
 
 def pattern(source: str) -> re.Pattern[str]:
-    """Compiled on first need: most prompts need three of these, and compiling all costs more than reading."""
+    """Compiled on first need, and re imported with it: a plain prompt needs neither."""
     found = _compiled.get(source)
     if found is None:
+        import re
+
         found = _compiled[source] = re.compile(source)
     return found
 

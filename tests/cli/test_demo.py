@@ -1,0 +1,42 @@
+"""The README's main job: a whole session through the real hook commands."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from tests.cli.conftest import Shell
+from tests.hooks.conftest import ROOT, point_at
+
+
+def test_the_demo_plays_to_its_end(shell: Shell, tmp_path: Path) -> None:
+    import os
+    import sys
+
+    home = tmp_path / "environment home"
+    home.mkdir()
+    point_at(home, sys.executable)
+    ran = shell.run({"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "OMO_ENV_HOME": str(home)}, "demo")
+    assert ran.code == 0, ran.err
+    for line in ("2. ulw turns it on", "Ultrawork active", "Done: gates passed: check", "git status: M add.py"):
+        assert line in ran.out
+
+
+def test_bin_omo_runs_the_same_cli(shell: Shell, tmp_path: Path) -> None:
+    import os
+    import sys
+
+    home = tmp_path / "environment home"
+    home.mkdir()
+    point_at(home, sys.executable)
+    environ = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "OMO_ENV_HOME": str(home)}
+    done = subprocess.run(
+        [ROOT / "bin" / "omo", "ulw", "status", "--session", "x", "--json"],
+        cwd=shell.project,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '"mode": "off"' in done.stdout

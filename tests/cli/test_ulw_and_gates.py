@@ -1,0 +1,369 @@
+"""Done is what pinned commands say on the tree as it is; everything else is refused with what to do."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from omo.state import paths, runtime
+from tests.cli.conftest import SESSION, Shell
+
+PASSES = [sys.executable, "-c", "pass"]
+FAILS = [sys.executable, "-c", "print('two and two'); raise SystemExit(1)"]
+NEEDS_NEW = ["grep", "-q", "new", "value"]
+
+
+def pin(shell: Shell, name: str, argv: list[str]) -> None:
+    assert shell.agent("gate", "add", name, "--", *argv).code == 0
+
+
+def test_a_run_from_start_to_done(shell: Shell) -> None:
+    assert shell.agent("ulw", "start").code == 0
+    pin(shell, "value", NEEDS_NEW)
+    assert shell.agent("gate", "run").code == 3
+    refused = shell.agent("ulw", "done")
+    assert refused.code == 3
+    assert "value: fail (exit 1)" in refused.err
+    shell.write("value", "new\n")
+    assert "changed" not in shell.agent("gate", "run").err
+    done = shell.agent("ulw", "done")
+    assert (done.code, "gates passed: value" in done.out) == (0, True)
+    assert shell.row()["work"]["ulw"]["state"] == "done"
+    assert [row["kind"] for row in shell.events()] == [
+        *("activated", "gate-added", "gate-ran", "gate-ran", "done"),
+    ]
+
+
+def test_done_without_a_gate_is_refused_with_both_ways_out(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    refused = shell.agent("ulw", "done", "--json")
+    assert refused.code == 3
+    assert refused.json["ok"] is False
+    assert "omo gate add" in refused.json["error"]["fix"]
+    assert "--skip-verification" in refused.json["error"]["fix"]
+
+
+@pytest.mark.parametrize(("reason", "code"), [("no", 2), ("         x", 2), ("only prose was changed", 0)])
+def test_skipping_verification_takes_a_reason(shell: Shell, reason: str, code: int) -> None:
+    shell.agent("ulw", "start")
+    assert shell.agent("ulw", "done", "--skip-verification", reason).code == code
+    if code == 0:
+        assert shell.events()[-1]["skipped"] is True
+        assert shell.events()[-1]["actor"] == "agent"
+
+
+def test_a_pass_is_stale_once_the_tree_changes(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    pin(shell, "ok", PASSES)
+    shell.agent("gate", "run")
+    shell.write("value", "changed after\n")
+    refused = shell.agent("ulw", "done")
+    assert "ok: passed, but the tree has changed since" in refused.err
+    shell.agent("gate", "run")
+    assert shell.agent("ulw", "done").code == 0
+
+
+def test_a_gate_that_writes_files_does_not_stale_its_neighbours(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    pin(shell, "first", PASSES)
+    pin(shell, "writes", [sys.executable, "-c", "open('built', 'w').write('x')"])
+    pin(shell, "last", PASSES)
+    assert shell.agent("gate", "run").code == 0
+    assert shell.agent("ulw", "done").code == 0
+
+
+def test_a_pass_on_the_tree_it_was_pinned_on_closes_nothing_by_itself(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    pin(shell, "ok", PASSES)
+    shell.agent("gate", "run")
+    assert shell.row()["work"]["ulw"]["open"] == 1
+    assert "unchanged tree" in shell.agent("gate", "list").out
+    shell.write("value", "new\n")
+    shell.agent("gate", "run")
+    assert shell.row()["work"]["ulw"]["open"] == 0
+
+
+def test_a_gate_that_newly_passes_renews_the_budget_and_a_repeat_does_not(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    pin(shell, "value", NEEDS_NEW)
+    use_blocks(shell, 5)
+    shell.agent("gate", "run")
+    assert shell.row()["ulw"]["stopBlocks"] == 5
+    shell.write("value", "new\n")
+    shell.agent("gate", "run")
+    assert shell.row()["ulw"]["stopBlocks"] == 0
+    use_blocks(shell, 5)
+    shell.agent("gate", "run")
+    assert shell.row()["ulw"]["stopBlocks"] == 5
+
+
+def use_blocks(shell: Shell, number: int) -> None:
+    def change(row: dict[str, object] | None) -> runtime.Change:
+        assert row is not None
+        return runtime.Change(None, {**row, "ulw": {**runtime.part(row, "ulw"), "stopBlocks": number}})
+
+    runtime.change_session(shell.state, SESSION, change, actor="hook", now=shell.now, wait=5)
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "result"),
+    [
+        (PASSES, 0, "pass"),
+        (FAILS, 3, "fail"),
+        (["no-such-program"], 4, "unknown"),
+        ([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], 3, "fail"),
+    ],
+)
+def test_exit_codes_of_a_gate(shell: Shell, argv: list[str], code: int, result: str) -> None:
+    pin(shell, "g", argv)
+    ran = shell.agent("gate", "run", "--json")
+    assert ran.code == code
+    assert ran.json["gates"][0]["result"] == result
+
+
+def test_a_real_failure_outranks_an_unknown(shell: Shell) -> None:
+    pin(shell, "missing", ["no-such-program"])
+    pin(shell, "fails", FAILS)
+    ran = shell.agent("gate", "run")
+    assert ran.code == 3
+    assert "two and two" in ran.out
+
+
+def test_a_gate_that_hangs_is_ended(shell: Shell) -> None:
+    argv = [sys.executable, "-c", "import time; time.sleep(600)"]
+    assert shell.agent("gate", "add", "slow", "--timeout", "0.2", "--", *argv).code == 0
+    ran = shell.agent("gate", "run", "slow")
+    assert ran.code == 4
+    assert "timed out" in ran.out
+
+
+def test_a_command_is_run_without_a_shell(shell: Shell) -> None:
+    pin(shell, "odd", ["printf", "%s", "a; touch hacked | $(touch hacked) # 'x'"])
+    ran = shell.agent("gate", "run", "--json")
+    assert ran.json["gates"][0]["tail"] == "a; touch hacked | $(touch hacked) # 'x'"
+    assert not (shell.project / "hacked").exists()
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["gate", "add", "a/b", "--", "x"],
+        ["gate", "add", "", "--", "x"],
+        ["gate", "add", "ok"],
+        ["gate", "add", "ok", "--cwd", "..", "--", "x"],
+        ["gate", "add", "ok", "--cwd", "nowhere", "--", "x"],
+        ["gate", "add", "ok", "--timeout", "0", "--", "x"],
+        ["gate", "add", "ok", "--timeout", "soon", "--", "x"],
+        ["gate", "run", "unknown"],
+        ["gate", "record", "unknown", "--pre-existing", "--evidence", "it failed before too"],
+        ["gate", "frobnicate"],
+        ["frobnicate"],
+        [],
+    ],
+)
+def test_bad_input_is_exit_2_names_the_trouble_and_changes_nothing(shell: Shell, argv: list[str]) -> None:
+    ran = shell.agent(*argv)
+    assert ran.code == 2
+    assert ran.err.startswith("omo: ")
+    assert "fix:" in ran.err
+    assert "Traceback" not in ran.err
+    assert not shell.events()
+
+
+def test_recording_needs_a_failure_and_evidence(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    pin(shell, "fails", FAILS)
+    record = ("gate", "record", "fails", "--pre-existing", "--evidence")
+    assert shell.agent(*record, "fails on the commit before").code == 3
+    shell.agent("gate", "run")
+    assert shell.agent(*record, "short").code == 2
+    assert shell.agent(*record, "fails on the commit before").code == 0
+    done = shell.agent("ulw", "done")
+    assert "recorded as pre-existing: fails" in done.out
+
+
+def test_a_new_run_of_a_recorded_gate_counts_again(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    pin(shell, "fails", FAILS)
+    shell.agent("gate", "run")
+    shell.agent("gate", "record", "fails", "--pre-existing", "--evidence", "fails on the commit before")
+    shell.agent("gate", "run")
+    assert shell.agent("ulw", "done").code == 3
+
+
+def test_every_pin_says_who_made_it_and_the_users_stands(shell: Shell) -> None:
+    assert shell.user("gate", "add", "tests", "--session", SESSION, "--", *FAILS).code == 0
+    refused = shell.agent("gate", "add", "tests", "--", "true")
+    assert refused.code == 3
+    assert "pinned by the user" in refused.err
+    pin(shell, "mine", PASSES)
+    listed = shell.agent("gate", "list", "--json").json["gates"]
+    assert {gate["name"]: gate["by"] for gate in listed} == {"tests": "user", "mine": "agent"}
+
+
+def test_results_of_an_earlier_run_do_not_count_in_the_next(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    pin(shell, "value", NEEDS_NEW)
+    shell.write("value", "new\n")
+    shell.agent("gate", "run")
+    assert shell.agent("ulw", "done").code == 0
+    end_run(shell)
+    shell.user("ulw", "start", "--session", SESSION)
+    assert shell.row()["work"]["ulw"]["open"] == 1
+    assert "not run in this run" in shell.agent("ulw", "done").err
+
+
+def end_run(shell: Shell) -> None:
+    from omo.ultrawork import session
+
+    def change(row: dict[str, object] | None) -> runtime.Change:
+        assert row is not None
+        return runtime.Change(None, session.end(row, state="done", rule="done"), [{"kind": "allowed", "rule": "done"}])
+
+    runtime.change_session(shell.state, SESSION, change, actor="hook", now=shell.now, wait=5)
+
+
+def test_a_changed_ledger_refuses_completion_and_repair_starts_anew(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    pin(shell, "fails", FAILS)
+    shell.agent("gate", "run")
+    from pathlib import Path
+
+    path = Path(paths.events_file(shell.state, SESSION))
+    path.write_text(path.read_text().replace('"result": "fail"', '"result": "pass"'))
+    for command in (("gate", "run"), ("ulw", "done")):
+        refused = shell.agent(*command)
+        assert refused.code == 3
+        assert "damaged" in refused.err
+        assert "omo ledger repair" in refused.err
+    assert shell.agent("ledger", "verify").code == 3
+    assert shell.agent("ledger", "repair").code == 0
+    assert shell.agent("ledger", "verify").code == 0
+    assert list(path.parent.glob("events.jsonl.damaged-*"))
+    assert "no verification gate" in shell.agent("ulw", "done").err
+    assert shell.agent("ledger", "repair").code == 3
+
+
+def test_a_forged_pin_is_not_run(shell: Shell) -> None:
+    """An agent that writes its own row into the ledger has not pinned anything."""
+    from pathlib import Path
+
+    shell.agent("ulw", "start")
+    path = Path(paths.events_file(shell.state, SESSION))
+    forged = {"seq": 2, "kind": "gate-added", "name": "x", "argv": ["touch", "hacked"], "cwd": ".", "by": "user"}
+    path.write_text(path.read_text() + json.dumps({**forged, "timeout": 5, "tree": None, "prev": "0"}) + "\n")
+    assert shell.agent("gate", "run").code == 3
+    assert not (shell.project / "hacked").exists()
+
+
+def test_blocked_and_waiting_let_the_session_stop_and_come_back(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    assert shell.agent("ulw", "blocked", "--evidence", "no").code == 2
+    assert shell.agent("ulw", "blocked", "--evidence", "the registry answers 403 to every push").code == 0
+    assert shell.row()["work"]["ulw"]["state"] == "blocked"
+    assert "waiting" in shell.agent("explain", "stop").out
+    assert shell.agent("ulw", "resume").code == 0
+    shell.agent("ulw", "blocked", "--evidence", "two designs are possible", "--question", "A or B?")
+    assert shell.row()["work"]["ulw"]["state"] == "waiting"
+    assert shell.agent("ulw", "resume").code == 0
+    assert shell.agent("ulw", "resume").code == 3
+
+
+def test_the_agent_cannot_use_the_escape_hatch_or_undo_the_users_word(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    refused = shell.agent("stop-continuation")
+    assert refused.code == 3
+    assert shell.agent("stop-continuation", "--all").code == 3
+    assert shell.row()["ulw"]["enabled"] is True
+    assert shell.user("stop-continuation", "--session", SESSION).code == 0
+    refused = shell.agent("ulw", "start")
+    assert refused.code == 3
+    assert "ask the user to type ulw" in refused.err
+    assert shell.agent("ulw", "resume").code == 3
+
+
+def test_the_escape_hatch_from_any_terminal(shell: Shell) -> None:
+    assert "No session" in shell.user("stop-continuation", "--all").out
+    shell.run({"CLAUDE_CODE_SESSION_ID": "one"}, "ulw", "start")
+    assert shell.user("stop-continuation").code == 0
+    assert shell.row("one")["stopContinuation"]["disabled"] is True
+    for name in ("two", "three"):
+        shell.run({"CLAUDE_CODE_SESSION_ID": name}, "ulw", "start")
+    unclear = shell.user("stop-continuation")
+    assert unclear.code == 2
+    assert "two, three" in unclear.err
+    assert shell.user("stop-continuation", "--all", "--json").json["sessions"] == ["two", "three"]
+    assert shell.user("status", "--json").json["sessions"][0]["mode"] == "cancelled"
+
+
+def test_status_and_explain_tell_what_stop_would_do(shell: Shell) -> None:
+    assert "Nothing is on" in shell.agent("status").out
+    shell.agent("ulw", "start")
+    before = shell.events()
+    status = shell.agent("ulw", "status", "--json").json
+    assert status["mode"] == "active"
+    assert status["nextStop"]["rule"] == "block"
+    assert shell.agent("explain", "stop", "--json").json["rule"] == "block"
+    assert shell.agent("status", "--json").json["sessions"][0]["here"] is True
+    shell.now += 2 * 24 * 3600
+    assert "orphan" in shell.user("status").out
+    assert shell.events() == before
+
+
+def test_explaining_a_saved_event(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    shell.write("event.json", json.dumps({"session_id": SESSION, "permission_mode": "plan"}))
+    explained = shell.agent("explain", "stop", "--event", str(shell.project / "event.json"))
+    assert "=> plan-mode" in explained.out
+    assert shell.agent("explain", "stop", "--event", "nowhere").code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "action", "rule"),
+    [("ulw fix it", "activate", "leading"), ("what is ulw?", "none", "question"), ("use `ulw`", "none", "in-code")],
+)
+def test_explaining_a_prompt(shell: Shell, text: str, action: str, rule: str) -> None:
+    explained = shell.agent("explain", "prompt", text, "--json").json
+    assert (explained["action"], explained["rule"]) == (action, rule)
+    assert explained["why"]
+
+
+def test_a_refused_setting_is_said_on_stderr(shell: Shell) -> None:
+    shell.environ["OMO_MAX_STOP_BLOCKS"] = "-1"
+    ran = shell.agent("ulw", "start", "--json")
+    assert ran.json["limits"]["max_stop_blocks"] == 8
+    assert "OMO_MAX_STOP_BLOCKS: '-1'" in ran.err
+
+
+def test_a_newer_state_file_is_refused_by_the_cli(shell: Shell) -> None:
+    import os
+    from pathlib import Path
+
+    os.makedirs(shell.state)
+    Path(paths.runtime_file(shell.state)).write_text('{"version": 7, "sessions": {}}')
+    ran = shell.agent("ulw", "start")
+    assert ran.code == 3
+    assert "update the plugin" in ran.err
+
+
+def test_an_unwritable_project_is_one_actionable_line(shell: Shell) -> None:
+    shell.write(".sisyphus", "a file in the way")
+    ran = shell.agent("ulw", "start")
+    assert ran.code == 77
+    assert "OMO_STATE_DIR" in ran.err
+
+
+def test_git_sees_nothing_of_a_whole_run(shell: Shell) -> None:
+    import subprocess
+
+    subprocess.run(["git", "add", "."], cwd=shell.project, check=True)
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
+    subprocess.run(["git", *identity, "commit", "-qm", "x"], cwd=shell.project, check=True)
+    shell.agent("ulw", "start")
+    pin(shell, "ok", PASSES)
+    shell.agent("gate", "run")
+    shell.agent("ulw", "done")
+    status = subprocess.run(["git", "status", "--porcelain"], cwd=shell.project, capture_output=True, check=True)
+    assert status.stdout == b""
