@@ -15,18 +15,20 @@ ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "omo"
 
 # A room may import itself and the rooms named here. Nothing imports cli.
-BASE = {"errors", "clock", "digest", ""}
+BASE = {"errors", "clock", "digest", "json_text", ""}
 MAY_IMPORT = {
     "errors": set(),
     "clock": set(),
     "digest": set(),
-    "host": set(),
+    "json_text": set(),
+    "host": {"json_text"},
     "state": BASE,
     "settings": BASE | {"state"},
     "ultrawork": BASE | {"host", "settings", "state"},
     "evidence": BASE | {"state"},
-    "doctor": BASE | {"host", "settings", "state", "ultrawork", "evidence", "cli.context"},
-    "cli": BASE | {"host", "settings", "state", "ultrawork", "evidence", "doctor"},
+    "context": BASE | {"settings", "state"},
+    "doctor": BASE | {"host", "settings", "state", "ultrawork", "evidence", "context"},
+    "cli": BASE | {"host", "settings", "state", "ultrawork", "evidence", "doctor", "context"},
     "": set(),
 }
 

@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 
 from omo.cli import doctor
-from omo.cli.context import Context, Result
+from omo.cli.result import Result
+from omo.context import Context
 from omo.doctor import host_files, python
 from omo.doctor.checks import CHECKS, Check, examine
 from omo.doctor.finding import FAIL, OK, UNKNOWN, WARN, Finding, Probe

@@ -195,6 +195,17 @@ def test_limits_stored_when_the_run_was_armed_hold() -> None:
     assert play(row, 4, 4.0) == ["block", "block", "cap", "not-active"]
 
 
+KINDS = ("ulw", "ultragoal", "ultraplan", "ralph", "verify")
+
+
+@pytest.mark.parametrize("kinds", [*((kind,) for kind in KINDS), KINDS], ids="+".join)
+def test_one_cancel_ends_every_kind_of_work(kinds: tuple[str, ...]) -> None:
+    row = {**ARMED, "work": {kind: {"state": "active", "open": 1, "total": 2} for kind in kinds}}
+    assert stop.decide(situation(row)) is stop.BLOCK
+    cancelled = session.cancel(row, reason="user", now=NOW)
+    assert play(cancelled, 5, 4.0) == ["cancelled"] * 5
+
+
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from omo.cli import options
-from omo.cli.context import Context, Result, plugin_root
+from omo.cli.result import Result
+from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
 from omo.evidence.run import child_environment
 

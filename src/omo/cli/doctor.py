@@ -6,7 +6,8 @@ import argparse
 import sys
 
 from omo.cli import options
-from omo.cli.context import Context, Result, plugin_root
+from omo.cli.result import Result
+from omo.context import Context, plugin_root
 from omo.doctor.checks import CHECKS, examine
 from omo.doctor.finding import FAIL, OK, Finding, Probe
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from omo import host
 from omo.cli import options, views
-from omo.cli.context import Context, Result
+from omo.cli.result import Result
+from omo.context import Context
 from omo.errors import BadInput
 from omo.ultrawork import keyword, stop
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from omo.cli import options
-from omo.cli.context import Context, Result
+from omo.cli.result import Result
 from omo.cli.ulw import require_whole_ledger
+from omo.context import Context
 from omo.errors import BadInput
 from omo.evidence import run as runner
 from omo.evidence import tree

@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 
 from omo import __version__
 from omo.cli import demo, doctor, explain, gate, ledger, status, stop_continuation, ulw
-from omo.cli.context import Context, Result
+from omo.cli.result import Result
+from omo.context import Context
 from omo.errors import BadInput, OmoError
 
 GROUPS = (ulw, gate, stop_continuation, status, explain, ledger, doctor, demo)

@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from omo.cli.context import Context, Result
+from omo.cli.result import Result
+from omo.context import Context
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[Any]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from omo.cli import options, views
-from omo.cli.context import Context, Result
+from omo.cli.result import Result
+from omo.context import Context
 from omo.state import runtime
 
 

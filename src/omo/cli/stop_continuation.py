@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from omo.cli import options
-from omo.cli.context import Context, Result
+from omo.cli.result import Result
+from omo.context import Context
 from omo.errors import Refused
 from omo.state import runtime, store
 from omo.ultrawork import session

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from omo.cli import options, views
-from omo.cli.context import Context, Result
+from omo.cli.result import Result
+from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.evidence import tree
 from omo.state import paths, runtime, store

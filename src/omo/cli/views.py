@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from omo import host, settings
-from omo.cli.context import Context, Result
+from omo.cli.result import Result
 from omo.clock import seconds
+from omo.context import Context
 from omo.errors import Unreadable
 from omo.state import runtime
 from omo.ultrawork import gates, session, stop

@@ -8,14 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from omo import settings
+from omo.context import Context
 from omo.doctor import host_files
 from omo.evidence.run import Outcome, child_environment, run
-
-if TYPE_CHECKING:
-    from omo.cli.context import Context
 
 OK, WARN, FAIL, UNKNOWN = "ok", "warn", "fail", "unknown"
 PATIENCE = 10.0

@@ -1,9 +1,9 @@
-"""What a command knows of the world: handed in once, so that commands ask nothing themselves."""
+"""What a command or a check knows of the world: handed in once, so that nothing below asks for itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -58,15 +58,5 @@ class Context:
         return runtime.session(self.state, session)
 
 
-@dataclass
-class Result:
-    """What a command found: data for --json, the same in words for a person, and the exit code."""
-
-    data: dict[str, Any]
-    text: str
-    exit_code: int = 0
-    notes: list[str] = field(default_factory=list)
-
-
 def plugin_root() -> Path:
-    return Path(__file__).resolve().parents[3]
+    return Path(__file__).resolve().parents[2]

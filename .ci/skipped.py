@@ -1,0 +1,25 @@
+"""Fails when a test was skipped for any reason but those listed here."""
+
+from __future__ import annotations
+
+import sys
+from xml.etree import ElementTree
+
+EXCUSED = (
+    "root may",  # file permissions cannot be tried as root
+    "busybox",  # one more shell, where it is installed
+)
+
+
+def main(path: str) -> int:
+    cases = list(ElementTree.parse(path).iter("testcase"))
+    skipped = [(case, found.get("message", "")) for case in cases if (found := case.find("skipped")) is not None]
+    unexcused = [(case, why) for case, why in skipped if not any(excuse in why for excuse in EXCUSED)]
+    for case, why in unexcused:
+        print(f"skipped, but should have run: {case.get('classname')}::{case.get('name')}: {why}")
+    print(f"{len(cases)} tests, {len(skipped)} skipped, {len(unexcused)} of them without an excuse")
+    return 1 if unexcused or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

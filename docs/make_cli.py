@@ -1,0 +1,73 @@
+"""Writes docs/cli.md from the parsers of the omo command.
+
+python docs/make_cli.py            rewrites the page
+python docs/make_cli.py --check    exits 1 if the page is not what the parsers say
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from omo.cli.main import build_parser  # noqa: E402
+
+PAGE = ROOT / "docs" / "cli.md"
+HEAD = """\
+# The omo command
+
+Made by `docs/make_cli.py` from what `omo --help` shows; do not edit.
+
+Every command takes `--json` and then prints one object: `{"ok": true, …}`, or
+`{"ok": false, "error": {"code", "message", "fix", "details"}}`. Commands that concern a session take `--session ID`;
+without it they mean `OMO_SESSION_ID`, else the host's session, else the only live one of the project.
+
+| exit code | means |
+|---|---|
+| 0 | done, or the verdict is pass |
+| 1 | a bug in omo |
+| 2 | the command was not understood; nothing was changed |
+| 3 | refused, or the verdict is fail |
+| 4 | could not be evaluated |
+| 77 | something needed is missing: Python, or a directory that can be written |
+
+"""
+
+
+def leaves(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return [leaf for group in groups for child in group.choices.values() for leaf in leaves(child)] or [parser]
+
+
+def entry(parser: argparse.ArgumentParser) -> str:
+    about = str(parser.description)
+    lines = [f"## {parser.prog}", "", f"{about[0].upper()}{about[1:]}.", ""]
+    for action in parser._actions:
+        if action.dest in ("help", "json", "session"):
+            continue
+        name = ", ".join(action.option_strings) or str(action.metavar)
+        value = f" {action.metavar or action.dest.upper()}" if action.option_strings and action.nargs != 0 else ""
+        lines.append(f"- `{name}{value}`" + (f": {action.help}" if action.help else ""))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def render() -> str:
+    return HEAD + "\n".join(entry(leaf) for leaf in leaves(build_parser()))
+
+
+def main() -> int:
+    text = render()
+    if "--check" not in sys.argv:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    if PAGE.read_text(encoding="utf-8") != text:
+        print("docs/cli.md is out of date: python docs/make_cli.py", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
