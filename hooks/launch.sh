@@ -27,9 +27,20 @@ find_runtime() {
 # The event: one line of JSON as hosts send it, or several. Reads no further than its end, so a stdin that is never
 # closed does not hold us; one that never says anything is given two seconds.
 read_event() {
+    if command -v timeout >/dev/null; then
+        input=$(LC_ALL=C exec timeout 2 sed -e "$last_line" -e "$closing_brace")
+    else
+        read_event_watched
+    fi
+}
+last_line='/^[^ ]*{.*}[[:space:]]*$/q'
+closing_brace='/^}/q'
+
+# The same where there is no timeout program, as on macOS.
+read_event_watched() {
     exec 3<&0
     input=$(
-        LC_ALL=C sed -e '/^[^ ]*{.*}[[:space:]]*$/q' -e '/^}/q' <&3 &
+        LC_ALL=C sed -e "$last_line" -e "$closing_brace" <&3 &
         reader=$!
         {
             trap 'kill $!; exit' TERM

@@ -106,7 +106,7 @@ def without_python(host: Host) -> str:
 
 
 def test_the_watchdog_leaves_no_process_behind(host: Host) -> None:
-    host.prompt("hello")
+    host.send("UserPromptSubmit", prompt="hello", env={"PATH": without_python(host)})
     listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert "sleep 2" not in [line.strip() for line in listing.splitlines()]
 
