@@ -71,6 +71,14 @@ def session_lock(state: str, session: str) -> str:
     return os.path.join(session_dir(state, session), "session.lock")
 
 
+def verify_dir(state: str) -> str:
+    return os.path.join(state, "verify")
+
+
+def evidence_dir(state: str) -> str:
+    return os.path.join(state, "evidence")
+
+
 def settings_file(root: str) -> str:
     return os.path.join(root, ".sisyphus", "omo.json")
 

@@ -17,7 +17,22 @@ KIND = "ulw"
 def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
     """A person asked for it: a full budget, and no earlier cancel or release stands in the way."""
     old = row or {}
-    ulw = {
+    on = {"disabled": False, "disabledReason": None}
+    work = {**part(old, "work"), KIND: _work_when_armed(old, now)}
+    return {**old, "ulw": _full_budget(by, limits, now), "stopContinuation": on, "work": work, "denials": {}}
+
+
+def put_work(row: Json | None, kind: str, summary: Json, *, limits: Json, now: float) -> Json:
+    """A workflow's summary. Active work arms the same counter as ulw does; a cancel by the user stays in force."""
+    old = row or {}
+    after = {**old, "work": {**part(old, "work"), kind: summary}}
+    if summary.get("state") == "active" and not part(old, "ulw").get("enabled") and not is_cancelled(old):
+        after["ulw"] = _full_budget(kind, limits, now)
+    return after
+
+
+def _full_budget(by: str, limits: Json, now: float) -> Json:
+    return {
         "enabled": True,
         "stopBlocks": 0,
         "lastStopAt": None,
@@ -26,9 +41,6 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
         "by": by,
         "limits": limits,
     }
-    on = {"disabled": False, "disabledReason": None}
-    work = {**part(old, "work"), KIND: _work_when_armed(old, now)}
-    return {**old, "ulw": ulw, "stopContinuation": on, "work": work, "denials": {}}
 
 
 def _work_when_armed(old: Json, now: float) -> Json:
@@ -133,7 +145,7 @@ def _with_active(row: Json, changes: Json) -> Json:
     work = dict(part(row, "work"))
     for kind, one in work_in(row, "active"):
         work[kind] = {**one, **changes}
-    if part(row, "ulw").get("enabled") and KIND not in work:
+    if part(row, "ulw").get("enabled") and not work:
         work[KIND] = changes
     return {**row, "work": work}
 

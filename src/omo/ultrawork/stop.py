@@ -43,8 +43,8 @@ class Situation:
 
     def active(self) -> list[tuple[str, Json]]:
         found = work_in(self.row, "active")
-        if self.ulw.get("enabled") and session.KIND not in part(self.row, "work"):
-            found.append((session.KIND, {}))
+        if self.ulw.get("enabled") and not part(self.row, "work"):
+            found.append((session.KIND, {}))  # the minimum shape of the file has no summaries
         return found
 
     def since(self, key: str) -> float:

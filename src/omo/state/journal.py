@@ -1,0 +1,53 @@
+"""A workflow's own ledger: a directory with a lock, a chained ledger, and a mark of where that ledger ends."""
+
+from __future__ import annotations
+
+import os
+
+from omo.errors import Unreadable
+from omo.json_text import dumps
+from omo.state import ledger, store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Row = dict[str, Any]
+
+
+class Journal:
+    """State is a fold of `rows()`; the only way to change it is to append."""
+
+    def __init__(self, directory: str, state: str) -> None:
+        self.directory = directory
+        self.path = os.path.join(directory, "ledger.jsonl")
+        self._state = state
+        self._mark = os.path.join(directory, "mark.json")
+
+    def rows(self) -> list[Row]:
+        return ledger.rows(self.path)
+
+    def problems(self) -> list[str]:
+        """What was changed, removed or cut off; empty when nothing was."""
+        try:
+            mark = store.read(self._mark) or {}
+        except Unreadable as error:
+            return [error.message]
+        seq = mark.get("seq", 0)
+        if not isinstance(seq, int):
+            return [f"{self._mark} marks {seq!r} as the last row"]
+        return ledger.verify(self.path, expected_seq=seq, expected_digest=str(mark.get("digest", "")))
+
+    def change(
+        self, decide: Callable[[list[Row]], tuple[Any, list[Row]]], *, actor: str, now: float, wait: float
+    ) -> Any:
+        """Under the lock: show `decide` the rows, append the events it returns, and hand back its answer."""
+        store.make_state_dir(self._state)
+        store.make_dir(self.directory, self._state)
+        with store.Lock(os.path.join(self.directory, "ledger.lock"), store.Deadline(wait)):
+            answer, events = decide(self.rows())
+            if events:
+                head = ledger.append(self.path, events, actor=actor, now=now)
+                store.replace(self._mark, dumps({"seq": head.seq, "digest": head.digest}) + "\n")
+            return answer
