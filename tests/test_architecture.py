@@ -119,6 +119,13 @@ def test_the_marketplace_offers_this_plugin() -> None:
     assert (market["name"], entry["name"], entry["source"]) == ("omo", "omo", "./")
 
 
+def test_the_environment_is_checked_for_every_package_it_is_to_hold() -> None:
+    from omo.doctor.python import MODULES
+
+    script = (ROOT / "hooks" / "environment.sh").read_text(encoding="utf-8")
+    assert f"MODULES='{' '.join(MODULES)}'" in script
+
+
 def frontmatter(path: Path) -> dict[str, str]:
     head = path.read_text(encoding="utf-8").split("---\n")[1]
     return dict(line.split(": ", 1) for line in head.splitlines())

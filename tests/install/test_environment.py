@@ -52,7 +52,7 @@ def test_pip_installs_the_pinned_requirements(online: Machine) -> None:
     pointer = online.pointer()
     assert pointer.interpreter.is_relative_to(online.home)
     assert pointer.version == f"Python {sys.version.split()[0]}"
-    imports = "import sys; sys.path.append(sys.argv[1]); import pydantic, filelock, orjson, markdown_it"
+    imports = "import sys; sys.path.append(sys.argv[1]); import pydantic, filelock, orjson, markdown_it, yaml, regex"
     subprocess.run([pointer.interpreter, "-I", "-S", "-c", imports, pointer.site], check=True)
     assert online.environments() == [pointer.interpreter.parents[1].name]
 
