@@ -1,0 +1,285 @@
+"""The real Claude Code client, offline: headless runs, plugin commands, and a terminal to type in."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.scripted_model import ScriptedModel
+
+API_KEY = "sk-fake"
+PACKAGES = Path(__file__).parent / "client" / "node_modules" / "@anthropic-ai"
+POLL_SECONDS = 0.05
+WIDTH, HEIGHT = 140, 45
+
+Event = dict[str, Any]
+
+
+def find_binary() -> Path | None:
+    """The client named by OMO_CLAUDE, else the one `npm ci` put beside this file."""
+    named = os.environ.get("OMO_CLAUDE")
+    binary = Path(named) if named else _native_binary()
+    return binary if os.access(binary, os.X_OK) else None
+
+
+def _native_binary() -> Path:
+    # npm may refuse to run install scripts, and the package's own bin is a stub until its script ran.
+    machine = "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x64"
+    libc = "" if sys.platform != "linux" or platform.libc_ver()[0] == "glibc" else "-musl"
+    suffix = ".exe" if sys.platform == "win32" else ""
+    return PACKAGES / f"claude-code-{sys.platform}-{machine}{libc}" / f"claude{suffix}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one headless run left behind."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    @cached_property
+    def events(self) -> list[Event]:
+        return [json.loads(line) for line in self.stdout.splitlines() if line.startswith("{")]
+
+    @property
+    def result(self) -> str:
+        """The text of the final answer, or what a hook that ended the run had to say."""
+        text = self._last("result").get("result")
+        return text if isinstance(text, str) else ""
+
+    @property
+    def session_id(self) -> str:
+        return str(self._last("result")["session_id"])
+
+    @property
+    def hook_events(self) -> list[Event]:
+        """The hooks that ended, in that order: `hook_event`, `exit_code`, `outcome`, `stdout`, `stderr`."""
+        return [event for event in self.events if event.get("subtype") == "hook_response"]
+
+    def _last(self, kind: str) -> Event:
+        found = [event for event in self.events if event.get("type") == kind]
+        if not found:
+            raise LookupError(f"no {kind} event; exit {self.exit_code}\n{self.stdout}\n{self.stderr}")
+        return found[-1]
+
+
+class Client:
+    def __init__(self, binary: Path) -> None:
+        self.binary = binary
+        self._terminals: list[Terminal] = []
+
+    def run_print(
+        self,
+        prompt: str,
+        *,
+        model: ScriptedModel,
+        project: Path,
+        home: Path,
+        plugin_dir: Path | None = None,
+        args: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        allowed_tools: Sequence[str] = ("Bash", "Agent", "Write", "Read", "Edit"),
+        session_id: str | None = None,
+        resume: str | None = None,
+        timeout: float = 60,
+    ) -> Run:
+        """`claude -p`, with the prompt on stdin so that a large one is no argument too long."""
+        command = [str(self.binary), "-p", "--output-format", "stream-json", "--verbose"]
+        command += ["--include-hook-events", *_options(plugin_dir, allowed_tools, session_id, resume), *args]
+        return _run(command, environment(home, model, env), project, timeout, stdin=prompt)
+
+    def plugin(
+        self,
+        *args: str,
+        home: Path,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float = 60,
+    ) -> Run:
+        """`claude plugin <args>`; needs no model."""
+        return _run([str(self.binary), "plugin", *args], environment(home, None, env), cwd or home, timeout)
+
+    def interactive(
+        self,
+        *,
+        model: ScriptedModel,
+        project: Path,
+        home: Path,
+        plugin_dir: Path | None = None,
+        args: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        allowed_tools: Sequence[str] = ("Bash", "Agent", "Write", "Read", "Edit"),
+        session_id: str | None = None,
+        resume: str | None = None,
+        ready: str = "❯",
+        timeout: float = 30,
+    ) -> Terminal:
+        """A session under tmux, returned once the screen shows `ready`, the sign of the input box."""
+        if shutil.which("tmux") is None:
+            pytest.skip("tmux is not installed: interactive tests type into it")
+        answer_first_run_questions(home, project)
+        command = [str(self.binary), *_options(plugin_dir, allowed_tools, session_id, resume), *args]
+        terminal = Terminal(command, environment(home, model, env), project)
+        self._terminals.append(terminal)
+        terminal.wait_for(ready, timeout)
+        return terminal
+
+    def close_terminals(self) -> None:
+        while self._terminals:
+            self._terminals.pop().close()
+
+
+def environment(home: Path, model: ScriptedModel | None, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Nothing of the developer's own setup: not the home, not the settings, not the credentials."""
+    temporary = home / "tmp"
+    temporary.mkdir(parents=True, exist_ok=True)
+    return {
+        "HOME": str(home),
+        "PATH": search_path(),
+        "TMPDIR": str(temporary),
+        "LANG": "C.UTF-8",
+        "TERM": "xterm-256color",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "ANTHROPIC_API_KEY": API_KEY,
+        # Without a model nothing may answer, least of all the real service.
+        "ANTHROPIC_BASE_URL": model.url if model else "http://127.0.0.1:9",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        **(extra or {}),
+    }
+
+
+def search_path() -> str:
+    """The programs a user has, without the development environment the tests run in."""
+    programs = [found for name in ("git", "sh", "node") if (found := shutil.which(name))]
+    directories = [str(Path(sys.base_prefix) / "bin"), *map(os.path.dirname, programs), "/usr/bin", "/bin"]
+    return os.pathsep.join(dict.fromkeys(directories))
+
+
+def answer_first_run_questions(home: Path, project: Path) -> None:
+    """Onboarding, the key and the trust in the project, as a user would have answered them before."""
+    path = home / ".claude.json"
+    answers = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    answers |= {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [API_KEY], "rejected": []},
+    }
+    answers.setdefault("projects", {})[str(project)] = {"hasTrustDialogAccepted": True}
+    path.write_text(json.dumps(answers), "utf-8")
+
+
+def _options(
+    plugin_dir: Path | None, allowed_tools: Iterable[str], session_id: str | None, resume: str | None
+) -> list[str]:
+    given = {
+        "--plugin-dir": plugin_dir and str(plugin_dir),
+        "--allowedTools": ",".join(allowed_tools),
+        "--session-id": session_id,
+        "--resume": resume,
+    }
+    return [word for option, value in given.items() if value for word in (option, value)]
+
+
+def _run(command: list[str], env: dict[str, str], cwd: Path, timeout: float, stdin: str = "") -> Run:
+    done = subprocess.run(
+        command, env=env, cwd=cwd, input=stdin, capture_output=True, encoding="utf-8", timeout=timeout
+    )
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+class Terminal:
+    """The client in a terminal of its own, 140 columns by 45 lines."""
+
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
+        # tmux leaves its socket behind; and in a test's own directory its path may grow too long.
+        self._sockets = tempfile.mkdtemp(prefix="omo-tmux-")
+        size = ["-x", str(WIDTH), "-y", str(HEIGHT)]
+        # env -i again: tmux adds variables of its own to what it starts.
+        clean = ["env", "-i", *(f"{name}={value}" for name, value in env.items())]
+        start = ["new-session", "-d", *size, "-c", str(cwd), *clean, *command]
+        # What a client that ended at once has to say stays on the screen.
+        self._tmux("-f", os.devnull, *start, ";", "set-option", "-g", "remain-on-exit", "on")
+        self._pid = int(self._tmux("display-message", "-p", "#{pane_pid}"))
+
+    def type(self, text: str) -> None:
+        self._tmux("send-keys", "-l", "--", text)
+
+    def paste(self, text: str) -> None:
+        """Put the text in as a terminal pastes it: bracketed, in one piece."""
+        self._tmux("load-buffer", "-", stdin=text)
+        self._tmux("paste-buffer", "-p", "-d")
+
+    def key(self, name: str) -> None:
+        """Press one key by its tmux name: Enter, Escape, Up, C-c, …"""
+        self._tmux("send-keys", name)
+
+    def submit(self, text: str) -> None:
+        """Type the text, wait until the input box shows it, press Enter.
+
+        An Enter that arrives in the same read as the text is taken for a pasted line break.
+        """
+        self.type(text)
+        tail = "".join(text.split())[-40:]
+        self.wait_for(lambda screen: tail in "".join(input_box(screen).split()))
+        self.key("Enter")
+
+    def screen(self) -> str:
+        return self._tmux("capture-pane", "-p")
+
+    def scrollback(self) -> str:
+        """The screen and all that was scrolled off it."""
+        return self._tmux("capture-pane", "-p", "-S", "-")
+
+    def wait_for(self, expected: str | Callable[[str], bool], timeout: float = 30) -> str:
+        """The first screen that holds the text or satisfies the predicate."""
+        shows = expected if callable(expected) else lambda screen: expected in screen
+        deadline = time.monotonic() + timeout
+        while not shows(screen := self.screen()):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"the screen did not show {expected!r} within {timeout} s:\n{screen}")
+            time.sleep(POLL_SECONDS)
+        return screen
+
+    def close(self) -> None:
+        """End the session; closing twice is allowed."""
+        if not os.path.isdir(self._sockets):
+            return
+        # Hung up on, the client takes two seconds to leave.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        self._tmux("kill-server", check=False)
+        shutil.rmtree(self._sockets)
+
+    def _tmux(self, *args: str, stdin: str | None = None, check: bool = True) -> str:
+        return subprocess.run(
+            ["tmux", "-u", "-L", "omo", *args],
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            check=check,
+            env={**os.environ, "TMUX_TMPDIR": self._sockets},
+        ).stdout
+
+
+def input_box(screen: str) -> str:
+    """What stands in the input box: the lines between the last two rules of the screen."""
+    lines = screen.splitlines()
+    rules = [number for number, line in enumerate(lines) if line.startswith("───")]
+    return "\n".join(lines[rules[-2] + 1 : rules[-1]]) if len(rules) > 1 else ""

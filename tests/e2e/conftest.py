@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.state import ledger, paths, runtime
+from tests.e2e.client import POLL_SECONDS, Client, Run, Terminal, environment, find_binary
+from tests.e2e.scripted_model import ScriptedModel, text_of, texts_of
+from tests.hooks.conftest import point_at
+
+# Two Stops of an idle model come 100 to 200 ms apart: with the default cooldown the second is let through.
+NO_COOLDOWN = {"OMO_COOLDOWN_SECONDS": "0.001"}
+
+
+@pytest.fixture(scope="session")
+def client_binary() -> Path:
+    # Of session scope, so that OMO_CLAUDE is read before a test's environment is emptied.
+    binary = find_binary()
+    if binary is None:
+        pytest.skip("the Claude Code client is not installed: run npm ci in tests/e2e/client")
+    return binary
+
+
+@pytest.fixture
+def client(client_binary: Path) -> Iterator[Client]:
+    client = Client(client_binary)
+    yield client
+    client.close_terminals()
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as model:
+        yield model
+    assert not model.errors, model.errors[0]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    path = tmp_path / "home"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def project(tmp_path: Path, home: Path) -> Path:
+    """A git repository with one commit, under a path with a space and a letter outside ASCII."""
+    path = tmp_path / "mein Projékt"
+    path.mkdir()
+    (path / "README.md").write_text("A project.\n", "utf-8")
+    git(path, home, "init", "-q", "-b", "main")
+    commit_all(path, home, "first")
+    return path
+
+
+def git(project: Path, home: Path, *arguments: str) -> str:
+    return subprocess.run(
+        ["git", *arguments],
+        cwd=project,
+        env=environment(home, None),
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    ).stdout
+
+
+def commit_all(project: Path, home: Path, message: str) -> None:
+    git(project, home, "add", ".")
+    author = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid"]
+    git(project, home, *author, "commit", "-q", "-m", message)
+
+
+@pytest.fixture(scope="session")
+def plugin_root() -> Path:
+    return Path(__file__).parents[2]
+
+
+@dataclass
+class Stage:
+    """The client with our plugin and a scripted model, in one project: who was told what, and what is recorded."""
+
+    client: Client
+    model: ScriptedModel
+    project: Path
+    home: Path
+    plugin: Path | None
+
+    def prompt(self, text: str, **options: Any) -> Run:
+        """One headless run, which must end well whatever was said in it."""
+        given = {"model": self.model, "project": self.project, "home": self.home, "plugin_dir": self.plugin, **options}
+        run = self.client.run_print(text, **given)
+        assert run.exit_code == 0, run.stdout + run.stderr
+        return run
+
+    def open(self, **options: Any) -> Terminal:
+        # Auto mode, the client's default, has each action checked by a server.
+        return self.client.interactive(
+            model=self.model,
+            project=self.project,
+            home=self.home,
+            plugin_dir=self.plugin,
+            args=["--permission-mode", "default"],
+            **options,
+        )
+
+    @property
+    def state(self) -> Path:
+        return self.project / ".sisyphus" / "cc-omo"
+
+    @property
+    def sessions(self) -> list[str]:
+        return list(runtime.read(str(self.state))["sessions"])
+
+    def row(self, session: str) -> dict[str, Any]:
+        row = runtime.session(str(self.state), session)
+        assert row is not None
+        return row
+
+    def work(self, session: str) -> dict[str, Any]:
+        """The session's summary of ultrawork: its state, its gates, what ended it."""
+        work: dict[str, Any] = self.row(session)["work"]["ulw"]
+        return work
+
+    def blocks(self, session: str) -> int:
+        blocks: int = self.row(session)["ulw"]["totalBlocks"]
+        return blocks
+
+    def events(self, session: str) -> list[dict[str, Any]]:
+        return ledger.rows(paths.events_file(str(self.state), session))
+
+    def kinds(self, session: str) -> list[str]:
+        return [f"{row['kind']}:{row['rule']}" if "rule" in row else row["kind"] for row in self.events(session)]
+
+    def times_told(self, text: str) -> list[int]:
+        """How often each request of the main loop showed the model this text."""
+        return [sum(shown.count(text) for shown in texts_of(request)) for request in self.model.turns]
+
+    def tool_results(self) -> list[str]:
+        """What the tools answered in this conversation, in order."""
+        blocks = [
+            block
+            for message in self.model.turns[-1]["messages"]
+            for block in (message["content"] if isinstance(message["content"], list) else [])
+        ]
+        return [text_of(block["content"]) for block in blocks if block["type"] == "tool_result"]
+
+    def left_active(self) -> str:
+        """A session that was armed and ended its turn unreleased: plan mode ends turns to show the plan."""
+        run = self.prompt("ulw fix the flaky tests", args=["--permission-mode", "plan"])
+        assert self.kinds(run.session_id) == ["activated:leading", "allowed:plan-mode"]
+        assert self.work(run.session_id)["state"] == "active"
+        return run.session_id
+
+    @property
+    def data(self) -> Path:
+        return self.home / ".claude" / "plugins" / "data" / "omo-inline"
+
+    def commit(self, name: str, text: str) -> None:
+        (self.project / name).write_text(text, "utf-8")
+        commit_all(self.project, self.home, f"add {name}")
+
+    def transcript(self) -> str:
+        """What the client has written down of the only conversation so far."""
+        (path,) = (self.home / ".claude" / "projects").glob("*/*.jsonl")
+        return path.read_text("utf-8")
+
+    def git_status(self) -> list[str]:
+        return git(self.project, self.home, "status", "--porcelain").splitlines()
+
+
+def wait_until(condition: Callable[[], object], timeout: float = 30) -> None:
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not within {timeout} s")
+        time.sleep(POLL_SECONDS)
+
+
+@pytest.fixture
+def stage(client: Client, model: ScriptedModel, project: Path, home: Path, plugin_root: Path) -> Stage:
+    """The plugin from this directory, its environment ready: the interpreter that runs the tests."""
+    stage = Stage(client, model, project, home, plugin_root)
+    stage.data.mkdir(parents=True)
+    point_at(stage.data, sys.executable)
+    return stage

@@ -1,0 +1,101 @@
+"""The user says stop, headless: at once, for free, and for good."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from omo.ultrawork import texts
+from tests.e2e.conftest import Stage
+from tests.e2e.scripted_model import call, say
+from tests.hooks.conftest import point_at
+
+pytestmark = pytest.mark.client
+
+COMMAND = "/omo:stop-continuation"
+
+
+@pytest.mark.parametrize(
+    ("typed", "rule"),
+    [(COMMAND, "cancel-command"), ("stop ulw", "cancel"), ("Stop ultrawork!", "cancel")],
+)
+def test_the_hatch_costs_no_model_call(stage: Stage, typed: str, rule: str) -> None:
+    session = stage.left_active()
+    asked = len(stage.model.requests)
+    run = stage.prompt(typed, resume=session)
+    assert len(stage.model.requests) == asked
+    assert texts.CANCELLED in run.stdout
+    assert stage.kinds(session)[-1] == f"cancelled:{rule}"
+    row = stage.row(session)
+    assert row["stopContinuation"]["disabled"] is True
+    assert row["stopContinuation"]["disabledReason"] == f"user: {rule}"
+    assert (row["ulw"]["enabled"], row["work"]) == (False, {})
+
+
+def test_after_the_hatch_nothing_holds_until_ulw_is_typed_again(stage: Stage) -> None:
+    session = stage.left_active()
+    stage.prompt(COMMAND, resume=session)
+    cancelled = stage.row(session)
+
+    stage.model.script(call("Bash", command="true"), say("Answered."))
+    run = stage.prompt("what is the state of things?", resume=session)
+    assert (run.result, stage.model.overruns) == ("Answered.", 1), "the one overrun armed the session"
+    assert stage.row(session) == cancelled
+
+    stage.model.script(say("Again."), say("And again."))
+    stage.prompt("ulw once more", resume=session)
+    assert stage.row(session)["stopContinuation"]["disabled"] is False
+    assert stage.kinds(session)[-3:] == ["activated:leading", "blocked:block", "allowed:cooldown"]
+    assert stage.times_told(texts.INSTRUCTIONS.strip())[-1] == 2
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=AssertionError,
+    reason="the model is told nothing of a cancel, and a resume before it said still on",
+)
+def test_the_model_learns_that_it_is_off(stage: Stage) -> None:
+    session = stage.left_active()
+    stage.prompt(COMMAND, resume=session)
+    stage.prompt("what is the state of things?", resume=session)
+    assert stage.times_told("Ultrawork is off")[-1] == 1
+
+
+def test_a_cancel_with_more_to_it_is_passed_on(stage: Stage) -> None:
+    session = stage.left_active()
+    stage.model.script(say("Only the README."))
+    run = stage.prompt("stop ulw and then fix the README", resume=session)
+    assert (run.result, stage.times_told(texts.CANCELLED_AND_MORE)[-1]) == ("Only the README.", 1)
+    assert stage.kinds(session)[-1] == "cancelled:cancel"
+
+
+def test_without_a_run_the_hatch_says_so_and_costs_nothing(stage: Stage) -> None:
+    run = stage.prompt(COMMAND)
+    assert (stage.model.requests, texts.NOTHING_TO_CANCEL in run.stdout) == ([], True)
+
+
+def test_stop_pauses_and_continue_goes_on(stage: Stage) -> None:
+    session = stage.left_active()
+    stage.model.script(say("Paused."))
+    run = stage.prompt("stop", resume=session)
+    assert (run.result, stage.times_told(texts.PAUSED)[-1], stage.work(session)["state"]) == ("Paused.", 1, "paused")
+    stage.model.script(say("Going."), say("Gone."))
+    stage.prompt("continue", resume=session)
+    assert stage.times_told(texts.CONTINUED)[-1] == 1
+    assert stage.kinds(session)[-3:] == ["resumed", "blocked:block", "allowed:cooldown"]
+
+
+def test_without_its_python_nothing_of_omo_holds(stage: Stage, tmp_path: Path) -> None:
+    session = stage.left_active()
+    point_at(stage.data, "/nowhere/python3")
+    no_python = tmp_path / "bin"
+    no_python.mkdir()
+    for name in ("sh", "bash", "sed", "sleep", "tr", "git"):
+        (no_python / name).symlink_to(str(shutil.which(name)))
+    stage.model.script(say("Free."))
+    run = stage.prompt("ulw go on", resume=session, env={"PATH": str(no_python), "OMO_PYTHON_DIRS": "/nowhere"})
+    assert (run.result, stage.blocks(session)) == ("Free.", 0)
+    assert stage.times_told("Ultrawork could not be turned on: omo's Python environment is not ready.")[-1] == 1
+    assert "omo: no Python 3.10 or newer was found" in run.stdout

@@ -1,0 +1,129 @@
+"""Whose Stop it is: two sessions in one project, subagents, background tasks, and sessions that come back."""
+
+from __future__ import annotations
+
+import pytest
+
+from omo.digest import sha256
+from tests.e2e.conftest import NO_COOLDOWN, Stage, wait_until
+from tests.e2e.scripted_model import Request, ScriptedModel, Turn, call, say, text_of, told
+
+pytestmark = pytest.mark.client
+
+STILL_ON = "[omo] Ultrawork is still on in this session"
+SCOUT = {"description": "scout", "prompt": "find the door", "subagent_type": "omo:explorer"}
+FOUND = "The door is on the left, näher am Fenster."
+
+
+def shell_until(rule: str, times: int) -> Turn:
+    """A background shell that ends once the session's ledger holds so many rows of a rule."""
+    count = f"""cat .sisyphus/cc-omo/sessions/*/events.jsonl | grep -c '"rule": "{rule}"'"""
+    command = f'until [ "$({count})" -ge {times} ]; do sleep 0.05; done'
+    return call("Bash", command=command, description=f"{rule} {times}", run_in_background=True)
+
+
+def test_another_session_of_the_project_is_not_held(stage: Stage) -> None:
+    """Session B begins, works and ends while A is in the middle of its own turn."""
+    seen = []
+
+    def meanwhile(request: Request) -> Turn:
+        (owner,) = stage.sessions
+        before = stage.row(owner)
+        with ScriptedModel(call("Bash", command="omo ulw status"), say("B is through.")) as other:
+            stage.prompt("what is in the README?", model=other)
+            seen.append((other.overruns, text_of(other.turns[-1]["messages"][-1]["content"])))
+        assert (stage.row(owner), stage.sessions) == (before, [owner])
+        return say("A stops early.")
+
+    stage.model.script(meanwhile, say("A again."))
+    run = stage.prompt("ulw fix the flaky tests")
+    ((overruns, status),) = seen
+    assert overruns == 0
+    assert "ultrawork off" in status
+    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cooldown"]
+
+
+def test_two_runs_in_one_project_have_their_own_counters(stage: Stage) -> None:
+    first = stage.left_active()
+    before = stage.row(first)
+    second = stage.prompt("ulw write the docs", env=NO_COOLDOWN | {"OMO_MAX_STOP_BLOCKS": "2"}).session_id
+    assert (stage.blocks(second), stage.work(second)["state"]) == (2, "exhausted")
+    assert stage.row(first) == before
+
+
+def test_a_subagent_is_not_held_and_what_it_said_is_recorded(stage: Stage) -> None:
+    stage.model.script(call("Agent", **SCOUT, run_in_background=False), say("Thanks."), say("Thanks again."))
+    stage.model.agent(told("find the door"), call("Read", file_path=str(stage.project / "README.md")), say(FOUND))
+    run = stage.prompt("ulw find the door")
+    assert (len(stage.model.agent_turns), stage.model.overruns) == (2, 0)
+    assert "You are a leaf worker" in text_of(stage.model.agent_turns[0]["system"])
+    assert FOUND in stage.tool_results()[0]
+    assert stage.kinds(run.session_id) == ["activated:leading", "agent-finished", "blocked:block", "allowed:cooldown"]
+    finished = stage.events(run.session_id)[1]
+    assert (finished["agentType"], finished["message"], finished["cut"]) == ("omo:explorer", FOUND, False)
+    assert finished["digest"] == sha256(FOUND.encode())
+
+
+def test_a_background_agent_excuses_a_stop(stage: Stage) -> None:
+    def once_excused(request: Request) -> Turn:
+        (session,) = stage.sessions
+        wait_until(lambda: "allowed:background-agent" in stage.kinds(session))
+        return say(FOUND)
+
+    stage.model.script(call("Agent", **SCOUT, run_in_background=True), say("I wait."), say("Thanks."), say("Done."))
+    stage.model.agent(told("find the door"), once_excused)
+    run = stage.prompt("ulw find the door")
+    assert stage.model.overruns == 0
+    assert stage.kinds(run.session_id) == [
+        "activated:leading",
+        "allowed:background-agent",
+        "agent-finished",
+        "blocked:block",
+        "allowed:cooldown",
+    ]
+    assert (stage.events(run.session_id)[1]["after"]["ulw"]["totalBlocks"], stage.blocks(run.session_id)) == (0, 1)
+
+
+def test_background_shells_excuse_two_stops_in_a_row(stage: Stage) -> None:
+    stage.model.script(
+        shell_until("background-shell", 1) + shell_until("background-shell", 2) + shell_until("block", 1),
+        say("I wait."),
+        say("I still wait."),
+        say("And still."),
+        say("All are through."),
+    )
+    run = stage.prompt("ulw start the servers")
+    assert stage.kinds(run.session_id)[:4] == [
+        "activated:leading",
+        "allowed:background-shell",
+        "allowed:background-shell",
+        "blocked:block",
+    ]
+    assert stage.times_told("Block 1 of 8.")[-1] > 0
+
+
+def test_a_resumed_session_is_told_where_things_stand(stage: Stage) -> None:
+    session = stage.left_active()
+    stage.model.script(say("Still at it."), say("Yes."))
+    run = stage.prompt("how far are you?", resume=session)
+    assert stage.times_told(STILL_ON) == [0, 1, 1]
+    (told_on_start,) = [event["stdout"] for event in run.hook_events if event["hook_event"] == "SessionStart"]
+    assert len(told_on_start) <= 300 * 3, "300 tokens, of three letters at least"
+    assert stage.kinds(session)[2:] == ["blocked:block", "allowed:cooldown"]
+
+
+def test_a_cancelled_session_comes_back_without_a_word(stage: Stage) -> None:
+    session = stage.left_active()
+    stage.prompt("stop ulw", resume=session)
+    run = stage.prompt("hello again", resume=session)
+    assert [event["stdout"] for event in run.hook_events] == [""] * len(run.hook_events)
+    assert stage.kinds(session)[-1] == "cancelled:cancel"
+
+
+def test_a_fork_of_an_active_session_is_not_held(stage: Stage) -> None:
+    session = stage.left_active()
+    before = stage.row(session)
+    stage.model.script(say("I am another."))
+    fork = stage.prompt("how far are you?", resume=session, args=["--fork-session"])
+    assert (fork.result, fork.session_id != session) == ("I am another.", True)
+    assert (stage.sessions, stage.row(session)) == ([session], before)

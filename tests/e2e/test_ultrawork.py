@@ -1,0 +1,245 @@
+"""A run from `ulw` to its end, headless: what the model is told, and what is recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from omo.ultrawork import texts
+from tests.e2e.conftest import NO_COOLDOWN, Stage
+from tests.e2e.scripted_model import Turn, call, say
+
+pytestmark = pytest.mark.client
+
+BLOCK = texts.INSTRUCTIONS.strip()
+LEAD = "Ultrawork active: continuing until verification gates pass or stop requested."
+CHECK = "grep -q mended README.md || { echo still broken; exit 1; }\n"
+
+
+def bash(command: str) -> Turn:
+    return call("Bash", command=command)
+
+
+def test_the_instructions_are_told_once_for_the_whole_conversation(stage: Stage) -> None:
+    stage.model.script(bash("true"), say("I stop early."), say("I stop again."))
+    run = stage.prompt("ulw fix the flaky tests")
+    assert stage.times_told(BLOCK) == [1, 1, 1]
+    stage.prompt("ulw and the slow ones too", resume=run.session_id)
+    assert stage.times_told(BLOCK)[-1] == 2, "a new run is told anew"
+    assert stage.kinds(run.session_id)[0] == "activated:leading"
+
+
+def test_a_second_ulw_in_an_active_run_tells_nothing(stage: Stage) -> None:
+    session = stage.left_active()
+    stage.prompt("ulw and the slow ones too", resume=session)
+    assert stage.times_told(BLOCK)[-1] == 1
+    assert "rearmed:leading" in stage.kinds(session)
+
+
+def test_without_the_word_nothing_is_told_or_written(stage: Stage) -> None:
+    stage.model.script(bash("true"), say("It is a project."))
+    run = stage.prompt("what is in the README?")
+    assert (run.result, stage.times_told("[omo]"), stage.times_told("Stop hook")) == (
+        "It is a project.",
+        [0, 0],
+        [0, 0],
+    )
+    assert [event["stdout"] + event["stderr"] for event in run.hook_events] == [""] * len(run.hook_events)
+    assert not (stage.project / ".sisyphus").exists()
+
+
+def test_an_idle_model_is_sent_back_once_and_then_let_go(stage: Stage) -> None:
+    stage.model.script(say("I fixed it, trust me."), say("As I said."))
+    run = stage.prompt("ulw fix the flaky tests")
+    assert len(stage.model.turns) == 2
+    assert [times > 0 for times in stage.times_told(f"Stop hook feedback:\n{LEAD}")] == [False, True]
+    assert stage.times_told("Block 1 of 8.")[-1] > 0
+    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cooldown"]
+    assert (stage.work(run.session_id)["state"], stage.blocks(run.session_id)) == ("exhausted", 1)
+
+
+@pytest.mark.parametrize(
+    ("between", "limits", "blocks"),
+    [
+        pytest.param([], {}, 8, id="idle"),
+        pytest.param([bash("true")], {}, 8, id="using tools"),
+        pytest.param([], {"OMO_MAX_STOP_BLOCKS": "3"}, 3, id="three allowed"),
+    ],
+)
+def test_blocks_are_bounded(stage: Stage, between: Sequence[Turn], limits: dict[str, str], blocks: int) -> None:
+    for number in range(blocks + 1):
+        stage.model.script(*between, say(f"Premature stop {number}."))
+    run = stage.prompt("ulw fix the flaky tests", env={**NO_COOLDOWN, **limits})
+    assert (run.result, stage.model.overruns) == (f"Premature stop {blocks}.", 0)
+    assert stage.kinds(run.session_id) == ["activated:leading", *["blocked:block"] * blocks, "allowed:cap"]
+    for number in range(1, blocks + 1):
+        assert stage.times_told(f"Block {number} of {blocks}.")[-1] > 0
+    assert stage.times_told(f"Block {blocks + 1} of")[-1] == 0
+    work = stage.work(run.session_id)
+    assert (work["state"], work["endedBy"], stage.row(run.session_id)["ulw"]["enabled"]) == ("exhausted", "cap", False)
+
+
+def test_a_released_run_stays_released(stage: Stage) -> None:
+    stage.model.script(say("One."), say("Two."))
+    run = stage.prompt("ulw fix the flaky tests")
+    stage.model.script(say("Three."))
+    stage.prompt("what did you do?", resume=run.session_id)
+    assert (len(stage.model.turns), stage.blocks(run.session_id)) == (3, 1)
+    assert stage.kinds(run.session_id)[-1] == "allowed:cooldown"
+
+
+def test_where_the_client_ends_the_turn_first_the_ledger_says_so(stage: Stage) -> None:
+    stage.model.script(*(say(f"Premature stop {number}.") for number in range(9)))
+    limits = {**NO_COOLDOWN, "OMO_MAX_STOP_BLOCKS": "20"}
+    run = stage.prompt("ulw fix the flaky tests", env=limits)
+    assert stage.model.overruns == 0, "the client honours 8 blocks in a row"
+    assert stage.work(run.session_id)["state"] == "active"
+    stage.prompt("go slower", resume=run.session_id, args=["--permission-mode", "plan"])
+    assert "overridden" in stage.kinds(run.session_id)
+
+
+def test_done_by_gates(stage: Stage) -> None:
+    stage.commit("check.sh", CHECK)
+    stage.model.script(
+        bash("omo gate add check -- sh check.sh"),
+        bash("omo gate run"),
+        bash("omo ulw done"),
+        bash("echo mended >> README.md"),
+        bash("omo gate run"),
+        bash("omo ulw done"),
+        say("The check passes."),
+    )
+    run = stage.prompt("ulw fix the check")
+    assert (run.result, stage.model.overruns) == ("The check passes.", 0)
+    pinned, failed, refused, _, passed, done = stage.tool_results()
+    assert pinned == "Gate check pinned by the agent: sh check.sh"
+    assert failed.startswith("Exit code 3\nfail    check (exit 1")
+    assert "still broken" in failed
+    assert refused.startswith("Exit code 3\n")
+    assert "1 of 1 gates do not hold" in refused
+    assert passed.startswith("pass    check (exit 0")
+    assert done == "Done: gates passed: check. The session may stop."
+    kinds = ["activated:leading", "gate-added", "gate-ran", "gate-ran", "done", "allowed:done"]
+    assert stage.kinds(run.session_id) == kinds
+    assert (stage.work(run.session_id)["state"], stage.blocks(run.session_id)) == ("done", 0)
+    assert stage.times_told("Stop hook feedback")[-1] == 0
+    assert stage.git_status() == [" M README.md"]
+
+
+def test_omo_is_found_from_any_directory(stage: Stage, tmp_path: Path) -> None:
+    (stage.project / "deep down").mkdir()
+    stage.model.script(bash("cd 'deep down' && omo ulw status"), bash(f"cd {tmp_path} && omo ulw status"), say("Seen."))
+    run = stage.prompt("ulw look around")
+    for result in stage.tool_results():
+        assert result.startswith(f"session {run.session_id}: ultrawork active")
+    assert not (tmp_path / ".sisyphus").exists()
+
+
+def test_gates_that_pass_on_a_changed_tree_end_the_run_by_themselves(stage: Stage) -> None:
+    stage.commit("check.sh", CHECK)
+    stage.model.script(
+        bash("omo gate add check -- sh check.sh"),
+        bash("echo mended >> README.md; omo gate run"),
+        say("The check passes."),
+    )
+    run = stage.prompt("ulw fix the check")
+    assert (run.result, stage.model.overruns) == ("The check passes.", 0)
+    assert stage.kinds(run.session_id) == ["activated:leading", "gate-added", "gate-ran", "allowed:done"]
+    assert stage.work(run.session_id)["state"] == "done"
+
+
+def test_gates_that_pass_on_the_tree_as_it_was_prove_nothing(stage: Stage) -> None:
+    stage.model.script(bash("omo gate add check -- true"), bash("omo gate run"), say("All green!"), say("Green."))
+    run = stage.prompt("ulw fix the check")
+    assert "blocked:block" in stage.kinds(run.session_id)
+    assert stage.times_told("Open gates, 1 of 1: check.")[-1] > 0
+
+
+def test_being_blocked_from_outside_ends_the_turn_and_tells_the_user(stage: Stage) -> None:
+    blocked = "omo ulw blocked --evidence 'the staging key has expired' --question 'Can you renew it?'"
+    stage.model.script(bash(blocked), say("I need a key."))
+    run = stage.prompt("ulw deploy it")
+    assert (run.result, stage.blocks(run.session_id)) == ("I need a key.", 0)
+    assert stage.kinds(run.session_id) == ["activated:leading", "waiting", "allowed:waiting"]
+    messages = [event["stdout"] for event in run.hook_events if event["hook_event"] == "Stop"]
+    assert "the staging key has expired. Can you renew it?" in messages[-1]
+    stage.prompt("renewed, try again", resume=run.session_id)
+    assert stage.kinds(run.session_id)[3:] == ["resumed", "blocked:block", "allowed:cooldown"]
+
+
+def test_the_agent_may_not_use_the_escape_hatch(stage: Stage) -> None:
+    stage.model.script(bash("omo stop-continuation"), bash("omo ulw status"), say("It holds me."))
+    run = stage.prompt("ulw fix the flaky tests", env=NO_COOLDOWN | {"OMO_MAX_STOP_BLOCKS": "1"})
+    refused, status = stage.tool_results()
+    assert refused.startswith("Exit code 3\n")
+    assert "the escape hatch belongs to the user" in refused
+    assert "ultrawork active" in status
+    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
+
+
+def test_the_agent_may_not_write_the_state(stage: Stage) -> None:
+    target = stage.state / "runtime.local.json"
+    stage.model.script(
+        call("Read", file_path=str(target)),
+        call("Write", file_path=str(target), content='{"version": 1, "live": [], "sessions": {}}'),
+        call("Edit", file_path=str(target), old_string='"enabled": true', new_string='"enabled": false'),
+        bash("omo ulw status"),
+        say("It is guarded."),
+    )
+    run = stage.prompt("ulw fix the flaky tests")
+    _, written, edited, status = stage.tool_results()
+    for denied in (written, edited):
+        assert "is omo's own state and is not edited by hand: omo ulw status shows it" in denied
+    assert "ultrawork active" in status
+    assert stage.kinds(run.session_id)[:4] == ["activated:leading", "denied", "denied", "blocked:block"]
+
+
+def test_switched_off_by_the_environment(stage: Stage) -> None:
+    stage.model.script(say("Only this."))
+    run = stage.prompt("ulw fix the flaky tests", env={"OMO_DISABLE": "1"})
+    assert (run.result, stage.times_told("[omo]"), stage.model.overruns) == ("Only this.", [0], 0)
+    assert not (stage.project / ".sisyphus").exists()
+
+
+def test_the_plugins_options_are_limits(stage: Stage) -> None:
+    options = {"max_stop_blocks": 2, "cooldown_seconds": 0.001}
+    settings = json.dumps({"pluginConfigs": {"omo@inline": {"options": options}}})
+    stage.model.script(bash("omo ulw status"), say("One."), say("Two."), say("Three."))
+    run = stage.prompt("ulw fix the flaky tests", args=["--settings", settings])
+    assert (run.result, stage.model.overruns) == ("Three.", 0)
+    assert "blocks   0 of 2" in stage.tool_results()[0]
+    assert stage.kinds(run.session_id)[-3:] == ["blocked:block", "blocked:block", "allowed:cap"]
+
+
+def test_the_slash_command_turns_it_on(stage: Stage) -> None:
+    stage.model.script(say("On it."), say("Built."))
+    run = stage.prompt("/omo:ulw build it")
+    assert stage.times_told(BLOCK) == [1, 1]
+    assert stage.times_told("Task: build it") == [1, 1]
+    assert stage.kinds(run.session_id) == ["activated:slash-command", "blocked:block", "allowed:cooldown"]
+
+
+def test_the_user_pins_a_gate_without_the_model(stage: Stage) -> None:
+    run = stage.prompt("/omo:pin tests -- sh -c 'exit 0'")
+    assert stage.model.requests == []
+    assert "omo: gate tests pinned by you: sh -c exit 0" in run.stdout
+    (pinned,) = stage.events(run.session_id)
+    assert (pinned["kind"], pinned["argv"], pinned["by"]) == ("gate-added", ["sh", "-c", "exit 0"], "user")
+    stage.model.script(
+        bash("omo gate add tests -- true"), bash("echo mended >> README.md; omo gate run"), say("Passed.")
+    )
+    stage.prompt("ulw make the tests pass", resume=run.session_id)
+    refused, passed = stage.tool_results()
+    assert "gate tests was pinned by the user" in refused
+    assert passed.startswith("pass    tests")
+
+
+def test_state_that_cannot_be_read_holds_nobody(stage: Stage) -> None:
+    ruin = f"printf 'not json' > '{os.path.relpath(stage.state / 'runtime.local.json', stage.project)}'"
+    stage.model.script(bash(ruin), say("Oops."))
+    run = stage.prompt("ulw fix the flaky tests")
+    assert (run.result, stage.model.overruns) == ("Oops.", 0)
