@@ -14,6 +14,8 @@ fi
 if [ -n "${CLAUDE_ENV_FILE-}" ]; then
     {
         printf 'export OMO_ENV_HOME=%s\n' "$(quoted "$home")"
+        # The host does it too, but leaves out a plugin whose path holds a quote.
+        printf 'export PATH="$PATH":%s\n' "$(quoted "$root/bin")"
         [ -n "${CLAUDE_PROJECT_DIR-}" ] && printf 'export OMO_PROJECT_DIR=%s\n' "$(quoted "$CLAUDE_PROJECT_DIR")"
         # The host gives the plugin's options to hooks alone; the agent's omo must see the same limits.
         for name in MAX_STOP_BLOCKS COOLDOWN_SECONDS MAX_TOTAL_BLOCKS MAX_HOURS KEYWORD; do

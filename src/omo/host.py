@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from omo.json_text import dumps, loads
 
 TYPE_CHECKING = False
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 
 LONGEST_EVENT = 32 * 1024 * 1024
 FINISHED = ("completed", "failed", "killed", "stopped", "cancelled", "done", "exited")
-LONGEST_TAIL = 256 * 1024
+LONGEST_TAIL = 64 * 1024 * 1024
 SHELLS = ("shell", "monitor")
 
 
@@ -65,15 +67,25 @@ class Event:
         transcript, in a form it does not document; read from the end, and anything odd counts as none.
         """
         waiting = 0
-        for line in _tail(self.transcript).split(b"\n"):
-            if b'"queue-operation"' in line:
-                if b'"enqueue"' in line:
-                    waiting += 1
-                elif b'"popAll"' in line:
-                    waiting = 0
-                else:
-                    waiting = max(0, waiting - 1)
+        for line in _transcript_lines(self.transcript, b'"queue-operation"'):
+            if b'"enqueue"' in line:
+                waiting += 1
+            elif b'"popAll"' in line:
+                waiting = 0
+            else:
+                waiting = max(0, waiting - 1)
         return waiting
+
+    def is_silent_since(self, stamp: str) -> bool:
+        """There is a transcript, and in it the model has not said a word since that moment."""
+        if not os.path.isfile(self.transcript):
+            return False
+        mark = b'"timestamp":"'
+        for line in _transcript_lines(self.transcript, b'"role":"assistant"'):
+            at = line.rfind(mark)
+            if at >= 0 and line[at + len(mark) :][: len(stamp)].decode("ascii", "replace") > stamp:
+                return False
+        return True
 
     @property
     def start_source(self) -> str:
@@ -137,14 +149,14 @@ def parse(raw: bytes) -> Event | None:
     return Event(fields, raw) if isinstance(fields, dict) else None
 
 
-def _tail(path: str) -> bytes:
+def _transcript_lines(path: str, mark: bytes) -> list[bytes]:
+    """The lines with this mark, oldest first. A turn can write megabytes, so a short tail is not enough."""
     try:
         with open(path, "rb") as file:
-            size = file.seek(0, 2)
-            file.seek(max(0, size - LONGEST_TAIL))
-            return file.read(LONGEST_TAIL)
+            file.seek(max(0, file.seek(0, 2) - LONGEST_TAIL))
+            return [line for line in file if mark in line]
     except (OSError, ValueError):
-        return b""
+        return []
 
 
 def context(text: str) -> bytes:

@@ -60,9 +60,6 @@ def test_a_path_with_an_apostrophe(stage: Stage, tmp_path: Path, plugin_root: Pa
     assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cooldown"]
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="the client leaves a bin/ with a quote in its path out of PATH"
-)
 def test_omo_is_found_in_a_path_with_an_apostrophe(stage: Stage, tmp_path: Path, plugin_root: Path) -> None:
     stage.plugin = tmp_path / "it's a place"
     copy_repository(plugin_root, stage.plugin)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from omo.digest import sha256
+from omo.ultrawork import texts
 from tests.e2e.conftest import NO_COOLDOWN, Stage, wait_until
 from tests.e2e.scripted_model import Request, ScriptedModel, Turn, call, say, text_of, told
 
@@ -116,7 +117,8 @@ def test_a_cancelled_session_comes_back_without_a_word(stage: Stage) -> None:
     session = stage.left_active()
     stage.prompt("stop ulw", resume=session)
     run = stage.prompt("hello again", resume=session)
-    assert [event["stdout"] for event in run.hook_events] == [""] * len(run.hook_events)
+    said = [event["stdout"].strip() for event in run.hook_events if event["stdout"]]
+    assert said == [texts.WAS_CANCELLED], "the model is told that it is over, and nothing else"
     assert stage.kinds(session)[-1] == "cancelled:cancel"
 
 

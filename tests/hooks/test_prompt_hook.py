@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -70,11 +71,54 @@ def test_nothing_but_a_new_ulw_brings_a_cancelled_run_back(host: Host, source: s
     host.prompt("ulw fix it")
     host.prompt("stop ulw")
     host.send("SessionStart", source=source).assert_silent()
-    for prompt in ("continue", "go on", "yes", "<task-notification>ulw</task-notification>"):
+    host.prompt("<task-notification>ulw</task-notification>").assert_silent()
+    assert host.prompt("continue").stdout.strip() == texts.WAS_CANCELLED
+    for prompt in ("go on", "stop", "yes", "continue"):
         host.prompt(prompt).assert_silent()
     host.stop().assert_silent()
     assert "Ultrawork is on" in host.prompt("ulw again").stdout
     assert host.stop().blocks
+
+
+@pytest.mark.parametrize("cancel", ["/omo:stop-continuation", "stop ulw"])
+def test_the_model_is_told_of_a_cancel_once(host: Host, cancel: str) -> None:
+    host.prompt("ulw fix it")
+    host.prompt(cancel)
+    host.stop().assert_silent()
+    assert host.prompt("what is in the README?").stdout.strip() == texts.WAS_CANCELLED
+    host.prompt("thanks").assert_silent()
+
+
+def transcript(host: Host, *rows: dict[str, Any]) -> str:
+    path = host.project.parent / "transcript.jsonl"
+    path.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
+    return str(path)
+
+
+SPOKE = {"type": "assistant", "message": {"role": "assistant"}, "timestamp": "2999-01-01T00:00:00.000Z"}
+SPOKE_BEFORE = {**SPOKE, "timestamp": "2000-01-01T00:00:00.000Z"}
+QUEUED = {"type": "queue-operation", "operation": "enqueue", "content": "and also the docs"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "withdrawn"),
+    [([], True), ([SPOKE_BEFORE], True), ([SPOKE], False), ([QUEUED], False), ([SPOKE_BEFORE, SPOKE], False)],
+    ids=["never spoke", "spoke before", "spoke since", "typed meanwhile", "spoke before and since"],
+)
+def test_a_prompt_taken_back_before_the_first_word_arms_nothing(
+    host: Host, rows: list[dict[str, Any]], withdrawn: bool
+) -> None:
+    path = transcript(host, *rows)
+    host.prompt("ulw fix it", transcript_path=path)
+    host.prompt("what is in the README?", transcript_path=path).assert_silent()
+    assert host.stop(transcript_path=transcript(host)).blocks is not withdrawn
+    assert ("withdrawn" in host.kinds()) is withdrawn
+
+
+def test_a_prompt_taken_back_and_sent_again_tells_the_instructions(host: Host) -> None:
+    path = transcript(host)
+    host.prompt("ulw fix it", transcript_path=path)
+    assert "Ultrawork is on" in host.prompt("ulw fix it, slowly", transcript_path=path).stdout
 
 
 def test_a_cancel_where_nothing_is_on_says_so_and_is_remembered(host: Host) -> None:

@@ -57,6 +57,11 @@ def is_live(row: Json) -> bool:
     return bool(part(row, "ulw").get("enabled")) or any(work_in(row, *OPEN_STATES))
 
 
+def needs_hooks(row: Json) -> bool:
+    """Live, or cancelled and the model does not know it yet."""
+    return is_live(row) or part(row, "stopContinuation").get("told") is False
+
+
 def part(row: Json, key: str) -> Json:
     """One object of a row, empty where it is missing or something else."""
     value = row.get(key)
@@ -129,7 +134,7 @@ def ledger_problems(state: str, session_id: str) -> list[str]:
 def render(runtime: Json) -> str:
     """The layout the launcher relies on."""
     sessions = runtime["sessions"]
-    live = sorted(_launcher_name(key) for key, row in sessions.items() if isinstance(row, dict) and is_live(row))
+    live = sorted(_launcher_name(key) for key, row in sessions.items() if isinstance(row, dict) and needs_hooks(row))
     first = f'{{"version": {VERSION}, "live": {dumps(live)}, "sessions": {{'
     lines = [f"{dumps(key)}: {dumps(row)}" for key, row in sessions.items()]
     rest = {key: value for key, value in runtime.items() if key not in ("version", "live", "sessions")}

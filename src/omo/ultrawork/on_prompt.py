@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from omo import host, settings
 from omo.errors import OmoError
 from omo.state import runtime, store
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
+QUEUE_LAG = 0.2  # seconds until the host's note of a queued prompt is surely in the transcript
+QUEUE_LOOKS = 4
 PIN = (["/omo:pin"], ["/pin"])
 
 
@@ -28,7 +32,22 @@ def handle(event: host.Event, world: World) -> bytes:
     if event.prompt.split(maxsplit=1)[:1] in PIN:
         return _pin(event, world)
     reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
+    if _was_withdrawn(event, _row(event, world)):
+        _change(event, world, lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]))
     return ACTIONS[reading.action](event, world, reading)
+
+
+def _was_withdrawn(event: host.Event, row: Json | None) -> bool:
+    """Esc before the model's first word takes a prompt back, and the host tells nobody: the session was armed, the
+    model never spoke, and this prompt was not typed during that turn (the host would have queued it)."""
+    ulw = runtime.part(row or {}, "ulw")
+    if not ulw.get("enabled") or ulw.get("totalBlocks") or not event.is_silent_since(str(ulw.get("armedAt"))):
+        return False
+    for _ in range(QUEUE_LOOKS):
+        if event.queued_prompts():
+            return False
+        time.sleep(QUEUE_LAG / QUEUE_LOOKS)
+    return True
 
 
 def _activate(event: host.Event, world: World, reading: Reading) -> bytes:
@@ -57,7 +76,8 @@ def _cancel_and_continue(event: host.Event, world: World, reading: Reading) -> b
 def _record_cancel(event: host.Event, world: World, reading: Reading) -> bool:
     def decide(row: Json | None) -> runtime.Change:
         was_on = row is not None and runtime.is_live(row)
-        cancelled = session.cancel(row, reason=f"user: {reading.rule}", now=world.now)
+        goes_on = reading.action == "cancel-and-continue" or not was_on
+        cancelled = session.cancel(row, reason=f"user: {reading.rule}", now=world.now, told=goes_on)
         return runtime.Change(was_on, cancelled, [{"kind": "cancelled", "rule": reading.rule}])
 
     return bool(_change(event, world, decide, wait=CANCEL_WAIT))
@@ -70,22 +90,40 @@ def _pause(event: host.Event, world: World, reading: Reading) -> bytes:
         paused = session.suspend(row, state="paused", why="the user asked to stop for now")
         return runtime.Change(True, session.told(paused), [{"kind": "paused", "rule": reading.rule}])
 
-    return host.context(texts.PAUSED) if _is_live(event, world) and _change(event, world, decide) else b""
+    if not _is_live(event, world):
+        return _none(event, world, reading)
+    return host.context(texts.PAUSED) if _change(event, world, decide) else b""
 
 
 def _resume(event: host.Event, world: World, reading: Reading) -> bytes:
+    if not _is_live(event, world):
+        return _none(event, world, reading)
     return host.context(texts.CONTINUED) if _wake(event, world, "paused", "waiting", "blocked") else b""
 
 
 def _none(event: host.Event, world: World, reading: Reading) -> bytes:
     """A person spoke: what waited for them goes on. A pause ends only when they say so."""
-    if reading.rule == "machine-text" or not (row := _row(event, world)) or not runtime.is_live(row):
+    if reading.rule == "machine-text" or not (row := _row(event, world)):
         return b""
+    if not runtime.is_live(row):
+        return _tell_of_cancel(event, world) if runtime.needs_hooks(row) else b""
     if runtime.part(row, "ulw").get("unanswered"):
         _note_override(event, world)
     if runtime.work_in(row, "waiting", "blocked"):
         _wake(event, world, "waiting", "blocked")
     return b""
+
+
+def _tell_of_cancel(event: host.Event, world: World) -> bytes:
+    """The prompt that cancelled never reached the model, which still has its instructions: say so, once."""
+
+    def decide(row: Json | None) -> runtime.Change:
+        off = runtime.part(row or {}, "stopContinuation")
+        if row is None or off.get("told") is not False:
+            return runtime.Change(False)
+        return runtime.Change(True, {**row, "stopContinuation": {**off, "told": True}}, [{"kind": "cancel-told"}])
+
+    return host.context(texts.WAS_CANCELLED) if _change(event, world, decide) else b""
 
 
 def _note_override(event: host.Event, world: World) -> None:

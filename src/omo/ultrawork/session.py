@@ -58,12 +58,18 @@ def _work_when_armed(old: Json, now: float) -> Json:
     }
 
 
-def cancel(row: Json | None, *, reason: str, now: float) -> Json:
+def cancel(row: Json | None, *, reason: str, now: float, told: bool = False) -> Json:
     """The user's word: nothing in this session holds a Stop any more, until the next explicit arming."""
     old = row or {}
-    off = {"disabled": True, "disabledReason": reason, "disabledAt": stamp(now)}
+    off = {"disabled": True, "disabledReason": reason, "disabledAt": stamp(now), "told": told}
     work = {kind: one for kind, one in part(old, "work").items() if kind != KIND}
     return {**old, "ulw": {**part(old, "ulw"), "enabled": False}, "stopContinuation": off, "work": work}
+
+
+def withdraw(row: Json) -> Json:
+    """The prompt that armed this session was taken back before the model said anything: as if never armed."""
+    work = {kind: one for kind, one in part(row, "work").items() if kind != KIND}
+    return {**row, "ulw": {**part(row, "ulw"), "enabled": False}, "work": work}
 
 
 def is_cancelled(row: Json | None) -> bool:

@@ -52,6 +52,10 @@ CANCELLED_AND_MORE = (
     "[omo] The user cancelled ultrawork with this message: nothing continues by itself any more, and no further "
     "ultrawork step is requested. Do only what the rest of the message asks."
 )
+WAS_CANCELLED = (
+    "[omo] Before this message the user cancelled ultrawork: nothing continues by itself any more, earlier ultrawork "
+    "instructions no longer apply, and no further step of that work is requested."
+)
 PAUSED = (
     "[omo] The user asked to stop for now: ultrawork is paused and this turn may end. Do not go on with the work, "
     'answer what they said. It resumes when they say "continue" or ulw; ' + STOP + " ends it for good."
