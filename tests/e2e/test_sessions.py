@@ -113,13 +113,13 @@ def test_a_resumed_session_is_told_where_things_stand(stage: Stage) -> None:
     assert stage.kinds(session)[2:] == ["blocked:block", "allowed:cooldown"]
 
 
-def test_a_cancelled_session_comes_back_without_a_word(stage: Stage) -> None:
+def test_a_cancelled_session_comes_back_with_one_line_that_says_so(stage: Stage) -> None:
     session = stage.left_active()
     stage.prompt("stop ulw", resume=session)
     run = stage.prompt("hello again", resume=session)
     said = [event["stdout"].strip() for event in run.hook_events if event["stdout"]]
     assert said == [texts.WAS_CANCELLED], "the model is told that it is over, and nothing else"
-    assert stage.kinds(session)[-1] == "cancelled:cancel"
+    assert stage.kinds(session)[-2:] == ["cancelled:cancel", "cancel-told"]
 
 
 def test_a_fork_of_an_active_session_is_not_held(stage: Stage) -> None:
