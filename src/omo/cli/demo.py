@@ -76,13 +76,13 @@ class Stage:
     def person(self, prompt: str) -> str:
         self.say(f"you    > {prompt}")
         answer = self.hook("UserPromptSubmit", prompt=prompt)
-        self._show("omo", in_words(answer) or "(lets it pass)")
+        self._show("omo", in_words(answer, "to you, without the model") or "(lets it pass)")
         return answer
 
     def agent_stops(self, saying: str) -> str:
         self.say(f"agent  : {saying}  (ends its turn)")
         answer = self.hook("Stop", stop_hook_active=bool(self.steps), last_assistant_message=saying)
-        self._show("omo", in_words(answer) or "(lets it stop)")
+        self._show("omo", in_words(answer, "sends it back") or "(lets it stop)")
         return answer
 
     def agent_runs(self, *argv: str) -> int:
@@ -171,13 +171,13 @@ def play(stage: Stage) -> None:
     expect(changed == "M add.py", "the fix is the only change")
 
 
-def in_words(answer: str) -> str:
+def in_words(answer: str, on_block: str) -> str:
     """A hook's answer as the people concerned meet it."""
     if not answer.startswith("{"):
         return answer and f"(to the agent) {answer}"
     body = json.loads(answer)
     if "reason" in body:
-        return f"(holds) {body['reason']}"
+        return f"({on_block}) {body['reason']}"
     return f"(to you) {body['systemMessage']}"
 
 
