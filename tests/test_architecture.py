@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "clock": set(),
     "digest": set(),
     "json_text": set(),
-    "host": {"json_text"},
+    "host": {"json_text", "digest"},
     "state": BASE,
     "settings": BASE | {"state"},
     "ultrawork": BASE | {"host", "settings", "state"},

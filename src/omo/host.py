@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from omo.digest import sha256
 from omo.json_text import dumps, loads
 
 TYPE_CHECKING = False
@@ -128,6 +129,11 @@ class Event:
     @property
     def is_codex(self) -> bool:
         return "turn_id" in self._fields
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same event delivered twice, as to a hook that is registered twice."""
+        return sha256(self.raw)[:16]
 
     def running(self) -> tuple[int, int]:
         """How many background agents and how many background shells are still at work."""

@@ -115,6 +115,12 @@ def test_a_prompt_taken_back_before_the_first_word_arms_nothing(
     assert ("withdrawn" in host.kinds()) is withdrawn
 
 
+def test_the_same_prompt_delivered_twice_is_one_injection(host: Host) -> None:
+    path = transcript(host)
+    assert "Ultrawork is on" in host.prompt("ulw fix it", transcript_path=path, prompt_id="p1").stdout
+    host.prompt("ulw fix it", transcript_path=path, prompt_id="p1").assert_silent()
+
+
 def test_a_prompt_taken_back_and_sent_again_tells_the_instructions(host: Host) -> None:
     path = transcript(host)
     host.prompt("ulw fix it", transcript_path=path)

@@ -84,7 +84,7 @@ CASES: list[tuple[str, dict[str, Any] | None, dict[str, Any]]] = [
     ("cooldown", with_ulw(lastStopAt=stamp(NOW - 2.9)), {"stop_hook_active": True}),
     ("block", with_ulw(lastStopAt=stamp(NOW - 3.1)), {"stop_hook_active": True}),
     ("cooldown", with_ulw(lastStopAt=stamp(NOW + 3600)), {}),
-    ("duplicate", with_ulw(lastStopAt=stamp(NOW - 1), lastStop=stop.fingerprint(event())), {}),
+    ("duplicate", with_ulw(lastStopAt=stamp(NOW - 1), lastStop=event().fingerprint), {}),
     ("ceiling", with_ulw(totalBlocks=64), {}),
     ("ceiling", with_ulw(armedAt=stamp(NOW - 8 * 3600 - 1)), {}),
     ("block", SEED, {}),

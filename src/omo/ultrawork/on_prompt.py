@@ -32,7 +32,7 @@ def handle(event: host.Event, world: World) -> bytes:
     if event.prompt.split(maxsplit=1)[:1] in PIN:
         return _pin(event, world)
     reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
-    if _was_withdrawn(event, _row(event, world)):
+    if reading.rule != "machine-text" and _was_withdrawn(event, _row(event, world)):
         _change(event, world, lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]))
     return ACTIONS[reading.action](event, world, reading)
 
@@ -41,7 +41,9 @@ def _was_withdrawn(event: host.Event, row: Json | None) -> bool:
     """Esc before the model's first word takes a prompt back, and the host tells nobody: the session was armed, the
     model never spoke, and this prompt was not typed during that turn (the host would have queued it)."""
     ulw = runtime.part(row or {}, "ulw")
-    if not ulw.get("enabled") or ulw.get("totalBlocks") or not event.is_silent_since(str(ulw.get("armedAt"))):
+    if not ulw.get("armedFor") or ulw["armedFor"] == event.fingerprint or ulw.get("totalBlocks"):
+        return False
+    if not ulw.get("enabled") or not event.is_silent_since(str(ulw.get("armedAt"))):
         return False
     for _ in range(QUEUE_LOOKS):
         if event.queued_prompts():
@@ -56,6 +58,7 @@ def _activate(event: host.Event, world: World, reading: Reading) -> bytes:
     def decide(row: Json | None) -> runtime.Change:
         is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
         armed = session.arm(row, by="user", limits=now_in_force.limits, now=world.now)
+        armed = session.note(armed, armedFor=event.fingerprint)
         kind = "rearmed" if is_on else "activated"
         return runtime.Change(not is_on, armed, [{"kind": kind, "rule": reading.rule}])
 

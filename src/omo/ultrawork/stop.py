@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from omo import settings
 from omo.clock import seconds
-from omo.digest import sha256
 from omo.state.runtime import Change, is_live, part, work_in
 from omo.ultrawork import session, texts
 
@@ -114,15 +113,11 @@ def _gates_are_closed(s: Situation) -> bool:
 
 def _is_same_event(s: Situation) -> bool:
     """The same event twice (a hook registered twice): after a block of ours the host would say it continues one."""
-    return not s.event.continues_a_block and s.ulw.get("lastStop") == fingerprint(s.event)
-
-
-def fingerprint(event: Event) -> str:
-    return sha256(event.raw)[:16]
+    return not s.event.continues_a_block and s.ulw.get("lastStop") == s.event.fingerprint
 
 
 def _counted(s: Situation, rule: str) -> Json:
-    return session.count_block(s.row, now=s.now, fingerprint=fingerprint(s.event))
+    return session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint)
 
 
 def _stays(s: Situation, rule: str) -> Json:
