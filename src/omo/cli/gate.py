@@ -51,7 +51,7 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
         list(arguments.argv),
         by=context.actor,
         cwd=_inside(context.root, arguments.cwd),
-        tree=_fingerprint(context),
+        tree=_remembered_tree(context),
         now=context.now,
         timeout=arguments.timeout,
         wait=store.CLI_WAIT,
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     require_whole_ledger(context, name)
     chosen = gates.select(gates.current(context.state, name, context.row(name)), arguments.name)
     results = [_run_one(gate, context) for gate in chosen]
-    after = _fingerprint(context)
+    after = tree.fingerprint(Path(context.root))  # no cache: what is recorded here is proof later
     for result in results:
         result["tree"] = after
     gates.record_results(context.state, name, results, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
@@ -133,6 +133,6 @@ def _inside(root: str, cwd: str) -> str:
     return relative
 
 
-def _fingerprint(context: Context) -> str:
+def _remembered_tree(context: Context) -> str:
     store.make_state_dir(context.state)
     return tree.fingerprint(Path(context.root), cache=Path(paths.tree_cache(context.state)))

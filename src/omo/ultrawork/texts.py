@@ -47,7 +47,7 @@ How it stays honest:
 """
 
 CANCELLED = "Ultrawork is off. Nothing will hold this session until you type ulw again."
-NOTHING_TO_CANCEL = "Ultrawork was not on in this session; it stays off until you type ulw."
+NOTHING_TO_CANCEL = "Ultrawork is not on in this session, and stays off until you type ulw."
 CANCELLED_AND_MORE = (
     "[omo] The user cancelled ultrawork with this message: nothing continues by itself any more, and no further "
     "ultrawork step is requested. Do only what the rest of the message asks."
