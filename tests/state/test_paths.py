@@ -35,6 +35,12 @@ def test_an_existing_state_directory_wins_over_git(repo: Path) -> None:
     assert paths.project_root({}, str(repo / "src" / "deep")) == str(repo / "src")
 
 
+def test_state_above_a_repository_is_not_its_own(repo: Path) -> None:
+    (repo.parent / paths.STATE_DIR).mkdir(parents=True)
+    assert paths.project_root({}, str(repo / "src")) == str(repo)
+    assert paths.project_root({}, str(repo.parent)) == str(repo.parent)
+
+
 def test_outside_git_the_start_itself_is_the_root(tmp_path: Path) -> None:
     start = tmp_path / "plain" / "x"
     start.mkdir(parents=True)

@@ -17,13 +17,17 @@ RESERVED = ("con", "prn", "aux", "nul")  # Windows opens the device, whatever th
 
 
 def project_root(environ: Mapping[str, str], cwd: str) -> str:
-    """The directory that holds (or would hold) our state: the nearest that already does, else the git top level."""
+    """The directory that holds (or would hold) our state: the nearest that already does, else the git top level.
+
+    A repository is a project of its own: state above it, say in a home directory, belongs to something else.
+    """
     start = os.path.abspath(environ.get("OMO_PROJECT_DIR") or environ.get("CLAUDE_PROJECT_DIR") or cwd or ".")
-    ancestors = list(_upwards(start))
-    for directory in ancestors:
+    ancestors = _upwards(start)
+    top = git_top_level(ancestors)
+    for directory in ancestors[: ancestors.index(top) + 1 if top else None]:
         if os.path.isdir(os.path.join(directory, STATE_DIR)):
             return directory
-    return git_top_level(ancestors) or start
+    return top or start
 
 
 def git_top_level(ancestors: list[str]) -> str | None:
