@@ -1,0 +1,56 @@
+"""`omo evidence`: register a file as evidence for a goal, and see whether it still holds."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from omo.cli import options
+from omo.cli.result import Result
+from omo.clock import seconds
+from omo.context import Context
+from omo.evidence import artifacts, pins
+from omo.state import store
+from omo.ultrawork.texts import clip
+
+
+def register(commands: options.Commands) -> None:
+    verbs = options.group(commands, "evidence", "evidence files: add, list")
+    add_parser = options.command(verbs, "add", "register a file as evidence for a goal", add, session=False)
+    add_parser.add_argument("path", metavar="PATH", help="a file inside the project, made by the work it proves")
+    add_parser.add_argument("--goal", required=True, metavar="ID", help="the goal it belongs to")
+    add_parser.add_argument("--repair", action="store_true", help="keep a damaged ledger of evidence aside first")
+    list_parser = options.command(verbs, "list", "what is registered, and whether it still holds", show, session=False)
+    list_parser.add_argument("--goal", metavar="ID", help="of this goal only")
+
+
+def add(arguments: argparse.Namespace, context: Context) -> Result:
+    began = pins.pinned(context.state).started_at(arguments.goal)
+    found = artifacts.register(
+        context.state,
+        Path(context.root),
+        os.path.join(context.cwd, arguments.path),
+        goal=arguments.goal,
+        started_at=seconds(began) if began else None,
+        by=context.actor,
+        now=context.now,
+        wait=store.CLI_WAIT,
+        repair=arguments.repair,
+    )
+    data = {"path": found.path, "digest": found.digest, "size": found.size, "goal": found.goal, "at": found.at}
+    goal, path = clip(found.goal, 60), clip(found.path, 200)
+    return Result({"artifact": data}, f"Evidence for {goal}: {path}, {found.size} bytes, sha256 {found.digest[:16]}…")
+
+
+def show(arguments: argparse.Namespace, context: Context) -> Result:
+    rows = []
+    for one in artifacts.list_artifacts(context.state, arguments.goal):
+        same = artifacts.is_unchanged(Path(context.root), one.path, one.digest)
+        rows.append({**vars(one), "holds": same})
+    lines = [
+        f"{'holds' if row['holds'] else 'CHANGED':8}{clip(row['goal'], 60)}  {clip(row['path'], 200)}  "
+        f"[{row['by']}] {row['size']} bytes, {row['at']}"
+        for row in rows
+    ]
+    return Result({"artifacts": rows}, "\n".join(lines) or "No evidence is registered. omo evidence add PATH --goal ID")

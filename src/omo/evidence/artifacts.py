@@ -1,0 +1,239 @@
+"""Evidence files: recorded with digest, size and the goal they belong to. Old, empty and borrowed ones are refused."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from omo.clock import seconds, stamp
+from omo.errors import BadInput, NotEvaluable, Refused
+from omo.evidence import changes, globs
+from omo.evidence.checks import clip
+from omo.evidence.pins import require_whole, seal
+from omo.state import paths
+from omo.state.journal import Journal
+
+Row = dict[str, Any]
+
+LARGEST = 512_000_000
+LARGEST_REMEMBERED = 8_000_000
+MOST_REMEMBERED = 2_000
+PER_ROW = 500
+# Kernels stamp files with a clock that may be a tick behind the one we read.
+GRACE = 0.05
+REPAIR = "look at what was changed, then: omo evidence add PATH --goal ID --repair (the old ledger is kept)"
+
+
+@dataclass(frozen=True)
+class Artifact:
+    path: str
+    digest: str
+    size: int
+    goal: str
+    at: str
+    by: str = ""
+
+
+class _Reading(NamedTuple):
+    digest: str
+    size: int
+    is_blank: bool
+    since: float
+
+
+def register(
+    state: str,
+    root: str | Path,
+    path: str | Path,
+    *,
+    goal: str,
+    started_at: float | None,
+    by: str,
+    now: float,
+    wait: float,
+    repair: bool = False,
+) -> Artifact:
+    """Record a file as evidence for a goal that began at `started_at`; Refused where it cannot be that."""
+    if not goal.strip() or len(goal) > 200:
+        raise BadInput("evidence needs the goal it belongs to", fix="--goal ID")
+    journal = _journal(state)
+    if not repair:
+        require_whole(journal, "evidence", REPAIR)
+    name, reading = _inspect(root, path)
+    committed_before = started_at is not None and _was_committed_before(Path(root), name, started_at)
+
+    def decide(rows: list[Row]) -> tuple[Artifact | Refused, list[Row]]:
+        events = seal(journal, now) if repair else []
+        known = [] if events else rows
+        for one in _artifacts(known):
+            is_fresh = started_at is None or seconds(one.at) >= started_at - GRACE
+            if (one.digest, one.goal, one.path) == (reading.digest, goal, name) and is_fresh:
+                return one, events
+            if one.digest == reading.digest and one.goal != goal:
+                return _reused(name, one), events
+        if started_at is not None and (committed_before or _is_old(reading, known, started_at)):
+            return _old(name, started_at), [*events, _seen({name: reading})]
+        row = {"kind": "artifact", "path": name, "digest": reading.digest, "size": reading.size, "goal": goal}
+        return Artifact(name, reading.digest, reading.size, goal, stamp(now), by), [*events, row]
+
+    answer = journal.change(decide, actor=by, now=now, wait=wait)
+    if isinstance(answer, Refused):
+        raise answer
+    found: Artifact = answer
+    return found
+
+
+def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) -> int:
+    """Note what lies in the tree and is not in git, when a goal begins: a later touch does not make it new.
+
+    Ignored files are left out; of those only the file's times tell.
+    """
+    journal = _journal(state)
+    require_whole(journal, "evidence", REPAIR)
+    readings: dict[str, _Reading] = {}
+    for path in _untracked(Path(root))[:MOST_REMEMBERED]:
+        try:
+            if os.path.getsize(os.path.join(root, path)) <= LARGEST_REMEMBERED:
+                name, reading = _inspect(root, path)
+                readings[name] = reading
+        except (OSError, Refused):
+            continue
+    items = list(readings.items())
+    events = [_seen(dict(items[at : at + PER_ROW]), now) for at in range(0, len(items), PER_ROW)]
+    journal.change(lambda rows: (None, events), actor=by, now=now, wait=wait)
+    return len(items)
+
+
+def check_artifact(state: str, root: str | Path, path: str, digest: str) -> bool:
+    """Whether the file is registered with that digest and still holds the same."""
+    if not any(one.path == path and one.digest == digest for one in list_artifacts(state)):
+        return False
+    return is_unchanged(root, path, digest)
+
+
+def is_unchanged(root: str | Path, path: str, digest: str) -> bool:
+    try:
+        return _inspect(root, path)[1].digest == digest
+    except Refused:
+        return False
+
+
+def list_artifacts(state: str, goal: str | None = None) -> list[Artifact]:
+    journal = _journal(state)
+    require_whole(journal, "evidence", REPAIR)
+    return [one for one in _artifacts(journal.rows()) if goal in (None, one.goal)]
+
+
+def _journal(state: str) -> Journal:
+    return Journal(paths.evidence_dir(state), state)
+
+
+def _artifacts(rows: Sequence[Row]) -> Iterator[Artifact]:
+    for row in rows:
+        if row.get("kind") == "artifact":
+            yield Artifact(row["path"], row["digest"], row["size"], row["goal"], row["ts"], row["actor"])
+
+
+def _inspect(root: str | Path, path: str | Path) -> tuple[str, _Reading]:
+    """The file's path in the project and what it holds. The path may be absolute, as long as it stays inside."""
+    shown = clip(str(path), 200)
+    if "\0" in str(path):
+        raise _unusable(shown, "is no path")
+    top = os.path.realpath(root)
+    named = os.path.normpath(os.path.join(top, path))
+    real = os.path.realpath(os.path.join(top, path))
+    if not globs.is_inside(top, real):
+        raise _unusable(shown, "is outside the project, itself or by a link", "copy the file into the project")
+    name = os.path.relpath(real, top).replace(os.sep, "/")
+    if globs.is_own(name) or name.split("/")[0] == ".git":
+        raise _unusable(shown, "is state of omo or git, which proves nothing", "name a file the work produced")
+    if not os.path.lexists(named):
+        raise _unusable(shown, "is not there", "produce it first, then register it")
+    reading = _read(real, shown)
+    if not reading.size or reading.is_blank:
+        raise _unusable(shown, "is empty", "let it hold what was observed")
+    return name, reading
+
+
+def _unusable(shown: str, why: str, fix: str = "name a file that the work produced") -> Refused:
+    return Refused(f"{shown} cannot be evidence: it {why}", fix=fix)
+
+
+# O_NOFOLLOW and O_NONBLOCK: a file swapped for a link or a pipe just now is neither followed nor waited for.
+_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def _read(real: str, shown: str) -> _Reading:
+    if not os.path.isfile(real):
+        raise _unusable(shown, "is not a regular file" if os.path.lexists(real) else "is a broken link")
+    try:
+        with os.fdopen(os.open(real, _OPEN), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
+                raise _unusable(shown, f"is no regular file of at most {LARGEST} bytes")
+            digest = hashlib.sha256()
+            is_blank, size = True, 0
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+                size += len(chunk)
+                is_blank = is_blank and not chunk.strip()
+    except OSError as error:
+        raise _unusable(shown, f"cannot be read: {error.strerror}", "make it readable") from None
+    return _Reading(digest.hexdigest(), size, is_blank, min(status.st_mtime, status.st_ctime))
+
+
+def _is_old(reading: _Reading, rows: Sequence[Row], started_at: float) -> bool:
+    """By its own times, or because the same content was seen before: a touch changes only the times."""
+    if reading.since < started_at - GRACE:
+        return True
+    return any(
+        since < started_at - GRACE
+        for row in rows
+        if row.get("kind") == "seen"
+        for digest, since in row["contents"].values()
+        if digest == reading.digest
+    ) or any(one.digest == reading.digest and seconds(one.at) < started_at - GRACE for one in _artifacts(rows))
+
+
+def _seen(readings: dict[str, _Reading], now: float | None = None) -> Row:
+    return {
+        "kind": "seen",
+        "contents": {
+            name: [one.digest, one.since if now is None else min(one.since, now)] for name, one in readings.items()
+        },
+    }
+
+
+def _was_committed_before(root: Path, name: str, moment: float) -> bool:
+    try:
+        return changes.was_committed_before(root, name, moment)
+    except NotEvaluable:
+        return False
+
+
+def _untracked(root: Path) -> list[str]:
+    try:
+        return changes.untracked(root)
+    except NotEvaluable:
+        return globs.find_files(root, "**").paths
+
+
+def _old(name: str, started_at: float) -> Refused:
+    return Refused(
+        f"{name} cannot be evidence: its content is older than the work it is to prove, begun {stamp(started_at)}",
+        fix="run what produces it again, now, and register the new file; touching the old one does not help",
+        why="old",
+    )
+
+
+def _reused(name: str, other: Artifact) -> Refused:
+    return Refused(
+        f"{name} cannot be evidence: the same content already proves goal {clip(other.goal, 60)} ({other.path})",
+        fix="produce evidence that is about this goal",
+        why="reused",
+    )

@@ -1,0 +1,152 @@
+"""What git says happened since a base: paths that differ, committed or not, and the subjects of commits."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from omo.errors import NotEvaluable
+from omo.evidence import globs
+from omo.evidence.run import Outcome, child_environment, run
+
+SECONDS = 60.0
+OUTPUT_LIMIT = 32_000_000
+MOST_COMMITS = 10_000
+
+# No configuration may name a program to start or make git look away, and no replaced object stands in for a real one.
+_SETTINGS = {
+    "core.excludesFile": os.devnull,
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.untrackedCache": "false",
+    "core.trustctime": "true",
+    "core.checkStat": "default",
+    "core.ignoreStat": "false",
+    "diff.autoRefreshIndex": "true",
+    "safe.directory": "*",
+}
+_GIT = ("git", "--literal-pathspecs", *(part for item in _SETTINGS.items() for part in ("-c", "=".join(item))))
+_ENVIRONMENT = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "HOME": os.devnull,
+    "LC_ALL": "C",
+    "XDG_CONFIG_HOME": os.devnull,
+}
+
+
+def head(root: Path) -> str | None:
+    """Where the repository stands: a commit, git's empty tree before the first one, None outside git."""
+    commit = _object(root, "HEAD^{commit}")
+    if commit or not _git(root, "rev-parse", "--git-dir").ok:
+        return commit
+    return _empty_tree(root)
+
+
+def resolve(root: Path, base: str) -> str:
+    """The commit a revision names, or the empty tree where that is what a repository without commits was pinned at."""
+    if not _git(root, "rev-parse", "--git-dir").ok:
+        raise NotEvaluable("not a git repository, or git is missing", fix="git init, and commit before the work")
+    found = _object(root, base + "^{commit}")
+    if found is None and base == _empty_tree(root):
+        return base
+    if found is None:
+        raise NotEvaluable(f"base {base!r} is not a revision of this repository", fix="name one with --base REV")
+    return found
+
+
+def changed(root: Path, base: str) -> list[str]:
+    """Paths below `root` that differ from the base: committed, staged, only edited, or new and not ignored."""
+    _require_nothing_hidden(root)
+    differing = _list(
+        root, "diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv",
+        "--ignore-submodules=none", resolve(root, base), "--",
+    )  # fmt: skip
+    return sorted({path for path in differing if not globs.is_own(path)}.union(untracked(root)))
+
+
+def untracked(root: Path) -> list[str]:
+    """New and not ignored; a nested repository is one path, its directory."""
+    listed = _list(root, "ls-files", "-z", "--others", "--exclude-standard")
+    return [path for path in (one.rstrip("/") for one in listed) if path and not globs.is_own(path)]
+
+
+def subjects(root: Path, base: str) -> list[str]:
+    """Subjects of the commits since the base, newest first."""
+    since = resolve(root, base)
+    if _object(root, "HEAD^{commit}") is None:
+        return []
+    is_commit = _object(root, since + "^{commit}") is not None
+    if is_commit and not _git(root, "merge-base", "--is-ancestor", since, "HEAD").ok:
+        raise NotEvaluable(
+            f"base {since[:12]} is no ancestor of HEAD: history was rewritten", fix="name a base with --base REV"
+        )
+    span = f"{since}..HEAD" if is_commit else "HEAD"
+    return _list(root, "log", "-z", "--format=%s", "--no-show-signature", f"--max-count={MOST_COMMITS}", span, "--")
+
+
+def was_committed_before(root: Path, path: str, moment: float) -> bool:
+    """Whether the file, as it is now, is already in the last commit made before `moment`."""
+    earlier = _git(root, "rev-list", "--max-count=1", f"--before={int(moment)}", "HEAD", "--").stdout.strip()
+    prefix = _git(root, "rev-parse", "--show-prefix")
+    if not earlier or not prefix.ok:
+        return False
+    then = _object(root, f"{earlier}:{prefix.stdout.strip()}{path}")
+    now = _git(root, "hash-object", "--no-filters", "--", path)
+    return now.ok and then == now.stdout.strip()
+
+
+def _require_nothing_hidden(root: Path) -> None:
+    """Flags in the index and filters in the configuration can make git overlook an edit."""
+    is_sparse = _git(root, "config", "--bool", "core.sparseCheckout").stdout.strip() == "true"
+    for line in _list(root, "ls-files", "-v", "-z"):
+        flag, path = line[:1], line[2:]
+        is_left_out = is_sparse and not os.path.lexists(os.path.join(root, path))
+        if flag.islower() or (flag == "S" and not is_left_out):
+            raise NotEvaluable(
+                f"git is told not to look at {path}",
+                fix=f"git update-index --no-assume-unchanged --no-skip-worktree -- {path}",
+            )
+    filters = _git(root, "config", "-z", "--get-regexp", r"^filter\..*\.(clean|process)$").stdout
+    for entry in filter(None, filters.split("\0")):
+        name, _, command = entry.partition("\n")
+        if command.split()[:1] not in ([], ["git-lfs"]):
+            raise NotEvaluable(
+                f"{name} rewrites what git sees of files: {command}", fix=f"git config --unset {name}, then try again"
+            )
+
+
+def _list(root: Path, *arguments: str) -> list[str]:
+    outcome = _git(root, *arguments)
+    if not outcome.ok:
+        raise NotEvaluable(f"git {arguments[0]} failed: {outcome.stderr.strip() or 'no answer'}", fix="git status")
+    if outcome.stdout_truncated:
+        raise NotEvaluable(f"git {arguments[0]} lists more than {OUTPUT_LIMIT} bytes", fix="name a later base")
+    return [part for part in outcome.stdout.split("\0") if part]
+
+
+def _empty_tree(root: Path) -> str:
+    return _git(root, "hash-object", "-t", "tree", "--stdin").stdout.strip()
+
+
+def _object(root: Path, name: str) -> str | None:
+    outcome = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
+    return outcome.stdout.strip() if outcome.ok else None
+
+
+def _git(root: Path, *arguments: str) -> Outcome:
+    environment = {**child_environment(os.environ), **_ENVIRONMENT, **_own(root)}
+    outcome = run([*_GIT, *arguments], cwd=root, timeout=SECONDS, output_limit=OUTPUT_LIMIT, env=environment)
+    if outcome.timed_out:
+        raise NotEvaluable(f"git {arguments[0]} gave no answer within {SECONDS:g} s", fix="git status")
+    return outcome
+
+
+def _own(root: Path) -> dict[str, str]:
+    """Holds git to the project's own repository, whatever its configuration says of another work tree."""
+    own = os.path.join(root, ".git")
+    return {"GIT_DIR": own, "GIT_WORK_TREE": str(root)} if os.path.lexists(own) else {}

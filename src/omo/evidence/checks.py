@@ -1,0 +1,466 @@
+"""What can be checked: nine kinds, closed and strict. Defects are told when a check is filed, all of them at once."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+
+from omo.digest import sha256
+from omo.errors import BadInput
+from omo.evidence import globs, patterns
+
+LARGEST_FILE = 1_000_000
+MOST_CHECKS = 200
+MOST_YAML_NODES = 50_000
+LONGEST_QUESTION = 2000
+LONGEST_COMMAND = 8000
+LONGEST_TIMEOUT = 600.0
+
+
+def clip(text: str, longest: int) -> str:
+    """One line, control characters gone, cut with a mark."""
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text[: 4 * longest]).split())
+    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+
+
+def _id(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", text):
+        raise ValueError("must be 1 to 60 letters, digits, dots, dashes and underscores")
+    return text
+
+
+def _text(text: str) -> str:
+    """JSON can hold half a character, which no file name and no command line can."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("is not valid text") from None
+    return text
+
+
+def _pattern(text: str) -> str:
+    if problem := patterns.defect(text):
+        raise ValueError(problem)
+    return text
+
+
+def _glob(text: str) -> str:
+    path = globs.normal(text)
+    if not path:
+        raise ValueError("names the project itself; write a path inside it")
+    return path
+
+
+def _directory(text: str) -> str:
+    return globs.normal(text) or "."
+
+
+def _argv(argv: list[str]) -> list[str]:
+    if not argv or not argv[0]:
+        raise ValueError("must begin with a program, such as [python3, -m, pytest]")
+    if any("\0" in part for part in argv) or sum(map(len, argv)) > LONGEST_COMMAND:
+        raise ValueError(f"must hold at most {LONGEST_COMMAND} characters, none of them NUL")
+    return argv
+
+
+def _question(text: str) -> str:
+    if not text.strip() or len(text) > LONGEST_QUESTION:
+        raise ValueError(f"must be a question of 1 to {LONGEST_QUESTION} characters")
+    return text
+
+
+Id = Annotated[str, AfterValidator(_id)]
+Text = Annotated[str, AfterValidator(_text)]
+Pattern = Annotated[Text, AfterValidator(_pattern)]
+Glob = Annotated[Text, AfterValidator(_glob)]
+Globs = Annotated[list[Glob], Field(min_length=1, max_length=100)]
+Directory = Annotated[Text, AfterValidator(_directory)]
+Argv = Annotated[list[Text], AfterValidator(_argv)]
+Seconds = Annotated[FiniteFloat, Field(gt=0, le=LONGEST_TIMEOUT)]
+
+
+class _Check(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    id: Id = ""
+    guard: bool = False
+
+
+class PathCheck(_Check):
+    type: Literal["path"] = "path"
+    path: Glob
+    absent: bool = False
+    min_count: Annotated[int, Field(ge=1)] = 1
+
+    @model_validator(mode="after")
+    def _one_wish(self) -> PathCheck:
+        if self.absent and self.min_count != 1:
+            raise ValueError("absent and min_count contradict each other; keep one")
+        return self
+
+
+class ContentCheck(_Check):
+    type: Literal["content"] = "content"
+    path: Glob
+    regex: Pattern
+    any: bool = False
+    absent: bool = False
+
+
+class CommandCheck(_Check):
+    type: Literal["command"] = "command"
+    argv: Argv
+    cwd: Directory = "."
+    exit: Annotated[int, Field(ge=0, le=255)] = 0
+    stdout: Pattern | None = None
+    timeout: Seconds = 120.0
+
+
+class SyntaxCheck(_Check):
+    type: Literal["syntax"] = "syntax"
+    path: Glob
+    language: Literal["bash", "sh", "python", "json", "yaml"]
+
+
+class CommitCheck(_Check):
+    type: Literal["commit"] = "commit"
+    subject: Pattern
+
+
+class ForbiddenCheck(_Check):
+    type: Literal["forbidden"] = "forbidden"
+    paths: Globs
+
+
+class ScopeCheck(_Check):
+    type: Literal["scope"] = "scope"
+    touch: Globs
+
+
+class MetricCheck(_Check):
+    type: Literal["metric"] = "metric"
+    argv: Argv
+    cwd: Directory = "."
+    extract: Literal["stdout_int", "stdout_float", "json_length", "exit_code"]
+    min: FiniteFloat | None = None
+    max: FiniteFloat | None = None
+    timeout: Seconds = 120.0
+
+    @model_validator(mode="after")
+    def _bounded(self) -> MetricCheck:
+        if self.min is None and self.max is None:
+            raise ValueError("a metric check needs min, max or both")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"min {self.min:g} is above max {self.max:g}: nothing can pass")
+        return self
+
+
+class JudgeCheck(_Check):
+    type: Literal["judge"] = "judge"
+    question: Annotated[Text, AfterValidator(_question)]
+
+
+Check = Annotated[
+    Union[  # noqa: UP007  # get_args below wants its members
+        PathCheck,
+        ContentCheck,
+        CommandCheck,
+        SyntaxCheck,
+        CommitCheck,
+        ForbiddenCheck,
+        ScopeCheck,
+        MetricCheck,
+        JudgeCheck,
+    ],
+    Field(discriminator="type"),
+]
+
+MODELS: dict[str, type[_Check]] = {model.model_fields["type"].default: model for model in get_args(get_args(Check)[0])}
+
+# What models and other tools call these; suggested, never accepted, so that a file means what it says.
+OTHER_TYPES = {
+    "file_check": "path", "file_exists": "path", "file_exists_after": "path", "file": "path", "exists": "path",
+    "glob": "path", "file_contains": "content", "contains": "content", "must_contain": "content", "grep": "content",
+    "regex": "content", "command_succeeds": "command", "shell": "command", "cmd": "command", "run": "command",
+    "exec": "command", "test": "command", "tests": "command", "tests_pass": "command", "build": "command",
+    "lint": "command", "bash_syntax_check": "syntax", "parses": "syntax", "vcs_commits_since": "commit",
+    "commit_message_pattern": "commit", "git": "commit", "forbidden_paths": "forbidden", "unchanged": "forbidden",
+    "scope_touch": "scope", "metric_threshold": "metric", "threshold": "metric", "manual": "judge",
+    "not_machine_checkable": "judge", "question": "judge", "llm": "judge", "review": "judge",
+}  # fmt: skip
+OTHER_FIELDS = {
+    "command": "argv", "cmd": "argv", "args": "argv", "file": "path", "glob": "path", "expected_paths": "path",
+    "pattern": "regex", "contains": "regex", "match": "regex", "min_file_count": "min_count", "count": "min_count",
+    "not_exists": "absent", "missing": "absent", "condition": "absent", "exit_code": "exit", "expect_exit": "exit",
+    "expected_exit": "exit", "returncode": "exit", "output": "stdout", "stdout_regex": "stdout",
+    "timeout_seconds": "timeout", "directory": "cwd", "dir": "cwd", "lang": "language", "message": "subject",
+    "commit_message_pattern": "subject", "path": "paths", "globs": "paths", "forbidden_paths": "paths",
+    "scope_touch": "touch", "minimum": "min", "maximum": "max", "text": "question", "name": "id",
+}  # fmt: skip
+
+
+def parse_checks(data: object, where: str = "checks") -> list[Check | str]:
+    """The checks of a list as it stands in a file. Raises BadInput with every defect there is."""
+    if not isinstance(data, list):
+        raise _bad([f"{where}: must be a list of checks, not {_kind(data)}"])
+    if len(data) > MOST_CHECKS:
+        raise _bad([f"{where}: {len(data)} checks, at most {MOST_CHECKS} are allowed"])
+    defects: list[str] = []
+    checks = [_parse(item, f"{where}[{at}]", f"check-{at + 1}", defects) for at, item in enumerate(data)]
+    defects += _repeated_ids(checks, where)
+    if defects:
+        raise _bad(defects)
+    return [check for check in checks if check is not None]
+
+
+def load_checks_file(path: Path) -> list[Check | str]:
+    """`{"checks": [...]}` in JSON or YAML."""
+    text = _read(path)
+    data = _load_json(text, path) if _is_json(path, text) else _load_yaml(text, path)
+    if not isinstance(data, dict):
+        raise _bad([f"{path.name}: must hold one key, checks, with a list; not {_kind(data)}"])
+    defects = [_no_such_field(str(key), str(key), path.name, ["checks"]) for key in data if key != "checks"]
+    if "checks" not in data:
+        defects.append(f"{path.name}: has no key checks")
+        raise _bad(defects)
+    try:
+        checks = parse_checks(data["checks"])
+    except BadInput as error:
+        raise _bad([*defects, *_defects_of(error)]) from None
+    if defects:
+        raise _bad(defects)
+    return checks
+
+
+def dump(check: Check | str) -> dict[str, Any] | str:
+    """The check as it can be written to a file and parsed again."""
+    return check if isinstance(check, str) else check.model_dump(mode="json")
+
+
+def digest_of_check(check: Check | str) -> str:
+    """The same for the same meaning: defaults filled in, order of fields and id without effect."""
+    content = check if isinstance(check, str) else check.model_dump(mode="json", exclude={"id"})
+    return sha256(json.dumps(content, sort_keys=True).encode("ascii"))
+
+
+def ids_of(checks: Sequence[Check | str]) -> list[str]:
+    named = [check.id if not isinstance(check, str) else "" for check in checks]
+    return [name or f"check-{at}" for at, name in enumerate(named, start=1)]
+
+
+def _bad(defects: list[str]) -> BadInput:
+    count = "1 defect" if len(defects) == 1 else f"{len(defects)} defects"
+    return BadInput(
+        f"the checks have {count}: {clip(defects[0], 300)}",
+        fix="mend them in the file; docs/checks.md shows every type with an example",
+        defects=[clip(one, 600) for one in defects],
+    )
+
+
+def _defects_of(error: BadInput) -> list[str]:
+    defects = error.details.get("defects")
+    return defects if isinstance(defects, list) else [error.message]
+
+
+def _parse(item: object, where: str, default_id: str, defects: list[str]) -> Check | str | None:
+    if isinstance(item, str):
+        return _parse_string(item, where, defects)
+    if not isinstance(item, dict):
+        defects.append(f"{where}: must be an object with a type, or a question as text; not {_kind(item)}")
+        return None
+    model = _model_of(item, where, defects)
+    return None if model is None else _validate(model, item, where, default_id, defects)
+
+
+def _parse_string(item: str, where: str, defects: list[str]) -> str | None:
+    try:
+        return _question(_text(item))
+    except ValueError as error:
+        defects.append(f"{where}: {error}")
+    return None
+
+
+def _model_of(item: dict[Any, Any], where: str, defects: list[str]) -> type[_Check] | None:
+    named = item.get("type")
+    known = ", ".join(MODELS)
+    if isinstance(named, str) and named in MODELS:
+        return MODELS[named]
+    if not isinstance(named, str):
+        defects.append(f"{where}.type: missing or no text; one of {known}")
+        return None
+    near = _nearest(named, list(MODELS), OTHER_TYPES)
+    hint = f"did you mean {near}? " if near else ""
+    others = [other for other, ours in OTHER_TYPES.items() if ours == near][:4]
+    also = f" ({', '.join(others)} are other tools' names for {near})" if others else ""
+    defects.append(f"{where}.type: no check type {clip(named, 60)!r}; {hint}Types: {known}{also}")
+    return None
+
+
+def _validate(
+    model: type[_Check], item: dict[Any, Any], where: str, default_id: str, defects: list[str]
+) -> Check | None:
+    kind = model.model_fields["type"].default
+    fields = list(model.model_fields)
+    of = f"a {kind} check"
+    unknown = [key for key in item if key not in fields]
+    defects += [_no_such_field(f"{where}.{clip(str(key), 60)}", str(key), of, fields) for key in unknown]
+    given = {"id": default_id, **{key: value for key, value in item.items() if key in fields}}
+    try:
+        return model.model_validate(given)  # type: ignore[return-value]  # MODELS holds the members of Check
+    except ValidationError as error:
+        defects += [_in_words(one, where, of) for one in error.errors(include_url=False)]
+    return None
+
+
+def _no_such_field(place: str, name: str, of: str, fields: list[str]) -> str:
+    near = _nearest(name, [field for field in fields if field != "type"], OTHER_FIELDS)
+    hint = f"; did you mean {near}?" if near else f"; it has {', '.join(fields)}"
+    return f"{place}: no such field of {of}{hint}"
+
+
+def _nearest(name: str, known: list[str], other: dict[str, str]) -> str | None:
+    wanted = name[:60].lower().replace("-", "_").replace(" ", "_")
+    if other.get(wanted) in known:
+        return other[wanted]
+    near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.6)
+    if near:
+        return near[0]
+    translated = difflib.get_close_matches(wanted, [key for key in other if other[key] in known], n=1, cutoff=0.75)
+    return other[translated[0]] if translated else None
+
+
+def _in_words(error: Any, where: str, of: str) -> str:
+    place = where + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"])
+    kind, value = error["type"], error["input"]
+    if kind == "missing":
+        return f"{place}: missing; {of} needs it"
+    if kind == "value_error":
+        return f"{place}: {error['ctx']['error']}"
+    said = error["msg"].replace("Input should be", "must be")
+    if kind == "literal_error" and isinstance(value, str):
+        near = difflib.get_close_matches(value[:60], re.findall(r"'(\w+)'", said), n=1)
+        return f"{place}: {said}" + (f"; did you mean {near[0]}?" if near else f", not {clip(value, 60)!r}")
+    quote = "; quote it" if "string" in kind and not isinstance(value, (str, list, dict)) else ""
+    return f"{place}: {said}, not {_kind(value)}{quote}"
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, (bool, int, float)):
+        return (
+            clip(f"{json.dumps(value)}", 40) if not isinstance(value, int) or abs(value) < 10**30 else "a huge number"
+        )
+    if isinstance(value, str):
+        return f"the text {clip(value, 40)!r}"
+    names = {dict: "an object", list: "a list", type(None): "nothing"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+def _repeated_ids(checks: Sequence[Check | str | None], where: str) -> list[str]:
+    first: dict[str, int] = {}
+    defects = []
+    for at, check in enumerate(checks):
+        name = check.id if check is not None and not isinstance(check, str) else f"check-{at + 1}"
+        if name in first:
+            defects.append(f"{where}[{at}].id: {name} is also the id of {where}[{first[name]}]; ids must be unique")
+        first.setdefault(name, at)
+    return defects
+
+
+def _read(path: Path) -> str:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise BadInput(f"{path} is not a file", fix="name a JSON or YAML file of checks")
+            raw = file.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        if isinstance(error, BadInput):
+            raise
+        why = getattr(error, "strerror", None) or error
+        raise BadInput(f"{path} cannot be read: {why}", fix="name a JSON or YAML file of checks") from None
+    if len(raw) > LARGEST_FILE:
+        raise BadInput(f"{path} is larger than {LARGEST_FILE} bytes", fix="split it, or move data out of the checks")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is not UTF-8: {error.reason} at byte {error.start}", fix="save it as UTF-8") from None
+
+
+def _is_json(path: Path, text: str) -> bool:
+    if path.suffix.lower() in (".yaml", ".yml"):
+        return False
+    return path.suffix.lower() == ".json" or text.lstrip()[:1] == "{"
+
+
+def _load_json(text: str, path: Path) -> object:
+    try:
+        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path} is not valid JSON: {clip(str(error), 200)}", fix="mend the file") from None
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {clip(key, 60)!r} is there twice")
+        found[key] = value
+    return found
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _load_yaml(text: str, path: Path) -> object:
+    try:
+        loader = _Loader(text)
+        try:
+            return loader.get_single_data()
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
+        said = clip(str(error.problem or error.context or error), 200)
+        raise BadInput(f"{path} is not usable YAML: {said}{line}", fix="mend the file") from None
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        raise BadInput(f"{path} is not usable YAML: {clip(str(error), 200)}", fix="mend the file") from None
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain data only: an alias can make a few lines mean gigabytes, and a repeated key hides the first one."""
+
+    _nodes = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        self._nodes += 1
+        if self._nodes > MOST_YAML_NODES:
+            raise yaml.composer.ComposerError(None, None, "it holds too many values", event.start_mark)
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise yaml.composer.ComposerError(
+                None, None, "anchors and aliases are not allowed; write it out", event.start_mark
+            )
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        seen = set()
+        for key, _ in node.value:
+            problem = None
+            if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
+                problem = "a key must be plain text"
+            elif key.value in seen:
+                problem = f"the key {clip(key.value, 60)!r} is there twice"
+            if problem:
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)

@@ -1,0 +1,146 @@
+"""Paths and globs of a project: `*` and `?` within a name, `**` for any number of directories. Nothing leads out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from omo.errors import BadInput, NotEvaluable
+from omo.state.paths import STATE_DIR
+
+LONGEST = 500
+MOST_ENTRIES = 200_000
+OWN = STATE_DIR.replace(os.sep, "/")
+
+
+@dataclass
+class Found:
+    """What a glob names. `strays` are links that are broken or lead out of the project; they prove nothing."""
+
+    paths: list[str] = field(default_factory=list)
+    strays: list[str] = field(default_factory=list)
+
+
+def normal(text: str) -> str:
+    """The glob without what says nothing (`./`, `//`, a last `/`). Raises ValueError for one that cannot be used."""
+    if not text.strip() or len(text) > LONGEST:
+        raise ValueError(f"must be a path of 1 to {LONGEST} characters inside the project")
+    if "\0" in text or "\\" in text:
+        raise ValueError("write a path with /, without backslash or NUL")
+    if text.startswith(("/", "~")) or re.match(r"[A-Za-z]:", text):
+        raise ValueError("leaves the project: write it relative to the project's top")
+    parts = [part for part in text.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise ValueError("leaves the project: .. is not allowed")
+    joined = "/".join(parts)
+    if is_own(joined) or parts[:1] == [".git"]:
+        raise ValueError("is state of omo or git: nothing in there is proof of work")
+    return joined
+
+
+def is_own(path: str) -> bool:
+    return path == OWN or path.startswith(OWN + "/")
+
+
+def matches(path: str, glob: str) -> bool:
+    return _matches(path.split("/"), glob.split("/"))
+
+
+def covers(path: str, glob: str) -> bool:
+    """Whether the glob names the path or a directory it is in."""
+    parts = path.split("/")
+    wanted = glob.split("/")
+    return any(_matches(parts[:length], wanted) for length in range(1, len(parts) + 1))
+
+
+def _matches(parts: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Row by row over the glob, so that many `**` cost no more than one."""
+    row = [True] + [False] * len(parts)
+    for want in wanted:
+        if want == "**":
+            first = row.index(True) if True in row else len(row)
+            row = [at >= first for at in range(len(row))]
+        else:
+            row = [False] + [row[at] and fnmatchcase(part, want) for at, part in enumerate(parts)]
+    return row[-1]
+
+
+def find(root: Path, glob: str) -> Found:
+    """Files and directories of the tree as it is now. Links to directories are not searched."""
+    top = os.path.realpath(root)
+    found = Found()
+    candidates = _search(top, glob) if _is_pattern(glob) else iter([glob])
+    for path in candidates:
+        full = os.path.join(top, path)
+        if not is_inside(top, os.path.realpath(full)) or (os.path.islink(full) and not os.path.exists(full)):
+            found.strays.append(path)
+        elif os.path.lexists(full):
+            found.paths.append(path)
+    found.paths.sort()
+    found.strays.sort()
+    return found
+
+
+def find_files(root: Path, glob: str) -> Found:
+    found = find(root, glob)
+    found.paths = [path for path in found.paths if os.path.isfile(os.path.join(root, path))]
+    return found
+
+
+def is_inside(top: str, real: str) -> bool:
+    return real == top or real.startswith(os.path.join(top, ""))
+
+
+def directory_inside(root: Path, name: str) -> Path:
+    """A directory of the project to run something in."""
+    top = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(top, name))
+    if not is_inside(top, real):
+        raise BadInput(f"{name} leads out of the project by a link", fix="name a directory of the project itself")
+    return Path(real)
+
+
+def _is_pattern(glob: str) -> bool:
+    return any(letter in glob for letter in "*?[")
+
+
+def _search(top: str, glob: str) -> Iterator[str]:
+    parts = glob.split("/")
+    fixed = 0
+    while not _is_pattern(parts[fixed]):
+        fixed += 1
+    start = "/".join(parts[:fixed])
+    if not is_inside(top, os.path.realpath(os.path.join(top, start))):
+        yield start
+        return
+    depth = None if "**" in parts else len(parts)
+    for seen, path in enumerate(_walk(top, start, depth)):
+        if seen >= MOST_ENTRIES:
+            raise NotEvaluable(f"{glob} searches more than {MOST_ENTRIES} entries", fix="name a narrower directory")
+        if _matches(path.split("/"), parts):
+            yield path
+
+
+def _walk(top: str, start: str, depth: int | None) -> Iterator[str]:
+    pending = [start]
+    while pending:
+        below = pending.pop()
+        for name, is_directory in _entries(os.path.join(top, below)):
+            path = f"{below}/{name}" if below else name
+            if name == ".git" or is_own(path):
+                continue
+            yield path
+            if is_directory and (depth is None or path.count("/") + 1 < depth):
+                pending.append(path)
+
+
+def _entries(directory: str) -> list[tuple[str, bool]]:
+    try:
+        with os.scandir(directory) as entries:
+            return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    except (FileNotFoundError, NotADirectoryError):
+        return []

@@ -1,0 +1,191 @@
+"""Pinned checks: what a person approved to be run and held against the work, and where the repository stood then."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omo.errors import Refused
+from omo.evidence import changes
+from omo.evidence.checks import Check, digest_of_check, dump, ids_of
+from omo.evidence.evaluate import JudgeAnswer, Tree, Verdict, evaluate
+from omo.state import ledger, paths, store
+from omo.state.journal import Journal
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pin:
+    digest: str
+    base: str | None
+    by: str
+    goal: str | None
+    source: str
+    at: str
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """Every pin there is, oldest first."""
+
+    pins: Sequence[Pin] = ()
+
+    @property
+    def digests(self) -> frozenset[str]:
+        return frozenset(pin.digest for pin in self.pins)
+
+    def of(self, digest: str, goal: str | None = None) -> Pin | None:
+        """The pin made for that goal; else the one made for none; else the oldest."""
+        same = [pin for pin in self.pins if pin.digest == digest]
+        return next((pin for wanted in (goal, None) for pin in same if pin.goal == wanted), same[0] if same else None)
+
+    def base(self, digest: str, goal: str | None = None) -> str | None:
+        pin = self.of(digest, goal)
+        return pin.base if pin else None
+
+    def by(self, digest: str, goal: str | None = None) -> str | None:
+        pin = self.of(digest, goal)
+        return pin.by if pin else None
+
+    def started_at(self, goal: str) -> str | None:
+        """When the first check of the goal was pinned."""
+        return next((pin.at for pin in self.pins if pin.goal == goal), None)
+
+    def tree(
+        self,
+        root: str | Path,
+        *,
+        base: str | None = None,
+        goal: str | None = None,
+        answers: Mapping[str, JudgeAnswer] | None = None,
+        source: str = "",
+    ) -> Tree:
+        """What to evaluate on: the tree at `root`, with these pins and the base of each."""
+        bases = {digest: self.base(digest, goal) for digest in self.digests}
+        return Tree(Path(root), base, self.digests, answers or {}, bases, _inputs(Path(root), source))
+
+
+@dataclass(frozen=True)
+class PinReport:
+    """What was pinned, and what each check says of the tree before the work."""
+
+    verdict: Verdict
+    base: str | None
+    by: str
+    added: list[str] = field(default_factory=list)
+    kept: dict[str, Pin] = field(default_factory=dict)
+
+    @property
+    def vacuous(self) -> list[str]:
+        return [one.id for one in self.verdict.checks if one.is_vacuous]
+
+    @property
+    def all_vacuous(self) -> bool:
+        """Nothing here could show that work was done: every check passes already and none is a guard."""
+        return bool(self.verdict.checks) and len(self.vacuous) == len(self.verdict.checks)
+
+
+def pin(
+    state: str,
+    root: str | Path,
+    checks: Sequence[Check | str],
+    *,
+    source: str,
+    goal: str | None,
+    by: str,
+    now: float,
+    wait: float,
+    refuse_vacuous: bool = False,
+    repair: bool = False,
+) -> PinReport:
+    """Record the checks as approved, after one look at the tree as it is. Nothing is written if this raises.
+
+    What is pinned already keeps its base, or an agent could pin again after the fact to move it; only the
+    user's own pin moves it. `repair` keeps a damaged ledger of pins aside and begins a new one.
+    """
+    root = Path(root)
+    journal = _journal(state)
+    if not repair:
+        require_whole(journal, "pinned checks", REPAIR)
+    digests = [digest_of_check(check) for check in checks]
+    base = changes.head(root)
+    verdict = evaluate(checks, Tree(root, base, frozenset(digests), inputs=_inputs(root, source)))
+    report = PinReport(verdict, base, by)
+    if refuse_vacuous and report.all_vacuous:
+        raise _nothing_to_prove(report)
+
+    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+        events = seal(journal, now) if repair else []
+        known = Pinned() if events else _fold(rows)
+        for check, digest, name in zip(checks, digests, ids_of(checks), strict=True):
+            earlier = next((one for one in known.pins if (one.digest, one.goal) == (digest, goal)), None)
+            if earlier is not None and (by != "user" or (earlier.by, earlier.base) == (by, base)):
+                report.kept[name] = earlier
+                continue
+            report.added.append(name)
+            events.append(
+                {"kind": "pinned", "digest": digest, "check": dump(check), "base": base, "goal": goal, "source": source}
+            )
+        return None, events
+
+    journal.change(decide, actor=by, now=now, wait=wait)
+    return report
+
+
+def pinned(state: str) -> Pinned:
+    """Refused where the ledger of pins is not whole: nothing is run because a file says so."""
+    journal = _journal(state)
+    require_whole(journal, "pinned checks", REPAIR)
+    return _fold(journal.rows())
+
+
+REPAIR = "look at what was changed, then pin again: omo verify pin --file FILE --repair (the old ledger is kept)"
+
+
+def require_whole(journal: Journal, what: str, fix: str) -> None:
+    if problems := journal.problems():
+        raise Refused(f"the ledger of {what} was changed by hand: {problems[0]}", fix=fix, defects=problems)
+
+
+def seal(journal: Journal, now: float) -> list[Row]:
+    """Keep a damaged ledger under another name; call under the journal's lock. The events that say so."""
+    if not journal.problems():
+        return []
+    store.set_aside(os.path.join(journal.directory, "mark.json"), now)
+    if not os.path.exists(journal.path):
+        return [{"kind": "repaired", "kept": None, "digest": None}]
+    kept, digest = ledger.set_aside(journal.path, now)
+    return [{"kind": "repaired", "kept": os.path.basename(kept), "digest": digest}]
+
+
+def _journal(state: str) -> Journal:
+    return Journal(os.path.join(paths.verify_dir(state), "pins"), state)
+
+
+def _fold(rows: Sequence[Row]) -> Pinned:
+    found: dict[tuple[str, str | None], Pin] = {}
+    for row in rows:
+        if row.get("kind") == "pinned":
+            key = (row["digest"], row["goal"])
+            found[key] = Pin(row["digest"], row["base"], row["actor"], row["goal"], row["source"], row["ts"])
+    return Pinned(list(found.values()))
+
+
+def _inputs(root: Path, source: str) -> frozenset[str]:
+    """The checks file as a path of the project, where it is in it."""
+    if not source:
+        return frozenset()
+    relative = os.path.relpath(os.path.realpath(os.path.join(root, source)), os.path.realpath(root))
+    return frozenset([relative.replace(os.sep, "/")])
+
+
+def _nothing_to_prove(report: PinReport) -> Refused:
+    return Refused(
+        "every check passes before the work, so none can show that it was done: " + ", ".join(report.vacuous),
+        fix="add a check that fails now, or mark what must stay true with guard: true",
+        defects=[f"{one.id}: {one.reason}" for one in report.verdict.checks],
+    )
