@@ -1,0 +1,99 @@
+"""What a verification answer may look like: the form, the evidence, and no hedge on what was seen."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omo.verify.statements import check_statement
+from omo.verify.wording import LONGEST_TEXT
+
+GOOD = [
+    "The parser is fixed because tests/test_parser.py passes.",
+    "The build is green because `make` exits 0",
+    "The build is green because make exited with code 0",
+    "The change is committed because 8a7e685c0 holds it.",
+    'The help is complete because omo --help prints "usage: omo"',
+    "The suite is green because pytest printed 12 passed.",
+    "The service is up because http://localhost:8080/health answered.",
+    "config.yaml contains the timeout because I read it: `timeout: 30`.",
+    "README.md names every setting because docs/test_docs.py compares them",
+    "The gate isn't vacuous because it failed on the old tree: exit code 1.",
+    "REFINE must NOT be skipped, and it is not skipped because ledger.jsonl has its row.",
+    "The message is right because the program prints `it might be gone`.",
+    'The message is right because it prints "this could be a bug".',
+    "The limit is enforced because src/a.py raises. Unknown: how it behaves on Windows, possibly the same.",
+    "- unknown: whether it might be slow\n- The limit is kept because bench/run.py prints `ok`",
+    "It could look done and possibly be a stub. It is no stub because src/a.py returns `parse(x)`.",
+    "Failure mode: the file might be empty. The file is not empty because `wc -c out.txt` prints 12.",
+    "The port is closed because 127.0.0.1:9 refused.",
+    "The word appears in line 3 because `grep -n word a.txt` prints `3:word`.",
+    "The likelihood is computed because src/likely_model.py is imported by `run.py`.",
+    "The text is unlikely-free because `grep unlikely` exits 1.",
+    "The file’s header is there because head.txt shows “# omo”.",
+]
+BAD = [
+    ("", "empty"),
+    ("   \n", "empty"),
+    ("It works.", 'no "because"'),
+    ("The tests pass.", 'no "because"'),
+    ('The log says "because of x" in app.log', 'no "because"'),
+    ("Done because tests/test_a.py passes", "no claim before"),
+    ("Because tests/test_a.py passes, it is done", "no claim before"),
+    ("The parser is fixed because I checked it.", "nothing after"),
+    ("The parser is fixed because it works now.", "nothing after"),
+    ("src/a.py is fixed because it is.", "nothing after"),
+    ("The year is right because 2024 is a leap year.", "nothing after"),
+    ("Unknown: everything", 'no "because"'),
+    ("The parser is possibly fixed because tests/test_a.py passes.", '"possibly" hedges'),
+    ("It might be fixed because tests/test_a.py passes.", '"might" hedges'),
+    ("It could be fixed because tests/test_a.py passes.", '"could be" hedges'),
+    ("It seems to be fixed because tests/test_a.py passes.", '"seems" hedges'),
+    ("It appears to be fixed because tests/test_a.py passes.", '"appears to" hedges'),
+    ("It is probably fixed because tests/test_a.py passes.", '"probably" hedges'),
+    ("It should be fixed because tests/test_a.py passes.", '"should be" hedges'),
+    ("I think it is fixed because tests/test_a.py passes.", '"I think" hedges'),
+    ("It is most likely fixed because tests/test_a.py passes.", '"likely" hedges'),
+    ("The output is right because `x` looks good.", '"looks good" hedges'),
+    ("It is fixed because a.py passes. It may be slow.", '"may be" hedges'),
+    ("It is fixed because a.py passes, as far as I can tell.", '"as far as I can tell" hedges'),
+]
+
+
+@pytest.mark.parametrize("text", GOOD)
+def test_a_fact_with_its_evidence_is_accepted(text: str) -> None:
+    assert check_statement(text) == []
+
+
+@pytest.mark.parametrize(("text", "says"), BAD)
+def test_anything_else_is_sent_back_with_what_to_do(text: str, says: str) -> None:
+    defects = check_statement(text)
+    assert len(defects) == 1, defects
+    assert says in defects[0]
+    assert ": " in defects[0]
+
+
+def test_all_defects_are_told_at_once_and_each_once() -> None:
+    defects = check_statement("Maybe, maybe it works because I think so")
+    assert [defect.split(":")[0] for defect in defects] == [
+        'nothing after "because" can be looked at',
+        '"Maybe" hedges',
+        '"maybe" hedges',
+        '"I think" hedges',
+    ]
+
+
+def test_a_hedge_says_how_to_restate_it() -> None:
+    (defect,) = check_statement("It is possibly fixed because a.py passes.")
+    assert "unknown: …" in defect
+
+
+def test_a_long_answer_is_sent_back_unread() -> None:
+    (defect,) = check_statement("x is y because a.py " * LONGEST_TEXT)
+    assert str(LONGEST_TEXT) in defect
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_answered(text: str) -> None:
+    assert all(isinstance(defect, str) and defect for defect in check_statement(text))
