@@ -125,7 +125,7 @@ def prepare(cases: list[Case], environ: dict[str, str]) -> None:
         if case.project.name == "empty" or state.exists():
             continue
         session = b"3f0e5c1a" if case.project.name.startswith("active") else b"99999999"
-        for prompt in ["ulw start"] + (["/omo:stop-continuation"] if case.project.name == "quiet" else []):
+        for prompt in ["ulw start"] + (["/omo:stop-continuation", "thanks"] if case.project.name == "quiet" else []):
             event = Case("", "UserPromptSubmit", case.project, "", 0, prompt=prompt)
             clock(event.argv, event.stdin.replace(b"3f0e5c1a", session), case.project, environ)
         if not state.exists():

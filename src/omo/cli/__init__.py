@@ -18,4 +18,10 @@ def console() -> None:
         code = 0
     except KeyboardInterrupt:
         code = 130
+    except Exception as error:
+        if os.environ.get("OMO_DEBUG"):
+            raise
+        print(f"omo: a bug in omo: {type(error).__name__}: {error}", file=sys.stderr)
+        print("  fix: run it again with OMO_DEBUG=1 and report what it prints", file=sys.stderr)
+        code = 1
     sys.exit(code)
