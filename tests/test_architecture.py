@@ -15,12 +15,13 @@ ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "omo"
 
 # A room may import itself and the rooms named here. Nothing imports cli.
-BASE = {"errors", "clock", "digest", "json_text", ""}
+BASE = {"errors", "clock", "digest", "json_text", "shown", ""}
 MAY_IMPORT = {
     "errors": set(),
     "clock": set(),
     "digest": set(),
     "json_text": set(),
+    "shown": set(),
     "host": {"json_text", "digest"},
     "state": BASE,
     "settings": BASE | {"state"},
@@ -28,7 +29,8 @@ MAY_IMPORT = {
     "evidence": BASE | {"state"},
     "context": BASE | {"settings", "state"},
     "doctor": BASE | {"host", "settings", "state", "ultrawork", "evidence", "context"},
-    "cli": BASE | {"host", "settings", "state", "ultrawork", "evidence", "doctor", "context"},
+    "verify": BASE | {"settings", "state", "evidence", "ultrawork"},
+    "cli": BASE | {"host", "settings", "state", "ultrawork", "evidence", "verify", "doctor", "context"},
     "": set(),
 }
 

@@ -11,8 +11,8 @@ from omo.cli.result import Result
 from omo.clock import seconds
 from omo.context import Context
 from omo.evidence import artifacts, pins
+from omo.shown import clip
 from omo.state import store
-from omo.ultrawork.texts import clip
 
 
 def register(commands: options.Commands) -> None:

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from omo import __version__
-from omo.cli import demo, doctor, explain, gate, ledger, status, stop_continuation, ulw
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, OmoError
 
-GROUPS = (ulw, gate, stop_continuation, status, explain, ledger, doctor, demo)
+# Each command with the module that has it; only the one that was asked for is imported.
+GROUPS = {
+    "ulw": "ulw",
+    "gate": "gate",
+    "verify": "verify",
+    "evidence": "evidence",
+    "stop-continuation": "stop_continuation",
+    "status": "status",
+    "explain": "explain",
+    "ledger": "ledger",
+    "doctor": "doctor",
+    "demo": "demo",
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -24,12 +36,13 @@ class Parser(argparse.ArgumentParser):
         raise BadInput(message, fix=f"{self.prog} --help")
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """The parser of one command, or of all where the name is none of them."""
     parser = Parser(prog="omo", description="Keeps an agent working until the work is proven done.")
     parser.add_argument("--version", action="version", version=f"omo {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for group in GROUPS:
-        group.register(commands)
+    for module in [GROUPS[command]] if command in GROUPS else GROUPS.values():
+        importlib.import_module(f"omo.cli.{module}").register(commands)
     return parser
 
 
@@ -37,7 +50,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float) 
     wants_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
     context = Context(environ, cwd, now)
     try:
-        arguments = build_parser().parse_args(argv)
+        arguments = build_parser(argv[0] if argv else None).parse_args(argv)
         result: Result = arguments.run(arguments, context)
     except OmoError as error:
         return _render_error(error, wants_json)

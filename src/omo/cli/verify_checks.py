@@ -12,8 +12,8 @@ from omo.context import Context
 from omo.evidence import pins
 from omo.evidence.checks import load_checks_file
 from omo.evidence.evaluate import Observation, evaluate
+from omo.shown import clip
 from omo.state import store
-from omo.ultrawork.texts import clip
 
 
 def register(verbs: options.Commands) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from omo.doctor import hooks, host, python, state, values
 from omo.doctor.finding import Finding, Probe, unknown
 from omo.errors import OmoError
-from omo.ultrawork.texts import clip
+from omo.shown import clip
 
 LONGEST_SEEN = 400
 LONGEST_FIX = 2000  # a command with paths: cut short it would be of no use

@@ -11,7 +11,7 @@ from typing import Any
 from omo.doctor.finding import Finding, Probe, fail, ok, unknown, warn, why
 from omo.doctor.host_files import Json, enabled_plugins, handlers, is_ours, read_object
 from omo.errors import Unreadable
-from omo.ultrawork.texts import clip
+from omo.shown import clip
 
 OLDEST_TESTED = (2, 1, 197)
 CAP = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"

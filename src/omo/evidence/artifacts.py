@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.evidence import changes, globs
-from omo.evidence.checks import clip
 from omo.evidence.pins import require_whole, seal
+from omo.shown import clip
 from omo.state import paths
 from omo.state.journal import Journal
 

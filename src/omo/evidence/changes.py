@@ -6,37 +6,12 @@ import os
 from pathlib import Path
 
 from omo.errors import NotEvaluable
-from omo.evidence import globs
+from omo.evidence import git, globs
 from omo.evidence.run import Outcome, child_environment, run
 
 SECONDS = 60.0
 OUTPUT_LIMIT = 32_000_000
 MOST_COMMITS = 10_000
-
-# No configuration may name a program to start or make git look away, and no replaced object stands in for a real one.
-_SETTINGS = {
-    "core.excludesFile": os.devnull,
-    "core.fsmonitor": "false",
-    "core.hooksPath": os.devnull,
-    "core.untrackedCache": "false",
-    "core.trustctime": "true",
-    "core.checkStat": "default",
-    "core.ignoreStat": "false",
-    "diff.autoRefreshIndex": "true",
-    "safe.directory": "*",
-}
-_GIT = ("git", "--literal-pathspecs", *(part for item in _SETTINGS.items() for part in ("-c", "=".join(item))))
-_ENVIRONMENT = {
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "HOME": os.devnull,
-    "LC_ALL": "C",
-    "XDG_CONFIG_HOME": os.devnull,
-}
 
 
 def head(root: Path) -> str | None:
@@ -139,8 +114,8 @@ def _object(root: Path, name: str) -> str | None:
 
 
 def _git(root: Path, *arguments: str) -> Outcome:
-    environment = {**child_environment(os.environ), **_ENVIRONMENT, **_own(root)}
-    outcome = run([*_GIT, *arguments], cwd=root, timeout=SECONDS, output_limit=OUTPUT_LIMIT, env=environment)
+    environment = {**child_environment(os.environ), **git.ENVIRONMENT, **_own(root)}
+    outcome = run([*git.COMMAND, *arguments], cwd=root, timeout=SECONDS, output_limit=OUTPUT_LIMIT, env=environment)
     if outcome.timed_out:
         raise NotEvaluable(f"git {arguments[0]} gave no answer within {SECONDS:g} s", fix="git status")
     return outcome

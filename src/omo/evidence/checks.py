@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 import re
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
 from omo.digest import sha256
 from omo.errors import BadInput
-from omo.evidence import globs, patterns
+from omo.evidence import documents, globs, patterns
+from omo.shown import clip
 
-LARGEST_FILE = 1_000_000
 MOST_CHECKS = 200
-MOST_YAML_NODES = 50_000
 LONGEST_QUESTION = 2000
 LONGEST_COMMAND = 8000
 LONGEST_TIMEOUT = 600.0
-
-
-def clip(text: str, longest: int) -> str:
-    """One line, control characters gone, cut with a mark."""
-    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text[: 4 * longest]).split())
-    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 
 def _id(text: str) -> str:
@@ -224,8 +214,7 @@ def parse_checks(data: object, where: str = "checks") -> list[Check | str]:
 
 def load_checks_file(path: Path) -> list[Check | str]:
     """`{"checks": [...]}` in JSON or YAML."""
-    text = _read(path)
-    data = _load_json(text, path) if _is_json(path, text) else _load_yaml(text, path)
+    data = documents.load(path)
     if not isinstance(data, dict):
         raise _bad([f"{path.name}: must hold one key, checks, with a list; not {_kind(data)}"])
     defects = [_no_such_field(str(key), str(key), path.name, ["checks"]) for key in data if key != "checks"]
@@ -373,94 +362,3 @@ def _repeated_ids(checks: Sequence[Check | str | None], where: str) -> list[str]
             defects.append(f"{where}[{at}].id: {name} is also the id of {where}[{first[name]}]; ids must be unique")
         first.setdefault(name, at)
     return defects
-
-
-def _read(path: Path) -> str:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise BadInput(f"{path} is not a file", fix="name a JSON or YAML file of checks")
-            raw = file.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:
-        if isinstance(error, BadInput):
-            raise
-        why = getattr(error, "strerror", None) or error
-        raise BadInput(f"{path} cannot be read: {why}", fix="name a JSON or YAML file of checks") from None
-    if len(raw) > LARGEST_FILE:
-        raise BadInput(f"{path} is larger than {LARGEST_FILE} bytes", fix="split it, or move data out of the checks")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path} is not UTF-8: {error.reason} at byte {error.start}", fix="save it as UTF-8") from None
-
-
-def _is_json(path: Path, text: str) -> bool:
-    if path.suffix.lower() in (".yaml", ".yml"):
-        return False
-    return path.suffix.lower() == ".json" or text.lstrip()[:1] == "{"
-
-
-def _load_json(text: str, path: Path) -> object:
-    try:
-        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path} is not valid JSON: {clip(str(error), 200)}", fix="mend the file") from None
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"the key {clip(key, 60)!r} is there twice")
-        found[key] = value
-    return found
-
-
-def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _load_yaml(text: str, path: Path) -> object:
-    try:
-        loader = _Loader(text)
-        try:
-            return loader.get_single_data()
-        finally:
-            loader.dispose()
-    except yaml.MarkedYAMLError as error:
-        line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
-        said = clip(str(error.problem or error.context or error), 200)
-        raise BadInput(f"{path} is not usable YAML: {said}{line}", fix="mend the file") from None
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
-        raise BadInput(f"{path} is not usable YAML: {clip(str(error), 200)}", fix="mend the file") from None
-
-
-class _Loader(yaml.SafeLoader):
-    """Plain data only: an alias can make a few lines mean gigabytes, and a repeated key hides the first one."""
-
-    _nodes = 0
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
-        self._nodes += 1
-        if self._nodes > MOST_YAML_NODES:
-            raise yaml.composer.ComposerError(None, None, "it holds too many values", event.start_mark)
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise yaml.composer.ComposerError(
-                None, None, "anchors and aliases are not allowed; write it out", event.start_mark
-            )
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        seen = set()
-        for key, _ in node.value:
-            problem = None
-            if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
-                problem = "a key must be plain text"
-            elif key.value in seen:
-                problem = f"the key {clip(key.value, 60)!r} is there twice"
-            if problem:
-                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)

@@ -29,11 +29,11 @@ from omo.evidence.checks import (
     PathCheck,
     ScopeCheck,
     SyntaxCheck,
-    clip,
     digest_of_check,
     ids_of,
 )
 from omo.evidence.run import Outcome, run
+from omo.shown import clip
 
 Result = Literal["pass", "fail", "unknown"]
 ReasonClass = Literal["work", "schema", "environment"]

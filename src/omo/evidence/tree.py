@@ -17,31 +17,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from omo.errors import BadInput, NotEvaluable
+from omo.evidence import git
 from omo.evidence.run import child_environment
 
 SCHEME = "tree1"
 GIT_SECONDS = 120.0
-
-# Only the repository's own rules say what is ignored, and no configuration names a program to start.
-# safe.directory: listing runs nothing of the repository's, so whose it is does not matter here.
-_SETTINGS = {
-    "core.excludesFile": os.devnull,
-    "core.fsmonitor": "false",
-    "core.hooksPath": os.devnull,
-    "core.untrackedCache": "false",
-    "safe.directory": "*",
-}
-_GIT = ("git", "--literal-pathspecs", *(part for item in _SETTINGS.items() for part in ("-c", "=".join(item))))
-_GIT_ENVIRONMENT = {
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "HOME": os.devnull,
-    "LC_ALL": "C",
-    "XDG_CONFIG_HOME": os.devnull,
-}
 
 
 def fingerprint(root: Path, *, cache: Path | None = None, exclude: Sequence[str] = (".sisyphus/cc-omo",)) -> str:
@@ -117,10 +97,10 @@ def _list_nested(directory: bytes) -> list[bytes]:
 
 def _git(cwd: bytes, *arguments: str | bytes, **environment: str) -> bytes | None:
     """What git prints, or None where there is no git, no repository, or a broken one."""
-    env = {**child_environment(os.environ), **_GIT_ENVIRONMENT, **environment}
+    env = {**child_environment(os.environ), **git.ENVIRONMENT, **environment}
     try:
         done = subprocess.run(
-            [*_GIT, *arguments],
+            [*git.COMMAND, *arguments],
             cwd=cwd,
             env=env,
             stdin=subprocess.DEVNULL,

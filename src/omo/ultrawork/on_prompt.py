@@ -6,6 +6,7 @@ import time
 
 from omo import host, settings
 from omo.errors import OmoError
+from omo.shown import clip
 from omo.state import runtime, store
 from omo.ultrawork import session, texts
 from omo.ultrawork.keyword import read_prompt
@@ -158,7 +159,7 @@ def _pin(event: host.Event, world: World) -> bytes:
         gates.add(world.state, event.session, name, argv, by="user", cwd=".", tree=None, now=world.now)
     except OmoError as error:
         return host.swallow_prompt(f"omo: not pinned: {error.message}. {error.fix}".strip(), world.environ)
-    pinned = texts.clip(" ".join(argv), 200)
+    pinned = clip(" ".join(argv), 200)
     return host.swallow_prompt(f"omo: gate {name} pinned by you: {pinned}", world.environ)
 
 

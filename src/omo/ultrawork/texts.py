@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from omo.shown import clip
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -108,7 +110,7 @@ def _open_work(kind: str, one: Json) -> str:
 def release(rule: str, before: Json, after: Json, limits: Json) -> str:
     """One line for the user when the session is let go for good, or waits for them; nothing otherwise."""
     if rule == "done":
-        return f"omo: ultrawork is done: {_how_done(after)}"
+        return f"omo: the work is done: {_how_done(after)}"
     if rule == "waiting":
         return _waiting(before)
     causes = {
@@ -121,8 +123,9 @@ def release(rule: str, before: Json, after: Json, limits: Json) -> str:
 
 
 def _how_done(row: Json) -> str:
-    one = row.get("work", {}).get("ulw", {})
-    return clip(str(one.get("how") or f"{one.get('total', 0)} of {one.get('total', 0)} gates passed"), 200) + "."
+    done = [one for one in row.get("work", {}).values() if one.get("state") == "done"]
+    ways = [str(one.get("how") or f"{one.get('total', 0)} of {one.get('total', 0)} gates passed") for one in done]
+    return clip("; ".join(ways), 200) + "."
 
 
 def _waiting(row: Json) -> str:
@@ -131,10 +134,3 @@ def _waiting(row: Json) -> str:
             question = one.get("question") or "How should it go on?"
             return f"omo: ultrawork is {one['state']}: {clip(str(one.get('why', '')), 200)}. {clip(str(question), 200)}"
     return ""
-
-
-def clip(text: str, longest: int) -> str:
-    """One line, control characters gone, cut with a mark."""
-    line = "".join(letter if letter.isprintable() else " " for letter in text)
-    line = " ".join(line.split())
-    return line if len(line) <= longest else line[: max(0, longest - 1)].rstrip() + "…"

@@ -1,0 +1,10 @@
+"""What is shown to people and models: one bounded line, whatever was in it."""
+
+from __future__ import annotations
+
+
+def clip(text: str, longest: int) -> str:
+    """One line, control characters gone, cut with a mark."""
+    near = text[: 4 * longest + 4]  # nothing beyond can still be shown, and the text may be megabytes
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in near).split())
+    return line if len(line) <= longest and len(near) == len(text) else line[: max(0, longest - 1)].rstrip() + "…"

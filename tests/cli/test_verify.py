@@ -1,0 +1,262 @@
+"""`omo verify` from the agent's shell: file, begin, work, answer, finish; and Stop, which holds in between."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo import host
+from omo.state import paths
+from omo.ultrawork import stop
+from tests.cli.conftest import SESSION, Ran, Shell
+from tests.verify.workshop import LIMITS, Q3, SUMMARY, checklist, path_check, q1, q2
+
+FINISH = ("verify", "finish", "G1", "--summary", SUMMARY)
+
+
+def add(shell: Shell, **fields: Any) -> Ran:
+    goal = {"id": "G1", "title": "Parser handles quotes", **fields}
+    file = shell.project.parent / f"{goal['id']}.json"
+    file.write_text(json.dumps(goal), encoding="utf-8")
+    return shell.agent("verify", "add", "--file", str(file), "--json")
+
+
+def begin(shell: Shell, name: str = "G1") -> Ran:
+    ran = shell.agent("verify", "begin", name)
+    assert ran.code == 0, ran.err
+    return ran
+
+
+def answer(shell: Shell, question: str, data: object, name: str = "G1") -> Ran:
+    file = shell.project.parent / "answer.json"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    return shell.agent("verify", "answer", name, "--question", question, "--file", str(file), "--json")
+
+
+def next_stop(shell: Shell) -> str:
+    event = host.Event({"session_id": SESSION}, repr(shell.now).encode())
+    return stop.decide(stop.Situation(event, shell.row(), LIMITS, shell.now + 60)).name
+
+
+def test_a_goal_from_filing_to_completion(shell: Shell) -> None:
+    assert add(shell, verification={"checks": [path_check(), "Is it readable?"]}).json["next"] == "omo verify begin G1"
+    begun = shell.agent("verify", "begin", "G1", "--json")
+    assert (begun.code, begun.json["verdict"], begun.json["flags"]) == (
+        0,
+        "fail",
+        ["checks_failed", "has_string_checks"],
+    )
+    assert [step["name"] for step in begun.json["owed"]] == ["checks", "q1", "q1.5", "q2", "q3", "finish"]
+    assert next_stop(shell) == "block"
+    shell.write("parser.py", "def parse(text): return [text]\n")
+    early = shell.agent(*FINISH, "--json")
+    assert (early.code, early.json["ok"], early.json["verdict"]) == (4, False, "unknown")
+    for question, data in (("q1", q1()), ("q1.5", checklist()), ("q2", q2()), ("q3", Q3)):
+        given = answer(shell, question, data)
+        assert (given.code, given.json["result"]) == (0, "ok"), given.out
+    assert next_stop(shell) == "block"
+    done = shell.agent(*FINISH, "--json")
+    assert done.code == 0
+    assert {key: done.json[key] for key in ("ok", "goal_completed", "parent_complete", "verdict", "unblocked")} == {
+        "ok": True,
+        "goal_completed": True,
+        "parent_complete": False,
+        "verdict": "pass",
+        "unblocked": [],
+    }
+    assert next_stop(shell) == "done"
+    assert shell.agent("verify", "status", "G1", "--json").json["status"] == "completed"
+
+
+def test_a_goal_with_checks_alone_owes_no_answer(shell: Shell) -> None:
+    add(shell, verification={"checks": [path_check()]})
+    begin(shell)
+    failed = shell.agent(*FINISH, "--learned", "the file was never written", "--json")
+    assert (failed.code, failed.json["verdict"], failed.json["attempts_left"]) == (3, "fail", 2)
+    assert next_stop(shell) == "block"
+    again = begin(shell)
+    assert "last time it failed: check there" in again.out
+    assert "(learned: the file was never written)" in again.out
+    shell.write("parser.py", "x = 1\n")
+    assert "pass, now completed" in shell.agent(*FINISH).out
+
+
+def test_a_goal_in_yaml_and_an_answer_from_stdin(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.write("goal.yaml", "id: G1\ntitle: Parser handles quotes\nroutine: true\nblocked_by: null\n")
+    assert shell.agent("verify", "add", "--file", "goal.yaml").code == 0
+    begin(shell)
+    shell.write("parser.py", "def parse(text): return [text]\n")
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(q1())))
+    given = shell.agent("verify", "answer", "G1", "--question", "q1", "--file", "-")
+    assert (given.code, given.err) == (0, "")
+    assert "q1 of goal G1: ok" in given.out
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "is not usable YAML"),
+        ("a: &x [1]\nb: *x\n", "anchors and aliases are not allowed"),
+        ("a: [", "is not usable YAML"),
+        ("[]", "not a goal"),
+        ("id: G1\n", "title: Field required"),
+    ],
+)
+def test_a_file_that_is_no_goal_is_refused_with_every_defect(shell: Shell, text: str, why: str) -> None:
+    shell.write("goal.yaml", text)
+    ran = shell.agent("verify", "add", "--file", "goal.yaml")
+    assert (ran.code, why in ran.err) == (2, True)
+
+
+def test_a_missing_file_and_an_unknown_goal_are_bad_input(shell: Shell) -> None:
+    assert shell.agent("verify", "add", "--file", "nowhere.yaml").code == 2
+    assert "there is no goal 'G1'" in shell.agent("verify", "begin", "G1").err
+    assert shell.agent("verify", "answer", "G1", "--question", "q9", "--file", "-").code == 2
+
+
+def test_a_refused_answer_exits_three_and_a_failing_one_too(shell: Shell) -> None:
+    add(shell)
+    begin(shell)
+    shell.write("parser.py", "x = 1\n")
+    hedged = answer(shell, "q1", {**q1(), "statement": "It might be done."})
+    assert (hedged.code, hedged.json["error"]["code"]) == (3, "refused")
+    assert hedged.json["error"]["fix"].startswith("omo verify answer G1 --question q1")
+    answer(shell, "q1", q1())
+    failed = answer(shell, "q1.5", {"items": [*checklist()["items"][:4], failing("Are escapes kept?", covered=True)]})
+    assert (failed.code, failed.json["result"]) == (3, "failed")
+
+
+def failing(question: str, *, covered: bool) -> dict[str, Any]:
+    evidence = "read parser.py: it does nothing of the kind"
+    return {
+        "question": question,
+        "dimension": "correctness",
+        "result": "fail",
+        "covered": covered,
+        "evidence": evidence,
+    }
+
+
+def test_uncovered_failures_are_kept_and_shown_to_the_next_goal(shell: Shell) -> None:
+    add(shell, category="parser")
+    begin(shell)
+    shell.write("parser.py", "x = 1\n")
+    answer(shell, "q1", q1())
+    items = [*checklist()["items"], failing("Is there a changelog entry?", covered=False)]
+    assert answer(shell, "q1.5", {"items": items}).json["missing_criteria"] == ["Is there a changelog entry?"]
+    assert Path(paths.verify_dir(shell.state), "missing-verification-criteria.jsonl").exists()
+    add(shell, id="G2", category="parser")
+    assert "G1 never asked: Is there a changelog entry?" in begin(shell, "G2").out
+
+
+def test_output_of_a_predecessor_is_shown_as_quoted_data(shell: Shell) -> None:
+    add(shell, verification={"checks": [path_check()]})
+    add(shell, id="G2", blocked_by="G1", depends_on=[{"goal_id": "G1", "expects": "the token type"}])
+    assert "G2 is blocked by G1" in shell.agent("verify", "begin", "G2").err
+    begin(shell)
+    shell.write("parser.py", "x = 1\n")
+    assert shell.agent(*FINISH, "--json").json["unblocked"] == ["G2"]
+    begun = begin(shell, "G2")
+    assert "data, not instructions" in begun.out
+    assert f"  > {SUMMARY}" in begun.out
+    assert "expected: the token type" in begun.out
+
+
+def test_the_users_leg_is_visible_in_every_list(shell: Shell) -> None:
+    block = {"outcomes": ["drafted", "signed by the user"], "outcomes_agent_leg": ["drafted"]}
+    add(shell, participants=["agent", "user"], verification=block)
+    begin(shell)
+    shell.write("parser.py", "a draft\n")
+    assert answer(shell, "agent-leg", {"outcomes": [{"outcome": "drafted", **q1()}]}).code == 0
+    done = shell.agent(*FINISH, "--json")
+    assert (done.code, done.json["state"], done.json["goal_completed"]) == (0, "agent-leg-complete", False)
+    assert next_stop(shell) == "done"
+    assert "pending with the user: signed by the user" in shell.agent("verify", "status").out
+    leg = shell.agent("verify", "status", "G1", "--json").json["users_leg"]
+    assert leg == {"state": "pending", "outcomes": ["signed by the user"]}
+    assert shell.user(*FINISH).code == 0
+    assert shell.agent("verify", "status", "G1", "--json").json["status"] == "completed"
+
+
+def test_streaks_and_unblocking_of_recurring_goals(shell: Shell) -> None:
+    add(shell, recurring=True, interval_hours=6, verification={"checks": [path_check()]})
+    assert shell.agent("verify", "streak", "G1", "--json").json["count"] == 0
+    assert shell.agent("verify", "streak", "G1", "--achieved").code == 3
+    shell.write("parser.py", "x = 1\n")
+    assert shell.agent("verify", "streak", "G1", "--achieved", "--json").json["current"] == 1
+    assert "not due before" in shell.agent("verify", "begin", "G1").err
+    add(shell, id="G2", blocked_by="G1", depends_on="G1")
+    freed = shell.agent("verify", "unblock", "G1", "--summary", "three stale rows were found", "--json")
+    assert freed.json["unblocked"] == ["G2"]
+    shell.now += 12 * 3600 - 60
+    assert shell.agent("verify", "streak", "G1", "--achieved", "--json").json["current"] == 2
+    shell.now += 13 * 3600
+    assert shell.agent("verify", "streak", "G1", "--achieved", "--json").json["current"] == 1
+
+
+def test_the_goal_file_and_the_answers_are_not_part_of_the_work(shell: Shell) -> None:
+    shell.write("base", "x\n")
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", "add", "-A"], cwd=shell.project, check=True)
+    subprocess.run(["git", *identity, "commit", "-qm", "base"], cwd=shell.project, check=True)
+    scope = {"id": "fenced", "type": "scope", "touch": ["src/**"], "guard": True}
+    goal = {"id": "G1", "title": "Parser handles quotes", "verification": {"checks": [scope, "Is it readable?"]}}
+    shell.write("goal.json", json.dumps(goal))
+    assert shell.agent("verify", "add", "--file", "goal.json").code == 0
+    begin(shell)
+    (shell.project / "src").mkdir()
+    shell.write("src/parser.py", "def parse(text): return [text]\n")
+    for question, data in (("q1", q1("src/parser.py")), ("q1.5", checklist()), ("q2", q2("src/parser.py")), ("q3", Q3)):
+        shell.write(f"{question}.json", json.dumps(data))
+        given = shell.agent("verify", "answer", "G1", "--question", question, "--file", f"{question}.json")
+        assert given.code == 0, given.err
+    done = shell.agent(*FINISH, "--json")
+    assert (done.code, done.json["verdict"]) == (0, "pass"), done.out
+
+
+def test_only_the_user_reopens_and_repairs(shell: Shell) -> None:
+    add(shell, max_retries=1, verification={"checks": [path_check()]})
+    begin(shell)
+    assert shell.agent(*FINISH).code == 3
+    assert next_stop(shell) == "waiting"
+    assert shell.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
+    assert shell.user("verify", "begin", "G1", "--again", "the disk was full").code == 0
+    assert shell.agent("verify", "repair").code == 3
+    journal = Path(paths.verify_dir(shell.state), "goals", "ledger.jsonl")
+    journal.write_text(journal.read_text().replace("quotes", "nothing"), encoding="utf-8")
+    refused = shell.agent(*FINISH)
+    assert (refused.code, "omo verify repair" in refused.err) == (3, True)
+    assert shell.user("verify", "repair").code == 0
+    assert shell.agent("verify", "status").code == 0
+
+
+def test_a_hand_written_result_is_worth_nothing(shell: Shell) -> None:
+    add(shell, verification={"checks": [path_check()]})
+    begin(shell)
+    journal = Path(paths.verify_dir(shell.state), "goals", "ledger.jsonl")
+    forged = {"seq": 4, "kind": "finished", "goal": "G1", "verdict": "pass", "to": "completed"}
+    with journal.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({**forged, "ts": "2026-02-22T17:20:01Z", "summary": "", "reason": ""}) + "\n")
+    refused = shell.agent(*FINISH)
+    assert (refused.code, "is damaged" in refused.err) == (3, True)
+
+
+def test_begin_outside_a_session_says_that_nothing_is_held(shell: Shell) -> None:
+    add(shell)
+    begun = shell.user("verify", "begin", "G1")
+    assert (begun.code, "no Stop is held" in begun.err) == (0, True)
+
+
+def test_status_reads_and_writes_nothing(shell: Shell) -> None:
+    add(shell)
+    begin(shell)
+    before = {path: path.read_bytes() for path in Path(shell.state).rglob("*.json*") if path.is_file()}
+    for _ in range(3):
+        shell.agent("verify", "status")
+        shell.agent("verify", "status", "G1")
+    assert {path: path.read_bytes() for path in before} == before

@@ -1,0 +1,467 @@
+"""How a verification ends: each disposition, dependents, legs, hypotheses, and the session that waits for it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo import host
+from omo.errors import BadInput, Refused
+from omo.state import runtime
+from omo.ultrawork import session, stop
+from omo.verify import finish
+from tests.verify.workshop import LIMITS, SUMMARY, Workshop, checks, path_check, project, q1
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    return project(tmp_path / "p")
+
+
+def command(*argv: str, name: str = "runs") -> dict[str, Any]:
+    return {"id": name, "type": "command", "argv": list(argv)}
+
+
+FAILS = path_check("missing.py", "fails")
+UNKNOWN = command("no-such-program-anywhere", name="unknown")
+DISPOSITIONS: list[tuple[list[Any], str, int, str]] = [
+    ([path_check()], "pass", 0, "completed"),
+    ([path_check(), FAILS], "fail", 3, "pending"),
+    ([path_check(), UNKNOWN], "unknown", 4, "in-progress"),
+    ([FAILS, UNKNOWN], "fail", 3, "pending"),
+    ([], "unknown", 4, "in-progress"),
+    ([path_check(), "Is it readable?"], "unknown", 4, "in-progress"),
+    ([FAILS, "Is it readable?"], "fail", 3, "pending"),
+    ([{"type": "judge", "question": "Is it readable?"}], "unknown", 4, "in-progress"),
+]
+
+
+@pytest.mark.parametrize(("listed", "verdict", "code", "status"), DISPOSITIONS)
+def test_a_failure_outranks_an_unknown_and_an_unknown_never_passes(
+    shop: Workshop, listed: list[Any], verdict: str, code: int, status: str
+) -> None:
+    shop.add(**checks(*listed))
+    shop.begin()
+    shop.work()
+    done = shop.finish()
+    assert (done.decision.verdict, done.exit_code, done.goal.status) == (verdict, code, status)
+    assert done.goal.failures == (verdict == "fail")
+    assert done.data["goal_completed"] is (verdict == "pass")
+
+
+def test_what_could_not_be_evaluated_is_not_made_good_by_answers(shop: Workshop) -> None:
+    shop.add(**checks(UNKNOWN, "Is it readable?"))
+    shop.begin()
+    shop.work()
+    shop.answer_all()
+    done = shop.finish()
+    assert (done.decision.verdict, done.goal.status) == ("unknown", "in-progress")
+    assert "check unknown could not be evaluated" in done.decision.reason
+
+
+def test_answers_settle_a_string_check_and_the_report_says_whose_they_were(shop: Workshop) -> None:
+    shop.add(**checks(path_check(), "Is it readable?"))
+    shop.begin()
+    shop.work()
+    shop.answer_all()
+    done = shop.finish()
+    assert done.decision.verdict == "pass"
+    assert "not by an independent one: check-2" in done.data["notes"][0]
+
+
+def test_a_command_runs_only_as_it_was_pinned(shop: Workshop) -> None:
+    shop.add(**checks(command(sys.executable, "-c", "open('parser.py')")))
+    shop.begin()
+    shop.work()
+    assert shop.finish().decision.verdict == "pass"
+
+
+def test_what_a_check_writes_stales_no_answer(shop: Workshop) -> None:
+    writes = command(sys.executable, "-c", "import os, time; open('parser.py'); open('log', 'a').write('x')")
+    shop.add(**checks(writes, "Is it readable?"))
+    shop.work()
+    shop.begin()
+    shop.answer_all()
+    assert shop.finish().decision.verdict == "pass"
+
+
+def test_a_pass_is_dated_counted_and_recorded_before_anybody_is_freed(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    shop.begin()
+    shop.work()
+    shop.finish()
+    goal = shop.goal()
+    assert (goal.count, goal.summary, goal.failures) == (1, SUMMARY, 0)
+    assert goal.completed_at is not None
+    assert shop.kinds()[-3:] == ["checks-evaluated", "finished", "unblocked"]
+    with pytest.raises(Refused, match="completed already"):
+        shop.finish()
+
+
+@pytest.mark.parametrize(
+    ("summary", "why"),
+    [
+        ("", "0 characters"),
+        ("done", "4 characters"),
+        ("x" * 201, "201 characters"),
+        ("parser.py splits text\nand more", "more than one line"),
+        ("parser.py probably splits quoted text", "hedges"),
+    ],
+)
+def test_the_summary_is_one_factual_line(shop: Workshop, summary: str, why: str) -> None:
+    shop.add(**checks(path_check()))
+    shop.begin()
+    with pytest.raises(BadInput) as caught:
+        shop.finish(summary=summary)
+    assert why in str(caught.value.details["defects"])
+    assert shop.goal().status == "in-progress"
+
+
+def complete(shop: Workshop, name: str, summary: str = SUMMARY) -> finish.Finished:
+    shop.begin(name)
+    shop.work(f"{name}.py", f"# {name} {summary}\n")
+    done = shop.finish(name, summary=summary)
+    assert done.decision.verdict == "pass", done.decision.reason
+    return done
+
+
+def add(shop: Workshop, name: str, **fields: Any) -> None:
+    shop.add(id=name, **checks(path_check(f"{name}.py")), **fields)
+
+
+def test_a_dependent_waits_for_the_last_of_its_predecessors(shop: Workshop) -> None:
+    add(shop, "A")
+    add(shop, "B")
+    add(shop, "C", blocked_by=["A", "B"], depends_on=[{"goal_id": "A", "expects": "the token type"}, "B"])
+    assert complete(shop, "A", "A yields a token type of two fields").unblocked == []
+    assert shop.goal("C").blocked_by == ["B"]
+    assert complete(shop, "B", "B yields a reader of those tokens").unblocked == ["C"]
+    goal = shop.goal("C")
+    assert (goal.status, goal.blocked_by) == ("pending", [])
+    assert {name: one["summary"] for name, one in goal.inputs.items()} == {
+        "A": "A yields a token type of two fields",
+        "B": "B yields a reader of those tokens",
+    }
+    receipts = {row["goal"]: row["seq"] for row in shop.place.journal.rows() if row["kind"] == "finished"}
+    assert goal.inputs["A"] == {
+        "from": "A",
+        "summary": "A yields a token type of two fields",
+        "receipt": receipts["A"],
+        "at": shop.goal("A").completed_at,
+    }
+
+
+def test_output_goes_only_to_those_that_declared_it(shop: Workshop) -> None:
+    add(shop, "A")
+    add(shop, "B", blocked_by="A", depends_on=None)
+    add(shop, "C", blocked_by=None, depends_on="A")
+    done = complete(shop, "A")
+    assert done.unblocked == ["B"]
+    assert shop.goal("B").inputs == {}
+    assert list(shop.goal("C").inputs) == ["A"]
+
+
+def test_completing_again_replaces_the_output(shop: Workshop) -> None:
+    add(shop, "A")
+    add(shop, "B", blocked_by="A", depends_on="A")
+    complete(shop, "A", "A yields a token type of two fields")
+    shop.as_user().begin("A", again="the token type needs a third field")
+    shop.tick(2)
+    shop.work("A.py", "# three fields\n")
+    shop.finish("A", summary="A yields a token type of three fields")
+    goal = shop.goal("B")
+    assert [one["summary"] for one in goal.inputs.values()] == ["A yields a token type of three fields"]
+    assert shop.goal("A").count == 2
+
+
+def test_a_goal_filed_after_its_predecessor_was_completed_does_not_wait_for_it(shop: Workshop) -> None:
+    add(shop, "A")
+    complete(shop, "A")
+    add(shop, "B", blocked_by="A", depends_on="A")
+    assert shop.goal("B").status == "pending"
+    assert shop.goal("B").inputs["A"]["summary"] == SUMMARY
+
+
+def test_filing_anew_keeps_what_was_released_and_blocks_on_what_is_new(shop: Workshop) -> None:
+    add(shop, "A", recurring=True)
+    add(shop, "B", blocked_by="A")
+    complete(shop, "A")
+    add(shop, "B", blocked_by=["A"], category="again")
+    assert shop.goal("B").status == "pending"
+    shop.begin("B")
+    add(shop, "B", blocked_by=["A", "Z"])
+    shop.work("B.py")
+    with pytest.raises(Refused, match="B is blocked by Z"):
+        shop.finish("B")
+
+
+def test_a_predecessor_nobody_filed_still_blocks(shop: Workshop) -> None:
+    add(shop, "B", blocked_by="A")
+    assert shop.goal("B").status == "blocked"
+
+
+def test_a_recurring_predecessor_hands_its_output_on_when_asked_and_only_once_it_passed(shop: Workshop) -> None:
+    add(shop, "A", recurring=True)
+    with pytest.raises(Refused, match="has not passed"):
+        finish.unblock(shop.place, "A", summary="A found three stale rows")
+    shop.work("A.py")
+    finish.achieve(shop.place, "A")
+    add(shop, "B", blocked_by="A", depends_on="A")
+    assert shop.goal("B").status == "blocked"
+    shop.tick()
+    assert finish.unblock(shop.place, "A", summary="A found three stale rows") == ["B"]
+    assert shop.goal("B").inputs["A"]["summary"] == "A found three stale rows"
+
+
+def test_evidence_from_before_a_goal_was_free_to_begin_does_not_prove_it(shop: Workshop) -> None:
+    add(shop, "A")
+    shop.add(id="B", blocked_by="A")
+    shop.work("early.md", "written while B was blocked\n")
+    shop.tick(60)
+    complete(shop, "A")
+    shop.begin("B")
+    with pytest.raises(Refused, match="older than the work"):
+        shop.answer("q1", q1("early.md"), "B")
+
+
+def test_the_parent_is_complete_when_all_that_share_it_are(shop: Workshop) -> None:
+    add(shop, "A", parent="release")
+    add(shop, "B", parent="release")
+    add(shop, "C", parent="release", recurring=True)
+    add(shop, "D")
+    assert complete(shop, "A").parent_complete is False
+    assert complete(shop, "B").parent_complete is True
+    assert complete(shop, "D").parent_complete is False
+
+
+LEGS = {
+    "participants": ["agent", "user"],
+    "verification": {
+        "outcomes": ["the draft is written", "the user has signed it"],
+        "outcomes_agent_leg": ["the draft is written"],
+    },
+}
+
+
+def leg(outcome: str = "the draft is written", artifact: str = "draft.md") -> dict[str, Any]:
+    statement = f"The draft is written because `{artifact}` was read just now."
+    return {"outcomes": [{"outcome": outcome, "artifact": artifact, "statement": statement}]}
+
+
+def test_the_agents_leg_is_an_end_of_its_own_and_the_users_stays_visible(shop: Workshop) -> None:
+    shop.add(**LEGS)
+    shop.add(id="G2", blocked_by="G1")
+    shop.begin()
+    assert set(shop.steps()) == {"agent-leg", "finish"}
+    shop.work("draft.md", "Dear all\n")
+    assert shop.finish().decision.verdict == "unknown"
+    shop.answer("agent-leg", leg())
+    done = shop.finish()
+    assert (done.decision.verdict, done.exit_code, done.goal.status) == ("pass", 0, "agent-leg-complete")
+    assert (done.data["goal_completed"], done.data["users_leg"]) == (False, ["the user has signed it"])
+    assert shop.goal("G2").status == "blocked"
+    with pytest.raises(Refused, match="the rest is the user's: the user has signed it"):
+        shop.finish()
+    with pytest.raises(Refused, match="is agent-leg-complete since"):
+        shop.begin()
+    closed = shop.as_user().finish(summary="the draft was signed by the user")
+    shop.tick(2)
+    assert (closed.goal.status, closed.unblocked, closed.goal.count) == ("completed", ["G2"], 1)
+    assert shop.goal().users_leg == []
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "why"),
+    [
+        ({"outcomes": []}, BadInput, "each needs its own answer"),
+        (leg("the user has signed it"), BadInput, "each needs its own answer"),
+        (leg(artifact="nowhere.md"), Refused, "is not there"),
+    ],
+)
+def test_every_outcome_of_the_agents_leg_needs_its_artifact(
+    shop: Workshop, data: dict[str, Any], error: type[Exception], why: str
+) -> None:
+    shop.add(**LEGS)
+    shop.begin()
+    with pytest.raises(error, match=why):
+        shop.answer("agent-leg", data)
+
+
+def test_without_the_agents_leg_the_questions_decide_but_the_users_leg_is_not_the_agents_to_close(
+    shop: Workshop,
+) -> None:
+    shop.add(**LEGS)
+    shop.begin()
+    shop.work()
+    shop.answer_all()
+    assert shop.finish().goal.status == "agent-leg-complete"
+
+
+@pytest.mark.parametrize("fields", [{"participants": ["agent"]}, {"participants": ["user"]}])
+def test_only_a_collaborative_goal_has_an_agents_leg(shop: Workshop, fields: dict[str, Any]) -> None:
+    shop.add(**fields)
+    shop.begin()
+    with pytest.raises(Refused, match="has no agent's leg"):
+        shop.answer("agent-leg", leg())
+
+
+HYPOTHESES: list[tuple[str | None, bool, str, int, str]] = [
+    ("confirmed", True, "pass", 0, "completed"),
+    ("corrected", True, "pass", 0, "completed"),
+    ("confirmed", False, "fail", 3, "pending"),
+    ("expired", True, "unknown", 4, "expired"),
+    ("expired", False, "unknown", 4, "expired"),
+    ("pending", True, "unknown", 4, "pending"),
+    (None, True, "unknown", 4, "pending"),
+]
+
+
+@pytest.mark.parametrize(("result", "worked", "verdict", "code", "status"), HYPOTHESES)
+def test_a_hypothesis_ends_as_it_came_out_and_a_confirmed_one_is_verified(
+    shop: Workshop, result: str | None, worked: bool, verdict: str, code: int, status: str
+) -> None:
+    shop.add(hypothesis={"id": "H1", "text": "quotes are the cause"}, **checks(path_check()))
+    shop.begin()
+    if worked:
+        shop.work()
+    done = shop.finish(hypothesis=result)
+    assert (done.decision.verdict, done.exit_code, done.goal.status) == (verdict, code, status)
+    assert "hypothesis H1" in done.decision.reason
+
+
+def test_a_hypothesis_result_belongs_to_a_hypothesis(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    shop.begin()
+    with pytest.raises(BadInput, match="has no hypothesis"):
+        shop.finish(hypothesis="confirmed")
+
+
+def tell(shop: Workshop, began: str = "", *, passed: bool = False) -> dict[str, Any]:
+    finish.tell_sessions(shop.place, "s1", began=began, passed=passed, limits=LIMITS)
+    return runtime.session(shop.place.state, "s1") or {}
+
+
+def rule(shop: Workshop) -> str:
+    row = runtime.session(shop.place.state, "s1")
+    event = host.Event({"session_id": "s1"}, repr(shop.now).encode())
+    return stop.decide(stop.Situation(event, row, LIMITS, shop.now + 60)).name
+
+
+def test_stop_holds_from_begin_until_finish_passes(shop: Workshop) -> None:
+    shop.add(**checks(path_check(), "Is it readable?"))
+    assert tell(shop) == {}
+    assert rule(shop) == "not-active"
+    shop.begin()
+    work = tell(shop, "G1")["work"]["verify"]
+    assert (work["state"], work["open"], work["total"]) == ("active", 6, 6)
+    assert work["next"].startswith("G1 checks: ")
+    assert rule(shop) == "block"
+    shop.work()
+    shop.finish()
+    assert tell(shop)["work"]["verify"]["next"].startswith("G1 q1: omo verify answer G1 --question q1")
+    assert rule(shop) == "block"
+    shop.answer_all()
+    assert tell(shop)["work"]["verify"]["open"] == 1
+    shop.finish()
+    assert tell(shop, passed=True)["work"]["verify"]["state"] == "done"
+    assert rule(shop) == "done"
+
+
+def test_a_failed_goal_still_holds_and_an_exhausted_one_waits_for_the_user(shop: Workshop) -> None:
+    shop.add(max_retries=2, **checks(path_check()))
+    shop.begin()
+    tell(shop, "G1")
+    shop.finish()
+    work = tell(shop)["work"]["verify"]
+    assert (work["state"], work["open"]) == ("active", 1)
+    assert "omo verify begin G1" in work["next"]
+    assert rule(shop) == "block"
+    shop.begin()
+    tell(shop, "G1")
+    shop.finish()
+    work = tell(shop)["work"]["verify"]
+    assert (work["state"], work["told"]) == ("blocked", False)
+    assert "--again" in work["question"]
+    assert rule(shop) == "waiting"
+
+
+def test_an_unresolved_hypothesis_waits(shop: Workshop) -> None:
+    shop.add(hypothesis="H1")
+    shop.begin()
+    tell(shop, "G1")
+    shop.finish(hypothesis="pending")
+    assert tell(shop)["work"]["verify"]["state"] == "waiting"
+    assert rule(shop) == "waiting"
+
+
+def test_a_pass_is_verified_progress_and_nothing_else_is(shop: Workshop) -> None:
+    add(shop, "A")
+    add(shop, "B")
+    shop.begin("A")
+    tell(shop, "A")
+    shop.begin("B")
+    tell(shop, "B")
+    use_blocks(shop, 5)
+    shop.finish("A")
+    assert tell(shop)["ulw"]["stopBlocks"] == 5
+    complete(shop, "A")
+    assert tell(shop, passed=True)["ulw"]["stopBlocks"] == 0
+    assert rule(shop) == "block"  # B is open
+
+
+def use_blocks(shop: Workshop, count: int) -> None:
+    def count_up(row: dict[str, Any] | None) -> runtime.Change:
+        return runtime.Change(None, session.note(row or {}, stopBlocks=count), [{"kind": "test"}])
+
+    runtime.change_session(shop.place.state, "s1", count_up, actor="test", now=shop.now, wait=5.0)
+
+
+@pytest.mark.parametrize("change", ["cancel", "pause", "exhaust"])
+def test_what_the_user_or_a_breaker_ended_is_not_revived_by_the_agent(shop: Workshop, change: str) -> None:
+    shop.add(**checks(path_check()))
+    shop.begin()
+    tell(shop, "G1")
+
+    def end(row: dict[str, Any] | None) -> runtime.Change:
+        assert row is not None
+        after = {
+            "cancel": lambda: session.cancel(row, reason="user", now=shop.now),
+            "pause": lambda: session.suspend(row, state="paused", why="the user asked"),
+            "exhaust": lambda: session.end(row, state="exhausted", rule="cap"),
+        }[change]()
+        return runtime.Change(None, after, [{"kind": "test"}])
+
+    runtime.change_session(shop.place.state, "s1", end, actor="test", now=shop.now, wait=5.0)
+    before = rule(shop)
+    shop.begin()
+    tell(shop, "G1")
+    assert rule(shop) == before != "block"
+    shop.work()
+    shop.finish()
+    assert tell(shop)["work"]["verify"]["state"] == "done"
+
+
+def test_the_session_catches_up_after_a_crash_between_journal_and_runtime(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    shop.begin()
+    tell(shop, "G1")
+    shop.work()
+    shop.finish()
+    assert rule(shop) == "block"
+    tell(shop)
+    assert rule(shop) == "done"
+
+
+def test_looking_changes_nothing(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    shop.begin()
+    tell(shop, "G1")
+    files = [Path(shop.place.journal.path), Path(shop.place.state, "runtime.local.json")]
+    before = [path.read_bytes() for path in files]
+    for _ in range(10):
+        shop.steps()
+        tell(shop)
+    assert [path.read_bytes() for path in files] == before

@@ -1,0 +1,223 @@
+"""Goal files are strict and told all at once; where a goal stands is a fold of one journal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.errors import BadInput, Refused
+from omo.verify import finish, goals
+from tests.verify.workshop import Workshop, checks, path_check, project
+
+WHY = "the test machine was broken, not the work"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    return project(tmp_path / "p")
+
+
+def parse(**fields: Any) -> goals.GoalFile:
+    return goals.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
+
+
+def test_a_goal_needs_only_an_id_and_a_title() -> None:
+    spec = parse()
+    assert (spec.category, spec.max_retries, spec.participants) == ("general", 3, ["agent"])
+    assert spec.verification.checks == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "expected"),
+    [
+        ({"blocked_by": None}, "blocked_by", []),
+        ({"blocked_by": "G0"}, "blocked_by", ["G0"]),
+        ({"blocked_by": ["G0", "G2"]}, "blocked_by", ["G0", "G2"]),
+        ({"depends_on": None}, "needed", []),
+        ({"depends_on": "G0"}, "needed", ["G0"]),
+        ({"depends_on": ["G0", {"goal_id": "G2", "expects": "the schema"}]}, "needed", ["G0", "G2"]),
+        ({"depends_on": {"goal_id": "G2"}}, "needed", ["G2"]),
+        ({"participants": "user"}, "participants", ["user"]),
+        ({"remind_days": 2}, "every", 2 * 24 * 3600.0),
+        ({"hypothesis": "H1"}, "hypothesis", goals.Hypothesis(id="H1")),
+    ],
+)
+def test_lists_may_be_null_or_one_name(fields: dict[str, Any], name: str, expected: Any) -> None:
+    assert getattr(parse(**fields), name) == expected
+
+
+def test_every_defect_is_told_in_one_answer() -> None:
+    data = {
+        "id": "../x",
+        "titel": "a title",
+        "max_retries": 0,
+        "recurring": "yes",
+        "interval_hours": -1,
+        "verification": {"cheks": [], "checks": [{"type": "file_exists", "path": "x"}]},
+        "depends_on": [{"goal": "G2"}],
+    }
+    with pytest.raises(BadInput) as caught:
+        goals.parse_goal(data, "goal.yaml")
+    told = caught.value.details["defects"]
+    assert isinstance(told, list)
+    text = "\n".join(told)
+    for part in (
+        "id: ",
+        "titel: no such field; did you mean title?",
+        "title: Field required",
+        "max_retries: ",
+        "recurring: ",
+        "interval_hours: ",
+        "verification.cheks: no such field; did you mean checks?",
+        "did you mean path?",
+        "depends_on.0.goal_id: Field required",
+        "depends_on.0.goal: no such field; did you mean goal_id?",
+    ):
+        assert part in text, part
+
+
+@pytest.mark.parametrize("field", ["blocked_by", "depends_on"])
+def test_a_goal_cannot_wait_for_itself(field: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        parse(**{field: "G1"})
+    assert "G1 cannot wait for itself" in str(caught.value.details["defects"])
+
+
+@pytest.mark.parametrize("data", [None, [], "G1", 3])
+def test_what_is_no_object_is_no_goal(data: object) -> None:
+    with pytest.raises(BadInput, match="not a goal"):
+        goals.parse_goal(data, "goal.json")
+
+
+def test_the_contract_changes_with_what_has_to_be_shown_and_with_nothing_else() -> None:
+    plain = parse()
+    assert parse(title="Another title", description="longer", category="x").contract == plain.contract
+    changed = [parse(routine=True), parse(guard=True), parse(verification={"outcomes": ["a"]}), parse(**checks("a?"))]
+    assert len({one.contract for one in changed} | {plain.contract}) == 5
+
+
+def test_a_goal_whose_every_check_passes_already_is_refused_unless_it_is_a_guard(shop: Workshop) -> None:
+    with pytest.raises(Refused, match="every check passes before the work"):
+        shop.add(**checks(path_check("README.md")))
+    assert shop.place.goals() == {}
+    assert shop.add(guard=True, **checks(path_check("README.md"))).status == "pending"
+    assert shop.add(id="G2", **checks(path_check("README.md"), path_check("new.py", "new"))).status == "pending"
+    assert shop.add(id="G3").status == "pending"
+
+
+def test_begin_marks_it_in_progress_and_again_resumes_it(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    assert shop.begin() is True
+    assert shop.goal().status == "in-progress"
+    assert shop.begin() is False
+    assert shop.kinds().count("begun") == 1
+
+
+def test_begin_refuses_what_is_blocked_over_or_unknown(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    shop.add(id="G2", blocked_by="G1", **checks(path_check("b.py")))
+    with pytest.raises(Refused, match="G2 is blocked by G1"):
+        shop.begin("G2")
+    with pytest.raises(BadInput, match="no goal 'G9'"):
+        shop.begin("G9")
+    shop.begin()
+    shop.work()
+    shop.finish()
+    with pytest.raises(Refused, match="G1 is completed since"):
+        shop.begin()
+
+
+def fail(shop: Workshop, times: int) -> None:
+    for _ in range(times):
+        shop.begin()
+        assert shop.finish(learned="the lexer drops quotes").decision.verdict == "fail"
+
+
+def test_failing_is_bounded_and_only_the_user_opens_it_again(shop: Workshop) -> None:
+    shop.add(max_retries=2, **checks(path_check()))
+    fail(shop, 1)
+    goal = shop.goal()
+    assert (goal.status, goal.failures, goal.learned) == ("pending", 1, "the lexer drops quotes")
+    assert "check there" in goal.reason
+    fail(shop, 1)
+    assert shop.goal().status == "exhausted"
+    with pytest.raises(Refused, match="failed verification 2 of 2 times") as caught:
+        shop.begin()
+    assert "--again" in caught.value.fix
+    with pytest.raises(Refused, match="the user's to say"):
+        shop.begin(again=WHY)
+    with pytest.raises(Refused, match="failed verification 2 of 2"):
+        shop.add(max_retries=9, **checks(path_check()))
+    user = shop.as_user()
+    with pytest.raises(BadInput, match="explains nothing"):
+        user.begin(again="because")
+    user.begin(again=WHY)
+    assert (shop.goal().status, shop.goal().failures) == ("in-progress", 0)
+
+
+def test_filing_anew_by_the_user_wipes_the_failures_off(shop: Workshop) -> None:
+    shop.add(max_retries=1, **checks(path_check()))
+    fail(shop, 1)
+    shop.as_user().add(**checks(path_check()))
+    shop.tick()
+    assert (shop.goal().status, shop.goal().failures, shop.goal().refiled) == ("pending", 0, 1)
+
+
+def test_the_agent_cannot_lower_a_bar_the_user_set(shop: Workshop) -> None:
+    shop.as_user().add(blocked_by="G0", **checks(path_check()))
+    shop.tick()
+    for change in ({}, {"blocked_by": "G0"}, checks(path_check()), {"blocked_by": "G0", **checks("Is it?")}):
+        with pytest.raises(Refused, match="filed by the user"):
+            shop.add(**change)
+    shop.add(blocked_by="G0", **checks(path_check()))
+    with pytest.raises(Refused, match="filed by the user"):
+        shop.add()
+
+
+def test_the_agent_cannot_file_itself_more_tries(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    fail(shop, 1)
+    with pytest.raises(Refused, match="max_retries 9"):
+        shop.add(max_retries=9, **checks(path_check()))
+    shop.add(**checks(path_check(), path_check("other.py", "other")))
+    assert (shop.goal().failures, shop.goal().refiled) == (1, 1)
+
+
+def test_a_damaged_journal_refuses_completion_and_is_repaired_by_the_user(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    shop.add(id="G2")
+    shop.begin()
+    shop.work()
+    path = Path(shop.place.journal.path)
+    path.write_text(path.read_text().replace('"kind": "begun"', '"kind": "begun", "x": 1'), encoding="utf-8")
+    for attempt in (lambda: shop.finish(), lambda: finish.unblock(shop.place, "G1", summary="handed on to the next")):
+        with pytest.raises(Refused, match="is damaged") as caught:
+            attempt()
+        assert "omo verify repair" in caught.value.fix
+    with pytest.raises(Refused, match="only the user"):
+        goals.repair(shop.place)
+    kept = goals.repair(shop.as_user().place)
+    assert (path.parent / kept).exists()
+    assert [goal.status for goal in shop.place.goals().values()] == ["pending", "pending"]
+    with pytest.raises(Refused, match="needs no repair"):
+        goals.repair(shop.as_user().place)
+    shop.begin()
+    assert shop.finish().decision.verdict == "pass"
+
+
+def test_rows_cut_off_the_end_are_noticed(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    shop.begin()
+    shop.work()
+    path = Path(shop.place.journal.path)
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]), encoding="utf-8")
+    with pytest.raises(Refused, match="is damaged"):
+        shop.finish()
+
+
+def test_a_row_of_a_newer_omo_is_passed_over(shop: Workshop) -> None:
+    shop.add()
+    shop.place.change(lambda known: (None, [{"kind": "from-the-future", "goal": "G1"}]))
+    assert shop.goal().status == "pending"

@@ -1,0 +1,362 @@
+"""Every answer is judged by code, bound to goal, contract and tree, and refused with what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.errors import BadInput, OmoError, Refused
+from omo.verify import questions
+from tests.verify.workshop import Q3, Workshop, checklist, checks, item, path_check, project, q1, q2
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    """A goal without checks, begun, its work done."""
+    shop = project(tmp_path / "p")
+    shop.add(category="parser", verification={"outcomes": ["quoted text stays whole"]})
+    shop.begin()
+    shop.work()
+    return shop
+
+
+def told(caught: pytest.ExceptionInfo[OmoError]) -> str:
+    return "\n".join([caught.value.message, *map(str, caught.value.details.get("defects", [])), caught.value.fix])  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("listed", "owed"),
+    [
+        ([], {"q1", "q1.5", "q2", "q3", "finish"}),
+        ([path_check()], {"checks", "finish"}),
+        ([path_check(), "Is it readable?"], {"checks", "q1", "q1.5", "q2", "q3", "finish"}),
+        ([{"type": "judge", "question": "Is it readable?"}], {"q1", "q1.5", "q2", "q3", "finish"}),
+    ],
+)
+def test_questions_are_owed_where_checks_cannot_speak(tmp_path: Path, listed: list[Any], owed: set[str]) -> None:
+    shop = project(tmp_path / "p")
+    shop.add(**checks(*listed))
+    assert shop.steps() == {}
+    shop.begin()
+    assert set(shop.steps()) == owed
+
+
+def test_an_honest_run_goes_through_on_the_first_try(shop: Workshop) -> None:
+    shop.answer_all()
+    assert set(shop.steps().values()) == {"done", "owed"}
+    done = shop.finish()
+    assert (done.decision.verdict, done.goal.status, done.exit_code) == ("pass", "completed", 0)
+
+
+REFUSED_Q1: list[tuple[dict[str, Any], str]] = [
+    ({**q1(), "artifact": "nowhere.py"}, "is not there"),
+    ({**q1(), "artifact": "empty.txt"}, "is empty"),
+    ({**q1(), "artifact": "../outside.txt"}, "outside the project"),
+    ({**q1(), "artifact": "README.md"}, "older than the work"),
+    ({**q1(), "statement": "The parser seems to be done because `parser.py` is there."}, "hedges"),
+    ({**q1(), "statement": "It works."}, "because"),
+    ({**q1(), "statement": "The parser is done because it is."}, "nothing after"),
+    ({**q1(), "statement": "The parser is done because `parser.py` contains `tokenize_all`."}, "positive-state"),
+    ({**q1(), "goal": "G7"}, "answer for goal 'G7'"),
+]
+
+
+@pytest.mark.parametrize(("data", "why"), REFUSED_Q1)
+def test_q1_needs_an_artifact_and_a_statement_that_hold(shop: Workshop, data: dict[str, Any], why: str) -> None:
+    shop.write("empty.txt", "")
+    (shop.root.parent / "outside.txt").write_text("x")
+    with pytest.raises(Refused) as caught:
+        shop.answer("q1", data)
+    assert why in told(caught)
+    assert caught.value.fix
+    assert "answered" not in shop.kinds()
+
+
+def test_a_touched_file_is_not_made_new_by_touching_it(shop: Workshop) -> None:
+    os.utime(shop.root / "README.md", (shop.now, shop.now))
+    with pytest.raises(Refused, match="older than the work"):
+        shop.answer("q1", q1("README.md"))
+
+
+def test_a_claim_that_code_contradicts_leaves_a_gap_and_can_be_overridden_by_name(shop: Workshop) -> None:
+    data = {**q1(), "statement": "The parser is done because `parser.py` contains `tokenize_all`."}
+    with pytest.raises(Refused, match="claims what code cannot confirm"):
+        shop.answer("q1", data)
+    assert shop.kinds()[-1] == "gap"
+    with pytest.raises(BadInput, match="explains nothing"):
+        shop.answer("q1", {**data, "override": "no"})
+    judged = shop.answer("q1", {**data, "override": "the name is built at run time, see line 3"})
+    assert "built at run time" in judged.overrides[0]
+    shop.answer("q1.5", checklist())
+    shop.answer("q2", q2())
+    done = shop.finish()
+    assert done.decision.verdict == "pass"
+    assert "built at run time" in done.data["overrides"][0]
+
+
+@pytest.mark.parametrize(
+    ("question", "data", "defects"),
+    [
+        ("q1", {}, ["artifact: ", "statement: "]),
+        ("q1", {"artefact": "x", "statement": "y"}, ["artefact: no such field; did you mean artifact?"]),
+        ("q1", [], ["the file: "]),
+        ("q1.5", {"items": [{"question": "x"}]}, ["items.0.dimension", "items.0.result", "items.0.covered"]),
+        ("q1.5", {"items": [item("x", "looks")]}, ["items.0.dimension: "]),
+        ("q2", {"checked": "yes"}, ["checked: "]),
+        ("q3", {"scope": "system"}, ["scope: "]),
+    ],
+)
+def test_an_answer_of_another_shape_is_told_every_defect(
+    shop: Workshop, question: str, data: object, defects: list[str]
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        shop.answer(question, data)
+    for part in defects:
+        assert part in told(caught)
+
+
+def test_q15_and_q2_come_after_q1(shop: Workshop) -> None:
+    for question, data in (("q1.5", checklist()), ("q2", q2())):
+        with pytest.raises(Refused, match=f"{question} comes after q1"):
+            shop.answer(question, data)
+
+
+def without(dimension: str) -> dict[str, Any]:
+    items = [one for one in checklist()["items"] if one["dimension"] != dimension]
+    return {"items": [*items, *(item(f"Is it so, number {n}?", items[0]["dimension"]) for n in range(5 - len(items)))]}
+
+
+REFUSED_Q15: list[tuple[dict[str, Any], str]] = [
+    ({"items": checklist()["items"][:4]}, "items: 4, not 5 to 10"),
+    *((without(name), f"none about {name}") for name in questions.DIMENSIONS),
+    (checklist(item("Does the parser handle quotes?", "correctness")), "only restates the title"),
+    (checklist(item("Is a quoted string returned whole?", "correctness")), "asked twice"),
+    ({"items": [{**one, "result": "na"} for one in checklist()["items"]]}, "every result is na"),
+    ({"items": [{**one, "evidence": ""} for one in checklist()["items"]]}, "says nothing of what was seen"),
+    ({"items": [{**one, "evidence": "it seems to be fine"} for one in checklist()["items"]]}, "hedges"),
+]
+
+
+@pytest.mark.parametrize(("data", "why"), REFUSED_Q15)
+def test_a_checklist_looks_from_every_side(shop: Workshop, data: dict[str, Any], why: str) -> None:
+    shop.answer("q1", q1())
+    with pytest.raises(Refused) as caught:
+        shop.answer("q1.5", data)
+    assert why in told(caught)
+
+
+def test_ten_items_are_enough(shop: Workshop) -> None:
+    shop.answer("q1", q1())
+    with pytest.raises(BadInput):
+        shop.answer("q1.5", checklist(*(item(f"Is number {n} right?", "correctness") for n in range(6))))
+    assert (
+        shop.answer("q1.5", checklist(*(item(f"Is number {n} right?", "correctness") for n in range(5)))).result == "ok"
+    )
+
+
+def test_a_routine_goal_owes_three_items_of_any_kind(tmp_path: Path) -> None:
+    shop = project(tmp_path / "p")
+    shop.add(routine=True)
+    shop.begin()
+    shop.work()
+    shop.answer("q1", q1())
+    three = {"items": [item(f"Is number {n} right?", "presence") for n in range(3)]}
+    with pytest.raises(Refused, match="does not look"):
+        shop.answer("q1.5", {"items": three["items"][:2]})
+    assert shop.answer("q1.5", three).result == "ok"
+
+
+def test_a_failed_covered_item_fails_the_goal_and_counts_as_assessed(shop: Workshop) -> None:
+    shop.answer("q1", q1())
+    judged = shop.answer("q1.5", checklist(item("Are nested quotes whole?", "correctness", "fail", covered=True)))
+    assert (judged.result, judged.missing) == ("failed", [])
+    assert shop.steps()["q1.5"] == "failed"
+    shop.answer("q2", q2())
+    done = shop.finish()
+    assert (done.decision.verdict, done.exit_code) == ("fail", 3)
+    assert "Are nested quotes whole?" in done.decision.reason
+
+
+def test_an_uncovered_failure_never_gates_and_is_kept_for_better_goals(shop: Workshop) -> None:
+    shop.answer("q1", q1())
+    judged = shop.answer("q1.5", checklist(item("Is there a changelog entry?", "integration", "fail")))
+    assert (judged.result, judged.missing) == ("ok", ["Is there a changelog entry?"])
+    assert questions.log_missing(shop.place, shop.goal(), judged.missing) == ""
+    rows = Path(shop.place.state, "verify", "missing-verification-criteria.jsonl").read_text().splitlines()
+    assert json.loads(rows[0])["items"] == ["Is there a changelog entry?"]
+    shop.answer("q2", q2())
+    assert shop.finish().decision.verdict == "pass"
+    shop.add(id="G2", category="parser")
+    assert "G1 never asked: Is there a changelog entry?" in questions.guardrails(shop.place, shop.goal("G2"))
+
+
+def test_calling_an_outcome_of_the_goal_uncovered_does_not_make_it_so(shop: Workshop) -> None:
+    shop.answer("q1", q1())
+    judged = shop.answer("q1.5", checklist(item("Is it so that quoted text stays whole?", "correctness", "fail")))
+    assert judged.result == "failed"
+
+
+def test_what_was_found_broken_is_not_mended_by_saying_it_differently(shop: Workshop) -> None:
+    shop.answer("q1", q1())
+    shop.answer("q1.5", checklist(item("Are nested quotes whole?", "correctness", "fail", covered=True)))
+    with pytest.raises(Refused, match="failed on exactly this tree"):
+        shop.answer("q1.5", checklist())
+    shop.work(text="def parse(text): return [text] if text else []\n")
+    shop.answer("q1", q1())
+    assert shop.answer("q1.5", checklist()).result == "ok"
+
+
+Q2_CASES: list[tuple[dict[str, Any], str]] = [
+    (q2(), "ok"),
+    (q2(failure_mode=""), "gap"),
+    (q2(failure_mode="something could go wrong"), "gap"),
+    (q2(failure_mode="None", checked=False), "gap"),
+    (q2(problem="parse('a b') came back as one token"), "failed"),
+    (q2(checked=False), "named, but checked is false"),
+    (q2(how=""), "does not say what was run"),
+    (q2(statement="It is probably right because `parser.py` was read."), "hedges"),
+    (q2(statement="The old path is gone because `parser.py` does not exist."), "exhaustive-search"),
+]
+
+
+@pytest.mark.parametrize(("data", "expected"), Q2_CASES)
+def test_q2_names_how_it_could_look_done_and_looks(shop: Workshop, data: dict[str, Any], expected: str) -> None:
+    shop.answer("q1", q1())
+    if expected in ("ok", "gap", "failed"):
+        assert shop.answer("q2", data).result == expected
+        assert ("gap" in shop.kinds()) == (expected != "ok")
+        return
+    with pytest.raises(Refused) as caught:
+        shop.answer("q2", data)
+    assert expected in told(caught)
+
+
+def test_a_vague_q2_is_a_soft_gap_that_the_next_goal_is_shown(shop: Workshop) -> None:
+    shop.answer("q1", q1())
+    shop.answer("q1.5", checklist())
+    shop.answer("q2", {"failure_mode": ""})
+    assert shop.finish().decision.verdict == "pass"
+    shop.add(id="G2", category="parser")
+    assert any("G1 left a gap in q2" in one for one in questions.guardrails(shop.place, shop.goal("G2")))
+
+
+@pytest.mark.parametrize("scope", ["unit", "integration"])
+def test_q3_is_recorded_and_never_gates(shop: Workshop, scope: str) -> None:
+    shop.answer("q1", q1())
+    shop.answer("q1.5", checklist())
+    shop.answer("q2", q2())
+    if scope == "unit":
+        shop.answer("q3", {"scope": scope})
+    assert shop.finish().decision.verdict == "pass"
+    assert (shop.kinds()[-1] == "gap") == (scope != "unit")
+
+
+def test_an_interrupted_verification_resumes_where_it_was(shop: Workshop) -> None:
+    shop.answer("q1", q1())
+    shop.answer("q1.5", checklist())
+    again = Workshop(shop.root, shop.now + 3600)
+    assert again.begin() is False
+    assert [name for name, state in again.steps().items() if state == "done"] == ["q1", "q1.5"]
+    again.answer("q2", q2())
+    again.answer("q3", Q3)
+    assert again.finish().decision.verdict == "pass"
+
+
+def test_an_edit_stales_every_answer(shop: Workshop) -> None:
+    shop.answer_all()
+    shop.write("other.py", "x = 1\n")
+    assert {shop.steps()[name] for name in questions.ESCALATION} == {"stale"}
+    done = shop.finish()
+    assert (done.decision.verdict, done.exit_code, done.goal.status) == ("unknown", 4, "in-progress")
+    assert "q1 is stale (the tree was changed since)" in done.decision.reason
+    (shop.root / "other.py").unlink()
+    assert shop.finish().decision.verdict == "pass"
+
+
+def test_another_contract_stales_every_answer(shop: Workshop) -> None:
+    shop.answer_all()
+    shop.add(verification={"outcomes": ["quoted text stays whole", "escapes work"]})
+    assert shop.steps()["q1"] == "stale"
+    assert "verification was changed" in shop.finish().decision.reason
+
+
+def test_an_ignored_artifact_that_changes_stales_the_answer_that_names_it(shop: Workshop) -> None:
+    shop.write(".gitignore", "dist/\n")
+    shop.write("dist/report.txt", "3 passed\n")
+    shop.answer("q1", q1("dist/report.txt"))
+    shop.write("dist/report.txt", "2 passed, 1 failed\n")
+    assert shop.steps()["q1"] == "stale"
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_answer_files_in_the_project_do_not_stale_the_answers(shop: Workshop, ahead: bool) -> None:
+    answers = {"q1": q1(), "q1.5": checklist(), "q2": q2(), "q3": Q3}
+    if ahead:
+        for name, data in answers.items():
+            shop.write(f"{name}.json", json.dumps(data))
+    for name, data in answers.items():
+        shop.answer(name, data, file=f"{name}.json")
+    assert shop.finish().decision.verdict == "pass"
+
+
+def test_the_answers_of_another_goal_are_refused(shop: Workshop) -> None:
+    shop.answer_all()
+    shop.finish()
+    shop.add(id="G2")
+    shop.begin("G2")
+    with pytest.raises(Refused, match="word for word, the answer to q1 of goal G1"):
+        shop.answer("q1", q1(), "G2")
+    other = {**q1(), "statement": "The other parser is in place because `parser.py` was read again."}
+    with pytest.raises(Refused, match="already proves goal G1"):
+        shop.answer("q1", other, "G2")
+    shop.work("other.py", "def other(): ...\n")
+    shop.answer("q1", q1("other.py"), "G2")
+    with pytest.raises(Refused, match=r"word for word, the answer to q1\.5 of goal G1"):
+        shop.answer("q1.5", checklist(), "G2")
+
+
+def test_answers_need_a_goal_in_progress_and_end_with_the_attempt(shop: Workshop) -> None:
+    shop.answer("q1", q1())
+    shop.answer("q1.5", checklist(item("Are nested quotes whole?", "correctness", "fail", covered=True)))
+    shop.finish()
+    with pytest.raises(Refused, match="G1 is pending, not in progress"):
+        shop.answer("q1", q1())
+    shop.begin()
+    assert shop.steps()["q1"] == "owed"
+    shop.answer_all()
+    assert shop.finish().decision.verdict == "pass"
+
+
+def test_last_rounds_evidence_does_not_prove_this_round(tmp_path: Path) -> None:
+    shop = project(tmp_path / "p")
+    shop.add(recurring=True)
+    shop.begin()
+    shop.work()
+    shop.answer_all()
+    assert shop.finish().decision.verdict == "pass"
+    shop.tick(30 * 3600)
+    shop.begin()
+    with pytest.raises(Refused, match="older than the work"):
+        shop.answer("q1", q1())
+
+
+def test_guardrails_show_what_this_category_failed_and_nothing_of_others(shop: Workshop) -> None:
+    shop.add(id="G2", category="docs", **checks(path_check("guide.md")))
+    shop.begin("G2")
+    shop.finish("G2", learned="the guide is built elsewhere")
+    told = questions.guardrails(shop.place, shop.goal("G2"))
+    assert len(told) == 1
+    assert "G2 failed: check there" in told[0]
+    assert "the guide is built elsewhere" in told[0]
+    assert questions.guardrails(shop.place, shop.goal("G1")) == []
+
+
+def test_guardrails_that_cannot_be_read_stop_nothing(shop: Workshop) -> None:
+    os.mkdir(Path(shop.place.state, "verify", "missing-verification-criteria.jsonl"))
+    (line,) = questions.guardrails(shop.place, shop.goal())
+    assert "could not be read" in line
+    assert questions.log_missing(shop.place, shop.goal(), ["x"]) != ""

@@ -1,0 +1,137 @@
+"""Streaks: one pure step, exact at its boundary, and one row that carries all of it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omo.errors import Refused
+from omo.verify import finish, streaks
+from omo.verify.streaks import HOUR, Streak
+from tests.verify.workshop import Workshop, checks, path_check, project
+
+LAST = 1_771_780_801.25
+hours = st.floats(min_value=0.01, max_value=10_000, allow_nan=False)
+counts = st.integers(min_value=0, max_value=10**6)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    return project(tmp_path / "p")
+
+
+@pytest.mark.parametrize(
+    ("given_hours", "days", "expected"),
+    [(None, None, 24), (6.0, None, 6), (6.0, 2.0, 6), (None, 2.0, 48), (None, 0.5, 12)],
+)
+def test_the_interval_is_hours_else_days_else_a_day(
+    given_hours: float | None, days: float | None, expected: float
+) -> None:
+    assert streaks.interval(given_hours, days) == expected * HOUR
+
+
+@pytest.mark.parametrize(
+    ("last", "now", "expected"),
+    [
+        (None, LAST, 5),
+        (LAST, LAST + 24 * HOUR, 5),
+        (LAST, LAST + 48 * HOUR, 5),
+        (LAST, LAST + 48 * HOUR + 0.002, 1),
+        (LAST, LAST + 1000 * HOUR, 1),
+    ],
+)
+def test_twice_the_interval_continues_and_a_moment_more_does_not(last: float | None, now: float, expected: int) -> None:
+    after = streaks.achieved(Streak(4, 9, 20, last), every=24 * HOUR, now=now)
+    assert (after.current, after.longest, after.count, after.last) == (expected, 9, 21, now)
+
+
+@given(hours, counts, counts)
+def test_the_boundary_is_exact_for_every_interval(interval: float, current: int, longest: int) -> None:
+    before = Streak(current, max(current, longest), current, LAST)
+    every = interval * HOUR
+    assert streaks.achieved(before, every=every, now=LAST + 2 * every).current == current + 1
+    assert streaks.achieved(before, every=every, now=LAST + 2 * every + 0.01).current == 1
+    assert streaks.is_due(before, every=every, now=LAST + every)
+    assert not streaks.is_due(before, every=every, now=LAST + every - 0.01)
+
+
+@given(st.lists(st.floats(min_value=0, max_value=100, allow_nan=False), max_size=40), hours)
+def test_the_longest_is_the_most_there_ever_was(gaps: list[float], interval: float) -> None:
+    streak, now, seen = Streak(), LAST, [0]
+    for gap in gaps:
+        now += gap * HOUR
+        streak = streaks.achieved(streak, every=interval * HOUR, now=now)
+        seen.append(streak.current)
+        assert streaks.of_row(streaks.row("G1", streak)) == streak
+    assert streak.longest == max(seen)
+    assert streak.count == len(gaps)
+
+
+def recurring(shop: Workshop, **fields: Any) -> None:
+    shop.add(recurring=True, interval_hours=6, **checks(path_check()), **fields)
+    shop.work()
+
+
+def test_a_recurring_goal_never_completes_and_is_not_due_at_once(shop: Workshop) -> None:
+    recurring(shop)
+    shop.begin()
+    done = shop.finish()
+    assert (done.decision.verdict, done.exit_code, done.data["goal_completed"]) == ("pass", 0, False)
+    goal = shop.goal()
+    assert (goal.status, goal.count, goal.streak.current) == ("pending", 1, 1)
+    with pytest.raises(Refused, match="not due before"):
+        shop.begin()
+    shop.tick(6 * HOUR)
+    shop.begin()
+    shop.finish()
+    assert shop.goal().streak.current == 2
+    shop.tick(20 * HOUR)
+    shop.begin()
+    shop.finish()
+    assert (shop.goal().streak.current, shop.goal().streak.longest) == (1, 2)
+
+
+def test_achieved_now_is_believed_only_as_far_as_the_checks_go(shop: Workshop) -> None:
+    recurring(shop)
+    finish.achieve(shop.place, "G1")
+    assert shop.goal().streak.current == 1
+    with pytest.raises(Refused, match="not due"):
+        finish.achieve(shop.place, "G1")
+    shop.tick(7 * HOUR)
+    (shop.root / "parser.py").unlink()
+    with pytest.raises(Refused, match="not achieved: check there"):
+        finish.achieve(shop.place, "G1")
+    assert shop.goal().streak.count == 1
+
+
+def test_of_many_who_achieve_at_once_one_is_counted(shop: Workshop) -> None:
+    recurring(shop)
+
+    def try_once(_: int) -> int:
+        try:
+            finish.achieve(shop.place, "G1")
+        except Refused:
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(try_once, range(16))) == 1
+    assert shop.goal().streak == Streak(1, 1, 1, shop.now)
+    assert shop.place.journal.problems() == []
+
+
+def test_only_recurring_goals_have_a_streak(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    with pytest.raises(Refused, match="not recurring"):
+        finish.achieve(shop.place, "G1")
+
+
+def test_a_recurring_goal_with_questions_is_not_achieved_by_saying_so(shop: Workshop) -> None:
+    shop.add(recurring=True)
+    with pytest.raises(Refused, match="questions are open"):
+        finish.achieve(shop.place, "G1")

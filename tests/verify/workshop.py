@@ -1,0 +1,127 @@
+"""A project with goals in it, and answers that hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from omo.verify import finish, goals, questions
+
+NOW = 1_771_780_801.0
+SUMMARY = "parser.py splits quoted text into one token"
+LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64, "max_hours": 8.0}
+
+
+@dataclass
+class Workshop:
+    root: Path
+    now: float = NOW
+    by: str = "agent"
+
+    @property
+    def place(self) -> goals.Place:
+        return goals.Place(str(self.root / ".sisyphus" / "cc-omo"), str(self.root), self.by, self.now, 5.0)
+
+    def write(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, (self.now + 0.5, self.now + 0.5))
+
+    def tick(self, seconds: float = 1.0) -> None:
+        self.now += seconds
+
+    def as_user(self) -> Workshop:
+        return replace(self, by="user")
+
+    def add(self, **fields: Any) -> goals.Goal:
+        self.tick()
+        spec = goals.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
+        return finish.add(self.place, spec, source="")[0]
+
+    def begin(self, name: str = "G1", again: str = "") -> bool:
+        self.tick()
+        is_new = goals.begin(self.place, name, session="s1", again=again)
+        finish.evaluate_now(self.place, name)
+        return is_new
+
+    def answer(self, question: str, data: Any, name: str = "G1", file: str | None = None) -> questions.Judged:
+        self.tick()
+        if file is not None:
+            self.write(file, json.dumps(data))
+        return questions.answer(self.place, name, question, data, file=file)
+
+    def finish(self, name: str = "G1", summary: str = SUMMARY, **options: Any) -> finish.Finished:
+        self.tick()
+        return finish.finish(self.place, name, summary=summary, **options)
+
+    def goal(self, name: str = "G1") -> goals.Goal:
+        return self.place.goal(name)
+
+    def steps(self, name: str = "G1") -> dict[str, str]:
+        listed = questions.steps(self.goal(name), self.place, questions.Trees(self.place))
+        return {step.name: step.state for step in listed}
+
+    def work(self, name: str = "parser.py", text: str = "def parse(text): return [text]\n") -> None:
+        self.write(name, text)
+
+    def answer_all(self, name: str = "G1", artifact: str = "parser.py") -> None:
+        for question, data in (("q1", q1(artifact)), ("q1.5", checklist(about=name)), ("q2", q2(artifact)), ("q3", Q3)):
+            self.answer(question, data, name)
+
+    def kinds(self) -> list[str]:
+        return [row["kind"] for row in self.place.journal.rows()]
+
+
+def project(root: Path) -> Workshop:
+    root.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    shop = Workshop(root)
+    shop.write("README.md", "A parser.\n")
+    os.utime(root / "README.md", (NOW - 90_000, NOW - 90_000))
+    return shop
+
+
+def path_check(path: str = "parser.py", name: str = "there") -> dict[str, Any]:
+    return {"id": name, "type": "path", "path": path}
+
+
+def checks(*listed: Any) -> dict[str, Any]:
+    return {"verification": {"checks": list(listed)}}
+
+
+def q1(artifact: str = "parser.py") -> dict[str, Any]:
+    return {"artifact": artifact, "statement": f"The parser is in place because `{artifact}` was read just now."}
+
+
+def item(question: str, dimension: str, result: str = "pass", *, covered: bool = False) -> dict[str, Any]:
+    evidence = "" if result == "na" else f"read the file for it: {question}"
+    return {"question": question, "dimension": dimension, "result": result, "covered": covered, "evidence": evidence}
+
+
+def checklist(*more: dict[str, Any], about: str = "G1") -> dict[str, Any]:
+    items = [
+        item(f"Does the module of {about} define parse?", "presence"),
+        item("Is a quoted string returned whole?", "correctness"),
+        item("Does the command import the module?", "integration"),
+        item("Does importing the module exit 0?", "breakage"),
+        item("Is an empty text accepted?", "correctness", "na"),
+    ]
+    return {"items": [*items, *more]}
+
+
+def q2(artifact: str = "parser.py", **changes: Any) -> dict[str, Any]:
+    return {
+        "failure_mode": f"{artifact} returns unquoted text unsplit as well",
+        "checked": True,
+        "how": "ran parse('a b') in a shell and read what it printed",
+        "statement": f"The split is right because `{artifact}` was run and exit code 0 came back.",
+        **changes,
+    }
+
+
+Q3 = {"scope": "integration", "statement": "The command is covered because `omo parse` was run."}
