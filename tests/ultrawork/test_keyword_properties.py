@@ -82,9 +82,9 @@ def test_the_word_in_front_of_a_task_starts_it(words: list[str]) -> None:
 def _seconds(prompt: str) -> float:
     best = float("inf")
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()  # our own work only, however busy the machine is
         read_prompt(prompt)
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 
 

@@ -12,7 +12,7 @@ from omo import host
 from omo.errors import BadInput, Refused
 from omo.state import runtime
 from omo.ultrawork import session, stop
-from omo.verify import finish
+from omo.verify import finish, session_summary, unblock
 from tests.verify.workshop import LIMITS, SUMMARY, Workshop, checks, path_check, project, q1
 
 
@@ -206,13 +206,13 @@ def test_a_predecessor_nobody_filed_still_blocks(shop: Workshop) -> None:
 def test_a_recurring_predecessor_hands_its_output_on_when_asked_and_only_once_it_passed(shop: Workshop) -> None:
     add(shop, "A", recurring=True)
     with pytest.raises(Refused, match="has not passed"):
-        finish.unblock(shop.place, "A", summary="A found three stale rows")
+        unblock.unblock(shop.place, "A", summary="A found three stale rows")
     shop.work("A.py")
     finish.achieve(shop.place, "A")
     add(shop, "B", blocked_by="A", depends_on="A")
     assert shop.goal("B").status == "blocked"
     shop.tick()
-    assert finish.unblock(shop.place, "A", summary="A found three stale rows") == ["B"]
+    assert unblock.unblock(shop.place, "A", summary="A found three stale rows") == ["B"]
     assert shop.goal("B").inputs["A"]["summary"] == "A found three stale rows"
 
 
@@ -340,7 +340,7 @@ def test_a_hypothesis_result_belongs_to_a_hypothesis(shop: Workshop) -> None:
 
 
 def tell(shop: Workshop, began: str = "", *, passed: bool = False) -> dict[str, Any]:
-    finish.tell_sessions(shop.place, "s1", began=began, passed=passed, limits=LIMITS)
+    session_summary.tell_sessions(shop.place, "s1", began=began, passed=passed, limits=LIMITS)
     return runtime.session(shop.place.state, "s1") or {}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.verify import finish, goals
+from omo.verify import goal_file, opening, unblock
 from tests.verify.workshop import Workshop, checks, path_check, project
 
 WHY = "the test machine was broken, not the work"
@@ -19,8 +19,8 @@ def shop(tmp_path: Path) -> Workshop:
     return project(tmp_path / "p")
 
 
-def parse(**fields: Any) -> goals.GoalFile:
-    return goals.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
+def parse(**fields: Any) -> goal_file.GoalFile:
+    return goal_file.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
 
 
 def test_a_goal_needs_only_an_id_and_a_title() -> None:
@@ -41,7 +41,7 @@ def test_a_goal_needs_only_an_id_and_a_title() -> None:
         ({"depends_on": {"goal_id": "G2"}}, "needed", ["G2"]),
         ({"participants": "user"}, "participants", ["user"]),
         ({"remind_days": 2}, "every", 2 * 24 * 3600.0),
-        ({"hypothesis": "H1"}, "hypothesis", goals.Hypothesis(id="H1")),
+        ({"hypothesis": "H1"}, "hypothesis", goal_file.Hypothesis(id="H1")),
     ],
 )
 def test_lists_may_be_null_or_one_name(fields: dict[str, Any], name: str, expected: Any) -> None:
@@ -59,7 +59,7 @@ def test_every_defect_is_told_in_one_answer() -> None:
         "depends_on": [{"goal": "G2"}],
     }
     with pytest.raises(BadInput) as caught:
-        goals.parse_goal(data, "goal.yaml")
+        goal_file.parse_goal(data, "goal.yaml")
     told = caught.value.details["defects"]
     assert isinstance(told, list)
     text = "\n".join(told)
@@ -88,7 +88,7 @@ def test_a_goal_cannot_wait_for_itself(field: str) -> None:
 @pytest.mark.parametrize("data", [None, [], "G1", 3])
 def test_what_is_no_object_is_no_goal(data: object) -> None:
     with pytest.raises(BadInput, match="not a goal"):
-        goals.parse_goal(data, "goal.json")
+        goal_file.parse_goal(data, "goal.json")
 
 
 def test_the_contract_changes_with_what_has_to_be_shown_and_with_nothing_else() -> None:
@@ -192,17 +192,17 @@ def test_a_damaged_journal_refuses_completion_and_is_repaired_by_the_user(shop: 
     shop.work()
     path = Path(shop.place.journal.path)
     path.write_text(path.read_text().replace('"kind": "begun"', '"kind": "begun", "x": 1'), encoding="utf-8")
-    for attempt in (lambda: shop.finish(), lambda: finish.unblock(shop.place, "G1", summary="handed on to the next")):
+    for attempt in (lambda: shop.finish(), lambda: unblock.unblock(shop.place, "G1", summary="handed on to the next")):
         with pytest.raises(Refused, match="is damaged") as caught:
             attempt()
         assert "omo verify repair" in caught.value.fix
     with pytest.raises(Refused, match="only the user"):
-        goals.repair(shop.place)
-    kept = goals.repair(shop.as_user().place)
+        opening.repair(shop.place)
+    kept = opening.repair(shop.as_user().place)
     assert (path.parent / kept).exists()
     assert [goal.status for goal in shop.place.goals().values()] == ["pending", "pending"]
     with pytest.raises(Refused, match="needs no repair"):
-        goals.repair(shop.as_user().place)
+        opening.repair(shop.as_user().place)
     shop.begin()
     assert shop.finish().decision.verdict == "pass"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from omo.verify import finish, goals, questions
+from omo.verify import finish, goal_checks, goal_file, goals, judging, opening, questions, steps
 
 NOW = 1_771_780_801.0
 SUMMARY = "parser.py splits quoted text into one token"
@@ -40,16 +40,16 @@ class Workshop:
 
     def add(self, **fields: Any) -> goals.Goal:
         self.tick()
-        spec = goals.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
-        return finish.add(self.place, spec, source="")[0]
+        spec = goal_file.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
+        return opening.add(self.place, spec, source="")[0]
 
     def begin(self, name: str = "G1", again: str = "") -> bool:
         self.tick()
-        is_new = goals.begin(self.place, name, session="s1", again=again)
-        finish.evaluate_now(self.place, name)
+        is_new = opening.begin(self.place, name, session="s1", again=again)
+        goal_checks.evaluate_now(self.place, name)
         return is_new
 
-    def answer(self, question: str, data: Any, name: str = "G1", file: str | None = None) -> questions.Judged:
+    def answer(self, question: str, data: Any, name: str = "G1", file: str | None = None) -> judging.Judged:
         self.tick()
         if file is not None:
             self.write(file, json.dumps(data))
@@ -63,7 +63,7 @@ class Workshop:
         return self.place.goal(name)
 
     def steps(self, name: str = "G1") -> dict[str, str]:
-        listed = questions.steps(self.goal(name), self.place, questions.Trees(self.place))
+        listed = steps.steps(self.goal(name), self.place, steps.Trees(self.place))
         return {step.name: step.state for step in listed}
 
     def work(self, name: str = "parser.py", text: str = "def parse(text): return [text]\n") -> None:

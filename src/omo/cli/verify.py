@@ -16,8 +16,21 @@ from omo.evidence import artifacts, documents
 from omo.shown import clip
 from omo.state import store
 from omo.ultrawork import session
+from omo.verify import (
+    decision,
+    goal_checks,
+    goal_file,
+    goals,
+    lessons,
+    opening,
+    questions,
+    replies,
+    session_summary,
+    steps,
+    streaks,
+)
 from omo.verify import finish as finishing
-from omo.verify import goals, questions, streaks
+from omo.verify import unblock as unblocking
 
 
 def register(commands: options.Commands) -> None:
@@ -27,7 +40,7 @@ def register(commands: options.Commands) -> None:
     begin_parser = _of_goal(verbs, "begin", "begin or resume a goal: what went wrong before, and what it owes", begin)
     begin_parser.add_argument("--again", default="", metavar="WHY", help="the user's: reopen what is over or exhausted")
     answer_parser = _of_goal(verbs, "answer", "answer one question of a goal", answer)
-    answer_parser.add_argument("--question", required=True, choices=list(questions.MODELS), metavar="Q", help=_asked())
+    answer_parser.add_argument("--question", required=True, choices=list(replies.MODELS), metavar="Q", help=_asked())
     answer_parser.add_argument(
         "--file", required=True, metavar="FILE", help="the answer as JSON; - reads it from stdin"
     )
@@ -37,7 +50,7 @@ def register(commands: options.Commands) -> None:
     _summary(finish_parser)
     finish_parser.add_argument("--learned", default="", metavar="TEXT", help="if it fails: what was learned")
     finish_parser.add_argument(
-        "--hypothesis-result", choices=finishing.RESULTS, help="for a goal with a hypothesis: how that came out"
+        "--hypothesis-result", choices=decision.RESULTS, help="for a goal with a hypothesis: how that came out"
     )
     _of_goal(verbs, "status", "where a goal stands, or all of them", status, one=False)
     streak_parser = _of_goal(verbs, "streak", "a recurring goal's streak", streak)
@@ -57,7 +70,7 @@ def _of_goal(
 
 
 def _asked() -> str:
-    return ", ".join(questions.MODELS)
+    return ", ".join(replies.MODELS)
 
 
 def _summary(parser: argparse.ArgumentParser) -> None:
@@ -66,8 +79,8 @@ def _summary(parser: argparse.ArgumentParser) -> None:
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
     place = _place(context)
-    spec = goals.parse_goal(_read(arguments.file, context), arguments.file)
-    goal, report = finishing.add(place, spec, source=_in_project(arguments.file, context) or "")
+    spec = goal_file.parse_goal(_read(arguments.file, context), arguments.file)
+    goal, report = opening.add(place, spec, source=_in_project(arguments.file, context) or "")
     _tell(place, context, arguments)
     data = {**_brief(goal), "pinned": report.added, "vacuous": report.vacuous, "by": place.by}
     lines = [f"Goal {goal.id} filed by the {place.by}: {goal.status}, {len(report.verdict.checks)} checks."]
@@ -79,21 +92,20 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 def begin(arguments: argparse.Namespace, context: Context) -> Result:
     place, name = _place(context), arguments.goal
     here = _session(context, arguments.session)
-    is_new = goals.begin(place, name, session=here, again=arguments.again)
+    is_new = opening.begin(place, name, session=here, again=arguments.again)
     if is_new:
         artifacts.remember(place.state, Path(place.root), by=place.by, now=place.now, wait=place.wait)
-    verdict = finishing.evaluate_now(place, name)
+    verdict = goal_checks.evaluate_now(place, name)
     _tell(place, context, arguments, began=name)
-    goal, trees = place.goal(name), questions.Trees(place, for_show=True)
-    owed = questions.steps(goal, place, trees)
-    lessons = questions.guardrails(place, goal)
+    goal, trees = place.goal(name), steps.Trees(place, for_show=True)
+    owed = steps.steps(goal, place, trees)
     data = {
         **_brief(goal),
         "resumed": not is_new,
         "verdict": verdict.verdict,
         "flags": verdict.flags,
-        "checks": [finishing.observed(one) for one in verdict.checks],
-        "guardrails": lessons,
+        "checks": [goal_checks.observed(one) for one in verdict.checks],
+        "guardrails": lessons.guardrails(place, goal),
         "inputs": list(goal.inputs.values()),
         "owed": [_step(step) for step in owed],
     }
@@ -138,9 +150,9 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
     data = _read(arguments.file, context)
     judged = questions.answer(place, name, arguments.question, data, file=_in_project(arguments.file, context))
     goal = place.goal(name)
-    problem = questions.log_missing(place, goal, judged.missing)
+    problem = lessons.log_missing(place, goal, judged.missing)
     _tell(place, context, arguments)
-    owed = [_step(step) for step in questions.steps(goal, place, questions.Trees(place, for_show=True))]
+    owed = [_step(step) for step in steps.steps(goal, place, steps.Trees(place, for_show=True))]
     found = {
         "goal": name,
         "question": arguments.question,
@@ -179,19 +191,19 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _finish_text(done: finishing.Finished) -> str:
-    goal, decision = done.goal, done.decision
-    lines = [f"Goal {goal.id}: {decision.verdict}, now {goal.status}. {clip(decision.reason, 1200)}"]
-    if decision.verdict == "fail":
+    goal, decided = done.goal, done.decision
+    lines = [f"Goal {goal.id}: {decided.verdict}, now {goal.status}. {clip(decided.reason, 1200)}"]
+    if decided.verdict == "fail":
         left = done.attempts_left
         again = (
             f"omo verify begin {goal.id}" if left else f"the user can reopen it: omo verify begin {goal.id} --again WHY"
         )
         lines.append(f"  {left} of {goal.spec.max_retries} attempts left: {again}")
-    lines += [f"  {clip(note, 300)}" for note in decision.notes]
+    lines += [f"  {clip(note, 300)}" for note in decided.notes]
     lines += [f"  overridden: {clip(one, 300)}" for one in done.overrides]
     lines += [f"  unblocked: {', '.join(done.unblocked)}"] if done.unblocked else []
     lines += [f"  every goal of {goal.spec.parent} is complete"] if done.parent_complete else []
-    if goal.spec.recurring and decision.verdict == "pass":
+    if goal.spec.recurring and decided.verdict == "pass":
         lines.append(f"  streak {goal.streak.current}, longest {goal.streak.longest}")
     return "\n".join(lines)
 
@@ -216,10 +228,10 @@ def _goal_line(goal: goals.Goal) -> str:
 
 
 def _status_of(place: goals.Place, goal: goals.Goal) -> Result:
-    trees = questions.Trees(place, for_show=True)
-    owed = [_step(step) for step in questions.steps(goal, place, trees)]
+    trees = steps.Trees(place, for_show=True)
+    owed = [_step(step) for step in steps.steps(goal, place, trees)]
     gaps = [row["why"] for row in place.journal.rows() if row.get("kind") == "gap" and row.get("goal") == goal.id]
-    stale = {name: questions.why_stale(goal, one, place, trees) for name, one in goal.answers.items()}
+    stale = {name: steps.why_stale(goal, one, place, trees) for name, one in goal.answers.items()}
     data = {
         **_brief(goal),
         "contract": goal.spec.contract,
@@ -263,13 +275,13 @@ def streak(arguments: argparse.Namespace, context: Context) -> Result:
 
 def unblock(arguments: argparse.Namespace, context: Context) -> Result:
     place = _place(context)
-    freed = finishing.unblock(place, arguments.goal, summary=arguments.summary)
+    freed = unblocking.unblock(place, arguments.goal, summary=arguments.summary)
     text = f"Output of {arguments.goal} handed on; unblocked: {', '.join(freed) or 'nobody new'}"
     return Result({"goal": arguments.goal, "unblocked": freed}, text)
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:
-    kept = goals.repair(_place(context))
+    kept = opening.repair(_place(context))
     return Result({"kept": kept}, f"Sealed. The damaged journal is kept as {kept}; its goals are pending again.")
 
 
@@ -289,7 +301,7 @@ def _tell(
     place: goals.Place, context: Context, arguments: argparse.Namespace, *, began: str = "", passed: bool = False
 ) -> None:
     here = _session(context, arguments.session)
-    finishing.tell_sessions(place, here, began=began, passed=passed, limits=context.settings.limits)
+    session_summary.tell_sessions(place, here, began=began, passed=passed, limits=context.settings.limits)
 
 
 def _holding_notes(context: Context, here: str) -> list[str]:
@@ -319,7 +331,7 @@ def _brief(goal: goals.Goal) -> dict[str, Any]:
     }
 
 
-def _step(step: questions.Step) -> dict[str, Any]:
+def _step(step: steps.Step) -> dict[str, Any]:
     return {"name": step.name, "state": step.state, "why": step.why, "command": step.command}
 
 

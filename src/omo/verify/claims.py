@@ -20,7 +20,7 @@ from omo.verify.triggers import (
     Trigger,
     triggers,
 )
-from omo.verify.wording import LONGEST_TEXT
+from omo.verify.wording import LONGEST_TEXT, SHORTEST_REASON
 
 __all__ = [
     "ClaimReport",
@@ -34,7 +34,6 @@ __all__ = [
     "triggers",
 ]
 
-SHORTEST_REASON = 10
 _IT = re.compile(r"\b(?:it|(?:the|this|that) file)\b", re.I)  # "it contains `x`", where --file says what it is
 # One that contradicts outranks one that could not be looked into: an unknown never hides a failure.
 _RANK: tuple[Outcome, ...] = ("contradicted", "insufficient", "not-probeable", "holds")

@@ -50,6 +50,10 @@ def check_statement(text: str) -> list[str]:
     return _form_defects(stated) + _hedge_defects(stated)
 
 
+def hedges(text: str) -> list[str]:
+    return [said for said in check_statement(text) if " hedges" in said]
+
+
 def _form_defects(stated: list[wording.Sentence]) -> list[str]:
     reasoned = [(n, because) for n, one in enumerate(stated) if (because := _BECAUSE.search(one.plain))]
     if not reasoned:

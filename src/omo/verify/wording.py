@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 LONGEST_TEXT = 8_000
+SHORTEST_REASON = 10
 
 
 def word_set(words: str) -> frozenset[str]:

@@ -1,0 +1,192 @@
+"""How each answer is judged: by code, on what can be read, registered and probed now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omo.errors import BadInput, Refused
+from omo.evidence import artifacts
+from omo.shown import clip
+from omo.verify import checklist, claims
+from omo.verify.goals import Goal, Place
+from omo.verify.lessons import gap
+from omo.verify.replies import answer_command
+from omo.verify.statements import check_statement, hedges
+from omo.verify.wording import SHORTEST_REASON, word_set
+
+_VAGUE = word_set(
+    """
+    none nothing unknown n na no unclear bug bugs error errors issue issues fail fails failure could might may
+    something anything wrong go goes break breaks broken not sure idea tests test work works edge case cases
+    there some any if i can think
+    """
+)
+
+
+@dataclass
+class Judged:
+    """What code made of an answer."""
+
+    result: str = "ok"
+    why: str = ""
+    artifacts: dict[str, str] = field(default_factory=dict)
+    overrides: list[str] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One answer on its way: who asks, about which goal, where."""
+
+    place: Place
+    goal: Goal
+    question: str
+
+
+def _judge_q1(asked: Asked, reply: Any) -> Judged:
+    _require_statement(asked, reply.statement, "statement")
+    judged = _gate_claims(asked, reply.statement, reply.override, soft=["not-probeable"])
+    judged.artifacts = _register(asked, [reply.artifact])
+    return judged
+
+
+def _judge_agent_leg(asked: Asked, reply: Any) -> Judged:
+    wanted = asked.goal.spec.verification.outcomes_agent_leg
+    given = [leg.outcome for leg in reply.outcomes]
+    defects = [f"outcomes: nothing for {one!r}" for one in wanted if one not in given]
+    defects += [f"outcomes: {one!r} is no outcome of the agent's leg" for one in given if one not in wanted]
+    if defects:
+        raise BadInput(
+            f"the agent's leg of goal {asked.goal.id} has {len(wanted)} outcomes; each needs its own answer",
+            fix=f"omo verify status {asked.goal.id} lists them, word for word",
+            defects=defects,
+        )
+    judged = Judged()
+    for at, leg in enumerate(reply.outcomes):
+        _require_statement(asked, leg.statement, f"outcomes[{at}].statement")
+        gated = _gate_claims(asked, leg.statement, reply.override, soft=["not-probeable"])
+        judged.overrides += gated.overrides
+        judged.gaps += gated.gaps
+    judged.artifacts = _register(asked, [leg.artifact for leg in reply.outcomes])
+    return judged
+
+
+def _judge_q15(asked: Asked, reply: Any) -> Judged:
+    goal, items = asked.goal, reply.items
+    if defects := checklist.defects_in(goal, items):
+        raise Refused(
+            f"the checklist for goal {goal.id} does not look at it from every side",
+            fix=f"mend it and answer again: {answer_command(goal.id, 'q1.5')}",
+            defects=defects,
+        )
+    failed = [item for item in items if item.result == "fail"]
+    covered = [item.question for item in failed if item.covered or checklist.is_declared(goal, item.question)]
+    missing = [item.question for item in failed if item.question not in covered]
+    judged = Judged(missing=missing)
+    if covered:
+        judged.result, judged.why = "failed", f"the goal's own criteria fail: {'; '.join(covered)}"
+        judged.gaps = covered
+    return judged
+
+
+def _judge_q2(asked: Asked, reply: Any) -> Judged:
+    if _is_vague(reply.failure_mode):
+        return Judged("gap", gaps=[f"no way named in which it could look done and not be: {reply.failure_mode!r}"])
+    again = answer_command(asked.goal.id, "q2")
+    if not reply.checked:
+        said = clip(reply.failure_mode, 120)
+        raise Refused(f"failure_mode is named, but checked is false: {said}", fix=f"check it now, then {again}")
+    if len(reply.how.strip()) < SHORTEST_REASON:
+        raise Refused(f"how {reply.how!r} does not say what was run or read", fix=f"say how it was checked: {again}")
+    if reply.problem.strip():
+        return Judged("failed", f"{reply.failure_mode}: {reply.problem}", gaps=[reply.problem])
+    _require_statement(asked, reply.statement, "statement")
+    return _gate_claims(asked, reply.statement, reply.override)
+
+
+def _is_vague(text: str) -> bool:
+    return len(checklist.words_of(text) - _VAGUE) < 2
+
+
+def _judge_q3(asked: Asked, reply: Any) -> Judged:
+    hedged = hedges(reply.statement)
+    return Judged(gaps=[f"q3: {said}" for said in hedged])
+
+
+JUDGES: dict[str, Callable[[Asked, Any], Judged]] = {
+    "q1": _judge_q1,
+    "q1.5": _judge_q15,
+    "q2": _judge_q2,
+    "q3": _judge_q3,
+    "agent-leg": _judge_agent_leg,
+}
+
+
+def _require_statement(asked: Asked, text: str, name: str) -> None:
+    if defects := check_statement(text):
+        raise Refused(
+            f"{asked.question} of goal {asked.goal.id} is sent back: {name} {clip(text, 80)!r}",
+            fix=f"{answer_command(asked.goal.id, asked.question)} with it restated",
+            defects=[f"{name}: {one}" for one in defects],
+        )
+
+
+def _register(asked: Asked, names: list[str]) -> dict[str, str]:
+    """Each artifact is read now and recorded as this goal's; refusals pass through."""
+    place, goal = asked.place, asked.goal
+    found = {}
+    for name in dict.fromkeys(names):
+        one = artifacts.register(
+            place.state,
+            Path(place.root),
+            name,
+            goal=goal.id,
+            started_at=goal.ready_at,
+            by=place.by,
+            now=place.now,
+            wait=place.wait,
+        )
+        found[one.path] = one.digest
+    return found
+
+
+def _gate_claims(asked: Asked, text: str, override: str, *, soft: Sequence[str] = ()) -> Judged:
+    """Every claim in a statement is looked into now. Those that do not hold send it back, or are overridden by name."""
+    reason = claims.checked_override(override or None)
+    report = claims.run_claim(text, root=Path(asked.place.root))
+    open_gates = [one for one in report.gates if one.outcome != "holds"]
+    told = [f"{one.gate} ({one.trigger}): {one.outcome}, {one.reason}; saw {clip(one.saw, 120)}" for one in open_gates]
+    hard = [said for one, said in zip(open_gates, told, strict=True) if one.outcome not in soft]
+    _keep_claim(asked, report, reason if hard else None)
+    if not hard:
+        return Judged(gaps=told)
+    if reason is None:
+        raise _claim_refused(asked, hard)
+    return Judged(overrides=[f"{asked.question}: {reason} ({one})" for one in hard])
+
+
+def _keep_claim(asked: Asked, report: claims.ClaimReport, override: str | None) -> None:
+    place = asked.place
+    if report.gates:
+        claims.record(
+            place.state,
+            report,
+            actor=place.by,
+            now=place.now,
+            wait=place.wait,
+            goal=asked.goal.id,
+            override=override,
+        )
+
+
+def _claim_refused(asked: Asked, told: list[str]) -> Refused:
+    asked.place.change(lambda goals: (None, [gap(asked.goal, asked.question, one) for one in told]))
+    return Refused(
+        f"{asked.question} of goal {asked.goal.id} claims what code cannot confirm",
+        fix='look again and restate it; if the gate is wrong, add "override": "why" (recorded and shown)',
+        defects=[f"statement: {one}" for one in told],
+    )

@@ -1,0 +1,103 @@
+"""What sessions are told of their goals: the summary that hooks read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from omo.shown import clip
+from omo.state import runtime
+from omo.state.runtime import part
+from omo.ultrawork import session
+from omo.verify.goals import Goal, Goals, Place, Row
+from omo.verify.steps import Step, Trees, steps
+
+_KIND = "verify"
+
+
+def tell_sessions(place: Place, here: str, *, began: str = "", passed: bool = False, limits: Row) -> None:
+    """Bring the summaries up to the journal: this session's, and that of every one that holds a goal."""
+    goals, trees = place.goals(), Trees(place, for_show=True)
+    holding = [name for name, row in _rows(place.state).items() if part(part(row, "work"), _KIND).get("goals")]
+    for name in dict.fromkeys([here, *holding] if here and began else holding):
+        runtime.change_session(
+            place.state,
+            name,
+            _telling(place, goals, trees, began if name == here else "", passed, limits),
+            actor=place.by,
+            now=place.now,
+            wait=place.wait,
+        )
+
+
+def _rows(state: str) -> dict[str, Row]:
+    return {name: row for name, row in runtime.read(state)["sessions"].items() if isinstance(row, dict)}
+
+
+def _telling(
+    place: Place, goals: Goals, trees: Trees, began: str, passed: bool, limits: Row
+) -> Callable[[Row | None], runtime.Change]:
+    def tell(row: Row | None) -> runtime.Change:
+        old = part(part(row or {}, "work"), _KIND)
+        names = dict.fromkeys([*(str(name) for name in old.get("goals", [])), *([began] if began else [])])
+        held = [goals[name] for name in names if name in goals]
+        if not held:
+            return runtime.Change(None)
+        summary = _kept_state(row or {}, old, _summarize(held, place, trees))
+        if summary == old:
+            return runtime.Change(None)
+        after = session.put_work(row, _KIND, summary, limits=limits, now=place.now)
+        if passed:
+            after = session.progress(after)
+        return runtime.Change(None, after, [{"kind": _KIND, "state": summary["state"], "goals": summary["goals"]}])
+
+    return tell
+
+
+def _summarize(held: list[Goal], place: Place, trees: Trees) -> Row:
+    """What hooks read: how much is open, and the next command."""
+    working = [goal for goal in held if goal.state == "in-progress"]
+    listed = [(goal, step) for goal in working for step in steps(goal, place, trees)]
+    left = [(goal, step) for goal, step in listed if step.is_open]
+    again = [goal for goal in held if goal.state == "pending" and goal.failures]
+    spent = [goal for goal in held if goal.state == "exhausted"]
+    waiting = [goal for goal in held if goal.state == "pending" and goal.spec.hypothesis and not goal.failures]
+    kept = [*working, *again, *spent, *waiting]
+    summary: Row = {
+        "run": kept[0].id if kept else held[-1].id,
+        "goals": [goal.id for goal in kept],
+        "open": len(left) + len(again),
+        "total": len(listed) + len(again),
+        "next": _next(left, again),
+    }
+    if working or again:
+        return {**summary, "state": "active"}
+    if spent:
+        why = f"goal {spent[0].id} failed verification {spent[0].failures} times: {clip(spent[0].reason, 120)}"
+        question = f"Open it again? omo verify begin {spent[0].id} --again WHY"
+        return {**summary, "state": "blocked", "why": why, "question": question, "told": False}
+    if waiting:
+        why = f"the hypothesis of goal {waiting[0].id} has not resolved yet"
+        return {**summary, "state": "waiting", "why": why, "question": "", "told": False}
+    return {**summary, "state": "done", "how": f"goal {held[-1].id} {held[-1].state}: {clip(held[-1].reason, 120)}"}
+
+
+def _next(left: list[tuple[Goal, Step]], again: list[Goal]) -> str | None:
+    if left:
+        goal, step = left[0]
+        return f"{goal.id} {step.name}: {step.command}"
+    return f"{again[0].id} failed ({clip(again[0].reason, 60)}): omo verify begin {again[0].id}" if again else None
+
+
+def _kept_state(row: Row, old: Row, summary: Row) -> Row:
+    """What the user paused stays paused, and what a breaker let go stays so until they arm the session again."""
+    if summary["state"] != "active":
+        return {**summary, "told": old.get("told", False)} if _same_wait(old, summary) else summary
+    is_on = part(row, "ulw").get("enabled")
+    if old.get("state") == "paused" or (old.get("state") == "exhausted" and not is_on):
+        kept: Row = {key: old[key] for key in ("state", "why", "question", "told", "endedBy") if key in old}
+        return {**summary, **kept}
+    return summary
+
+
+def _same_wait(old: Row, summary: Row) -> bool:
+    return "told" in summary and old.get("state") == summary["state"] and old.get("why") == summary["why"]
