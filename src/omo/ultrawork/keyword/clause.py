@@ -302,8 +302,10 @@ def _then_asks(place: Place) -> bool:
 
 
 def _done_inside(words: list[str]) -> bool:
-    """ "fix the bug in ulw mode" says where the bug is; only "do this in ulw mode" says how."""
+    """ "fix the bug in ulw mode" says where the bug is; "do this in ulw mode" and "finish the port in ulw mode" how."""
     at = _request(words)
+    if at >= 0 and words[at] in words_of("undertake"):
+        return words[-2] not in words_of("defect") and words[-2] not in words_of("kind")
     return at >= 0 and words[at] in words_of("generic") and all_in(words[at + 1 :], "pronoun")
 
 

@@ -79,6 +79,8 @@ WORDS = {
         going of us one""",
     "instrument": "with using via through mit per avec con com с через usando utilizando используя met",
     "inside": "in im en em в into",
+    # Whole pieces of work: nobody finishes or ships something *of* a mode.
+    "undertake": "implement finish complete build migrate port ship execute upgrade rewrite deliver",
     "article": "the a an le la l' el o il den das dem un une uno um mode modus modo режиме режим full modalità de",
     "link": """about of for to on from in with and or the a an this that my your our his her its their by as like
         than via into onto at vs versus called named is are was were be been what which how why when where who if
