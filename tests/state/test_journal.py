@@ -49,3 +49,11 @@ def test_cut_and_edited_rows_show(state: str) -> None:
     assert journal.problems() == []
     Path(journal.directory, "mark.json").write_text("[]")
     assert journal.problems()
+
+
+def test_a_ledger_without_its_mark_is_damaged(state: str) -> None:
+    journal = Journal(state + "/verify", state)
+    assert journal.problems() == []
+    journal.change(lambda rows: (None, [{"kind": "a"}]), actor="agent", now=1.0, wait=1)
+    Path(journal.directory, "mark.json").unlink()
+    assert "no longer says where the ledger ends" in journal.problems()[0]

@@ -121,6 +121,13 @@ def test_rows_cut_off_the_end_are_noticed(state: str) -> None:
     assert runtime.ledger_problems(state, "a") == ["ends at row 1, but row 2 was written"]
 
 
+def test_a_row_that_lost_its_mark_shows(state: str) -> None:
+    put(state, "a", SEED_ROW)
+    write(state, json.dumps({"sessions": {"a": SEED_ROW}}))
+    assert "no longer says where" in runtime.ledger_problems(state, "a")[0]
+    assert runtime.ledger_problems(state, "never-used") == []
+
+
 def test_a_row_deleted_while_we_decide_stays_deleted(state: str) -> None:
     put(state, "a", SEED_ROW)
 

@@ -74,7 +74,9 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
         return runtime.Change(how, session.finish(row, how=how), [event])
 
     how = change(context, name, decide)
-    return Result({"session": name, "how": how}, f"Done: {how}. The session may stop.")
+    others = [kind for kind, _ in runtime.work_in(context.row(name) or {}, "active")]
+    end = f"Still open: {', '.join(others)}." if others else "The session may stop."
+    return Result({"session": name, "how": how, "open": others}, f"Done: {how}. {end}")
 
 
 def _verified(pinned: dict[str, gates.Gate], now_tree: str) -> str:

@@ -34,10 +34,7 @@ class Journal:
             mark = store.read(self._mark) or {}
         except Unreadable as error:
             return [error.message]
-        seq = mark.get("seq", 0)
-        if not isinstance(seq, int):
-            return [f"{self._mark} marks {seq!r} as the last row"]
-        return ledger.verify(self.path, expected_seq=seq, expected_digest=str(mark.get("digest", "")))
+        return ledger.verify_marked(self.path, mark, self._mark)
 
     def change(
         self, decide: Callable[[list[Row]], tuple[Any, list[Row]]], *, actor: str, now: float, wait: float

@@ -69,6 +69,16 @@ def rows(path: str) -> list[Row]:
     return [row for row in (_parse(line) for line in _lines(path)) if row is not None]
 
 
+def verify_marked(path: str, mark: Row, what: str) -> list[str]:
+    """The chain, and its end against the mark kept apart from it. A ledger whose mark is gone is damaged too."""
+    seq, digest = mark.get("seq"), mark.get("digest")
+    if not mark and not _lines(path):
+        return []
+    if not isinstance(seq, int) or isinstance(seq, bool) or not isinstance(digest, str):
+        return [f"{what} no longer says where the ledger ends", *verify(path)]
+    return verify(path, expected_seq=seq, expected_digest=digest)
+
+
 def verify(path: str, *, expected_seq: int = 0, expected_digest: str = "") -> list[str]:
     """What is wrong with the chain, in words; empty when nothing is."""
     problems = []

@@ -125,10 +125,7 @@ def set_corrupt_aside(state: str, *, now: float, wait: float) -> str | None:
 def ledger_problems(state: str, session_id: str) -> list[str]:
     """What is wrong with a session's ledger: its chain, and its end against the row's own mark."""
     mark = part(session(state, session_id) or {}, "ledger")
-    path, seq = paths.events_file(state, session_id), mark.get("seq", 0)
-    if not isinstance(seq, int):
-        return [f"the row of session {session_id} marks {seq!r} as its last ledger row"]
-    return ledger.verify(path, expected_seq=seq, expected_digest=str(mark.get("digest", "")))
+    return ledger.verify_marked(paths.events_file(state, session_id), mark, f"the row of session {session_id}")
 
 
 def render(runtime: Json) -> str:
