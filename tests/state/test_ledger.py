@@ -73,7 +73,8 @@ def test_appending_to_a_damaged_ledger_still_works_and_still_shows(tmp_path: Pat
     path = tmp_path / "events.jsonl"
     head = add(path, "a", "b")
     path.write_bytes(b"garbage\n")
-    after = ledger.append(str(path), [{"kind": "c"}], actor="hook", now=NOW, after=head.seq)
+    mark = {"seq": head.seq, "digest": head.digest}
+    after = ledger.append(str(path), [{"kind": "c"}], actor="hook", now=NOW, mark=mark)
     assert after.seq == 3
     assert ledger.verify(str(path))
 

@@ -121,6 +121,22 @@ def test_rows_cut_off_the_end_are_noticed(state: str) -> None:
     assert runtime.ledger_problems(state, "a") == ["ends at row 1, but row 2 was written"]
 
 
+@pytest.mark.parametrize("forge", ["edit", "edit and drop the mark"])
+def test_a_forged_last_row_is_not_laundered_by_the_next_append(state: str, forge: str) -> None:
+    put(state, "a", SEED_ROW, kind="one")
+    put(state, "a", {**SEED_ROW, **{"ledger": runtime.session(state, "a")["ledger"]}}, kind="fail")  # type: ignore[index]
+    path = Path(paths.events_file(state, "a"))
+    path.write_text(path.read_text().replace('"fail"', '"pass"'))
+    row = dict(runtime.session(state, "a") or {})
+    if forge != "edit":
+        row.pop("ledger")
+        write(state, json.dumps({"sessions": {"a": row}}))
+    runtime.change_session(
+        state, "a", lambda row: runtime.Change(None, row, [{"kind": "x"}]), actor="h", now=NOW, wait=1
+    )
+    assert runtime.ledger_problems(state, "a")
+
+
 def test_a_row_that_lost_its_mark_shows(state: str) -> None:
     put(state, "a", SEED_ROW)
     write(state, json.dumps({"sessions": {"a": SEED_ROW}}))

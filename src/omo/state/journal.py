@@ -36,6 +36,15 @@ class Journal:
             return [error.message]
         return ledger.verify_marked(self.path, mark, self._mark)
 
+    def _write_mark(self, seq: int, digest: str) -> None:
+        store.replace(self._mark, dumps({"seq": seq, "digest": digest}) + "\n")
+
+    def _read_mark(self) -> Row:
+        try:
+            return store.read(self._mark) or {}
+        except Unreadable:
+            return {}
+
     def change(
         self, decide: Callable[[list[Row]], tuple[Any, list[Row]]], *, actor: str, now: float, wait: float
     ) -> Any:
@@ -44,7 +53,9 @@ class Journal:
         store.make_dir(self.directory, self._state)
         with store.Lock(os.path.join(self.directory, "ledger.lock"), store.Deadline(wait)):
             answer, events = decide(self.rows())
+            if events and not os.path.exists(self.path):
+                self._write_mark(0, ledger.START)  # before the first row: from now on a missing mark means something
             if events:
-                head = ledger.append(self.path, events, actor=actor, now=now)
-                store.replace(self._mark, dumps({"seq": head.seq, "digest": head.digest}) + "\n")
+                head = ledger.append(self.path, events, actor=actor, now=now, mark=self._read_mark())
+                self._write_mark(head.seq, head.digest)
             return answer

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST_ROW = 256 * 1024
 START = "0" * 32
+UNMARKED = "?" * 32  # follows nothing: rows were there, and nothing says which of them were ours
 
 
 class Head:
@@ -30,10 +31,13 @@ class Head:
         self.row = row
 
 
-def append(path: str, events: list[Row], *, actor: str, now: float, after: int = 0) -> Head:
-    """Add events. Call with the session's lock held; `after` is the last seq the snapshot knows of."""
+def append(path: str, events: list[Row], *, actor: str, now: float, mark: Row | None = None) -> Head:
+    """Add events. Call with the lock held; `mark` is where the snapshot says the ledger ends, None if it says nothing.
+
+    A row is chained to what was written, not to what is found: if the two differ, the difference stays visible.
+    """
     head = _mend_and_find_head(path)
-    seq, digest = max(head.seq, after), head.digest
+    seq, digest = (head.seq, head.digest) if mark is None else _end(head, mark)
     lines = []
     row: Row = {}
     for event in events:
@@ -44,6 +48,13 @@ def append(path: str, events: list[Row], *, actor: str, now: float, after: int =
         lines.append(line + b"\n")
     _write(path, b"".join(lines))
     return Head(seq, digest, row)
+
+
+def _end(head: Head, mark: Row) -> tuple[int, str]:
+    seq, digest = mark.get("seq"), mark.get("digest")
+    if not isinstance(seq, int) or not isinstance(digest, str):
+        return head.seq, head.digest if head.digest == START else UNMARKED
+    return (head.seq, head.digest) if head.seq > seq else (seq, digest)
 
 
 def set_aside(path: str, now: float) -> tuple[str, str]:

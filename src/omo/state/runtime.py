@@ -158,7 +158,7 @@ def _caught_up(state: str, session_id: str, now: float, deadline: store.Deadline
     head = ledger.head_of(paths.events_file(state, session_id))
     known = part(row, "ledger").get("seq")
     ahead = head.row.get("after") if head.row and isinstance(known, int) and head.seq > known else None
-    return ahead if isinstance(ahead, dict) else row
+    return {**ahead, "ledger": {"seq": head.seq, "digest": head.digest}} if isinstance(ahead, dict) else row
 
 
 def _carry_out(
@@ -170,9 +170,8 @@ def _carry_out(
     mark = part(change.row, "ledger")
     if change.events:
         change.events[-1]["after"] = row
-        known = mark.get("seq")
         path = paths.events_file(state, session_id)
-        head = ledger.append(path, change.events, actor=actor, now=now, after=known if isinstance(known, int) else 0)
+        head = ledger.append(path, change.events, actor=actor, now=now, mark=None if is_new else mark)
         mark = {"seq": head.seq, "digest": head.digest}
 
     def put(runtime: Json) -> None:
