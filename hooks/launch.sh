@@ -6,7 +6,14 @@
 exec 2>/dev/null
 
 case ${OMO_DISABLE-} in 1 | true | yes | on | TRUE | YES | ON | True | Yes | On) exit 0 ;; esac
-case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]*) exit 0 ;; esac
+case $event in
+session-start) name=SessionStart ;;
+user-prompt-submit) name=UserPromptSubmit ;;
+pre-tool-use) name=PreToolUse ;;
+subagent-stop) name=SubagentStop ;;
+*) name=Stop ;;
+esac
+case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]* | *[,\ ]"$name"[,\ ]*) exit 0 ;; esac
 
 root=${CLAUDE_PLUGIN_ROOT-}
 home=${CLAUDE_PLUGIN_DATA:-$root/.venv}
@@ -25,10 +32,10 @@ find_runtime() {
 }
 
 # The event: one line of JSON as hosts send it, or several. Reads no further than its end, so a stdin that is never
-# closed does not hold us; one that never says anything is given two seconds.
+# closed does not hold us; one that never says anything is given a second.
 read_event() {
     if command -v timeout >/dev/null; then
-        input=$(LC_ALL=C exec timeout 2 sed -e "$last_line" -e "$closing_brace")
+        input=$(LC_ALL=C exec timeout 1 sed -e "$last_line" -e "$closing_brace")
     else
         read_event_watched
     fi
@@ -44,7 +51,7 @@ read_event_watched() {
         reader=$!
         {
             trap 'kill $!; exit' TERM
-            sleep 2 &
+            sleep 1 &
             wait $! && kill $reader
         } >/dev/null 3<&- &
         wait $reader
@@ -89,6 +96,9 @@ EOF
 # A ulw that cannot be acted on is answered, not lost.
 say_not_ready() {
     case $input in
+    *stop-continuation* | *[sS]top\ [uU]* | *[cC]ancel\ [uU]*)
+        echo '{"decision": "block", "reason": "omo cannot run: its Python environment is not ready, so nothing holds this session now. Type it again once omo doctor finds nothing wrong."}'
+        ;;
     *[!a-zA-Z0-9_/.-][uU][lL][wW][!a-zA-Z0-9_/.-]* | *[!a-zA-Z0-9_/.-][uU][lL][tT][rR][aA][wW][oO][rR][kK][!a-zA-Z0-9_/.-]*)
         echo "[omo] Ultrawork could not be turned on: omo's Python environment is not ready. Tell the user so in" \
             "one line; 'omo doctor' says why and how to mend it."

@@ -39,9 +39,13 @@ class Context:
     def settings(self) -> settings.Settings:
         return settings.load(self.environ, self.root)
 
+    @property
+    def named_session(self) -> str | None:
+        return self.environ.get("OMO_SESSION_ID") or self.environ.get("CLAUDE_CODE_SESSION_ID")
+
     def session(self, named: str | None) -> str:
         """`--session`, else the variables of the host, else the only live session of the project."""
-        known = named or self.environ.get("OMO_SESSION_ID") or self.environ.get("CLAUDE_CODE_SESSION_ID")
+        known = named or self.named_session
         if known:
             return known
         live = self.live_sessions()

@@ -175,13 +175,13 @@ def keep_going(reason: str) -> bytes:
     return _json({"decision": "block", "reason": reason})
 
 
-def swallow_prompt(reason: str, environ: Mapping[str, str]) -> bytes:
+def swallow_prompt(reason: str, event: Event, environ: Mapping[str, str]) -> bytes:
     """UserPromptSubmit: the turn ends here, without a model call; the user reads the reason.
 
     Claude Code shows one line only while the model works: without the second key that would be the prompt itself.
     """
     answer: dict[str, object] = {"decision": "block", "reason": reason}
-    if environ.get("CLAUDECODE"):
+    if environ.get("CLAUDECODE") and not event.is_codex:
         answer["hookSpecificOutput"] = {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}
     return _json(answer)
 

@@ -89,7 +89,7 @@ class Settings:
         try:
             self.values[knob.name] = knob.parse(value)
         except Refusal as why:
-            self.problems.append(f"{origin}: {value!r} {why}; the default {knob.default} holds")
+            self.problems.append(f"{origin}: {value!r} {why}; it is not used, the default is {knob.default}")
             return False
         self.origins[knob.name] = origin
         return True
@@ -114,7 +114,9 @@ def is_disabled(environ: Mapping[str, str]) -> bool:
 
 
 def is_skipped(environ: Mapping[str, str], event: str) -> bool:
-    return event in [name.strip() for name in environ.get("OMO_SKIP_HOOKS", "").split(",")]
+    """By the script's name or the host's: `stop`, `Stop`, `user-prompt-submit`, `UserPromptSubmit`."""
+    named = [name.strip().lower().replace("-", "") for name in environ.get("OMO_SKIP_HOOKS", "").split(",")]
+    return event.replace("-", "") in named
 
 
 def _project_file(root: str, settings: Settings) -> dict[str, Any]:

@@ -74,15 +74,25 @@ def test_a_gate_that_writes_files_does_not_stale_its_neighbours(shell: Shell) ->
     assert shell.agent("ulw", "done").code == 0
 
 
-def test_a_pass_on_the_tree_it_was_pinned_on_closes_nothing_by_itself(shell: Shell) -> None:
+def test_a_pass_on_the_tree_it_was_pinned_on_is_shown_as_such(shell: Shell) -> None:
     shell.agent("ulw", "start")
     pin(shell, "ok", PASSES)
     shell.agent("gate", "run")
-    assert shell.row()["work"]["ulw"]["open"] == 1
     assert "unchanged tree" in shell.agent("gate", "list").out
     shell.write("value", "new\n")
     shell.agent("gate", "run")
-    assert shell.row()["work"]["ulw"]["open"] == 0
+    assert "unchanged tree" not in shell.agent("gate", "list").out
+
+
+def test_passing_gates_alone_do_not_end_the_run(shell: Shell) -> None:
+    """The pass may be stale by the time of the Stop; only `ulw done` looks at the tree."""
+    shell.agent("ulw", "start")
+    pin(shell, "value", NEEDS_NEW)
+    shell.write("value", "new\n")
+    shell.agent("gate", "run")
+    shell.write("value", "broken again\n")
+    assert "block" in shell.agent("explain", "stop").out
+    assert shell.agent("ulw", "done").code == 3
 
 
 def test_a_gate_that_newly_passes_renews_the_budget_and_a_repeat_does_not(shell: Shell) -> None:
@@ -239,11 +249,12 @@ def test_a_changed_ledger_refuses_completion_and_repair_starts_anew(shell: Shell
         assert "damaged" in refused.err
         assert "omo ledger repair" in refused.err
     assert shell.agent("ledger", "verify").code == 3
-    assert shell.agent("ledger", "repair").code == 0
+    assert shell.agent("ledger", "repair").code == 3, "the user's pins would end with it"
+    assert shell.user("ledger", "repair", "--session", SESSION).code == 0
     assert shell.agent("ledger", "verify").code == 0
     assert list(path.parent.glob("events.jsonl.damaged-*"))
     assert "no verification gate" in shell.agent("ulw", "done").err
-    assert shell.agent("ledger", "repair").code == 3
+    assert shell.user("ledger", "repair", "--session", SESSION).code == 3
 
 
 def test_a_forged_pin_is_not_run(shell: Shell) -> None:
@@ -284,10 +295,26 @@ def test_the_agent_cannot_use_the_escape_hatch_or_undo_the_users_word(shell: She
     assert shell.agent("ulw", "resume").code == 3
 
 
+def test_the_agent_cannot_renew_its_budget_or_raise_its_limits(shell: Shell) -> None:
+    high = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION, "OMO_MAX_STOP_BLOCKS": "500"}
+    assert shell.run(high, "ulw", "start", "--json").json["limits"]["max_stop_blocks"] == 8
+    use_blocks(shell, 5)
+    assert shell.run(high, "ulw", "start").code == 3
+    assert shell.row()["ulw"]["stopBlocks"] == 5
+    low = {**high, "CLAUDE_CODE_SESSION_ID": "other", "OMO_MAX_STOP_BLOCKS": "3"}
+    assert shell.run(low, "ulw", "start", "--json").json["limits"]["max_stop_blocks"] == 3
+
+
+def test_what_a_gate_prints_cannot_drive_the_terminal(shell: Shell) -> None:
+    pin(shell, "odd", [sys.executable, "-c", "print('\\033]0;pwn\\007'); raise SystemExit(1)"])
+    assert not set("\033\007") & set(shell.agent("gate", "run").out)
+
+
 def test_the_escape_hatch_from_any_terminal(shell: Shell) -> None:
     assert "No session" in shell.user("stop-continuation", "--all").out
     shell.run({"CLAUDE_CODE_SESSION_ID": "one"}, "ulw", "start")
     assert shell.user("stop-continuation").code == 0
+    assert "No session" in shell.user("stop-continuation").out
     assert shell.row("one")["stopContinuation"]["disabled"] is True
     for name in ("two", "three"):
         shell.run({"CLAUDE_CODE_SESSION_ID": name}, "ulw", "start")

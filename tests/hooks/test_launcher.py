@@ -175,6 +175,7 @@ def test_switched_off_nothing_is_printed_and_nothing_written(host: Host, event: 
 def test_single_hooks_can_be_skipped(host: Host) -> None:
     host.prompt("ulw begin")
     host.send("Stop", env={"OMO_SKIP_HOOKS": "pre-tool-use, stop"}).assert_silent()
+    host.send("Stop", env={"OMO_SKIP_HOOKS": "Stop"}).assert_silent()
     assert host.send("Stop", env={"OMO_SKIP_HOOKS": "pre-tool-use"}).blocks
 
 

@@ -71,8 +71,7 @@ def test_whatever_the_state_everything_else_is_allowed(host: Host, runtime: str)
         ("Skill", {"skill": "omo:status"}),
         ("AskUserQuestion", {}),
     ]:
-        if tool in ("Write", "Edit"):
-            host.send("PreToolUse", tool_name=tool, tool_input=tool_input).assert_silent()
+        host.send("PreToolUse", tool_name=tool, tool_input=tool_input).assert_silent()
 
 
 def test_the_guard_holds_for_sessions_that_are_not_active_too(host: Host) -> None:

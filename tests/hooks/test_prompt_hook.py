@@ -59,6 +59,54 @@ def test_in_claude_code_the_reason_is_the_line_that_shows(host: Host) -> None:
     assert answer.json["hookSpecificOutput"] == {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}
 
 
+def test_codex_gets_only_the_keys_it_knows(host: Host) -> None:
+    host.prompt("ulw fix it", turn_id="t")
+    answer = host.prompt("stop ulw", turn_id="t", env={"CLAUDECODE": "1"})
+    assert set(answer.json) == {"decision", "reason"}
+
+
+@pytest.mark.parametrize("session_id", [None, 7, [], ""])
+def test_without_a_session_nothing_is_claimed_to_be_on(host: Host, session_id: Any) -> None:
+    answer = host.prompt("ulw fix it", session_id=session_id)
+    assert "could not be turned on" in answer.stdout
+    assert answer.stdout.count("\n") == 1
+
+
+def test_a_place_that_cannot_be_written_is_told(host: Host) -> None:
+    (host.project / ".sisyphus").write_text("a file where the directory should be")
+    assert "could not be turned on" in host.prompt("ulw fix it").stdout
+
+
+def test_a_link_does_not_lead_the_state_out_of_the_project(host: Host) -> None:
+    outside = host.project.parent / "victim"
+    outside.mkdir()
+    (host.project / ".sisyphus").symlink_to(outside)
+    assert "leads out of the project" in host.prompt("ulw fix it").stdout
+    assert list(outside.iterdir()) == []
+
+
+def test_a_row_that_is_no_object_is_replaced(host: Host) -> None:
+    host.write_runtime(json.dumps({"sessions": {SESSION: 5}}))
+    assert "Ultrawork is on" in host.prompt("ulw fix it").stdout
+    assert host.stop().blocks
+
+
+def test_the_injected_text_is_bounded_whatever_the_settings(host: Host) -> None:
+    (host.project / ".sisyphus").mkdir()
+    (host.project / ".sisyphus" / "omo.json").write_text(json.dumps({f"unknown-{n}": n for n in range(60)}))
+    assert len(host.prompt("ulw fix it").stdout) <= texts.LONGEST_INSTRUCTIONS
+
+
+def test_a_cancel_that_cannot_be_recorded_says_so(host: Host) -> None:
+    import filelock
+
+    from omo.state import paths
+
+    host.prompt("ulw fix it")
+    with filelock.FileLock(paths.session_lock(host.state, SESSION)):
+        assert "could not be recorded" in host.prompt("stop ulw").json["reason"]
+
+
 def test_a_cancel_with_more_to_it_goes_on_to_the_model(host: Host) -> None:
     host.prompt("ulw fix it")
     answer = host.prompt("stop ulw and then show me the diff")
@@ -119,6 +167,7 @@ def test_the_same_prompt_delivered_twice_is_one_injection(host: Host) -> None:
     path = transcript(host)
     assert "Ultrawork is on" in host.prompt("ulw fix it", transcript_path=path, prompt_id="p1").stdout
     host.prompt("ulw fix it", transcript_path=path, prompt_id="p1").assert_silent()
+    assert host.kinds() == ["activated:leading"]
 
 
 def test_a_prompt_taken_back_and_sent_again_tells_the_instructions(host: Host) -> None:

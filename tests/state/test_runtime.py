@@ -124,7 +124,7 @@ def test_rows_cut_off_the_end_are_noticed(state: str) -> None:
 @pytest.mark.parametrize("forge", ["edit", "edit and drop the mark"])
 def test_a_forged_last_row_is_not_laundered_by_the_next_append(state: str, forge: str) -> None:
     put(state, "a", SEED_ROW, kind="one")
-    put(state, "a", {**SEED_ROW, **{"ledger": runtime.session(state, "a")["ledger"]}}, kind="fail")  # type: ignore[index]
+    put(state, "a", {**SEED_ROW, "ledger": runtime.session(state, "a")["ledger"]}, kind="fail")  # type: ignore[index]
     path = Path(paths.events_file(state, "a"))
     path.write_text(path.read_text().replace('"fail"', '"pass"'))
     row = dict(runtime.session(state, "a") or {})

@@ -15,6 +15,7 @@ from omo.context import Context
 from omo.errors import BadInput
 from omo.evidence import run as runner
 from omo.evidence import tree
+from omo.shown import clip
 from omo.state import paths, store
 from omo.ultrawork import gates
 
@@ -94,7 +95,7 @@ def _report(results: list[dict[str, Any]]) -> Result:
         why = f" ({result['why']})" if result["why"] else f" (exit {result['exit']}, {result['seconds']:.1f} s)"
         lines.append(f"{result['result']:8}{result['name']}{why}")
         if result["result"] != "pass":
-            lines += [f"        | {line}" for line in result["tail"].rstrip().splitlines()[-20:]]
+            lines += [f"        | {clip(line, 400)}" for line in result["tail"].rstrip().splitlines()[-20:]]
     verdict = {0: "pass", 3: "fail", 4: "unknown"}[code]
     return Result({"verdict": verdict, "gates": results}, "\n".join(lines), code)
 

@@ -46,6 +46,11 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
     """Nothing is deleted: the old file is kept, and the new one names its digest."""
     name = context.session(arguments.session)
     path = paths.events_file(context.state, name)
+    if context.is_agent:
+        raise Refused(
+            "sealing a damaged ledger is for the user: it also ends what they pinned",
+            fix=f"ask the user to run omo ledger repair --session {name}; meanwhile omo ulw blocked --evidence …",
+        )
 
     def decide(row: dict[str, Any] | None) -> runtime.Change:
         if row is None or not runtime.ledger_problems(context.state, name):

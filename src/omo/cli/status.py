@@ -17,7 +17,7 @@ def register(commands: options.Commands) -> None:
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     """Reads only. A live session that nobody has used for a day is shown as an orphan."""
     sessions = runtime.read(context.state)["sessions"]
-    here = context.environ.get("OMO_SESSION_ID") or context.environ.get("CLAUDE_CODE_SESSION_ID")
+    here = context.named_session
     found = []
     for name in sessions:
         view = views.session_view(context, name)

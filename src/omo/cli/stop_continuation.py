@@ -24,7 +24,8 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
             "the escape hatch belongs to the user, and this is the agent's shell",
             fix="finish with omo ulw done, or omo ulw blocked --evidence …; the user types /omo:stop-continuation",
         )
-    names = context.live_sessions() if arguments.all else [context.session(arguments.session)]
+    everywhere = arguments.all or not (arguments.session or context.named_session or context.live_sessions())
+    names = context.live_sessions() if everywhere else [context.session(arguments.session)]
     for name in names:
         _cancel(context, name)
     text = f"Ultrawork is off in {', '.join(names)}." if names else "No session of this project is live."

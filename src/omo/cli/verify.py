@@ -17,6 +17,7 @@ from omo.shown import clip
 from omo.state import store
 from omo.ultrawork import session
 from omo.verify import (
+    claims,
     decision,
     goal_checks,
     goal_file,
@@ -24,6 +25,7 @@ from omo.verify import (
     lessons,
     opening,
     questions,
+    refiling,
     replies,
     session_summary,
     steps,
@@ -37,6 +39,9 @@ def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "verify", "goals and the proof that they are met: checks, questions, claims")
     add_parser = options.command(verbs, "add", "file a goal and pin its checks; tells every defect", add)
     add_parser.add_argument("--file", required=True, metavar="GOAL", help="JSON or YAML; docs/verify.md shows one")
+    add_parser.add_argument(
+        "--reason", default="", metavar="TEXT", help="why a goal that has been begun is filed with other content"
+    )
     begin_parser = _of_goal(verbs, "begin", "begin or resume a goal: what went wrong before, and what it owes", begin)
     begin_parser.add_argument("--again", default="", metavar="WHY", help="the user's: reopen what is over or exhausted")
     answer_parser = _of_goal(verbs, "answer", "answer one question of a goal", answer)
@@ -50,7 +55,10 @@ def register(commands: options.Commands) -> None:
     _summary(finish_parser)
     finish_parser.add_argument("--learned", default="", metavar="TEXT", help="if it fails: what was learned")
     finish_parser.add_argument(
-        "--hypothesis-result", choices=decision.RESULTS, help="for a goal with a hypothesis: how that came out"
+        "--hypothesis-result",
+        type=str.lower,
+        choices=decision.RESULTS,
+        help="for a goal with a hypothesis: how that came out",
     )
     _of_goal(verbs, "status", "where a goal stands, or all of them", status, one=False)
     streak_parser = _of_goal(verbs, "streak", "a recurring goal's streak", streak)
@@ -80,13 +88,20 @@ def _summary(parser: argparse.ArgumentParser) -> None:
 def add(arguments: argparse.Namespace, context: Context) -> Result:
     place = _place(context)
     spec = goal_file.parse_goal(_read(arguments.file, context), arguments.file)
-    goal, report = opening.add(place, spec, source=_in_project(arguments.file, context) or "")
+    source = _in_project(arguments.file, context) or ""
+    goal, report = opening.add(place, spec, source=source, reason=arguments.reason)
     _tell(place, context, arguments)
     data = {**_brief(goal), "pinned": report.added, "vacuous": report.vacuous, "by": place.by}
     lines = [f"Goal {goal.id} filed by the {place.by}: {goal.status}, {len(report.verdict.checks)} checks."]
     lines += [f"  already passes, proves nothing by itself: {name}" for name in report.vacuous]
     fix = f"omo verify begin {goal.id}" if goal.status == "pending" else f"omo verify status {goal.id}"
-    return Result({**data, "next": fix}, "\n".join([*lines, f"Next: {fix}"]))
+    return Result({**data, "next": fix}, "\n".join([*lines, f"Next: {fix}"]), notes=_unknown_notes(place, spec))
+
+
+def _unknown_notes(place: goals.Place, spec: goal_file.GoalFile) -> list[str]:
+    filed = place.goals()
+    unknown = [name for name in refiling.predecessors(spec) if name not in filed]
+    return [f"{spec.id} names predecessors that nobody has filed yet: {', '.join(unknown)}"] if unknown else []
 
 
 def begin(arguments: argparse.Namespace, context: Context) -> Result:
@@ -141,7 +156,7 @@ def _owed_lines(owed: list[dict[str, Any]]) -> list[str]:
     for step in owed:
         why = f" ({clip(step['why'], 200)})" if step["why"] else ""
         command = "" if step["state"] == "done" else f": {step['command']}"
-        lines.append(f"  {step['state']:8}{step['name']}{why}{command}")
+        lines.append(f"  {step['state']:7} {step['name']}{why}{command}")
     return lines
 
 
@@ -215,16 +230,20 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     known = place.goals()
     notes = place.journal.problems()
     lines = [_goal_line(goal) for goal in known.values()] or ["No goal is filed. omo verify add --file GOAL"]
-    return Result(
-        {"goals": [_brief(goal) for goal in known.values()], "problems": notes}, "\n".join(lines), notes=notes
-    )
+    overridden = claims.recorded(place.state, overridden=True)
+    stood = [{"goal": row["goal"], "override": finishing.override_line(row)} for row in overridden]
+    lines += [f"override of {one['goal'] or 'no goal'}: {clip(one['override'], 300)}" for one in stood]
+    data = {"goals": [_brief(goal) for goal in known.values()], "overrides": stood, "problems": notes}
+    return Result(data, "\n".join(lines), notes=notes)
 
 
 def _goal_line(goal: goals.Goal) -> str:
     leg = f" (pending with the user: {'; '.join(goal.users_leg)})" if goal.state == "agent-leg-complete" else ""
     waits = f" by {', '.join(goal.blocked_by)}" if goal.status == "blocked" else ""
     tries = f", failed {goal.failures} of {goal.spec.max_retries}" if goal.failures else ""
-    return f"{goal.id:12}{goal.status}{waits}{tries}{clip(leg, 300)}  {clip(goal.spec.title, 100)}"
+    times = "1 time" if goal.refiled == 1 else f"{goal.refiled} times"
+    again = f", filed again {times}" if goal.refiled else ""
+    return f"{goal.id:12}{goal.status}{waits}{tries}{again}{clip(leg, 300)}  {clip(goal.spec.title, 100)}"
 
 
 def _status_of(place: goals.Place, goal: goals.Goal) -> Result:
@@ -236,7 +255,7 @@ def _status_of(place: goals.Place, goal: goals.Goal) -> Result:
         **_brief(goal),
         "contract": goal.spec.contract,
         "filed_by": goal.by,
-        "refiled": goal.refiled,
+        "refilings": goal.refilings,
         "owed": owed,
         "answers": {
             name: {"result": one.result, "stale": stale[name], "artifacts": one.artifacts, "said": one.said}
@@ -254,8 +273,7 @@ def _status_of(place: goals.Place, goal: goals.Goal) -> Result:
     lines += [f"  gap: {clip(one, 200)}" for one in gaps] + [
         f"  override: {clip(one, 300)}" for one in data["overrides"]
     ]
-    if goal.refiled:
-        lines.append(f"  filed {goal.refiled + 1} times")
+    lines += [f"  {clip(one, 300)}" for one in goal.refilings]
     return Result(data, "\n".join(lines), notes=place.journal.problems())
 
 
@@ -320,6 +338,7 @@ def _brief(goal: goals.Goal) -> dict[str, Any]:
         "status": goal.status,
         "failures": goal.failures,
         "max_retries": goal.spec.max_retries,
+        "refiled": goal.refiled,
         "blocked_by": goal.blocked_by,
         "count": goal.count,
         "receipt": goal.receipt,

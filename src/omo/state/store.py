@@ -7,6 +7,7 @@ import time
 
 from omo.errors import Busy, Unreadable, Unwritable
 from omo.json_text import loads
+from omo.state.paths import STATE_DIR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 HOOK_WAIT = 0.3
 CLI_WAIT = 10.0
 POLL = 0.005
+MOVE_AWAY = "move it away; the next hook or command that writes does so by itself and keeps the bytes"
 
 
 class Deadline:
@@ -99,7 +101,7 @@ def parse(raw: bytes, path: str) -> Json:
     try:
         value = loads(raw.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"{path} is not valid JSON: {error}", path=path) from None
+        raise Unreadable(f"{path} is not valid JSON: {error}", fix=MOVE_AWAY, path=path) from None
     if not isinstance(value, dict):
         raise Unreadable(f"{path} holds {type(value).__name__}, not an object", path=path)
     return value
@@ -139,6 +141,7 @@ def set_aside(path: str, now: float) -> str:
 def make_state_dir(state: str) -> None:
     """The state directory ignores itself, so git never shows it and no tracked file is touched."""
     ignore = os.path.join(state, ".gitignore")
+    _require_in_project(state)
     if os.path.exists(ignore):
         return
     make_dir(state, state)
@@ -147,6 +150,14 @@ def make_state_dir(state: str) -> None:
             file.write("*\n")
     except OSError as error:
         raise unwritable(ignore, error) from None
+
+
+def _require_in_project(state: str) -> None:
+    """A link in a cloned repository must not lead our writes elsewhere; OMO_STATE_DIR is the way to do that."""
+    root, own, _ = state.rpartition(os.path.join(os.sep, STATE_DIR))
+    project = os.path.join(os.path.realpath(root or os.sep), "")
+    if own and not os.path.realpath(state).startswith(project):
+        raise Unwritable(f"{state} leads out of the project by a link", fix="remove the link, or set OMO_STATE_DIR")
 
 
 def make_dir(directory: str, state: str) -> None:

@@ -48,7 +48,7 @@ class Gate:
 
     @property
     def is_closed(self) -> bool:
-        return self.status in ("recorded", "pass")
+        return self.recorded is not None or (self.last is not None and self.last["result"] == "pass")
 
     def holds_on(self, tree: str) -> bool:
         return bool(self.recorded or (self.last and self.last["result"] == "pass" and self.last["tree"] == tree))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from omo import host, settings
-from omo.errors import OmoError
+from omo.errors import OmoError, Unreadable
 from omo.shown import clip
 from omo.state import runtime, store
 from omo.ultrawork import session, texts
@@ -58,19 +58,28 @@ def _activate(event: host.Event, world: World, reading: Reading) -> bytes:
 
     def decide(row: Json | None) -> runtime.Change:
         is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
+        if is_on and runtime.part(row or {}, "ulw").get("armedFor") == event.fingerprint:
+            return runtime.Change(False)  # the same prompt, delivered twice
         armed = session.arm(row, by="user", limits=now_in_force.limits, now=world.now)
         armed = session.note(armed, armedFor=event.fingerprint)
         kind = "rearmed" if is_on else "activated"
         return runtime.Change(not is_on, armed, [{"kind": kind, "rule": reading.rule}])
 
-    if not _change(event, world, decide):
-        return b""
-    return host.context("\n".join([texts.INSTRUCTIONS, *texts.refused_settings(now_in_force.problems)]))
+    if not event.session:
+        return host.context(texts.could_not("turned on", "the host gave no session id"))
+    try:
+        is_new = _change(event, world, decide)
+    except OmoError as error:
+        return host.context(texts.could_not("turned on", error.message))
+    return host.context(texts.instructions(now_in_force.problems)) if is_new else b""
 
 
 def _cancel(event: host.Event, world: World, reading: Reading) -> bytes:
-    was_on = _record_cancel(event, world, reading)
-    return host.swallow_prompt(texts.CANCELLED if was_on else texts.NOTHING_TO_CANCEL, world.environ)
+    try:
+        said = texts.CANCELLED if _record_cancel(event, world, reading) else texts.NOTHING_TO_CANCEL
+    except OmoError as error:
+        said = f"omo: the cancel could not be recorded: {error.message}. Type it again, or start with OMO_DISABLE=1."
+    return host.swallow_prompt(said, event, world.environ)
 
 
 def _cancel_and_continue(event: host.Event, world: World, reading: Reading) -> bytes:
@@ -158,13 +167,16 @@ def _pin(event: host.Event, world: World) -> bytes:
         name, argv = gates.parse_pin(event.prompt.strip().partition("pin")[2])
         gates.add(world.state, event.session, name, argv, by="user", cwd=".", tree=None, now=world.now)
     except OmoError as error:
-        return host.swallow_prompt(f"omo: not pinned: {error.message}. {error.fix}".strip(), world.environ)
+        return host.swallow_prompt(f"omo: not pinned: {error.message}. {error.fix}".strip(), event, world.environ)
     pinned = clip(" ".join(argv), 200)
-    return host.swallow_prompt(f"omo: gate {name} pinned by you: {pinned}", world.environ)
+    return host.swallow_prompt(f"omo: gate {name} pinned by you: {pinned}", event, world.environ)
 
 
 def _row(event: host.Event, world: World) -> Json | None:
-    return runtime.session(world.state, event.session)
+    try:
+        return runtime.session(world.state, event.session)
+    except Unreadable:
+        return None  # whoever writes next keeps the bytes aside
 
 
 def _is_live(event: host.Event, world: World) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
+WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch")
 PATIENCE = 3  # after so many identical refusals the fourth is put before the user
 INSTEAD = {
     "runtime.local.json": "omo ulw status shows it, omo ulw done finishes the run",
@@ -37,7 +38,7 @@ def handle(event: host.Event, world: World) -> bytes:
 
 def guards_own_state(event: host.Event, world: World) -> str:
     """Direct edits of our state: what is there counts only because omo wrote it."""
-    for path in _written_paths(event):
+    for path in _written_paths(event) if event.tool in WRITERS else []:
         if _is_inside(os.path.join(event.cwd or world.root, path), world.state):
             instead = INSTEAD.get(os.path.basename(path), "omo --help lists the commands that change it")
             return f"{path} is omo's own state and is not edited by hand: {instead}."
@@ -51,6 +52,8 @@ def _written_paths(event: host.Event) -> list[str]:
     named = [event.tool_input.get(key) for key in ("file_path", "notebook_path", "path")]
     found = [one for one in named if isinstance(one, str) and one]
     patch = event.tool_input.get("command") or event.tool_input.get("input")
+    if isinstance(patch, list):
+        patch = "\n".join(word for word in patch if isinstance(word, str))
     if event.tool == "apply_patch" and isinstance(patch, str):
         found += [line[len(mark) :].strip() for line in patch.splitlines() for mark in PATCHED if line.startswith(mark)]
     return found

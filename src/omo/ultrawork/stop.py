@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo import settings
 from omo.clock import seconds
-from omo.state.runtime import Change, is_live, part, work_in
+from omo.state.runtime import OPEN_STATES, Change, is_live, part, work_in
 from omo.ultrawork import session, texts
 
 TYPE_CHECKING = False
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 SHELL_EXCUSES = 2  # a server left running in the background must not excuse every Stop
-LIMIT_NOTICE = ("API Error", "You've hit your", "You've reached your", "Claude usage limit reached")
-LONGEST_NOTICE = 400  # the host's own notice is a line or two; a report that quotes one is longer
+API_ERRORS = ("Connection error", "Request timed out", "Overloaded", "Unable to connect")
+LIMITS = ("You've hit your", "You've reached your", "Claude usage limit reached", "Claude AI usage limit reached")
+LONGEST_NOTICE = 300  # the host's own notice is one line; a report that quotes one is prose
 
 
 class Situation:
@@ -83,7 +84,10 @@ def _stored_limits(row: Json) -> Json:
 
 
 def _is_idle(s: Situation) -> bool:
-    return not (s.unreadable or session.is_cancelled(s.row) or is_live(s.row))
+    if s.unreadable or session.is_cancelled(s.row):
+        return False
+    all_over = bool(part(s.row, "work")) and not work_in(s.row, *OPEN_STATES, "done")
+    return not is_live(s.row) or (all_over and not _is_invalid(s))
 
 
 def _is_invalid(s: Situation) -> bool:
@@ -101,14 +105,20 @@ def _is_invalid(s: Situation) -> bool:
 
 
 def _is_limit_notice(s: Situation) -> bool:
+    """The host's own words in the host's own form: an error with its status, a limit with its reset."""
     text = s.event.last_message.strip()
-    return len(text) <= LONGEST_NOTICE and text.startswith(LIMIT_NOTICE)
+    if len(text) > LONGEST_NOTICE or "\n" in text:
+        return False
+    if text.startswith("API Error: "):
+        said = text.removeprefix("API Error: ")
+        return said[:3].isdigit() or said.startswith(API_ERRORS)
+    ends = " resets " in text or "|" in text or text.endswith("limit reached")
+    return text.startswith(LIMITS) and "limit" in text and ends
 
 
-def _gates_are_closed(s: Situation) -> bool:
-    """Every piece of active work is ultrawork whose gates all passed on a tree that had changed since pinning."""
-    active = s.active()
-    return all(kind == session.KIND and one.get("total", 0) > 0 and one.get("open") == 0 for kind, one in active)
+def _is_done(s: Situation) -> bool:
+    """`omo ulw done`, or another workflow's end, said so after looking at the tree; a summary of gates does not."""
+    return not s.active() and bool(work_in(s.row, "done"))
 
 
 def _is_same_event(s: Situation) -> bool:
@@ -129,7 +139,7 @@ def _excused(s: Situation, rule: str) -> Json:
 
 
 def _waits_for_limit(s: Situation, rule: str) -> Json:
-    return session.suspend(s.row, state="waiting", why=s.event.last_message.strip())
+    return session.told(session.suspend(s.row, state="waiting", why=s.event.last_message.strip()))
 
 
 def _done(s: Situation, rule: str) -> Json:
@@ -174,7 +184,7 @@ RULES = (
         lambda s: not s.active() and bool(work_in(s.row, "waiting", "paused", "blocked")),
         _stays,
     ),
-    Rule("done", "verification gates passed or are recorded", _gates_are_closed, _done),
+    Rule("done", "verification gates passed or are recorded, and the tree was looked at", _is_done, _done),
     Rule(
         "cap",
         "as many blocks as allowed without verified progress",

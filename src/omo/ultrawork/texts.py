@@ -77,8 +77,18 @@ def where_things_stand(row: Json) -> str:
     )
 
 
-def refused_settings(problems: list[str]) -> list[str]:
-    return [f"[omo] Tell the user that a setting was not used: {clip(problem, 200)}" for problem in problems]
+def instructions(problems: list[str]) -> str:
+    """The block, and which settings were not used, as far as the bound allows; `omo doctor` lists them all."""
+    text = INSTRUCTIONS
+    for problem in problems:
+        line = f"\n[omo] Tell the user that a setting was not used: {clip(problem, 160)}"
+        if len(text) + len(line) < LONGEST_INSTRUCTIONS:
+            text += line
+    return text
+
+
+def could_not(what: str, why: str) -> str:
+    return f"[omo] Ultrawork could not be {what}: {clip(why, 300)}. Tell the user so in one line; omo doctor says more."
 
 
 def reason_to_go_on(row: Json, active: list[tuple[str, Json]], most: int) -> str:
@@ -103,7 +113,7 @@ def _open_work(kind: str, one: Json) -> str:
             'or, if none can apply, omo ulw done --skip-verification "why".'
         )
     if not left:
-        return "Every gate passes: if the task is complete, run omo ulw done."
+        return "Every gate passed when it last ran: if the task is complete, run omo ulw done, which looks at the tree."
     return f"Open gates, {left} of {total}: {following}. Fix, then omo gate run; when all pass, omo ulw done."
 
 
@@ -113,6 +123,11 @@ def release(rule: str, before: Json, after: Json, limits: Json) -> str:
         return f"omo: the work is done: {_how_done(after)}"
     if rule == "waiting":
         return _waiting(before)
+    if rule == "host-limit":
+        why = next(
+            (str(one.get("why", "")) for one in after.get("work", {}).values() if one.get("state") == "waiting"), ""
+        )
+        return f"omo: ultrawork waits: {clip(why, 200)} It goes on with your next message."
     causes = {
         "cap": f"{limits['max_stop_blocks']} blocks without verified progress",
         "cooldown": f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back",
