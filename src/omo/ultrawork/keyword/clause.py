@@ -298,7 +298,12 @@ def _then_asks(place: Place) -> bool:
     """ "with ulw, fix it" and "in ulw mode fix it"."""
     after = [word for word in place.after if word not in words_of("adverb")]
     following = after or place.rest[len(place.after) :]
-    return _request(following) == 0 or lead(following)[1]
+    return _request(following) == 0 or lead(following)[1] or _is_german_task(following)
+
+
+def _is_german_task(words: list[str]) -> bool:
+    """ "die Tests reparieren": an object, and at the end an infinitive."""
+    return len(words) > 1 and words[0] in words_of("german-object") and words[-1].endswith(("en", "ern", "eln"))
 
 
 def _done_inside(words: list[str]) -> bool:

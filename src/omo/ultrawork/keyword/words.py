@@ -12,7 +12,7 @@ WORDS = {
     "tail": """mode modus modo режим please pls plz now thx thanks thank you again time here bitte jetzt on it go ja
         por favor s'il te plaît plait vous stp svp merci danke gracias obrigado пожалуйста спасибо сейчас today
         immediately asap claude ok okay this session right away already for mal endlich sofort ahora agora
-        maintenant ya já run per favore lütfen proszę nu graag ein""",
+        maintenant ya já run per favore lütfen proszę nu graag ein fertig zu ende durch""",
     "negator": """not don't dont no never without avoid skip nor isn't instead rather shouldn't needn't nicht kein
         keine keinen ohne niemals nie sans pas ne n' jamais sin nunca não nao sem non senza не без никогда нет bez
         zonder geen niet olmadan""",
@@ -81,6 +81,8 @@ WORDS = {
     "inside": "in im en em в into",
     # Whole pieces of work: nobody finishes or ships something *of* a mode.
     "undertake": "implement finish complete build migrate port ship execute upgrade rewrite deliver",
+    # German puts the object first and the verb last: "mit ulw die Tests reparieren".
+    "german-object": "die das den der alle alles diese dieses diesen dies meine mein meinen unsere unser unseren",
     "article": "the a an le la l' el o il den das dem un une uno um mode modus modo режиме режим full modalità de",
     "link": """about of for to on from in with and or the a an this that my your our his her its their by as like
         than via into onto at vs versus called named is are was were be been what which how why when where who if
