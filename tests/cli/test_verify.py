@@ -19,11 +19,11 @@ from tests.verify.workshop import LIMITS, Q3, SUMMARY, checklist, path_check, q1
 FINISH = ("verify", "finish", "G1", "--summary", SUMMARY)
 
 
-def add(shell: Shell, **fields: Any) -> Ran:
+def add(shell: Shell, *more: str, **fields: Any) -> Ran:
     goal = {"id": "G1", "title": "Parser handles quotes", **fields}
     file = shell.project.parent / f"{goal['id']}.json"
     file.write_text(json.dumps(goal), encoding="utf-8")
-    return shell.agent("verify", "add", "--file", str(file), "--json")
+    return shell.agent("verify", "add", "--file", str(file), "--json", *more)
 
 
 def begin(shell: Shell, name: str = "G1") -> Ran:
@@ -260,3 +260,47 @@ def test_status_reads_and_writes_nothing(shell: Shell) -> None:
         shell.agent("verify", "status")
         shell.agent("verify", "status", "G1")
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_filing_a_begun_goal_again_takes_a_reason_and_status_shows_it(shell: Shell) -> None:
+    add(shell, verification={"checks": [path_check()]})
+    begin(shell)
+    more = {"checks": [path_check(), path_check("other.py", "other")]}
+    refused = add(shell, verification=more)
+    assert (refused.code, "--reason" in refused.json["error"]["fix"]) == (3, True)
+    assert add(shell, "--reason", "the second file was forgotten", verification=more).code == 0
+    assert "filed again by the agent: the second file was forgotten" in shell.agent("verify", "status", "G1").out
+    assert "filed again 1 time" in shell.agent("verify", "status").out
+    assert "filed again by the agent: the second file was forgotten" in shell.agent(*FINISH).out
+
+
+def test_the_list_shows_every_override_with_or_without_a_goal(shell: Shell) -> None:
+    claim = ("verify", "claim", "`nowhere.py` contains `x`", "--override", "it is built at run time")
+    assert shell.agent(*claim).code == 0
+    assert "override of no goal: it is built at run time (by the agent" in shell.agent("verify", "status").out
+    add(shell)
+    assert shell.agent(*claim, "--goal", "G1").code == 0
+    listed = shell.agent("verify", "status")
+    assert "override of no goal: " in listed.out
+    assert "override of G1: " in listed.out
+    rows = shell.agent("verify", "status", "--json").json["overrides"]
+    assert [row["goal"] for row in rows] == [None, "G1"]
+
+
+def test_a_predecessor_nobody_filed_is_noted_and_a_circle_refused(shell: Shell) -> None:
+    noted = add(shell, blocked_by="G0", depends_on=["G7", "G0"])
+    assert (noted.code, "G0, G7" in noted.err) == (0, True)
+    circle = add(shell, id="G7", blocked_by="G1")
+    assert (circle.code, "G7 → G1 → G7" in circle.json["error"]["message"]) == (3, True)
+
+
+def test_a_hypothesis_result_is_understood_in_any_case(shell: Shell) -> None:
+    add(shell, hypothesis="H1", verification={"checks": [path_check()]})
+    begin(shell)
+    shell.write("parser.py", "x = 1\n")
+    assert shell.agent(*FINISH, "--hypothesis-result", "Confirmed").code == 0
+
+
+def test_q3_is_shown_as_asked_and_not_as_owed(shell: Shell) -> None:
+    add(shell)
+    assert "asked, never gates q3: omo verify answer G1 --question q3" in begin(shell).out

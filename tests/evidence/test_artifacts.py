@@ -130,6 +130,30 @@ def test_touching_does_not_make_new_what_was_refused_or_remembered_or_committed(
     assert register(state, root, "refused.txt", started_at=began).size == 10
 
 
+def test_content_a_commit_had_before_is_old_under_any_name(
+    state: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began = time.time() - 60
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z")
+    for text in ("first\n", "second\n"):
+        write(root, "deep/base.txt", text)
+        git(root, "add", "--all")
+        git(root, "commit", "-q", "-m", text)
+    monkeypatch.delenv("GIT_COMMITTER_DATE")
+    write(root, "proof.txt", "second\n")
+    git(root, "add", "--all")
+    git(root, "commit", "-q", "--amend", "-m", "the same, dated now")
+    register(state, root, "proof.txt", started_at=None)
+    for name in ("proof.txt", "deep/base.txt"):
+        assert refusal(state, root, name, started_at=began).details["why"] == "old"
+    git(root, "checkout", "-q", "HEAD~1", "--", "deep/base.txt")
+    assert refusal(state, root, "deep/base.txt", started_at=began).details["why"] == "old"
+    write(root, "proof.txt", "third\n")
+    git(root, "add", "--all")
+    git(root, "commit", "-q", "-m", "new")
+    assert register(state, root, "proof.txt", started_at=began).size == 6
+
+
 def test_what_was_there_when_the_goal_began_stays_old(state: str, root: Path) -> None:
     path = write(root, "log.txt")
     began = time.time() + 60

@@ -306,6 +306,69 @@ def test_ignored_files_are_no_change(repo: Path) -> None:
     assert look(repo, FORBIDDEN).result == "pass"
 
 
+def test_what_a_rule_of_the_base_ignores_stays_ignored_when_rules_are_added(repo: Path) -> None:
+    write(repo, ".gitignore", "*.log\nbuild/\n")
+    base = commit(repo)
+    write(repo, "infra/x.log")
+    write(repo, "infra/build/deep/out.bin")
+    write(repo, "src/.gitignore", "*.pyc\n")
+    assert {look(repo, item, base=base).result for item in (FORBIDDEN, SCOPE)} == {"pass"}
+
+
+def rule_added(root: Path) -> None:
+    write(root, ".gitignore", "infra/new.tf\n.gitignore\n")
+
+
+def rule_committed(root: Path) -> None:
+    write(root, ".gitignore", "new.tf\n")
+    commit(root)
+
+
+def rule_beside_it(root: Path) -> None:
+    write(root, "infra/.gitignore", "*\n")
+
+
+def rule_for_the_directory(root: Path) -> None:
+    write(root, "infra/deep/new.tf")
+    write(root, ".gitignore", "infra/deep/\n")
+
+
+def exception_removed(root: Path) -> None:
+    (root / "infra/sub/.gitignore").unlink()
+    write(root, "infra/sub/x.kept")
+
+
+def rule_of_this_clone(root: Path) -> None:
+    write(root, ".git/info/exclude", "infra/new.tf\n")
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [rule_added, rule_committed, rule_beside_it, rule_for_the_directory, exception_removed, rule_of_this_clone],
+)
+def test_a_new_file_is_not_hidden_by_a_rule_the_base_has_not(repo: Path, hide: Any) -> None:
+    write(repo, ".gitignore", "*.kept\n")
+    write(repo, "infra/sub/.gitignore", "!*.kept\n")
+    base = commit(repo)
+    hide(repo)
+    write(repo, "infra/new.tf")
+    items = ({"type": "forbidden", "paths": ["infra/**/new.tf", "infra/sub/*.kept"]}, SCOPE)
+    for found in (look(repo, item, base=base) for item in items):
+        assert found.result == "fail"
+        assert "infra/" in found.observed
+
+
+def test_rules_above_a_project_that_is_below_its_repository(repo: Path) -> None:
+    write(repo, ".gitignore", "/infra/old.log\n")
+    base = commit(repo)
+    write(repo, "infra/old.log")
+    item = {"type": "scope", "touch": ["main.tf"]}
+    assert look(repo / "infra", item, base=base).result == "pass"
+    write(repo, ".gitignore", "/infra/*\n")
+    write(repo, "infra/new.tf")
+    assert look(repo / "infra", item, base=base).observed == "new.tf"
+
+
 @pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
 def test_an_edit_git_is_told_to_overlook_is_unknown(repo: Path, flag: str) -> None:
     git(repo, "update-index", flag, "infra/main.tf")
@@ -386,7 +449,7 @@ UNKNOWN = {"type": "judge", "question": "Is it?"}
         ([PASS, FAIL], "fail", ["checks_failed"], 3),
         ([PASS, UNKNOWN], "unknown", ["checks_unevaluable"], 4),
         ([UNKNOWN, FAIL], "fail", ["checks_failed", "checks_unevaluable"], 3),
-        (["is it?"], "unknown", ["has_string_checks"], 4),
+        (["is it?"], "unknown", ["checks_empty", "has_string_checks"], 4),
         ([PASS, "is it?"], "unknown", ["has_string_checks"], 4),
         (["is it?", FAIL, UNKNOWN], "fail", ["checks_failed", "checks_unevaluable", "has_string_checks"], 3),
     ],
@@ -450,6 +513,17 @@ def test_a_regex_that_explodes_is_unknown_soon(root: Path, pattern: str, monkeyp
         assert (found.result, found.reason_class) == ("unknown", "schema")
         assert "without nested repeats" in found.reason
     assert time.monotonic() - started < 20
+
+
+def test_the_regexes_of_one_evaluation_have_one_time_together(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("omo.evidence.patterns.SECONDS", 0.3)
+    monkeypatch.setattr("omo.evidence.evaluate.SEARCH_SECONDS", 0.3)
+    write(root, "a.txt", "a" * 5000 + "\n")
+    slow = {"type": "content", "path": "a.txt", "regex": r"^(?:(?:a|aa)+)+!$"}
+    quick = {"type": "content", "path": "a.txt", "regex": "aa"}
+    found = verdict_of(root, [quick, slow, quick, python("print('aa')", stdout="aa"), PASS]).checks
+    assert [one.result for one in found] == ["pass", "unknown", "unknown", "unknown", "pass"]
+    assert ["all checks together" in one.reason for one in found] == [False, False, True, True, False]
 
 
 def test_a_glob_that_names_too_much_is_unknown(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

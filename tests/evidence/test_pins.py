@@ -76,8 +76,9 @@ def test_pinning_runs_a_command_once_and_lets_it_run_later(state: str, root: Pat
         ([THERE, FORBIDDEN], ["there", "untouched"], True),
         ([THERE, WANTED], ["there"], False),
         ([WANTED], [], False),
-        ([THERE, {**FORBIDDEN, "guard": True}], ["there"], False),
-        ([{**THERE, "guard": True}], [], False),
+        ([THERE, {**FORBIDDEN, "guard": True}], ["there"], True),
+        ([WANTED, {**FORBIDDEN, "guard": True}], [], False),
+        ([{**THERE, "guard": True}], [], True),
         ([THERE, "is it good?"], ["there"], False),
         (["is it good?"], [], False),
         ([], [], False),
@@ -95,7 +96,8 @@ def test_a_goal_that_can_prove_nothing_is_refused_and_nothing_is_written(state: 
         pin(state, root, THERE, FORBIDDEN, refuse_vacuous=True)
     assert "guard: true" in caught.value.fix
     assert pins.pinned(state).digests == frozenset()
-    pin(state, root, THERE, {**FORBIDDEN, "guard": True}, refuse_vacuous=True)
+    with pytest.raises(Refused, match="or is a guard"):
+        pin(state, root, THERE, {**FORBIDDEN, "guard": True}, refuse_vacuous=True)
 
 
 def test_an_agent_cannot_move_the_base_by_pinning_again(state: str, root: Path) -> None:

@@ -45,6 +45,24 @@ TRIGGERS: list[tuple[str, str, object]] = [
     ("config.yaml no longer contains `debug`", FILE, ("config.yaml", "lacks", ("debug",))),
     ("config.yaml contains no `debug`", FILE, ("config.yaml", "lacks", ("debug",))),
     ('"config.yaml contains port"', FILE, ("config.yaml", "contains", ("port",))),
+    ("README.md is empty", FILE, ("README.md", "empty", ())),
+    ("README.md is not empty", FILE, ("README.md", "exists", ())),
+    ("config.yaml has 7 lines", FILE, ("config.yaml", "lines", ("7",))),
+    ("config.yaml contains exactly 7 lines.", FILE, ("config.yaml", "lines", ("7",))),
+    ("config.yaml is not committed", FILE, ("config.yaml", "uncommitted", ())),
+    ("config.yaml hasn't been committed yet", FILE, ("config.yaml", "uncommitted", ())),
+    (
+        "The config file config.yaml was updated to use port 9090",
+        FILE,
+        ("config.yaml", "contains", ("9090",)),
+    ),
+    ("config.yaml was changed to use `b` instead of `a`", FILE, ("config.yaml", "contains", ("b",))),
+    ("`parse_args` is not used anywhere", SEARCH, ("parse_args", "")),
+    ("parse_args() is never called in src/", SEARCH, ("parse_args", "src/")),
+    ("it can't be done", SEARCH, (None, "")),
+    ("That cannot be done.", SEARCH, (None, "")),
+    ("It is not possible", SEARCH, (None, "")),
+    ("localhost:8080: connection refused", INFRA, ("refused", "localhost", 8080)),
     ("`retry_policy` does not exist", SEARCH, ("retry_policy", "")),
     ("retry_policy doesn’t exist anywhere", SEARCH, ("retry_policy", "")),
     ("The function foo_bar isn't implemented", SEARCH, ("foo_bar", "")),
@@ -152,6 +170,19 @@ NOTHING = [
     "no lines have trailing whitespace",
     "the diff is empty for a.json",
     "all tests have 0 failures",
+    "the list is empty",
+    "README.md is empty of jargon",
+    "config.yaml has 7 lines of comments",
+    "config.yaml has at least 7 lines",
+    "the change is not committed",
+    "config.yaml was updated",
+    "config.yaml was updated to match the docs",
+    "README.md was updated to mention the 3 new flags",
+    "config.yaml was updated on 2024-01-01",
+    "`parse_args` is not used to read files",
+    "the option is not used",
+    "if it is not possible, stop",
+    "app.py:12: connection refused is logged",
 ]
 
 
@@ -228,6 +259,15 @@ FILES = [
     ("app.py defines `retry_policy`", "holds"),
     ("gone.yaml contains `debug`", "contradicted"),
     ("src/ contains `debug`", "not-probeable"),
+    ("src/ has 3 lines", "not-probeable"),
+    ("config.yaml has 4 lines", "holds"),
+    ("config.yaml has 7 lines", "contradicted"),
+    ("config.yaml is empty", "contradicted"),
+    ("empty.txt is empty", "holds"),
+    ("empty.txt is not empty", "contradicted"),
+    ("config.yaml was updated to use port 80", "holds"),
+    ("config.yaml was updated to use port 9090", "contradicted"),
+    ("config.yaml is not committed", "holds"),
     ("config.yaml exists", "holds"),
     ("src/app.py was written", "holds"),
     ("empty.txt was written", "contradicted"),
@@ -244,6 +284,20 @@ def test_a_file_is_read_now(text: str, outcome: str, root: Path) -> None:
     assert (result.gate, result.outcome) == (FILE, outcome), result
     assert result.holds is {"holds": True, "contradicted": False}.get(outcome)
     assert result.reason
+
+
+def test_what_is_committed_is_asked_of_git(root: Path, tmp_path: Path) -> None:
+    claim = "config.yaml is not committed"
+    subprocess.run(["git", "add", "config.yaml"], cwd=root, check=True)
+    assert one(claim, root).outcome == "holds"
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    subprocess.run(["git", *who, "commit", "-q", "-m", "x"], cwd=root, check=True)
+    assert one(claim, root).outcome == "contradicted"
+    (root / "config.yaml").write_text("other\n")
+    assert one(claim, root).outcome == "holds"
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "config.yaml").write_text("x\n")
+    assert one(claim, tmp_path / "bare").outcome == "insufficient"
 
 
 def test_what_changed_since_the_last_claim_is_seen(root: Path) -> None:
@@ -317,6 +371,10 @@ SEARCHES = [
     ("/etc/passwd does not exist", "not-probeable"),
     ("The feature is not implemented yet", "not-probeable"),
     ("`café` does not exist", "contradicted"),
+    ("`retry_policy` is not used anywhere", "holds"),
+    ("`RateLimiter` is not used anywhere", "contradicted"),
+    ("`legacy_thing.py` is not used anywhere", "holds"),
+    ("it can't be done", "not-probeable"),
 ]
 
 

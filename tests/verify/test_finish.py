@@ -13,7 +13,7 @@ from omo.errors import BadInput, Refused
 from omo.state import runtime
 from omo.ultrawork import session, stop
 from omo.verify import finish, session_summary, unblock
-from tests.verify.workshop import LIMITS, SUMMARY, Workshop, checks, path_check, project, q1
+from tests.verify.workshop import LIMITS, SUMMARY, Workshop, checks, path_check, project, q1, q2
 
 
 @pytest.fixture
@@ -288,6 +288,20 @@ def test_every_outcome_of_the_agents_leg_needs_its_artifact(
     shop.begin()
     with pytest.raises(error, match=why):
         shop.answer("agent-leg", data)
+
+
+@pytest.mark.parametrize("fields", [LEGS, checks(path_check("draft.md"))])
+def test_what_was_found_broken_fails_the_goal_where_no_question_was_owed(
+    shop: Workshop, fields: dict[str, Any]
+) -> None:
+    shop.add(**fields)
+    shop.begin()
+    shop.work("draft.md", "Dear all\n")
+    shop.answer("q1", q1("draft.md"))
+    shop.answer("q2", q2("draft.md", problem="the second page is empty"))
+    if "participants" in fields:
+        shop.answer("agent-leg", leg())
+    assert shop.finish().decision.verdict == "fail"
 
 
 def test_without_the_agents_leg_the_questions_decide_but_the_users_leg_is_not_the_agents_to_close(

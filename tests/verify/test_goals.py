@@ -93,9 +93,10 @@ def test_what_is_no_object_is_no_goal(data: object) -> None:
 
 def test_the_contract_changes_with_what_has_to_be_shown_and_with_nothing_else() -> None:
     plain = parse()
-    assert parse(title="Another title", description="longer", category="x").contract == plain.contract
+    assert parse(category="x", parent="release", max_retries=9).contract == plain.contract
     changed = [parse(routine=True), parse(guard=True), parse(verification={"outcomes": ["a"]}), parse(**checks("a?"))]
-    assert len({one.contract for one in changed} | {plain.contract}) == 5
+    changed += [parse(title="Another title"), parse(description="longer")]
+    assert len({one.contract for one in changed} | {plain.contract}) == 7
 
 
 def test_a_goal_whose_every_check_passes_already_is_refused_unless_it_is_a_guard(shop: Workshop) -> None:
@@ -105,6 +106,29 @@ def test_a_goal_whose_every_check_passes_already_is_refused_unless_it_is_a_guard
     assert shop.add(guard=True, **checks(path_check("README.md"))).status == "pending"
     assert shop.add(id="G2", **checks(path_check("README.md"), path_check("new.py", "new"))).status == "pending"
     assert shop.add(id="G3").status == "pending"
+
+
+GUARD = {**path_check("README.md", "kept"), "guard": True}
+JUDGE = {"type": "judge", "question": "Is it readable?"}
+
+
+@pytest.mark.parametrize(
+    ("listed", "is_refused"),
+    [
+        ([GUARD], True),
+        ([{**path_check("new.py"), "guard": True}], True),
+        ([GUARD, path_check("README.md")], True),
+        ([GUARD, path_check("new.py")], False),
+        ([GUARD, "Is it readable?"], False),
+        ([GUARD, JUDGE], False),
+        ([{**JUDGE, "guard": True}], False),
+    ],
+)
+def test_guards_alone_show_no_work(shop: Workshop, listed: list[Any], is_refused: bool) -> None:
+    if is_refused:
+        with pytest.raises(Refused, match="so none can show that it was done"):
+            shop.add(**checks(*listed))
+    assert shop.add(guard=is_refused, **checks(*listed)).status == "pending"
 
 
 def test_begin_marks_it_in_progress_and_again_resumes_it(shop: Workshop) -> None:
@@ -181,8 +205,115 @@ def test_the_agent_cannot_file_itself_more_tries(shop: Workshop) -> None:
     fail(shop, 1)
     with pytest.raises(Refused, match="max_retries 9"):
         shop.add(max_retries=9, **checks(path_check()))
-    shop.add(**checks(path_check(), path_check("other.py", "other")))
+    shop.add(reason=WHY, **checks(path_check(), path_check("other.py", "other")))
     assert (shop.goal().failures, shop.goal().refiled) == (1, 1)
+
+
+BAR: dict[str, Any] = {
+    "participants": ["agent", "user"],
+    "verification": {
+        "outcomes": ["quoted text stays whole"],
+        "outcomes_agent_leg": ["quoted text stays whole"],
+        "checks": [path_check(), "Is it readable?"],
+    },
+}
+
+
+def bar(**changes: Any) -> dict[str, Any]:
+    return {**BAR, "verification": {**BAR["verification"], **changes}}
+
+
+WEAKER: list[tuple[dict[str, Any], str]] = [
+    (bar(checks=[path_check()]), "check"),
+    (bar(checks=["Is it readable?"]), "check"),
+    (bar(checks=[path_check("README.md"), "Is it readable?"]), "check"),
+    (bar(checks=[{**path_check(), "guard": True}, "Is it readable?"]), "check"),
+    (bar(outcomes=[]), "outcome"),
+    (bar(outcomes=["quoted text is somewhere"]), "outcome"),
+    (bar(outcomes_agent_leg=[]), "outcome"),
+    ({**BAR, "participants": ["agent"]}, "participant"),
+    ({**BAR, "routine": True}, "routine"),
+]
+
+
+@pytest.mark.parametrize("failed", [False, True])
+@pytest.mark.parametrize(("weaker", "what"), WEAKER)
+def test_the_agent_cannot_weaken_a_goal_of_its_own_once_begun(
+    shop: Workshop, weaker: dict[str, Any], what: str, failed: bool
+) -> None:
+    shop.add(**BAR)
+    shop.begin()
+    if failed:
+        shop.finish()
+    with pytest.raises(Refused, match=what) as caught:
+        shop.add(reason=WHY, **weaker)
+    assert "ask the user to file it" in caught.value.fix
+    assert (shop.goal().spec.contract, shop.goal().refiled) == (parse(**BAR).contract, 0)
+    shop.as_user().add(**weaker)
+
+
+def test_a_first_check_does_not_take_the_place_of_the_questions(shop: Workshop) -> None:
+    shop.add()
+    shop.begin()
+    with pytest.raises(Refused, match="questions"):
+        shop.add(reason=WHY, **checks(path_check("README.md")))
+    shop.add(reason=WHY, **checks(path_check("README.md"), "Is it readable?"))
+
+
+def test_what_the_agent_adds_to_a_begun_goal_has_a_reason_that_every_report_shows(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    before = shop.goal().spec.contract
+    shop.begin()
+    shop.work()
+    more = checks(path_check(), path_check("README.md", "readme"))
+    with pytest.raises(Refused, match="has been begun") as caught:
+        shop.add(**more)
+    assert "--reason" in caught.value.fix
+    with pytest.raises(BadInput, match="explains nothing"):
+        shop.add(reason="because", **more)
+    goal = shop.add(reason=WHY, **more)
+    row = [row for row in shop.place.journal.rows() if row["kind"] == "goal-added"][-1]
+    assert (row["reason"], row["was"], row["contract"]) == (WHY, before, goal.spec.contract)
+    shop.add(category="parser", **more)
+    first, second = shop.finish().data["notes"]
+    assert f"filed again by the agent: {WHY}" in first
+    assert (before[:12] in first, goal.spec.contract[:12] in first) == (True, True)
+    assert "same contract" in second
+
+
+def test_before_it_is_begun_and_after_it_is_over_a_goal_may_be_filed_differently(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    shop.add(**checks(path_check("other.py")))
+    shop.begin()
+    shop.work("other.py")
+    shop.finish()
+    third = checks(path_check("third.py"))
+    with pytest.raises(Refused, match="has been begun"):
+        shop.add(**third)
+    shop.add(reason=WHY, **third)
+    shop.add(**checks(path_check("fourth.py")))
+
+
+@pytest.mark.parametrize("field", ["blocked_by", "depends_on"])
+def test_goals_that_wait_for_each_other_are_refused_by_name(shop: Workshop, field: str) -> None:
+    shop.add(id="A", **{field: "C"})
+    shop.add(id="B", blocked_by="A")
+    with pytest.raises(Refused, match="C → B → A → C"):
+        shop.as_user().add(id="C", depends_on="B")
+    assert "C" not in shop.place.goals()
+    shop.tick()
+    shop.add(id="C")
+    shop.add(id="D", **{field: ["A", "B"]})
+
+
+def test_who_is_over_waits_for_nobody(shop: Workshop) -> None:
+    shop.add(id="A", blocked_by="Z", **checks(path_check()))
+    shop.add(id="A", **checks(path_check()), depends_on="B")
+    shop.begin("A")
+    shop.work()
+    shop.finish("A")
+    shop.add(id="B", blocked_by="A", depends_on="A")
+    assert shop.goal("B").status == "pending"
 
 
 def test_a_damaged_journal_refuses_completion_and_is_repaired_by_the_user(shop: Workshop) -> None:

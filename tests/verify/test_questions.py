@@ -13,12 +13,14 @@ from omo.errors import BadInput, OmoError, Refused
 from omo.verify import lessons, replies
 from tests.verify.workshop import Q3, Workshop, checklist, checks, item, path_check, project, q1, q2
 
+OUTCOMES = {"verification": {"outcomes": ["quoted text stays whole"]}}
+
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Workshop:
     """A goal without checks, begun, its work done."""
     shop = project(tmp_path / "p")
-    shop.add(category="parser", verification={"outcomes": ["quoted text stays whole"]})
+    shop.add(category="parser", **OUTCOMES)
     shop.begin()
     shop.work()
     return shop
@@ -210,12 +212,70 @@ def test_what_was_found_broken_is_not_mended_by_saying_it_differently(shop: Work
     assert shop.answer("q1.5", checklist()).result == "ok"
 
 
+BROKEN: dict[str, dict[str, Any]] = {
+    "q1.5": checklist(item("Are nested quotes whole?", "correctness", "fail", covered=True)),
+    "q2": q2(problem="parse('a b') came back as one token"),
+}
+FINE = {"q1.5": checklist(), "q2": q2()}
+
+
+@pytest.mark.parametrize("question", BROKEN)
+@pytest.mark.parametrize("file", [None, "said.json"])
+def test_what_was_found_broken_stands_on_that_tree_in_every_attempt(
+    shop: Workshop, question: str, file: str | None
+) -> None:
+    shop.answer("q1", q1())
+    shop.answer(question, BROKEN[question])
+    assert shop.finish().decision.verdict == "fail"
+    shop.begin()
+    assert shop.steps()[question] == "failed"
+    shop.answer("q1", q1())
+    with pytest.raises(Refused, match="failed on exactly this tree"):
+        shop.answer(question, FINE[question], file=file)
+    shop.add(reason="the title was too short", title="The parser handles every quote", **OUTCOMES)
+    shop.answer("q1", q1())
+    with pytest.raises(Refused, match="failed on exactly this tree"):
+        shop.answer(question, FINE[question], file=file)
+    shop.work(text="def parse(text): return [text] if text else []\n")
+    shop.answer("q1", q1())
+    assert shop.answer(question, FINE[question]).result == "ok"
+
+
+@pytest.mark.parametrize(("title", "state"), [("Parser handles quotes", "failed"), ("Parser handles some", "owed")])
+def test_a_contract_that_the_user_changed_lifts_what_was_found_under_the_old_one(
+    shop: Workshop, title: str, state: str
+) -> None:
+    shop.answer("q1", q1())
+    shop.answer("q1.5", BROKEN["q1.5"])
+    shop.finish()
+    shop.as_user().add(title=title, **OUTCOMES)
+    shop.tick()
+    shop.begin()
+    assert shop.steps()["q1.5"] == state
+
+
+@pytest.mark.parametrize("spelling", ["NA", "Na", " na"])
+def test_results_are_understood_in_any_case(shop: Workshop, spelling: str) -> None:
+    shop.answer("q1", q1())
+    items = [{**one, "result": spelling if one["result"] == "na" else "PASS"} for one in checklist()["items"]]
+    assert shop.answer("q1.5", {"items": items}).result == "ok"
+
+
 Q2_CASES: list[tuple[dict[str, Any], str]] = [
     (q2(), "ok"),
     (q2(failure_mode=""), "gap"),
     (q2(failure_mode="something could go wrong"), "gap"),
     (q2(failure_mode="None", checked=False), "gap"),
     (q2(problem="parse('a b') came back as one token"), "failed"),
+    (q2(problem="parse('a b') came back as one token", failure_mode=""), "failed"),
+    (q2(problem="parse('a b') came back as one token", failure_mode="bugs", checked=False, how=""), "failed"),
+    ({"problem": "nothing is split at all"}, "failed"),
+    *(
+        (q2(problem=said), "ok")
+        for said in (None, "", " ", "none", "None.", "No problem", "no problems found, at all.")
+    ),
+    (q2(problem="No problem except that escapes crash"), "says both"),
+    (q2(problem="No problem. Escapes crash the parser"), "says both"),
     (q2(checked=False), "named, but checked is false"),
     (q2(how=""), "does not say what was run"),
     (q2(statement="It is probably right because `parser.py` was read."), "hedges"),
@@ -251,8 +311,13 @@ def test_q3_is_recorded_and_never_gates(shop: Workshop, scope: str) -> None:
     shop.answer("q2", q2())
     if scope == "unit":
         shop.answer("q3", {"scope": scope})
-    assert shop.finish().decision.verdict == "pass"
+        assert shop.steps()["q3"] == "done"
+    else:
+        assert shop.steps()["q3"] == "asked, never gates"
+    done = shop.finish()
+    assert done.decision.verdict == "pass"
     assert (shop.kinds()[-1] == "gap") == (scope != "unit")
+    assert done.data["notes"] == ([] if scope == "unit" else ["gap, q3: unit or integration: nobody said"])
 
 
 def test_an_interrupted_verification_resumes_where_it_was(shop: Workshop) -> None:
@@ -279,9 +344,16 @@ def test_an_edit_stales_every_answer(shop: Workshop) -> None:
 
 def test_another_contract_stales_every_answer(shop: Workshop) -> None:
     shop.answer_all()
-    shop.add(verification={"outcomes": ["quoted text stays whole", "escapes work"]})
+    shop.add(reason="escapes were forgotten", verification={"outcomes": ["quoted text stays whole", "escapes work"]})
     assert shop.steps()["q1"] == "stale"
-    assert "verification was changed" in shop.finish().decision.reason
+    assert "q1 is stale (what the goal has to show was changed since)" in shop.finish().decision.reason
+
+
+@pytest.mark.parametrize("field", ["title", "description"])
+def test_another_title_or_description_stales_every_answer(shop: Workshop, field: str) -> None:
+    shop.answer_all()
+    shop.add(reason="it says too little", **{field: "Parser handles escapes too"}, **OUTCOMES)
+    assert {shop.steps()[name] for name in replies.ESCALATION} == {"stale"}
 
 
 def test_an_ignored_artifact_that_changes_stales_the_answer_that_names_it(shop: Workshop) -> None:
@@ -327,6 +399,7 @@ def test_answers_need_a_goal_in_progress_and_end_with_the_attempt(shop: Workshop
         shop.answer("q1", q1())
     shop.begin()
     assert shop.steps()["q1"] == "owed"
+    shop.work(text="def parse(text): return [text] if text else []\n")
     shop.answer_all()
     assert shop.finish().decision.verdict == "pass"
 

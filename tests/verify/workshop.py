@@ -40,8 +40,9 @@ class Workshop:
 
     def add(self, **fields: Any) -> goals.Goal:
         self.tick()
+        reason = fields.pop("reason", "")
         spec = goal_file.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
-        return opening.add(self.place, spec, source="")[0]
+        return opening.add(self.place, spec, source="", reason=reason)[0]
 
     def begin(self, name: str = "G1", again: str = "") -> bool:
         self.tick()

@@ -83,7 +83,7 @@ def _warnings(report: pins.PinReport) -> list[str]:
         for name in report.vacuous
     ]
     if report.all_vacuous:
-        notes.append("every check is vacuous: a goal with these checks would be refused; add one that fails now")
+        notes.append("nothing here could show work: every check passes already or is a guard; add one that fails now")
     return notes
 
 

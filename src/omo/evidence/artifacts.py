@@ -65,18 +65,20 @@ def register(
     if not repair:
         require_whole(journal, "evidence", REPAIR)
     name, reading = _inspect(root, path)
-    committed_before = started_at is not None and _was_committed_before(Path(root), name, started_at)
+    committed_before = started_at is not None and changes.was_committed_before(Path(root), name, started_at)
 
     def decide(rows: list[Row]) -> tuple[Artifact | Refused, list[Row]]:
         events = seal(journal, now) if repair else []
         known = [] if events else rows
+        if started_at is not None and committed_before:
+            return _old(name, started_at), events
         for one in _artifacts(known):
             is_fresh = started_at is None or seconds(one.at) >= started_at - GRACE
             if (one.digest, one.goal, one.path) == (reading.digest, goal, name) and is_fresh:
                 return one, events
             if one.digest == reading.digest and one.goal != goal:
                 return _reused(name, one), events
-        if started_at is not None and (committed_before or _is_old(reading, known, started_at)):
+        if started_at is not None and _is_old(reading, known, started_at):
             return _old(name, started_at), [*events, _seen({name: reading})]
         row = {"kind": "artifact", "path": name, "digest": reading.digest, "size": reading.size, "goal": goal}
         return Artifact(name, reading.digest, reading.size, goal, stamp(now), by), [*events, row]
@@ -207,13 +209,6 @@ def _seen(readings: dict[str, _Reading], now: float | None = None) -> Row:
             name: [one.digest, one.since if now is None else min(one.since, now)] for name, one in readings.items()
         },
     }
-
-
-def _was_committed_before(root: Path, name: str, moment: float) -> bool:
-    try:
-        return changes.was_committed_before(root, name, moment)
-    except NotEvaluable:
-        return False
 
 
 def _untracked(root: Path) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from omo.errors import NotEvaluable
@@ -12,6 +14,7 @@ from omo.evidence.run import Outcome, child_environment, run
 SECONDS = 60.0
 OUTPUT_LIMIT = 32_000_000
 MOST_COMMITS = 10_000
+_RULES = "--exclude-per-directory=.gitignore"
 
 
 def head(root: Path) -> str | None:
@@ -35,19 +38,74 @@ def resolve(root: Path, base: str) -> str:
 
 
 def changed(root: Path, base: str) -> list[str]:
-    """Paths below `root` that differ from the base: committed, staged, only edited, or new and not ignored."""
+    """Paths below `root` that differ from the base: committed, staged, only edited, or new.
+
+    What is new does not count where the base's own `.gitignore` files ignore it. A rule written since can hide
+    nothing, nor can `info/exclude`, of which nobody knows when it was written.
+    """
     _require_nothing_hidden(root)
+    since = resolve(root, base)
     differing = _list(
         root, "diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv",
-        "--ignore-submodules=none", resolve(root, base), "--",
+        "--ignore-submodules=none", since, "--",
     )  # fmt: skip
-    return sorted({path for path in differing if not globs.is_own(path)}.union(untracked(root)))
+    new = {*untracked(root), *_hidden_since(root, since)}
+    return sorted({path for path in differing if not globs.is_own(path)} | new)
 
 
 def untracked(root: Path) -> list[str]:
-    """New and not ignored; a nested repository is one path, its directory."""
-    listed = _list(root, "ls-files", "-z", "--others", "--exclude-standard")
+    """New, and ignored by no `.gitignore`; a nested repository is one path, its directory."""
+    listed = _list(root, "ls-files", "-z", "--others", _RULES)
     return [path for path in (one.rstrip("/") for one in listed) if path and not globs.is_own(path)]
+
+
+def _hidden_since(root: Path, base: str) -> list[str]:
+    """What is ignored now and would not be by the rules of the base. A directory ignored as a whole is one question."""
+    ignored = _list(root, "ls-files", "-z", "--others", "--ignored", "--directory", _RULES)
+    ignored = [path for path in ignored if not globs.is_own(path.rstrip("/"))]
+    if not ignored:
+        return []
+    prefix = _git(root, "rev-parse", "--show-prefix").stdout.strip()
+    with tempfile.TemporaryDirectory() as empty:
+        rules = Path(empty)
+        _lay_out_rules(root, base, rules)
+        suspect = _not_ignored(rules, prefix, ignored)
+        inside = [path for one in suspect if one.endswith("/") for path in _files_below(root, one)]
+        return _not_ignored(rules, prefix, [one for one in suspect if not one.endswith("/")] + inside)
+
+
+def _lay_out_rules(root: Path, base: str, rules: Path) -> None:
+    """A repository that holds the `.gitignore` files of the base and nothing else: git itself applies them."""
+    _list(rules, "init", "-q", "--template=")
+    for entry in _list(root, "ls-tree", "-r", "-z", "--full-tree", base):
+        about, _, path = entry.partition("\t")
+        mode, _, blob = about.split()
+        if os.path.basename(path) == ".gitignore" and mode.startswith("100"):
+            content = _git(root, "cat-file", "blob", blob)
+            if not content.ok:
+                raise NotEvaluable(f"{path} of the base cannot be read", fix="git fsck")
+            (rules / path).parent.mkdir(parents=True, exist_ok=True)
+            (rules / path).write_text(content.stdout, encoding="utf-8")
+
+
+def _not_ignored(rules: Path, prefix: str, paths: Sequence[str]) -> list[str]:
+    if not paths:
+        return []
+    for path in paths:
+        if path.endswith("/"):  # a rule such as build/ is about directories only, so it must be one
+            (rules / prefix / path).mkdir(parents=True, exist_ok=True)
+    # It takes no literal pathspecs; ./ keeps a name such as :x from being read as anything but a name.
+    asked = "".join(f"./{prefix}{path}\0" for path in paths).encode("utf-8", "replace")
+    outcome = _git(rules, "--no-literal-pathspecs", "check-ignore", "-z", "--no-index", "--stdin", stdin=asked)
+    if outcome.exit_code not in (0, 1) or outcome.stdout_truncated:
+        raise NotEvaluable(f"git check-ignore failed: {outcome.stderr.strip() or 'no answer'}", fix="git status")
+    known = set(outcome.stdout.split("\0"))
+    return [path for path in paths if f"./{prefix}{path}" not in known]
+
+
+def _files_below(root: Path, directory: str) -> list[str]:
+    below = globs.find(root, directory + "**")
+    return [path for path in below.paths if not os.path.isdir(os.path.join(root, path))] + below.strays
 
 
 def subjects(root: Path, base: str) -> list[str]:
@@ -65,14 +123,15 @@ def subjects(root: Path, base: str) -> list[str]:
 
 
 def was_committed_before(root: Path, path: str, moment: float) -> bool:
-    """Whether the file, as it is now, is already in the last commit made before `moment`."""
-    earlier = _git(root, "rev-list", "--max-count=1", f"--before={int(moment)}", "HEAD", "--").stdout.strip()
-    prefix = _git(root, "rev-parse", "--show-prefix")
-    if not earlier or not prefix.ok:
+    """Whether a commit made before `moment`, on any branch or in the reflog, has what the file holds, at any path."""
+    blob = _git(root, "hash-object", "--no-filters", "--", path).stdout.strip()
+    if not blob or not _git(root, "cat-file", "-e", blob).ok:
         return False
-    then = _object(root, f"{earlier}:{prefix.stdout.strip()}{path}")
-    now = _git(root, "hash-object", "--no-filters", "--", path)
-    return now.ok and then == now.stdout.strip()
+    holding = _git(
+        root, "log", "--all", "--reflog", "-m", "--no-show-signature", "--format=%H", "--max-count=1",
+        f"--before={int(moment)}", f"--find-object={blob}", "--",
+    )  # fmt: skip
+    return bool(holding.stdout.strip())
 
 
 def _require_nothing_hidden(root: Path) -> None:
@@ -113,9 +172,10 @@ def _object(root: Path, name: str) -> str | None:
     return outcome.stdout.strip() if outcome.ok else None
 
 
-def _git(root: Path, *arguments: str) -> Outcome:
+def _git(root: Path, *arguments: str, stdin: bytes = b"") -> Outcome:
     environment = {**child_environment(os.environ), **git.ENVIRONMENT, **_own(root)}
-    outcome = run([*git.COMMAND, *arguments], cwd=root, timeout=SECONDS, output_limit=OUTPUT_LIMIT, env=environment)
+    argv = [*git.COMMAND, *arguments]
+    outcome = run(argv, cwd=root, timeout=SECONDS, output_limit=OUTPUT_LIMIT, env=environment, stdin=stdin)
     if outcome.timed_out:
         raise NotEvaluable(f"git {arguments[0]} gave no answer within {SECONDS:g} s", fix="git status")
     return outcome

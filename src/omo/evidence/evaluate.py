@@ -10,7 +10,7 @@ import stat
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -43,6 +43,7 @@ LARGEST_PARSED = 2_000_000
 MOST_FILES = 2_000
 OUTPUT_LIMIT = 1_000_000
 CONTENT_SECONDS = 10.0
+SEARCH_SECONDS = 60.0
 SYNTAX_SECONDS = 30.0
 LONGEST_OBSERVED = 500
 EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
@@ -64,6 +65,7 @@ class Tree:
     `base` overrides the base each check was pinned at (`bases`, by digest). `pinned` holds the digests of
     the checks whose commands may run, `answers` what judges said, by check id. `inputs` are files that
     ask for the evaluation, such as the checks file itself; changing them is not leaving the scope.
+    `searching` is the time for regular expressions; each evaluation begins with a whole one.
     """
 
     root: Path
@@ -72,6 +74,7 @@ class Tree:
     answers: Mapping[str, JudgeAnswer] = field(default_factory=dict)
     bases: Mapping[str, str | None] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()
+    searching: patterns.Budget = field(default_factory=lambda: patterns.Budget(SEARCH_SECONDS), compare=False)
 
 
 @dataclass(frozen=True)
@@ -109,10 +112,11 @@ class Finding(NamedTuple):
 
 
 def evaluate(checks: Sequence[Check | str], tree: Tree) -> Verdict:
+    tree = replace(tree, searching=patterns.Budget(SEARCH_SECONDS))
     observations = [_observe(check, name, tree) for check, name in zip(checks, ids_of(checks), strict=True)]
     results = {one.result for one in observations}
     flags = {
-        "checks_empty": not observations,
+        "checks_empty": all(one.type == "string" for one in observations),
         "checks_failed": "fail" in results,
         "checks_unevaluable": any(one.result == "unknown" and one.type != "string" for one in observations),
         "has_string_checks": any(one.type == "string" for one in observations),
@@ -144,6 +148,9 @@ def _find_out(check: Check, name: str, tree: Tree) -> Finding:
         return _EVALUATORS[check.type](check, tree)
     except patterns.TooSlow:
         return Finding("unknown", "its regex takes too long; write it without nested repeats", "", "schema")
+    except patterns.Spent:
+        reason = f"the regexes of all checks together took {SEARCH_SECONDS:g} s, so this one was not tried"
+        return Finding("unknown", reason, "", "schema")
     except (NotEvaluable, BadInput) as error:
         fix = f"; {error.fix}" if error.fix else ""
         return Finding("unknown", error.message + fix, "", "schema" if isinstance(error, BadInput) else "environment")
@@ -197,7 +204,7 @@ def _content(check: ContentCheck, tree: Tree) -> Finding:
         paths = _files(tree, check.path)
     except _NoFile as error:
         return Finding("fail", str(error))
-    allowance = patterns.Allowance(CONTENT_SECONDS)
+    allowance = patterns.Allowance(CONTENT_SECONDS, tree.searching)
     answers = {path: _has(check, tree, path, allowance) for path in paths}
     good = [path for path, answer in answers.items() if answer is True]
     bad = [path for path, answer in answers.items() if answer is False]
@@ -240,7 +247,7 @@ def _command(check: CommandCheck, tree: Tree) -> Finding:
         return outcome
     if outcome.exit_code != check.exit:
         return Finding("fail", f"{_ending(outcome)}, {check.exit} needed", _said(outcome))
-    if check.stdout is None or patterns.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
+    if check.stdout is None or tree.searching.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
         return Finding("pass", _ending(outcome), _said(outcome))
     if outcome.stdout_truncated:
         return Finding(
@@ -372,7 +379,7 @@ def _base(check: Check, tree: Tree) -> str:
 def _commit(check: CommitCheck, tree: Tree) -> Finding:
     base = _base(check, tree)
     subjects = changes.subjects(tree.root, base)
-    allowance = patterns.Allowance(CONTENT_SECONDS)
+    allowance = patterns.Allowance(CONTENT_SECONDS, tree.searching)
     hit = next((one for one in subjects if allowance.found(check.subject, one)), None)
     if hit is not None:
         return Finding("pass", f"a commit since {base[:12]} has that subject", hit)

@@ -41,17 +41,38 @@ def found(pattern: str, text: str, seconds: float = SECONDS) -> bool:
     return _found(_compile(pattern), text, seconds)
 
 
-class Allowance:
-    """The time all the searches of one check have together."""
+class Spent(Exception):
+    """The searches before this one used up the time all of them have."""
+
+
+class Budget:
+    """The time all the searches of one evaluation have together; commands and reading do not count."""
 
     def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    def found(self, pattern: str, text: str, seconds: float | None = None) -> bool:
+        if self._left <= 0:
+            raise Spent(pattern)
+        started = time.monotonic()
+        try:
+            return found(pattern, text, min(self._left, SECONDS if seconds is None else seconds))
+        finally:
+            self._left -= time.monotonic() - started
+
+
+class Allowance:
+    """The time all the searches of one check have together, out of the budget of the evaluation."""
+
+    def __init__(self, seconds: float, budget: Budget) -> None:
         self._end = time.monotonic() + seconds
+        self._budget = budget
 
     def found(self, pattern: str, text: str) -> bool:
         left = self._end - time.monotonic()
         if left <= 0:
             raise TooSlow(pattern)
-        return found(pattern, text, min(left, SECONDS))
+        return self._budget.found(pattern, text, min(left, SECONDS))
 
 
 def _compile(pattern: str) -> regex.Pattern[str]:

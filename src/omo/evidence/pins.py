@@ -85,8 +85,10 @@ class PinReport:
 
     @property
     def all_vacuous(self) -> bool:
-        """Nothing here could show that work was done: every check passes already and none is a guard."""
-        return bool(self.verdict.checks) and len(self.vacuous) == len(self.verdict.checks)
+        """Nothing here could show that work was done: each check passes already or is a guard, none is in words."""
+        found = self.verdict.checks
+        is_judged = any(one.type in ("string", "judge") for one in found)
+        return bool(found) and not is_judged and all(one.is_vacuous or one.guard for one in found)
 
 
 def pin(
@@ -184,8 +186,11 @@ def _inputs(root: Path, source: str) -> frozenset[str]:
 
 
 def _nothing_to_prove(report: PinReport) -> Refused:
+    found = report.verdict.checks
+    guards = " or is a guard" if any(one.guard for one in found) else ""
     return Refused(
-        "every check passes before the work, so none can show that it was done: " + ", ".join(report.vacuous),
-        fix="add a check that fails now, or mark what must stay true with guard: true",
-        defects=[f"{one.id}: {one.reason}" for one in report.verdict.checks],
+        f"every check passes before the work{guards}, so none can show that it was done: "
+        + ", ".join(one.id for one in found),
+        fix="add a check that fails now; if all of it is meant to stay true, declare the goal itself guard: true",
+        defects=[f"{one.id}: {one.reason}" for one in found],
     )

@@ -50,6 +50,7 @@ def _passed(goal: Goal, verdict: Verdict, listed: dict[str, Step], by: str) -> D
     judged = [one.id for one in verdict.checks if one.type in FOR_JUDGEMENT]
     notes = [f"settled by the agent's own answers, not by an independent one: {', '.join(judged)}"] if judged else []
     gaps = ["unit or integration: nobody said"] if "q3" in listed and listed["q3"].is_open else []
+    notes += [f"gap, q3: {one}" for one in gaps]
     if goal.spec.recurring:
         return Decision("pass", _how(goal, verdict), "pending", gaps, notes)
     if "agent-leg" in listed or (goal.users_leg and by == "agent"):

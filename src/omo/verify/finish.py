@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from omo.errors import Refused
 from omo.evidence.evaluate import EXIT_CODES, Verdict
@@ -84,6 +84,7 @@ def _conclude(
     place: Place, goal: Goal, verdict: Verdict, decision: Decision, *, summary: str, learned: str = ""
 ) -> Finished:
     """One append: the evaluation, the summary, the streak, the unblocking. All of it happened, or none of it."""
+    decision = replace(decision, notes=[*decision.notes, *goal.refilings])
 
     def record(goals: Goals) -> tuple[list[str], list[Row]]:
         now = known(goals, goal.id)
@@ -108,8 +109,11 @@ def _family_complete(goals: Goals, parent: str | None) -> bool:
 
 def overrides(place: Place, name: str) -> list[str]:
     """Claims that were let stand against what code saw: in every report of the goal."""
-    rows = claims.recorded(place.state, goal=name, overridden=True)
-    return [f"{row['override']} (by the {row['actor']}, against {row['verdict']}: {row['claim']})" for row in rows]
+    return [override_line(row) for row in claims.recorded(place.state, goal=name, overridden=True)]
+
+
+def override_line(row: Row) -> str:
+    return f"{row['override']} (by the {row['actor']}, against {row['verdict']}: {row['claim']})"
 
 
 def _end_rows(

@@ -96,7 +96,7 @@ class GoalFile(Strict):
     @property
     def contract(self) -> str:
         """What an answer was given for. It changes with anything that changes what has to be shown."""
-        block = self.model_dump(include={"verification", "participants", "guard", "routine"})
+        block = self.model_dump(include={"title", "description", "verification", "participants", "guard", "routine"})
         return digest_of(block)
 
 

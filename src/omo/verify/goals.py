@@ -45,9 +45,11 @@ class Goal:
     blocked_by: list[str] = field(default_factory=list)
     inputs: dict[str, Row] = field(default_factory=dict)
     answers: dict[str, Answer] = field(default_factory=dict)
+    found_broken: list[Answer] = field(default_factory=list)
     checked: Row | None = None
     failures: int = 0
     attempt: int = 0
+    begun: bool = False
     ready_at: float = 0.0
     streak: streaks.Streak = field(default_factory=streaks.Streak)
     count: int = 0
@@ -56,11 +58,15 @@ class Goal:
     summary: str = ""
     reason: str = ""
     learned: str = ""
-    refiled: int = 0
+    refilings: list[str] = field(default_factory=list)
 
     @property
     def id(self) -> str:
         return self.spec.id
+
+    @property
+    def refiled(self) -> int:
+        return len(self.refilings)
 
     @property
     def status(self) -> str:
@@ -103,6 +109,7 @@ def _added(goals: Goals, row: Row) -> None:
     goal = goals[spec.id] = Goal(spec, by=row["actor"], source=row["source"], ready_at=seconds(row["ts"]))
     if old is not None:
         _carry_over(old, goal, by=row["actor"])
+        goal.refilings = [*old.refilings, _refiling(row)]
     released = {name for name in spec.blocked_by if name in goals and goals[name].state == "completed"}
     if old is not None:
         released |= set(old.spec.blocked_by) - set(old.blocked_by)
@@ -115,7 +122,10 @@ def _added(goals: Goals, row: Row) -> None:
 def _carry_over(old: Goal, goal: Goal, *, by: str) -> None:
     """Filing again changes what has to be shown, not what has happened. Only the user wipes the failures off."""
     goal.by = "user" if old.by == "user" else by
-    goal.streak, goal.count, goal.refiled = old.streak, old.count, old.refiled + 1
+    goal.streak, goal.count = old.streak, old.count
+    goal.begun = old.begun and old.state not in OVER
+    is_other = by == "user" and goal.spec.contract != old.spec.contract
+    goal.found_broken = [] if is_other else old.found_broken
     goal.inputs = {name: one for name, one in old.inputs.items() if name in goal.spec.needed}
     goal.failures = 0 if by == "user" or old.state in OVER else old.failures
     goal.ready_at = goal.ready_at if old.state in OVER else old.ready_at
@@ -123,11 +133,20 @@ def _carry_over(old: Goal, goal: Goal, *, by: str) -> None:
         goal.state, goal.attempt, goal.answers = old.state, old.attempt, old.answers
 
 
+def _refiling(row: Row) -> str:
+    """One line for every report of the goal."""
+    was, now = (str(row.get(key, "?"))[:12] for key in ("was", "contract"))
+    contract = "same contract" if was == now else f"contract {was} → {now}"
+    why = f": {row['reason']}" if row.get("reason") else ""
+    return f"filed again by the {row['actor']}{why} ({row['ts']}, {contract})"
+
+
 def _begun(goals: Goals, row: Row) -> None:
     goal = goals[row["goal"]]
     if row.get("again"):
         goal.failures, goal.receipt, goal.ready_at = 0, None, seconds(row["ts"])
     goal.state, goal.attempt, goal.answers, goal.checked = "in-progress", row["seq"], {}, None
+    goal.begun = True
 
 
 def _checked(goals: Goals, row: Row) -> None:
@@ -136,17 +155,20 @@ def _checked(goals: Goals, row: Row) -> None:
 
 def _answered(goals: Goals, row: Row) -> None:
     goal = goals[row["goal"]]
-    if row["attempt"] == goal.attempt:
-        goal.answers[row["question"]] = Answer(
-            question=row["question"],
-            result=row["result"],
-            contract=row["contract"],
-            tree=row["tree"],
-            without=tuple(row["without"]),
-            digest=row["digest"],
-            said=row["said"],
-            artifacts=row["artifacts"],
-        )
+    if row["attempt"] != goal.attempt:
+        return
+    answer = goal.answers[row["question"]] = Answer(
+        question=row["question"],
+        result=row["result"],
+        contract=row["contract"],
+        tree=row["tree"],
+        without=tuple(row["without"]),
+        digest=row["digest"],
+        said=row["said"],
+        artifacts=row["artifacts"],
+    )
+    if answer.result == "failed":
+        goal.found_broken = [*goal.found_broken, answer]
 
 
 def _finished(goals: Goals, row: Row) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,8 @@ _VAGUE = word_set(
     there some any if i can think
     """
 )
+_NO_PROBLEM = re.compile(r"(?:none|no problems?\b[^.;\n]*)?[\s.!]*", re.I)
+_AND_YET = re.compile(r"\b(?:but|except|however|though|although|apart|besides|unless|until|yet)\b", re.I)
 
 
 @dataclass
@@ -94,6 +97,8 @@ def _judge_q15(asked: Asked, reply: Any) -> Judged:
 
 
 def _judge_q2(asked: Asked, reply: Any) -> Judged:
+    if problem := _problem(asked, reply.problem or ""):
+        return Judged("failed", ": ".join(filter(None, [reply.failure_mode.strip(), problem])), gaps=[problem])
     if _is_vague(reply.failure_mode):
         return Judged("gap", gaps=[f"no way named in which it could look done and not be: {reply.failure_mode!r}"])
     again = answer_command(asked.goal.id, "q2")
@@ -102,10 +107,21 @@ def _judge_q2(asked: Asked, reply: Any) -> Judged:
         raise Refused(f"failure_mode is named, but checked is false: {said}", fix=f"check it now, then {again}")
     if len(reply.how.strip()) < SHORTEST_REASON:
         raise Refused(f"how {reply.how!r} does not say what was run or read", fix=f"say how it was checked: {again}")
-    if reply.problem.strip():
-        return Judged("failed", f"{reply.failure_mode}: {reply.problem}", gaps=[reply.problem])
     _require_statement(asked, reply.statement, "statement")
     return _gate_claims(asked, reply.statement, reply.override)
+
+
+def _problem(asked: Asked, text: str) -> str:
+    """The problem that was found; empty for none, however that is said. "No problem, but …" is sent back."""
+    said = text.strip()
+    if _NO_PROBLEM.fullmatch(said) and not _AND_YET.search(said):
+        return ""
+    if re.match(r"no problem", said, re.I):
+        raise Refused(
+            f"problem {clip(said, 120)!r} says both that there is one and that there is none",
+            fix=f'give the problem alone, or "none": {answer_command(asked.goal.id, "q2")}',
+        )
+    return said
 
 
 def _is_vague(text: str) -> bool:

@@ -9,16 +9,18 @@ from pydantic import ValidationError
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
 from omo.evidence import artifacts, pins
-from omo.verify import streaks
+from omo.verify import refiling, streaks
 from omo.verify.goal_checks import checks_of
 from omo.verify.goal_file import GoalFile
 from omo.verify.goals import OVER, Goal, Goals, Place, Row, known
 from omo.verify.wording import SHORTEST_REASON
 
 
-def add(place: Place, spec: GoalFile, *, source: str) -> tuple[Goal, pins.PinReport]:
+def add(place: Place, spec: GoalFile, *, source: str, reason: str = "") -> tuple[Goal, pins.PinReport]:
     """Pin the checks, then file the goal. One whose every check passes already could not show any work."""
-    _check_filing(place.goals().get(spec.id), spec, place.by)
+    refiling.check_reason(reason)
+    goals = place.goals()
+    _check_filing(goals, spec, place.by, reason)
     report = pins.pin(
         place.state,
         Path(place.root),
@@ -28,14 +30,21 @@ def add(place: Place, spec: GoalFile, *, source: str) -> tuple[Goal, pins.PinRep
         by=place.by,
         now=place.now,
         wait=place.wait,
-        refuse_vacuous=not spec.guard,
+        refuse_vacuous=not (spec.guard or _is_more(goals.get(spec.id), spec)),
     )
     artifacts.remember(place.state, Path(place.root), by=place.by, now=place.now, wait=place.wait)
-    return _file(place, spec, source=source), report
+    return _file(place, spec, source=source, reason=reason.strip()), report
 
 
-def _check_filing(old: Goal | None, spec: GoalFile, by: str) -> None:
-    """The agent may not lower a bar that the user set, nor file itself more tries."""
+def _is_more(old: Goal | None, spec: GoalFile) -> bool:
+    """Adds to a goal under way: its checks may pass by now, they were looked at before the work."""
+    return old is not None and old.begun and old.state not in OVER and not refiling.weakened(old.spec, spec)
+
+
+def _check_filing(goals: Goals, spec: GoalFile, by: str, reason: str) -> None:
+    """The agent may not lower a bar once it is set, nor file itself more tries."""
+    refiling.check_circle(goals, spec)
+    old = goals.get(spec.id)
     if old is None or by == "user":
         return
     if old.by == "user" and old.spec != spec:
@@ -50,12 +59,16 @@ def _check_filing(old: Goal | None, spec: GoalFile, by: str) -> None:
             f"max_retries {spec.max_retries}: goal {spec.id} has failed {old.failures} of {old.spec.max_retries} times",
             fix="leave max_retries as it is; the user can raise it",
         )
+    refiling.check_begun(old, spec, reason)
 
 
-def _file(place: Place, spec: GoalFile, *, source: str) -> Goal:
+def _file(place: Place, spec: GoalFile, *, source: str, reason: str) -> Goal:
     def decide(goals: Goals) -> tuple[None, list[Row]]:
-        _check_filing(goals.get(spec.id), spec, place.by)
-        return None, [{"kind": "goal-added", "goal": spec.id, "source": source, "spec": spec.model_dump()}]
+        _check_filing(goals, spec, place.by, reason)
+        event = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": spec.model_dump()}
+        if old := goals.get(spec.id):
+            event |= {"reason": reason, "was": old.spec.contract, "contract": spec.contract}
+        return None, [event]
 
     place.change(decide)
     return place.goal(spec.id)

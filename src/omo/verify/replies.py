@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from omo.errors import BadInput
 from omo.verify.strict import Strict, defects_of
@@ -16,6 +16,13 @@ DIMENSIONS: tuple[str, ...] = get_args(Dimension)
 
 Text = Annotated[str, Field(max_length=4000)]
 Said = Annotated[str, Field(min_length=1, max_length=4000)]
+
+
+def _lowered(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+Result = Annotated[Literal["pass", "fail", "na"], BeforeValidator(_lowered)]
 
 
 class Reply(Strict):
@@ -31,7 +38,7 @@ class Q1(Reply):
 class Item(Strict):
     question: Said
     dimension: Dimension
-    result: Literal["pass", "fail", "na"]
+    result: Result
     covered: bool
     evidence: Text = ""
 
@@ -45,7 +52,7 @@ class Q2(Reply):
     checked: bool = False
     how: Text = ""
     statement: Text = ""
-    problem: Text = ""
+    problem: Text | None = None
     override: Text = ""
 
 

@@ -14,6 +14,7 @@ from omo.verify.goals import Answer, Goal, Place
 from omo.verify.replies import ESCALATION, answer_command
 
 _OWN = ".sisyphus/cc-omo"
+ASKED = "asked, never gates"  # q3
 
 
 class Trees:
@@ -30,7 +31,9 @@ class Trees:
 
     def holds(self, answer: Answer, goal: Goal) -> bool:
         """Is the tree the one the answer was given on, with or without the answers that came later?"""
-        return answer.tree in (self.now(answer.without), self.now(self.answer_files(goal)))
+        later = self.answer_files(goal)
+        either = tuple(sorted({*answer.without, *later}))
+        return answer.tree in (self.now(answer.without), self.now(later), self.now(either))
 
     def answer_files(self, goal: Goal) -> tuple[str, ...]:
         """The answer files of the goal, and the one being read now."""
@@ -49,7 +52,7 @@ class Trees:
 def why_stale(goal: Goal, answer: Answer, place: Place, trees: Trees) -> str:
     """Why an answer no longer counts; empty while it does."""
     if answer.contract != goal.spec.contract:
-        return "the goal's verification was changed since"
+        return "what the goal has to show was changed since"
     if not trees.holds(answer, goal):
         return "the tree was changed since"
     root = Path(place.root)
@@ -59,7 +62,7 @@ def why_stale(goal: Goal, answer: Answer, place: Place, trees: Trees) -> str:
 
 @dataclass(frozen=True)
 class Step:
-    """One thing a goal owes: `done`, `owed`, `stale` or `failed`."""
+    """One thing a goal owes: `done`, `owed`, `stale` or `failed`; q3 is only asked."""
 
     name: str
     state: str
@@ -78,9 +81,7 @@ def steps(goal: Goal, place: Place, trees: Trees) -> list[Step]:
         return []
     checks = checks_of(goal)
     listed = [_checks_step(goal)] if any(not is_for_judgement(check) for check in checks) else []
-    if escalates(checks) or goal.spec.has_agent_leg:
-        listed += _question_steps(goal, place, trees)
-    return [*listed, finish]
+    return [*listed, *_question_steps(goal, place, trees, is_asked=escalates(checks)), finish]
 
 
 def _checks_step(goal: Goal) -> Step:
@@ -93,21 +94,32 @@ def _checks_step(goal: Goal) -> Step:
     return Step("checks", "owed" if bad else "done", clip(said, 200), command)
 
 
-def _question_steps(goal: Goal, place: Place, trees: Trees) -> list[Step]:
+def _question_steps(goal: Goal, place: Place, trees: Trees, *, is_asked: bool) -> list[Step]:
+    """What was found broken is listed whether or not it was asked for."""
+    every = [step_of(goal, name, place, trees) for name in ESCALATION]
+    broken = [step for step in every if step.state == "failed"]
     if goal.spec.has_agent_leg:
         leg = step_of(goal, "agent-leg", place, trees)
         if not leg.is_open or not any(name in goal.answers for name in ESCALATION):
-            return [leg]
-    return [step_of(goal, name, place, trees) for name in ESCALATION]
+            return [leg, *broken]
+        return every
+    return every if is_asked else broken
 
 
 def step_of(goal: Goal, question: str, place: Place, trees: Trees) -> Step:
     command = answer_command(goal.id, question)
     answer = goal.answers.get(question)
+    for broken in goal.found_broken:  # in this attempt or an earlier one
+        if broken.question == question and trees.holds(broken, goal):
+            return _failed(broken, command)
     if answer is None:
-        return Step(question, "owed", "", command)
+        return Step(question, ASKED if question == "q3" else "owed", "", command)
     if why := why_stale(goal, answer, place, trees):
         return Step(question, "stale", why, command)
     if answer.result == "failed":
-        return Step(question, "failed", str(answer.said.get("why", "")), f"mend it, then {command}")
+        return _failed(answer, command)
     return Step(question, "done", "", command)
+
+
+def _failed(answer: Answer, command: str) -> Step:
+    return Step(answer.question, "failed", str(answer.said.get("why", "")), f"mend it, then {command}")

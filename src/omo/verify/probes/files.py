@@ -22,10 +22,54 @@ def probe(claim: FileClaim, root: Path, hint: str | None, limits: Limits) -> Fin
         ran = f"look for {place.shown}"
         return Finding("contradicted", ran, "no such file", f"{place.shown} does not exist in the project")
     try:
-        return _exists(place) if claim.says == "exists" else _holds_text(claim, place, limits)
+        return _look(claim, place, root, limits)
     except OSError as error:
         ran, saw = f"read {place.shown}", error.strerror or str(error)
         return Finding("insufficient", ran, saw, f"{place.shown} could not be read: {saw}")
+
+
+def _look(claim: FileClaim, place: places.Place, root: Path, limits: Limits) -> Finding:
+    if claim.says == "exists":
+        return _exists(place)
+    if claim.says == "uncommitted":
+        return _is_uncommitted(place, root, limits)
+    if os.path.isdir(place.full or ""):
+        ran = f"read {place.shown}"
+        return not_probeable(f"{place.shown} is a directory: name a file in it", ran, "a directory")
+    if claim.says == "empty":
+        return _is_empty(place)
+    return _has_lines(claim, place, limits) if claim.says == "lines" else _holds_text(claim, place, limits)
+
+
+def _is_empty(place: places.Place) -> Finding:
+    size = os.stat(place.full or "").st_size
+    outcome: Outcome = "contradicted" if size else "holds"
+    return Finding(outcome, f"look at {place.shown}", f"{size} bytes", f"it holds {size} bytes")
+
+
+def _has_lines(claim: FileClaim, place: places.Place, limits: Limits) -> Finding:
+    raw, complete = places.read(place.full or "", limits.file_bytes)
+    ran, count = f"count the lines of {place.shown}", _line_count(raw.decode("utf-8", "replace"))
+    if not complete:
+        reason = f"only the first {limits.file_bytes} bytes of {place.shown} were read"
+        return Finding("insufficient", ran, f"{count} lines and more", reason)
+    outcome: Outcome = "holds" if count == int(claim.values[0]) else "contradicted"
+    return Finding(outcome, ran, f"{count} lines", f"counted now: {count}")
+
+
+def _line_count(text: str) -> int:
+    """A last line without a line end is one too."""
+    return text.count("\n") + (bool(text) and not text.endswith("\n"))
+
+
+def _is_uncommitted(place: places.Place, root: Path, limits: Limits) -> Finding:
+    ran = f"git status {place.shown}"
+    status = places.git_status(root, place.shown, limits)
+    if status is None:
+        return Finding("insufficient", ran, "no answer", "git does not answer here, so what is committed is not known")
+    if not status:
+        return Finding("contradicted", ran, "tracked and clean", f"{place.shown} is committed as it is now")
+    return Finding("holds", ran, status, f"{place.shown} is not committed as it is now")
 
 
 def _exists(place: places.Place) -> Finding:
@@ -43,11 +87,9 @@ def _exists(place: places.Place) -> Finding:
 
 def _holds_text(claim: FileClaim, place: places.Place, limits: Limits) -> Finding:
     ran = f"read {place.shown}"
-    if os.path.isdir(place.full or ""):
-        return not_probeable(f"{place.shown} is a directory: name a file in it", ran, "a directory")
     raw, complete = places.read(place.full or "", limits.file_bytes)
     text = raw.decode("utf-8", "replace")
-    saw = f"{len(raw)} bytes, {text.count(chr(10)) + (not text.endswith(chr(10)) and bool(text))} lines"
+    saw = f"{len(raw)} bytes, {_line_count(text)} lines"
     if not any(value.strip() for value in claim.values):
         return not_probeable(f"the claim does not say what exactly {place.shown} holds: {_RESTATE}", ran, saw)
     seen = [_seen(value, text, claim.loose) for value in claim.values]

@@ -39,6 +39,13 @@ def listing(root: Path, limits: Limits) -> Listing:
     return Listing(paths[: limits.files], len(paths) <= limits.files)
 
 
+def git_status(root: Path, path: str, limits: Limits) -> str | None:
+    """What git says of a path: empty for one that is committed as it is, None where git does not say."""
+    argv = [*_GIT, "status", "--porcelain", "--ignored", "--untracked-files=all", "--", path]
+    outcome = runner.run(argv, cwd=root, timeout=limits.seconds, extra_env=_GIT_ENVIRONMENT)
+    return outcome.stdout.strip()[:200] if outcome.ok else None
+
+
 def _below(root: Path, names: list[str]) -> Iterator[str]:
     for name in names:
         try:

@@ -17,6 +17,7 @@ CHUNK = 1 << 20
 NEWLINE = b"\n"
 SHORTEST_NAME = 2
 _RESTATE = "name the file or identifier in quotes: `retry_policy` does not exist"
+_DEFINES = re.compile(rb"\b(?:def|class|function|func|fn|sub|const|let|var|type|struct|enum|interface)\s+\Z")
 _WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_")
 
 
@@ -31,6 +32,7 @@ class Search:
     read: int = 0
     stopped: str = ""
     unread: int = 0
+    of_uses: bool = False
 
     @property
     def saw(self) -> str:
@@ -50,9 +52,13 @@ def probe(claim: AbsenceClaim, root: Path, limits: Limits) -> Finding:
     scope = _scope(root, claim.scope, limits)
     if isinstance(scope, Finding):
         return scope
-    search = Search(claim.name)
+    search = Search(claim.name, of_uses=claim.of_uses)
     _run(search, root, scope, limits)
-    return _judge(search, f'search for "{claim.name}" in {claim.scope or "the project"}', limits)
+    return _judge(
+        search,
+        f'search for {"uses of " if claim.of_uses else ""}"{claim.name}" in {claim.scope or "the project"}',
+        limits,
+    )
 
 
 def _scope(root: Path, scope: str, limits: Limits) -> str | Finding:
@@ -103,7 +109,8 @@ def _run(search: Search, root: Path, scope: str, limits: Limits) -> None:
         if search.stopped or len(search.wholes) >= limits.places:
             return
         search.files += 1
-        _note(search, pattern, path.lower().encode("utf-8", "replace"), path, limits)
+        if not search.of_uses:
+            _note(search, pattern, path.lower().encode("utf-8", "replace"), path, limits)
         _read(search, pattern, os.path.join(root, path), path, limits, deadline)
     if not listed.complete:
         search.stopped = f"stopped after {limits.files} files"
@@ -157,6 +164,8 @@ def _note(search: Search, pattern: re.Pattern[bytes], data: bytes, path: str, li
     for match in pattern.finditer(data):
         place = f"{path}:{line + data.count(NEWLINE, 0, match.start())}" if line else path
         where = place.encode("utf-8", "replace").decode()
+        if search.of_uses and _DEFINES.search(data, max(0, match.start() - 40), match.start()):
+            continue
         if _stands_alone(data, match):
             search.wholes.append(where)
             return True
@@ -191,4 +200,6 @@ def _judge(search: Search, ran: str, limits: Limits) -> Finding:
     if " " in search.name:
         reason = f"the words do not occur together, which a thing under another name would also explain: {_RESTATE}"
         return Finding("insufficient", ran, search.saw, reason)
+    if search.of_uses:
+        return Finding("holds", ran, search.saw, f'"{search.name}" is in no file, but for where it is defined')
     return Finding("holds", ran, search.saw, f'"{search.name}" is in no file name and no file')

@@ -26,6 +26,14 @@ _IS_NOT_THERE = re.compile(
     r"|has been (?:deleted|removed)|could not be found|not found))\b(?!-)",
     re.I,
 )
+_IS_NOT_USED = re.compile(
+    r"\b(?:(?:(?:is|are)(?: not|n't)|(?:is|are) never|not) (?:used|called|referenced|imported)|(?:is|are) unused)\b"
+    r"(?! (?:to|for|as|by|with|on|at|until|unless|when|if|after|before|during|directly|twice|often|correctly)\b)",
+    re.I,
+)
+_IMPOSSIBLE = re.compile(
+    r"\b(?:(?:can't|cannot|can not|couldn't|could not) be done|not possible|isn't possible)\b", re.I
+)
 KINDS = word_set(
     """
     file files function functions class classes module modules command commands option options flag flags hook hooks
@@ -78,6 +86,15 @@ def claims(sentence: Sentence, _: list[Address]) -> Iterator[Trigger]:
             continue
         rest = after(sentence, anchor.end())
         yield _absence(sentence, anchor, named, rest if _scope_of(rest) != "" else words)
+    for anchor in anchors(_IS_NOT_USED, sentence):
+        words = before(sentence, anchor.start())
+        named = _named_before(words)
+        if len(named) == 1 and is_name(named[0]):
+            scope = _scope_of(after(sentence, anchor.end()))
+            claim = AbsenceClaim(named[0].text.removesuffix("()"), scope=scope, of_uses=True)
+            yield trigger(EXHAUSTIVE_SEARCH, sentence, anchor, claim, named)
+    for anchor in anchors(_IMPOSSIBLE, sentence):
+        yield trigger(EXHAUSTIVE_SEARCH, sentence, anchor, AbsenceClaim(None), [])
 
 
 def _absence(sentence: Sentence, anchor: re.Match[str], named: list[Word], around: list[Word]) -> Trigger:

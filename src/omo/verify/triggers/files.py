@@ -21,6 +21,26 @@ _EXISTS = re.compile(
     r"(?:written|created|saved|generated|produced|exported)|exists|is (?:present|in place|there))\b",
     re.I,
 )
+_IS_EMPTY = re.compile(
+    r"\b(?:is|was)(?: (?:now|still|currently|completely|entirely)){0,2}(?P<no> not|n't)? empty\b"
+    r"(?! (?:of|for|in)\b)",
+    re.I,
+)
+_LINES = re.compile(
+    r"\b(?:has|contains|is)(?: (?:now|exactly|only|just)){0,2} (?P<lines>\d{1,9}) lines?\b"
+    r"(?! (?:of|that|with|which|changed|added|removed|longer|shorter|more|fewer|too)\b)",
+    re.I,
+)
+_UNCOMMITTED = re.compile(
+    r"\b(?:(?:is|was|has)(?: not|n't)(?: yet| been){0,2} (?:committed|checked in)(?! (?:to|by|with)\b)"
+    r"|is uncommitted)\b",
+    re.I,
+)
+_UPDATED = re.compile(
+    r"\b(?:was|is|has been|got)(?: (?:now|already|successfully|just|also)){0,2} "
+    r"(?:updated|changed|modified|edited|configured|adjusted|switched|set) to (?=\S)",
+    re.I,
+)
 _WROTE = re.compile(
     r"\b(?:wrote|created|saved|generated|produced)(?: (?:the|a|an|new|file|report|it|them|everything|results?|"
     rf"output|[`\"']{FILL}+[`\"']|to|in|into|as|out)){{0,5}} (?=\S)",
@@ -35,6 +55,9 @@ _DEFINED_IN = re.compile(
     re.I,
 )
 _ASSIGNING = re.compile(r"(?<!\bcontains)(?<!\bincludes)(?<!\bshows)(?<!\bsays) ?[:=] ?$", re.I)
+_INSTEAD = word_set("instead rather from in on by not without")
+_EXACT = re.compile(r"\w[\w.]*(?:_|=|::)\S+")
+_NUMBER = re.compile(r"\d[\d.]*")
 _LEADING = word_set("the a an this its only just key line string text value entry section word setting field")
 
 
@@ -47,6 +70,16 @@ def claims(sentence: Sentence, _: list[Address]) -> Iterator[Trigger]:
         path = _path_before(sentence, anchor.start())
         if path is not None and not re.match(r"\s+in\s", sentence.plain[anchor.end() :]):
             yield trigger(POSITIVE_STATE, sentence, anchor, FileClaim(path_in(path) or "", "exists"), [path])
+    for pattern, state in (
+        (_IS_EMPTY, _emptiness),
+        (_LINES, _line_count),
+        (_UNCOMMITTED, _commit),
+        (_UPDATED, _update),
+    ):
+        for anchor in anchors(pattern, sentence):
+            path = _path_before(sentence, anchor.start())
+            if path is not None and (about := state(sentence, anchor, path_in(path) or "")):
+                yield trigger(POSITIVE_STATE, sentence, anchor, about, [path])
     for pattern, read in ((_WROTE, _written), (_ACCORDING, _cited), (_DEFINED_IN, _located)):
         for anchor in anchors(pattern, sentence):
             following = sentence.words(anchor.end(), anchor.end() + REACH)[:1]
@@ -61,7 +94,33 @@ def _path_before(sentence: Sentence, place: int) -> Word | None:
     return words[-1] if words and path_in(words[-1]) else None
 
 
+def _emptiness(_: Sentence, anchor: re.Match[str], path: str) -> FileClaim:
+    return FileClaim(path, "exists" if anchor["no"] else "empty")
+
+
+def _line_count(_: Sentence, anchor: re.Match[str], path: str) -> FileClaim:
+    return FileClaim(path, "lines", (anchor["lines"],))
+
+
+def _commit(_: Sentence, __: re.Match[str], path: str) -> FileClaim:
+    return FileClaim(path, "uncommitted")
+
+
+def _update(sentence: Sentence, anchor: re.Match[str], path: str) -> FileClaim | None:
+    """ "was updated to use port 9090": what is quoted, exact, or a number at the end; "3 new flags" is none of it."""
+    rest = after(sentence, anchor.end())
+    stop = next((n for n, word in enumerate(rest) if not word.quoted and word.text.lower() in _INSTEAD), len(rest))
+    rest = rest[:stop]
+    if quoted := tuple(word.text for word in rest if word.quoted):
+        return FileClaim(path, "contains", quoted)
+    exact = [word.text for word in rest if _EXACT.fullmatch(word.text)]
+    exact += [word.text for word in rest[-1:] if _NUMBER.fullmatch(word.text)]
+    return FileClaim(path, "contains", (exact[0],), loose=True) if exact else None
+
+
 def _content_claim(sentence: Sentence, anchor: re.Match[str], path: Word) -> Trigger | None:
+    if _LINES.match(sentence.plain, anchor.start()):
+        return None
     rest = after(sentence, anchor.end())
     quoted = [word for word in (rest[:4] if anchor["weak"] else rest) if word.quoted]
     if anchor["weak"] and not quoted:

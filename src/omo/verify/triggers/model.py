@@ -18,18 +18,22 @@ class FileClaim:
     """`loose` values were not quoted: finding one proves something, not finding it may be the wording."""
 
     path: str
-    says: Literal["contains", "lacks", "exists"]
+    says: Literal["contains", "lacks", "exists", "empty", "lines", "uncommitted"]
     values: tuple[str, ...] = ()
     loose: bool = False
 
 
 @dataclass(frozen=True)
 class AbsenceClaim:
-    """`scope` is a path the claim is limited to, "" for the project, None for somewhere code cannot search."""
+    """`scope` is a path the claim is limited to, "" for the project, None for somewhere code cannot search.
+
+    `of_uses`: the thing may be there, but nothing is said to use it.
+    """
 
     name: str | None
     is_path: bool = False
     scope: str | None = ""
+    of_uses: bool = False
 
 
 @dataclass(frozen=True)

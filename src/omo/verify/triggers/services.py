@@ -38,7 +38,7 @@ _STATUS = re.compile(
 _URL = re.compile(r"\bhttps?://[^\s`\"'<>)\]}]{1,500}", re.I)
 _HOST_PORT = re.compile(
     r"(?<![\w./:@-])(?P<host>localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]{2,45}\]"
-    r"|[A-Za-z][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){0,8}):(?P<port>\d{1,5})(?![\w:])"
+    r"|[A-Za-z][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){0,8}):(?P<port>\d{1,5})(?!\w|:\S)"
 )
 _PORT = re.compile(r"\bport (?P<port>\d{1,5})\b", re.I)
 LOOPBACK = "127.0.0.1"
