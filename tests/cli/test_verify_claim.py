@@ -18,6 +18,7 @@ from omo.errors import BadInput
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.verify import claims
+from tests.cli.conftest import Shell
 
 
 @dataclass
@@ -120,3 +121,11 @@ def test_file_and_field_say_where_for_a_claim_that_does_not(project: Project) ->
     (project.root / "a.jsonl").write_text('{"meta": {"tag": "a"}}\n')
     result = project.claim("0 records have `tag` = b", "--file", "a.jsonl", "--field", "meta.tag")
     assert (result.exit_code, result.data["verdict"]) == (0, "holds")
+
+
+def test_an_override_is_shown_where_the_project_is_summed_up(shell: Shell) -> None:
+    shell.write("config.yaml", "port: 8080\n")
+    claim = "config.yaml contains 'port: 9090'"
+    assert shell.agent("verify", "claim", claim).code == 3
+    assert shell.agent("verify", "claim", claim, "--override", "the port is set at deploy time").code == 0
+    assert "override by the agent: config.yaml contains 'port: 9090'" in shell.agent("status").out
