@@ -95,6 +95,13 @@ def test_the_readme_names_every_setting_with_its_default() -> None:
         assert default in line
 
 
+def test_the_readme_shows_what_the_benchmark_measures() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    cases = re.findall(r'^ +Case\(\s*"([^"]+)"', (ROOT / "bench" / "hooks.py").read_text(encoding="utf-8"), re.M)
+    assert len(cases) > 10
+    assert [name for name in cases if f"| {name} |" not in readme] == []
+
+
 def test_the_texts_keep_their_bounds() -> None:
     assert len(texts.INSTRUCTIONS) <= texts.LONGEST_INSTRUCTIONS
     for said in ("2 to 5 leaf workers", "1 to 3 atomic changes", "omo ulw done", "one-line fix", texts.STOP):
