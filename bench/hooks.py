@@ -1,6 +1,6 @@
 """What each hook costs, as ratios against bare programs measured in the same run.
 
-    .venv/dev/… python bench/hooks.py [--rounds N]        exits 1 when a bound is missed
+    python3 bench/hooks.py [--rounds N]        exits 1 when a bound is missed
 
 Every hook runs as the host runs it: its command string from hooks.json in `sh -c`, the event on stdin.
 """
