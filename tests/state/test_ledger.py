@@ -79,6 +79,17 @@ def test_appending_to_a_damaged_ledger_still_works_and_still_shows(tmp_path: Pat
     assert ledger.verify(str(path))
 
 
+def test_a_long_ledger_reads_like_a_short_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "events.jsonl"
+    odd: list[dict[str, object]] = [{"kind": "k", "data": value} for value in ("\ud800", 2**70, "ü", 1.5, None, ["x"])]
+    ledger.append(str(path), odd, actor="hook", now=NOW)
+    path.write_bytes(path.read_bytes() + b"garbage\n[1]\n")
+    short = ledger.rows(str(path)), ledger.verify(str(path))
+    monkeypatch.setattr(ledger, "BULK", 0)
+    assert (ledger.rows(str(path)), ledger.verify(str(path))) == short
+    assert len(short[0]) == len(odd)
+
+
 @given(st.lists(st.lists(st.dictionaries(st.sampled_from("abc"), st.text() | st.integers()), max_size=3), max_size=5))
 def test_whatever_is_appended_verifies_and_comes_back(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[dict[str, object]]]
