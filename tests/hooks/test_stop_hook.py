@@ -12,7 +12,7 @@ import pytest
 from omo.state import runtime
 from tests.hooks.conftest import SESSION, Host
 
-SEED = {
+MINIMUM = {
     "sessions": {
         SESSION: {
             "ulw": {"enabled": True, "stopBlocks": 3, "lastStopAt": "2026-02-22T17:20:01Z"},
@@ -36,7 +36,7 @@ def test_a_block_is_exactly_two_keys(host: Host) -> None:
 
 @pytest.mark.parametrize("indent", [None, 2], ids=["compact", "pretty"])
 def test_state_written_by_another_hand_is_understood(host: Host, indent: int | None) -> None:
-    host.write_runtime(json.dumps(SEED, indent=indent))
+    host.write_runtime(json.dumps(MINIMUM, indent=indent))
     assert host.stop().blocks
     assert host.row()["ulw"]["stopBlocks"] == 4
 
@@ -85,7 +85,7 @@ def test_other_sessions_of_the_project_are_not_touched(host: Host) -> None:
 
 
 def test_state_without_an_id_blocks_nobody(host: Host) -> None:
-    host.write_runtime(json.dumps({"sessions": {"": SEED["sessions"][SESSION]}}))
+    host.write_runtime(json.dumps({"sessions": {"": MINIMUM["sessions"][SESSION]}}))
     host.stop(session_id="").assert_silent()
     host.stop().assert_silent()
 
@@ -102,7 +102,7 @@ def test_an_unreadable_file_allows_and_is_kept_and_said_once(host: Host, text: s
 
 
 def test_a_newer_file_is_left_alone(host: Host) -> None:
-    text = json.dumps({**SEED, "version": 2})
+    text = json.dumps({**MINIMUM, "version": 2})
     path = host.write_runtime(text)
     host.stop().assert_silent()
     assert path.read_text() == text

@@ -16,7 +16,7 @@ from omo.errors import Newer, Unreadable
 from omo.state import ledger, paths, runtime, store
 
 NOW = 1_771_780_801.0
-SEED_ROW = {
+MINIMUM_ROW = {
     "ulw": {"enabled": True, "stopBlocks": 3, "lastStopAt": "2026-02-22T17:20:01Z"},
     "stopContinuation": {"disabled": False, "disabledReason": None},
 }
@@ -37,15 +37,15 @@ def first_line(state: str) -> str:
 
 
 def test_the_minimum_shape_is_read(state: str) -> None:
-    write(state, json.dumps({"sessions": {"abc123": SEED_ROW}}))
+    write(state, json.dumps({"sessions": {"abc123": MINIMUM_ROW}}))
     row = runtime.session(state, "abc123")
-    assert row == SEED_ROW
-    assert runtime.is_live(SEED_ROW)
+    assert row == MINIMUM_ROW
+    assert runtime.is_live(MINIMUM_ROW)
 
 
 def test_unknown_keys_are_kept(state: str) -> None:
     write(state, json.dumps({"version": 1, "sessions": {"a": {"future": [1]}}, "alsoFuture": {"x": 1}}))
-    put(state, "b", SEED_ROW)
+    put(state, "b", MINIMUM_ROW)
     after = runtime.read(state)
     assert after["alsoFuture"] == {"x": 1}
     assert after["sessions"]["a"] == {"future": [1]}
@@ -57,7 +57,7 @@ def test_a_newer_version_is_refused_and_left_alone(state: str) -> None:
     with pytest.raises(Newer):
         runtime.read(state)
     with pytest.raises(Newer):
-        put(state, "a", SEED_ROW)
+        put(state, "a", MINIMUM_ROW)
     assert runtime.set_corrupt_aside(state, now=NOW, wait=1) is None
     assert Path(paths.runtime_file(state)).read_text() == text
 
@@ -69,7 +69,7 @@ def test_a_corrupt_file_is_kept_aside_by_the_next_writer(state: str, text: str) 
     write(state, text)
     with pytest.raises(Unreadable):
         runtime.read(state)
-    put(state, "a", SEED_ROW)
+    put(state, "a", MINIMUM_ROW)
     assert runtime.session(state, "a") is not None
     kept = list(Path(state).glob("*.corrupt-*"))
     assert [path.read_text() for path in kept] == [text]
@@ -77,29 +77,29 @@ def test_a_corrupt_file_is_kept_aside_by_the_next_writer(state: str, text: str) 
 
 
 def test_an_empty_id_matches_nothing(state: str) -> None:
-    write(state, json.dumps({"sessions": {"": SEED_ROW}}))
+    write(state, json.dumps({"sessions": {"": MINIMUM_ROW}}))
     assert runtime.session(state, "") is None
     assert runtime.change_session(state, "", lambda row: runtime.Change(row), actor="hook", now=NOW, wait=1) is None
 
 
 def test_one_session_never_touches_another(state: str) -> None:
-    put(state, "a", SEED_ROW)
+    put(state, "a", MINIMUM_ROW)
     before = runtime.session(state, "a")
     put(state, "b", {"ulw": {"enabled": False}})
     assert runtime.session(state, "a") == before
 
 
 def test_the_first_line_lists_the_live_sessions_for_the_launcher(state: str) -> None:
-    put(state, "abc", SEED_ROW)
+    put(state, "abc", MINIMUM_ROW)
     assert first_line(state) == '{"version": 1, "live": ["abc"], "sessions": {'
-    put(state, "abc", {**SEED_ROW, "stopContinuation": {"disabled": True}})
+    put(state, "abc", {**MINIMUM_ROW, "stopContinuation": {"disabled": True}})
     assert first_line(state) == '{"version": 1, "live": [], "sessions": {'
-    put(state, 'odd "id"', SEED_ROW)
+    put(state, 'odd "id"', MINIMUM_ROW)
     assert '"live": ["*"]' in first_line(state)
 
 
 def test_a_decision_that_changes_nothing_writes_nothing(state: str) -> None:
-    put(state, "a", SEED_ROW)
+    put(state, "a", MINIMUM_ROW)
     before = {path: path.read_bytes() for path in Path(state).rglob("*") if path.is_file()}
     runtime.change_session(state, "a", lambda row: runtime.Change("seen"), actor="hook", now=NOW + 9, wait=1)
     assert {path: path.read_bytes() for path in Path(state).rglob("*") if path.is_file()} == before
@@ -114,8 +114,8 @@ def test_a_ledger_that_is_ahead_after_a_crash_wins(state: str) -> None:
 
 
 def test_rows_cut_off_the_end_are_noticed(state: str) -> None:
-    put(state, "a", SEED_ROW)
-    put(state, "a", SEED_ROW)
+    put(state, "a", MINIMUM_ROW)
+    put(state, "a", MINIMUM_ROW)
     path = Path(paths.events_file(state, "a"))
     path.write_bytes(path.read_bytes().split(b"\n")[0] + b"\n")
     assert runtime.ledger_problems(state, "a") == ["ends at row 1, but row 2 was written"]
@@ -123,8 +123,8 @@ def test_rows_cut_off_the_end_are_noticed(state: str) -> None:
 
 @pytest.mark.parametrize("forge", ["edit", "edit and drop the mark"])
 def test_a_forged_last_row_is_not_laundered_by_the_next_append(state: str, forge: str) -> None:
-    put(state, "a", SEED_ROW, kind="one")
-    put(state, "a", {**SEED_ROW, "ledger": runtime.session(state, "a")["ledger"]}, kind="fail")  # type: ignore[index]
+    put(state, "a", MINIMUM_ROW, kind="one")
+    put(state, "a", {**MINIMUM_ROW, "ledger": runtime.session(state, "a")["ledger"]}, kind="fail")  # type: ignore[index]
     path = Path(paths.events_file(state, "a"))
     path.write_text(path.read_text().replace('"fail"', '"pass"'))
     row = dict(runtime.session(state, "a") or {})
@@ -138,14 +138,14 @@ def test_a_forged_last_row_is_not_laundered_by_the_next_append(state: str, forge
 
 
 def test_a_row_that_lost_its_mark_shows(state: str) -> None:
-    put(state, "a", SEED_ROW)
-    write(state, json.dumps({"sessions": {"a": SEED_ROW}}))
+    put(state, "a", MINIMUM_ROW)
+    write(state, json.dumps({"sessions": {"a": MINIMUM_ROW}}))
     assert "no longer says where" in runtime.ledger_problems(state, "a")[0]
     assert runtime.ledger_problems(state, "never-used") == []
 
 
 def test_a_row_deleted_while_we_decide_stays_deleted(state: str) -> None:
-    put(state, "a", SEED_ROW)
+    put(state, "a", MINIMUM_ROW)
 
     def delete_then_decide(row: dict[str, Any] | None) -> runtime.Change:
         os.unlink(paths.runtime_file(state))
@@ -157,14 +157,14 @@ def test_a_row_deleted_while_we_decide_stays_deleted(state: str) -> None:
 
 def test_old_sessions_with_nothing_open_are_forgotten_and_their_ledgers_kept(state: str) -> None:
     put(state, "over", {"ulw": {"enabled": False}})
-    put(state, "open", SEED_ROW)
-    put(state, "new", SEED_ROW, now=NOW + runtime.KEPT_FOR + 1)
+    put(state, "open", MINIMUM_ROW)
+    put(state, "new", MINIMUM_ROW, now=NOW + runtime.KEPT_FOR + 1)
     assert set(runtime.read(state)["sessions"]) == {"open", "new"}
     assert os.path.exists(paths.events_file(state, "over"))
 
 
 def test_a_moved_session_leaves_nothing_behind(state: str) -> None:
-    put(state, "old", SEED_ROW)
+    put(state, "old", MINIMUM_ROW)
     runtime.move_session(state, "old", "new", now=NOW, wait=1)
     runtime.move_session(state, "old", "newer", now=NOW, wait=1)
     assert set(runtime.read(state)["sessions"]) == {"new"}

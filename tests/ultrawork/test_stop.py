@@ -35,7 +35,7 @@ def with_work(**changes: Any) -> dict[str, Any]:
     return {**ARMED, "work": {"ulw": {**ARMED["work"]["ulw"], **changes}}}
 
 
-SEED = {
+MINIMUM = {
     "ulw": {"enabled": True, "stopBlocks": 3, "lastStopAt": "2026-02-22T17:00:00Z"},
     "stopContinuation": {"disabled": False, "disabledReason": None},
 }
@@ -92,7 +92,7 @@ CASES: list[tuple[str, dict[str, Any] | None, dict[str, Any]]] = [
     ("duplicate", with_ulw(lastStopAt=stamp(NOW - 1), lastStop=event().fingerprint), {}),
     ("ceiling", with_ulw(totalBlocks=64), {}),
     ("ceiling", with_ulw(armedAt=stamp(NOW - 8 * 3600 - 1)), {}),
-    ("block", SEED, {}),
+    ("block", MINIMUM, {}),
     ("block", ARMED, {}),
 ]
 
