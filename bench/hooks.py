@@ -73,7 +73,8 @@ def measure(directory: Path, home: Path, python: str, rounds: int) -> list[tuple
     for _ in range(rounds):
         for case in cases:  # each next to its own baseline, so that a busy moment counts for both
             bare = clock(baselines[case.against], b"", directory, environ)
-            times[case.name].append((bare, clock(case.argv, case.stdin, case.project, environ)))
+            as_host = {**environ, "CLAUDE_PROJECT_DIR": str(case.project)}
+            times[case.name].append((bare, clock(case.argv, case.stdin, case.project, as_host)))
     rows = []
     for case in cases:
         bare, took = (undisturbed(column) for column in zip(*times[case.name], strict=True))

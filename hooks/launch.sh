@@ -20,7 +20,7 @@ home=${CLAUDE_PLUGIN_DATA:-$root/.venv}
 
 # The nearest ancestor with a state directory; the same climb as omo.state.paths.project_root.
 find_runtime() {
-    directory=${OMO_PROJECT_DIR:-${CLAUDE_PROJECT_DIR:-$PWD}}
+    directory=$start
     while [ ! -d "$directory/.sisyphus/cc-omo" ]; do
         case $directory in
         */*) directory=${directory%/*} ;;
@@ -34,6 +34,8 @@ find_runtime() {
 # The event: one line of JSON as hosts send it, or several. Reads no further than its end, so a stdin that is never
 # closed does not hold us; one that never says anything is given a second.
 read_event() {
+    [ -z "$was_read" ] || return 0
+    was_read=yes
     if command -v timeout >/dev/null; then
         input=$(LC_ALL=C exec timeout 1 sed -e "$last_line" -e "$closing_brace")
     else
@@ -106,9 +108,30 @@ say_not_ready() {
     esac
 }
 
+# Where the session is, for a host that tells it in the event alone. With an escape in it, only Python can read it.
+start_from_event() {
+    read_event
+    start=$PWD
+    case $input in
+    *'"cwd"'*)
+        value=${input#*\"cwd\"}
+        value=${value#*\"}
+        value=${value%%\"*}
+        case $value in
+        *\\*) start= ;;
+        ?*) start=$value ;;
+        esac
+        ;;
+    esac
+}
+
+input=
+was_read=
 index=
 runtime=
-if [ -n "${OMO_STATE_DIR-}" ]; then
+start=${OMO_PROJECT_DIR:-${CLAUDE_PROJECT_DIR-}}
+[ -n "$start" ] || start_from_event
+if [ -z "$start" ] || [ -n "${OMO_STATE_DIR-}" ]; then
     runtime=elsewhere index=unknown
 else
     find_runtime || runtime=

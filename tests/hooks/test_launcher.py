@@ -200,6 +200,23 @@ def test_a_subdirectory_uses_the_state_of_its_project(host: Host) -> None:
     assert not list(deep.rglob(".sisyphus"))
 
 
+@pytest.mark.parametrize("escaped", [True, False])
+def test_a_host_that_names_the_project_in_the_event_alone(host: Host, tmp_path: Path, escaped: bool) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    def send(event: str, **fields: str) -> str:
+        body = {"session_id": SESSION, "cwd": str(host.project), **fields}
+        raw = json.dumps(body, ensure_ascii=escaped).encode() + b"\n"
+        return host.raw(event, raw, cwd=elsewhere, CLAUDE_PROJECT_DIR="").stdout
+
+    assert send("Stop") == ""
+    assert "Ultrawork is on" in send("UserPromptSubmit", prompt="ulw begin")
+    assert '"block"' in send("Stop")
+    assert send("UserPromptSubmit", prompt="hello") == ""
+    assert list(elsewhere.iterdir()) == []
+
+
 def test_state_elsewhere(host: Host, tmp_path: Path) -> None:
     elsewhere = {"OMO_STATE_DIR": str(tmp_path / "states")}
     assert "Ultrawork is on" in host.send("UserPromptSubmit", prompt="ulw x", env=elsewhere).stdout
