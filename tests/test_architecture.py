@@ -66,8 +66,7 @@ def test_imports_go_one_way(path: Path) -> None:
     room = relative.parts[0] if relative.parts[0] != "__init__" else ""
     for name in imports(path):
         target = room_of(name)
-        exact = name.removeprefix("omo.")
-        assert target == room or target in MAY_IMPORT[room] or exact in MAY_IMPORT[room], f"{path} imports {name}"
+        assert target == room or target in MAY_IMPORT[room], f"{path} imports {name}"
 
 
 def test_only_the_state_library_opens_state_for_writing() -> None:

@@ -54,10 +54,6 @@ class Event:
         return self._text("source") not in ("", "user", "sdk")
 
     @property
-    def prompt_id(self) -> str:
-        return self._text("prompt_id")
-
-    @property
     def transcript(self) -> str:
         return self._text("transcript_path")
 

@@ -166,6 +166,6 @@ def require_whole_ledger(context: Context, name: str) -> None:
     if problems := runtime.ledger_problems(context.state, name):
         raise Refused(
             f"the ledger of session {name} is damaged",
-            fix=f"omo ledger repair --session {name} seals it; gates are then pinned and run anew",
+            fix=f"the user runs omo ledger repair --session {name}, which seals it; gates are then pinned and run anew",
             defects=problems,
         )

@@ -67,10 +67,6 @@ def events_file(state: str, session: str) -> str:
     return os.path.join(session_dir(state, session), "events.jsonl")
 
 
-def gates_file(state: str, session: str) -> str:
-    return os.path.join(session_dir(state, session), "gates.json")
-
-
 def session_lock(state: str, session: str) -> str:
     return os.path.join(session_dir(state, session), "session.lock")
 

@@ -24,8 +24,7 @@ WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch")
 PATIENCE = 3  # after so many identical refusals the fourth is put before the user
 INSTEAD = {
     "runtime.local.json": "omo ulw status shows it, omo ulw done finishes the run",
-    "gates.json": "use omo gate add, omo gate run or omo gate record",
-    "events.jsonl": "the ledger is written by omo alone; omo ulw status reads it",
+    "events.jsonl": "omo alone writes the ledger: omo gate add, run and record add to it, omo ledger show reads it",
 }
 
 
