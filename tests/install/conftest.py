@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import pytest
 
+from omo.doctor.python import MODULES
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "hooks" / "environment.sh"
 PYTHON = Path(sys.executable).resolve()
@@ -177,7 +179,7 @@ class Machine:
 
 def build_wheel(directory: Path) -> Path:
     """One package with stand-ins for the modules that a build must be able to import."""
-    files = {f"{name}.py": "" for name in ("pydantic", "filelock", "orjson", "markdown_it", "yaml", "regex")}
+    files = {f"{name}.py": "" for name in MODULES}
     files["stand_in-1.0.dist-info/METADATA"] = "Metadata-Version: 2.1\nName: stand-in\nVersion: 1.0\n"
     files["stand_in-1.0.dist-info/WHEEL"] = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     record = [f"{name},{record_of(text)}\n" for name, text in files.items()]

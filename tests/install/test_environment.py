@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from omo.doctor.python import MODULES
+
 if TYPE_CHECKING:
     from tests.install.conftest import Machine
 
@@ -52,7 +54,7 @@ def test_pip_installs_the_pinned_requirements(online: Machine) -> None:
     pointer = online.pointer()
     assert pointer.interpreter.is_relative_to(online.home)
     assert pointer.version == f"Python {sys.version.split()[0]}"
-    imports = "import sys; sys.path.append(sys.argv[1]); import pydantic, filelock, orjson, markdown_it, yaml, regex"
+    imports = f"import sys; sys.path.append(sys.argv[1]); import {', '.join(MODULES)}, PIL.Image"
     subprocess.run([pointer.interpreter, "-I", "-S", "-c", imports, pointer.site], check=True)
     assert online.environments() == [pointer.interpreter.parents[1].name]
 
