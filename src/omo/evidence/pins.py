@@ -12,7 +12,7 @@ from omo.errors import Refused
 from omo.evidence import changes
 from omo.evidence.checks import Check, digest_of_check, dump, ids_of
 from omo.evidence.evaluate import JudgeAnswer, Tree, Verdict, evaluate
-from omo.state import ledger, paths, store
+from omo.state import paths
 from omo.state.journal import Journal
 
 Row = dict[str, Any]
@@ -112,7 +112,7 @@ def pin(
     root = Path(root)
     journal = _journal(state)
     if not repair:
-        require_whole(journal, "pinned checks", REPAIR)
+        journal.require_whole("pinned checks", REPAIR)
     digests = [digest_of_check(check) for check in checks]
     base = changes.head(root)
     verdict = evaluate(checks, Tree(root, base, frozenset(digests), inputs=_inputs(root, source)))
@@ -121,7 +121,7 @@ def pin(
         raise _nothing_to_prove(report)
 
     def decide(rows: list[Row]) -> tuple[None, list[Row]]:
-        events = seal(journal, now) if repair else []
+        events = journal.seal(now) if repair else []
         known = Pinned() if events else _fold(rows)
         for check, digest, name in zip(checks, digests, ids_of(checks), strict=True):
             earlier = next((one for one in known.pins if (one.digest, one.goal) == (digest, goal)), None)
@@ -141,27 +141,11 @@ def pin(
 def pinned(state: str) -> Pinned:
     """Refused where the ledger of pins is not whole: nothing is run because a file says so."""
     journal = _journal(state)
-    require_whole(journal, "pinned checks", REPAIR)
+    journal.require_whole("pinned checks", REPAIR)
     return _fold(journal.rows())
 
 
 REPAIR = "look at what was changed, then pin again: omo verify pin --file FILE --repair (the old ledger is kept)"
-
-
-def require_whole(journal: Journal, what: str, fix: str) -> None:
-    if problems := journal.problems():
-        raise Refused(f"the ledger of {what} was changed by hand: {problems[0]}", fix=fix, defects=problems)
-
-
-def seal(journal: Journal, now: float) -> list[Row]:
-    """Keep a damaged ledger under another name; call under the journal's lock. The events that say so."""
-    if not journal.problems():
-        return []
-    store.set_aside(os.path.join(journal.directory, "mark.json"), now)
-    if not os.path.exists(journal.path):
-        return [{"kind": "repaired", "kept": None, "digest": None}]
-    kept, digest = ledger.set_aside(journal.path, now)
-    return [{"kind": "repaired", "kept": os.path.basename(kept), "digest": digest}]
 
 
 def _journal(state: str) -> Journal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from omo.errors import Unreadable
+from omo.errors import Refused, Unreadable
 from omo.json_text import dumps
 from omo.state import ledger, store
 
@@ -30,11 +30,39 @@ class Journal:
 
     def problems(self) -> list[str]:
         """What was changed, removed or cut off; empty when nothing was."""
+        return self.read()[1]
+
+    def read(self) -> tuple[list[Row], list[str]]:
+        """The rows and what is wrong with them, in one pass."""
         try:
-            mark = store.read(self._mark) or {}
+            return ledger.read_marked(self.path, store.read(self._mark) or {}, self._mark)
         except Unreadable as error:
-            return [error.message]
-        return ledger.verify_marked(self.path, mark, self._mark)
+            return self._readable_rows(), [error.message]
+
+    def _readable_rows(self) -> list[Row]:
+        try:
+            return self.rows()
+        except Unreadable:
+            return []
+
+    def vouched_rows(self) -> list[Row]:
+        """What of a damaged ledger can still be believed."""
+        return ledger.vouched_rows(self.path, self._read_mark())
+
+    def require_whole(self, what: str, fix: str) -> None:
+        """Refused where it is not: nothing is believed or run because a file says so."""
+        if problems := self.problems():
+            raise Refused(f"the ledger of {what} was changed by hand: {problems[0]}", fix=fix, defects=problems)
+
+    def seal(self, now: float) -> list[Row]:
+        """Keep a damaged ledger under another name; call under the lock. The events that say so."""
+        if not self.problems():
+            return []
+        store.set_aside(self._mark, now)
+        if not os.path.exists(self.path):
+            return [{"kind": "repaired", "kept": None, "digest": None}]
+        kept, digest = ledger.set_aside(self.path, now)
+        return [{"kind": "repaired", "kept": os.path.basename(kept), "digest": digest}]
 
     def _write_mark(self, seq: int, digest: str) -> None:
         store.replace(self._mark, dumps({"seq": seq, "digest": digest}) + "\n")
@@ -46,9 +74,18 @@ class Journal:
             return {}
 
     def change(
-        self, decide: Callable[[list[Row]], tuple[Any, list[Row]]], *, actor: str, now: float, wait: float
+        self,
+        decide: Callable[[list[Row]], tuple[Any, list[Row]]],
+        *,
+        actor: str,
+        now: float,
+        wait: float,
+        publish: Callable[[], None] | None = None,
     ) -> Any:
-        """Under the lock: show `decide` the rows, append the events it returns, and hand back its answer."""
+        """Under the lock: show `decide` the rows, append the events it returns, and hand back its answer.
+
+        `publish` runs under the lock too, after the append: it brings views of the ledger up to date.
+        """
         store.make_state_dir(self._state)
         store.make_dir(self.directory, self._state)
         with store.Lock(os.path.join(self.directory, "ledger.lock"), store.Deadline(wait)):
@@ -58,4 +95,6 @@ class Journal:
             if events:
                 head = ledger.append(self.path, events, actor=actor, now=now, mark=self._read_mark())
                 self._write_mark(head.seq, head.digest)
+            if publish is not None:
+                publish()
             return answer

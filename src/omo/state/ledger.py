@@ -6,6 +6,7 @@ import os
 
 from omo.clock import stamp
 from omo.digest import sha256
+from omo.errors import Unreadable
 from omo.json_text import dumps, loads
 from omo.state import store
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 LONGEST_ROW = 256 * 1024
+SHORT_TAIL = 16 * 1024
 BULK = 1024 * 1024
+MANY = 5000
 START = "0" * 32
 UNMARKED = "?" * 32  # follows nothing: rows were there, and nothing says which of them were ours
 
@@ -39,7 +42,7 @@ def append(path: str, events: list[Row], *, actor: str, now: float, mark: Row | 
     A row is chained to what was written, not to what is found: if the two differ, the difference stays visible.
     """
     head = _mend_and_find_head(path)
-    seq, digest = (head.seq, head.digest) if mark is None else _end(head, mark)
+    seq, digest = (head.seq, head.digest) if mark is None else _end(path, head, mark)
     lines = []
     row: Row = {}
     for event in events:
@@ -52,11 +55,22 @@ def append(path: str, events: list[Row], *, actor: str, now: float, mark: Row | 
     return Head(seq, digest, row)
 
 
-def _end(head: Head, mark: Row) -> tuple[int, str]:
+def _end(path: str, head: Head, mark: Row) -> tuple[int, str]:
     seq, digest = mark.get("seq"), mark.get("digest")
     if not isinstance(seq, int) or not isinstance(digest, str):
         return head.seq, head.digest if head.digest == START else UNMARKED
-    return (head.seq, head.digest) if head.seq > seq else (seq, digest)
+    return (head.seq, head.digest) if head.seq > seq and _leads_on(path, digest) else (seq, digest)
+
+
+def _leads_on(path: str, digest: str) -> bool:
+    """Whether the rows after the mark are chained to it: a crash leaves it behind, a forged row follows nothing."""
+    lines = _lines(path)
+    digests = [START, *(digest_of(line) for line in lines)]
+    if digest not in digests:
+        return False
+    at = digests.index(digest)
+    found = [_parse(line) for line in lines[at:]]
+    return all(row is not None and row.get("prev") == before for row, before in zip(found, digests[at:], strict=False))
 
 
 def set_aside(path: str, now: float) -> tuple[str, str]:
@@ -85,32 +99,82 @@ def rows(path: str) -> list[Row]:
 
 
 def verify_marked(path: str, mark: Row, what: str) -> list[str]:
-    """The chain, and its end against the mark kept apart from it. A ledger whose mark is gone is damaged too."""
+    return read_marked(path, mark, what)[1]
+
+
+def read_marked(path: str, mark: Row, what: str) -> tuple[list[Row], list[str]]:
+    """The rows, and what is wrong with their chain or with its end against the mark kept apart from it.
+
+    A ledger whose mark is gone is damaged too.
+    """
     seq, digest = mark.get("seq"), mark.get("digest")
-    if not mark and not _lines(path):
-        return []
-    if not isinstance(seq, int) or isinstance(seq, bool) or not isinstance(digest, str):
-        return [f"{what} no longer says where the ledger ends", *verify(path)]
-    return verify(path, expected_seq=seq, expected_digest=digest)
+    if isinstance(seq, int) and not isinstance(seq, bool) and isinstance(digest, str):
+        return read_checked(path, expected_seq=seq, expected_digest=digest)
+    found, problems = read_checked(path)
+    if not mark and not found and not problems:
+        return [], []
+    return found, [f"{what} no longer says where the ledger ends", *problems]
 
 
 def verify(path: str, *, expected_seq: int = 0, expected_digest: str = "") -> list[str]:
     """What is wrong with the chain, in words; empty when nothing is."""
-    problems = []
-    seq, digest = 0, START
+    return read_checked(path, expected_seq=expected_seq, expected_digest=expected_digest)[1]
+
+
+def read_checked(path: str, *, expected_seq: int = 0, expected_digest: str = "") -> tuple[list[Row], list[str]]:
+    """Every row that can be read, and what is wrong with the chain, in one pass."""
     lines = _lines(path)
+    if len(lines) >= MANY and (whole := _read_whole_chain(lines)):
+        return whole[0], _end_problems(len(lines), whole[1], expected_seq, expected_digest)
+    found: list[Row] = []
+    problems: list[str] = []
+    seq, digest = 0, START
     parse = _parser_for(lines)
     for number, line in enumerate(lines, start=1):
         row = parse(line)
         if row is None:
             problems.append(f"line {number} is not a row")
-        elif row.get("seq") != seq + 1 or row.get("prev") != digest:
-            problems.append(f"line {number} does not follow the line before it")
-        seq = row["seq"] if row and isinstance(row.get("seq"), int) else seq + 1
+            seq += 1
+        else:
+            found.append(row)
+            if row.get("seq") != seq + 1 or row.get("prev") != digest:
+                problems.append(f"line {number} does not follow the line before it")
+            seq = row["seq"] if isinstance(row.get("seq"), int) else seq + 1
         digest = digest_of(line)
+    return found, problems + _end_problems(seq, digest, expected_seq, expected_digest)
+
+
+def _end_problems(seq: int, digest: str, expected_seq: int, expected_digest: str) -> list[str]:
     if expected_seq > seq or (expected_seq == seq and expected_digest not in ("", digest)):
-        problems.append(f"ends at row {seq}, but row {expected_seq} was written")
-    return problems
+        return [f"ends at row {seq}, but row {expected_seq} was written"]
+    return []
+
+
+def vouched_rows(path: str, mark: Row) -> list[Row]:
+    """The rows of a damaged ledger that something else still vouches for: a later row, or the mark for the last.
+
+    A row speaks for the nearest one before it that it names, so one that was copied to another place is not kept.
+    """
+    lines = _lines(path)
+    found = [_parse(line) for line in lines]
+    digests = [digest_of(line) for line in lines]
+    places: dict[Any, int] = {}
+    kept = set()
+    for at, row in enumerate(found):
+        if row and isinstance(row.get("prev"), str) and row["prev"] in places:
+            kept.add(places[row["prev"]])
+        places[digests[at]] = at
+    if found and found[-1] and _ends_well(found, digests, mark):
+        kept.add(len(found) - 1)
+    return [row for at, row in enumerate(found) if row and at in kept]
+
+
+def _ends_well(rows_found: list[Row | None], digests: list[str], mark: Row) -> bool:
+    last = rows_found[-1] or {}
+    follows = last.get("prev") == (digests[-2] if len(digests) > 1 else START)
+    seq, digest = mark.get("seq"), mark.get("digest")
+    is_ahead = not isinstance(seq, int) or (isinstance(last.get("seq"), int) and last["seq"] > seq)
+    return digest == digests[-1] or (follows and is_ahead)
 
 
 def _write(path: str, data: bytes) -> None:
@@ -137,13 +201,25 @@ def _mend_and_find_head(path: str) -> Head:
 
 
 def _tail(path: str) -> bytes:
+    """The end of the file, as much of it as holds the last whole row."""
     try:
         with open(path, "rb") as file:
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - 2 * LONGEST_ROW))
-            return file.read()
+            near = SHORT_TAIL
+            while True:
+                file.seek(max(0, size - near))
+                tail = file.read(near)
+                if near >= size or tail.count(b"\n") > 1:
+                    return tail
+                near *= 4
     except FileNotFoundError:
         return b""
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: str, error: OSError) -> Unreadable:
+    return Unreadable(f"{path} cannot be read: {error.strerror}", fix="move it away, omo keeps a new one", path=path)
 
 
 def _head(tail: bytes) -> Head:
@@ -161,7 +237,29 @@ def _lines(path: str) -> list[bytes]:
             raw = file.read()
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise _unreadable(path, error) from None
     return raw.split(b"\n")[:-1]
+
+
+def _read_whole_chain(lines: list[bytes]) -> tuple[list[Row], str] | None:
+    """Rows and last digest of a long ledger without any damage, fast; None where something is odd."""
+    from hashlib import sha256 as fast_sha256
+
+    from orjson import loads as fast_loads
+
+    found: list[Row] = []
+    digest = START
+    try:
+        for seq, line in enumerate(lines, start=1):
+            row = fast_loads(line)
+            if row["prev"] != digest or row["seq"] != seq:
+                return None
+            found.append(row)
+            digest = fast_sha256(line).hexdigest()[:32]
+    except (ValueError, TypeError, KeyError):
+        return None
+    return found, digest
 
 
 def _parser_for(lines: list[bytes]) -> Callable[[bytes], Row | None]:

@@ -71,12 +71,30 @@ def session_lock(state: str, session: str) -> str:
     return os.path.join(session_dir(state, session), "session.lock")
 
 
+def goal_dir(state: str, session: str) -> str:
+    return os.path.join(session_dir(state, session), "goal")
+
+
+def ultragoal_dir(state: str, session: str) -> str:
+    return os.path.join(session_dir(state, session), "ultragoal")
+
+
 def verify_dir(state: str) -> str:
     return os.path.join(state, "verify")
 
 
 def evidence_dir(state: str) -> str:
     return os.path.join(state, "evidence")
+
+
+def repository(root: str) -> str:
+    """The same for every worktree of one repository; outside git the directory itself."""
+    return os.path.realpath(_common_git_dir(root) or root)
+
+
+def commands_dir(state: str) -> str:
+    """What the user allowed to be replayed in this project."""
+    return os.path.join(state, "commands")
 
 
 def settings_file(root: str) -> str:
@@ -114,8 +132,7 @@ def _is_submodule(marker: str) -> bool:
 
 
 def _repository_id(root: str) -> str:
-    """The same for every worktree of one repository."""
-    common = os.path.realpath(_common_git_dir(root) or root)
+    common = repository(root)
     name = os.path.basename(root) or "root"
     readable = "".join(letter if letter in SAFE_ID else "-" for letter in name)[:40]
     return f"{readable}-{sha256(os.fsencode(common))[:12]}"

@@ -98,7 +98,7 @@ def change_session(
 
 
 def move_session(state: str, old: str, new: str, *, now: float, wait: float) -> None:
-    """The host gave a running session a new id: its row goes along, once, and the old id owns nothing."""
+    """The host gave a running session a new id: its row and its plan go along, once; the old id owns nothing."""
 
     def move(runtime: Json) -> None:
         sessions = runtime["sessions"]
@@ -107,6 +107,11 @@ def move_session(state: str, old: str, new: str, *, now: float, wait: float) -> 
             sessions[new]["lastUsedAt"] = stamp(now)
 
     _update(state, move, now, store.Deadline(wait))
+    for directory in (paths.ultragoal_dir, paths.goal_dir):
+        source, target = directory(state, old), directory(state, new)
+        if os.path.isdir(source) and not os.path.exists(target):
+            store.make_dir(os.path.dirname(target), state)
+            store.move(source, target)
 
 
 def set_corrupt_aside(state: str, *, now: float, wait: float) -> str | None:

@@ -128,7 +128,14 @@ def replace(path: str, text: str) -> None:
 
 def set_aside(path: str, now: float) -> str:
     """Move a file that cannot be understood out of the way; its bytes are kept."""
-    kept = f"{path}.corrupt-{int(now * 1000)}"
+    return keep_as(path, "corrupt", now)
+
+
+def keep_as(path: str, why: str, now: float) -> str:
+    """Move a file or a directory out of the way under a name that says why and when; nothing is overwritten."""
+    kept = f"{path}.{why}-{int(now * 1000)}"
+    while os.path.lexists(kept):
+        kept += "x"
     try:
         os.replace(path, kept)
     except FileNotFoundError:
@@ -136,6 +143,13 @@ def set_aside(path: str, now: float) -> str:
     except OSError as error:
         raise unwritable(path, error) from None
     return kept
+
+
+def move(source: str, target: str) -> None:
+    try:
+        os.rename(source, target)
+    except OSError as error:
+        raise unwritable(target, error) from None
 
 
 def make_state_dir(state: str) -> None:

@@ -137,7 +137,7 @@ def repair(place: Place) -> str:
     def decide(rows: list[Row]) -> tuple[str, list[Row]]:
         if not place.journal.problems():
             raise Refused("the goals' journal needs no repair", fix="omo verify status")
-        sealed = pins.seal(place.journal, place.now)
+        sealed = place.journal.seal(place.now)
         filed = {str(row.get("goal")): row for row in rows if row.get("kind") == "goal-added" and _is_readable(row)}
         kept = ("kind", "goal", "source", "spec")
         return str(sealed[0]["kept"]), sealed + [{key: row[key] for key in kept} for row in filed.values()]
