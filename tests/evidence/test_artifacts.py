@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,21 +48,20 @@ def test_what_is_recorded(state: str, root: Path) -> None:
     assert (found.path, found.size, found.goal, found.by) == ("out/log.txt", 10, "G1", "agent")
     assert artifacts.list_artifacts(state) == [found]
     assert artifacts.list_artifacts(state, "G2") == []
-    assert artifacts.check_artifact(state, root, "out/log.txt", found.digest)
+    assert artifacts.is_unchanged(root, "out/log.txt", found.digest)
     assert register(state, root, root / "out" / "log.txt") == found
     assert len(artifacts.list_artifacts(state)) == 1
 
 
-def test_a_changed_or_unknown_file_does_not_hold(state: str, root: Path) -> None:
+def test_a_changed_or_missing_file_does_not_hold(state: str, root: Path) -> None:
     write(root, "log.txt", "42 passed\n")
     found = register(state, root, "log.txt")
     write(root, "log.txt", "43 passed\n")
-    assert not artifacts.check_artifact(state, root, "log.txt", found.digest)
+    assert not artifacts.is_unchanged(root, "log.txt", found.digest)
     write(root, "log.txt", "42 passed\n")
-    assert artifacts.check_artifact(state, root, "log.txt", found.digest)
-    assert not artifacts.check_artifact(state, root, "other.txt", found.digest)
+    assert artifacts.is_unchanged(root, "log.txt", found.digest)
     (root / "log.txt").unlink()
-    assert not artifacts.check_artifact(state, root, "log.txt", found.digest)
+    assert not artifacts.is_unchanged(root, "log.txt", found.digest)
 
 
 @pytest.mark.parametrize(
@@ -199,3 +199,53 @@ def test_outside_git(state: str, tmp_path: Path) -> None:
     assert artifacts.remember(state, bare, by="agent", now=time.time(), wait=1.0) == 1
     os.utime(path, (began + 1, began + 1))
     assert refusal(state, bare, "log.txt", started_at=began).details["why"] == "old"
+
+
+def outcome(call: Callable[..., object], *arguments: Any, **options: Any) -> str:
+    try:
+        call(*arguments, **options)
+    except (Refused, BadInput) as error:
+        return error.message
+    return "accepted"
+
+
+@pytest.mark.parametrize(
+    "name", ["good.txt", "copy.txt", "mine.txt", "old.txt", "committed.txt", "blank.txt", "../x", "no"]
+)
+def test_a_check_says_what_registering_would_and_writes_nothing(
+    state: str, root: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began = time.time() - 60
+    write(root, "good.txt", "good\n")
+    write(root, "copy.txt", "used elsewhere\n")
+    write(root, "mine.txt", "mine\n")
+    write(root, "blank.txt", " \n")
+    os.utime(write(root, "old.txt", "old\n"), (LONG_AGO, LONG_AGO))
+    write(root, "committed.txt", "committed\n")
+    git(root, "add", "committed.txt")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z")
+    git(root, "commit", "-q", "-m", "x")
+    register(state, root, "copy.txt", "G2")
+    register(state, root, "mine.txt", "G1")
+    before = Path(paths.evidence_dir(state), "ledger.jsonl").read_bytes()
+    checked = outcome(artifacts.check, state, root, name, goal="G1", started_at=began)
+    assert Path(paths.evidence_dir(state), "ledger.jsonl").read_bytes() == before
+    assert checked == outcome(register, state, root, name, started_at=began)
+    assert (checked == "accepted") is (name in ("good.txt", "mine.txt"))
+
+
+def test_a_check_of_the_first_file_makes_no_state(state: str, root: Path) -> None:
+    write(root, "log.txt")
+    artifacts.check(state, root, "log.txt", goal="G1", started_at=None)
+    assert not Path(state).exists()
+    with pytest.raises(BadInput):
+        artifacts.check(state, root, "log.txt", goal=" ", started_at=None)
+
+
+def test_a_check_refuses_a_damaged_ledger(state: str, root: Path) -> None:
+    write(root, "log.txt")
+    register(state, root, "log.txt")
+    path = Path(paths.evidence_dir(state), "ledger.jsonl")
+    path.write_text(path.read_text().replace("G1", "G2"))
+    with pytest.raises(Refused, match="changed by hand"):
+        artifacts.check(state, root, "log.txt", goal="G1", started_at=None)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from omo.state import ledger
 from omo.ultrawork import gates, texts
 from tests.hooks.conftest import SESSION, Host
 
@@ -247,8 +248,16 @@ def test_the_user_pins_a_gate_without_the_model(host: Host) -> None:
     assert (gate.by, gate.argv) == ("user", ["python3", "-m", "pytest", "-q", "a b"])
 
 
+def test_the_user_allows_replays_without_the_model(host: Host) -> None:
+    host.prompt("ulw fix it")
+    assert "replays of cli pinned by you: ./mycli ..." in host.prompt("/omo:pin cli -- ./mycli ...").json["reason"]
+    assert gates.current(host.state, SESSION, host.row()) == {}
+    assert [row["argv"] for row in ledger.rows(f"{host.state}/commands/ledger.jsonl")] == [["./mycli", "..."]]
+
+
 @pytest.mark.parametrize(
-    "prompt", ["/omo:pin", "/omo:pin tests", "/omo:pin tests pytest", "/omo:pin 'x", "/omo:pin a/b -- x"]
+    "prompt",
+    ["/omo:pin", "/omo:pin tests", "/omo:pin tests pytest", "/omo:pin 'x", "/omo:pin a/b -- x", "/omo:pin a -- ..."],
 )
 def test_a_pin_that_cannot_be_used_says_how(host: Host, prompt: str) -> None:
     answer = host.prompt(prompt)

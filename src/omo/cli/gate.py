@@ -12,7 +12,7 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.cli.ulw import require_whole_ledger
 from omo.context import Context
-from omo.errors import BadInput
+from omo.errors import BadInput, Refused
 from omo.evidence import run as runner
 from omo.evidence import tree
 from omo.shown import clip
@@ -27,9 +27,18 @@ def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "gate", "verification gates: add, run, record, list")
     add_parser = options.command(verbs, "add", "pin a command under a name: omo gate add NAME -- COMMAND …", add)
     add_parser.add_argument("name", metavar="NAME")
-    add_parser.add_argument("argv", metavar="COMMAND", nargs="+", help="after --; run as it is, without a shell")
+    add_parser.add_argument(
+        "argv",
+        metavar="COMMAND",
+        nargs="+",
+        help="after --; run as it is, without a shell. What the user pins may also be replayed as evidence; "
+        "a last ... stands for any further arguments and makes it no gate",
+    )
     add_parser.add_argument("--cwd", default=".", help="directory inside the project (default: its top)")
     add_parser.add_argument("--timeout", type=float, default=DEFAULT_TIMEOUT, metavar="SECONDS")
+    add_parser.add_argument(
+        "--repair", action="store_true", help="keep a damaged ledger of replay commands aside and begin a new one"
+    )
     run_parser = options.command(verbs, "run", "run one gate or all, and record exit code, output and tree", run)
     run_parser.add_argument("name", metavar="NAME", nargs="?")
     record_parser = options.command(verbs, "record", "document a failure that was there before the work", record)
@@ -45,6 +54,8 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
     if not 0 < arguments.timeout <= 24 * 3600:
         raise BadInput(f"--timeout {arguments.timeout:g} is not between 0 and 86400 seconds", fix="omit it for 600")
+    if arguments.repair:
+        _repair_replay_commands(context)
     gates.add(
         context.state,
         name,
@@ -57,7 +68,8 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
         timeout=arguments.timeout,
         wait=store.CLI_WAIT,
     )
-    text = f"Gate {arguments.name} pinned by the {context.actor}: {shlex.join(arguments.argv)}"
+    what = "Replays of" if gates.is_replay_only(arguments.argv) else "Gate"
+    text = f"{what} {arguments.name} pinned by the {context.actor}: {shlex.join(arguments.argv)}"
     return Result({"gate": arguments.name, "argv": arguments.argv, "by": context.actor}, text)
 
 
@@ -122,7 +134,26 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
         for gate in pinned.values()
     ]
     lines = [f"{gate.status:22}{gate.name}  [{gate.by}] {shlex.join(gate.argv)}" for gate in pinned.values()]
-    return Result({"gates": data}, "\n".join(lines) or "No gate is pinned. omo gate add NAME -- COMMAND")
+    lines = lines or ["No gate is pinned. omo gate add NAME -- COMMAND"]
+    replay, problem = _replay_commands(context.state)
+    lines += [f"{'may be replayed':22}{shlex.join(argv)}" for argv in replay] + [problem] * bool(problem)
+    return Result({"gates": data, "replay": replay, "problem": problem or None}, "\n".join(lines))
+
+
+def _replay_commands(state: str) -> tuple[list[list[str]], str]:
+    """A damaged ledger of them hides no gate: it is said beside them."""
+    from omo.evidence import allowed  # 0.2 s, which running a gate need not pay
+
+    try:
+        return [list(argv) for argv in allowed.allowed(state)], ""
+    except Refused as error:
+        return [], f"No command may be replayed: {error.message}. {error.fix}"
+
+
+def _repair_replay_commands(context: Context) -> None:
+    from omo.evidence import allowed
+
+    allowed.repair(context.state, by=context.actor, now=context.now, wait=store.CLI_WAIT)
 
 
 def _inside(root: str, cwd: str) -> str:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.evidence import changes, globs
-from omo.evidence.pins import require_whole, seal
 from omo.shown import clip
 from omo.state import paths
 from omo.state.journal import Journal
@@ -59,35 +58,39 @@ def register(
     repair: bool = False,
 ) -> Artifact:
     """Record a file as evidence for a goal that began at `started_at`; Refused where it cannot be that."""
-    if not goal.strip() or len(goal) > 200:
-        raise BadInput("evidence needs the goal it belongs to", fix="--goal ID")
+    _require_goal(goal)
     journal = _journal(state)
     if not repair:
-        require_whole(journal, "evidence", REPAIR)
-    name, reading = _inspect(root, path)
-    committed_before = started_at is not None and changes.was_committed_before(Path(root), name, started_at)
+        journal.require_whole("evidence", REPAIR)
+    found = _look(root, path, goal, started_at)
 
     def decide(rows: list[Row]) -> tuple[Artifact | Refused, list[Row]]:
-        events = seal(journal, now) if repair else []
-        known = [] if events else rows
-        if started_at is not None and committed_before:
-            return _old(name, started_at), events
-        for one in _artifacts(known):
-            is_fresh = started_at is None or seconds(one.at) >= started_at - GRACE
-            if (one.digest, one.goal, one.path) == (reading.digest, goal, name) and is_fresh:
-                return one, events
-            if one.digest == reading.digest and one.goal != goal:
-                return _reused(name, one), events
-        if started_at is not None and _is_old(reading, known, started_at):
-            return _old(name, started_at), [*events, _seen({name: reading})]
+        events = journal.seal(now) if repair else []
+        answer = _judge([] if events else rows, found)
+        if isinstance(answer, Refused):
+            is_worth_noting = answer.details["why"] == "old" and not found.committed_before
+            return answer, [*events, _seen({found.name: found.reading})] if is_worth_noting else events
+        if answer is not None:
+            return answer, events
+        name, reading = found.name, found.reading
         row = {"kind": "artifact", "path": name, "digest": reading.digest, "size": reading.size, "goal": goal}
         return Artifact(name, reading.digest, reading.size, goal, stamp(now), by), [*events, row]
 
     answer = journal.change(decide, actor=by, now=now, wait=wait)
     if isinstance(answer, Refused):
         raise answer
-    found: Artifact = answer
-    return found
+    recorded: Artifact = answer
+    return recorded
+
+
+def check(state: str, root: str | Path, path: str | Path, *, goal: str, started_at: float | None) -> None:
+    """Refused exactly where `register` would refuse; nothing is written."""
+    _require_goal(goal)
+    journal = _journal(state)
+    journal.require_whole("evidence", REPAIR)
+    answer = _judge(journal.rows(), _look(root, path, goal, started_at))
+    if isinstance(answer, Refused):
+        raise answer
 
 
 def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) -> int:
@@ -96,7 +99,7 @@ def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) 
     Ignored files are left out; of those only the file's times tell.
     """
     journal = _journal(state)
-    require_whole(journal, "evidence", REPAIR)
+    journal.require_whole("evidence", REPAIR)
     readings: dict[str, _Reading] = {}
     for path in _untracked(Path(root))[:MOST_REMEMBERED]:
         try:
@@ -111,13 +114,6 @@ def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) 
     return len(items)
 
 
-def check_artifact(state: str, root: str | Path, path: str, digest: str) -> bool:
-    """Whether the file is registered with that digest and still holds the same."""
-    if not any(one.path == path and one.digest == digest for one in list_artifacts(state)):
-        return False
-    return is_unchanged(root, path, digest)
-
-
 def is_unchanged(root: str | Path, path: str, digest: str) -> bool:
     try:
         return _inspect(root, path)[1].digest == digest
@@ -127,12 +123,49 @@ def is_unchanged(root: str | Path, path: str, digest: str) -> bool:
 
 def list_artifacts(state: str, goal: str | None = None) -> list[Artifact]:
     journal = _journal(state)
-    require_whole(journal, "evidence", REPAIR)
+    journal.require_whole("evidence", REPAIR)
     return [one for one in _artifacts(journal.rows()) if goal in (None, one.goal)]
 
 
 def _journal(state: str) -> Journal:
     return Journal(paths.evidence_dir(state), state)
+
+
+def _require_goal(goal: str) -> None:
+    if not goal.strip() or len(goal) > 200:
+        raise BadInput("evidence needs the goal it belongs to", fix="--goal ID")
+
+
+class _Found(NamedTuple):
+    """A file, and what it is to prove."""
+
+    name: str
+    reading: _Reading
+    goal: str
+    started_at: float | None
+    committed_before: bool
+
+
+def _look(root: str | Path, path: str | Path, goal: str, started_at: float | None) -> _Found:
+    name, reading = _inspect(root, path)
+    committed_before = started_at is not None and changes.was_committed_before(Path(root), name, started_at)
+    return _Found(name, reading, goal, started_at, committed_before)
+
+
+def _judge(rows: Sequence[Row], found: _Found) -> Artifact | Refused | None:
+    """The record of it that already stands, why it cannot be evidence, or None: it can be recorded."""
+    name, reading, goal, started_at, committed_before = found
+    if started_at is not None and committed_before:
+        return _old(name, started_at)
+    for one in _artifacts(rows):
+        is_fresh = started_at is None or seconds(one.at) >= started_at - GRACE
+        if (one.digest, one.goal, one.path) == (reading.digest, goal, name) and is_fresh:
+            return one
+        if one.digest == reading.digest and one.goal != goal:
+            return _reused(name, one)
+    if started_at is not None and _is_old(reading, rows, started_at):
+        return _old(name, started_at)
+    return None
 
 
 def _artifacts(rows: Sequence[Row]) -> Iterator[Artifact]:

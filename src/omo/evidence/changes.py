@@ -14,7 +14,11 @@ from omo.evidence.run import Outcome, child_environment, run
 SECONDS = 60.0
 OUTPUT_LIMIT = 32_000_000
 MOST_COMMITS = 10_000
+BASES = ("origin/dev", "dev", "origin/main", "origin/master", "main", "master")
 _RULES = "--exclude-per-directory=.gitignore"
+_NAMES = (
+    "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
+)  # fmt: skip
 
 
 def head(root: Path) -> str | None:
@@ -45,12 +49,49 @@ def changed(root: Path, base: str) -> list[str]:
     """
     _require_nothing_hidden(root)
     since = resolve(root, base)
-    differing = _list(
-        root, "diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv",
-        "--ignore-submodules=none", since, "--",
-    )  # fmt: skip
+    differing = _list(root, "diff", *_NAMES, since, "--")
     new = {*untracked(root), *_hidden_since(root, since)}
     return sorted({path for path in differing if not globs.is_own(path)} | new)
+
+
+def commit_of(root: Path, name: str) -> str | None:
+    """The commit a name stands for; None where it stands for none."""
+    return _object(root, name + "^{commit}")
+
+
+def current_branch(root: Path) -> str:
+    """Empty where none is checked out."""
+    return _git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
+
+
+def branch_base(root: Path, tip: str, *, own: str) -> tuple[str, str] | None:
+    """The branch that the commit `tip` left last, by the fewest commits since, and the commit where it did.
+
+    The branch that `tip` is on, `own`, is not its base, unless there is no other.
+    """
+    found = {name: left for name in BASES if (left := _left_at(root, name, tip)) is not None}
+    others = {name: left for name, left in found.items() if name != own} or found
+    if not others:
+        return None
+    nearest = min(others, key=lambda name: others[name][0])
+    return nearest, others[nearest][1]
+
+
+def _left_at(root: Path, name: str, tip: str) -> tuple[int, str] | None:
+    """How many commits ago, and where."""
+    if commit_of(root, name) is None:
+        return None
+    joint = _git(root, "merge-base", name, tip)
+    if not joint.ok:
+        return None
+    at = joint.stdout.strip()
+    return int(_git(root, "rev-list", "--count", f"{at}..{tip}", "--").stdout), at
+
+
+def changed_between(root: Path, base: str, tip: str) -> list[str]:
+    """Paths below `root` that two commits have differently."""
+    differing = _list(root, "diff", *_NAMES, resolve(root, base), resolve(root, tip), "--")
+    return sorted(path for path in differing if not globs.is_own(path))
 
 
 def untracked(root: Path) -> list[str]:
@@ -129,7 +170,7 @@ def was_committed_before(root: Path, path: str, moment: float) -> bool:
         return False
     holding = _git(
         root, "log", "--all", "--reflog", "-m", "--no-show-signature", "--format=%H", "--max-count=1",
-        f"--before={int(moment)}", f"--find-object={blob}", "--",
+        f"--before=@{int(moment)} +0000", f"--find-object={blob}", "--",
     )  # fmt: skip
     return bool(holding.stdout.strip())
 

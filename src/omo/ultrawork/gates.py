@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from omo.errors import BadInput, Refused
+from omo.shown import clip
 from omo.state import ledger, paths, runtime, store
+from omo.state.journal import Journal
 from omo.ultrawork import session
 
 TYPE_CHECKING = False
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 LONGEST_NAME = 60
 LONGEST_COMMAND = 8000
 SHORTEST_REASON = 10
+ANY_ARGUMENTS = "..."  # as the last word of a pin: replays with any further arguments, and nothing to run as a gate
+REPAIR = "look at what was changed, then, in a terminal of your own: omo gate add NAME --repair -- COMMAND"
 NAME_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 
 
@@ -91,8 +95,14 @@ def add(
     timeout: float = 600.0,
     wait: float = store.HOOK_WAIT,
 ) -> None:
-    """Pin a command. What the user pinned, only the user may pin anew."""
+    """Pin a command. What the user pinned, only the user may pin anew, and may be replayed as evidence."""
     check_pin(name, argv)
+    if is_replay_only(argv):
+        _check_replay_only(argv, by, cwd)
+    if by == "user" and cwd == ".":
+        _allow_replay(state, session_id, name, argv, now=now, wait=wait)
+    if is_replay_only(argv):
+        return
     event = {"kind": "gate-added", "name": name, "argv": argv, "cwd": cwd, "by": by, "timeout": timeout, "tree": tree}
 
     def refuse_over_user(gates: dict[str, Gate]) -> None:
@@ -103,6 +113,39 @@ def add(
             )
 
     _append(state, session_id, [event], actor=by, now=now, wait=wait, check=refuse_over_user)
+
+
+def is_replay_only(argv: list[str]) -> bool:
+    return argv[-1] == ANY_ARGUMENTS
+
+
+def _check_replay_only(argv: list[str], by: str, cwd: str) -> None:
+    shown = clip(" ".join(argv), 200)
+    if by != "user":
+        raise Refused(
+            f"{shown!r} allows replays with any arguments, which only the user can",
+            fix=f"ask the user to type: /omo:pin NAME -- {shown}",
+        )
+    if len(argv) < 2 or cwd != ".":
+        raise BadInput(
+            f"{shown!r} in {cwd!r} cannot allow replays: name the program before ..., and no directory",
+            fix="for example: /omo:pin cli -- ./mycli ...",
+        )
+
+
+def _allow_replay(state: str, session_id: str, name: str, argv: list[str], *, now: float, wait: float) -> None:
+    """For the whole project. The newest pin under a name is the one that counts."""
+    journal = Journal(paths.commands_dir(state), state)
+
+    def decide(rows: list[Json]) -> tuple[None, list[Json]]:
+        if problems := journal.problems():
+            raise Refused(f"the ledger of replay commands was changed by hand: {problems[0]}", fix=REPAIR)
+        last = [row for row in rows if row.get("name") == name and row.get("actor") == "user"][-1:]
+        if last and last[0].get("argv") == argv:
+            return None, []
+        return None, [{"kind": "command-pinned", "name": name, "argv": argv, "session": session_id}]
+
+    journal.change(decide, actor="user", now=now, wait=wait)
 
 
 def record_results(state: str, session_id: str, results: list[Json], *, actor: str, now: float, wait: float) -> None:

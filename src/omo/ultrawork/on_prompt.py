@@ -168,8 +168,9 @@ def _pin(event: host.Event, world: World) -> bytes:
         gates.add(world.state, event.session, name, argv, by="user", cwd=".", tree=None, now=world.now)
     except OmoError as error:
         return host.swallow_prompt(f"omo: not pinned: {error.message}. {error.fix}".strip(), event, world.environ)
+    what = "replays of" if gates.is_replay_only(argv) else "gate"
     pinned = clip(" ".join(argv), 200)
-    return host.swallow_prompt(f"omo: gate {name} pinned by you: {pinned}", event, world.environ)
+    return host.swallow_prompt(f"omo: {what} {name} pinned by you: {pinned}", event, world.environ)
 
 
 def _row(event: host.Event, world: World) -> Json | None:
