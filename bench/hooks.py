@@ -88,12 +88,14 @@ def undisturbed(times: tuple[float, ...]) -> float:
 
 
 def all_cases(directory: Path) -> list[Case]:
-    projects = [directory / name for name in ("empty", "quiet", "other", "active", "active and writing")]
-    empty, quiet, other, active, writing = projects
+    names = ("empty", "quiet", "other", "active", "active and writing", "active and planned")
+    projects = [directory / name for name in names]
+    empty, quiet, other, active, writing, planned = projects
     for project in projects:
         (project / "src" / "deep").mkdir(parents=True)
     write = {"tool_name": "Write", "tool_input": {"file_path": "src/a.py", "content": "x = 1\n" * 50}}
     agent = {"agent_id": "a1", "agent_type": "omo:explorer", "last_assistant_message": "found it"}
+    asked = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": "Which one?"}]}}
     return [
         Case("Stop, no state", "Stop", empty, "sh -c :", 2),
         Case("PreToolUse, no state", "PreToolUse", empty, "sh -c :", 2, **write),
@@ -103,9 +105,20 @@ def all_cases(directory: Path) -> list[Case]:
         Case("SubagentStop, nothing live", "SubagentStop", quiet, "sh -c :", 4, **agent),
         Case("Stop, another session live", "Stop", other, "sh -c :", 4),
         Case("PreToolUse, another session live", "PreToolUse", other, "sh -c :", 4, **write),
+        Case("Bash, nothing live", "PreToolUse", quiet, "sh -c :", 4, **bash("git status")),
+        Case("Bash without omo, active", "PreToolUse", active, "sh -c :", 4, **bash("git status")),
         Case("UserPromptSubmit, no keyword", "UserPromptSubmit", empty, "sh -c :", 4, prompt=PROMPT),
         Case("the same, another session live", "UserPromptSubmit", other, "sh -c :", 4, prompt=PROMPT),
         Case("PreToolUse, active", "PreToolUse", active, "python3 -I -S -c pass", 3, **write),
+        Case(
+            "Bash with omo, active",
+            "PreToolUse",
+            active,
+            "python3 -I -S -c pass",
+            3,
+            **bash("omo gate run && git status"),
+        ),
+        Case("AskUserQuestion, active", "PreToolUse", active, "python3 -I -S -c pass", 3, **asked),
         Case("UserPromptSubmit, active", "UserPromptSubmit", active, "python3 -I -S -c pass", 3, prompt=PROMPT),
         Case(
             "UserPromptSubmit, activates",
@@ -116,11 +129,18 @@ def all_cases(directory: Path) -> list[Case]:
             prompt="ulw fix the flaky tests",
         ),
         Case("Stop, blocks", "Stop", writing, "node -e 0", 1.2),
+        Case("AskUserQuestion, refused", "PreToolUse", planned, "node -e 0", 1.2, **asked),
+        Case("Bash, parsed", "PreToolUse", planned, "node -e 0", 3, **bash('git commit -m "omo goal complete"')),
     ]
 
 
+def bash(command: str) -> dict[str, object]:
+    return {"tool_name": "Bash", "tool_input": {"command": command, "description": "runs it"}}
+
+
 def prepare(cases: list[Case], environ: dict[str, str]) -> None:
-    """`quiet`: somebody's finished run. `other`: another session's live one. `active`: this session's."""
+    """`quiet`: somebody's finished run. `other`: another session's live one. `active`: this session's, with a plan too
+    where it is `planned`."""
     for case in cases:
         state = case.project / ".sisyphus" / "cc-omo"
         if case.project.name == "empty" or state.exists():
@@ -131,6 +151,15 @@ def prepare(cases: list[Case], environ: dict[str, str]) -> None:
             clock(event.argv, event.stdin.replace(b"3f0e5c1a", session), case.project, environ)
         if not state.exists():
             sys.exit("bench: the hooks wrote no state; is the environment ready?")
+        if case.project.name == "active and planned":
+            open_a_run(state / "runtime.local.json")
+
+
+def open_a_run(runtime: Path) -> None:
+    """An open plan of goals, as the hooks see it."""
+    run = {"run": "r1", "state": "active", "open": 2, "total": 3, "deny": {"ask": "no", "complete": "no"}}
+    text = runtime.read_text(encoding="utf-8")
+    runtime.write_text(text.replace('"work": {', f'"work": {{"ultragoal": {json.dumps(run)}, '), encoding="utf-8")
 
 
 def clock(argv: list[str], stdin: bytes, cwd: Path, environ: dict[str, str]) -> float:

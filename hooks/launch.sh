@@ -88,6 +88,25 @@ has_words() {
     esac
 }
 
+is_bash() {
+    case $input in
+    *'"tool_name":"Bash"'* | *'"tool_name": "Bash"'*) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
+# In what the tool is given, that is: a directory may well be called so.
+names_omo() {
+    case $input in
+    *'"tool_input"'*omo*) ;;
+    *) return 1 ;;
+    esac
+    case ${input#*'"tool_input"'} in
+    *omo*) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
 decide() {
     { IFS= read -r python && IFS= read -r site; } <"$home/environment" && [ -x "$python" ] || return 1
     "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" "$root/hooks/$event.py" "$site" <<EOF
@@ -153,7 +172,11 @@ user-prompt-submit)
 pre-tool-use)
     [ -n "$runtime" ] || exit 0
     read_event
-    case $input in *cc-omo*) decide ;; *) is_live && decide ;; esac
+    if is_bash; then
+        names_omo && is_live && decide
+    else
+        case $input in *cc-omo*) decide ;; *) is_live && decide ;; esac
+    fi
     ;;
 *)
     [ -n "$runtime" ] || exit 0

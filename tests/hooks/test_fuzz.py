@@ -13,6 +13,7 @@ import pytest
 from omo import host
 from omo.ultrawork import hook, on_prompt, on_session_start, on_stop, on_subagent_stop, on_tool_use
 from tests.hooks.conftest import SESSION, Host
+from tests.hooks.test_tool_gates import open_run
 
 HANDLERS: dict[str, Callable[[host.Event, hook.World], bytes]] = {
     "SessionStart": on_session_start.handle,
@@ -44,12 +45,16 @@ TEXTS = [
         "compact",
         "plan",
     ),
+    *("omo goal pause", "omo goal 'pause", 'sh -c "omo goal complete"', "$(omo ultragoal steer", "\0omo goal pause"),
 ]
 FIELDS = (
     *("session_id", "cwd", "prompt", "source", "agent_id", "agent_type", "permission_mode", "stop_hook_active"),
     *("last_assistant_message", "background_tasks", "session_crons", "tool_name", "tool_input", "transcript_path"),
     *("prompt_id", "turn_id", "hook_event_name", "unknown"),
 )
+
+KEYS = ("file_path", "command", "questions", "question", "status", "type", "recurring", "x")
+TOOLS = ("Write", "Edit", "apply_patch", "AskUserQuestion", "Bash", "Read")
 
 
 def value(chance: random.Random, depth: int = 0) -> Any:
@@ -60,8 +65,7 @@ def value(chance: random.Random, depth: int = 0) -> Any:
         return chance.choice([None, True, False, 0, -1, 2**70, 1.5, 1e308])
     if kind < 7:
         return [value(chance, depth + 1) for _ in range(chance.randrange(4))]
-    keys = ("file_path", "command", "status", "type", "recurring", "x")
-    return {chance.choice(keys): value(chance, depth + 1) for _ in range(chance.randrange(4))}
+    return {chance.choice(KEYS): value(chance, depth + 1) for _ in range(chance.randrange(4))}
 
 
 def payload(chance: random.Random) -> bytes:
@@ -70,6 +74,9 @@ def payload(chance: random.Random) -> bytes:
         body["session_id"] = SESSION
     if chance.random() < 0.5:
         body["prompt"] = chance.choice(TEXTS)
+    if chance.random() < 0.5:
+        body["tool_name"] = chance.choice(TOOLS)
+        body["tool_input"] = {chance.choice(KEYS): value(chance, 1) for _ in range(3)}
     raw = json.dumps(body, ensure_ascii=chance.random() < 0.5).encode("utf-8", "surrogatepass")
     return spoiled(raw, chance) if chance.random() < 0.2 else raw + b"\n"
 
@@ -109,6 +116,7 @@ def test_five_thousand_events_in_the_process(event: str, tmp_path: Path) -> None
     project = tmp_path / "project"
     project.mkdir()
     environ = {"CLAUDE_PROJECT_DIR": str(project), "OMO_COOLDOWN_SECONDS": "0.5"}
+    open_run(Host(project, project))
     failures = project / ".sisyphus" / "cc-omo" / "hooks.log"
     for number in range(5000):
         out = hook.answer(event, HANDLERS[event], payload(chance), environ, str(project), 1_771_780_801.0 + number)
@@ -121,6 +129,7 @@ def test_five_thousand_events_in_the_process(event: str, tmp_path: Path) -> None
 def test_two_hundred_events_through_the_registered_command(event: str, host: Host) -> None:
     chance = random.Random(event + "!")
     host.prompt("ulw begin")
+    open_run(host)
     for _ in range(200):
         answer = host.raw(event, payload(chance))
         assert (answer.code, answer.stderr) == (0, "")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import sysconfig
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.hooks.conftest import ROOT, Host, command_of
+from tests.hooks.conftest import ROOT, Host, command_of, point_at
+from tests.hooks.test_tool_gates import open_run
 
 # os and what it brings along, and builtin or tiny extension modules. Neither json nor re: each is as dear as Python.
 FREE = {
@@ -44,6 +47,8 @@ def imported(host: Host, event: str, script: str, **fields: object) -> set[str]:
     [
         ("Stop", "stop", {}),
         ("PreToolUse", "pre-tool-use", {"tool_name": "Write", "tool_input": {"file_path": "a"}}),
+        ("PreToolUse", "pre-tool-use", {"tool_name": "Bash", "tool_input": {"command": "omo ulw status; ls"}}),
+        ("PreToolUse", "pre-tool-use", {"tool_name": "AskUserQuestion", "tool_input": {"questions": []}}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "and also the docs"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "ulw fix the flaky tests"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "stop ulw"}),
@@ -62,6 +67,34 @@ def test_a_hook_at_work_imports_only_what_is_budgeted(
 def test_markdown_is_parsed_only_where_there_is_some(host: Host) -> None:
     assert "markdown_it" in imported(host, "UserPromptSubmit", "user-prompt-submit", prompt="> ulw\n\nulw fix")
     assert "markdown_it" not in imported(host, "UserPromptSubmit", "user-prompt-submit", prompt="ulw fix it, please")
+
+
+def test_a_shell_command_is_parsed_only_where_it_could_matter(host: Host) -> None:
+    def parses(command: str) -> bool:
+        fields: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": command}}
+        return "tree_sitter" in imported(host, "PreToolUse", "pre-tool-use", **fields)
+
+    host.prompt("ulw begin")
+    assert not parses("omo goal pause")  # no run is open
+    open_run(host)
+    assert parses("omo goal pause")
+    assert not parses("omo gate run; ls")
+    assert not parses("git commit -m 'pause'")
+
+
+def test_a_shell_command_that_does_not_name_omo_starts_no_python(host: Host, data: Path) -> None:
+    open_run(host)
+    noted = data / "started"
+    python = data / "python"
+    python.write_text(f'#!/bin/sh\necho x >>"{noted}"\n', encoding="utf-8")
+    python.chmod(0o755)
+    point_at(data, str(python))
+    project: dict[str, Any] = {"cwd": "/home/omo/omo", "transcript_path": "/omo/x.jsonl"}
+    for command in ("ls -l", "git commit -m 'goal pause'", "x" * 200_000):
+        host.send("PreToolUse", **project, tool_name="Bash", tool_input={"command": command}).assert_silent()
+    assert not noted.exists()
+    host.send("PreToolUse", tool_name="Bash", tool_input={"command": "omo goal pause"}).assert_silent()
+    assert noted.exists()
 
 
 def test_an_idle_event_starts_no_program(host: Host) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 from omo import host
 from omo.digest import sha256
 from omo.json_text import dumps
+from omo.shown import clip
 from omo.state import runtime, store
-from omo.ultrawork import session
+from omo.ultrawork import session, tool_gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,80 +15,77 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.ultrawork.hook import World
+    from omo.ultrawork.tool_gates import Denial
 
     Json = dict[str, Any]
 
-PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
-WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch")
-PATIENCE = 3  # after so many identical refusals the fourth is put before the user
-INSTEAD = {
-    "runtime.local.json": "omo ulw status shows it, omo ulw done finishes the run",
-    "events.jsonl": "omo alone writes the ledger: omo gate add, run and record add to it, omo ledger show reads it",
+GATES: tuple[Callable[[host.Event, World], Denial | None], ...] = (
+    tool_gates.guards_own_state,
+    tool_gates.keeps_questions_in_the_plan,
+    tool_gates.keeps_the_run_with_its_leader,
+)
+PATIENCE = 3  # an identical call that is refused so often is no longer a matter between omo and the model
+REMEMBERED = 64  # different refused calls; an older one is counted from the start again
+COUNT_WAIT = 2.0  # the count is what ends a loop of refusals, so it is worth waiting for
+LONGEST_QUESTION = 500
+
+# What the user is told when the run comes to wait. These gates stay shut: only the Stop is let go.
+WAITS = {
+    "ask": f"the agent was refused {PATIENCE} times when it wanted to ask you this",
+    "pause": f"the agent was refused {PATIENCE} times when it wanted to pause the goal",
+    "complete": f"the agent was refused {PATIENCE} times when it called the goal complete",
+    "subagent": f"a subagent was refused {PATIENCE} times when it wanted to change the plan",
 }
 
 
 def handle(event: host.Event, world: World) -> bytes:
     for gate in GATES:
-        if reason := gate(event, world):
-            return _refuse(event, world, reason)
+        if denial := gate(event, world):
+            return _refuse(event, world, denial)
     return b""
 
 
-def guards_own_state(event: host.Event, world: World) -> str:
-    """Direct edits of our state: what is there counts only because omo wrote it."""
-    for path in _written_paths(event) if event.tool in WRITERS else []:
-        if _is_inside(os.path.join(event.cwd or world.root, path), world.state):
-            instead = INSTEAD.get(os.path.basename(path), "omo --help lists the commands that change it")
-            return f"{path} is omo's own state and is not edited by hand: {instead}."
-    return ""
-
-
-GATES: tuple[Callable[[host.Event, World], str], ...] = (guards_own_state,)
-
-
-def _written_paths(event: host.Event) -> list[str]:
-    named = [event.tool_input.get(key) for key in ("file_path", "notebook_path", "path")]
-    found = [one for one in named if isinstance(one, str) and one]
-    patch = event.tool_input.get("command") or event.tool_input.get("input")
-    if isinstance(patch, list):
-        patch = "\n".join(word for word in patch if isinstance(word, str))
-    if event.tool == "apply_patch" and isinstance(patch, str):
-        found += [line[len(mark) :].strip() for line in patch.splitlines() for mark in PATCHED if line.startswith(mark)]
-    return found
-
-
-def _is_inside(path: str, directory: str) -> bool:
-    """By name and by where links lead; case is ignored, as some file systems do."""
-    for resolve in (os.path.abspath, os.path.realpath):
-        if os.path.join(resolve(path), "").lower().startswith(os.path.join(resolve(directory), "").lower()):
-            return True
-    return False
-
-
-def _refuse(event: host.Event, world: World, reason: str) -> bytes:
+def _refuse(event: host.Event, world: World, denial: Denial) -> bytes:
     """Deny; but a refusal that is repeated and repeated is a question for the user, not for a loop."""
-    again = _count_denial(event, world, reason)
-    if again <= PATIENCE or event.is_codex:
-        return host.deny_tool(reason)
-    return host.ask_about_tool(f"omo refused this {PATIENCE} times: {reason} Ultrawork is paused. Allow it once?")
+    again = _count_denial(event, world, denial)
+    if denial.gate in WAITS or again <= PATIENCE or event.is_codex:
+        return host.deny_tool(denial.reason)
+    return host.ask_about_tool(
+        f"omo refused this {PATIENCE} times: {denial.reason} Ultrawork is paused. Allow it once?"
+    )
 
 
-def _count_denial(event: host.Event, world: World, reason: str) -> int:
+def _count_denial(event: host.Event, world: World, denial: Denial) -> int:
     key = sha256(store.encode(event.tool + dumps(event.tool_input)))[:16]
 
     def decide(row: Json | None) -> runtime.Change:
-        known = row or {}
-        times = runtime.part(known, "denials").get(key, 0) + 1
-        after = {**known, "denials": {**runtime.part(known, "denials"), key: times}}
-        if times > PATIENCE and runtime.work_in(after, "active"):
-            after = session.suspend(after, state="paused", why=f"the same call was refused {PATIENCE} times")
-        event_row = {"kind": "denied", "tool": event.tool, "reason": reason, "times": times}
+        denials, times = _counted(runtime.part(row or {}, "denials"), key)
+        after = _released({**(row or {}), "denials": denials}, denial, times)
+        event_row = {"kind": "denied", "gate": denial.gate, "tool": event.tool, "reason": denial.reason, "times": times}
         return runtime.Change(times, after, [event_row])
 
     try:
-        times = runtime.change_session(
-            world.state, event.session, decide, actor="hook", now=world.now, wait=store.HOOK_WAIT
-        )
+        times = runtime.change_session(world.state, event.session, decide, actor="hook", now=world.now, wait=COUNT_WAIT)
     except OSError:
         return 1
     return times if isinstance(times, int) else 1
+
+
+def _counted(denials: Json, key: str) -> tuple[Json, int]:
+    before = denials.get(key)
+    times = before + 1 if isinstance(before, int) else 1
+    others = [one for one in denials.items() if one[0] != key]
+    return dict([*others[1 - REMEMBERED :], (key, times)]), times
+
+
+def _released(row: Json, denial: Denial, times: int) -> Json:
+    """The row in which active work no longer holds the Stop, once patience is at its end."""
+    if not runtime.work_in(row, "active"):
+        return row
+    if denial.gate not in WAITS:
+        why = f"the same call was refused {PATIENCE} times"
+        return session.suspend(row, state="paused", why=why) if times > PATIENCE else row
+    if times % PATIENCE:
+        return row
+    question = clip(denial.question, LONGEST_QUESTION)
+    return session.suspend(row, state="waiting", why=WAITS[denial.gate], question=question)

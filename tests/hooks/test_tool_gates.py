@@ -1,0 +1,382 @@
+"""The gates of an open ultragoal run, through the registered command: what is refused, to whom, and for how long."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import subprocess
+import time
+from typing import Any
+
+import pytest
+
+from omo.state import runtime
+from omo.ultrawork import session, tool_gates
+from tests.hooks.conftest import HOOKS, SESSION, Answer, Host, command_of
+
+ASK = "Ultragoal G002 is open: decide, and note it with omo ultragoal steer --kind annotate_ledger."
+PAUSE = "A pause needs a blocker only a person can remove: omo ultragoal classify-blocker."
+COMPLETE = "Not proven complete: open: G002 pending."
+DENY = {"ask": ASK, "pause": PAUSE, "complete": COMPLETE}
+QUESTION = "Which database should I use?"
+ASKED = {"questions": [{"question": QUESTION, "header": "DB", "options": [{"label": "a"}, {"label": "b"}]}]}
+LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3, "max_total_blocks": 64, "max_hours": 8}
+
+
+def open_run(host: Host, *, session_id: str = SESSION, **changes: Any) -> None:
+    summary = {"run": "r1", "state": "active", "open": 2, "total": 3, "next": "G002", "deny": DENY, **changes}
+
+    def put(row: dict[str, Any] | None) -> runtime.Change:
+        after = session.put_work(row, "ultragoal", summary, limits=LIMITS, now=time.time())
+        return runtime.Change(None, after, [{"kind": "ultragoal"}])
+
+    runtime.change_session(host.state, session_id, put, actor="agent", now=time.time(), wait=5)
+
+
+def ask(host: Host, question: str = QUESTION, **fields: Any) -> Answer:
+    asked = {"questions": [{**ASKED["questions"][0], "question": question}]}
+    return host.send("PreToolUse", tool_name="AskUserQuestion", tool_input=asked, **fields)
+
+
+def bash(host: Host, command: Any, **fields: Any) -> Answer:
+    return host.send("PreToolUse", tool_name="Bash", tool_input={"command": command}, **fields)
+
+
+def denied(answer: Answer) -> str:
+    """The reason of a deny; empty for an allowed call. Any other decision is an error."""
+    if not answer.stdout:
+        return ""
+    said = answer.json["hookSpecificOutput"]
+    assert said["permissionDecision"] == "deny"
+    return str(said["permissionDecisionReason"])
+
+
+AS_SUBAGENT = {"agent_id": "a1", "agent_type": "omo:executor"}
+
+
+# What the leader is refused.
+
+
+@pytest.mark.parametrize("by", [{}, AS_SUBAGENT], ids=["leader", "subagent"])
+@pytest.mark.parametrize("state", runtime.OPEN_STATES)
+def test_a_question_is_refused_while_goals_are_open_with_the_command_to_use_instead(
+    host: Host, state: str, by: dict[str, str]
+) -> None:
+    open_run(host, state=state)
+    assert denied(ask(host, **by)) == ASK
+
+
+def test_pause_and_complete_are_refused_with_the_reason_the_run_gives(host: Host) -> None:
+    open_run(host)
+    assert denied(bash(host, "omo goal pause --reason 'tired'")) == PAUSE
+    assert denied(bash(host, "omo goal complete --json")) == COMPLETE
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd src && omo goal pause",
+        "/opt/x/bin/omo goal pause",
+        '"$CLAUDE_PLUGIN_ROOT/bin/omo" goal pause',
+        "OMO=omo; $OMO goal pause",
+        "`which omo` goal pause",
+        "sh ./bin/omo goal pause",
+        'bash -lc "omo goal pause"',
+        "omo goal --json pause",
+        ["bash", "-lc", "omo goal pause"],
+    ],
+    ids=str,
+)
+def test_a_call_is_refused_however_it_is_written(host: Host, command: Any) -> None:
+    open_run(host)
+    assert denied(bash(host, command)) == PAUSE
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'git commit -m "omo goal complete"',
+        "echo omo goal pause",
+        "grep -r 'omo goal pause' docs",
+        "cat > notes <<'END'\nomo goal pause\nEND",
+        "ls  # omo goal pause",
+        "omo goal get",
+        "omo goal create",
+        "omo goal resume; omo goal drop",
+        "omo goal pause --help",
+        "omo ultragoal status --json",
+        "omo ultragoal checkpoint --goal-id G001 --status complete --evidence 'omo goal complete comes last'",
+        "omo ultragoal classify-blocker --classification human_blocked --evidence e && omo goal pause",
+        "omo ulw done",
+        "omo ledger show | grep pause",
+        "omo stop-continuation",
+        "omo goal 'pause",
+        "echo )( omo goal pause",
+        7,
+        None,
+    ],
+    ids=str,
+)
+def test_mentions_and_everything_else_pass(host: Host, command: Any) -> None:
+    open_run(host)
+    bash(host, command).assert_silent()
+    assert "denied" not in host.kinds()
+
+
+def test_what_the_run_does_not_name_is_allowed(host: Host) -> None:
+    open_run(host, deny={"complete": COMPLETE})
+    ask(host).assert_silent()
+    bash(host, "omo goal pause").assert_silent()
+    assert denied(bash(host, "omo goal complete")) == COMPLETE
+
+
+@pytest.mark.parametrize(("name", "instead"), [("goals.json", "omo ultragoal steer"), ("ledger.jsonl", "checkpoint")])
+def test_the_files_of_a_plan_are_not_edited_by_hand(host: Host, name: str, instead: str) -> None:
+    open_run(host)
+    path = f"{host.state}/sessions/{SESSION}/ultragoal/{name}"
+    assert instead in denied(host.send("PreToolUse", tool_name="Edit", tool_input={"file_path": path}))
+
+
+# Whose run, and in which state.
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"state": "done"},
+        {"state": "exhausted"},
+        {"state": None},
+        {"state": ["active"]},
+        {"deny": None},
+        {"deny": ["ask"]},
+        {"deny": {"ask": 7, "pause": [], "complete": ""}},
+    ],
+    ids=str,
+)
+def test_a_run_that_is_over_or_makes_no_sense_refuses_nothing(host: Host, changes: dict[str, Any]) -> None:
+    host.prompt("ulw x")  # something else is live, so the hook does run
+    open_run(host, **changes)
+    ask(host).assert_silent()
+    bash(host, "omo goal pause").assert_silent()
+    bash(host, "omo goal complete").assert_silent()
+
+
+def test_without_a_run_nothing_is_refused(host: Host) -> None:
+    ask(host).assert_silent()
+    host.prompt("ulw x")
+    ask(host).assert_silent()
+    bash(host, "omo goal pause").assert_silent()
+    bash(host, "omo ultragoal checkpoint", **AS_SUBAGENT).assert_silent()
+
+
+def test_another_sessions_run_refuses_nothing_here(host: Host) -> None:
+    open_run(host, session_id="another")
+    host.prompt("ulw x")
+    ask(host).assert_silent()
+    bash(host, "omo goal pause").assert_silent()
+    bash(host, "omo ultragoal steer", **AS_SUBAGENT).assert_silent()
+    assert denied(ask(host, session_id="another")) == ASK
+
+
+def test_a_cancelled_session_is_free(host: Host) -> None:
+    open_run(host)
+    host.prompt("stop ulw")
+    ask(host).assert_silent()
+    bash(host, "omo goal pause").assert_silent()
+    bash(host, "omo ultragoal checkpoint", **AS_SUBAGENT).assert_silent()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "",
+        '{"version": 9, "sessions": {"abc123": {"work": {"ultragoal": {"state": "active", "deny": {"ask": "no"}}}}}}',
+        '{"sessions": {"abc123": 7}}',
+        '{"sessions": {"abc123": {"work": 7}}}',
+        '{"sessions": {"abc123": {"work": {"ultragoal": []}}}}',
+        '{"sessions": {"abc123": {"work": {"ultragoal": {"state": {}, "deny": {"ask": "no"}}}}}}',
+    ],
+)
+def test_state_that_cannot_be_read_refuses_nothing(host: Host, text: str) -> None:
+    host.write_runtime(text)
+    ask(host).assert_silent()
+    bash(host, "omo goal pause").assert_silent()
+    bash(host, "omo ultragoal checkpoint", **AS_SUBAGENT).assert_silent()
+
+
+def test_a_long_reason_in_an_edited_file_is_shown_cut_and_on_one_line(host: Host) -> None:
+    open_run(host, deny={"ask": "no\n\x1b[31m" * 2000})
+    reason = denied(ask(host))
+    assert len(reason) <= tool_gates.LONGEST_REASON
+    assert reason.isprintable()
+
+
+# What a subagent is refused.
+
+LEADERS_CALLS = [f"omo {group} {verb}" for group, verbs in tool_gates.LEADERS.items() for verb in verbs]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *LEADERS_CALLS,
+        "omo state ultragoal write --input '{}'",
+        "omo state clear --mode ultragoal --force",
+        "omo ultragoal review --branch x --mode review-start",
+        "omo ultragoal review --mode=review-start",
+        "true && sh -c 'omo ultragoal checkpoint --goal-id G001 --status complete'",
+        "omo ultragoal status; omo ultragoal steer --kind annotate_ledger",
+        "omo goal create -- --help",
+    ],
+)
+def test_only_the_leader_changes_the_plan(host: Host, command: str) -> None:
+    open_run(host, deny={})
+    reason = denied(bash(host, command, **AS_SUBAGENT))
+    assert "leader" in reason
+    assert "evidence" in reason
+    bash(host, command).assert_silent()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "omo ultragoal status",
+        "omo ultragoal gate init --goal-id G001",
+        "omo ultragoal gate validate --goal-id G001 --quality-gate-json steer.json",
+        "omo ultragoal review --mode review-only",
+        "omo ultragoal review --spec checkpoint.md",
+        "omo ultragoal checkpoint --help",
+        "omo goal get",
+        "omo state show",
+        "omo verify status",
+        "omo gate run tests",
+        "omo evidence add steer.log",
+        "echo 'omo ultragoal checkpoint'",
+    ],
+)
+def test_a_subagent_may_look_and_check(host: Host, command: str) -> None:
+    open_run(host)
+    bash(host, command, **AS_SUBAGENT).assert_silent()
+
+
+# A refusal that is repeated.
+
+
+def test_the_third_identical_question_makes_the_run_wait_and_the_gate_stays_shut(host: Host) -> None:
+    open_run(host)
+    ask(host)
+    ask(host)
+    assert host.row()["work"]["ultragoal"]["state"] == "active"
+    assert denied(ask(host)) == ASK
+    assert host.row()["work"]["ultragoal"]["state"] == "waiting"
+    message = host.stop().json["systemMessage"]
+    assert QUESTION in message
+    host.stop().assert_silent()
+    assert [denied(ask(host)) for _ in range(3)] == [ASK] * 3
+    host.prompt("use the first one").assert_silent()
+    assert host.row()["work"]["ultragoal"]["state"] == "active"
+    assert denied(ask(host)) == ASK
+    assert host.stop().blocks
+
+
+def test_only_identical_questions_count(host: Host) -> None:
+    open_run(host)
+    for number in range(6):
+        assert denied(ask(host, f"Question {number}?")) == ASK
+    assert host.stop().blocks
+
+
+@pytest.mark.parametrize(
+    ("command", "by", "shown"),
+    [
+        ("omo goal pause --reason 'no API key'", {}, "no API key"),
+        ("omo goal pause --reason='no API key'", {}, "no API key"),
+        ("omo goal complete", {}, "complete"),
+        ("omo ultragoal checkpoint --goal-id G001", AS_SUBAGENT, "omo ultragoal checkpoint"),
+    ],
+)
+def test_the_third_identical_call_makes_the_run_wait_and_tells_the_user(
+    host: Host, command: str, by: dict[str, str], shown: str
+) -> None:
+    open_run(host)
+    assert all(denied(bash(host, command, **by)) for _ in range(2))
+    assert host.stop().blocks
+    assert denied(bash(host, command, **by))
+    assert shown in host.stop().json["systemMessage"]
+    assert all(denied(bash(host, command, **by)) for _ in range(4))
+
+
+def test_every_refusal_is_in_the_ledger_with_its_gate(host: Host) -> None:
+    open_run(host)
+    ask(host)
+    bash(host, "omo goal pause")
+    bash(host, "omo goal pause")
+    bash(host, "omo goal complete")
+    bash(host, "omo ultragoal steer", **AS_SUBAGENT)
+    host.send("PreToolUse", tool_name="Write", tool_input={"file_path": f"{host.state}/x"})
+    rows = [row for row in host.events() if row["kind"] == "denied"]
+    assert [(row["gate"], row["tool"], row["times"]) for row in rows] == [
+        ("ask", "AskUserQuestion", 1),
+        ("pause", "Bash", 1),
+        ("pause", "Bash", 2),
+        ("complete", "Bash", 1),
+        ("subagent", "Bash", 1),
+        ("own-state", "Write", 1),
+    ]
+    assert rows[0]["reason"] == ASK
+    assert runtime.ledger_problems(host.state, SESSION) == []
+
+
+def test_refusals_at_the_same_time_are_all_counted(host: Host) -> None:
+    open_run(host)
+    stdin = host.payload("PreToolUse", tool_name="AskUserQuestion", tool_input=ASKED)
+    running = [
+        subprocess.Popen(
+            ["sh", "-c", command_of("PreToolUse")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=host.project,
+            env=host.environment(),
+        )
+        for _ in range(6)
+    ]
+    answers = [process.communicate(stdin, timeout=60)[0] for process in running]
+    assert all(ASK in json.loads(answer)["hookSpecificOutput"]["permissionDecisionReason"] for answer in answers)
+    assert sorted(row["times"] for row in host.events() if row["kind"] == "denied") == [1, 2, 3, 4, 5, 6]
+
+
+def test_the_memory_of_refusals_is_bounded_and_survives_edits(host: Host) -> None:
+    open_run(host)
+
+    def fill(row: dict[str, Any] | None) -> runtime.Change:
+        return runtime.Change(None, {**(row or {}), "denials": {f"k{number}": "many" for number in range(500)}})
+
+    runtime.change_session(host.state, SESSION, fill, actor="agent", now=time.time(), wait=5)
+    assert denied(ask(host)) == ASK
+    kept = host.row()["denials"]
+    assert len(kept) == 64
+    assert list(kept.values())[-1] == 1
+
+
+# What is listed in two places.
+
+
+def test_the_gates_look_at_every_tool_the_hook_is_registered_for() -> None:
+    watched = {*tool_gates.WRITERS, tool_gates.ASKER, tool_gates.SHELL}
+    assert set(HOOKS["PreToolUse"][0]["matcher"].split("|")) == watched
+
+
+def verbs_of(group: str) -> set[str]:
+    commands = argparse.ArgumentParser().add_subparsers()
+    importlib.import_module(f"omo.cli.{group}").register(commands)
+    (verbs,) = [one for one in commands.choices[group]._actions if one.dest == "verb"]
+    return set(verbs.choices or ())
+
+
+@pytest.mark.parametrize(
+    ("group", "reading"), [("ultragoal", {"status", "gate", "review"}), ("goal", {"get"}), ("state", {"show"})]
+)
+def test_every_command_is_the_leaders_or_only_reads(group: str, reading: set[str]) -> None:
+    assert set(tool_gates.LEADERS[group]) == verbs_of(group) - reading

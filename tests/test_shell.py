@@ -1,0 +1,162 @@
+"""Which commands a shell text runs. Each case is the text and the words omo would be started with, if at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from omo import shell
+
+PAUSE = ["omo", "goal", "pause"]
+CALLS = [
+    "omo goal pause",
+    "  omo   goal\tpause  ",
+    "A=b C='d e' omo goal pause",
+    "command omo goal pause",
+    "env A=b omo goal pause",
+    "env -i -u HOME --chdir /tmp A=b omo goal pause",
+    "nohup omo goal pause &",
+    "timeout 5 omo goal pause",
+    "timeout -k5s --signal TERM 10 omo goal pause",
+    "time -p omo goal pause",
+    "sudo -u me -n omo goal pause",
+    "exec -a name omo goal pause",
+    "nice -n 5 timeout 5 env A=b omo goal pause",
+    "nice -n5 omo goal pause",
+    "ls | xargs -n 1 -I{} omo goal pause",
+    "coproc omo goal pause",
+    "cd x && omo goal pause",
+    "false || omo goal pause",
+    "! omo goal pause",
+    "omo goal pause; ls",
+    "ls\nomo goal pause",
+    "omo goal pause | cat",
+    "omo goal pause >out 2>&1 </dev/null",
+    "2>/dev/null omo goal pause",
+    "omo goal pause # and a comment",
+    "(omo goal pause)",
+    "{ omo goal pause; }",
+    "if true; then omo goal pause; fi",
+    "if omo goal pause; then :; fi",
+    "for i in 1 2; do omo goal pause; done",
+    "while omo goal pause; do :; done",
+    "case $x in a) omo goal pause ;; esac",
+    "run() { omo goal pause; }; run",
+    "echo $(omo goal pause)",
+    "echo `omo goal pause`",
+    'echo "now: $(omo goal pause)"',
+    "export A=$(omo goal pause)",
+    "[[ -n $(omo goal pause) ]]",
+    "diff <(omo goal pause) b",
+    "cat <<END\n$(omo goal pause)\nEND",
+    'bash -c "omo goal pause"',
+    "sh -c 'cd x; omo goal pause' name",
+    "bash -o pipefail -euc 'omo goal pause'",
+    "bash --norc -lc 'omo goal pause'",
+    "timeout 5 bash -c 'omo goal pause'",
+    "bash -c \"sh -c 'omo goal pause'\"",
+    'bash -c "eval \\"omo goal pause\\""',
+    'eval "omo goal pause"',
+    "eval omo goal pause",
+    "trap 'omo goal pause' EXIT",
+    "bash <<'END'\nomo goal pause\nEND\n",
+    "sh -s <<END\nomo goal pause\nEND\n",
+    "bash <<< 'omo goal pause'",
+    "find . -name x -exec omo goal pause \\;",
+    "\"omo\" 'goal' pause",
+    "o'm'o \"go\"al $'pause'",
+    "\\omo goal pause",
+    "omo \\\n  goal \\\n  pause",
+]
+MENTIONS = [
+    "",
+    "echo omo goal pause",
+    "echo 'omo goal pause'",
+    'git commit -m "omo goal pause"',
+    "grep -r 'omo goal pause' docs",
+    "# omo goal pause",
+    "ls # omo goal pause",
+    "cat <<END\nomo goal pause\nEND",
+    "cat > notes.md <<'END'\nthen run:\nomo goal pause\n$(omo goal pause)\nEND\nls",
+    "cat <<< 'omo goal pause'",
+    "git commit -F - <<'END'\n\nomo goal pause\nEND",
+    "echo '$(omo goal pause)'",
+    "echo \\$\\(omo goal pause\\)",
+    "python3 -c 'omo goal pause'",
+    "x='omo goal pause'",
+    "printf '%s\\n' \"omo goal pause\" >> todo",
+    "env A='omo goal pause' ls",
+    "timeout omo goal pause",
+    "sudo -u omo goal pause",
+    "command grep omo goal pause",
+    "xargs grep omo goal pause",
+    "bash script omo goal pause",
+    "sh -c 'echo \"$@\"' omo goal pause",
+    "find . -name omo goal pause",
+    "nomo goal pause",
+    "./omo.py goal pause",
+    "omo\\ goal pause",
+]
+
+
+def started(text: str) -> list[list[str]]:
+    return [shell.program(words)[:3] for words in shell.commands(text)]
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_a_call_is_found_however_it_is_written(text: str) -> None:
+    assert PAUSE in started(text)
+
+
+@pytest.mark.parametrize("text", MENTIONS)
+def test_a_mention_is_not_a_call(text: str) -> None:
+    assert PAUSE not in started(text)
+
+
+def test_every_command_in_order_with_its_words_as_the_program_gets_them() -> None:
+    text = 'cd \'a b\' && A=1 omo goal pause --reason "no \\"key\\" $X" 5 > out; ls -l *.py ~/x'
+    assert shell.commands(text) == [
+        ["cd", "a b"],
+        ["omo", "goal", "pause", "--reason", 'no "key" $X', "5"],
+        ["ls", "-l", "*.py", "~/x"],
+    ]
+
+
+def test_words_that_only_the_shell_knows_stay_as_written() -> None:
+    assert shell.commands('$OMO goal "$(which verb)" ${X:-y}z') == [
+        ["$OMO", "goal", "$(which verb)", "${X:-y}z"],
+        ["which", "verb"],
+    ]
+
+
+def test_a_program_is_named_without_its_directory() -> None:
+    assert shell.name(shell.program(["sh", "/opt/my plugins/omo/bin/omo", "goal"])) == "omo"
+    assert shell.name([]) == ""
+
+
+@pytest.mark.parametrize("words", [["env"], ["timeout", "5"], ["sudo", "-u"], ["xargs", "-n"], []])
+def test_a_wrapper_around_nothing_runs_nothing(words: list[str]) -> None:
+    assert shell.program(words) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "omo goal pause " + "x" * shell.LONGEST,
+        "$(" * 20_000 + "omo goal pause",
+        "if true; then omo goal pause",
+        "omo 'goal pause",
+        "\0\ud800omo goal pause))",
+        "echo )( omo goal pause",
+    ],
+    ids=["too long", "too deep", "no end", "open quote", "binary", "nonsense"],
+)
+def test_what_is_no_shell_text_is_survived(text: str) -> None:
+    assert all(isinstance(word, str) for words in shell.commands(text) for word in words)
+
+
+def test_shells_inside_shells_are_opened_only_so_far() -> None:
+    text = "omo goal pause"
+    for _ in range(shell.DEEPEST - 1):
+        text = f"eval {text}"
+    assert PAUSE in started(text)
+    assert PAUSE not in started(f"eval {text}")
