@@ -130,7 +130,7 @@ def all_cases(directory: Path) -> list[Case]:
         ),
         Case("Stop, blocks", "Stop", writing, "node -e 0", 1.2),
         Case("AskUserQuestion, refused", "PreToolUse", planned, "node -e 0", 1.2, **asked),
-        Case("Bash, parsed", "PreToolUse", planned, "node -e 0", 3, **bash('git commit -m "omo goal complete"')),
+        Case("Bash, parsed", "PreToolUse", planned, "node -e 0", 1.5, **bash('git commit -m "omo goal complete"')),
     ]
 
 

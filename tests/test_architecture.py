@@ -22,15 +22,18 @@ MAY_IMPORT = {
     "digest": set(),
     "json_text": set(),
     "shown": set(),
+    "shell": set(),
     "host": {"json_text", "digest"},
     "state": BASE,
     "settings": BASE | {"state"},
-    "ultrawork": BASE | {"host", "settings", "state"},
+    "ultrawork": BASE | {"host", "settings", "shell", "state"},
     "evidence": BASE | {"state"},
     "context": BASE | {"settings", "state"},
     "doctor": BASE | {"host", "settings", "state", "ultrawork", "evidence", "context"},
     "verify": BASE | {"settings", "state", "evidence", "ultrawork"},
-    "cli": BASE | {"host", "settings", "state", "ultrawork", "evidence", "verify", "doctor", "context"},
+    "ultragoal": BASE | {"settings", "state", "evidence", "ultrawork"},
+    "cli": BASE
+    | {"host", "settings", "shell", "state", "ultrawork", "evidence", "verify", "ultragoal", "doctor", "context"},
     "": set(),
 }
 
@@ -76,6 +79,7 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
         "ultrawork/hook.py",
         "cli/__init__.py",
         "cli/demo.py",
+        "cli/ultragoal_gate.py",
         "evidence/changes.py",
         "evidence/tree.py",
         "doctor/state.py",

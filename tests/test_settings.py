@@ -81,6 +81,70 @@ def test_keyword_modes(tmp_path: Path, value: str, expected: str) -> None:
     assert settings.load({"OMO_KEYWORD": value}, str(tmp_path)).keyword == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("1", True), ("true", True), ("ON", True), ("0", False), ("false", False), ("perhaps", False)],
+)
+def test_whether_the_user_is_there_is_a_switch(tmp_path: Path, value: str, expected: bool) -> None:
+    loaded = settings.load({"OMO_ATTENDED": value}, str(tmp_path))
+    assert loaded.attended is expected
+    assert bool(loaded.problems) is (value == "perhaps")
+
+
+def test_nobody_is_at_the_keyboard_unless_said(tmp_path: Path) -> None:
+    assert settings.load({}, str(tmp_path)).attended is False
+    write(tmp_path, '{"attended": true}')
+    assert settings.load({}, str(tmp_path)).attended is True
+    assert settings.load({"OMO_ATTENDED": "off"}, str(tmp_path)).attended is False
+    assert settings.load({"CLAUDE_PLUGIN_OPTION_ATTENDED": "false"}, str(tmp_path)).attended is False
+
+
+def test_limits_are_the_numbers_alone(tmp_path: Path) -> None:
+    assert set(settings.load({}, str(tmp_path)).limits) == {
+        "max_stop_blocks",
+        "cooldown_seconds",
+        "max_total_blocks",
+        "max_hours",
+    }
+
+
+def test_a_project_declares_what_controls_a_computer(tmp_path: Path) -> None:
+    assert settings.load({}, str(tmp_path)).computer_control == ()
+    write(tmp_path, '{"computer_control": ["src/input/**", "native"]}')
+    loaded = settings.load({}, str(tmp_path))
+    assert loaded.computer_control == ("src/input/**", "native")
+    assert loaded.problems == []
+
+
+@pytest.mark.parametrize("name", ["OMO_COMPUTER_CONTROL", "CLAUDE_PLUGIN_OPTION_COMPUTER_CONTROL"])
+def test_no_shell_declares_computer_control(tmp_path: Path, name: str) -> None:
+    write(tmp_path, '{"computer_control": ["native/**"]}')
+    assert settings.load({name: "[]"}, str(tmp_path)).computer_control == ("native/**",)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("native/**", "a list of globs"),
+        ({"native": True}, "a list of globs"),
+        (None, "a list of globs"),
+        ([1], "not 1"),
+        ([""], "not ''"),
+        (["ok", " "], "not ' '"),
+        (["/etc/**"], "'/etc/**'"),
+        (["../x"], "'../x'"),
+        (["a\\b"], "inside the project"),
+    ],
+)
+def test_globs_that_cannot_be_used_are_said(tmp_path: Path, value: object, said: str) -> None:
+    write(tmp_path, json.dumps({"computer_control": value}))
+    loaded = settings.load({}, str(tmp_path))
+    assert loaded.computer_control == ()
+    (problem,) = loaded.problems
+    assert "computer_control" in problem
+    assert said in problem
+
+
 def test_the_plugin_offers_every_setting_with_the_same_default() -> None:
     manifest = json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
     assert {knob.name: knob.default for knob in settings.KNOBS} == {

@@ -40,6 +40,16 @@ class Context:
         return settings.load(self.environ, self.root)
 
     @property
+    def limits(self) -> dict[str, Any]:
+        """Those in force. An agent's own environment may lower them and never raise them."""
+        limits = self.settings.limits
+        if not self.is_agent:
+            return limits
+        variables = {knob.variable for knob in settings.LIMITS}
+        without = settings.load({k: v for k, v in self.environ.items() if k not in variables}, self.root).limits
+        return {name: min(limits[name], without[name]) for name in limits}
+
+    @property
     def named_session(self) -> str | None:
         return self.environ.get("OMO_SESSION_ID") or self.environ.get("CLAUDE_CODE_SESSION_ID")
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 ON = ("1", "true", "yes", "on")
+OFF = ("0", "false", "no", "off")
 KEYWORD_MODES = ("on", "explicit", "off")
 
 
@@ -44,6 +45,25 @@ def keyword_mode(value: object) -> str:
     return mode
 
 
+def switch(value: object) -> bool:
+    text = str(value).strip().lower()
+    if text not in ON + OFF:
+        raise Refusal("must be true or false")
+    return text in ON
+
+
+def project_globs(value: object) -> tuple[str, ...]:
+    """Globs relative to the project's top. One that leads elsewhere would silently match nothing."""
+    if not isinstance(value, list):
+        raise Refusal("must be a list of globs")
+    for glob in value:
+        if not isinstance(glob, str) or not glob.strip():
+            raise Refusal(f"must hold text only, not {glob!r}")
+        if glob.startswith(("/", "~")) or "\\" in glob or ".." in glob.split("/"):
+            raise Refusal(f"must stay inside the project, written with /: {glob!r} does not")
+    return tuple(value)
+
+
 class Knob:
     __slots__ = ("default", "name", "parse", "variable", "what")
 
@@ -63,19 +83,27 @@ KNOBS = (
     Knob(
         "keyword", "on", keyword_mode, "on: anywhere in what you write; explicit: as the first word; off: /omo:ulw only"
     ),
+    Knob("attended", False, switch, "the user is at the keyboard: questions to them are not refused"),
 )
-LIMITS = tuple(knob for knob in KNOBS if knob.name != "keyword")
+LIMITS = tuple(knob for knob in KNOBS if knob.parse in (whole_number, positive_number))
+# What the project says about itself: in its file only, so that no shell can say otherwise.
+COMPUTER_CONTROL = "computer_control"
 
 
 class Settings:
     """The values in force, where each comes from, and what was refused on the way."""
 
-    __slots__ = ("origins", "problems", "values")
+    __slots__ = ("computer_control", "origins", "problems", "values")
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {knob.name: knob.default for knob in KNOBS}
         self.origins: dict[str, str] = {knob.name: "default" for knob in KNOBS}
         self.problems: list[str] = []
+        self.computer_control: tuple[str, ...] = ()
+
+    @property
+    def attended(self) -> bool:
+        return bool(self.values["attended"])
 
     @property
     def keyword(self) -> str:
@@ -106,7 +134,16 @@ def load(environ: Mapping[str, str], root: str) -> Settings:
         for value, origin in sources:
             if value != "" and settings.take(knob, value, origin):
                 break
+    if COMPUTER_CONTROL in file:
+        _declare(settings, file[COMPUTER_CONTROL])
     return settings
+
+
+def _declare(settings: Settings, value: object) -> None:
+    try:
+        settings.computer_control = project_globs(value)
+    except Refusal as why:
+        settings.problems.append(f".sisyphus/omo.json: {COMPUTER_CONTROL} {why}; it is not used")
 
 
 def is_disabled(environ: Mapping[str, str]) -> bool:
@@ -131,7 +168,7 @@ def _project_file(root: str, settings: Settings) -> dict[str, Any]:
     except Unreadable as error:
         settings.problems.append(f"{error.message}; its settings are not used")
         return {}
-    known = {knob.name for knob in KNOBS}
+    known = {knob.name for knob in KNOBS} | {COMPUTER_CONTROL}
     for name in sorted(set(values) - known):
         settings.problems.append(f".sisyphus/omo.json: {name!r} is no setting; there are {', '.join(sorted(known))}")
     return values

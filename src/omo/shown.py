@@ -1,4 +1,4 @@
-"""What is shown to people and models: one bounded line, whatever was in it."""
+"""What is shown to people and models: bounded, without control characters, whatever was in it."""
 
 from __future__ import annotations
 
@@ -8,3 +8,10 @@ def clip(text: str, longest: int) -> str:
     near = text[: 4 * longest + 4]  # nothing beyond can still be shown, and the text may be megabytes
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in near).split())
     return line if len(line) <= longest and len(near) == len(text) else line[: max(0, longest - 1)].rstrip() + "…"
+
+
+def block(text: str, longest: int) -> str:
+    """Several lines as they were written, control characters gone, cut with a mark."""
+    near = text.replace("\r\n", "\n").replace("\t", "    ")[: longest + 1]
+    plain = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in near)
+    return plain if len(plain) <= longest else plain[: longest - 1].rstrip() + "…"

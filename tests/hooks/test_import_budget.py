@@ -72,7 +72,7 @@ def test_markdown_is_parsed_only_where_there_is_some(host: Host) -> None:
 def test_a_shell_command_is_parsed_only_where_it_could_matter(host: Host) -> None:
     def parses(command: str) -> bool:
         fields: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": command}}
-        return "tree_sitter" in imported(host, "PreToolUse", "pre-tool-use", **fields)
+        return "tree_sitter._binding" in imported(host, "PreToolUse", "pre-tool-use", **fields)
 
     host.prompt("ulw begin")
     assert not parses("omo goal pause")  # no run is open

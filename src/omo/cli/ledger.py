@@ -9,16 +9,18 @@ from typing import Any
 
 from omo.cli import options
 from omo.cli.result import Result
+from omo.cli.runs import run_of
 from omo.context import Context
-from omo.errors import Refused
+from omo.errors import OmoError, Refused
 from omo.state import ledger, paths, runtime, store
+from omo.ultragoal import goal_tool, receipts
 from omo.ultrawork import session
 
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ledger", "a session's ledger: show, verify, repair")
     options.command(verbs, "show", "the rows, oldest first", show)
-    options.command(verbs, "verify", "is every row there and unchanged", verify)
+    options.command(verbs, "verify", "is every row of every ledger of the session there and unchanged", verify)
     options.command(verbs, "repair", "keep a damaged ledger aside and start a new one", repair)
 
 
@@ -37,9 +39,26 @@ def _line(row: dict[str, Any]) -> str:
 
 def verify(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
-    problems = runtime.ledger_problems(context.state, name)
+    found = {
+        "session": runtime.ledger_problems(context.state, name),
+        "goal": goal_tool.problems(context.state, name),
+        "ultragoal": _plan_problems(arguments, context),
+    }
+    problems = [f"{which}: {one}" for which, ones in found.items() for one in ones]
     text = "\n".join(problems) or "Every row is there and unchanged."
-    return Result({"session": name, "problems": problems}, text, 3 if problems else 0)
+    return Result({"session": name, "ledgers": found, "problems": problems}, text, 3 if problems else 0)
+
+
+def _plan_problems(arguments: argparse.Namespace, context: Context) -> list[str]:
+    """The plan's own ledger, what is shown of it, and the gates its receipts name."""
+    run = run_of(arguments, context)
+    if found := run.problems():
+        return found
+    try:
+        plan = run.plan()
+    except OmoError as error:
+        return [error.message]
+    return [] if plan is None else receipts.forged(plan, run.directory)
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:

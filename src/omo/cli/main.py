@@ -18,8 +18,11 @@ from omo.errors import BadInput, OmoError
 GROUPS = {
     "ulw": "ulw",
     "gate": "gate",
+    "ultragoal": "ultragoal",
     "verify": "verify",
     "evidence": "evidence",
+    "goal": "goal",
+    "state": "state",
     "stop-continuation": "stop_continuation",
     "status": "status",
     "explain": "explain",

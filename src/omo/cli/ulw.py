@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from omo import settings
 from omo.cli import options, views
 from omo.cli.result import Result
 from omo.context import Context
@@ -36,7 +35,7 @@ def register(commands: options.Commands) -> None:
 
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
-    limits = _limits(context)
+    limits = context.limits
 
     def decide(row: Row | None) -> runtime.Change:
         if context.is_agent and session.was_released(row):
@@ -53,18 +52,6 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
     change(context, name, decide)
     return Result({"session": name, "limits": limits}, f"Ultrawork is on in session {name}.")
-
-
-def _limits(context: Context) -> dict[str, Any]:
-    """Those in force. An agent's own environment may lower them and never raise them."""
-    limits = context.settings.limits
-    if not context.is_agent:
-        return limits
-    unset = {
-        key: value for key, value in context.environ.items() if key not in {knob.variable for knob in settings.LIMITS}
-    }
-    without = settings.load(unset, context.root).limits
-    return {name: min(limits[name], without[name]) for name in limits}
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:

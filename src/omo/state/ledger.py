@@ -151,30 +151,31 @@ def _end_problems(seq: int, digest: str, expected_seq: int, expected_digest: str
 
 
 def vouched_rows(path: str, mark: Row) -> list[Row]:
-    """The rows of a damaged ledger that something else still vouches for: a later row, or the mark for the last.
+    """The rows of a damaged ledger that something else still vouches for: a later row, or the mark for its own.
 
     A row speaks for the nearest one before it that it names, so one that was copied to another place is not kept.
     """
     lines = _lines(path)
     found = [_parse(line) for line in lines]
     digests = [digest_of(line) for line in lines]
-    places: dict[Any, int] = {}
+    places: dict[str, int] = {}
     kept = set()
     for at, row in enumerate(found):
         if row and isinstance(row.get("prev"), str) and row["prev"] in places:
             kept.add(places[row["prev"]])
         places[digests[at]] = at
-    if found and found[-1] and _ends_well(found, digests, mark):
+    if mark.get("digest") in digests:
+        kept.add(places[mark["digest"]])
+    if found and _is_ahead(found, digests, mark):
         kept.add(len(found) - 1)
     return [row for at, row in enumerate(found) if row and at in kept]
 
 
-def _ends_well(rows_found: list[Row | None], digests: list[str], mark: Row) -> bool:
-    last = rows_found[-1] or {}
+def _is_ahead(rows_found: list[Row | None], digests: list[str], mark: Row) -> bool:
+    """The last row follows the one before it, and the mark says nothing of it: a crash leaves it so."""
+    last, seq = rows_found[-1] or {}, mark.get("seq")
     follows = last.get("prev") == (digests[-2] if len(digests) > 1 else START)
-    seq, digest = mark.get("seq"), mark.get("digest")
-    is_ahead = not isinstance(seq, int) or (isinstance(last.get("seq"), int) and last["seq"] > seq)
-    return digest == digests[-1] or (follows and is_ahead)
+    return follows and (not isinstance(seq, int) or (isinstance(last.get("seq"), int) and last["seq"] > seq))
 
 
 def _write(path: str, data: bytes) -> None:

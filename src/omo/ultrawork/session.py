@@ -23,12 +23,29 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
 
 
 def put_work(row: Json | None, kind: str, summary: Json, *, limits: Json, now: float) -> Json:
-    """A workflow's summary. Active work arms the same counter as ulw does; a cancel by the user stays in force."""
+    """A workflow's summary. Active work arms the same counter as ulw does, unless the user or a breaker let go."""
     old = row or {}
     after = {**old, "work": {**part(old, "work"), kind: summary}}
-    if summary.get("state") == "active" and not part(old, "ulw").get("enabled") and not is_cancelled(old):
+    if summary.get("state") == "active" and not part(old, "ulw").get("enabled") and not was_released(old):
         after["ulw"] = _full_budget(kind, limits, now)
     return after
+
+
+def kept_state(row: Json, old: Json, summary: Json) -> Json:
+    """What the user paused stays paused, and what a breaker let go stays so until they arm the session again.
+
+    A workflow's `own` pause ends when the workflow no longer says so.
+    """
+    is_spent = old.get("state") == "exhausted" and not part(row, "ulw").get("enabled")
+    is_theirs = old.get("state") == "paused" and not old.get("own") and summary["state"] == "active"
+    if is_theirs or (is_spent and summary["state"] != "done"):
+        kept: Json = {key: old[key] for key in ("state", "why", "question", "told", "endedBy") if key in old}
+        return {**summary, **kept}
+    return {**summary, "told": old.get("told", False)} if _same_wait(old, summary) else summary
+
+
+def _same_wait(old: Json, summary: Json) -> bool:
+    return "told" in summary and old.get("state") == summary["state"] and old.get("why") == summary["why"]
 
 
 def _full_budget(by: str, limits: Json, now: float) -> Json:

@@ -42,7 +42,7 @@ def _telling(
         held = [goals[name] for name in names if name in goals]
         if not held:
             return runtime.Change(None)
-        summary = _kept_state(row or {}, old, _summarize(held, place, trees))
+        summary = session.kept_state(row or {}, old, _summarize(held, place, trees))
         if summary == old:
             return runtime.Change(None)
         after = session.put_work(row, _KIND, summary, limits=limits, now=place.now)
@@ -86,18 +86,3 @@ def _next(left: list[tuple[Goal, Step]], again: list[Goal]) -> str | None:
         goal, step = left[0]
         return f"{goal.id} {step.name}: {step.command}"
     return f"{again[0].id} failed ({clip(again[0].reason, 60)}): omo verify begin {again[0].id}" if again else None
-
-
-def _kept_state(row: Row, old: Row, summary: Row) -> Row:
-    """What the user paused stays paused, and what a breaker let go stays so until they arm the session again."""
-    if summary["state"] != "active":
-        return {**summary, "told": old.get("told", False)} if _same_wait(old, summary) else summary
-    is_on = part(row, "ulw").get("enabled")
-    if old.get("state") == "paused" or (old.get("state") == "exhausted" and not is_on):
-        kept: Row = {key: old[key] for key in ("state", "why", "question", "told", "endedBy") if key in old}
-        return {**summary, **kept}
-    return summary
-
-
-def _same_wait(old: Row, summary: Row) -> bool:
-    return "told" in summary and old.get("state") == summary["state"] and old.get("why") == summary["why"]

@@ -1,0 +1,141 @@
+"""A plan whose ledger is long: `omo ultragoal status` against orjson, an append, and a Stop against short ones.
+
+python3 bench/ledger.py [--rows 100000] [--rounds 7]        exits 1 when a bound is missed
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+HOOKS = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+STOP = HOOKS["Stop"][0]["hooks"][0]["command"]
+SESSION = "bench"
+NOW = 1_771_780_801.0
+PARSE = "import sys, orjson\nfor line in open(sys.argv[1], 'rb'):\n    orjson.loads(line)"
+BRIEF = "Constraints.\n@goal: First\nDo the first thing.\n@goal: Second\nDo the second thing.\n"
+NOTE = {"kind": "steering_accepted", "mutation": "annotate_ledger", "evidence": "e" * 160, "rationale": "r" * 120}
+FEW = 100
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=7)
+    given = parser.parse_args()
+    home = Path(os.environ.get("OMO_ENV_HOME") or ROOT / ".venv")
+    subprocess.run(["sh", ROOT / "hooks" / "environment.sh", "ensure", home, ROOT / "requirements.txt"], check=True)
+    python, site = (home / "environment").read_text(encoding="utf-8").splitlines()[:2]
+    sys.path[:0] = [str(ROOT / "src"), site]
+    with tempfile.TemporaryDirectory(prefix="omo bench ") as directory:
+        return report(measure(Path(directory), home, python, given.rows, given.rounds))
+
+
+class Bench:
+    """A project with a plan and so many notes in its ledger."""
+
+    def __init__(self, root: Path, home: Path, python: str, rows: int) -> None:
+        from omo.state import paths
+
+        root.mkdir()
+        self.root, self.python = root, python
+        self.state = str(root / ".sisyphus" / "cc-omo")
+        self.environ = {
+            "PATH": f"{ROOT / 'bin'}:{os.environ['PATH']}",
+            "HOME": str(root),
+            "CLAUDE_PLUGIN_ROOT": str(ROOT),
+            "CLAUDE_PLUGIN_DATA": str(home),
+            "CLAUDE_PROJECT_DIR": str(root),
+            "OMO_ENV_HOME": str(home),
+            "OMO_SESSION_ID": SESSION,
+            "OMO_MAX_STOP_BLOCKS": "1000000",
+            "OMO_MAX_TOTAL_BLOCKS": "1000000",
+            "OMO_COOLDOWN_SECONDS": "0.000001",
+        }
+        self.process(["git", "init", "-q"])
+        self.process(["omo", "ultragoal", "create-goals", "--brief", BRIEF])
+        self.directory = paths.ultragoal_dir(self.state, SESSION)
+        self.ledger = os.path.join(self.directory, "ledger.jsonl")
+        self.grow(rows)
+        self.process(["omo", "ultragoal", "complete-goals"])
+
+    def grow(self, rows: int) -> None:
+        from omo.state.journal import Journal
+
+        events = [dict(NOTE) for _ in range(rows)]
+        Journal(self.directory, self.state).change(lambda _: (None, events), actor="agent", now=NOW, wait=10)
+
+    def process(self, argv: list[str], stdin: bytes = b"") -> None:
+        subprocess.run(
+            argv, cwd=self.root, env=self.environ, input=stdin, stdout=subprocess.DEVNULL, check=True, timeout=120
+        )
+
+    def append(self) -> None:
+        from omo.state import ledger
+
+        ledger.append(self.ledger, [dict(NOTE)], actor="agent", now=NOW)
+
+    def stop(self) -> None:
+        event = {"session_id": SESSION, "cwd": str(self.root), "hook_event_name": "Stop", "stop_hook_active": True}
+        self.process(["sh", "-c", STOP], json.dumps(event).encode() + b"\n")
+
+
+def measure(directory: Path, home: Path, python: str, rows: int, rounds: int) -> list[tuple[str, float, float, float]]:
+    short, long = (Bench(directory / name, home, python, count) for name, count in (("few", FEW), ("many", rows)))
+    omo = shutil.which("omo", path=short.environ["PATH"]) or "omo"
+    size = os.path.getsize(long.ledger) / 1e6
+    pairs: list[tuple[str, float, Callable[[], None], Callable[[], None]]] = [
+        (
+            f"omo ultragoal status, {rows} rows ({size:.0f} MB), against orjson",
+            3.0,
+            lambda: long.process(
+                [python, "-I", "-c", f"import sys; sys.path.append({site_of(home)!r})\n{PARSE}", long.ledger]
+            ),
+            lambda: long.process([omo, "ultragoal", "status", "--json"]),
+        ),
+        (f"one append, {rows} rows against {FEW}", 2.0, short.append, long.append),
+        (f"Stop, {rows} rows against {FEW}", 1.2, short.stop, long.stop),
+    ]
+    found = []
+    for name, bound, bare, work in pairs:
+        times = [(clock(bare), clock(work)) for _ in range(rounds)]
+        base, took = (undisturbed(column) for column in zip(*times, strict=True))
+        found.append((name, took, took / base, bound))
+    return found
+
+
+def site_of(home: Path) -> str:
+    return (home / "environment").read_text(encoding="utf-8").splitlines()[1]
+
+
+def clock(work: Callable[[], None]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def undisturbed(times: tuple[float, ...]) -> float:
+    """The mean of the fastest third: other work on the machine only ever adds."""
+    return statistics.fmean(sorted(times)[: max(1, len(times) // 3)])
+
+
+def report(rows: list[tuple[str, float, float, float]]) -> int:
+    missed = 0
+    for name, took, ratio, bound in rows:
+        missed += ratio > bound
+        print(f"{name:62}{took * 1000:9.1f} ms{ratio:7.2f} × (bound {bound:g}){'  MISSED' if ratio > bound else ''}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,24 @@
+"""The session's plan, as the commands that work on it are handed it."""
+
+from __future__ import annotations
+
+import argparse
+
+from omo.context import Context
+from omo.state import store
+from omo.ultragoal.run import Run
+
+
+def run_of(arguments: argparse.Namespace, context: Context) -> Run:
+    settings = context.settings
+    return Run(
+        state=context.state,
+        root=context.root,
+        session=context.session(arguments.session),
+        by=context.actor,
+        now=context.now,
+        wait=store.CLI_WAIT,
+        limits=context.limits,
+        attended=settings.attended,
+        control_globs=settings.computer_control,
+    )

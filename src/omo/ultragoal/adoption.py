@@ -1,0 +1,107 @@
+"""Taking over a plan: from a session that was cleared, forked or died, or from another tool's directory."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from omo.clock import seconds
+from omo.errors import BadInput, Refused, Unreadable
+from omo.state import paths, runtime, store
+from omo.state.runtime import part
+from omo.ultragoal import foreign, takeover
+from omo.ultragoal.plan import POINTER, Plan
+from omo.ultragoal.run import MENDING, Run, new_run_id, repository
+
+Row = dict[str, Any]
+
+IDLE_FOR = 15 * 60.0
+
+
+def adopt_from(run: Run, source: str, path: str) -> Plan:
+    """A session of this project by its id, else a directory with a plan of another tool."""
+    if os.path.isdir(paths.ultragoal_dir(run.state, source)):
+        return adopt(run, source)
+    if not os.path.isdir(path):
+        raise BadInput(
+            f"--from {source!r} is neither a session with a plan nor a directory",
+            fix=f"sessions with a plan: {', '.join(with_plans(run)) or 'none'}",
+        )
+    return _take_over(run, path)
+
+
+def with_plans(run: Run) -> list[str]:
+    """Sessions of this project, other than this one, that have a plan."""
+    try:
+        sessions = runtime.read(run.state)["sessions"]
+    except Unreadable:
+        return []
+    return [name for name in sessions if name != run.session and os.path.isdir(paths.ultragoal_dir(run.state, name))]
+
+
+def _take_over(run: Run, path: str) -> Plan:
+    found = foreign.read_directory(path, pointer=POINTER, now=run.now, root=run.root)
+    _make_room(run)
+    here = repository(run.root)
+    rows = takeover.rows_of(found, run=new_run_id(run.now), session=run.session, repository=here)
+    run.create(lambda plan: (None, rows))
+    return run.require_plan()
+
+
+def adopt(run: Run, other: str) -> Plan:
+    """The plan moves: no two sessions own one."""
+    if other == run.session:
+        raise Refused("this session cannot adopt its own plan", fix="omo ultragoal status")
+    theirs = replace(run, session=other)
+    theirs.require_plan()
+    _require_idle(theirs)
+    _make_room(run)
+    store.make_dir(os.path.dirname(run.directory), run.state)
+    with store.Lock(os.path.join(theirs.directory, "ledger.lock"), store.Deadline(run.wait)):
+        store.move(theirs.directory, run.directory)
+    _forget(theirs, run)
+    run.change(lambda plan: (None, []))
+    return run.require_plan()
+
+
+def _make_room(run: Run) -> None:
+    seen = run.look()
+    if seen.damage == "gone":
+        raise Refused(seen.problems[0], fix=MENDING["gone"])
+    own = run.plan()
+    if own is not None and own.open_goals:
+        raise Refused(
+            f"this session has a plan of its own with {len(own.open_goals)} open goals",
+            fix="finish it, or clear it first: omo state clear --mode ultragoal --force",
+        )
+    if os.path.lexists(run.directory):
+        store.keep_as(run.directory, "archived", run.now)
+
+
+def _require_idle(theirs: Run) -> None:
+    """The agent may not take a plan away from a session that works on it; the user may."""
+    row = runtime.session(theirs.state, theirs.session) or {}
+    used = row.get("lastUsedAt")
+    is_active = part(part(row, "work"), "ultragoal").get("state") == "active" and runtime.is_live(row)
+    if theirs.by == "user" or not is_active or not isinstance(used, str) or _is_idle(used, theirs.now):
+        return
+    raise Refused(
+        f"session {theirs.session} was at work on its plan at {used}",
+        fix=f"the user can take it over: omo ultragoal adopt --from {theirs.session}; or wait until it has been idle "
+        f"for {IDLE_FOR / 60:g} minutes",
+    )
+
+
+def _is_idle(used: str, now: float) -> bool:
+    return now - seconds(used) >= IDLE_FOR
+
+
+def _forget(theirs: Run, run: Run) -> None:
+    def decide(row: Row | None) -> runtime.Change:
+        if row is None:
+            return runtime.Change(None)
+        work = {kind: one for kind, one in part(row, "work").items() if kind != "ultragoal"}
+        return runtime.Change(None, {**row, "work": work}, [{"kind": "plan-adopted", "by": run.session}])
+
+    runtime.change_session(theirs.state, theirs.session, decide, actor=theirs.by, now=theirs.now, wait=theirs.wait)

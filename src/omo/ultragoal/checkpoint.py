@@ -1,0 +1,226 @@
+"""A goal's checkpoint: failed, blocked, or complete, which needs a gate that passes and issues the receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omo.clock import seconds, stamp
+from omo.errors import BadInput, NotEvaluable, Refused
+from omo.evidence import artifacts, changes, tree
+from omo.state import ledger, paths, runtime
+from omo.ultragoal import loop, receipts, snapshots
+from omo.ultragoal.gate.inspect import Inspection, Subject, inspect
+from omo.ultragoal.plan import Goal, Plan
+from omo.ultragoal.run import Run, require_here
+from omo.ultragoal.transitions import move
+
+Row = dict[str, Any]
+
+STATUSES = ("complete", "failed", "blocked")
+LONGEST_EVIDENCE = 20_000
+INDEPENDENT = {"omo:architect": "architect", "omo:qa": "qa"}
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a checkpoint did. `changed` is False for a replay of one that already stands."""
+
+    goal: Goal
+    plan: Plan
+    changed: bool
+    started: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def checkpoint(run: Run, name: str, *, status: str, evidence: str, goal_json: object, gate: object) -> Done:
+    """Every refusal comes before the first write."""
+    said = check_evidence(evidence)
+    goal = run.require_plan().goal(name)
+    if status == "complete":
+        return _complete(run, name, said, goal_json, gate)
+    if gate is not None:
+        raise BadInput(f"--quality-gate-json belongs to --status complete, not {status}", fix="leave it out")
+    if goal_json is not None:
+        snapshots.check(run, run.require_plan(), goal, goal_json, status=status)
+    return _set_back(run, name, status, said)
+
+
+def check_evidence(text: str) -> str:
+    said = text.strip()
+    if not said or len(said) > LONGEST_EVIDENCE:
+        raise BadInput(
+            f"--evidence has {len(said)} characters, of 1 to {LONGEST_EVIDENCE}",
+            fix="say in a few sentences what was seen; keep long output in files and name them",
+        )
+    return said
+
+
+def _set_back(run: Run, name: str, status: str, said: str) -> Done:
+    def decide(plan: Plan) -> tuple[bool, list[Row]]:
+        goal = plan.goal(name)
+        if (goal.status, goal.evidence) == (status, said):
+            return False, []
+        move(goal, status)
+        return True, [{"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": said}]
+
+    changed: bool = run.change(decide)
+    plan = run.require_plan()
+    return Done(plan.goal(name), plan, changed)
+
+
+def _complete(run: Run, name: str, said: str, goal_json: object, gate: object) -> Done:
+    run.require_whole()
+    plan = run.require_plan()
+    goal = plan.goal(name)
+    require_here(run, plan)
+    if not plan.is_ours:
+        raise Refused("this plan is another tool's, and not taken over yet", fix="omo ultragoal complete-goals")
+    move(goal, "complete")
+    snapshot = snapshots.check(run, plan, goal, goal_json, status="complete")
+    if gate is None:
+        raise Refused(
+            f"completing {name} needs its quality gate",
+            fix=f"omo ultragoal gate init --goal-id {name}, fill it in, then pass it with --quality-gate-json FILE",
+        )
+    if _stands(run, plan, goal, said, gate):
+        run.change(lambda plan: (None, []))
+        return Done(goal, plan, changed=False)
+    subject = subject_of(run, plan, goal)
+    found = inspect(gate, subject)
+    if found.defects:
+        raise refusal(name, found)
+    facts = _facts(run, goal, found, _register(run, subject, found.cited))
+    digest = receipts.keep_gate(run.directory, run.state, gate)
+    return _close(run, name, said, digest, snapshot, facts, found.notes)
+
+
+def refusal(name: str, found: Inspection) -> Refused:
+    count = len(found.defects)
+    return Refused(
+        f"the quality gate of {name} does not pass: {count} defect{'' if count == 1 else 's'}",
+        fix=f"mend them all, then: omo ultragoal gate validate --goal-id {name} --quality-gate-json FILE; what the "
+        f"review found wrong with the work itself: omo ultragoal record-review-blockers --goal-id {name}",
+        defects=[str(one) for one in found.defects],
+    )
+
+
+def _stands(run: Run, plan: Plan, goal: Goal, said: str, gate: object) -> bool:
+    """The same words and the same gate, and the receipt is as good as a new one would be: nothing to do."""
+    receipt = goal.receipt or {}
+    if goal.status != "complete" or goal.evidence != said:
+        return False
+    if receipt.get("qualityGateHash") != receipts.canonical_digest(gate):
+        return False
+    if receipts.problem(plan, goal, run.directory):
+        return False
+    wanted = receipts.kind_for(plan, goal, superseding=[])
+    return wanted == receipts.PER_GOAL or receipts.final(plan, run.directory) is not None
+
+
+def subject_of(run: Run, plan: Plan, goal: Goal) -> Subject:
+    return Subject(
+        root=Path(run.root),
+        state=run.state,
+        goal=f"ultragoal/{plan.run}/{goal.id}",
+        started_at=seconds(goal.started_at or plan.created_at),
+        changed=changed_files(run, plan),
+        control_globs=run.control_globs,
+        now=run.now,
+    )
+
+
+def changed_files(run: Run, plan: Plan) -> list[str] | None:
+    """What differs from the commit the plan started from, committed or not; None where git cannot say."""
+    base = plan.repository.get("base")
+    try:
+        return changes.changed(Path(run.root), base) if base else None
+    except NotEvaluable:
+        return None
+
+
+def _register(run: Run, subject: Subject, cited: Sequence[str]) -> Row:
+    found = {}
+    for path in cited:
+        one = artifacts.register(
+            run.state,
+            run.root,
+            path,
+            goal=subject.goal,
+            started_at=subject.started_at,
+            by=run.by,
+            now=run.now,
+            wait=run.wait,
+        )
+        found[one.path] = one.digest
+    return found
+
+
+def _facts(run: Run, goal: Goal, found: Inspection, registered: Row) -> Row:
+    """What the receipt notes besides the gate: which agents really finished, what was waived, what it looked at."""
+    agents = finished_agents(run, goal)
+    is_full = {one["role"] for one in agents} >= set(INDEPENDENT.values())
+    return {
+        "independence": "full" if is_full else "reduced",
+        "agents": agents,
+        "exemptions": found.exemptions,
+        "artifacts": registered,
+        "tree": tree.fingerprint(Path(run.root)),
+        "by": run.by,
+    }
+
+
+def finished_agents(run: Run, goal: Goal) -> list[Row]:
+    """Reviewers that the host saw finish since the goal began; a damaged session ledger vouches for nobody."""
+    if runtime.ledger_problems(run.state, run.session):
+        return []
+    since = goal.started_at or ""
+    rows = ledger.rows(paths.events_file(run.state, run.session))
+    return [
+        {"role": INDEPENDENT[row["agentType"]], "at": row["ts"], "row": row["seq"], "digest": row["digest"]}
+        for row in rows
+        if row.get("kind") == "agent-finished" and row.get("agentType") in INDEPENDENT and row["ts"] >= since
+    ]
+
+
+def _close(run: Run, name: str, said: str, gate: str, snapshot: Row, facts: Row, notes: list[str]) -> Done:
+    def decide(plan: Plan) -> tuple[str | None, list[Row]]:
+        goal = plan.goal(name)
+        move(goal, "complete")
+        resolved = resolved_by(plan, goal)
+        kind = receipts.kind_for(plan, goal, superseding=resolved)
+        receipt = receipts.mint(
+            plan, goal, kind=kind, gate=gate, snapshot=snapshot, superseding=resolved, now=stamp(run.now), facts=facts
+        )
+        closed = {
+            "kind": "goal_checkpointed",
+            "goalId": name,
+            "status": "complete",
+            "evidence": said,
+            "qualityGateHash": gate,
+            "supersedes": resolved,
+            "completionVerification": receipt,
+        }
+        following = [] if plan.active not in (None, goal) else loop.start(plan)
+        return (following[0]["goalId"] if following else None), [closed, *following]
+
+    started: str | None = run.change(decide)
+    if started:
+        loop.remember(run)
+    plan = run.require_plan()
+    return Done(plan.goal(name), plan, changed=True, started=started, notes=notes)
+
+
+def resolved_by(plan: Plan, goal: Goal) -> list[str]:
+    """The goals whose last open review blocker this one is, up the chain: their place is taken."""
+    closed = [goal.id]
+    parent = goal.blocks
+    while parent is not None and plan.goal(parent).status == "review_blocked":
+        if any(one.id not in closed for one in plan.open_blockers_of(parent)):
+            break
+        move(plan.goal(parent), "resolve")
+        closed.append(parent)
+        parent = plan.goal(parent).blocks
+    return closed[1:]

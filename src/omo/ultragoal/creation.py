@@ -1,0 +1,105 @@
+"""A brief becomes a plan. What was there before is archived, never overwritten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from omo.errors import BadInput, Refused, Unreadable
+from omo.state import runtime, store
+from omo.ultragoal import plan as plans
+from omo.ultragoal.brief import Brief
+from omo.ultragoal.plan import Plan
+from omo.ultragoal.run import Run, check_sizes, new_run_id, repository
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Before:
+    """The plan that stands in the way. `trouble` is what is wrong with it; then nobody can say what is open."""
+
+    run: str
+    open: int
+    trouble: str = ""
+
+
+def create_goals(run: Run, brief: Brief, *, mode: str, force: bool) -> tuple[Plan, str | None]:
+    """The new plan, and where an earlier one was kept."""
+    if mode not in plans.MODES:
+        raise BadInput(f"--goal-mode {mode!r} is not known", fix=f"one of {', '.join(plans.MODES)}")
+    before = _before(run)
+    if before is not None and (before.open or before.trouble) and not force:
+        raise _unfinished(before)
+    created = plan_row(run, brief, mode, before)
+    check_sizes([created])
+    kept = _archive(run, before) if before is not None else None
+
+    def decide(plan: Plan | None) -> tuple[None, list[Row]]:
+        if plan is not None:
+            raise Refused("another plan was made in this session just now", fix="omo ultragoal status")
+        return None, [created]
+
+    run.create(decide)
+    return run.require_plan(), kept
+
+
+def _before(run: Run) -> Before | None:
+    trouble = next(iter(run.problems()), "")
+    try:
+        plan = run.plan()
+    except (Unreadable, BadInput) as error:
+        return Before("", 0, trouble or error.message)
+    if plan is None:
+        return Before("", 0, trouble) if trouble else None
+    return Before(plan.run, len(plan.open_goals), trouble)
+
+
+def _unfinished(before: Before) -> Refused:
+    if before.trouble:
+        return Refused(
+            f"this session has a plan that was changed by hand ({before.trouble})",
+            fix="omo ultragoal repair; or --force, which keeps it aside and begins anew",
+        )
+    return Refused(
+        f"this session has a plan with {before.open} open goal{'' if before.open == 1 else 's'}",
+        fix="go on with it (omo ultragoal complete-goals), add to it (omo ultragoal steer --kind add_subgoal), or "
+        "--force, which archives it unfinished and says so",
+    )
+
+
+def plan_row(run: Run, brief: Brief, mode: str, before: Before | None) -> Row:
+    goals = [
+        {"id": f"G{number:03}", "title": story.title, "objective": story.objective}
+        for number, story in enumerate(brief.stories, start=1)
+    ]
+    row: Row = {
+        "kind": "plan_created",
+        "run": new_run_id(run.now),
+        "session": run.session,
+        "brief": brief.text,
+        "constraints": brief.preamble,
+        "goalMode": mode,
+        "objective": plans.POINTER,
+        "objectiveAliases": [],
+        "repository": repository(run.root),
+        "goalIds": [goal["id"] for goal in goals],
+        "goals": goals,
+    }
+    if before is not None:
+        row["replaces"] = {"run": before.run, "open": before.open, "trouble": before.trouble, "by": run.by}
+    return row
+
+
+def _archive(run: Run, before: Before) -> str | None:
+    kept = store.keep_as(run.directory, "archived", run.now)
+    event = {"kind": "plan-archived", "run": before.run, "open": before.open, "kept": kept}
+    runtime.change_session(
+        run.state,
+        run.session,
+        lambda row: runtime.Change(None, row or {}, [event]),
+        actor=run.by,
+        now=run.now,
+        wait=run.wait,
+    )
+    return kept

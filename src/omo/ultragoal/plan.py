@@ -1,0 +1,381 @@
+"""A plan as its ledger tells it: goals in order, where each stands, and which receipt closed it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from omo.errors import BadInput, Unreadable
+
+Row = dict[str, Any]
+
+VERSION = 1
+MODES = ("aggregate", "per-story")
+STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
+STUCK = ("blocked", "review_blocked")
+POINTER = (
+    "Complete every goal of this session's ultragoal plan (ultragoal/goals.json), goals accepted later included, "
+    "under the constraints of its brief; ultragoal/ledger.jsonl is the record."
+)
+
+
+@dataclass
+class Goal:
+    """One goal as the ledger has it. `steering` says where it came from or went: split, blocker, superseded."""
+
+    id: str
+    title: str
+    objective: str
+    created_at: str
+    updated_at: str
+    status: str = "pending"
+    started_at: str | None = None
+    completed_at: str | None = None
+    evidence: str = ""
+    steering: Row | None = None
+    receipt: Row | None = None
+    human_blocked: str = ""  # what only a person can do, in the agent's words; empty when nothing waits for one
+
+    @property
+    def is_required(self) -> bool:
+        return self.status != "superseded"
+
+    @property
+    def is_closed(self) -> bool:
+        """Nothing is left to do: another goal took its place, or a receipt of ours says it is complete."""
+        return not self.is_required or (self.status == "complete" and self.receipt is not None)
+
+    @property
+    def blocks(self) -> str | None:
+        """The goal whose review this one has to satisfy, where it is such a one."""
+        return (self.steering or {}).get("blockedGoalId")
+
+
+@dataclass
+class Plan:
+    run: str
+    session: str
+    brief: str
+    constraints: str
+    goal_mode: str
+    objective: str
+    aliases: list[str]
+    repository: Row
+    created_at: str
+    updated_at: str
+    goals: list[Goal] = field(default_factory=list)
+    last: Row = field(default_factory=dict)
+    seq: int = 0
+
+    def goal(self, name: str) -> Goal:
+        for goal in self.goals:
+            if goal.id == name:
+                return goal
+        ids = [goal.id for goal in self.goals]
+        near = difflib.get_close_matches(name.upper(), ids, n=1)
+        there = f"did you mean {near[0]}?" if near else f"there are {', '.join(ids)}"
+        raise BadInput(f"there is no goal {name!r} in this plan", fix=f"{there} (omo ultragoal status)")
+
+    @property
+    def is_ours(self) -> bool:
+        """False while it is only shown as it would be taken over from another tool."""
+        return self.seq > 0
+
+    @property
+    def required(self) -> list[Goal]:
+        return [goal for goal in self.goals if goal.is_required]
+
+    @property
+    def open_goals(self) -> list[Goal]:
+        return [goal for goal in self.goals if not goal.is_closed]
+
+    @property
+    def active(self) -> Goal | None:
+        return self.first("active")
+
+    def first(self, *statuses: str) -> Goal | None:
+        return next((goal for goal in self.goals if goal.status in statuses), None)
+
+    def open_blockers_of(self, name: str) -> list[Goal]:
+        return [goal for goal in self.open_goals if goal.blocks == name]
+
+    @property
+    def stuck(self) -> list[Goal]:
+        """Blocked goals that can be tried again. One whose review is open waits for the goals that resolve it."""
+        found = [goal for goal in self.goals if goal.status in STUCK]
+        return [goal for goal in found if not self.open_blockers_of(goal.id)]
+
+    def new_ids(self, count: int) -> list[str]:
+        """Goals are never deleted, so their number never repeats an id."""
+        highest = max((int(goal.id[1:]) for goal in self.goals), default=0)
+        return [f"G{highest + offset:03}" for offset in range(1, count + 1)]
+
+    def objectives_of(self, goal: Goal | None) -> list[str]:
+        """What the goal tool's goal may say while this goal is worked on."""
+        own = [goal.objective] if goal is not None and self.goal_mode == "per-story" else []
+        return [*own, self.objective, *self.aliases]
+
+    @property
+    def is_human_blocked(self) -> bool:
+        """The latest row says that only a person can go on."""
+        return self.last.get("kind") == "blocker_classified" and self.last.get("classification") == "human_blocked"
+
+
+def fold(rows: Iterable[Row]) -> Plan | None:
+    """None where there is no plan; Unreadable where a row does not have the shape of its kind."""
+    plan: Plan | None = None
+    row: Row = {}
+    for row in rows:
+        kind = row.get("kind")
+        apply = _APPLY.get(kind) if isinstance(kind, str) else None
+        if apply is not None:
+            try:
+                plan = apply(plan, row)
+            except (KeyError, TypeError, ValueError, AttributeError, BadInput):
+                raise Unreadable(
+                    f"row {row.get('seq')} of the plan's ledger does not have the shape of {row.get('kind')}",
+                    fix="omo ultragoal repair (the user's), or omo state clear --mode ultragoal --force",
+                ) from None
+    if plan is not None:
+        seq = row.get("seq")
+        plan.last, plan.seq = row, seq if isinstance(seq, int) else 0
+    return plan
+
+
+def _created(plan: Plan | None, row: Row) -> Plan:
+    goals = [_new_goal(one, row) for one in row["goals"]]
+    return Plan(
+        run=row["run"],
+        session=row["session"],
+        brief=row["brief"],
+        constraints=row["constraints"],
+        goal_mode=row["goalMode"],
+        objective=row["objective"],
+        aliases=list(row["objectiveAliases"]),
+        repository=dict(row["repository"]),
+        created_at=row["ts"],
+        updated_at=row["ts"],
+        goals=goals,
+    )
+
+
+def _new_goal(one: Row, row: Row) -> Goal:
+    goal = Goal(one["id"], one["title"], one["objective"], row["ts"], row["ts"])
+    goal.steering = one.get("steering")
+    if one.get("status") is not None:  # taken over from another tool; without a receipt of ours
+        goal.status, goal.evidence = _known(one["status"]), one.get("evidence", "")
+        goal.started_at = row["ts"] if goal.status not in ("pending", "superseded") else None
+    return goal
+
+
+def _known(status: str) -> str:
+    if status not in STATUSES:
+        raise ValueError(status)
+    return status
+
+
+def _started(plan: Plan | None, row: Row) -> Plan:
+    plan, goal = _touched(plan, row)
+    goal.status, goal.human_blocked, goal.receipt = "active", "", None
+    goal.started_at = goal.started_at or row["ts"]
+    return plan
+
+
+def _checkpointed(plan: Plan | None, row: Row) -> Plan:
+    plan, goal = _touched(plan, row)
+    goal.status, goal.evidence, goal.human_blocked = _known(row["status"]), row["evidence"], ""
+    goal.receipt = row.get("completionVerification")
+    goal.completed_at = row["ts"] if goal.status == "complete" else None
+    for name in row.get("supersedes", []):
+        parent = _touch(plan, name, row)
+        parent.status, parent.evidence = "superseded", f"its review blockers were resolved by {goal.id}"
+        parent.steering = {**(parent.steering or {}), "supersededBy": goal.id}
+    return plan
+
+
+def _steered(plan: Plan | None, row: Row) -> Plan:
+    plan = _there(plan, row)
+    mutate = _MUTATIONS.get(row["mutation"])
+    if mutate is not None:
+        mutate(plan, row)
+    return plan
+
+
+def _added(plan: Plan, row: Row) -> None:
+    plan.goals += [_new_goal(one, row) for one in row["goals"]]
+
+
+def _split(plan: Plan, row: Row) -> None:
+    goal = _touch(plan, row["goalId"], row)
+    goal.status, goal.human_blocked = "superseded", ""
+    goal.steering = {**(goal.steering or {}), **_why(row), "replacementGoalIds": row["replacementGoalIds"]}
+    at = plan.goals.index(goal) + 1
+    plan.goals[at:at] = [_new_goal(one, row) for one in row["goals"]]
+
+
+def _reordered(plan: Plan, row: Row) -> None:
+    """Only the places of pending goals are dealt out anew. After a repair some may be named no longer, or not yet."""
+    pending = [goal for goal in plan.goals if goal.status == "pending"]
+    named = [goal for goal in map(plan.goal, row["pendingGoalIds"]) if goal in pending]
+    wanted = iter([*named, *(goal for goal in pending if goal not in named)])
+    plan.goals = [next(wanted) if goal.status == "pending" else goal for goal in plan.goals]
+
+
+def _revised(plan: Plan, row: Row) -> None:
+    goal = _touch(plan, row["goalId"], row)
+    goal.title, goal.objective = row.get("title", goal.title), row.get("objective", goal.objective)
+    known = goal.steering or {}
+    # However often it is revised: what was promised first stays visible.
+    first = known.get("firstWording", row.get("previous"))
+    goal.steering = {**known, **_why(row), "changedFields": row["changedFields"], "firstWording": first}
+
+
+def _superseded(plan: Plan, row: Row) -> None:
+    goal = _touch(plan, row["goalId"], row)
+    goal.status, goal.human_blocked = "superseded", ""
+    goal.steering = {**(goal.steering or {}), **_why(row), "noReplacementRequired": True}
+
+
+def _why(row: Row) -> Row:
+    """What came of the goal; a blocker stays one, so its own kind is kept apart."""
+    return {"mutation": row["mutation"], "evidence": row["evidence"], "rationale": row["rationale"]}
+
+
+def _blockers(plan: Plan | None, row: Row) -> Plan:
+    plan = _there(plan, row)
+    if row.get("goalId"):
+        goal = _touch(plan, row["goalId"], row)
+        goal.status, goal.evidence, goal.receipt, goal.human_blocked = "review_blocked", row["evidence"], None, ""
+    plan.goals += [_new_goal(one, row) for one in row["goals"]]
+    return plan
+
+
+def _classified(plan: Plan | None, row: Row) -> Plan:
+    """For one goal, or for whatever is under way or stuck."""
+    plan = _there(plan, row)
+    said = row["evidence"] if row["classification"] == "human_blocked" else ""
+    for goal in plan.goals:
+        if goal.id == row.get("goalId") or (not row.get("goalId") and goal.status in ("active", *STUCK)):
+            goal.human_blocked = said
+    return plan
+
+
+def _migrated(plan: Plan | None, row: Row) -> Plan:
+    plan = _there(plan, row)
+    plan.objective = row["to"]
+    plan.aliases = list(dict.fromkeys([*plan.aliases, row["from"]]))
+    return plan
+
+
+def _adopted(plan: Plan | None, row: Row) -> Plan:
+    plan = _there(plan, row)
+    plan.session = row["session"]
+    return plan
+
+
+def _repaired(plan: Plan | None, row: Row) -> Plan:
+    """A ledger that begins after a repair carries over what was left of the old one."""
+    if "plan" in row:
+        plan = parse(row["plan"])
+    plan = _there(plan, row)
+    plan.repository = row.get("repository", plan.repository)
+    return plan
+
+
+def _touched(plan: Plan | None, row: Row) -> tuple[Plan, Goal]:
+    plan = _there(plan, row)
+    return plan, _touch(plan, row["goalId"], row)
+
+
+def _touch(plan: Plan, name: str, row: Row) -> Goal:
+    goal = plan.goal(name)
+    goal.updated_at = plan.updated_at = row["ts"]
+    return goal
+
+
+def _there(plan: Plan | None, row: Row) -> Plan:
+    if plan is None:
+        raise ValueError("a row before plan_created")
+    return plan
+
+
+_MUTATIONS: dict[str, Callable[[Plan, Row], None]] = {
+    "add_subgoal": _added,
+    "split_subgoal": _split,
+    "reorder_pending": _reordered,
+    "revise_pending_wording": _revised,
+    "mark_blocked_superseded": _superseded,
+}
+_APPLY: dict[str, Callable[[Plan | None, Row], Plan]] = {
+    "plan_created": _created,
+    "goal_started": _started,
+    "goal_checkpointed": _checkpointed,
+    "steering_accepted": _steered,
+    "review_blockers_recorded": _blockers,
+    "blocker_classified": _classified,
+    "aggregate_objective_migrated": _migrated,
+    "adopted": _adopted,
+    "repaired": _repaired,
+}
+
+
+_NAMES = (
+    ("id", "id"),
+    ("title", "title"),
+    ("objective", "objective"),
+    ("status", "status"),
+    ("createdAt", "created_at"),
+    ("updatedAt", "updated_at"),
+    ("startedAt", "started_at"),
+    ("completedAt", "completed_at"),
+    ("evidence", "evidence"),
+    ("steering", "steering"),
+    ("humanBlocked", "human_blocked"),
+    ("completionVerification", "receipt"),
+)
+
+
+def render(plan: Plan) -> Row:
+    """What goals.json shows. Read by people and other tools; omo itself folds the ledger."""
+    return {
+        "version": VERSION,
+        "run": plan.run,
+        "session": plan.session,
+        "brief": plan.brief,
+        "constraints": plan.constraints,
+        "goalMode": plan.goal_mode,
+        "objective": plan.objective,
+        "objectiveAliases": plan.aliases,
+        "repository": plan.repository,
+        "createdAt": plan.created_at,
+        "updatedAt": plan.updated_at,
+        "goals": [render_goal(goal) for goal in plan.goals],
+    }
+
+
+def render_goal(goal: Goal) -> Row:
+    shown = {name: getattr(goal, attribute) for name, attribute in _NAMES}
+    return {name: value for name, value in shown.items() if value not in (None, "")}
+
+
+def parse(shown: Row) -> Plan:
+    """The way back from `render`."""
+    goals = []
+    for one in shown["goals"]:
+        given = {attribute: one[name] for name, attribute in _NAMES if name in one}
+        goals.append(Goal(**given))
+    return Plan(
+        run=shown["run"],
+        session=shown["session"],
+        brief=shown["brief"],
+        constraints=shown["constraints"],
+        goal_mode=shown["goalMode"],
+        objective=shown["objective"],
+        aliases=list(shown["objectiveAliases"]),
+        repository=dict(shown["repository"]),
+        created_at=shown["createdAt"],
+        updated_at=shown["updatedAt"],
+        goals=goals,
+    )

@@ -1,0 +1,274 @@
+"""Steering: six ways to change the cut of a plan into goals, and nothing else. Every attempt is in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from omo.errors import BadInput, OmoError, Refused
+from omo.shown import clip
+from omo.ultragoal.brief import LONGEST_TITLE
+from omo.ultragoal.given import json_of, same_words, text_defects
+from omo.ultragoal.plan import Goal, Plan
+from omo.ultragoal.run import Run, check_sizes
+from omo.ultragoal.transitions import move
+
+Row = dict[str, Any]
+
+MOST_GOALS = 200
+LONGEST_OBJECTIVE = 10_000
+LONGEST_SHOWN = 500  # of what a refused attempt leaves in the ledger
+STEER = "omo ultragoal steer --kind {kind} --evidence TEXT --rationale TEXT"
+
+# kind → the options it cannot do without, and those it takes besides
+OPTIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "add_subgoal": (("title", "objective"), ()),
+    "split_subgoal": (("goal_id", "replacements"), ()),
+    "reorder_pending": (("order",), ()),
+    "revise_pending_wording": (("goal_id",), ("title", "objective")),
+    "annotate_ledger": ((), ("goal_id",)),
+    "mark_blocked_superseded": (("goal_id",), ()),
+}
+FLAGS = {
+    "goal_id": "--goal-id",
+    "title": "--title",
+    "objective": "--objective",
+    "replacements": "--replacements-json",
+    "order": "--order-json",
+}
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What was asked for, as it was typed. Files are named relative to `cwd`."""
+
+    kind: str
+    evidence: str | None
+    rationale: str | None
+    goal_id: str | None = None
+    title: str | None = None
+    objective: str | None = None
+    replacements: str | None = None
+    order: str | None = None
+    cwd: str = "."
+
+
+def steer(run: Run, attempt: Attempt) -> Row:
+    """The accepted row. A refusal is recorded first, leaves every goal as it is, and is raised then."""
+
+    def decide(plan: Plan) -> tuple[Row | OmoError, list[Row]]:
+        try:
+            row = _accepted(plan, attempt)
+        except OmoError as error:
+            return error, [_rejected(attempt, error)]
+        return row, [row]
+
+    answer: Row | OmoError = run.change(decide)
+    if isinstance(answer, OmoError):
+        raise answer
+    return answer
+
+
+def _accepted(plan: Plan, attempt: Attempt) -> Row:
+    check_options(attempt)
+    said = {"evidence": str(attempt.evidence).strip(), "rationale": str(attempt.rationale).strip()}
+    row = {"kind": "steering_accepted", "mutation": attempt.kind, **said, **MUTATIONS[attempt.kind](plan, attempt)}
+    check_sizes([row])
+    return row
+
+
+def _origin(kind: str, attempt: Attempt) -> Row:
+    """What a new goal knows of where it came from; the whole text is in the row."""
+    said = {"evidence": attempt.evidence, "rationale": attempt.rationale}
+    return {"kind": kind, **{name: clip(str(text), LONGEST_SHOWN) for name, text in said.items()}}
+
+
+def _rejected(attempt: Attempt, error: OmoError) -> Row:
+    given = {name: getattr(attempt, name) for name in FLAGS if getattr(attempt, name) is not None}
+    details = error.details.get("defects")
+    reasons = [error.message, *(details if isinstance(details, list) else [])]
+    return {
+        "kind": "steering_rejected",
+        "mutation": clip(attempt.kind, 80),
+        "goalId": clip(attempt.goal_id, 80) if attempt.goal_id is not None else None,
+        "reason": clip("; ".join(map(str, reasons)), LONGEST_SHOWN),
+        "evidence": clip(attempt.evidence or "", LONGEST_SHOWN),
+        "rationale": clip(attempt.rationale or "", LONGEST_SHOWN),
+        "payload": {name: clip(text, LONGEST_SHOWN) for name, text in given.items()},
+    }
+
+
+def check_options(attempt: Attempt) -> None:
+    """The kind, the words behind it, and exactly the options of that kind: what is asked for is never guessed."""
+    if attempt.kind not in OPTIONS:
+        raise BadInput(
+            f"--kind {clip(attempt.kind, 60)!r} is none of the ways to steer; objective, brief, gates and status of "
+            "goals are not among them",
+            fix=f"--kind is one of {', '.join(OPTIONS)}",
+        )
+    needed, more = OPTIONS[attempt.kind]
+    found = text_defects("--evidence", attempt.evidence) + text_defects("--rationale", attempt.rationale)
+    for name, flag in FLAGS.items():
+        value = getattr(attempt, name)
+        if name in needed and value is None:
+            found.append(f"{flag} is missing")
+        elif value is not None and name not in (*needed, *more):
+            found.append(f"{flag} does not belong to {attempt.kind}")
+    found += wording_defects(attempt.title, attempt.objective)
+    if found:
+        usage = " ".join([STEER.format(kind=attempt.kind), *(f"{FLAGS[name]} …" for name in needed)])
+        raise BadInput(f"this is no {attempt.kind}: {found[0]}", fix=usage, defects=found)
+
+
+def wording_defects(title: object, objective: object, place: str = "") -> list[str]:
+    found: list[str] = []
+    if title is not None:
+        found += text_defects(f"{place or '--'}title", title, longest=LONGEST_TITLE)
+    if objective is not None:
+        found += text_defects(f"{place or '--'}objective", objective, longest=LONGEST_OBJECTIVE)
+    return found
+
+
+def require_room(plan: Plan, count: int) -> None:
+    if len(plan.goals) + count > MOST_GOALS:
+        raise Refused(
+            f"the plan has {len(plan.goals)} goals, and {count} more would be over {MOST_GOALS}",
+            fix="put it into the wording of a pending goal: omo ultragoal steer --kind revise_pending_wording",
+        )
+
+
+def _add(plan: Plan, attempt: Attempt) -> Row:
+    wording = _wording(attempt.title, attempt.objective)
+    _require_new(plan.open_goals, [wording])
+    require_room(plan, 1)
+    name = plan.new_ids(1)[0]
+    return {"goalIds": [name], "goals": [{"id": name, **wording, "steering": _origin(attempt.kind, attempt)}]}
+
+
+def _wording(title: Any, objective: Any) -> Row:
+    return {"title": " ".join(title.split()), "objective": objective.strip()}
+
+
+def _require_new(there: list[Goal], wanted: list[Row]) -> None:
+    known = {_same(goal.title, goal.objective): goal.id for goal in there}
+    twice = [known[key] for one in wanted if (key := _same(one["title"], one["objective"])) in known]
+    if twice:
+        raise Refused(
+            f"{', '.join(twice)} says the same already, and is open",
+            fix="work on that one; what differs has to be in the wording",
+        )
+
+
+def _same(title: str, objective: str) -> tuple[str, str]:
+    return same_words(title), same_words(objective)
+
+
+def _split(plan: Plan, attempt: Attempt) -> Row:
+    goal = plan.goal(str(attempt.goal_id))
+    move(goal, "split")
+    parts = _replacements(attempt)
+    _require_new([one for one in plan.open_goals if one is not goal], parts)
+    require_room(plan, len(parts))
+    names = plan.new_ids(len(parts))
+    steering = {**_origin("split_replacement", attempt), "sourceGoalId": goal.id}
+    if goal.blocks is not None:
+        steering["blockedGoalId"] = goal.blocks  # the review it had to satisfy is now theirs
+    goals = [{"id": name, **part, "steering": steering} for name, part in zip(names, parts, strict=True)]
+    return {"goalId": goal.id, "replacementGoalIds": names, "goals": goals}
+
+
+def _replacements(attempt: Attempt) -> list[Row]:
+    given = json_of(str(attempt.replacements), attempt.cwd, "--replacements-json")
+    fix = '--replacements-json \'[{"title": "…", "objective": "…"}, {"title": "…", "objective": "…"}]\''
+    if not isinstance(given, list) or not 2 <= len(given) <= MOST_GOALS:
+        count = f"a list of {len(given)}" if isinstance(given, list) else clip(repr(given), 60)
+        raise BadInput(f"--replacements-json is {count}: a goal is split into 2 to {MOST_GOALS} goals", fix=fix)
+    found = [why for at, part in enumerate(given) for why in _part_defects(f"replacements[{at}]", part)]
+    if found:
+        raise BadInput(f"--replacements-json has {len(found)} defects: {found[0]}", fix=fix, defects=found)
+    parts = [_wording(part["title"], part["objective"]) for part in given]
+    if len({_same(part["title"], part["objective"]) for part in parts}) < len(parts):
+        raise BadInput("--replacements-json says the same goal twice", fix="give each part its own wording")
+    return parts
+
+
+def _part_defects(place: str, part: object) -> list[str]:
+    if not isinstance(part, dict):
+        return [f"{place} is {clip(repr(part), 60)}, not an object with title and objective"]
+    found = [f"{place}.{name} is missing" for name in ("title", "objective") if part.get(name) is None]
+    found += wording_defects(part.get("title"), part.get("objective"), f"{place}.")
+    more = [name for name in part if name not in ("title", "objective")]
+    return found + [f"{place}.{clip(str(name), 40)} is nothing a new goal is given" for name in more]
+
+
+def _reorder(plan: Plan, attempt: Attempt) -> Row:
+    before = [goal.id for goal in plan.goals if goal.status == "pending"]
+    wanted = json_of(str(attempt.order), attempt.cwd, "--order-json")
+    fix = f"name each pending goal once, in the new order; they are {before}"
+    if not isinstance(wanted, list) or not wanted or not all(isinstance(name, str) for name in wanted):
+        raise BadInput(f"--order-json is {clip(repr(wanted), 80)}, not a list of goal ids", fix=fix)
+    if found := _order_defects(plan, before, wanted):
+        raise Refused(f"--order-json is no order of the pending goals: {found[0]}", fix=fix, defects=found)
+    if wanted == before:
+        raise Refused("the pending goals are in this order already", fix="omo ultragoal complete-goals")
+    return {"previousPendingGoalIds": before, "pendingGoalIds": wanted}
+
+
+def _order_defects(plan: Plan, pending: list[str], wanted: list[str]) -> list[str]:
+    status = {goal.id: goal.status for goal in plan.goals}
+    found = []
+    for name in dict.fromkeys(wanted):
+        if name not in status:
+            found.append(f"there is no goal {clip(name, 40)!r}")
+        elif status[name] != "pending":
+            found.append(f"{name} is {status[name]}, not pending")
+        if wanted.count(name) > 1:
+            found.append(f"{clip(name, 40)} is named {wanted.count(name)} times")
+    return found + [f"{name} is pending and left out" for name in pending if name not in wanted]
+
+
+def _revise(plan: Plan, attempt: Attempt) -> Row:
+    goal = plan.goal(str(attempt.goal_id))
+    move(goal, "revise")
+    before = {"title": goal.title, "objective": goal.objective}
+    after = _wording(attempt.title or goal.title, attempt.objective or goal.objective)
+    changed = [name for name in before if getattr(attempt, name) is not None and after[name] != before[name]]
+    if not changed:
+        raise Refused(
+            f"the wording of {goal.id} stays as it is",
+            fix="--title or --objective says what is new; a note without a change: --kind annotate_ledger",
+        )
+    _require_new([one for one in plan.open_goals if one is not goal], [after])
+    return {
+        "goalId": goal.id,
+        "changedFields": changed,
+        "previous": before,
+        **{name: after[name] for name in changed},
+    }
+
+
+def _annotate(plan: Plan, attempt: Attempt) -> Row:
+    return {} if attempt.goal_id is None else {"goalId": plan.goal(attempt.goal_id).id}
+
+
+def _supersede(plan: Plan, attempt: Attempt) -> Row:
+    goal = plan.goal(str(attempt.goal_id))
+    move(goal, "supersede")
+    if plan.required == [goal]:
+        raise Refused(
+            f"{goal.id} is the only goal that counts: without it nothing would be left to prove",
+            fix="add what takes its place first (omo ultragoal steer --kind add_subgoal), or try it again: "
+            "omo ultragoal complete-goals --retry-blocked",
+        )
+    return {"goalId": goal.id, "noReplacementRequired": True}
+
+
+MUTATIONS: dict[str, Callable[[Plan, Attempt], Row]] = {
+    "add_subgoal": _add,
+    "split_subgoal": _split,
+    "reorder_pending": _reorder,
+    "revise_pending_wording": _revise,
+    "annotate_ledger": _annotate,
+    "mark_blocked_superseded": _supersede,
+}
