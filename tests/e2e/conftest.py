@@ -99,14 +99,14 @@ class Stage:
         assert run.exit_code == 0, run.stdout + run.stderr
         return run
 
-    def open(self, **options: Any) -> Terminal:
+    def open(self, *args: str, **options: Any) -> Terminal:
         # Auto mode, the client's default, has each action checked by a server.
         return self.client.interactive(
             model=self.model,
             project=self.project,
             home=self.home,
             plugin_dir=self.plugin,
-            args=["--permission-mode", "default"],
+            args=["--permission-mode", "default", *args],
             **options,
         )
 

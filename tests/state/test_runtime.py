@@ -188,3 +188,39 @@ def test_time_survives_the_round_trip(now: float) -> None:
     from omo.clock import seconds
 
     assert abs(seconds(stamp(now)) - now) <= 0.0011
+
+
+def plan_of(state: str, name: str, text: str) -> None:
+    for directory in (paths.ultragoal_dir(state, name), paths.goal_dir(state, name)):
+        os.makedirs(directory)
+        Path(directory, "ledger.jsonl").write_text(text, encoding="utf-8")
+
+
+def plan_text(state: str, name: str) -> list[str]:
+    found = [Path(one, "ledger.jsonl") for one in (paths.ultragoal_dir(state, name), paths.goal_dir(state, name))]
+    return [one.read_text(encoding="utf-8") for one in found if one.exists()]
+
+
+def test_a_moved_session_takes_its_plan_and_its_goal_along_once(state: str) -> None:
+    put(state, "old", MINIMUM_ROW)
+    plan_of(state, "old", "the plan")
+    for _ in range(2):
+        runtime.move_session(state, "old", "new", now=NOW, wait=5)
+    assert (plan_text(state, "new"), plan_text(state, "old")) == (["the plan", "the plan"], [])
+    assert runtime.session(state, "old") is None
+
+
+def test_a_moved_session_overwrites_no_plan(state: str) -> None:
+    put(state, "old", MINIMUM_ROW)
+    plan_of(state, "old", "the old plan")
+    plan_of(state, "new", "a plan of its own")
+    runtime.move_session(state, "old", "new", now=NOW, wait=5)
+    assert plan_text(state, "new") == ["a plan of its own"] * 2
+    assert plan_text(state, "old") == ["the old plan"] * 2
+
+
+def test_a_session_without_a_plan_is_moved_as_ever(state: str) -> None:
+    put(state, "old", MINIMUM_ROW)
+    runtime.move_session(state, "old", "new", now=NOW, wait=5)
+    assert runtime.session(state, "new") is not None
+    assert plan_text(state, "new") == []

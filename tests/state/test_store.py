@@ -94,3 +94,32 @@ def test_an_unwritable_place_is_one_clear_error(tmp_path: Path) -> None:
 def test_json_stays_readable_to_people() -> None:
     assert json.loads(dumps({"a": ["ü", 1]})) == {"a": ["ü", 1]}
     assert "ü" in dumps({"a": "ü"})
+
+
+def test_what_is_kept_says_why_and_when_and_nothing_is_overwritten(tmp_path: Path) -> None:
+    names = []
+    for text in ("first", "second", "third"):
+        (tmp_path / "plan").mkdir()
+        (tmp_path / "plan" / "a").write_text(text)
+        names.append(store.keep_as(str(tmp_path / "plan"), "archived", 12.5))
+    assert names[0].endswith("plan.archived-12500")
+    assert [Path(name, "a").read_text() for name in names] == ["first", "second", "third"]
+    assert not (tmp_path / "plan").exists()
+
+
+def test_keeping_what_is_not_there_is_no_error(tmp_path: Path) -> None:
+    store.keep_as(str(tmp_path / "nothing"), "archived", 1.0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_moving_a_directory_overwrites_none(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a").write_text(name)
+    with pytest.raises(Unwritable):
+        store.move(str(tmp_path / "old"), str(tmp_path / "new"))
+    assert (tmp_path / "new" / "a").read_text() == "new"
+    store.move(str(tmp_path / "old"), str(tmp_path / "third"))
+    assert (tmp_path / "third" / "a").read_text() == "old"
+    with pytest.raises(Unwritable):
+        store.move(str(tmp_path / "old"), str(tmp_path / "fourth"))

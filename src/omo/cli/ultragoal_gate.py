@@ -53,11 +53,14 @@ def init(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.cli.runs import run_of
+    from omo.ultragoal import loop
     from omo.ultragoal.checkpoint import refusal
     from omo.ultragoal.gate.document import digest, load
     from omo.ultragoal.gate.inspect import inspect
 
     goal, subject = _subject(arguments, context)
+    loop.require_evidence(run_of(arguments, context))
     gate = load(arguments.quality_gate_json, context.cwd)
     found = inspect(gate, subject)
     if found.defects:

@@ -195,13 +195,18 @@ def _require_nothing_hidden(root: Path) -> None:
             )
 
 
-def _list(root: Path, *arguments: str) -> list[str]:
-    outcome = _git(root, *arguments)
+def ask(root: Path, *arguments: str, stdin: bytes = b"") -> str:
+    """What git prints, whole. Raises NotEvaluable where it fails or prints more than is kept."""
+    outcome = _git(root, *arguments, stdin=stdin)
     if not outcome.ok:
         raise NotEvaluable(f"git {arguments[0]} failed: {outcome.stderr.strip() or 'no answer'}", fix="git status")
     if outcome.stdout_truncated:
         raise NotEvaluable(f"git {arguments[0]} lists more than {OUTPUT_LIMIT} bytes", fix="name a later base")
-    return [part for part in outcome.stdout.split("\0") if part]
+    return outcome.stdout
+
+
+def _list(root: Path, *arguments: str) -> list[str]:
+    return [part for part in ask(root, *arguments).split("\0") if part]
 
 
 def _empty_tree(root: Path) -> str:

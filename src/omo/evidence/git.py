@@ -6,6 +6,7 @@ import os
 
 # safe.directory: what is asked runs nothing of the repository's, so whose it is does not matter here.
 _SETTINGS = {
+    "core.commitGraph": "false",
     "core.excludesFile": os.devnull,
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
@@ -20,6 +21,7 @@ COMMAND = ("git", "--literal-pathspecs", *(part for item in _SETTINGS.items() fo
 ENVIRONMENT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_GRAFT_FILE": os.devnull,
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",

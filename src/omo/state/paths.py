@@ -83,6 +83,14 @@ def verify_dir(state: str) -> str:
     return os.path.join(state, "verify")
 
 
+def plans_dir(state: str) -> str:
+    return os.path.join(state, "plans")
+
+
+def plan_run_dir(state: str, run: str) -> str:
+    return os.path.join(plans_dir(state), file_name_of(run))
+
+
 def evidence_dir(state: str) -> str:
     return os.path.join(state, "evidence")
 

@@ -58,8 +58,8 @@ def is_live(row: Json) -> bool:
 
 
 def needs_hooks(row: Json) -> bool:
-    """Live, or cancelled and the model does not know it yet."""
-    return is_live(row) or part(row, "stopContinuation").get("told") is False
+    """Live, or cancelled and the model does not know it yet, or waiting for what an agent will say."""
+    return is_live(row) or part(row, "stopContinuation").get("told") is False or bool(row.get("awaits"))
 
 
 def part(row: Json, key: str) -> Json:

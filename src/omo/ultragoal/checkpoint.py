@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from omo.clock import seconds, stamp
-from omo.errors import BadInput, NotEvaluable, Refused
+from omo.errors import BadInput, NotEvaluable, Refused, Unreadable
 from omo.evidence import artifacts, changes, tree
 from omo.state import ledger, paths, runtime
 from omo.ultragoal import loop, receipts, snapshots
@@ -88,6 +88,7 @@ def _complete(run: Run, name: str, said: str, goal_json: object, gate: object) -
     if _stands(run, plan, goal, said, gate):
         run.change(lambda plan: (None, []))
         return Done(goal, plan, changed=False)
+    loop.require_evidence(run)
     subject = subject_of(run, plan, goal)
     found = inspect(gate, subject)
     if found.defects:
@@ -174,7 +175,10 @@ def _facts(run: Run, goal: Goal, found: Inspection, registered: Row) -> Row:
 
 def finished_agents(run: Run, goal: Goal) -> list[Row]:
     """Reviewers that the host saw finish since the goal began; a damaged session ledger vouches for nobody."""
-    if runtime.ledger_problems(run.state, run.session):
+    try:
+        if runtime.ledger_problems(run.state, run.session):
+            return []
+    except Unreadable:
         return []
     since = goal.started_at or ""
     rows = ledger.rows(paths.events_file(run.state, run.session))

@@ -29,6 +29,8 @@ def hand_out(run: Run, *, retry_failed: bool = False, retry_blocked: bool = Fals
         if plan.active is not None:
             return False, []
         events = start(plan, retry_failed=retry_failed, retry_blocked=retry_blocked)
+        if events:
+            require_evidence(run)
         return bool(events), events
 
     started: bool = run.change(decide)
@@ -48,6 +50,13 @@ def start(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = False
         return []
     move(goal, what)
     return [{"kind": "goal_started", "goalId": goal.id}]
+
+
+def require_evidence(run: Run) -> None:
+    """Refused, with its own remedy, where the ledger of evidence is damaged: no goal could begin and no gate pass."""
+    from omo.evidence import artifacts
+
+    artifacts.list_artifacts(run.state)
 
 
 def remember(run: Run) -> None:

@@ -135,6 +135,13 @@ def _active(at: Standing) -> Step | None:
     )
 
 
+def _paused(at: Standing) -> Step | None:
+    """A pause is the whole plan's: Stop lets go while it lasts, so nothing else is next but its end."""
+    plan = _plan(at)
+    can_go_on = plan.first("pending", "failed") or any(not goal.human_blocked for goal in plan.stuck)
+    return tool_step(at, None) if at.tool_status == "paused" and can_go_on else None
+
+
 def _pending(at: Standing) -> Step | None:
     if (goal := _plan(at).first("pending")) is None:
         return None
@@ -212,6 +219,7 @@ RULES: tuple[Callable[[Standing], Step | None], ...] = (
     _handed_off,
     _goal_tool,
     _active,
+    _paused,
     _pending,
     _failed,
     _stuck,

@@ -154,8 +154,10 @@ class Run:
             if plan is None:
                 raise Refused(f"session {self.session} has no ultragoal plan", fix=CREATE)
             require_here(self, plan)
+            adopted = self._adoption(plan)
+            plan.seq += len(adopted)  # what is decided now comes after it
             answer, events = decide(plan)
-            return answer, [*self._adoption(plan), *events]
+            return answer, [*adopted, *events]
 
         return self.create(on_plan)
 

@@ -75,15 +75,18 @@ def summarize(run: Run, plan: Plan, at: Standing, step: Step) -> Row:
         "run": plan.run,
         "open": len(left),
         "total": len(plan.required),
-        "next": clip(_next(step), 300),
+        "next": clip(_next(plan, step), 300),
         "deny": denials(run, plan, at, step),
         **_state(plan, at, step),
     }
     return summary
 
 
-def _next(step: Step) -> str:
-    return step.text if step.action != "execute-goal" else f"{step.why}; when its gate passes: {step.command}"
+def _next(plan: Plan, step: Step) -> str:
+    """For Stop, which is short: the goal under way by its name, anything else with its command."""
+    if step.action == "execute-goal" and step.goal:
+        return f"{step.goal} {plan.goal(step.goal).title}"
+    return step.text
 
 
 def _state(plan: Plan, at: Standing, step: Step) -> Row:

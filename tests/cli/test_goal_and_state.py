@@ -1,0 +1,314 @@
+"""`omo goal` and `omo state`, as the agent and the user type them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.state import paths, runtime
+from omo.ultragoal import snapshots
+from omo.ultragoal.plan import POINTER
+from omo.ultrawork import session
+from tests.cli.conftest import NOW, SESSION, Shell
+from tests.ultragoal.tool_plans import TWO, Desk
+
+HANDOFF = '{"current_phase":"handoff"}'
+
+
+@pytest.fixture
+def desk(shell: Shell) -> Desk:
+    """The same session, for what other commands would do to its plan."""
+    return Desk(shell.project, now=NOW, session=SESSION)
+
+
+@pytest.fixture
+def planned(shell: Shell, desk: Desk) -> Desk:
+    desk.plan(TWO)
+    desk.start()
+    assert shell.agent("goal", "create").code == 0
+    return desk
+
+
+def next_stop(shell: Shell) -> str:
+    data = shell.agent("ulw", "status", "--json").json
+    rule: str = data["nextStop"]["rule"]
+    return rule
+
+
+def change_row(shell: Shell, decide: Any) -> None:
+    runtime.change_session(
+        shell.state,
+        SESSION,
+        lambda row: runtime.Change(None, decide(row or {}), [{"kind": "paused"}]),
+        actor="hook",
+        now=shell.now,
+        wait=5.0,
+    )
+
+
+# omo goal
+
+
+def test_a_session_without_a_goal(shell: Shell) -> None:
+    ran = shell.agent("goal", "get", "--json")
+    assert (ran.code, ran.json) == (0, {"ok": True, "goal": None})
+    assert "no goal" in shell.agent("goal", "get").out
+    assert not Path(shell.state).exists()
+
+
+def test_a_goal_from_its_creation_to_its_end(shell: Shell) -> None:
+    made = shell.agent("goal", "create", "--objective", " Ship the parser ", "--json").json
+    shown = shell.agent("goal", "get", "--json").json
+    assert shown == {"ok": True, "goal": made["goal"]}
+    assert set(shown["goal"]) == {"id", "objective", "status", "createdAt", "updatedAt"}
+    assert (shown["goal"]["objective"], shown["goal"]["status"]) == ("Ship the parser", "active")
+    assert shown["goal"]["createdAt"].endswith("Z")
+    again = shell.agent("goal", "create", "--objective", "Another")
+    assert again.code == 3
+    assert "Ship the parser" in again.err
+    assert "omo goal drop" in again.err
+    assert shell.agent("goal", "complete").code == 0
+    assert shell.agent("goal", "complete").code == 3
+    assert shell.agent("goal", "get", "--json").json["goal"]["status"] == "complete"
+
+
+def test_what_get_prints_can_be_passed_to_a_checkpoint(shell: Shell, planned: Desk) -> None:
+    printed = shell.agent("goal", "get", "--json").json
+    run = planned.run()
+    plan = run.require_plan()
+    live = snapshots.check(run, plan, plan.goals[0], printed, status="complete")
+    assert live == printed["goal"]
+    assert live["objective"] == POINTER
+
+
+def test_get_writes_not_a_byte(shell: Shell, planned: Desk) -> None:
+    before = planned.files()
+    for argv in (["goal", "get"], ["goal", "get", "--json"], ["state", "show"], ["state", "show", "--json"]):
+        assert shell.agent(*argv).code == 0
+    assert planned.files() == before
+
+
+def test_get_shows_what_it_can_of_a_damaged_journal(shell: Shell, planned: Desk) -> None:
+    ledger = planned.directory("goal") / "ledger.jsonl"
+    ledger.write_text(ledger.read_text().replace("Complete every", "Complete no"))
+    ran = shell.agent("goal", "get", "--json")
+    assert ran.code == 0
+    assert ran.json["goal"]["objective"].startswith("Complete no")
+    assert ran.json["problems"]
+    assert "omo state clear --mode ultragoal --force" in ran.err
+    assert shell.agent("goal", "complete").code == 3
+    assert shell.agent("goal", "drop").code == 3
+    dropped = shell.user("goal", "drop", "--session", SESSION, "--json")
+    assert dropped.code == 0
+    assert Path(dropped.json["kept"]).is_dir()
+
+
+def test_get_does_not_pretend_when_nothing_can_be_read(shell: Shell, planned: Desk) -> None:
+    ledger = planned.directory("goal") / "ledger.jsonl"
+    ledger.unlink()
+    ledger.mkdir()
+    ran = shell.agent("goal", "get", "--json")
+    assert ran.code == 3
+    assert ran.json["error"]["code"] == "unreadable-state"
+    assert "omo goal drop" in ran.json["error"]["fix"]
+
+
+def test_every_answer_names_the_next_step(shell: Shell, desk: Desk) -> None:
+    desk.plan(TWO)
+    made = shell.agent("goal", "create", "--json").json
+    assert made["next"]["command"] == "omo ultragoal complete-goals"
+    assert "Next: " in shell.agent("goal", "resume").out
+
+
+def test_pausing_lets_the_turn_end_and_tells_why(shell: Shell, planned: Desk) -> None:
+    refused = shell.agent("goal", "pause", "--json")
+    assert refused.code == 3
+    assert "classify-blocker" in refused.json["error"]["fix"]
+    assert len(refused.json["error"]["details"]) > 3
+    assert next_stop(shell) == "block"
+    planned.classify()
+    assert shell.agent("goal", "pause").code == 0
+    assert (planned.work()["state"], planned.work()["why"]) == ("paused", "the key is with the user")
+    assert next_stop(shell) == "waiting"
+    assert shell.agent("goal", "resume").code == 0
+    assert planned.work()["state"] == "active"
+    assert next_stop(shell) == "block"
+    assert shell.agent("goal", "pause").code == 3
+
+
+def test_a_resume_that_died_half_way_is_finished_by_the_next(shell: Shell, planned: Desk) -> None:
+    planned.classify()
+    shell.agent("goal", "pause")
+    before = Path(paths.runtime_file(shell.state)).read_bytes()
+    ledger = Path(paths.events_file(shell.state, SESSION))
+    kept = ledger.read_bytes()
+    shell.agent("goal", "resume")
+    Path(paths.runtime_file(shell.state)).write_bytes(before)
+    ledger.write_bytes(kept)
+    assert planned.work()["state"] == "paused"
+    again = shell.agent("goal", "resume", "--json").json
+    assert again["changed"] is False
+    assert planned.work()["state"] == "active"
+
+
+def test_what_the_user_paused_stays_paused_whatever_the_goal_does(shell: Shell, planned: Desk) -> None:
+    change_row(shell, lambda row: session.suspend(row, state="paused", why="the user asked to stop for now"))
+    assert shell.agent("goal", "resume").code == 0
+    assert planned.work()["state"] == "paused"
+    shell.agent("goal", "drop")
+    assert planned.work()["state"] == "paused"
+
+
+def test_a_pause_and_a_resume_give_no_new_budget(shell: Shell, planned: Desk) -> None:
+    change_row(shell, lambda row: session.end(row, state="exhausted", rule="cap"))
+    planned.classify()
+    shell.agent("goal", "pause")
+    shell.agent("goal", "resume")
+    assert planned.work()["state"] != "active"
+    assert planned.row()["ulw"]["enabled"] is False
+
+
+def test_dropping_the_goal_does_not_end_the_plan(shell: Shell, planned: Desk) -> None:
+    ran = shell.agent("goal", "drop", "--json")
+    assert (ran.code, ran.json["goal"]["status"], ran.json["by"]) == (0, "dropped", "agent")
+    assert "does not end the plan" in ran.err
+    assert "2 goals" in ran.err
+    assert next_stop(shell) == "block"
+    assert shell.agent("goal", "get", "--json").json["goal"] is None
+
+
+def test_dropping_a_paused_goal_makes_stop_hold_again(shell: Shell, planned: Desk) -> None:
+    planned.classify()
+    shell.agent("goal", "pause")
+    assert next_stop(shell) == "waiting"
+    shell.agent("goal", "drop")
+    assert next_stop(shell) == "block"
+
+
+def test_completing_the_goal_of_a_plan_needs_its_receipts_and_ends_the_run(shell: Shell, planned: Desk) -> None:
+    refused = shell.agent("goal", "complete", "--json")
+    assert refused.code == 3
+    assert refused.json["error"]["details"] == ["G001 is active", "G002 is pending"]
+    assert "omo ultragoal checkpoint --goal-id G001" in refused.json["error"]["fix"]
+    planned.complete_all()
+    assert shell.agent("goal", "complete").code == 0
+    assert planned.work()["state"] == "done"
+    assert next_stop(shell) == "done"
+
+
+def test_a_goal_is_changed_though_the_plan_cannot_be_read(shell: Shell, planned: Desk) -> None:
+    (planned.directory("ultragoal") / "ledger.jsonl").write_text('{"kind": "plan_created", "seq": 1}\n')
+    ran = shell.agent("goal", "drop")
+    assert ran.code == 0
+    assert "could not be read" in ran.err
+    assert shell.agent("goal", "get", "--json").json["goal"] is None
+
+
+# omo state
+
+
+def test_the_phases_of_a_session(shell: Shell, planned: Desk) -> None:
+    shown = shell.agent("state", "show", "--json").json["phases"]
+    assert {mode: one["phase"] for mode, one in shown.items()} == {
+        "ultraplan": "missing",
+        "ultragoal": "active",
+        "ralph": "missing",
+        "verify": "missing",
+    }
+
+
+def test_from_ultragoal_to_planning_and_back(shell: Shell, planned: Desk) -> None:
+    early = shell.agent("state", "ultragoal", "handoff", "--to", "ultraplan", "--json")
+    assert early.code == 3
+    assert early.json["error"]["fix"] == f"omo state ultragoal write --input '{HANDOFF}'"
+    written = shell.agent("state", "ultragoal", "write", "--input", HANDOFF, "--json").json
+    assert (written["before"], written["phase"]) == ("active", "handoff")
+    assert next_stop(shell) == "waiting"
+    given = shell.agent("state", "ultragoal", "handoff", "--to", "ultraplan", "--json").json
+    assert given["phases"] == {"ultragoal": "handoff", "ultraplan": "planning"}
+    shown = shell.agent("state", "show").out
+    assert "ultragoal  handoff (to ultraplan)" in shown
+    assert "ultraplan  planning (from ultragoal)" in shown
+    back = shell.agent("state", "ultraplan", "handoff", "--to", "ultragoal", "--json").json
+    assert back["phases"] == {"ultraplan": "handoff", "ultragoal": "active"}
+    assert next_stop(shell) == "block"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("{", ["not JSON"]),
+        ("[]", ["list, not an object"]),
+        ("{}", ["current_phase: missing"]),
+        ('{"current_phase": 3}', ["must be text"]),
+        ('{"current_phase": "done"}', ["'done' is no phase", "can be written: handoff"]),
+        ('{"phase": "x", "active": false}', ["phase: not known", "active: not known", "current_phase: missing"]),
+        ('{"current_phase": "handoff", "force": true}', ["force: not known"]),
+    ],
+)
+def test_an_input_that_cannot_be_used_says_everything_that_is_wrong(
+    shell: Shell, planned: Desk, given: str, said: list[str]
+) -> None:
+    ran = shell.agent("state", "ultragoal", "write", "--input", given)
+    assert ran.code == 2
+    assert [one for one in said if one not in ran.err] == []
+    assert "phases" not in planned.row()
+
+
+@pytest.mark.parametrize("phase", ["complete", "pending", "missing"])
+def test_a_derived_phase_cannot_be_written(shell: Shell, planned: Desk, phase: str) -> None:
+    ran = shell.agent("state", "ultragoal", "write", "--input", json.dumps({"current_phase": phase}))
+    assert ran.code == 3
+    assert "follows from the work" in ran.err
+
+
+def test_an_unreadable_plan_is_shown_as_such(shell: Shell, planned: Desk) -> None:
+    (planned.directory("ultragoal") / "ledger.jsonl").write_text('{"kind": "plan_created", "seq": 1}\n')
+    ran = shell.agent("state", "show", "--json")
+    assert (ran.code, ran.json["phases"]["ultragoal"]["phase"]) == (0, "unreadable")
+    assert "omo " in ran.err
+
+
+def test_clearing_says_when_there_is_nothing(shell: Shell) -> None:
+    ran = shell.agent("state", "clear", "--mode", "ultragoal", "--json")
+    assert (ran.code, ran.json["cleared"]) == (0, False)
+    assert "nothing to clear" in shell.agent("state", "clear", "--mode", "ultragoal", "--force").out
+
+
+def test_clearing_an_unfinished_run_needs_force_and_is_recorded(shell: Shell, planned: Desk) -> None:
+    refused = shell.agent("state", "clear", "--mode", "ultragoal", "--json")
+    assert refused.code == 3
+    assert "--force" in refused.json["error"]["fix"]
+    cleared = shell.agent("state", "clear", "--mode", "ultragoal", "--force", "--json")
+    assert (cleared.code, cleared.json["open"], cleared.json["by"]) == (0, 2, "agent")
+    assert all(Path(path).is_dir() for path in cleared.json["kept"])
+    assert "the user is shown it" in cleared.err
+    assert next_stop(shell) == "waiting"
+    last = shell.events()[-1]
+    assert (last["kind"], last["actor"], last["forced"]) == ("cleared", "agent", True)
+
+
+def test_the_user_clears_another_session_by_its_name(shell: Shell, planned: Desk) -> None:
+    other = Desk(shell.project, session="other")
+    other.plan(TWO)
+    other.tell()
+    ran = shell.user("state", "clear", "--mode", "ultragoal", "--force", "--session", "other")
+    assert ran.code == 0
+    assert other.run().plan() is None
+    assert planned.run().require_plan().open_goals
+    assert next_stop(shell) == "block"
+
+
+@pytest.mark.parametrize(
+    ("mode", "code", "fix"),
+    [("verify", 3, "omo verify repair"), ("ralph", 3, "omo state ralph write"), ("all", 2, "--mode ultragoal")],
+)
+def test_other_modes_are_not_cleared_here(shell: Shell, planned: Desk, mode: str, code: int, fix: str) -> None:
+    before = planned.files()
+    ran = shell.agent("state", "clear", "--mode", mode, "--force")
+    assert ran.code == code
+    assert fix in ran.err
+    assert planned.files() == before

@@ -1,0 +1,584 @@
+"""`omo ultragoal` and `omo ledger verify` through the command line: what they print, for people and for programs."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.state import paths
+from omo.ultragoal.plan import POINTER
+from tests.cli.conftest import SESSION, Ran, Shell
+from tests.cli.test_ulw_and_gates import use_blocks
+from tests.ultragoal.gates import valid_gate
+from tests.ultragoal.workshop import ONE, TWO, write_foreign
+
+OLD = "Complete G001: Parse; G002: Check"
+
+
+def directory(shell: Shell) -> Path:
+    return Path(paths.ultragoal_dir(shell.state, SESSION))
+
+
+def plan_bytes(shell: Shell) -> dict[str, bytes]:
+    return {
+        str(one): one.read_bytes() for one in directory(shell).rglob("*") if one.is_file() and one.suffix != ".lock"
+    }
+
+
+def create(shell: Shell, text: str = TWO, *more: str) -> Ran:
+    return shell.agent("ultragoal", "create-goals", "--brief", text, *more)
+
+
+def gate_file(shell: Shell, goal: str) -> str:
+    shell.write(f"{goal}.json", json.dumps(valid_gate(shell.project, goal)))
+    return f"{goal}.json"
+
+
+def checkpoint(shell: Shell, goal: str, status: str = "complete", *more: str) -> Ran:
+    gate = ["--quality-gate-json", gate_file(shell, goal)] if status == "complete" else []
+    return shell.agent(
+        "ultragoal", "checkpoint", "--goal-id", goal, "--status", status, "--evidence", "it was seen", *gate, *more
+    )
+
+
+def finish(shell: Shell) -> None:
+    for goal in shell.agent("ultragoal", "status", "--json").json["goals"]:
+        shell.agent("ultragoal", "complete-goals")
+        assert checkpoint(shell, goal["id"]).code == 0
+
+
+def status(shell: Shell) -> dict[str, Any]:
+    return shell.agent("ultragoal", "status", "--json").json
+
+
+# status
+
+
+def test_status_without_a_plan_is_no_error(shell: Shell) -> None:
+    ran = shell.agent("ultragoal", "status")
+    assert (ran.code, "No ultragoal plan" in ran.out, "create-goals" in ran.out) == (0, True, True)
+    shown = status(shell)
+    assert (shown["exists"], shown["status"]) == (False, "missing")
+    assert not directory(shell).exists(), "looking writes nothing"
+
+
+def test_status_shows_goals_counts_paths_receipts_and_the_next_step(shell: Shell) -> None:
+    create(shell)
+    shell.agent("ultragoal", "complete-goals")
+    checkpoint(shell, "G001")
+    before = plan_bytes(shell)
+    shown = status(shell)
+    assert shown["exists"] is True
+    assert (shown["status"], shown["current_goal"], shown["objective"]) == ("active", "G002", POINTER)
+    assert {name: count for name, count in shown["counts"].items() if count} == {"complete": 1, "active": 1}
+    assert len(shown["counts"]) == 7
+    assert shown["paths"]["ledger"] == str(directory(shell) / "ledger.jsonl")
+    assert [(goal["id"], goal["receipt"], goal["independence"]) for goal in shown["goals"]] == [
+        ("G001", "fresh", "reduced"),
+        ("G002", None, None),
+    ]
+    assert (shown["next"]["action"], shown["next"]["goal_id"]) == ("execute-goal", "G002")
+    assert (shown["final_receipt"], shown["goal_tool"], shown["problems"]) == (None, "active", [])
+    text = shell.agent("ultragoal", "status").out
+    assert "2 goals, 1 active, 1 complete" in text
+    assert "receipt fresh; independence: reduced" in text
+    assert "Next: G002" in text
+    assert plan_bytes(shell) == before
+
+
+@pytest.mark.parametrize(
+    ("moves", "word"),
+    [
+        ([], "pending"),
+        (["complete-goals"], "active"),
+        (["complete-goals", "G001 failed"], "pending"),
+        (["complete-goals", "G001 failed", "complete-goals", "G002 failed"], "failed"),
+        (["complete-goals", "G001 blocked", "complete-goals", "G002 blocked"], "blocked"),
+        (["complete-goals", "G001 complete", "G002 complete"], "complete"),
+    ],
+)
+def test_one_word_says_how_the_whole_plan_stands(shell: Shell, moves: list[str], word: str) -> None:
+    create(shell)
+    for move in moves:
+        goal, _, outcome = move.partition(" ")
+        ran = checkpoint(shell, goal, outcome) if outcome else shell.agent("ultragoal", move)
+        assert ran.code == 0, ran.err
+    assert status(shell)["status"] == word
+
+
+# create-goals
+
+
+def test_creating_answers_with_ids_and_paths_and_never_with_the_plan(shell: Shell) -> None:
+    made = create(shell, TWO, "--json").json
+    assert (made["ok"], made["goals_count"], made["goal_ids"]) == (True, 2, ["G001", "G002"])
+    assert made["goals_path"] == str(directory(shell) / "goals.json")
+    assert (made["goal_mode"], made["archived"], made["next"]) == ("aggregate", None, "omo ultragoal complete-goals")
+    assert "Read the file." not in json.dumps(made)
+
+
+@pytest.mark.parametrize(("text", "said"), [(ONE, "Plan with 1 goal:"), (TWO, "Plan with 2 goals:")])
+def test_creating_counts_in_words(shell: Shell, text: str, said: str) -> None:
+    ran = create(shell, text)
+    assert said in ran.out
+    assert "G001 Parse" in ran.out
+
+
+def test_creating_makes_the_sessions_goal_and_arms_the_session(shell: Shell) -> None:
+    create(shell)
+    assert shell.agent("goal", "get", "--json").json["goal"]["objective"] == POINTER
+    assert shell.row()["work"]["ultragoal"]["open"] == 2
+    assert shell.agent("explain", "stop", "--json").json["rule"] == "block"
+
+
+def test_an_unrelated_goal_is_left_and_said(shell: Shell) -> None:
+    shell.agent("goal", "create", "--objective", "Paint the shed")
+    made = create(shell)
+    assert made.code == 0
+    assert "omo goal drop, then omo goal create" in made.out + made.err
+    assert shell.agent("goal", "get", "--json").json["goal"]["objective"] == "Paint the shed"
+
+
+@pytest.mark.parametrize("name", ["create-goals", "create"])
+def test_the_brief_comes_from_text_file_or_stdin(shell: Shell, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.write("brief.md", "\ufeff" + TWO.replace("\n", "\r\n"))
+    assert shell.agent("ultragoal", name, "--brief-file", "brief.md").code == 0
+    assert [goal["title"] for goal in status(shell)["goals"]] == ["Parse", "Check"]
+    monkeypatch.setattr("sys.stdin", io.StringIO(ONE))
+    assert shell.agent("ultragoal", name, "--from-stdin", "--force").code == 0
+    assert [goal["title"] for goal in status(shell)["goals"]] == ["Parse"]
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        [],
+        ["--brief", ""],
+        ["--brief", " \n "],
+        ["--brief", "@goal: A\n@goal:\n\n@goal: C"],
+        ["--brief-file", "nowhere.md"],
+        ["--brief-file", "."],
+        ["--brief", ONE, "--from-stdin"],
+        ["--brief", ONE, "--goal-mode", "stories"],
+    ],
+)
+def test_a_brief_that_cannot_be_used_is_exit_2_and_writes_nothing(shell: Shell, argv: list[str]) -> None:
+    ran = shell.agent("ultragoal", "create-goals", *argv)
+    assert ran.code == 2
+    assert "fix:" in ran.err
+    assert not directory(shell).exists()
+
+
+def test_an_empty_block_is_named_by_its_number(shell: Shell) -> None:
+    assert "2" in create(shell, "@goal: A\n@goal:\n\n@goal: C").err
+
+
+def test_an_unfinished_plan_is_refused_and_by_force_archived(shell: Shell) -> None:
+    create(shell)
+    before = plan_bytes(shell)
+    refused = create(shell, ONE)
+    assert (refused.code, "2 open goals" in refused.err, "--force" in refused.err) == (3, True, True)
+    assert plan_bytes(shell) == before
+    forced = create(shell, ONE, "--force", "--json").json
+    assert Path(forced["archived"]).is_dir()
+    assert forced["goals_count"] == 1
+
+
+# complete-goals
+
+
+def test_a_goal_is_handed_out_with_everything_needed_to_do_it(shell: Shell) -> None:
+    create(shell)
+    given = shell.agent("ultragoal", "complete-goals", "--json").json
+    assert (given["goal_id"], given["goal_status"], given["started"]) == ("G001", "active", True)
+    assert (given["goal_objective"], given["constraints"]) == ("Read the file.", "Keep the API.")
+    assert (given["all_complete"], given["next_action"], given["objective"]) == (False, "execute-goal", POINTER)
+    text = shell.agent("ultragoal", "complete-goals").out
+    for words in (
+        "Go on with G001: Parse",
+        "Read the file.",
+        "Keep the API.",
+        "gate init --goal-id G001",
+        POINTER[:40],
+    ):
+        assert words in text
+
+
+def test_what_went_wrong_before_is_told_with_the_goal(shell: Shell) -> None:
+    create(shell, ONE)
+    shell.agent("ultragoal", "complete-goals")
+    checkpoint(shell, "G001", "failed")
+    assert shell.agent("ultragoal", "complete-goals", "--json").json["next_action"] == "retry-failed"
+    given = shell.agent("ultragoal", "complete-goals", "--retry-failed", "--json").json
+    assert given["background"] == ["last time: it was seen"]
+
+
+def test_when_all_are_blocked_the_answer_names_the_goal_and_the_way(shell: Shell) -> None:
+    create(shell)
+    for goal in ("G001", "G002"):
+        shell.agent("ultragoal", "complete-goals")
+        checkpoint(shell, goal, "blocked")
+    given = shell.agent("ultragoal", "complete-goals", "--json").json
+    assert (given["next_action"], given["goal_id"], given["all_complete"]) == ("resolve-blockers", "G001", False)
+    assert "--retry-blocked" in given["next"]
+    assert "No goal can be handed out" in shell.agent("ultragoal", "complete-goals").out
+    assert shell.agent("ultragoal", "complete-goals", "--retry-blocked", "--json").json["goal_id"] == "G001"
+
+
+def test_when_all_are_complete_it_says_so(shell: Shell) -> None:
+    create(shell, ONE)
+    finish(shell)
+    given = shell.agent("ultragoal", "complete-goals", "--json").json
+    assert (given["all_complete"], given["next"]) == (True, "omo goal complete")
+    assert "All ultragoal goals are complete." in shell.agent("ultragoal", "complete-goals").out
+
+
+def test_handing_out_goes_on_with_a_paused_goal_and_makes_a_missing_one(shell: Shell) -> None:
+    create(shell)
+    shell.agent("goal", "drop")
+    assert "goal was created" in shell.agent("ultragoal", "complete-goals").err
+    waits = ["--classification", "human_blocked", "--evidence", "the key is with the user"]
+    assert shell.agent("ultragoal", "classify-blocker", *waits).code == 0
+    assert shell.agent("goal", "pause").code == 0
+    assert "active again" in shell.agent("ultragoal", "complete-goals").err
+    assert shell.agent("goal", "get", "--json").json["goal"]["status"] == "active"
+
+
+def test_without_a_plan_there_is_nothing_to_hand_out(shell: Shell) -> None:
+    ran = shell.agent("ultragoal", "complete-goals")
+    assert (ran.code, "create-goals" in ran.err) == (3, True)
+
+
+# checkpoint
+
+
+def test_a_checkpoint_answers_with_its_receipt_and_what_is_next(shell: Shell) -> None:
+    create(shell)
+    shell.agent("ultragoal", "complete-goals")
+    done = checkpoint(shell, "G001", "complete", "--json").json
+    assert (done["goal_id"], done["status"], done["changed"]) == ("G001", "complete", True)
+    assert (done["completion_receipt_kind"], done["independence"]) == ("per-goal", "reduced")
+    assert len(done["quality_gate_hash"]) == 64
+    assert (done["all_complete"], done["incomplete_goal_ids"]) == (False, ["G002"])
+    assert (done["next_goal_id"], done["started_next"], done["next_action"]) == ("G002", True, "execute-goal")
+    last = checkpoint(shell, "G002")
+    assert "final-aggregate receipt" in last.out
+    assert "All ultragoal goals are complete" in last.out
+    assert "omo goal complete" in last.out
+    assert shell.agent("goal", "complete").code == 0
+
+
+def test_the_next_goal_is_named_in_words(shell: Shell) -> None:
+    create(shell)
+    shell.agent("ultragoal", "complete-goals")
+    assert "Next ultragoal goal: G002 Check" in checkpoint(shell, "G001").out
+
+
+@pytest.mark.parametrize(
+    ("outcome", "hint"), [("failed", "omo ultragoal complete-goals --retry-failed"), ("blocked", "--retry-blocked")]
+)
+def test_a_setback_answers_with_the_command_for_it(shell: Shell, outcome: str, hint: str) -> None:
+    create(shell, ONE)
+    shell.agent("ultragoal", "complete-goals")
+    ran = checkpoint(shell, "G001", outcome)
+    assert (ran.code, hint in ran.out) == (0, True)
+
+
+def test_a_replay_says_that_it_stood_already(shell: Shell) -> None:
+    create(shell)
+    shell.agent("ultragoal", "complete-goals")
+    checkpoint(shell, "G001")
+    before = plan_bytes(shell)
+    again = checkpoint(shell, "G001")
+    assert (again.code, "it stood already" in again.out) == (0, True)
+    assert plan_bytes(shell) == before
+
+
+def test_a_replay_brings_a_session_up_that_a_crash_left_behind(shell: Shell) -> None:
+    create(shell)
+    shell.agent("ultragoal", "complete-goals")
+    runtime_file = Path(paths.runtime_file(shell.state))
+    events = Path(paths.events_file(shell.state, SESSION))
+    behind = [(one, one.read_bytes()) for one in (runtime_file, events, directory(shell) / "goals.json")]
+    checkpoint(shell, "G001")
+    for path, raw in behind:
+        path.write_bytes(raw)
+    assert shell.row()["work"]["ultragoal"]["open"] == 2
+    assert checkpoint(shell, "G001", "complete", "--json").json["changed"] is False
+    assert shell.row()["work"]["ultragoal"]["open"] == 1
+    assert shell.agent("ledger", "verify").code == 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (["--goal-id", "G001", "--status", "complete", "--evidence", "seen"], 3),
+        (["--goal-id", "G001", "--status", "complete", "--evidence", "seen", "--quality-gate-json", "{}"], 3),
+        (["--goal-id", "G001", "--status", "complete", "--evidence", "seen", "--quality-gate-json", "no.json"], 2),
+        (["--goal-id", "G001", "--status", "complete", "--evidence", "seen", "--quality-gate-json", "{"], 2),
+        (["--goal-id", "G001", "--status", "completed", "--evidence", "seen"], 2),
+        (["--goal-id", "G001", "--status", "superseded", "--evidence", "seen"], 2),
+        (["--goal-id", "G001", "--status", "pending", "--evidence", "seen"], 2),
+        (["--goal-id", "G001", "--status", "failed", "--evidence", " "], 2),
+        (["--goal-id", "G001", "--status", "failed"], 2),
+        (["--goal-id", "G009", "--status", "failed", "--evidence", "seen"], 2),
+        (["--goal-id", "G001", "--status", "failed", "--evidence", "seen", "--goal-json", "no.json"], 2),
+        (["--goal-id", "G001", "--status", "failed", "--evidence", "seen", "--goal-json", "{}"], 2),
+        (["--status", "failed", "--evidence", "seen"], 2),
+    ],
+)
+def test_a_refused_checkpoint_names_the_remedy_and_writes_nothing(shell: Shell, argv: list[str], code: int) -> None:
+    create(shell)
+    shell.agent("ultragoal", "complete-goals")
+    before = plan_bytes(shell)
+    ran = shell.agent("ultragoal", "checkpoint", *argv)
+    assert ran.code == code, ran.err
+    assert "fix:" in ran.err
+    assert "Traceback" not in ran.err
+    assert plan_bytes(shell) == before
+
+
+def test_a_goal_file_that_is_not_there_is_not_taken_for_a_gate(shell: Shell) -> None:
+    create(shell)
+    shell.agent("ultragoal", "complete-goals")
+    ran = checkpoint(shell, "G001", "failed", "--goal-json", "no.json")
+    assert "--goal-json" in ran.err
+    assert "quality gate" not in ran.err
+
+
+def test_all_defects_of_a_gate_are_said_at_once_for_people_and_programs(shell: Shell) -> None:
+    create(shell, ONE)
+    shell.agent("ultragoal", "complete-goals")
+    gate = valid_gate(shell.project)
+    gate["executorQa"]["status"] = "ok"
+    gate["iteration"]["fullRerun"] = False
+    argv = ["ultragoal", "checkpoint", "--goal-id", "G001", "--status", "complete", "--evidence", "seen"]
+    ran = shell.agent(*argv, "--quality-gate-json", json.dumps(gate), "--json")
+    assert ran.code == 3
+    defects = ran.json["error"]["details"]
+    assert [one.split(":")[0] for one in defects] == ["executorQa.status", "iteration.fullRerun"]
+    text = shell.agent(*argv, "--quality-gate-json", json.dumps(gate)).err
+    assert all(one.split(":")[0] in text for one in defects)
+
+
+def test_a_new_receipt_renews_the_budget_and_one_issued_again_does_not(shell: Shell) -> None:
+    create(shell)
+    shell.agent("ultragoal", "complete-goals")
+    use_blocks(shell, 5)
+    checkpoint(shell, "G001")
+    assert shell.row()["ulw"]["stopBlocks"] == 0
+    use_blocks(shell, 5)
+    assert checkpoint(shell, "G001", "complete", "--evidence", "other words", "--json").json["changed"] is True
+    assert shell.row()["ulw"]["stopBlocks"] == 5
+
+
+def test_the_printed_goal_can_be_passed_back(shell: Shell) -> None:
+    create(shell, ONE)
+    shell.agent("ultragoal", "complete-goals")
+    shell.write("goal.json", shell.agent("goal", "get", "--json").out)
+    assert checkpoint(shell, "G001", "complete", "--goal-json", "goal.json").code == 0
+
+
+def test_the_older_names_of_options_still_work(shell: Shell) -> None:
+    made = create(shell, TWO, "--gjc-goal-mode", "per-story", "--json")
+    assert made.json["goal_mode"] == "per-story"
+    shell.agent("ultragoal", "complete-goals")
+    assert checkpoint(shell, "G001", "failed", "--gjc-goal-json", shell.agent("goal", "get", "--json").out).code == 0
+
+
+def test_a_per_story_plan_ends_by_following_the_next_step(shell: Shell) -> None:
+    create(shell, TWO, "--goal-mode", "per-story")
+    for _ in range(20):
+        step = status(shell)["next"]
+        if step["action"] == "done":
+            break
+        for command in step["command"].split(", then "):
+            ran = checkpoint(shell, step["goal_id"]) if "checkpoint" in command else shell.agent(*command.split()[1:])
+            assert ran.code == 0, (step, ran.err)
+    assert status(shell)["status"] == "complete"
+    assert shell.row()["work"]["ultragoal"]["state"] == "done"
+    assert shell.row()["work"]["ultragoal"]["deny"] == {}
+
+
+# Stop
+
+
+def stop(shell: Shell) -> str:
+    rule: str = shell.agent("explain", "stop", "--json").json["rule"]
+    return rule
+
+
+def next_goal(shell: Shell) -> str:
+    """What a block says first."""
+    said: str = shell.row()["work"]["ultragoal"]["next"]
+    return said.split()[0]
+
+
+def test_stop_blocks_while_goals_are_open_and_names_the_next_one(shell: Shell) -> None:
+    create(shell)
+    assert (stop(shell), next_goal(shell)) == ("block", "G001")
+    shell.agent("ultragoal", "complete-goals")
+    checkpoint(shell, "G001")
+    assert (stop(shell), next_goal(shell)) == ("block", "G002")
+    checkpoint(shell, "G002", "blocked")
+    assert stop(shell) == "block", "blocked alone is the agent's to resolve"
+    waits = ["--classification", "human_blocked", "--goal-id", "G002", "--evidence", "the key is with the user"]
+    shell.agent("ultragoal", "classify-blocker", *waits)
+    assert stop(shell) != "block", "the rest waits for a person"
+    shell.agent("ultragoal", "complete-goals", "--retry-blocked")
+    assert stop(shell) == "block"
+    checkpoint(shell, "G002")
+    assert stop(shell) != "block"
+
+
+def test_stop_is_not_let_go_by_an_edited_plan(shell: Shell) -> None:
+    create(shell, ONE)
+    shell.agent("ultragoal", "complete-goals")
+    path = directory(shell) / "goals.json"
+    path.write_text(path.read_text().replace('"active"', '"complete"'))
+    shell.agent("ultragoal", "complete-goals")
+    assert stop(shell) == "block"
+
+
+# ledger verify and repair
+
+
+def test_ledger_verify_looks_at_every_ledger_of_the_session(shell: Shell) -> None:
+    create(shell, ONE)
+    finish(shell)
+    whole = shell.agent("ledger", "verify", "--json")
+    assert (whole.code, whole.json["problems"]) == (0, [])
+    assert set(whole.json["ledgers"]) == {"session", "goal", "ultragoal"}
+
+
+@pytest.mark.parametrize(
+    ("which", "name", "old", "new"),
+    [
+        ("ultragoal", "ultragoal/goals.json", "complete", "pending"),
+        ("ultragoal", "ultragoal/ledger.jsonl", "it was seen", "it was not seen"),
+        ("ultragoal", "ultragoal/mark.json", '"seq"', '"Seq"'),
+        ("goal", "goal/ledger.jsonl", "Complete", "Forget"),
+        ("goal", "goal/mark.json", '"seq"', '"Seq"'),
+        ("session", "events.jsonl", "active", "done"),
+    ],
+)
+def test_an_edited_file_of_the_session_is_exit_3(shell: Shell, which: str, name: str, old: str, new: str) -> None:
+    create(shell, ONE)
+    finish(shell)
+    path = directory(shell).parent / name
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    ran = shell.agent("ledger", "verify", "--json")
+    assert ran.code == 3
+    assert ran.json["ledgers"][which]
+    assert all(one.startswith(f"{which}: ") for one in ran.json["problems"])
+
+
+def test_a_gate_that_is_gone_or_edited_is_exit_3_and_shown(shell: Shell) -> None:
+    create(shell, ONE)
+    finish(shell)
+    (gate,) = (directory(shell) / "gates").iterdir()
+    gate.write_text("{}")
+    assert "was edited" in shell.agent("ledger", "verify").out
+    gate.unlink()
+    ran = shell.agent("ledger", "verify")
+    assert (ran.code, "is gone" in ran.out) == (3, True)
+    (goal,) = status(shell)["goals"]
+    assert (goal["receipt"], "gone" in goal["stale_because"]) == ("stale", True)
+    assert status(shell)["next"]["action"] == "verify-again"
+    assert shell.agent("goal", "complete").code == 3
+
+
+def test_an_edited_plan_is_shown_repaired_by_the_agent_and_goes_on(shell: Shell) -> None:
+    create(shell)
+    shell.agent("ultragoal", "complete-goals")
+    checkpoint(shell, "G001")
+    path = directory(shell) / "goals.json"
+    path.write_text(path.read_text().replace('"active"', '"complete"'))
+    shown = shell.agent("ultragoal", "status")
+    assert "was edited" in shown.out + shown.err
+    refused = checkpoint(shell, "G002")
+    assert (refused.code, "omo ultragoal repair" in refused.err) == (3, True)
+    done = shell.agent("ultragoal", "repair", "--json")
+    assert (done.code, done.json["stale"], done.json["rows_lost"]) == (0, [], 0)
+    assert shell.agent("ledger", "verify").code == 0
+    assert checkpoint(shell, "G002").code == 0
+    assert shell.agent("goal", "complete").code == 0
+
+
+def test_a_damaged_ledger_is_the_users_to_repair(shell: Shell) -> None:
+    create(shell)
+    shell.agent("ultragoal", "complete-goals")
+    checkpoint(shell, "G001")
+    path = directory(shell) / "ledger.jsonl"
+    path.write_text(path.read_text() + '{"seq": 5, "kind": "goal_checkpointed"}\n')
+    refused = shell.agent("ultragoal", "repair")
+    assert (refused.code, f"omo ultragoal repair --session {SESSION}" in refused.err) == (3, True)
+    done = shell.user("ultragoal", "repair", "--session", SESSION, "--json")
+    assert (done.code, done.json["rows_lost"], done.json["stale"]) == (0, 1, [])
+    assert shell.agent("ledger", "verify").code == 0
+    assert [goal["receipt"] for goal in status(shell)["goals"]] == ["fresh", None]
+
+
+def test_a_ledger_beyond_hope_is_cleared_by_force(shell: Shell) -> None:
+    create(shell)
+    (directory(shell) / "ledger.jsonl").write_text("rubbish\n")
+    assert "omo state clear --mode ultragoal --force" in status(shell)["next"]["command"]
+    refused = shell.user("ultragoal", "repair", "--session", SESSION)
+    assert (refused.code, "omo state clear --mode ultragoal --force" in refused.err) == (3, True)
+    assert shell.user("state", "clear", "--mode", "ultragoal", "--force", "--session", SESSION).code == 0
+    assert create(shell, ONE).code == 0
+    assert shell.agent("ledger", "verify").code == 0
+
+
+# Another tool's plan
+
+
+def foreign(path: Path) -> None:
+    goals = [{"id": "G001", "title": "Parse", "objective": "Read.", "status": "pending"}]
+    write_foreign(path, {"gjcObjective": OLD, "gjcGoalMode": "aggregate", "goals": goals}, {"event": "plan_created"})
+
+
+def test_a_foreign_plan_in_place_is_shown_without_a_write_and_taken_over_by_the_first_change(shell: Shell) -> None:
+    foreign(directory(shell))
+    before = plan_bytes(shell)
+    shown = status(shell)
+    assert (shown["objective"], shown["goals"][0]["title"], shown["problems"]) == (POINTER, "Parse", [])
+    assert shell.agent("ledger", "verify").code == 0
+    assert plan_bytes(shell) == before
+    assert shown["next"]["command"] == "omo ultragoal complete-goals"
+    assert shell.agent("ultragoal", "complete-goals", "--json").json["goal_id"] == "G001"
+    assert len(list(directory(shell).glob("*.taken-over-*"))) == 2
+    assert checkpoint(shell, "G001").code == 0
+    assert shell.agent("goal", "complete").code == 0
+
+
+def test_a_foreign_plan_elsewhere_is_adopted(shell: Shell) -> None:
+    foreign(shell.project / ".gjc" / "_session-x" / "ultragoal")
+    done = shell.agent("ultragoal", "adopt", "--from", ".gjc/_session-x/ultragoal", "--json")
+    assert (done.code, done.json["next"]) == (0, "omo ultragoal complete-goals")
+    finish(shell)
+    assert shell.agent("goal", "complete").code == 0
+
+
+def test_a_plan_of_another_session_is_adopted_by_the_user(shell: Shell) -> None:
+    other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
+    assert shell.run(other, "ultragoal", "create-goals", "--brief", TWO).code == 0
+    refused = shell.agent("ultragoal", "adopt", "--from", "other")
+    assert (refused.code, "was at work" in refused.err) == (3, True)
+    done = shell.user("ultragoal", "adopt", "--from", "other", "--session", SESSION)
+    assert (done.code, "2 goals open" in done.out) == (0, True)
+    assert shell.row()["work"]["ultragoal"]["open"] == 2
+    assert "ultragoal" not in shell.row("other")["work"]
+    unknown = shell.user("ultragoal", "adopt", "--from", "nobody", "--session", SESSION)
+    assert (unknown.code, "nobody" in unknown.err) == (2, True)
+
+
+def test_what_a_brief_says_cannot_drive_the_terminal(shell: Shell) -> None:
+    create(shell, "@goal: \x1b[31mred\x07\nDo it \x1b]0;pwn\x07now.")
+    for argv in (["status"], ["complete-goals"]):
+        assert not set("\x1b\x07") & set(shell.agent("ultragoal", *argv).out)

@@ -1,0 +1,170 @@
+"""`omo ultragoal steer`, `classify-blocker`, `record-review-blockers` and `review`, as they are typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.state import ledger, paths
+from tests.cli.conftest import SESSION, Shell
+from tests.ultragoal.gates import valid_gate
+
+BRIEF = "@goal: Parse\nRead the file.\n@goal: Check\nCheck each row."
+WHY = ("--evidence", "what was seen", "--rationale", "why this follows")
+SPEC = """
+- Rows with a wrong date must be refused, and the message names the row and its number.
+- An empty file gives an empty report and exit code 0, and nothing is written to disk.
+- When two rows share an id, then the later one wins and a warning says which was dropped.
+"""
+
+
+@pytest.fixture
+def planned(shell: Shell) -> Shell:
+    assert shell.agent("ultragoal", "create-goals", "--brief", BRIEF).code == 0
+    return shell
+
+
+def rows(shell: Shell) -> list[dict[str, Any]]:
+    return ledger.rows(str(Path(paths.ultragoal_dir(shell.state, SESSION)) / "ledger.jsonl"))
+
+
+def denied(shell: Shell) -> dict[str, str]:
+    told: dict[str, str] = shell.row()["work"]["ultragoal"]["deny"]
+    return told
+
+
+def files(shell: Shell) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in Path(shell.state).rglob("*") if path.is_file()}
+
+
+def test_steer_says_what_it_did_and_what_is_next(planned: Shell) -> None:
+    ran = planned.agent(
+        "ultragoal", "steer", "--kind", "add_subgoal", "--title", "A", "--objective", "B", *WHY, "--json"
+    )
+    assert ran.code == 0
+    assert (ran.json["kind"], ran.json["goal_id"]) == ("add_subgoal", "G003")
+    assert ran.json["next"] == "omo ultragoal complete-goals"
+    said = planned.agent(
+        "ultragoal", "steer", "--kind", "reorder_pending", "--order-json", '["G003","G002","G001"]', *WHY
+    )
+    assert said.out.splitlines()[0] == "Pending goals in order: G003, G002, G001"
+    assert said.out.splitlines()[-1].startswith("Next: G003 A is next")
+
+
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [
+        ((), 2),
+        (("--kind", "complete_goal", *WHY), 2),
+        (("--kind", "annotate_ledger"), 2),
+        (("--kind", "split_subgoal", "--goal-id", "G001", *WHY), 2),
+        (("--kind", "mark_blocked_superseded", "--goal-id", "G001", *WHY), 3),
+    ],
+)
+def test_a_refused_steering_has_a_row_and_a_remedy(planned: Shell, typed: tuple[str, ...], code: int) -> None:
+    ran = planned.agent("ultragoal", "steer", *typed)
+    assert ran.code == code
+    assert "fix:" in ran.err
+    assert rows(planned)[-1]["kind"] == "steering_rejected"
+
+
+def test_a_pause_that_was_allowed_is_denied_again_after_a_refused_steering(planned: Shell) -> None:
+    planned.agent("ultragoal", "complete-goals")
+    assert "pause" in denied(planned)
+    evidence = ("--evidence", "the user has to enter the key", "--goal-id", "G001")
+    said = planned.agent("ultragoal", "classify-blocker", "--classification", "human_blocked", *evidence)
+    assert "omo goal pause is allowed" in said.out
+    assert "pause" not in denied(planned)
+    assert planned.agent("ultragoal", "steer", "--kind", "delete_goal", *WHY).code == 2
+    assert "pause" in denied(planned)
+
+
+def test_a_resolvable_blocker_allows_nothing(planned: Shell) -> None:
+    planned.agent("ultragoal", "complete-goals")
+    evidence = ("--evidence", "the fixture is out of date")
+    ran = planned.agent("ultragoal", "classify-blocker", "--classification", "resolvable", *evidence, "--json")
+    assert ran.code == 0
+    assert ran.json["classification"] == "resolvable"
+    assert "allows nothing" in ran.json["allows"]
+    assert "pause" in denied(planned)
+
+
+def test_a_review_blocker_is_named_truthfully(planned: Shell) -> None:
+    planned.agent("ultragoal", "complete-goals")
+    typed = ("ultragoal", "record-review-blockers", "--goal-id", "G001", "--evidence", "it was seen", "--objective")
+    first = planned.agent(*typed, "Bad rows are refused.", "--json").json
+    planned.agent(*typed, "Another finding.")
+    again = planned.agent(*typed, "bad rows are  refused.", "--json").json
+    assert (first["goal_id"], first["deduplicated"], first["blocked_goal_status"]) == ("G003", False, "review_blocked")
+    assert (again["goal_id"], again["deduplicated"]) == ("G003", True)
+    planned.agent(*typed, "A third one.")
+    assert planned.agent(*typed, "A fourth one.").code == 3
+
+
+def review(shell: Shell, *typed: str, qa: object = None) -> Any:
+    if qa is not None:
+        shell.write("qa.json", json.dumps(qa))
+        typed = (*typed, "--executor-qa-json", "qa.json")
+    return shell.agent("ultragoal", "review", *typed, "--json")
+
+
+def test_the_exit_code_is_the_verdict(shell: Shell) -> None:
+    shell.write("spec.md", SPEC)
+    qa = valid_gate(shell.project, "review")["executorQa"]
+    passed = review(shell, "--spec", "spec.md", qa=qa)
+    assert (passed.code, passed.json["verdict"], passed.json["contractStrength"]) == (0, "pass", "strong")
+    weak = review(shell, qa=qa)
+    assert (weak.code, weak.json["verdict"]) == (4, "inconclusive: weak-contract")
+    assert (weak.json["weakContractCapApplied"], weak.json["contractStrength"]) == (True, "thin-derived")
+    failed = review(shell, "--spec", "spec.md")
+    assert (failed.code, failed.json["verdict"], failed.json["cleanPassEligible"]) == (3, "fail", True)
+    assert failed.json["findings"][0]["severity"] == "blocker"
+    assert failed.json["base"] == "HEAD"
+
+
+def test_an_empty_spec_never_passes(shell: Shell) -> None:
+    shell.write("spec.md", "")
+    ran = review(shell, "--spec", "spec.md", qa=valid_gate(shell.project, "review")["executorQa"])
+    assert (ran.code, ran.json["contractStrength"], ran.json["cleanPassEligible"]) == (4, "thin", False)
+
+
+def test_review_only_leaves_every_byte_as_it_was(planned: Shell) -> None:
+    before = files(planned)
+    assert review(planned).code == 3
+    assert review(planned, qa=valid_gate(planned.project, "review")["executorQa"]).code == 4
+    assert files(planned) == before
+
+
+def test_review_only_needs_no_session(shell: Shell) -> None:
+    ran = shell.user("ultragoal", "review", "--json")
+    assert (ran.code, ran.json["verdict"]) == (3, "fail")
+    assert not Path(shell.state).exists()
+
+
+def test_review_start_makes_goals_of_findings(shell: Shell) -> None:
+    qa = {**valid_gate(shell.project, "review")["executorQa"], "blockers": ["the date is wrong"]}
+    ran = review(shell, "--mode", "review-start", qa=qa)
+    assert (ran.code, ran.json["blockerGoalIds"]) == (3, ["G001"])
+    assert "complete-goals" in ran.json["next"]
+    assert shell.row()["work"]["ultragoal"]["state"] == "active"
+    assert shell.agent("ultragoal", "complete-goals", "--json").json["goal_id"] == "G001"
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [("--mode", "fix"), ("--pr", "x"), ("--pr", "1", "--branch", "b"), ("--spec", "gone.md"), ("--branch", "b")],
+)
+def test_what_cannot_be_reviewed_is_refused(shell: Shell, typed: tuple[str, ...]) -> None:
+    assert shell.agent("ultragoal", "review", *typed).code == 2
+    assert not Path(shell.state).exists()
+
+
+def test_findings_are_told_in_words_too(shell: Shell) -> None:
+    ran = shell.agent("ultragoal", "review")
+    assert ran.code == 3
+    assert ran.out.startswith("fail: worktree ")
+    assert "against HEAD, contract thin-derived" in ran.out
+    assert "no executor QA was supplied" in ran.out

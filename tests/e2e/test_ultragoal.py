@@ -1,0 +1,196 @@
+"""A plan of three goals in the real client, from the brief to the final receipt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from omo.state.journal import Journal
+from omo.state.paths import ultragoal_dir
+from tests.e2e.client import Terminal
+from tests.e2e.conftest import NO_COOLDOWN, Stage
+from tests.e2e.scripted_model import Request, Turn, call, say, told
+from tests.ultragoal.gates import valid_gate
+
+pytestmark = pytest.mark.client
+
+BRIEF = """\
+Keep the README in plain words.
+
+@goal: Say how to install it
+The README has an installation section.
+
+@goal: Say how to use it
+The README has a section on use.
+
+@goal: Say who may use it
+The README names the licence.
+"""
+ASK = {
+    "questions": [
+        {
+            "question": "Which licence?",
+            "header": "Licence",
+            "multiSelect": False,
+            "options": [{"label": "MIT", "description": "short"}, {"label": "GPL", "description": "long"}],
+        }
+    ]
+}
+
+
+def bash(command: str) -> Turn:
+    return call("Bash", command=command)
+
+
+def review(name: str) -> Turn:
+    return call(
+        "Agent", description=name, prompt=f"review as {name}", subagent_type=f"omo:{name}", run_in_background=False
+    )
+
+
+def checkpoint(stage: Stage, goal: str, *, blockers: tuple[str, ...] = ()) -> Callable[[Request], Turn]:
+    """The agent writes its evidence now, while the goal is under way, and cites it."""
+
+    def step(request: Request) -> Turn:
+        gate = valid_gate(stage.project, goal)
+        gate["architectReview"]["blockers"] = list(blockers)
+        path = stage.home / f"{goal}.json"
+        path.write_text(json.dumps(gate), "utf-8")
+        return bash(
+            f"omo ultragoal checkpoint --goal-id {goal} --status complete --evidence 'the section is there' "
+            f"--quality-gate-json '{path}'"
+        )
+
+    return step
+
+
+def rows(stage: Stage, session: str) -> list[dict[str, Any]]:
+    state = str(stage.state)
+    journal = Journal(ultragoal_dir(state, session), state)
+    assert journal.problems() == []
+    return journal.rows()
+
+
+def plan(stage: Stage, session: str) -> dict[str, Any]:
+    shown: dict[str, Any] = json.loads((stage.state / "sessions" / session / "ultragoal" / "goals.json").read_text())
+    return shown
+
+
+def started(stage: Stage) -> list[Turn]:
+    brief = stage.home / "brief.md"
+    brief.write_text(BRIEF, "utf-8")
+    return [bash(f"omo ultragoal create-goals --brief-file '{brief}'"), bash("omo ultragoal complete-goals")]
+
+
+def open_terminal(stage: Stage, prompt: str) -> Terminal:
+    terminal = stage.open("--allowedTools", "Bash", "Agent", env=NO_COOLDOWN)
+    terminal.submit(prompt)
+    return terminal
+
+
+def test_three_goals_from_the_brief_to_the_final_receipt(stage: Stage) -> None:
+    stage.model.agent(told("review as architect"), say("CLEAR in all three lanes."))
+    stage.model.agent(told("review as qa"), say("Nothing broke."))
+    stage.model.script(
+        *started(stage),
+        say("That should be all."),  # a premature stop
+        call("AskUserQuestion", **ASK),  # a question, refused
+        review("architect"),
+        review("qa"),
+        checkpoint(stage, "G001", blockers=("the section lies about Windows",)),  # a gate that fails, then is mended
+        checkpoint(stage, "G001"),
+        bash(
+            "omo ultragoal record-review-blockers --goal-id G002 --title 'Mend the example' "
+            "--objective 'The example in the README runs' --evidence 'it does not run as printed'"
+        ),
+        bash("omo ultragoal complete-goals"),
+        checkpoint(stage, "G003"),
+        checkpoint(stage, "G004"),
+        bash("omo ultragoal status --json"),
+        bash("omo goal complete"),
+        say("Everything is proven."),
+    )
+    terminal = open_terminal(stage, "work through the brief")
+    terminal.wait_for("Everything is proven.", timeout=120)
+    terminal.wait_for("the work is done")
+    assert stage.model.overruns == 0
+    (session,) = stage.sessions
+    results = stage.tool_results()
+    assert any("no question is put to the user now" in one for one in results)
+    assert any("the section lies about Windows" in one for one in results)
+    goals = {goal["id"]: goal for goal in plan(stage, session)["goals"]}
+    assert {name: goal["status"] for name, goal in goals.items()} == {
+        "G001": "complete",
+        "G002": "superseded",
+        "G003": "complete",
+        "G004": "complete",
+    }
+    receipts = {name: goal["completionVerification"] for name, goal in goals.items() if goal["status"] == "complete"}
+    assert {name: (one["receiptKind"], one["independence"]) for name, one in receipts.items()} == {
+        "G001": ("per-goal", "full"),
+        "G003": ("per-goal", "reduced"),
+        "G004": ("final-aggregate", "reduced"),
+    }
+    assert [row["kind"] for row in rows(stage, session)] == [
+        "plan_created",
+        "goal_started",
+        "goal_checkpointed",
+        "goal_started",
+        "review_blockers_recorded",
+        "goal_started",
+        "goal_checkpointed",
+        "goal_started",
+        "goal_checkpointed",
+    ]
+    kinds = stage.kinds(session)
+    assert (kinds.count("blocked:block"), kinds[-1]) == (1, "allowed:done")
+    assert stage.row(session)["work"]["ultragoal"]["state"] == "done"
+
+
+def test_a_question_asked_three_times_ends_the_turn_and_is_put_before_the_user(stage: Stage) -> None:
+    ask = call("AskUserQuestion", **ASK)
+    stage.model.script(*started(stage), ask, ask, ask, say("I need an answer."), say("Again?"))
+    terminal = open_terminal(stage, "work through the brief")
+    terminal.wait_for(lambda screen: "Which licence?" in screen and "I need an answer." in screen, timeout=60)
+    (session,) = stage.sessions
+    assert stage.kinds(session)[-1] == "allowed:waiting"
+    assert stage.row(session)["work"]["ultragoal"]["state"] == "waiting"
+
+
+def test_a_subagent_cannot_checkpoint(stage: Stage) -> None:
+    steps = [
+        *started(stage),
+        call(
+            "Agent", description="do it", prompt="close the goal", subagent_type="omo:executor", run_in_background=False
+        ),
+    ]
+    stage.model.script(*steps, bash("omo ultragoal checkpoint --goal-id G001 --status blocked --evidence 'no licence'"))
+    stage.model.agent(
+        told("close the goal"),
+        bash("omo ultragoal checkpoint --goal-id G001 --status failed --evidence 'too hard'"),
+        say("It was refused."),
+    )
+    run = stage.prompt("work through the brief", env={"OMO_MAX_STOP_BLOCKS": "1"})
+    assert "too hard" not in json.dumps(rows(stage, run.session_id))
+    assert [row["status"] for row in rows(stage, run.session_id) if row["kind"] == "goal_checkpointed"] == ["blocked"]
+    assert "denied" in stage.kinds(run.session_id)
+
+
+def test_a_pause_needs_a_blocker_that_only_a_person_can_remove(stage: Stage) -> None:
+    stage.model.script(
+        *started(stage),
+        bash("omo goal pause"),
+        bash("omo ultragoal classify-blocker --classification human_blocked --evidence 'the user must pick a licence'"),
+        bash("omo goal pause"),
+        say("I wait for you."),
+    )
+    run = stage.prompt("work through the brief")
+    refused, allowed = stage.tool_results()[2], stage.tool_results()[4]
+    assert "needs a blocker that only a person can remove" in refused
+    assert "paused" in allowed
+    assert run.result == "I wait for you."
+    assert stage.kinds(run.session_id)[-1] == "allowed:waiting"
+    assert stage.row(run.session_id)["work"]["ultragoal"]["state"] == "paused"

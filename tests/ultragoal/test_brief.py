@@ -1,0 +1,312 @@
+"""Where a story begins, what its title and objective are, and which briefs are refused."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from omo.errors import BadInput
+from omo.ultragoal.brief import LONGEST_TEXT, MOST_GOALS, Brief, Story, parse
+
+INTAKE = """Never touch the legacy importer.
+
+@goal: Parse the intake CSVs
+Ingest the CSVs and reject malformed rows.
+
+Run `make check`, "quoted" and $HOME stay as they are.
+
+@goal: Normalize records
+Map rows onto the schema.
+
+@goal: Export the report
+"""
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    return [(story.title, story.objective) for story in parse(text).stories]
+
+
+def refusal(text: str) -> BadInput:
+    with pytest.raises(BadInput) as caught:
+        parse(text)
+    assert "omo ultragoal create-goals" in caught.value.fix
+    return caught.value
+
+
+def defects(text: str) -> list[str]:
+    found = refusal(text).details["defects"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_a_brief_of_three_goals_with_constraints_before_them() -> None:
+    brief = parse(INTAKE)
+    assert brief.preamble == "Never touch the legacy importer."
+    assert brief.stories == [
+        Story(
+            "Parse the intake CSVs",
+            'Ingest the CSVs and reject malformed rows.\n\nRun `make check`, "quoted" and $HOME stay as they are.',
+        ),
+        Story("Normalize records", "Map rows onto the schema."),
+        Story("Export the report", "Export the report"),
+    ]
+    assert brief.text == INTAKE.strip()
+    assert (brief.near_misses, brief.cut_titles) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["@goal: Title", "@goal:Title", "@goal Title", "@goal\tTitle", "@goal:\t Title \t", "@goal   Title"],
+)
+def test_lines_that_begin_a_goal(line: str) -> None:
+    assert pairs(f"before\n{line}\nbody\n") == [("Title", "body")]
+    assert pairs(f"{line}\nbody") == [("Title", "body")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "@goalish: Title",
+        "@goals: Title",
+        "@goal-foo",
+        "@goal.foo",
+        "@goal/foo",
+        "@goal_foo",
+        "@goal\u00a0Title",
+        "@goal\u3000Title",
+        "@goal\u200b: Title",
+        "@goal\x0bTitle",
+        "@goal：Title",
+        "@Goal: Title",
+        "@GOAL: Title",
+        "@@goal: Title",
+        " @goal: Title",
+        "\t@goal: Title",
+        "\u00a0@goal: Title",
+        "\u200b@goal: Title",
+        "see @goal: Title",
+        "`@goal: Title`",
+        "- @goal: Title",
+        "goal: Title",
+    ],
+)
+def test_lines_that_are_text(line: str) -> None:
+    (story,) = parse(f"@goal: One\nbefore\n{line}\nafter").stories
+    assert story == Story("One", f"before\n{line}\nafter")
+    (alone,) = parse(f"{line}\nafter").stories
+    assert alone.objective == f"{line}\nafter".strip()
+
+
+def test_an_indented_first_line_stays_text_however_often_the_brief_is_read() -> None:
+    brief = parse("\n\n   @goal: Not a goal\nrest\n\n")
+    assert [story.title for story in brief.stories] == ["@goal: Not a goal"]
+    assert brief.text == "   @goal: Not a goal\nrest"
+    assert parse(brief.text).stories == brief.stories
+
+
+@pytest.mark.parametrize("text", ["@goal\x0c", "@goal\u00a0", "a\n@goal\x85"])
+def test_a_text_is_not_trimmed_into_a_goal(text: str) -> None:
+    assert parse(parse(text).text).stories == parse(text).stories
+
+
+@pytest.mark.parametrize("opening", ["@goal", "@goal:", "@goal: ", "@goal \t", "@goal: \u200b\x07"])
+def test_a_goal_without_title_borrows_the_first_line_that_says_something_and_keeps_it(opening: str) -> None:
+    assert pairs(f"{opening}\n\n  First line\n\nSecond") == [("First line", "First line\n\nSecond")]
+
+
+def test_without_a_delimiter_the_whole_brief_is_one_goal() -> None:
+    brief = parse("\n\n# Ship it\n\nAll of it.\n")
+    assert brief.stories == [Story("# Ship it", "# Ship it\n\nAll of it.")]
+    assert brief.preamble == ""
+
+
+def test_blank_lines_inside_an_objective_are_kept_and_those_around_it_are_not() -> None:
+    assert pairs("@goal: A\n\n\none\n\n\ntwo\n\n\n@goal: B\n\n\n") == [("A", "one\n\n\ntwo"), ("B", "B")]
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("@goal:\n@goal: B\nb", [1]),
+        ("@goal: A\na\n@goal", [2]),
+        ("@goal: A\n@goal:  \n \t \n@goal: C\n@goal\n\n", [2, 4]),
+        ("preamble\n@goal\n", [1]),
+        ("@goal: \u200b\n\u200b\x1b\n@goal: B", [1]),
+    ],
+)
+def test_every_empty_block_is_named_by_its_number_at_once(text: str, numbers: list[int]) -> None:
+    assert [int(re.findall(r"block (\d+)", said)[0]) for said in defects(text)] == numbers
+
+
+def test_an_empty_block_is_named_with_its_line() -> None:
+    assert defects("one\r\n\r\n@goal: A\r\n@goal:\r\n") == ["@goal block 2 (line 4) has neither a title nor a text"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\r\n\t\n", "\u00a0", "\ufeff\n", "\u200b\x1b"])
+def test_a_blank_brief_is_refused(text: str) -> None:
+    assert "blank" in refusal(text).message
+
+
+@pytest.mark.parametrize(("length", "title"), [(80, "x" * 80), (81, "x" * 77 + "..."), (5000, "x" * 77 + "...")])
+def test_only_titles_over_80_characters_are_cut(length: int, title: str) -> None:
+    long = "x" * length
+    assert pairs(f"@goal: {long}\nbody") == [(title, "body")]
+    assert pairs(f"@goal: {long}") == [(title, long)]
+    assert pairs(f"@goal\n{long}") == [(title, long)]
+    assert pairs(long) == [(title, long)]
+
+
+def test_objectives_are_never_cut() -> None:
+    body = "y" * 150_000
+    assert pairs(f"@goal: A\n{body}") == [("A", body)]
+
+
+def test_a_title_whose_end_is_in_no_objective_is_told() -> None:
+    long = "x" * 81
+    assert parse(f"@goal: A\na\n@goal: {long}\nbody").cut_titles == [
+        "G002: the title was cut at 80 characters; the objective does not hold its end"
+    ]
+    assert parse(f"@goal: {long}").cut_titles == []
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        ("A\tB", "A B"),
+        ("\x1b[2JAll goals are complete", "[2JAll goals are complete"),
+        ("A\u202eB", "A B"),
+        ("A\u2028B", "A B"),
+        ("Größe 漢字 🙂", "Größe 漢字 🙂"),
+    ],
+)
+def test_a_title_is_one_line_without_control_characters(written: str, title: str) -> None:
+    assert pairs(f"@goal: {written}\nbody") == [(title, "body")]
+    assert pairs(f"@goal\n{written}")[0][0] == title
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("@goal: A\x00", "NUL at character 9"),
+        ("a" * (LONGEST_TEXT + 1), f"{LONGEST_TEXT + 1} characters"),
+        ("caf\udce9", "UTF-8 at character 4"),
+        ("@goal: A\n" * (MOST_GOALS + 1), f"{MOST_GOALS + 1} @goal blocks"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(text: str, said: str) -> None:
+    assert said in defects(text)[0]
+
+
+def test_several_reasons_are_told_at_once() -> None:
+    assert len(defects("\0\udce9" * LONGEST_TEXT)) == 3
+    assert len(defects("@goal:\n" * (MOST_GOALS + 2))) == MOST_GOALS + 1  # as many as there may be goals, and the rest
+
+
+def test_the_largest_brief_is_read() -> None:
+    assert len(parse("@goal: A\n" * MOST_GOALS).stories) == MOST_GOALS
+    assert len(pairs("a" * LONGEST_TEXT)[0][1]) == LONGEST_TEXT
+
+
+def test_a_byte_order_mark_hides_no_goal() -> None:
+    assert pairs("\ufeff@goal: A\na\n\ufeff@goal: B\nb") == [("A", "a"), ("B", "b")]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_make_no_difference(end: str) -> None:
+    assert parse(INTAKE.replace("\n", end)) == parse(INTAKE)
+    assert pairs(f"@goal{end}Title{end}") == [("Title", "Title")]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("  @goal: Title", "first column"),
+        ("\t@goal Title", "first column"),
+        ("- @goal: Title", "first column"),
+        ("## @goal: Title", "first column"),
+        ("> @goal", "first column"),
+        ("**@goal:** Title", "first column"),
+        ("\u200b@goal: Title", "first column"),
+        ("@Goal: Title", "small letters"),
+        ("@GOAL Title", "small letters"),
+        ("@ goal: Title", "small letters"),
+        ("@goals: Title", "after @goal"),
+        ("@goal\u00a0Title", "after @goal"),
+        ("@goal：Title", "after @goal"),
+    ],
+)
+def test_a_line_that_may_have_been_meant_as_a_goal_is_told(line: str, why: str) -> None:
+    (said,) = parse(f"@goal: One\n{line}\nmore").near_misses
+    assert said.startswith("line 2: ")
+    assert why in said
+
+
+@pytest.mark.parametrize("line", ["the @goal: syntax", "@goalish: x", "@goal-foo", "@goalkeeper saves", "goal: Title"])
+def test_a_line_that_only_mentions_the_word_is_not_told(line: str) -> None:
+    assert parse(f"@goal: One\n{line}").near_misses == []
+
+
+def test_near_misses_are_few_short_and_printable() -> None:
+    notes = parse("\n".join(["  @goal: " + "\x1b[2J" * 900] * 30)).near_misses
+    assert (len(notes), notes[-1]) == (21, "and 10 more")
+    assert all(len(note) < 200 and note.isprintable() for note in notes)
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40)
+TITLES = WORDS.map(lambda text: " ".join("".join(c if c.isprintable() else " " for c in text).split())).filter(bool)
+LINES = st.one_of(WORDS, st.sampled_from(["", "  @goal: x", "@goals:", "\t@goal", "@Goal", "#"]))
+BODIES = st.lists(LINES, max_size=5).map(lambda lines: "\n".join(lines).strip())
+
+
+def is_plain(body: str) -> bool:
+    lines = re.split("\r\n|\n|\r", body)
+    return "\r" not in body and "\ufeff" not in body and not any(re.match(r"@goal([: \t]|$)", one) for one in lines)
+
+
+def is_said(body: str) -> bool:
+    return any(letter.isprintable() and not letter.isspace() for letter in body)
+
+
+@given(
+    st.lists(st.tuples(TITLES, BODIES.filter(is_plain)), min_size=1, max_size=5), st.sampled_from(["\n", "\r\n", "\r"])
+)
+def test_stories_written_down_are_the_stories_read(written: list[tuple[str, str]], end: str) -> None:
+    assume(not any(body.endswith("\r") for _, body in written))
+    text = "\n".join(f"@goal: {title}\n{body}" for title, body in written)
+    expected = [(title, body if is_said(body) else title) for title, body in written]
+    assert pairs(text.replace("\n", end)) == expected
+
+
+PIECES = st.sampled_from(
+    ["@goal", ":", " ", "\t", "\n", "\r\n", "\r", "Title", "x" * 90, "\u00a0", "\ufeff", "\u200b", "\x0c", "\x85", "s"]
+)
+
+
+def read(text: str) -> Brief | None:
+    try:
+        return parse(text)
+    except BadInput:
+        return None
+
+
+@given(st.lists(PIECES, max_size=25).map("".join))
+def test_whatever_is_read_is_usable_and_reads_the_same_again(text: str) -> None:
+    brief = read(text)
+    if brief is None:
+        return
+    again = parse(brief.text)
+    assert (again.stories, again.preamble, again.text) == (brief.stories, brief.preamble, brief.text)
+    for story in brief.stories:
+        assert 1 <= len(story.title) <= 80
+        assert story.title.isprintable()
+        assert is_said(story.objective)
+        assert story.objective == story.objective.strip()
+
+
+@given(st.lists(PIECES, max_size=25).map("".join))
+def test_crlf_and_lf_give_the_same(text: str) -> None:
+    plain = text.replace("\r", "")
+    assert read(plain.replace("\n", "\r\n")) == read(plain)

@@ -1,0 +1,163 @@
+"""`omo ultragoal gate`: a gate to fill in, and an inspection that agrees with the checkpoint and writes nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Shell
+from tests.cli.conftest import shell as shell  # the fixture, under its own name
+from tests.ultragoal.gates import Gate, valid_gate
+
+BRIEF = "@goal: Parse\nRead the files.\n@goal: Export\nWrite the report."
+
+
+@pytest.fixture
+def planned(shell: Shell) -> Shell:
+    assert shell.agent("ultragoal", "create-goals", "--brief", BRIEF).code == 0
+    assert shell.agent("ultragoal", "complete-goals").code == 0
+    return shell
+
+
+def everything(root: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def validate(shell: Shell, gate: Gate, *more: str) -> tuple[int, str]:
+    ran = shell.agent(
+        "ultragoal", "gate", "validate", "--goal-id", "G001", "--quality-gate-json", json.dumps(gate), *more
+    )
+    return ran.code, ran.out + ran.err
+
+
+def test_init_writes_a_gate_that_git_does_not_see_and_says_how_to_check_it(planned: Shell) -> None:
+    ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--json")
+    path = planned.project / ".sisyphus" / "evidence" / "G001" / "gate.json"
+    assert (ran.code, ran.json["path"]) == (0, ".sisyphus/evidence/G001/gate.json")
+    assert (
+        json.loads(path.read_text(encoding="utf-8"))["executorQa"]["contractCoverage"][0]["obligation"]
+        == "Read the files."
+    )
+    assert ran.json["validate"].startswith("omo ultragoal gate validate --goal-id G001")
+    seen = subprocess.run(["git", "status", "--short"], cwd=planned.project, capture_output=True, text=True, check=True)
+    assert ".sisyphus" not in seen.stdout
+
+
+def test_init_does_not_replace_a_gate_unless_told_to(planned: Shell) -> None:
+    path = planned.project / "gate.json"
+    path.write_text("half filled in")
+    ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", "gate.json")
+    assert (ran.code, path.read_text()) == (3, "half filled in")
+    assert "--force" in ran.err
+    assert planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", "gate.json", "--force").code == 0
+    assert path.read_text().startswith("{")
+
+
+@pytest.mark.parametrize("out", ["../gate.json", "/tmp/x/gate.json", ".sisyphus/cc-omo/gate.json", "away/gate.json"])
+def test_init_writes_inside_the_project_only(planned: Shell, tmp_path: Path, out: str) -> None:
+    (planned.project / "away").symlink_to(tmp_path)
+    ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", out)
+    assert ran.code == 2
+    assert not (tmp_path / "gate.json").exists()
+
+
+def test_init_where_nothing_can_be_written_is_refused_in_words(planned: Shell) -> None:
+    ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", "value/gate.json")
+    assert ran.code == 2
+    assert "cannot be written" in ran.err
+
+
+def test_init_asks_for_the_suite_where_computer_control_changed(planned: Shell) -> None:
+    (planned.project / ".sisyphus" / "omo.json").write_text('{"computer_control": ["native"]}')
+    assert "kill-switch-bypass" not in planned.agent("ultragoal", "gate", "init", "--goal-id", "G001").out
+    planned.write("native.c", "no")
+    (planned.project / "native").mkdir()
+    planned.write("native/mouse.c", "int x;")
+    ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", "second.json")
+    assert "native/mouse.c" in ran.out
+    assert "kill-switch-bypass" in (planned.project / "second.json").read_text()
+
+
+def test_the_printed_path_works_from_where_it_was_printed(planned: Shell) -> None:
+    below = planned.project / "sub"
+    below.mkdir()
+    from_below = Shell(planned.project, planned.capsys, {"OMO_PROJECT_DIR": str(planned.project)}, planned.now)
+    from_below.project = below
+    ran = from_below.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--json")
+    again = from_below.agent(
+        "ultragoal", "gate", "validate", "--goal-id", "G001", "--quality-gate-json", ran.json["path"]
+    )
+    assert again.code == 3
+    assert "does not pass" in again.err
+
+
+def test_a_goal_that_does_not_exist_is_named(planned: Shell) -> None:
+    ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G007")
+    assert ran.code == 2
+    assert "G007" in ran.err
+
+
+def test_validate_passes_a_clean_gate_and_writes_nothing(planned: Shell) -> None:
+    gate = valid_gate(planned.project)
+    before = everything(planned.project)
+    code, said = validate(planned, gate, "--json")
+    assert code == 0
+    assert json.loads(said)["artifacts"] == ["artifacts/G001/api-report.txt", "artifacts/G001/attack-report.txt"]
+    assert everything(planned.project) == before
+
+
+def test_validate_lists_every_defect_and_writes_nothing(planned: Shell) -> None:
+    gate = valid_gate(planned.project)
+    gate["architectReview"]["codeStatus"] = "WATCH"
+    gate["executorQa"]["artifactRefs"][0]["path"] = "gone.txt"
+    gate["iteration"]["blockers"] = ["one test fails"]
+    before = everything(planned.project)
+    code, said = validate(planned, gate)
+    assert code == 3
+    assert "3 defects" in said
+    for place in ("architectReview.codeStatus", "executorQa.artifactRefs[0].path", "iteration.blockers"):
+        assert f"- {place}: " in said
+    assert everything(planned.project) == before
+
+
+SPOILT: dict[str, Callable[[Gate], object]] = {
+    "clean": lambda gate: None,
+    "not clean": lambda gate: gate["architectReview"].update(recommendation="COMMENT"),
+    "unknown key": lambda gate: gate.update(extra=1),
+    "missing file": lambda gate: gate["executorQa"]["artifactRefs"][0].update(path="gone.txt"),
+    "foreign file": lambda gate: gate["executorQa"]["artifactRefs"][0].update(path="/etc/hostname"),
+    "inline only": lambda gate: gate["executorQa"]["artifactRefs"][1].update(path=" ", inlineEvidence="x"),
+    "bad link": lambda gate: gate["executorQa"]["contractCoverage"][0].update(surfaceEvidenceRefs=["x"]),
+    "no rerun": lambda gate: gate["iteration"].update(fullRerun=False),
+    "half a character": lambda gate: gate["iteration"].update(remark="\ud800"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_validate_and_checkpoint_agree(planned: Shell, name: str) -> None:
+    gate = valid_gate(planned.project)
+    SPOILT[name](gate)
+    code, said = validate(planned, gate)
+    ran = planned.agent(
+        *("ultragoal", "checkpoint", "--goal-id", "G001", "--status", "complete", "--evidence", "done"),
+        *("--quality-gate-json", json.dumps(gate)),
+    )
+    assert ran.code == code == (0 if name == "clean" else 2 if name == "half a character" else 3)
+    defects = [line for line in said.splitlines() if line.startswith("  - ")]
+    assert [line for line in ran.err.splitlines() if line.startswith("  - ")] == defects
+
+
+def test_what_validate_let_pass_for_one_goal_does_not_pass_for_the_next(planned: Shell) -> None:
+    gate = valid_gate(planned.project)
+    done = planned.agent(
+        *("ultragoal", "checkpoint", "--goal-id", "G001", "--status", "complete", "--evidence", "done"),
+        *("--quality-gate-json", json.dumps(gate)),
+    )
+    assert done.code == 0
+    ran = planned.agent("ultragoal", "gate", "validate", "--goal-id", "G002", "--quality-gate-json", json.dumps(gate))
+    assert ran.code == 3
+    assert "already proves goal" in ran.err

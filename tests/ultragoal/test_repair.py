@@ -1,0 +1,297 @@
+"""Bringing a plan back: what was changed by hand is seen, never believed, and mended without losing a receipt."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from omo.errors import OmoError, Refused
+from omo.ultragoal import clearing, goal_tool, summary
+from omo.ultragoal.repair import Repaired, repair
+from omo.ultragoal.run import publish
+from tests.ultragoal.workshop import ONE, THREE, TWO, Workshop
+
+Lines = list[bytes]
+
+
+FORGED = b'{"seq": 5, "ts": "t", "kind": "goal_checkpointed", "goalId": "G002", "status": "complete", "evidence": "e"}'
+
+
+def lines(shop: Workshop) -> Lines:
+    return shop.ledger.read_bytes().split(b"\n")[:-1]
+
+
+def put(shop: Workshop, found: Lines) -> None:
+    shop.ledger.write_bytes(b"".join(line + b"\n" for line in found))
+
+
+def at_work(shop: Workshop) -> Workshop:
+    """Rows: plan_created, started G001, checkpointed G001, started G002, a note."""
+    shop.create(THREE)
+    shop.hand_out()
+    shop.complete("G001")
+    shop.steer("annotate_ledger")
+    return shop
+
+
+def mended(shop: Workshop) -> Repaired:
+    return repair(shop.run("user"))
+
+
+# The views
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text: text.replace('"pending"', '"complete"'),
+        lambda text: text.replace("Write the report.", "Write nothing."),
+        lambda text: text.replace('"version": 1', '"version": 2'),
+        lambda text: json.dumps({**json.loads(text), "goals": []}),
+        lambda text: json.dumps({**json.loads(text), "more": 1}),
+        lambda text: json.dumps({key: value for key, value in json.loads(text).items() if key != "ledger"}),
+        lambda text: text.replace('"seq": 5', '"seq": 4'),
+        lambda text: text.replace('"seq": 5', '"seq": 99'),
+        lambda text: text.replace('"seq": 5', '"seq": "5"'),
+        lambda text: "[]",
+        lambda text: "{",
+        lambda text: "",
+    ],
+)
+def test_an_edited_view_is_seen_and_not_believed(shop: Workshop, edit: Callable[[str], str]) -> None:
+    at_work(shop)
+    before = shop.statuses()
+    shop.goals_json.write_text(edit(shop.goals_json.read_text(encoding="utf-8")), encoding="utf-8")
+    (problem,) = shop.run().problems()
+    assert "goals.json" in problem
+    assert shop.statuses() == before
+    with shop.refused("changed by hand", "omo ultragoal repair"):
+        shop.complete("G002")
+
+
+def test_the_agent_may_repair_a_view_and_receipts_stay_fresh(shop: Workshop) -> None:
+    at_work(shop)
+    edited = shop.goals_json.read_text().replace('"pending"', '"complete"')
+    shop.goals_json.write_text(edited)
+    receipt = shop.receipt("G001")
+    done = repair(shop.run("agent"))
+    assert "goals.json was written anew" in done.what[0]
+    assert shop.run().problems() == []
+    assert (shop.receipt("G001"), shop.stale("G001")) == (receipt, "")
+    assert shop.statuses() == {"G001": "complete", "G002": "active", "G003": "pending"}
+    (kept,) = shop.directory.glob("goals.json.corrupt-*")
+    assert kept.read_text() == edited
+    assert shop.kinds()[-1] == "repaired"
+    shop.complete("G002")
+    shop.complete("G003")
+    assert shop.final() == "G003"
+
+
+def test_any_change_also_writes_the_view_anew_and_keeps_the_edited_one(shop: Workshop) -> None:
+    at_work(shop)
+    shop.goals_json.write_text("{}")
+    shop.set_back("G002", "failed")
+    assert shop.run().problems() == []
+    assert [one.read_text() for one in shop.directory.glob("goals.json.corrupt-*")] == ["{}"]
+
+
+def test_a_whole_plan_needs_no_repair(shop: Workshop) -> None:
+    at_work(shop)
+    for by in ("agent", "user"):
+        with shop.refused("needs no repair"):
+            repair(shop.run(by))
+
+
+def test_without_a_plan_there_is_nothing_to_repair(shop: Workshop) -> None:
+    with pytest.raises(Refused, match="no ultragoal plan"):
+        mended(shop)
+
+
+# A project that was moved
+
+
+def test_a_moved_project_is_refused_until_it_is_repaired(shop: Workshop, tmp_path: Path) -> None:
+    at_work(shop)
+    base = shop.plan().repository["base"]
+    shop.root.rename(tmp_path / "moved")
+    shop.root = tmp_path / "moved"
+    with shop.refused("was made for", "omo ultragoal repair"):
+        shop.hand_out()
+    done = repair(shop.run("agent"))
+    assert str(tmp_path / "moved") in done.what[0]
+    assert shop.plan().repository["base"] == base, "where the work began does not move with it"
+    assert shop.stale("G001") == ""
+    shop.finish()
+    assert shop.final() == "G003"
+
+
+# The ledger
+
+
+def edit_receipt(found: Lines) -> Lines:
+    return [*found[:2], found[2].replace(b'"independence": "reduced"', b'"independence": "full"'), *found[3:]]
+
+
+DAMAGE: dict[str, tuple[Callable[[Lines], Lines], dict[str, str], int]] = {
+    # how, what is left of the plan, how many rows could not be believed
+    "a note edited": (
+        lambda found: [*found[:4], found[4].replace(b"seen", b"SEEN")],
+        {"G001": "complete", "G002": "active", "G003": "pending"},
+        1,
+    ),
+    "a start edited": (
+        lambda found: [*found[:3], found[3].replace(b"G002", b"G003"), *found[4:]],
+        {"G001": "complete", "G002": "pending", "G003": "pending"},
+        1,
+    ),
+    "a checkpoint edited": (edit_receipt, {"G001": "active", "G002": "active", "G003": "pending"}, 1),
+    "a row removed": (
+        lambda found: [*found[:3], *found[4:]],
+        {"G001": "active", "G002": "pending", "G003": "pending"},
+        1,
+    ),
+    "the last row cut": (
+        lambda found: found[:4],
+        {"G001": "complete", "G002": "pending", "G003": "pending"},
+        1,
+    ),
+    "rubbish put in": (
+        lambda found: [*found[:3], b"rubbish", *found[3:]],
+        {"G001": "complete", "G002": "active", "G003": "pending"},
+        0,
+    ),
+    "a forged row put in": (
+        lambda found: [
+            *found[:4],
+            FORGED,
+            *found[4:],
+        ],
+        {"G001": "complete", "G002": "active", "G003": "pending"},
+        1,
+    ),
+    "a row copied to the end": (
+        lambda found: [*found, found[1]],
+        {"G001": "complete", "G002": "active", "G003": "pending"},
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize(("harm", "left", "lost"), DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_ledger_is_seen_and_the_user_keeps_what_is_vouched_for(
+    shop: Workshop, harm: Callable[[Lines], Lines], left: dict[str, str], lost: int
+) -> None:
+    at_work(shop)
+    put(shop, harm(lines(shop)))
+    damaged = shop.ledger.read_bytes()
+    assert shop.run().journal.problems()
+    with shop.refused("changed by hand", "the user"):
+        shop.complete("G002")
+    with shop.refused("for the user to say", "omo ultragoal repair --session abc123", "--force"):
+        repair(shop.run("agent"))
+    done = mended(shop)
+    assert (shop.statuses(), done.lost) == (left, lost)
+    assert shop.run().problems() == []
+    assert shop.kinds()[-1] == "repaired"
+    (kept,) = shop.directory.glob("ledger.jsonl.damaged-*")
+    assert kept.read_bytes() == damaged, "the bytes are kept"
+
+
+def test_receipts_in_vouched_rows_survive_and_the_damaged_rows_does_not(shop: Workshop) -> None:
+    at_work(shop).complete("G002")
+    shop.complete("G003")
+    first = shop.receipt("G001")
+    found = lines(shop)
+    at = next(number for number, line in enumerate(found) if b'"goalId": "G002", "status": "complete"' in line)
+    put(shop, [*found[:at], found[at].replace(b"it was seen", b"IT WAS SEEN"), *found[at + 1 :]])
+    mended(shop)
+    assert (shop.receipt("G001"), shop.stale("G001")) == (first, "")
+    assert shop.goal("G002").status == "active"
+    assert shop.final() is None, "what covered the lost receipt covers it no longer"
+    shop.complete("G002")
+    assert shop.final() == "G002"
+    assert goal_tool.complete(shop.run()).changed
+
+
+def test_times_and_actors_outlive_a_repair(shop: Workshop) -> None:
+    at_work(shop)
+    before = [(row["kind"], row["ts"], row["actor"]) for row in shop.rows()]
+    put(shop, [*lines(shop), b"rubbish"])
+    mended(shop)
+    after = [(row["kind"], row["ts"], row["actor"]) for row in shop.rows()]
+    assert after[:-1] == before
+    assert after[-1][::2] == ("repaired", "user")
+
+
+def test_a_missing_mark_is_damage_that_costs_no_row(shop: Workshop) -> None:
+    at_work(shop)
+    before = shop.statuses()
+    (shop.directory / "mark.json").unlink()
+    assert "no longer says where the ledger ends" in shop.run().problems()[0]
+    with shop.refused("changed by hand"):
+        shop.complete("G002")
+    assert mended(shop).lost == 0
+    assert shop.statuses() == before
+    assert shop.run().problems() == []
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda shop: shop.ledger.write_bytes(b""),
+        lambda shop: shop.ledger.unlink(),
+        lambda shop: shop.ledger.write_bytes(b"rubbish\n"),
+        lambda shop: put(shop, lines(shop)[1:]),
+        lambda shop: put(shop, [lines(shop)[0].replace(b"Parse", b"PARSE"), *lines(shop)[1:]]),
+    ],
+    ids=["emptied", "deleted", "rubbish", "without its beginning", "its beginning edited"],
+)
+def test_a_ledger_beyond_hope_is_cleared_and_its_bytes_are_kept(
+    shop: Workshop, harm: Callable[[Workshop], object]
+) -> None:
+    at_work(shop)
+    harm(shop)
+    for by in ("agent", "user"):
+        with shop.refused("omo state clear --mode ultragoal --force"):
+            repair(shop.run(by))
+    before = shop.files()
+    cleared = clearing.clear(shop.run("user"), force=True)
+    assert cleared is not None
+    (kept,) = (Path(one) for one in cleared.kept if "/ultragoal." in one)
+    assert {name: (kept / name).read_bytes() for name in before} == before
+    shop.create(ONE)
+    shop.finish()
+    assert shop.final() == "G001"
+
+
+def test_a_plan_whose_directory_is_gone_is_said_to_be_gone(shop: Workshop) -> None:
+    at_work(shop)
+    summary.tell(shop.run())
+    shutil.rmtree(shop.directory)
+    step = shop.step()
+    assert (step.action, step.command) == ("repair", "omo state clear --mode ultragoal --force")
+    for by in ("agent", "user"):
+        with pytest.raises(OmoError, match="nothing is left"):
+            repair(shop.run(by))
+
+
+def test_work_goes_on_after_a_repair(shop: Workshop) -> None:
+    shop.create(TWO)
+    shop.hand_out()
+    put(shop, [*lines(shop), b"rubbish"])
+    mended(shop)
+    shop.hand_out()
+    shop.finish()
+    assert shop.final() == "G002"
+    assert shop.run().problems() == []
+
+
+def test_what_is_published_twice_is_the_same(shop: Workshop) -> None:
+    at_work(shop)
+    before = shop.files()
+    publish(shop.run())
+    assert shop.files() == before

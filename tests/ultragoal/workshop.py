@@ -1,0 +1,190 @@
+"""A project with a plan that is really worked on: goals handed out, gates passed, receipts issued."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.errors import OmoError, Refused
+from omo.state import paths, runtime
+from omo.ultragoal import brief, creation, goal_tool, loop, receipts, steering, summary
+from omo.ultragoal.blockers import Recorded, classify, record_review_blockers
+from omo.ultragoal.checkpoint import Done, checkpoint
+from omo.ultragoal.next_step import Step, next_step
+from omo.ultragoal.plan import Goal, Plan
+from omo.ultragoal.run import Run
+from tests.ultragoal.gates import Gate, valid_gate
+
+NOW = 1_771_780_801.0  # long before any file of a test was written
+SESSION = "abc123"
+LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64, "max_hours": 8.0}
+ONE = "@goal: Parse\nRead the file."
+TWO = f"Keep the API.\n{ONE}\n@goal: Check\nCheck each row."
+THREE = f"{TWO}\n@goal: Write\nWrite the report."
+SEEN = "it was seen to work"
+WHY = {"evidence": "what was seen on the way", "rationale": "why this follows"}
+
+
+@dataclass
+class Workshop:
+    root: Path
+    session: str = SESSION
+    now: float = NOW
+    gates: dict[tuple[str, str], Gate] = field(default_factory=dict)
+
+    @property
+    def state(self) -> str:
+        return str(self.root / ".sisyphus" / "cc-omo")
+
+    @property
+    def directory(self) -> Path:
+        return Path(paths.ultragoal_dir(self.state, self.session))
+
+    @property
+    def ledger(self) -> Path:
+        return self.directory / "ledger.jsonl"
+
+    @property
+    def goals_json(self) -> Path:
+        return self.directory / "goals.json"
+
+    def run(self, by: str = "agent", **changes: Any) -> Run:
+        self.now += 1
+        return Run(self.state, str(self.root), self.session, by, self.now, 5.0, limits=dict(LIMITS), **changes)
+
+    def plan(self) -> Plan:
+        return self.run().require_plan()
+
+    def goal(self, name: str) -> Goal:
+        return self.plan().goal(name)
+
+    def statuses(self) -> dict[str, str]:
+        return {goal.id: goal.status for goal in self.plan().goals}
+
+    def rows(self) -> list[dict[str, Any]]:
+        return self.run().journal.rows()
+
+    def kinds(self) -> list[str]:
+        return [row["kind"] for row in self.rows()]
+
+    def create(self, text: str = TWO, mode: str = "aggregate", **more: Any) -> Plan:
+        made, _ = creation.create_goals(self.run(), brief.parse(text), mode=mode, **{"force": False, **more})
+        if goal_tool.current(self.state, self.session) is None:
+            goal_tool.create(self.run())
+        return made
+
+    def hand_out(self, **how: bool) -> Goal | None:
+        return loop.hand_out(self.run(), **how).goal
+
+    def gate(self, name: str) -> Gate:
+        """Valid, and the same each time in one run: a replay hands in the same one."""
+        plan = self.run().plan()
+        run = plan.run if plan else ""
+        if (run, name) not in self.gates:
+            self.gates[run, name] = valid_gate(self.root, name, salt=run)
+        return self.gates[run, name]
+
+    def complete(self, name: str, evidence: str = SEEN, *, gate: object = None, by: str = "agent") -> Done:
+        given = self.gate(name) if gate is None else gate
+        return checkpoint(self.run(by), name, status="complete", evidence=evidence, goal_json=None, gate=given)
+
+    def set_back(self, name: str, status: str, evidence: str = "it does not work yet") -> Done:
+        return checkpoint(self.run(), name, status=status, evidence=evidence, goal_json=None, gate=None)
+
+    def finish(self) -> None:
+        """Every goal that can be handed out is done."""
+        while (goal := self.hand_out()) is not None:
+            self.complete(goal.id)
+
+    def steer(self, kind: str, **options: str) -> dict[str, Any]:
+        return steering.steer(self.run(), steering.Attempt(kind=kind, **{**WHY, **options}))
+
+    def supersede(self, name: str) -> None:
+        self.steer("mark_blocked_superseded", goal_id=name)
+
+    def add(self, title: str = "More") -> str:
+        row = self.steer("add_subgoal", title=title, objective=f"Do this too: {title}.")
+        return str(row["goalIds"][0])
+
+    def classify(self, classification: str = "human_blocked", goal: str | None = None) -> None:
+        classify(self.run(), classification, evidence="the key is with the user", goal_id=goal)
+
+    def review(self, name: str, objective: str = "The parser must refuse bad rows.") -> Recorded:
+        found = "the review found bad rows"
+        return record_review_blockers(self.run(), name, objective=objective, evidence=found, title=None)
+
+    def step(self) -> Step:
+        return next_step(summary.standing(self.run()))
+
+    def stale(self, name: str) -> str:
+        plan = self.plan()
+        return receipts.problem(plan, plan.goal(name), str(self.directory))
+
+    def final(self) -> str | None:
+        found = receipts.final(self.plan(), str(self.directory))
+        return found.id if found else None
+
+    def receipt(self, name: str) -> dict[str, Any]:
+        found = self.goal(name).receipt
+        assert found is not None
+        return found
+
+    def told(self) -> dict[str, Any]:
+        """What hooks read of the plan."""
+        return runtime.part(runtime.part(runtime.session(self.state, self.session) or {}, "work"), "ultragoal")
+
+    def note(self, **event: Any) -> None:
+        """A row of the session's ledger, as a hook writes it."""
+        self.now += 1
+        runtime.change_session(
+            self.state,
+            self.session,
+            lambda row: runtime.Change(None, row or {}, [event]),
+            actor="hook",
+            now=self.now,
+            wait=5,
+        )
+
+    def files(self) -> dict[str, bytes]:
+        """Every byte of the plan; the lock holds none."""
+        found = sorted(path for path in self.directory.rglob("*") if path.is_file() and path.suffix != ".lock")
+        return {str(path.relative_to(self.directory)): path.read_bytes() for path in found}
+
+    @contextlib.contextmanager
+    def refused(self, *said: str, kind: type[OmoError] = Refused) -> Iterator[None]:
+        """The block is refused in these words with a remedy, and every byte of the plan stays as it was."""
+        before = self.files()
+        with pytest.raises(kind) as caught:
+            yield
+        defects = caught.value.details.get("defects", [])
+        whole = " ".join([caught.value.message, caught.value.fix, *(defects if isinstance(defects, list) else [])])
+        for words in said:
+            assert words in whole, whole
+        assert caught.value.fix
+        assert self.files() == before
+
+    def put_foreign(self, document: dict[str, Any], *rows: dict[str, Any], text: str = "") -> None:
+        """A plan in the shape of another tool, where ours would be."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        write_foreign(self.directory, document, *rows, text=text)
+
+
+def write_foreign(directory: Path, document: dict[str, Any], *rows: dict[str, Any], text: str = "") -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "goals.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    (directory / "ledger.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    if text:
+        (directory / "brief.md").write_text(text + "\n", encoding="utf-8")
+
+
+def make(root: Path) -> Workshop:
+    root.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    return Workshop(root)
