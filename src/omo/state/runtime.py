@@ -1,6 +1,6 @@
 """`runtime.local.json`: what is on, per session. The only file a hook needs to decide.
 
-The file keeps one layout: its first line lists the sessions that are live, then one session a line. The launcher
+The file keeps one layout: its first line lists the sessions that are live or fenced, then one session a line. The launcher
 reads that first line without starting Python; everything else reads it as the JSON it is.
 """
 
@@ -136,12 +136,17 @@ def ledger_problems(state: str, session_id: str) -> list[str]:
 def render(runtime: Json) -> str:
     """The layout the launcher relies on."""
     sessions = runtime["sessions"]
-    live = sorted(_launcher_name(key) for key, row in sessions.items() if isinstance(row, dict) and needs_hooks(row))
-    first = f'{{"version": {VERSION}, "live": {dumps(live)}, "sessions": {{'
+    fenced = _listed(sessions, is_fenced)
+    index = f'"live": {dumps(_listed(sessions, needs_hooks))}' + (f', "fenced": {dumps(fenced)}' if fenced else "")
+    first = f'{{"version": {VERSION}, {index}, "sessions": {{'
     lines = [f"{dumps(key)}: {dumps(row)}" for key, row in sessions.items()]
-    rest = {key: value for key, value in runtime.items() if key not in ("version", "live", "sessions")}
+    rest = {key: value for key, value in runtime.items() if key not in ("version", "live", "fenced", "sessions")}
     end = "}" + "".join(f", {dumps(key)}: {dumps(value)}" for key, value in rest.items()) + "}"
     return "\n".join([first, ",\n".join(lines), end]) + "\n"
+
+
+def _listed(sessions: Json, holds: Callable[[Json], bool]) -> list[str]:
+    return sorted(_launcher_name(key) for key, row in sessions.items() if isinstance(row, dict) and holds(row))
 
 
 def _launcher_name(session_id: str) -> str:
@@ -227,7 +232,7 @@ def _checked(runtime: Json | None, state: str) -> Json:
     version = runtime.setdefault("version", VERSION)
     path = paths.runtime_file(state)
     if not isinstance(version, int) or isinstance(version, bool) or not isinstance(runtime.get("sessions"), dict):
-        raise Unreadable(f"{path} does not have the shape of a runtime file", path=path)
+        raise Unreadable(f"{path} does not have the shape of a runtime file", fix=store.MOVE_AWAY, path=path)
     if version > VERSION:
         raise Newer(f"{path} has version {version}, this omo knows {VERSION}", fix="update the plugin", path=path)
     return runtime

@@ -103,7 +103,7 @@ def parse(raw: bytes, path: str) -> Json:
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"{path} is not valid JSON: {error}", fix=MOVE_AWAY, path=path) from None
     if not isinstance(value, dict):
-        raise Unreadable(f"{path} holds {type(value).__name__}, not an object", path=path)
+        raise Unreadable(f"{path} holds {type(value).__name__}, not an object", fix=MOVE_AWAY, path=path)
     return value
 
 
