@@ -189,7 +189,7 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
 def adopt(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
     plan = adoption.adopt_from(run, arguments.source, os.path.join(context.cwd, arguments.source))
-    notes = _create_goal(run) if plan.open_goals else []
+    notes = [*adoption.notes(run), *(_create_goal(run) if plan.open_goals else [])]
     step = summary.tell(run)
     data: dict[str, Any] = {"run": plan.run, "from": arguments.source, "goals_path": run.snapshot, "next": step.command}
     text = (

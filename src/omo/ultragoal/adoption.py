@@ -49,6 +49,15 @@ def _take_over(run: Run, path: str) -> Plan:
     return run.require_plan()
 
 
+def notes(run: Run) -> list[str]:
+    """What was filled in or left out when the plan was taken over from another tool."""
+    taken = next((row["takenOver"] for row in run.journal.rows() if "takenOver" in row), None)
+    if taken is None:
+        return []
+    skipped = [f"{taken['skippedRows']} rows of its ledger could not be read"] if taken["skippedRows"] else []
+    return [*taken["notes"], *skipped]
+
+
 def adopt(run: Run, other: str) -> Plan:
     """The plan moves: no two sessions own one."""
     if other == run.session:

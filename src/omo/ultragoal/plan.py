@@ -276,9 +276,6 @@ def _adopted(plan: Plan | None, row: Row) -> Plan:
 
 
 def _repaired(plan: Plan | None, row: Row) -> Plan:
-    """A ledger that begins after a repair carries over what was left of the old one."""
-    if "plan" in row:
-        plan = parse(row["plan"])
     plan = _there(plan, row)
     plan.repository = row.get("repository", plan.repository)
     return plan
@@ -358,24 +355,3 @@ def render(plan: Plan) -> Row:
 def render_goal(goal: Goal) -> Row:
     shown = {name: getattr(goal, attribute) for name, attribute in _NAMES}
     return {name: value for name, value in shown.items() if value not in (None, "")}
-
-
-def parse(shown: Row) -> Plan:
-    """The way back from `render`."""
-    goals = []
-    for one in shown["goals"]:
-        given = {attribute: one[name] for name, attribute in _NAMES if name in one}
-        goals.append(Goal(**given))
-    return Plan(
-        run=shown["run"],
-        session=shown["session"],
-        brief=shown["brief"],
-        constraints=shown["constraints"],
-        goal_mode=shown["goalMode"],
-        objective=shown["objective"],
-        aliases=list(shown["objectiveAliases"]),
-        repository=dict(shown["repository"]),
-        created_at=shown["createdAt"],
-        updated_at=shown["updatedAt"],
-        goals=goals,
-    )

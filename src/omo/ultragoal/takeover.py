@@ -33,6 +33,7 @@ def rows_of(found: ForeignPlan, *, run: str, session: str, repository: Row) -> l
         "objectiveAliases": [alias for alias in found.aliases if alias != found.migrated_from],
         "repository": repository,
         "goals": goals,
+        "takenOver": {"notes": found.notes, "skippedRows": found.skipped_rows},
     }
     if found.migrated_from is None:
         return [created]

@@ -10,7 +10,6 @@ from omo.ultragoal.gate.models import SURFACES, Artifact, SurfaceEvidence
 from omo.ultragoal.gate.proof import EXEMPT, FILE, INLINE, METADATA, RECEIPT, REPLAY, Prover
 from omo.ultragoal.gate.rows import Matrix, Row
 
-LIVE = ("web", "cli", "native")
 # What may stand behind an artifact, by what it is cited for.
 BASES = {
     "web": (FILE, REPLAY),
