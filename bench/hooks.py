@@ -23,6 +23,9 @@ HOOKS = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))[
 PROMPT = "please look at the parser and tell me why the second test is slow, then suggest a fix"
 
 
+FENCED = 'cd src && sed -i "s/a/b/" a.py && git commit -qm "never rm -rf" 2>&1 | tail -3 > /dev/null'
+
+
 class Case:
     def __init__(self, name: str, event: str, project: Path, against: str, bound: float, **fields: object) -> None:
         self.name = name
@@ -88,9 +91,9 @@ def undisturbed(times: tuple[float, ...]) -> float:
 
 
 def all_cases(directory: Path) -> list[Case]:
-    names = ("empty", "quiet", "other", "active", "active and writing", "active and planned")
+    names = ("empty", "quiet", "other", "active", "active and writing", "active and planned", "active and fenced")
     projects = [directory / name for name in names]
-    empty, quiet, other, active, writing, planned = projects
+    empty, quiet, other, active, writing, planned, fenced = projects
     for project in projects:
         (project / "src" / "deep").mkdir(parents=True)
     write = {"tool_name": "Write", "tool_input": {"file_path": "src/a.py", "content": "x = 1\n" * 50}}
@@ -130,7 +133,10 @@ def all_cases(directory: Path) -> list[Case]:
         ),
         Case("Stop, blocks", "Stop", writing, "node -e 0", 1.2),
         Case("AskUserQuestion, refused", "PreToolUse", planned, "node -e 0", 1.2, **asked),
-        Case("Bash, parsed", "PreToolUse", planned, "node -e 0", 1.5, **bash('git commit -m "omo goal complete"')),
+        Case("Bash, parsed", "PreToolUse", planned, "node -e 0", 1.2, **bash('git commit -m "omo goal complete"')),
+        Case("Bash, fenced, plain", "PreToolUse", fenced, "node -e 0", 1.2, **bash("git status --short")),
+        Case("Bash, fenced, parsed", "PreToolUse", fenced, "node -e 0", 1.2, **bash(FENCED)),
+        Case("Write, fenced", "PreToolUse", fenced, "python3 -I -S -c pass", 3, **write),
     ]
 
 
@@ -139,8 +145,8 @@ def bash(command: str) -> dict[str, object]:
 
 
 def prepare(cases: list[Case], environ: dict[str, str]) -> None:
-    """`quiet`: somebody's finished run. `other`: another session's live one. `active`: this session's, with a plan too
-    where it is `planned`."""
+    """`quiet`: somebody's finished run. `other`: another session's live one. `active`: this session's, with a plan of
+    goals where it is `planned`, a plan session where it is `fenced`."""
     for case in cases:
         state = case.project / ".sisyphus" / "cc-omo"
         if case.project.name == "empty" or state.exists():
@@ -151,15 +157,22 @@ def prepare(cases: list[Case], environ: dict[str, str]) -> None:
             clock(event.argv, event.stdin.replace(b"3f0e5c1a", session), case.project, environ)
         if not state.exists():
             sys.exit("bench: the hooks wrote no state; is the environment ready?")
+        run = {"run": "r1", "state": "active", "open": 2, "total": 3}
         if case.project.name == "active and planned":
-            open_a_run(state / "runtime.local.json")
+            add_work(state, "ultragoal", {**run, "deny": {"ask": "no", "complete": "no"}})
+        if case.project.name == "active and fenced":
+            fence = {"touch": ["src/**"], "never": ["src/gen/**"], "root": str(case.project), "spec": "plan.md"}
+            add_work(state, "ultraplan", {**run, "fence": fence})
 
 
-def open_a_run(runtime: Path) -> None:
-    """An open plan of goals, as the hooks see it."""
-    run = {"run": "r1", "state": "active", "open": 2, "total": 3, "deny": {"ask": "no", "complete": "no"}}
-    text = runtime.read_text(encoding="utf-8")
-    runtime.write_text(text.replace('"work": {', f'"work": {{"ultragoal": {json.dumps(run)}, '), encoding="utf-8")
+def add_work(state: Path, kind: str, summary: dict[str, object]) -> None:
+    """An open run of a workflow, as the hooks see it."""
+    runtime = state / "runtime.local.json"
+    text = runtime.read_text(encoding="utf-8").replace('"work": {', f'"work": {{"{kind}": {json.dumps(summary)}, ')
+    if "fence" in summary:
+        live, rest = text.split('], "sessions"', 1)
+        text = live + live[live.index("[") :].join(['], "fenced": ', '], "sessions"']) + rest
+    runtime.write_text(text, encoding="utf-8")
 
 
 def clock(argv: list[str], stdin: bytes, cwd: Path, environ: dict[str, str]) -> float:

@@ -70,6 +70,21 @@ is_live() {
     *) return 0 ;; # not the layout we write: let Python read it
     esac
     names=${index#*\[}
+    is_named
+}
+
+# Does a plan session with an open fence run? Then every shell command is looked at. Python knows an odd layout.
+is_fenced() {
+    case $index in
+    '{"version": 1, "live": ['*'], "fenced": ["'*) names=${index#*'"fenced": '\[} ;;
+    '{"version": 1, "live": ['*) return 1 ;;
+    *) return 0 ;;
+    esac
+    is_named
+}
+
+# Is one of the ids at the beginning of $names, up to the bracket that closes their list, in the event?
+is_named() {
     names=${names%%\]*},
     while [ -n "$names" ]; do
         name=${names%%,*}
@@ -91,6 +106,13 @@ has_words() {
 is_bash() {
     case $input in
     *'"tool_name":"Bash"'* | *'"tool_name": "Bash"'*) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
+is_powershell() {
+    case $input in
+    *'"tool_name":"PowerShell"'* | *'"tool_name": "PowerShell"'*) return 0 ;;
     *) return 1 ;;
     esac
 }
@@ -173,7 +195,13 @@ pre-tool-use)
     [ -n "$runtime" ] || exit 0
     read_event
     if is_bash; then
-        names_omo && is_live && decide
+        if is_fenced; then
+            decide
+        else
+            names_omo && is_live && decide
+        fi
+    elif is_powershell; then
+        is_fenced && decide
     else
         case $input in *cc-omo*) decide ;; *) is_live && decide ;; esac
     fi

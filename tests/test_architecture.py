@@ -32,8 +32,11 @@ MAY_IMPORT = {
     "doctor": BASE | {"host", "settings", "state", "ultrawork", "evidence", "context"},
     "verify": BASE | {"settings", "state", "evidence", "ultrawork"},
     "ultragoal": BASE | {"settings", "state", "evidence", "ultrawork"},
+    "ultraplan": BASE | {"settings", "shell", "state", "evidence", "ultrawork"},
+    "ralph": BASE | {"settings", "state", "evidence", "ultrawork"},
     "cli": BASE
-    | {"host", "settings", "shell", "state", "ultrawork", "evidence", "verify", "ultragoal", "doctor", "context"},
+    | {"host", "settings", "shell", "state", "ultrawork", "evidence", "doctor", "context"}
+    | {"verify", "ultragoal", "ultraplan", "ralph"},
     "": set(),
 }
 
@@ -79,6 +82,7 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
         "ultrawork/hook.py",
         "cli/__init__.py",
         "cli/demo.py",
+        "cli/plan_sessions.py",
         "cli/ultragoal_gate.py",
         "evidence/changes.py",
         "evidence/tree.py",

@@ -160,3 +160,86 @@ def test_shells_inside_shells_are_opened_only_so_far() -> None:
         text = f"eval {text}"
     assert PAUSE in started(text)
     assert PAUSE not in started(f"eval {text}")
+
+
+# Redirections, pipes and directories.
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("a > b", ["b"]),
+        ("a >> 'b c' 2>&1", ["b c"]),
+        ("a &> b; c >| d", ["b", "d"]),
+        ("a 2> b > c < d", ["b", "c"]),
+        ("> b", ["b"]),
+        ("(a; b) > c", ["c"]),
+        ("for x in y; do a; done > b", ["b"]),
+        ("cat <<END > b\ntext > no\nEND", ["b"]),
+        ("bash -c 'a > b'", ["b"]),
+        ("X=b; a > $X/c > ${X}d", ["b/c", "bd"]),
+        ("a > $X", ["$X"]),
+        ("a >&2 2>&1 3>&-", []),
+        ("a > >(b > c)", ["c"]),
+        ("echo 'a > b' \"> c\" \\> d", []),
+        ("[[ a > b ]]", []),
+    ],
+)
+def test_every_file_a_text_is_redirected_into(text: str, targets: list[str]) -> None:
+    assert [redirect.target for redirect in shell.read(text).redirects] == targets
+
+
+@pytest.mark.parametrize(
+    ("text", "directories"),
+    [
+        ("cd a && b", ["/p", "/p/a"]),
+        ("cd a; cd ../b; c", ["/p", "/p/a", "/p/a/../b"]),
+        ("(cd a; b); c", ["/p", "/p/a", "/p"]),
+        ("cd a | b; c", ["/p", "/p", "/p"]),
+        ("echo $(cd a; b); c", ["/p", "/p", "/p/a", "/p"]),
+        ("cd; a", ["/p", "~"]),
+        ("cd /x && sh -c 'cd y; a'; b", ["/p", "/x", "/x", "/x/y", "/x"]),
+        ('cd "$X"; a; cd /y; b', ["/p", None, None, "/y"]),
+        ("cd -; a", ["/p", None]),
+        ("pushd a; popd; b", ["/p", "/p/a", None]),
+    ],
+)
+def test_where_each_command_runs(text: str, directories: list[str | None]) -> None:
+    assert [call.directory for call in shell.read(text, directory="/p").calls] == directories
+
+
+@pytest.mark.parametrize(
+    ("text", "feeds"),
+    [
+        ("a | b | c", [["a"], ["a", "b"]]),
+        ("x; a | (b; c)", [["a"], ["a", "b"]]),
+        ("cat <<END | b\nEND", [["cat"]]),
+        ("a | b >c 2>&1", [["a"]]),
+        ("a; b && c", []),
+    ],
+)
+def test_what_is_piped_into_what(text: str, feeds: list[list[str]]) -> None:
+    calls = shell.read(text).calls
+    found = [calls[one.piped_from : at] for at, one in enumerate(calls) if one.piped_from is not None]
+    assert [[call.words[0] for call in one] for one in found] == feeds
+
+
+def test_words_the_grammar_counts_to_a_redirection_are_the_commands() -> None:
+    assert shell.commands("rm >log -r x") == [["rm", "-r", "x"]]
+    assert shell.commands("rm <<END -r x\nEND") == [["rm", "-r", "x"]]
+
+
+@pytest.mark.parametrize("text", ["$'\\x72m'", "$'\\162m'", "$'r\\u006d'", "\\r\\m", "'r'\"m\"", 'r""m'])
+def test_a_name_is_the_same_however_it_is_written(text: str) -> None:
+    assert shell.commands(f"{text} x") == [["rm", "x"]]
+
+
+def test_a_variable_is_known_while_the_text_says_so() -> None:
+    text = 'A=x; export B="$A/y"; c $A ${B} "$Z"; A=$(d); c $A; for B in 1 2; do c $B; done; A=q c $A'
+    words = [call.words[1:] for call in shell.read(text, {"Z": "z"}).calls if call.words[0] == "c"]
+    assert words == [["x", "x/y", "z"], ["$A"], ["{1,2}"], ["$A"]]
+
+
+def test_what_could_not_be_read_is_kept_line_by_line() -> None:
+    assert shell.read("ls\necho )( a").unread == ["echo )( a"]
+    assert shell.read("ls; echo 'fine'").unread == []

@@ -77,7 +77,8 @@ def test_a_shell_command_is_parsed_only_where_it_could_matter(host: Host) -> Non
     host.prompt("ulw begin")
     assert not parses("omo goal pause")  # no run is open
     open_run(host)
-    assert parses("omo goal pause")
+    assert parses("cd x && omo goal pause")
+    assert not parses("omo goal pause")  # one command and nothing quoted needs no grammar
     assert not parses("omo gate run; ls")
     assert not parses("git commit -m 'pause'")
 

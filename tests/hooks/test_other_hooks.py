@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from omo.digest import sha256
+from omo.state import runtime
 from tests.hooks.conftest import SESSION, Host
 
 
@@ -107,6 +108,20 @@ def test_an_agent_that_finishes_during_work_is_recorded_and_nothing_is_printed(h
     assert (row["kind"], row["agentType"], row["message"]) == ("agent-finished", "omo:explorer", "found it")
     assert row["digest"] == sha256(b"found it")
     assert len(host.events()) == 2
+
+
+def test_an_agent_a_session_waits_for_is_recorded_also_without_open_work(host: Host) -> None:
+    row = {"awaits": "omo:critic"}
+    runtime.change_session(
+        host.state, SESSION, lambda _: runtime.Change(None, row, [{"kind": "awaits"}]), actor="agent", now=1.0, wait=5.0
+    )
+    finish(host)
+    finish(host, agent_type="omo:critic", last_assistant_message="clean")
+    assert [(one["kind"], one.get("agentType")) for one in host.events()] == [
+        ("awaits", None),
+        ("agent-finished", "omo:critic"),
+    ]
+    assert not host.stop().blocks
 
 
 def test_the_hosts_own_agents_are_not_recorded(host: Host) -> None:

@@ -200,6 +200,31 @@ def test_limits_stored_when_the_run_was_armed_hold() -> None:
     assert play(row, 4, 4.0) == ["block", "block", "cap", "not-active"]
 
 
+@pytest.mark.parametrize(
+    ("name", "stored", "own", "holds"),
+    [
+        ("max_stop_blocks", 1, 8, 8),
+        ("max_stop_blocks", 500, 8, 8),
+        ("max_stop_blocks", 2, 2, 2),
+        ("max_stop_blocks", 8, 1, 8),
+        ("max_stop_blocks", 20, 20, 20),
+        ("max_total_blocks", 1, 64, 64),
+        ("max_hours", 0.01, 8.0, 8.0),
+        ("cooldown_seconds", 9999.0, 3.0, 3.0),
+        ("cooldown_seconds", 3.0, 9999.0, 3.0),
+        ("cooldown_seconds", 0.001, 0.001, 0.001),
+        ("cooldown_seconds", 0.001, 3.0, 3.0),
+    ],
+)
+@pytest.mark.parametrize("by", ["agent", "ultragoal", "verify", None, 7])
+def test_an_agents_shell_shrinks_and_stretches_no_limit(
+    name: str, stored: float, own: float, holds: float, by: str
+) -> None:
+    """Stored is what its command saw; own is what the hook sees, in the user's environment and the project's file."""
+    row = session.arm(None, by=by, limits={**LIMITS, name: stored}, now=NOW)
+    assert stop.Situation(event(), row, {**LIMITS, name: own}, NOW).limits == {**LIMITS, name: holds}
+
+
 KINDS = ("ulw", "ultragoal", "ultraplan", "ralph", "verify")
 
 

@@ -38,11 +38,14 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def verify(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultraplan.run import problems_of
+
     name = context.session(arguments.session)
     found = {
         "session": runtime.ledger_problems(context.state, name),
         "goal": goal_tool.problems(context.state, name),
         "ultragoal": _plan_problems(arguments, context),
+        "ultraplan": problems_of(context.state, name),
     }
     problems = [f"{which}: {one}" for which, ones in found.items() for one in ones]
     text = "\n".join(problems) or "Every row is there and unchanged."

@@ -12,7 +12,7 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.evidence import tree
 from omo.state import runtime, store
-from omo.ultrawork import gates, session
+from omo.ultrawork import gates, session, texts
 
 Row = dict[str, Any]
 
@@ -119,6 +119,9 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
     def decide(row: Row | None) -> runtime.Change:
         if row is None or not runtime.is_live(row):
             raise Refused(f"nothing is active in session {name}", fix="omo ulw status")
+        for kind, _ in runtime.work_in(row, "active"):
+            if kind in texts.CANNOT_GO_ON:
+                raise Refused(f"{kind} has its own way to say so", fix=texts.CANNOT_GO_ON[kind])
         after = session.suspend(row, state=state, why=arguments.evidence.strip(), question=arguments.question.strip())
         return runtime.Change(None, after, [{"kind": state, "evidence": arguments.evidence.strip()}])
 

@@ -150,10 +150,11 @@ def _end_problems(seq: int, digest: str, expected_seq: int, expected_digest: str
     return []
 
 
-def vouched_rows(path: str, mark: Row) -> list[Row]:
+def vouched_rows(path: str, mark: Row, *, before_last: str = "") -> list[Row]:
     """The rows of a damaged ledger that something else still vouches for: a later row, or the mark for its own.
 
     A row speaks for the nearest one before it that it names, so one that was copied to another place is not kept.
+    `before_last` is what a view kept of the row before the ledger's last: it speaks for that row once the last is cut.
     """
     lines = _lines(path)
     found = [_parse(line) for line in lines]
@@ -168,7 +169,15 @@ def vouched_rows(path: str, mark: Row) -> list[Row]:
         kept.add(places[mark["digest"]])
     if found and _is_ahead(found, digests, mark):
         kept.add(len(found) - 1)
+    if digests.count(before_last) == 1 and _is_in_place(found, digests, places[before_last]):
+        kept.add(places[before_last])
     return [row for at, row in enumerate(found) if row and at in kept]
+
+
+def _is_in_place(rows_found: list[Row | None], digests: list[str], at: int) -> bool:
+    """At the end, or right behind the row it names: not moved to where it would mean something else."""
+    named = (rows_found[at] or {}).get("prev")
+    return at == len(digests) - 1 or named == (digests[at - 1] if at else START)
 
 
 def _is_ahead(rows_found: list[Row | None], digests: list[str], mark: Row) -> bool:

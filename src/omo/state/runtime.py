@@ -1,7 +1,7 @@
 """`runtime.local.json`: what is on, per session. The only file a hook needs to decide.
 
-The file keeps one layout: its first line lists the sessions that are live or fenced, then one session a line. The launcher
-reads that first line without starting Python; everything else reads it as the JSON it is.
+The file keeps one layout: its first line lists the sessions that are live or fenced, then one session a line. The
+launcher reads that first line without starting Python; everything else reads it as the JSON it is.
 """
 
 from __future__ import annotations
@@ -58,8 +58,15 @@ def is_live(row: Json) -> bool:
 
 
 def needs_hooks(row: Json) -> bool:
-    """Live, or cancelled and the model does not know it yet, or waiting for what an agent will say."""
-    return is_live(row) or part(row, "stopContinuation").get("told") is False or bool(row.get("awaits"))
+    """Live, or cancelled and the model does not know it yet, or waiting for what an agent will say, or fenced."""
+    if is_live(row) or is_fenced(row) or row.get("awaits"):
+        return True
+    return part(row, "stopContinuation").get("told") is False
+
+
+def is_fenced(row: Json) -> bool:
+    """A plan session's fence is up; a cancel releases Stop and leaves it."""
+    return bool(part(part(part(row, "work"), "ultraplan"), "fence"))
 
 
 def part(row: Json, key: str) -> Json:

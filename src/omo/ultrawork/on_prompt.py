@@ -123,7 +123,7 @@ def _none(event: host.Event, world: World, reading: Reading) -> bytes:
     if runtime.part(row, "ulw").get("unanswered"):
         _note_override(event, world)
     if runtime.work_in(row, "waiting", "blocked"):
-        _wake(event, world, "waiting", "blocked")
+        _wake(event, world, "waiting", "blocked", own=False)
     return b""
 
 
@@ -150,11 +150,14 @@ def _note_override(event: host.Event, world: World) -> None:
     _change(event, world, decide)
 
 
-def _wake(event: host.Event, world: World, *states: str) -> bool:
+def _wake(event: host.Event, world: World, *states: str, own: bool = True) -> bool:
+    """`own`: also what a workflow itself has waiting, which only the user's explicit word ends."""
+
     def decide(row: Json | None) -> runtime.Change:
         if row is None or session.is_cancelled(row) or not runtime.work_in(row, *states):
             return runtime.Change(False)
-        return runtime.Change(True, session.resume(row), [{"kind": "resumed"}])
+        after = session.resume(row, own=own)
+        return runtime.Change(True, after, [{"kind": "resumed"}]) if after != row else runtime.Change(False)
 
     return _is_live(event, world) and bool(_change(event, world, decide))
 

@@ -1,4 +1,4 @@
-"""SubagentStop: while work is open, note which agent finished and what it said. Never prints anything."""
+"""SubagentStop: while work is open or an agent is awaited, note which finished and what it said. Never prints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ LONGEST_MESSAGE = 64 * 1024
 
 def handle(event: Event, world: World) -> bytes:
     row = runtime.session(world.state, event.session)
-    if row is None or not runtime.is_live(row) or not event.agent_type:  # no type: the host's own, such as compaction
+    is_wanted = row is not None and (runtime.is_live(row) or row.get("awaits") == event.agent_type)
+    if not is_wanted or not event.agent_type:  # no type: the host's own, such as compaction
         return b""
     runtime.change_session(
         world.state,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 GATES: tuple[Callable[[host.Event, World], Denial | None], ...] = (
     tool_gates.guards_own_state,
+    tool_gates.keeps_inside_the_fence,
     tool_gates.keeps_questions_in_the_plan,
     tool_gates.keeps_the_run_with_its_leader,
 )
@@ -30,11 +31,11 @@ COUNT_WAIT = 2.0  # the count is what ends a loop of refusals, so it is worth wa
 LONGEST_QUESTION = 500
 
 # What the user is told when the run comes to wait. These gates stay shut: only the Stop is let go.
+# A completion or a subagent's call that is refused waits for nobody: the leader goes on.
 WAITS = {
     "ask": f"the agent was refused {PATIENCE} times when it wanted to ask you this",
     "pause": f"the agent was refused {PATIENCE} times when it wanted to pause the goal",
-    "complete": f"the agent was refused {PATIENCE} times when it called the goal complete",
-    "subagent": f"a subagent was refused {PATIENCE} times when it wanted to change the plan",
+    "fence": f"the agent was refused {PATIENCE} times when it wanted to leave the plan's fence",
 }
 
 
@@ -48,7 +49,7 @@ def handle(event: host.Event, world: World) -> bytes:
 def _refuse(event: host.Event, world: World, denial: Denial) -> bytes:
     """Deny; but a refusal that is repeated and repeated is a question for the user, not for a loop."""
     again = _count_denial(event, world, denial)
-    if denial.gate in WAITS or again <= PATIENCE or event.is_codex:
+    if denial.gate != tool_gates.OWN_STATE or again <= PATIENCE or event.is_codex:
         return host.deny_tool(denial.reason)
     return host.ask_about_tool(
         f"omo refused this {PATIENCE} times: {denial.reason} Ultrawork is paused. Allow it once?"
@@ -82,10 +83,10 @@ def _released(row: Json, denial: Denial, times: int) -> Json:
     """The row in which active work no longer holds the Stop, once patience is at its end."""
     if not runtime.work_in(row, "active"):
         return row
-    if denial.gate not in WAITS:
+    if denial.gate == tool_gates.OWN_STATE:
         why = f"the same call was refused {PATIENCE} times"
         return session.suspend(row, state="paused", why=why) if times > PATIENCE else row
-    if times % PATIENCE:
+    if denial.gate not in WAITS or times % PATIENCE:
         return row
     question = clip(denial.question, LONGEST_QUESTION)
     return session.suspend(row, state="waiting", why=WAITS[denial.gate], question=question)

@@ -103,13 +103,15 @@ def suspend(row: Json, *, state: str, why: str, question: str = "") -> Json:
     return _with_active(row, {"state": state, "why": why, "question": question, "told": False})
 
 
-def resume(row: Json) -> Json:
-    """Whatever waited is active again."""
-    work = {
-        kind: _active(one) if one.get("state") in ("waiting", "paused", "blocked") else one
-        for kind, one in part(row, "work").items()
-    }
-    return {**row, "work": work}
+def resume(row: Json, *, own: bool = True) -> Json:
+    """Whatever waited is active again. A workflow's `own` wait only if that is meant; a plan given up never."""
+
+    def wakes(one: Json) -> bool:
+        is_waiting = one.get("state") in ("waiting", "paused", "blocked")
+        return is_waiting and not one.get("cleared") and (own or not one.get("own"))
+
+    work = part(row, "work")
+    return {**row, "work": {kind: _active(one) if wakes(one) else one for kind, one in work.items()}}
 
 
 def end(row: Json, *, state: str, rule: str) -> Json:
@@ -174,5 +176,5 @@ def _with_active(row: Json, changes: Json) -> Json:
 
 
 def _active(one: Json) -> Json:
-    kept = {key: value for key, value in one.items() if key not in ("why", "question", "told")}
+    kept = {key: value for key, value in one.items() if key not in ("why", "question", "told", "own")}
     return {**kept, "state": "active"}

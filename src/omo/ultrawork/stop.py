@@ -32,7 +32,7 @@ class Situation:
     ) -> None:
         self.event = event
         self.row: Json = row or {}
-        self.limits = {**limits, **_stored_limits(self.row)}
+        self.limits = _limits(limits, self.row)
         self.now = now
         self.disabled = disabled
         self.unreadable = unreadable
@@ -69,6 +69,25 @@ class Rule:
         self.why = why
         self.when = when
         self.then = then
+
+
+def _limits(own: Json, row: Json) -> Json:
+    """Those the user armed the run with. Of those an agent's command stored, what holds the session no less.
+
+    The hook's own come from the user's environment; the agent's shell may say anything.
+    """
+    stored = _stored_limits(row)
+    if part(row, "ulw").get("by") == "user":
+        return {**own, **stored}
+    stored = {**own, **stored}
+    return {knob.name: _firmer(knob, own[knob.name], stored[knob.name]) for knob in settings.LIMITS}
+
+
+def _firmer(knob: settings.Knob, own: Any, stored: Any) -> Any:
+    """What is stored counts up to the default. A cooldown holds the longer the shorter it is."""
+    if knob.name == "cooldown_seconds":
+        return min(own, max(stored, knob.default))
+    return max(own, min(stored, knob.default))
 
 
 def _stored_limits(row: Json) -> Json:

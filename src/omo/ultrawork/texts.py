@@ -65,6 +65,13 @@ PAUSED = (
 CONTINUED = "[omo] Ultrawork goes on where it was. `omo ulw status` shows what is open; " + STOP + " ends it."
 
 
+# How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
+CANNOT_GO_ON = {
+    "ultragoal": "omo ultragoal classify-blocker --classification human_blocked --evidence TEXT, then omo goal pause",
+    "ultraplan": "omo plan finish --failed STEP --error TEXT --tried TEXT",
+}
+
+
 def where_things_stand(row: Json) -> str:
     """For a session that comes back from a resume or a compaction: at most a few hundred tokens."""
     work = row.get("work", {})
@@ -95,7 +102,8 @@ def reason_to_go_on(row: Json, active: list[tuple[str, Json]], most: int) -> str
     """Why the turn goes on: what is open, how many blocks are left, how to stop. Never the user's prompt."""
     given = row.get("ulw", {}).get("stopBlocks", 0)
     lead = "Ultrawork active: continuing until verification gates pass or stop requested."
-    end = f" Block {given} of {most}. Cannot go on? omo ulw blocked --evidence TEXT. The user stops this with {STOP}."
+    way = next((CANNOT_GO_ON[kind] for kind, _ in active if kind in CANNOT_GO_ON), "omo ulw blocked --evidence TEXT")
+    end = f" Block {given} of {most}. Cannot go on? {way}. The user stops this with {STOP}."
     return lead + " " + clip(what_is_open(active), LONGEST_REASON - len(lead) - len(end) - 1) + end
 
 

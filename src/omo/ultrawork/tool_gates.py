@@ -6,7 +6,7 @@ import os
 
 from omo.errors import Unreadable
 from omo.shown import clip
-from omo.state import runtime
+from omo.state import paths, runtime
 from omo.ultrawork import session
 
 TYPE_CHECKING = False
@@ -22,6 +22,8 @@ PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move
 WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch")
 ASKER = "AskUserQuestion"
 SHELL = "Bash"
+POWERSHELL = "PowerShell"
+MOST_REASONS = 3
 RUN = "ultragoal"
 LONGEST_REASON = 1000
 INSTEAD = {
@@ -32,7 +34,9 @@ INSTEAD = {
 }
 
 # `omo GROUP VERB` that only the session which leads a run may call: each changes the plan or ends it.
+OWN_STATE = "own-state"
 LEADERS = {
+    "ulw": ("start", "done", "blocked", "resume"),
     "ultragoal": (
         *("create-goals", "create", "complete-goals", "checkpoint", "steer", "classify-blocker"),
         *("record-review-blockers", "repair", "adopt"),
@@ -61,16 +65,73 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
     for path in _written_paths(event) if event.tool in WRITERS else []:
         if _is_inside(os.path.join(event.cwd or world.root, path), world.state):
             instead = INSTEAD.get(os.path.basename(path), "omo --help lists the commands that change it")
-            return Denial("own-state", f"{path} is omo's own state and is not edited by hand: {instead}.")
+            return Denial(OWN_STATE, f"{path} is omo's own state and is not edited by hand: {instead}.")
+        if _is_inside(os.path.join(event.cwd or world.root, path), paths.settings_file(world.root)):
+            return _guards_settings(path, event, world)
     return None
+
+
+def _guards_settings(path: str, event: Event, world: World) -> Denial | None:
+    """What the user set for a run holds until it ends: the agent does not set its own limits."""
+    if not _open_work(event, world):
+        return None
+    reason = f"{path} holds the user's settings, and work is open: the user changes them, or you when it is done."
+    return Denial(OWN_STATE, reason)
+
+
+def keeps_inside_the_fence(event: Event, world: World) -> Denial | None:
+    """What a plan session may not change or run, until it ends: cancelled or not, leader or subagent."""
+    if event.tool not in (*WRITERS, SHELL, POWERSHELL):
+        return None
+    try:
+        row = runtime.session(world.state, event.session)
+    except Unreadable:
+        return None
+    if row is None or not runtime.is_fenced(row):
+        return None
+    reasons = _fence_reasons(event, world, row)
+    if not reasons:
+        return None
+    more = f" (and {len(reasons) - MOST_REASONS} more)" if len(reasons) > MOST_REASONS else ""
+    reason = clip(" ".join(reasons[:MOST_REASONS]) + more, LONGEST_REASON)
+    return Denial("fence", reason, _shell_text(event) or ", ".join(_written_paths(event)))
+
+
+def _fence_reasons(event: Event, world: World, row: Json) -> list[str]:
+    from omo.ultrawork.fence import open_fence
+
+    fence = open_fence(row, world.environ)
+    directory = event.cwd or world.root
+    if fence is None:
+        return []
+    if event.tool == SHELL:
+        from omo.ultrawork import shell_fence
+
+        return shell_fence.refusals(_shell_text(event), fence, directory)
+    if event.tool == POWERSHELL:
+        from omo.ultrawork import powershell_fence
+
+        return powershell_fence.refusals(_shell_text(event), fence, directory)
+    return [reason for path in _written_paths(event) if (reason := fence.refusal(path, directory))]
 
 
 def keeps_questions_in_the_plan(event: Event, world: World) -> Denial | None:
     """With goals open, a question is a decision to record or a blocker to classify, not a reason to wait."""
     if event.tool != ASKER:
         return None
-    reason = _refusal(_open_run(event, world), "ask")
-    return Denial("ask", reason, _questions(event)) if reason else None
+    run = _open_run(event, world)
+    reason = _refusal(run, "ask")
+    return Denial("ask", reason, _questions(event)) if reason and not _is_attended(run, world) else None
+
+
+def _is_attended(run: Json, world: World) -> bool:
+    """By the hook's own environment, which is the user's; else as the project was committed where the run began.
+
+    The agent's shell and its edits of the project's file have no say in it.
+    """
+    from omo import settings
+
+    return settings.of(world.environ, {"attended": run.get("attended") is True}).attended
 
 
 def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
@@ -95,14 +156,17 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
 
 def _open_run(event: Event, world: World) -> Json:
     """The summary of this session's own run while it is open; empty when there is none or nothing can be known."""
+    return runtime.part(_open_work(event, world), RUN)
+
+
+def _open_work(event: Event, world: World) -> Json:
     try:
         row = runtime.session(world.state, event.session)
     except Unreadable:
         return {}
     if row is None or session.is_cancelled(row):
         return {}
-    run = runtime.part(runtime.part(row, "work"), RUN)
-    return run if run.get("state") in runtime.OPEN_STATES else {}
+    return dict(runtime.work_in(row, *runtime.OPEN_STATES))
 
 
 def _refusal(run: Json, what: str) -> str:

@@ -1,0 +1,1 @@
+"""Plans as executable contracts: manifests, sessions, preflight, audit, recovery."""

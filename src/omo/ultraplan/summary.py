@@ -1,0 +1,139 @@
+"""What hooks read of a plan session: how much is open, what is next, and the fence while it is up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from omo.shown import clip
+from omo.state import runtime
+from omo.state.runtime import part
+from omo.ultraplan.next_step import Next, next_step
+from omo.ultraplan.record import Record
+from omo.ultraplan.run import KIND, PlanRun
+from omo.ultraplan.standing import Standing
+from omo.ultrawork import session
+
+Row = dict[str, Any]
+
+LONGEST_NEXT = 300
+
+
+def tell(run: PlanRun, at: Standing) -> Next:
+    """Bring ledger and summary up to what git shows. A step that passes for the first time gives the budget back."""
+    step = next_step(at)
+    if at.record is not None and at.record.is_open:
+        fresh = _note(run, at, at.record)
+        _put(run, summarize(at, at.record, step), progressed=bool(fresh))
+    elif at.record is not None and _end_was_never_told(run, at.record):
+        _put(run, summarize(at, at.record, step))
+    return step
+
+
+def tell_end(run: PlanRun, at: Standing, *, progressed: bool = False) -> Next:
+    """The run is over, or could not begin: said once. What a person wakes again later stays awake."""
+    assert at.record is not None
+    step = next_step(at)
+    _put(run, summarize(at, at.record, step), progressed=progressed)
+    return step
+
+
+def _end_was_never_told(run: PlanRun, record: Record) -> bool:
+    """A crash came between the ledger's last row and the session's."""
+    told = run.summary()
+    return told.get("run") == record.run and "fence" in told
+
+
+def _note(run: PlanRun, at: Standing, record: Record) -> list[int]:
+    """One `audited` row for each change in what git shows; the steps that pass for the first time."""
+    if at.audit is None:
+        return []
+    passed = [one.step for one in at.audit.steps if one.status == "pass"]
+    row = {"kind": "audited", "verdict": at.verdict, "passed": passed, "missing": at.missing}
+    if any(record.audited.get(key) != value for key, value in row.items() if key != "kind"):
+        run.append(record.run, row)
+    return [step for step in passed if step not in record.seen]
+
+
+def summarize(at: Standing, record: Record, step: Next) -> Row:
+    left = _left(at, record)
+    summary: Row = {
+        "run": record.run,
+        "open": left,
+        "total": len(record.steps) or left,
+        "next": clip(step.text, LONGEST_NEXT) if step.action != "done" else None,
+        **_state(record, step),
+    }
+    if record.is_open:
+        summary["fence"] = record.fence
+    return summary
+
+
+def _left(at: Standing, record: Record) -> int:
+    if record.end:
+        return len(record.recovered.get("missing", [])) if record.end == "recovered" else 0
+    return len(at.missing) if at.audit is not None else len(record.steps)
+
+
+def _state(record: Record, step: Next) -> Row:
+    told = record.finished
+    if record.end == "pass":
+        return {"state": "done", "how": f"plan session {record.run}: {len(record.steps)} steps pass the audit"}
+    if record.end == "abandoned" and told.get("actor") == "user":
+        return {"state": "done", "how": f"plan session {record.run} was ended by the user: {_clipped(told, 'reason')}"}
+    if record.end == "abandoned":
+        why = f"the agent abandoned plan session {record.run}: {_clipped(told, 'reason')}"
+        return _waits(why, "Begin it again, or leave it? omo plan status")
+    if record.end == "failed":
+        failed = part(told, "failed")
+        why = f"plan session {record.run} stopped at step {failed.get('step')}: {_clipped(failed, 'error')}"
+        return _waits(why, f"Report: {told.get('report')}. {step.command}")
+    if not record.base:
+        return _waits(f"{_clipped(record.preflight, 'why')}", f"Make it available, then: {step.command}")
+    return {"state": "active"}
+
+
+def _waits(why: str, question: str) -> Row:
+    return {"state": "blocked", "why": why, "question": question, "told": False}
+
+
+def _clipped(row: Row, key: str) -> str:
+    return clip(str(row.get(key) or ""), 160)
+
+
+def _put(run: PlanRun, fresh: Row, *, progressed: bool = False) -> None:
+    def decide(row: Row | None) -> runtime.Change:
+        old = part(part(row or {}, "work"), KIND)
+        if run.named and old.get("run") != fresh["run"]:
+            return runtime.Change(None)  # looked at by name, and nobody's any more
+        summary = session.kept_state(row or {}, old, fresh)
+        if summary == old and not progressed:
+            return runtime.Change(None)
+        after = session.put_work(row, KIND, summary, limits=run.limits, now=run.now)
+        if progressed:
+            after = session.progress(after)
+        event = {"kind": KIND, "run": fresh["run"], "state": summary["state"], "open": fresh["open"]}
+        return runtime.Change(None, after, [{**event, "next": fresh["next"]}])
+
+    name = run.holder(str(fresh["run"]))
+    runtime.change_session(run.state, name, decide, actor=run.by, now=run.now, wait=run.wait)
+
+
+def close_recovered(run: PlanRun, parent: str) -> None:
+    """Another session that handed its missing steps over has nothing left to hold it."""
+    rows = runtime.read(run.state)["sessions"]
+    for name, row in rows.items():
+        told = part(part(row, "work"), KIND) if isinstance(row, dict) else {}
+        if name != run.session and told.get("run") == parent and told.get("state") in runtime.OPEN_STATES:
+            runtime.change_session(run.state, name, _handed_on(parent), actor=run.by, now=run.now, wait=run.wait)
+
+
+def _handed_on(parent: str) -> Any:
+    def decide(row: Row | None) -> runtime.Change:
+        old = part(part(row or {}, "work"), KIND)
+        if old.get("run") != parent:
+            return runtime.Change(None)
+        over = {**old, "state": "done", "open": 0, "next": None, "how": f"plan session {parent} goes on elsewhere"}
+        after = {**(row or {}), "work": {**part(row or {}, "work"), KIND: over}}
+        return runtime.Change(None, after, [{"kind": KIND, "run": parent, "state": "done", "open": 0}])
+
+    return decide

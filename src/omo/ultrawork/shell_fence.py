@@ -1,0 +1,164 @@
+"""Shell text against the rules of a plan: forms that are never run, and files that are not to be written."""
+
+from __future__ import annotations
+
+import os
+
+from omo import shell
+from omo.shell.wrappers import stages
+from omo.ultrawork import guarded, shell_forms, shell_writes
+from omo.ultrawork.fence import DIRECTORY, FILE, SECURITY, shown
+from omo.ultrawork.path_globs import expand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from omo.shell import Call, Script
+    from omo.ultrawork.fence import Fence
+
+DEEPEST_PIPE = 3  # echo "echo … | sh" | sh
+MOST_UPSTREAM = 200
+MOST_SPREAD = 64
+MOST_FOUND = 2000
+SEPARATORS = (";", "&", "\n", "(", ")", "{", "}", "`")
+BOMB = "a function that only forks itself: a fork bomb"
+UNREAD = "cannot be read as a shell reads it, and looks like this"
+
+
+def violations(text: str) -> list[str]:
+    """What of this may never be run, whatever the fence: for the Verify and Checkpoint texts of a plan."""
+    return _unique(_Judge(None, "").read_all(text))
+
+
+def refusals(text: str, fence: Fence, directory: str) -> list[str]:
+    """What may not be run while the fence is open, in the order of the text. `directory` is where it runs."""
+    return _unique(_Judge(fence, directory).read_all(text))
+
+
+class _Judge:
+    def __init__(self, fence: Fence | None, directory: str) -> None:
+        self.fence = fence
+        self.directory = directory
+        self.variables = {"HOME": (fence and fence.home) or "~", "IFS": " "}
+        if fence is not None:
+            self.variables.update({"CLAUDE_PROJECT_DIR": fence.root, "$(git rev-parse --show-toplevel)": fence.root})
+            self.variables.update({"PWD": directory, "$(pwd)": directory} if directory else {})
+
+    def read_all(self, text: str) -> Iterator[str]:
+        """Also with lines joined that go on in the next: where one ends within a word, the grammar sees two."""
+        yield from self.read(text)
+        if "\\\n" in text:
+            yield from self.read(text.replace("\\\n", ""))
+
+    def read(self, text: str, depth: int = DEEPEST_PIPE) -> Iterator[str]:
+        script = shell.read(text, self.variables, self.directory)
+        yield from (f"`{shown(one)}` is {BOMB}. {shell_forms.NEVER_RUN}" for one in script.bombs)
+        yield from self._calls(script, depth)
+        for redirect in script.redirects:
+            yield from self._write(redirect.target, redirect.directory, FILE)
+        for part in script.unread:
+            yield from (f"`{shown(part)}` {UNREAD}: {reason}. {shell_forms.NEVER_RUN}" for reason in self._rough(part))
+
+    def _calls(self, script: Script, depth: int) -> Iterator[str]:
+        for at, call in enumerate(script.calls):
+            begins = call.piped_from
+            upstream = script.calls[begins : min(at, begins + MOST_UPSTREAM)] if begins is not None else []
+            yield from self._call(call, upstream)
+            if upstream and depth and shell_forms.is_shell_in_pipe(call):
+                yield from self.read(shell_forms.piped_text(upstream), depth - 1)
+
+    def _call(self, call: Call, upstream: Sequence[Call]) -> Iterator[str]:
+        for reason in shell_forms.reasons(call, upstream):
+            yield f"`{shown(' '.join(call.words))}`: {reason}. {shell_forms.NEVER_RUN}"
+        for words in stages(call.words):
+            if shell.name(words) == "omo":
+                return
+            if self.fence is not None and shell.name(words).removesuffix(".exe") in ("pwsh", "powershell"):
+                from omo.ultrawork import powershell_fence
+
+                yield from powershell_fence.refusals(" ".join(words), self.fence, call.directory or self.directory)
+            for path, what in self._written(words, call):
+                yield from self._write(path, call.directory, what)
+
+    def _written(self, words: list[str], call: Call) -> list[tuple[str, str]]:
+        if shell.name(words) in ("apply_patch", "applypatch"):
+            return shell_writes.patched("\n".join([*words[1:], *call.fed]))
+        return shell_writes.written(words)
+
+    def _write(self, path: str, directory: str | None, what: str) -> Iterator[str]:
+        for one in _spread(path):
+            is_unknown = isinstance(path, shell.Unknown) or "$" in one or "`" in one
+            for found in [one] if is_unknown else self._globbed(one, directory):
+                if reason := self._refusal(found, is_unknown, directory, what):
+                    yield reason
+
+    def _globbed(self, path: str, directory: str | None) -> list[str]:
+        """The files a glob names, or the glob itself where it names none: so does the shell."""
+        if self.fence is None or directory is None or not any(sign in path for sign in "*?["):
+            return [path]
+        return expand(self.fence.absolute(path.partition("\0")[0], directory), MOST_FOUND) or [path]
+
+    def _refusal(self, path: str, is_unknown: bool, directory: str | None, what: str) -> str:
+        path = self._arrived(path, directory)
+        if is_unknown:
+            start = shell.Unknown(path).known_start
+            name = guarded.kind(path)
+            path, what = start.rpartition("/")[0] + "/" if "/" in start else "", DIRECTORY
+            if name or not path:
+                return f"{shown(path or start)}… is {name}. {SECURITY}" if name else ""
+        if self.fence is None or (directory is None and not path.startswith(("/", "~"))):
+            kind = guarded.kind(path)
+            return f"{shown(path)} is {kind}. {SECURITY}" if kind else ""
+        return self.fence.refusal(path, directory or "", what)
+
+    def _arrived(self, path: str, directory: str | None) -> str:
+        """`a/b\\0name` → the file in the directory a/b, or a/b itself where that is none."""
+        target, mark, base = path.partition("\0")
+        if not mark or self.fence is None:
+            return target
+        is_directory = directory is not None and os.path.isdir(self.fence.absolute(target, directory))
+        return f"{target}/{base}" if is_directory or target in (".", "..") else target
+
+    def _rough(self, text: str) -> Iterator[str]:
+        """Without a grammar: what stands first in a stretch between separators is taken for the program."""
+        for sign in ("'", '"', "\\"):
+            text = text.replace(sign, "")
+        for sign in SEPARATORS:
+            text = text.replace(sign, ";")
+        for pipeline in text.split(";"):
+            calls: list[Call] = []
+            for part in pipeline.split("|"):
+                command, *targets = part.replace(">>", ">").split(">")
+                words = [shell.Unknown(one) if "$" in one else one for one in _words(command)]
+                call = shell.Call(words, None)
+                call.has_variables = "$" in command
+                behind = shell.Call([one for one in words if one != "eval"], None)
+                yield from (reason for one in (call, behind) for reason in shell_forms.reasons(one, calls))
+                calls.append(call)
+                yield from (kind for one in targets for word in one.split()[:1] if (kind := guarded.kind(word)))
+
+
+def _words(text: str) -> list[str]:
+    """`{rm,-rf,x}` is three."""
+    found = text.split()
+    return found[0].split(",") if len(found) == 1 else found
+
+
+def _spread(path: str) -> list[str]:
+    """`{a,b}` as the shell spreads it, the words that begin a path of their own; as many as are worth a look."""
+    found: list[str] = []
+    left = [path]
+    while left and len(found) < MOST_SPREAD:
+        one = left.pop()
+        begin, end = one.find("{"), one.find("}")
+        inside = one[begin + 1 : end]
+        if begin < 0 or end < begin or "," not in inside or one[begin - 1 : begin] == "$":
+            found.append(one)
+        else:
+            left += [one[:begin] + choice + one[end + 1 :] for choice in inside.split(",")]
+    return found
+
+
+def _unique(found: Iterator[str]) -> list[str]:
+    return list(dict.fromkeys(found))

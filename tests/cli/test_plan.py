@@ -1,0 +1,125 @@
+"""`omo plan validate` and `omo plan critique`, as they are typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from omo.ultraplan import critique, verdict
+from omo.ultraplan.parser import parse
+from tests.cli.conftest import Shell
+from tests.ultraplan.plans import plan_text
+
+
+def put(shell: Shell, text: str) -> None:
+    (shell.project / "plan.md").write_text(text, encoding="utf-8")
+
+
+def answer(text: str, **changes: object) -> str:
+    said = {
+        "verdict": "clean",
+        "plan_digest": parse(text, "plan.md").digest,
+        "dimensions": dict.fromkeys(verdict.DIMENSIONS, "pass"),
+        "findings": [],
+        **changes,
+    }
+    return json.dumps(said)
+
+
+def test_a_sound_plan_is_valid(shell: Shell) -> None:
+    put(shell, plan_text())
+    ran = shell.agent("plan", "validate", "plan.md", "--json")
+    assert ran.code == 0
+    assert ran.json == {
+        "ok": True,
+        "plan": "plan.md",
+        "digest": parse(plan_text(), "plan.md").digest,
+        "version": "1.7",
+        "legacy_plan": False,
+        "legacy_synthesis": False,
+        "steps": 5,
+        "defects": [],
+        "advisories": [],
+    }
+    assert shell.user("plan", "validate", "plan.md").out == "plan.md: 5 steps, no defect\n"
+
+
+def test_every_defect_is_shown_with_its_line(shell: Shell) -> None:
+    text = plan_text(2, step1={"On failure": "panic"}, step2={"manifest": {"min_file_count": 9}})
+    put(shell, text)
+    ran = shell.agent("plan", "validate", "plan.md", "--json")
+    assert ran.code == 3
+    details = ran.json["error"]["details"]
+    assert [(one["code"], text.splitlines()[one["line"] - 1].strip()) for one in details] == [
+        ("on-failure", "- On failure: panic"),
+        ("count", "min_file_count: 9"),
+    ]
+    spoken = shell.agent("plan", "validate", "plan.md")
+    assert spoken.code == 3
+    assert all(f"  - line {one['line']}: {one['message']}" in spoken.err for one in details)
+    assert "fix: mend the plan, then omo plan validate plan.md" in spoken.err
+
+
+def test_an_older_plan_is_valid_and_says_so(shell: Shell) -> None:
+    put(shell, plan_text(2, version=None, step1={"manifest": None}, step2={"manifest": None}))
+    ran = shell.agent("plan", "validate", "plan.md", "--json")
+    assert (ran.code, ran.json["legacy_plan"], ran.json["legacy_synthesis"]) == (0, True, True)
+    assert ran.json["version"] is None
+    assert "legacy" in [one["code"] for one in ran.json["advisories"]]
+
+
+@pytest.mark.parametrize("name", ["missing.md", "../plan.md", "."])
+def test_a_plan_that_cannot_be_read_is_a_usage_error(shell: Shell, name: str) -> None:
+    (shell.project.parent / "plan.md").write_text(plan_text())
+    assert shell.agent("plan", "validate", name).code == 2
+
+
+def test_validating_writes_nothing(shell: Shell) -> None:
+    put(shell, plan_text())
+    shell.agent("plan", "validate", "plan.md")
+    assert not Path(shell.state).exists()
+
+
+def test_the_brief_makes_the_host_listen_until_the_verdict_is_recorded(shell: Shell) -> None:
+    put(shell, plan_text())
+    ran = shell.agent("plan", "critique", "plan.md", "--brief")
+    assert ran.out.strip() == critique.brief(parse(plan_text(), "plan.md"))
+    assert shell.row()["awaits"] == "omo:critic"
+    shell.write("said.md", answer(plan_text()))
+    shell.agent("plan", "critique", "plan.md", "--result", "said.md")
+    assert not shell.row()["awaits"]
+
+
+def test_a_verdict_from_a_file_is_recorded_and_shown_as_reduced(shell: Shell) -> None:
+    put(shell, plan_text())
+    shell.write("said.md", answer(plan_text()))
+    ran = shell.agent("plan", "critique", "plan.md", "--result", "said.md", "--json")
+    assert (ran.code, ran.json["clean"], ran.json["independence"]) == (0, True, "reduced")
+    assert "no hook saw" in ran.err
+    assert critique.clean(shell.state, ran.json["digest"])
+
+
+def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(shell: Shell) -> None:
+    put(shell, plan_text())
+    finding = {"line": 7, "dimension": "verify", "severity": "blocking", "text": "it would pass anyway"}
+    shell.write("said.md", answer(plan_text(), verdict="findings", findings=[finding]))
+    ran = shell.user("plan", "critique", "plan.md", "--result", "said.md")
+    assert ran.code == 3
+    assert "line 7: blocking, verify: it would pass anyway" in ran.out
+    assert not critique.clean(shell.state, parse(plan_text(), "plan.md").digest)
+
+
+@pytest.mark.parametrize("argv", [[], ["--result", "-"]])
+def test_without_a_reported_verdict_it_says_how_to_get_one(shell: Shell, argv: list[str]) -> None:
+    put(shell, plan_text())
+    ran = shell.agent("plan", "critique", "plan.md", *argv)
+    assert ran.code == 3
+    assert "omo plan critique plan.md --brief" in ran.err
+
+
+def test_a_verdict_on_an_earlier_text_is_refused(shell: Shell) -> None:
+    put(shell, plan_text(4))
+    shell.write("said.md", answer(plan_text(5)))
+    assert shell.agent("plan", "critique", "plan.md", "--result", "said.md").code == 3

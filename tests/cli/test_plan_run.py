@@ -1,0 +1,193 @@
+"""`omo plan start|skip|status|recover|finish`, as the agent and the user type them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from omo.cli.main import main
+from omo.state import paths
+from tests.cli.conftest import SESSION, Shell
+from tests.ultraplan.plans import carry_out, commit, git, path_of, plan_text
+
+WHY = "no critic in this test"
+
+
+@pytest.fixture
+def planned(shell: Shell) -> Shell:
+    git(shell.project, "init", "-q", "-b", "main")
+    git(shell.project, "config", "user.name", "Test")
+    git(shell.project, "config", "user.email", "test@example.org")
+    (shell.project / "plan.md").write_text(plan_text(5, step5={"On failure": "skip — not needed"}))
+    commit(shell.project, "docs: a plan")
+    return shell
+
+
+def start(shell: Shell, spec: str = "plan.md") -> None:
+    ran = shell.agent("plan", "start", spec, "--unreviewed", WHY)
+    assert ran.code == 0, ran.err
+
+
+def next_stop(shell: Shell) -> str:
+    rule: str = shell.agent("ulw", "status", "--json").json["nextStop"]["rule"]
+    return rule
+
+
+def test_a_plan_of_five_steps_that_skips_the_third_is_caught_recovers_and_passes(planned: Shell) -> None:
+    start(planned)
+    for number in (1, 2, 4, 5):
+        carry_out(planned.project, number)
+    ran = planned.agent("plan", "finish", "plan.md", "--json")
+    assert (ran.code, ran.json["ok"], ran.json["closed"], ran.json["verdict"]) == (3, False, False, "drift")
+    assert next_stop(planned) == "block"
+    ran = planned.agent("plan", "recover", "plan.md", "--json")
+    assert (ran.code, ran.json["missing"], ran.json["depth"]) == (0, [3], 1)
+    assert next_stop(planned) == "block"
+    start(planned, ran.json["spec"])
+    carry_out(planned.project, 3)
+    ran = planned.agent("plan", "finish", "--json")
+    assert (ran.code, ran.json["closed"], ran.json["verdict"]) == (0, True, "pass")
+    assert [one["status"] for one in ran.json["audit"]["steps"]] == ["pass"] * 5
+    assert next_stop(planned) == "done"
+    assert planned.agent("plan", "audit", "plan.md").code == 0
+    assert git(planned.project, "status", "--porcelain") == ""
+
+
+def test_work_called_complete_after_two_of_five_steps_holds_stop(planned: Shell) -> None:
+    start(planned)
+    carry_out(planned.project, 1)
+    carry_out(planned.project, 2)
+    ran = planned.agent("plan", "finish")
+    assert ran.code == 3
+    assert "Not closed" in ran.out
+    assert next_stop(planned) == "block"
+    assert "step 3" in planned.row()["work"]["ultraplan"]["next"]
+
+
+def test_a_report_that_is_missing_holds_stop_even_when_every_step_passes(planned: Shell) -> None:
+    start(planned)
+    for number in range(1, 6):
+        carry_out(planned.project, number)
+    assert "omo plan finish" in planned.agent("plan", "status").out
+    assert next_stop(planned) == "block"
+
+
+def test_status_shows_everything_that_counts(planned: Shell) -> None:
+    assert planned.agent("plan", "status", "--json").json["next"]["command"] == "omo plan start SPEC"
+    start(planned)
+    carry_out(planned.project, 1)
+    planned.agent("plan", "skip", "5", "--reason", "the last part is not needed")
+    ran = planned.agent("plan", "status", "--json")
+    shown = ran.json
+    assert (ran.code, shown["state"], shown["verdict"]) == (0, "active", "drift")
+    assert [one["status"] for one in shown["steps"]] == ["pass", "missing", "missing", "missing", "skipped"]
+    assert (shown["seen"], shown["depth"], list(shown["skipped"])) == ([1], 0, ["5"])
+    assert shown["base"] == git(planned.project, "rev-parse", "HEAD~1")
+    assert any(WHY in one for one in shown["overrides"])
+    assert shown["fence"]["touch"] == ["src/**", "tests/**"]
+    assert (shown["next"]["action"], shown["next"]["step"]) == ("execute", 2)
+    for said in ("step 1: pass", "1 of 5 steps", WHY):
+        assert said in planned.agent("plan", "status").out
+
+
+def test_a_missing_capability_exits_77_and_lets_the_session_stop(planned: Shell) -> None:
+    (planned.project / "plan.md").write_text(plan_text(1, needs=["cmd:no-such-program"]))
+    commit(planned.project, "docs: needs")
+    ran = planned.agent("plan", "start", "plan.md", "--unreviewed", WHY, "--json")
+    assert (ran.code, ran.json["state"]) == (77, "blocked")
+    assert next_stop(planned) == "waiting"
+    ran = planned.run(
+        {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION, "OMO_SKIP_PREFLIGHT": "1"},
+        "plan", "start", "plan.md", "--unreviewed", WHY,
+    )  # fmt: skip
+    assert ran.code == 0
+    assert "preflight bypassed: OMO_SKIP_PREFLIGHT" in planned.agent("plan", "status").out
+
+
+def test_a_failed_step_is_reported_and_the_user_is_told(planned: Shell) -> None:
+    start(planned)
+    carry_out(planned.project, 1)
+    ran = planned.agent("plan", "finish", "--failed", "2", "--error", "it does not build", "--tried", "two other ways")
+    assert ran.code == 3
+    assert "it does not build" in ran.out
+    assert next_stop(planned) == "waiting"
+    assert "fence" not in planned.row()["work"]["ultraplan"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "said"),
+    [
+        (("finish", "--error", "an error without its step"), 2, "--failed"),
+        (("finish", "--failed", "1", "--abandon", "both at once here"), 2, "not allowed with"),
+        (("finish", "--abandon", "short"), 2, "at least 10"),
+        (("finish", "other.md"), 3, "is not what plan session"),
+        (("recover", "other.md"), 3, "is not what plan session"),
+        (("skip", "1", "--reason", "it would be convenient"), 3, "may not be skipped"),
+        (("start", "plan.md", "--unreviewed", WHY), 3, "is under way"),
+        (("start", "nowhere.md"), 2, "nowhere.md"),
+        (("start", "../outside.md"), 2, "outside"),
+    ],
+)
+def test_what_is_refused_says_why_and_what_to_do(planned: Shell, argv: tuple[str, ...], code: int, said: str) -> None:
+    start(planned)
+    (planned.project.parent / "outside.md").write_text("# x\n")
+    ran = planned.agent("plan", *argv)
+    assert ran.code == code
+    assert said in ran.err
+    assert "fix:" in ran.err
+
+
+def test_an_agent_ends_only_its_own_session(planned: Shell) -> None:
+    start(planned)
+    other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
+    run = planned.row()["work"]["ultraplan"]["run"]
+    for named in (("--session", SESSION), ("--run", run)):
+        ran = planned.run(other, "plan", "finish", *named, "--abandon", "it is in my way here")
+        assert ran.code == 3
+        assert "ends only its own" in ran.err
+    assert planned.row()["work"]["ultraplan"]["fence"]
+    ran = planned.user("plan", "finish", "--run", run, "--session", "other", "--abandon", "that session died")
+    assert ran.code == 0
+    assert "fence" not in planned.row()["work"]["ultraplan"]
+
+
+def test_the_users_stop_releases_stop_and_the_session_can_still_be_given_up(planned: Shell) -> None:
+    start(planned)
+    assert planned.user("stop-continuation", "--session", SESSION).code == 0
+    assert next_stop(planned) == "cancelled"
+    assert planned.row()["work"]["ultraplan"]["fence"]
+    assert planned.agent("plan", "finish", "--abandon", "the user stopped the work").code == 0
+    assert "fence" not in planned.row()["work"]["ultraplan"]
+
+
+def test_an_agents_giving_up_is_shown_to_the_user(planned: Shell) -> None:
+    start(planned)
+    planned.agent("plan", "finish", "--abandon", "the plan is beyond me")
+    summary = planned.row()["work"]["ultraplan"]
+    assert (summary["state"], summary["told"]) == ("blocked", False)
+    assert "the agent abandoned" in summary["why"]
+    assert next_stop(planned) == "waiting"
+
+
+def test_ledger_verify_looks_at_the_plan_sessions_too(planned: Shell) -> None:
+    start(planned)
+    assert planned.agent("ledger", "verify").code == 0
+    run = planned.row()["work"]["ultraplan"]["run"]
+    path = Path(paths.plan_run_dir(planned.state, run), "ledger.jsonl")
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], json.dumps({**json.loads(lines[1]), "base": "0" * 40}), *lines[2:]]) + "\n")
+    ran = planned.agent("ledger", "verify")
+    assert ran.code == 3
+    assert f"ultraplan: {run}" in ran.out
+    assert planned.agent("plan", "finish").code == 3
+
+
+def test_a_spec_is_found_from_a_directory_below_the_project(planned: Shell) -> None:
+    start(planned)
+    carry_out(planned.project, 1)
+    environ = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
+    assert (planned.project / path_of(1)).exists()
+    code = main(["plan", "recover", "plan.md"], environ, str(planned.project / "src"), planned.now + 1)
+    assert code == 0

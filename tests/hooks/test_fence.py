@@ -1,0 +1,254 @@
+"""The fence of a plan session, through the registered command: who is held, by what, and until when."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.state import paths, runtime
+from omo.ultrawork import session
+from tests.hooks.conftest import SESSION, Answer, Host, point_at
+from tests.hooks.test_import_budget import FREE, imported
+from tests.hooks.test_tool_gates import AS_SUBAGENT, LIMITS, bash, denied
+
+PLAN = {"run": "p1", "state": "active", "open": 2, "total": 3, "next": "Step 2"}
+
+
+def open_fence(host: Host, *, session_id: str = SESSION, fence: Any = None, **changes: Any) -> None:
+    given = {"touch": ["src/**", "docs/*.md"], "never": ["src/gen/**"], "root": str(host.project), "spec": "plan.md"}
+    summary = {**PLAN, "fence": given if fence is None else fence, **changes}
+
+    def put(row: dict[str, Any] | None) -> runtime.Change:
+        after = session.put_work(row, "ultraplan", summary, limits=LIMITS, now=time.time())
+        return runtime.Change(None, after, [{"kind": "ultraplan"}])
+
+    runtime.change_session(host.state, session_id, put, actor="agent", now=time.time(), wait=5)
+
+
+def close_fence(host: Host) -> None:
+    def put(row: dict[str, Any] | None) -> runtime.Change:
+        assert row is not None
+        return runtime.Change(None, {**row, "work": {**row["work"], "ultraplan": {**PLAN, "state": "done"}}})
+
+    runtime.change_session(host.state, SESSION, put, actor="agent", now=time.time(), wait=5)
+
+
+def write(host: Host, path: str, tool: str = "Write", **fields: Any) -> Answer:
+    key = "notebook_path" if tool == "NotebookEdit" else "file_path"
+    return host.send("PreToolUse", tool_name=tool, tool_input={key: path}, **fields)
+
+
+def powershell(host: Host, command: str) -> Answer:
+    return host.send("PreToolUse", tool_name="PowerShell", tool_input={"command": command})
+
+
+EDITORS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
+
+
+@pytest.mark.parametrize("tool", EDITORS)
+def test_edits_stay_inside_the_fence(host: Host, tool: str) -> None:
+    open_fence(host)
+    assert "README.md is outside the plan's fence" in denied(write(host, "README.md", tool))
+    assert "never to touch" in denied(write(host, str(host.project / "src" / "gen" / "x.py"), tool))
+    assert "outside the project" in denied(write(host, "/etc/hosts", tool))
+    assert ".env file" in denied(write(host, "src/.env", tool))
+    write(host, "src/a.py", tool).assert_silent()
+    write(host, str(host.project / "docs" / "x.md"), tool).assert_silent()
+    write(host, "/tmp/scratch.txt", tool).assert_silent()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(".git/hooks/pre-commit", ".git/config", "src/.git/config", ".husky/pre-push", ".githooks/x"),
+        *("~/.ssh/config", "~/.aws/credentials", "~/.gnupg/x", "src/.env", "src/.env.production"),
+        *("~/.zshrc", "~/.bashrc", "~/.profile", "~/.bash_profile", "~/.zprofile", "~/.config/fish/config.fish"),
+        *(".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/x.sh", "~/.claude/settings.json"),
+        *(".mcp.json", "src/.MCP.JSON", ".pre-commit-config.yaml", "/etc/crontab"),
+    ],
+)
+def test_what_no_plan_may_change_even_if_its_fence_says_so(host: Host, path: str) -> None:
+    open_fence(host, fence={"touch": ["**"], "never": [], "root": str(host.project)})
+    assert "No plan may change that" in denied(write(host, path))
+
+
+@pytest.mark.parametrize(
+    "path", ["src/.env.example", "src/settings.json", ".github/x.yml", ".gitignore", "src/hooks/a.py"]
+)
+def test_what_only_looks_like_it_may_be_changed(host: Host, path: str) -> None:
+    open_fence(host, fence={"touch": ["**"], "never": [], "root": str(host.project)})
+    write(host, path).assert_silent()
+
+
+def test_every_file_of_a_patch_is_looked_at(host: Host) -> None:
+    open_fence(host)
+    patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n*** Add File: README.md\n+x\n*** End Patch"
+    sent = host.send("PreToolUse", tool_name="apply_patch", tool_input={"command": patch}, turn_id="t1")
+    assert "README.md" in denied(sent)
+    inside = patch.replace("README.md", "src/b.py")
+    host.send("PreToolUse", tool_name="apply_patch", tool_input={"command": inside}, turn_id="t1").assert_silent()
+
+
+def test_shell_commands_are_held_too(host: Host) -> None:
+    open_fence(host)
+    assert "rm -rf" in denied(bash(host, "rm -rf src/old"))
+    assert "outside the plan's fence" in denied(bash(host, "echo x > README.md"))
+    assert "outside the plan's fence" in denied(bash(host, ["bash", "-lc", "echo x > README.md"]))
+    assert "by force" in denied(powershell(host, "Remove-Item -Recurse -Force src"))
+    for command in ("git status", "echo 'rm -rf /' > src/a.py", "omo plan status", "cat .env", 7, None):
+        bash(host, command).assert_silent()
+    powershell(host, "Get-ChildItem -Recurse -Force").assert_silent()
+
+
+def test_a_relative_path_counts_from_where_the_call_runs(host: Host) -> None:
+    open_fence(host)
+    (host.project / "src").mkdir()
+    bash(host, "echo x > a.py", cwd=str(host.project / "src")).assert_silent()
+    assert denied(bash(host, "echo x > ../a.py", cwd=str(host.project / "src")))
+
+
+# Whose fence, and until when.
+
+
+def test_subagents_are_held_and_other_sessions_are_not(host: Host) -> None:
+    open_fence(host)
+    assert denied(write(host, "README.md", **AS_SUBAGENT))
+    assert denied(bash(host, "rm -rf x", **AS_SUBAGENT))
+    write(host, "README.md", session_id="another").assert_silent()
+    bash(host, "rm -rf x", session_id="another").assert_silent()
+
+
+@pytest.mark.parametrize("state", [*runtime.OPEN_STATES, "exhausted"])
+def test_the_fence_holds_in_every_state_of_the_run(host: Host, state: str) -> None:
+    open_fence(host, state=state)
+    assert denied(write(host, "README.md"))
+    assert denied(bash(host, "rm -rf x"))
+
+
+def test_stop_continuation_does_not_open_the_fence(host: Host) -> None:
+    open_fence(host)
+    host.prompt("/omo:stop-continuation")
+    host.prompt("thanks")  # the model has been told: nothing else keeps the session on the list
+    assert denied(write(host, "README.md"))
+    assert denied(bash(host, "rm -rf x"))
+    host.stop().assert_silent()
+
+
+def test_the_end_of_the_session_opens_it(host: Host) -> None:
+    open_fence(host)
+    close_fence(host)
+    write(host, "README.md").assert_silent()
+    bash(host, "rm -rf x").assert_silent()
+    first = Path(paths.runtime_file(host.state)).read_text().splitlines()[0]
+    assert "fenced" not in first
+
+
+def test_the_first_line_lists_who_is_fenced(host: Host) -> None:
+    open_fence(host)
+    host.prompt("ulw x", session_id="zz")
+    first = Path(paths.runtime_file(host.state)).read_text().splitlines()[0]
+    assert first == f'{{"version": 1, "live": ["{SESSION}", "zz"], "fenced": ["{SESSION}"], "sessions": {{'
+    bash(host, "rm -rf x", session_id="zz").assert_silent()
+
+
+@pytest.mark.parametrize("odd", ["é", "a b", "x" * 200])
+def test_an_odd_session_id_is_fenced_as_well(host: Host, odd: str) -> None:
+    open_fence(host, session_id=odd)
+    assert denied(bash(host, "rm -rf x", session_id=odd))
+
+
+def test_state_kept_elsewhere_is_found(host: Host, tmp_path: Path) -> None:
+    elsewhere = {"OMO_STATE_DIR": str(tmp_path / "elsewhere")}
+    state = paths.state_dir(str(host.project), elsewhere)
+    fence = {"touch": ["src/**"], "never": [], "root": str(host.project)}
+
+    def put(row: dict[str, Any] | None) -> runtime.Change:
+        return runtime.Change(None, {"work": {"ultraplan": {**PLAN, "fence": fence}}}, [{"kind": "ultraplan"}])
+
+    runtime.change_session(state, SESSION, put, actor="agent", now=time.time(), wait=5)
+    assert denied(bash(host, "rm -rf x", env=elsewhere))
+
+
+@pytest.mark.parametrize(
+    "fence",
+    ["src", ["src"], {"touch": "src"}, {"touch": [1], "root": "/"}, {"touch": ["src"]}, {"touch": [], "root": 7}],
+    ids=str,
+)
+def test_a_fence_that_makes_no_sense_allows(host: Host, fence: Any) -> None:
+    open_fence(host, fence=fence)
+    write(host, "README.md").assert_silent()
+    bash(host, "rm -rf x").assert_silent()
+
+
+def test_without_a_fence_nothing_changes(host: Host) -> None:
+    host.prompt("ulw x")
+    for command in ("rm -rf x", "echo x > README.md"):
+        bash(host, command).assert_silent()
+        powershell(host, command).assert_silent()
+    write(host, "README.md").assert_silent()
+
+
+# A refusal that is repeated.
+
+
+def test_the_third_identical_refusal_makes_the_run_wait_and_the_fence_stays_shut(host: Host) -> None:
+    open_fence(host)
+    assert all(denied(bash(host, "rm -rf src/old")) for _ in range(2))
+    assert host.row()["work"]["ultraplan"]["state"] == "active"
+    assert denied(bash(host, "rm -rf src/old"))
+    assert host.row()["work"]["ultraplan"]["state"] == "waiting"
+    message = host.stop().json["systemMessage"]
+    assert "rm -rf src/old" in message
+    assert all(denied(bash(host, "rm -rf src/old")) for _ in range(3))
+    rows = [row for row in host.events() if row["kind"] == "denied"]
+    assert {row["gate"] for row in rows} == {"fence"}
+
+
+# What it costs.
+
+
+@pytest.mark.parametrize("command", ["git status", 'git commit -m "x" && rm -rf y'])
+def test_a_fenced_shell_command_imports_only_what_is_budgeted(host: Host, command: str) -> None:
+    open_fence(host)
+    fields: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": command}}
+    found = {one for one in imported(host, "PreToolUse", "pre-tool-use", **fields) if one.partition(".")[0] != "omo"}
+    parser = {"importlib", "importlib._bootstrap", "importlib._bootstrap_external", "_imp", "warnings", "_warnings"}
+    assert found - FREE - parser <= {"tree_sitter._binding", "tree_sitter_bash._binding"}
+    assert ("tree_sitter._binding" in found) == ("&" in command)
+
+
+def test_the_parser_loaded_without_re_is_the_parser(host: Host) -> None:
+    """Alone in a process, as a hook loads it, and afterwards the real modules are there for whoever asks."""
+    code = (
+        "import sys; sys.path += sys.argv[1:]\n"
+        "from omo import shell\n"
+        "assert 're' not in sys.modules and 'enum' not in sys.modules\n"
+        "assert shell.commands('a \"b c\" | d') == [['a', 'b c'], ['d']]\n"
+        "assert 're' not in sys.modules\n"
+        "import re, enum\n"
+        "assert re.compile('x').match('x') and enum.IntEnum\n"
+    )
+    source = str(Path(runtime.__file__).parents[2])
+    argv = [sys.executable, "-I", "-S", "-c", code, source, sysconfig.get_path("purelib")]
+    subprocess.run(argv, check=True)
+
+
+def test_python_is_started_for_a_fenced_shell_command_only(host: Host, data: Path) -> None:
+    noted, python = data / "started", data / "python"
+    host.prompt("ulw x")
+    python.write_text(f'#!/bin/sh\necho x >>"{noted}"\n', encoding="utf-8")
+    python.chmod(0o755)
+    point_at(data, str(python))
+    bash(host, "ls").assert_silent()
+    powershell(host, "ls").assert_silent()
+    assert not noted.exists()
+    open_fence(host)
+    bash(host, "ls").assert_silent()
+    powershell(host, "ls").assert_silent()
+    assert noted.read_text() == "x\nx\n"

@@ -1,0 +1,96 @@
+"""A project with a plan, and a session that carries it out: what the commands call, with a clock that ticks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omo.state import ledger, paths, runtime
+from omo.ultraplan import finishing, recovery, skipping, starting, summary
+from omo.ultraplan.finishing import Failure, Finished
+from omo.ultraplan.next_step import Next
+from omo.ultraplan.record import Record
+from omo.ultraplan.run import PlanRun, records
+from omo.ultraplan.standing import Standing, look
+from omo.ultraplan.starting import Started
+from omo.ultrawork import session
+from tests.ultraplan.plans import plan_text, project
+
+NOW = 1_771_780_801.0
+WHY = "no critic in this test"
+
+
+@dataclass
+class Desk:
+    root: Path
+    now: float = NOW
+    state: str = ""
+    limits: dict[str, Any] = field(default_factory=lambda: {"max_stop_blocks": 8})
+
+    def __post_init__(self) -> None:
+        self.state = self.state or str(self.root / ".sisyphus" / "cc-omo")
+
+    def run(self, *, by: str = "agent", session: str = "s1", named: str = "") -> PlanRun:
+        self.now += 1
+        return PlanRun(self.state, str(self.root), session, by, self.now, 5.0, self.limits, named)
+
+    def start(self, spec: str | Path = "plan.md", *, unreviewed: str = WHY, session: str = "s1", **env: str) -> Started:
+        return starting.start(self.run(session=session), self.root / spec, unreviewed=unreviewed, environ=env)
+
+    def status(self, **whose: str) -> tuple[Standing, Next]:
+        run = self.run(**whose)
+        at = look(run)
+        return at, summary.tell(run, at)
+
+    def finish(self, *failed: Any) -> Finished:
+        return finishing.finish(self.run(), Failure(*failed) if failed else None)
+
+    def abandon(self, reason: str = "given up in this test", **whose: str) -> Finished:
+        return finishing.abandon(self.run(**whose), reason)
+
+    def recover(self) -> recovery.Recovered:
+        return recovery.recover(self.run())
+
+    def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:
+        skipping.skip(self.run(), step, reason)
+
+    def row(self, session: str = "s1") -> dict[str, Any]:
+        return runtime.session(self.state, session) or {}
+
+    def told(self, session: str = "s1") -> dict[str, Any]:
+        """What hooks read."""
+        return dict(self.row(session).get("work", {}).get("ultraplan", {}))
+
+    def record(self) -> Record:
+        return records(self.state)[-1]
+
+    def ledger(self) -> Path:
+        return Path(paths.plan_run_dir(self.state, self.record().run), "ledger.jsonl")
+
+    def kinds(self) -> list[str]:
+        return [row["kind"] for row in ledger.rows(str(self.ledger()))]
+
+    def damage(self) -> None:
+        """Somebody changes a row of the current run by hand."""
+        lines = self.ledger().read_text().splitlines()
+        row = json.loads(lines[0])
+        self.ledger().write_text("\n".join([json.dumps({**row, "extra": 1}), *lines[1:]]) + "\n")
+
+    def change_row(self, change: Any) -> None:
+        runtime.change_session(
+            self.state,
+            "s1",
+            lambda row: runtime.Change(None, change(row or {}), [{"kind": "test"}]),
+            actor="hook",
+            now=self.now,
+            wait=5.0,
+        )
+
+    def cancel(self) -> None:
+        self.change_row(lambda row: session.cancel(row, reason="user", now=self.now))
+
+
+def desk(tmp_path: Path, steps: int = 3, **changes: Any) -> Desk:
+    return Desk(project(tmp_path, plan_text(steps, **changes)))

@@ -1,0 +1,112 @@
+"""Real git repositories for the audit, and steps written as data."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omo.ultraplan.audit import Audit, audit
+from omo.ultraplan.document import Content, Document, Fence, Manifest, Step
+
+WHO = {
+    "GIT_AUTHOR_NAME": "Test", "GIT_AUTHOR_EMAIL": "test@example.org",
+    "GIT_COMMITTER_NAME": "Test", "GIT_COMMITTER_EMAIL": "test@example.org",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Repo:
+    """A repository with one commit, its `base`."""
+
+    root: Path
+    base: str
+
+    def git(self, *arguments: str, date: str = "", stdin: str | None = None) -> str:
+        dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date} if date else {}
+        return run_git(self.root, *arguments, env=dates, stdin=stdin)
+
+    def write(self, path: str, text: str = "") -> None:
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text or f"content of {path}\n", encoding="utf-8")
+
+    def commit(self, message: str, *paths: str, date: str = "") -> str:
+        """Write the paths and commit them alone; without any, an empty commit."""
+        for path in paths:
+            before = (self.root / path).read_text(encoding="utf-8") if (self.root / path).exists() else ""
+            self.write(path, before + f"{message.splitlines()[0]}\n")
+        if paths:
+            self.git("add", "-f", "--", *paths)
+        self.git("commit", "-q", "--allow-empty", "-m", message, date=date)
+        return self.head()
+
+    def remove(self, message: str, *paths: str) -> str:
+        self.git("rm", "-q", "--", *paths)
+        self.git("commit", "-q", "-m", message)
+        return self.head()
+
+    def head(self) -> str:
+        return self.git("rev-parse", "HEAD")
+
+    def audit(self, *steps: Step, fence: Fence | None = None, base: str = "", **more: Any) -> Audit:
+        return audit(document(*steps, fence=fence), self.root, base=base or self.base, **more)
+
+
+def run_git(root: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None) -> str:
+    settings = (
+        "-c",
+        "init.defaultBranch=main",
+        "-c",
+        "protocol.file.allow=always",
+        "-c",
+        "advice.graftFileDeprecated=false",
+    )
+    done = subprocess.run(
+        ["git", *settings, *arguments],
+        cwd=root, check=True, capture_output=True, text=True, input=stdin, env={**os.environ, **WHO, **(env or {})},
+    )  # fmt: skip
+    return done.stdout.strip()
+
+
+def repo(root: Path, *paths: str) -> Repo:
+    """With these files in its first commit, beside the plan."""
+    root.mkdir(parents=True)
+    run_git(root, "init", "-q")
+    made = Repo(root, "")
+    made.commit("chore: begin", "README.md", "plan.md", *paths)
+    return Repo(root, made.head())
+
+
+def step(number: int, *expected: str, pattern: str | None = None, on_failure: str = "escalate", **keys: Any) -> Step:
+    """Without a pattern, that of `subject(number)`; `contains` is a mapping of paths to patterns."""
+    contains = tuple(Content(path, regex) for path, regex in keys.pop("contains", {}).items())
+    manifest = Manifest(
+        expected_paths=expected,
+        min_file_count=len(expected),
+        commit_message_pattern=rf"^feat\(s{number}\):" if pattern is None else pattern,
+        must_contain=contains,
+        **keys,
+    )
+    return Step(
+        number, f"Part {number}", 1, f"### Step {number}: Part {number}", on_failure=on_failure, manifest=manifest
+    )
+
+
+def subject(number: int) -> str:
+    return f"feat(s{number}): part {number}"
+
+
+def document(*steps: Step, fence: Fence | None = None) -> Document:
+    return Document("plan", "plan.md", "", version=(1, 7), steps=steps, fence=fence)
+
+
+def statuses(found: Audit) -> dict[int, str]:
+    return {one.step: one.status for one in found.steps}
+
+
+def findings(found: Audit, number: int) -> str:
+    return "\n".join(next(one.findings for one in found.steps if one.step == number))

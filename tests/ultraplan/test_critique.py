@@ -1,0 +1,188 @@
+"""The critic's verdict: what counts as one, for which text, and whether the host saw it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.errors import BadInput, Refused
+from omo.host import Event
+from omo.state import paths
+from omo.ultraplan import critique, verdict
+from omo.ultraplan.document import Document
+from omo.ultraplan.parser import parse
+from omo.ultrawork import on_subagent_stop
+from omo.ultrawork.hook import World
+from tests.ultraplan.plans import plan_text
+
+NOW = 1_771_780_801.0
+SESSION = "abc123"
+PLAN = parse(plan_text(2), "plan.md")
+EDITED = parse(plan_text(2) + "\nOne more line.\n", "plan.md")
+BLOCKING = {"dimension": "manifest-quality", "severity": "blocking", "text": "an empty file would do", "line": 12}
+ADVISORY = {**BLOCKING, "severity": "advisory"}
+PASSED = dict.fromkeys(verdict.DIMENSIONS, "pass")
+
+
+def answer(document: Document = PLAN, **changes: Any) -> str:
+    said = {"verdict": "clean", "plan_digest": document.digest, "dimensions": PASSED, "findings": [], **changes}
+    return f"I read it.\n\n```json\n{json.dumps(said, indent=2)}\n```\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def place(root: Path) -> critique.Place:
+    return critique.Place(paths.state_dir(str(root), {}), SESSION, "agent", NOW, 5.0)
+
+
+def hear(root: Path, message: str, agent: str = "omo:critic", session: str = SESSION) -> None:
+    """The host reports that an agent finished."""
+    fields = {"session_id": session, "agent_id": "a1", "agent_type": agent, "last_assistant_message": message}
+    event = Event({**fields, "cwd": str(root)})
+    on_subagent_stop.handle(event, World(event, {}, str(root), NOW))
+
+
+def test_what_the_host_heard_from_the_critic_is_recorded_with_full_independence(
+    root: Path, place: critique.Place
+) -> None:
+    critique.await_critic(place)
+    hear(root, answer())
+    done = critique.record(place, PLAN, None)
+    assert done.independence == "full"
+    assert critique.clean(place.state, PLAN.digest)
+
+
+def test_a_clean_verdict_holds_for_exactly_this_text(root: Path, place: critique.Place) -> None:
+    critique.await_critic(place)
+    hear(root, answer())
+    critique.record(place, PLAN, None)
+    assert not critique.clean(place.state, EDITED.digest)
+    with pytest.raises(Refused, match="not about what"):
+        critique.record(place, EDITED, None)
+    with pytest.raises(Refused, match="is about the text"):
+        critique.record(place, EDITED, answer(PLAN))
+
+
+def test_a_file_no_hook_saw_is_reduced_independence(root: Path, place: critique.Place) -> None:
+    assert critique.record(place, PLAN, answer()).independence == "reduced"
+    row = critique.latest(place.state, PLAN.digest)
+    assert row is not None
+    assert (row["clean"], row["independence"]) == (True, "reduced")
+
+
+def test_a_file_with_what_the_critic_said_is_full_and_one_that_was_touched_up_is_not(
+    root: Path, place: critique.Place
+) -> None:
+    critique.await_critic(place)
+    hear(root, answer(verdict="findings", findings=[BLOCKING]))
+    assert critique.record(place, PLAN, answer(verdict="findings", findings=[BLOCKING]) + "\n").independence == "full"
+    assert critique.record(place, PLAN, answer()).independence == "reduced"
+
+
+@pytest.mark.parametrize("agent", ["omo:explorer", "critic", "general-purpose"])
+def test_another_agents_word_is_no_critique(root: Path, place: critique.Place, agent: str) -> None:
+    critique.await_critic(place)
+    hear(root, answer(), agent)
+    with pytest.raises(Refused, match="no verdict of omo:critic"):
+        critique.record(place, PLAN, None)
+
+
+def test_another_sessions_critic_does_not_vouch(root: Path, place: critique.Place) -> None:
+    other = critique.Place(place.state, "other", "agent", NOW, 5.0)
+    critique.await_critic(other)
+    hear(root, answer(), session="other")
+    assert critique.record(place, PLAN, answer()).independence == "reduced"
+
+
+def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: critique.Place) -> None:
+    critique.await_critic(place)
+    hear(root, answer(verdict="findings", findings=[BLOCKING]))
+    events = Path(paths.events_file(place.state, SESSION))
+    events.write_text(events.read_text().replace("an empty file would do", "nothing"))
+    with pytest.raises(Refused, match="no verdict"):
+        critique.record(place, PLAN, None)
+
+
+def test_the_newest_verdict_on_a_text_counts(root: Path, place: critique.Place) -> None:
+    critique.record(place, PLAN, answer())
+    critique.record(place, PLAN, answer(verdict="findings", findings=[BLOCKING]))
+    assert not critique.clean(place.state, PLAN.digest)
+    critique.record(place, EDITED, answer(EDITED))
+    assert critique.clean(place.state, EDITED.digest)
+    assert not critique.clean(place.state, PLAN.digest)
+
+
+def test_a_journal_that_was_edited_is_not_believed_and_the_next_verdict_begins_anew(
+    root: Path, place: critique.Place
+) -> None:
+    critique.record(place, PLAN, answer(verdict="findings", findings=[BLOCKING]))
+    path = Path(critique.reviews(place.state).path)
+    path.write_text(
+        path.read_text().replace('"clean": false', '"clean": true').replace('"clean":false', '"clean":true')
+    )
+    assert not critique.clean(place.state, PLAN.digest)
+    critique.record(place, PLAN, answer())
+    assert critique.clean(place.state, PLAN.digest)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_clean"),
+    [
+        ({}, True),
+        ({"findings": [ADVISORY]}, True),
+        ({"dimensions": {**PASSED, "size": "concern"}}, True),
+        ({"verdict": "findings"}, False),
+        ({"findings": [BLOCKING]}, False),
+        ({"dimensions": {**PASSED, "order": "fail"}}, False),
+        ({"dimensions": {**PASSED, "manifest-quality": "concern"}}, False),
+    ],
+)
+def test_clean_needs_the_word_no_blocking_finding_and_strong_manifests(
+    changes: dict[str, Any], is_clean: bool, root: Path, place: critique.Place
+) -> None:
+    critique.record(place, PLAN, answer(**changes))
+    assert critique.clean(place.state, PLAN.digest) is is_clean
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("OK TO START", "no JSON object"),
+        ('{"verdict": "clean"', "no JSON object"),
+        ('{"result": "clean"}', "no JSON object"),
+        (answer(verdict="approved"), "verdict"),
+        (answer(plan_digest="abc"), "plan_digest"),
+        (answer(dimensions={"manifest-quality": "pass"}), "not judged"),
+        (answer(dimensions={**PASSED, "size": "great"}), "dimensions.size"),
+        (answer(findings=[{"text": "x"}]), "findings.0"),
+        (answer(findings=[{**BLOCKING, "severity": "minor"}]), "severity"),
+        (answer(findings="none"), "findings"),
+    ],
+)
+def test_what_is_not_in_the_form_is_no_verdict(message: str, said: str, place: critique.Place) -> None:
+    with pytest.raises(BadInput, match=said):
+        critique.record(place, PLAN, message)
+    assert critique.latest(place.state, PLAN.digest) is None
+
+
+def test_the_form_that_is_quoted_before_the_answer_is_not_the_answer(place: critique.Place) -> None:
+    quoted = f"The form:\n```json\n{verdict.example(PLAN.digest)}\n```\nMy answer:\n{answer()}"
+    assert critique.record(place, PLAN, quoted).verdict.is_clean
+
+
+def test_the_brief_names_path_digest_every_dimension_and_a_form_that_can_be_filled_in() -> None:
+    brief = critique.brief(PLAN)
+    assert PLAN.path in brief
+    assert all(f"- {name}: " in brief for name in verdict.DIMENSIONS)
+    form = json.loads(brief.partition("```json\n")[2].partition("```")[0])
+    assert form["plan_digest"] == PLAN.digest
+    assert set(form) == set(verdict.Verdict.model_fields)
+    assert set(form["findings"][0]) == set(verdict.Finding.model_fields)

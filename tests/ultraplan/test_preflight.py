@@ -1,0 +1,430 @@
+"""What a session needs is asked before its first step, of git, the file system and the network, never of prose."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from omo.ultraplan import git_push, preflight, reach
+from tests.ultraplan.plans import commit, git, project
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return project(tmp_path)
+
+
+@pytest.fixture
+def remote(tmp_path: Path, root: Path) -> Path:
+    """A bare repository that is the project's origin."""
+    bare = tmp_path / "remote.git"
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", str(bare))
+    git(root, "remote", "add", "origin", str(bare))
+    return bare
+
+
+def push(root: Path, **environ: str) -> git_push.Push:
+    return git_push.check(root, {**os.environ, **environ})
+
+
+def ask(root: Path, need: str, environ: Mapping[str, str] | None = None) -> preflight.Need:
+    (found,) = preflight.check([need], root, environ=os.environ if environ is None else environ)
+    return found
+
+
+def pointed_at(root: Path, url: str) -> None:
+    git(root, "remote", "add", "origin", url)
+
+
+@contextmanager
+def served(answers: Mapping[str, int]) -> Iterator[tuple[int, list[str]]]:
+    """A server on this machine that answers each method with a status; its port, and what it was asked."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            asked.append(f"{self.command} {self.path}")
+            self.send_response(answers[self.command])
+            if answers[self.command] == 401:
+                self.send_header("WWW-Authenticate", 'Basic realm="here"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_GET = do_CONNECT = answer
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server.server_address[1], asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def closed() -> Iterator[int]:
+    """A port that nobody listens on: bound, so that nobody else gets it."""
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        yield int(holder.getsockname()[1])
+
+
+# git_push: what is fine
+
+
+@pytest.mark.usefixtures("remote")
+@pytest.mark.parametrize(
+    "branch", ["main", "fix-error-handling", "rejected/permission-denied", "forbidden", "fatal-128", "!"]
+)
+def test_a_branch_may_be_called_anything(root: Path, branch: str) -> None:
+    git(root, "checkout", "-q", "-B", branch)
+    assert push(root).kind == "ok"
+
+
+@pytest.mark.usefixtures("remote")
+def test_the_answer_says_that_the_servers_hooks_were_not_asked(root: Path, remote: Path) -> None:
+    hook = remote / "hooks" / "pre-receive"
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    found = push(root)
+    assert found.kind == "ok"
+    assert "hooks of the server" in found.detail
+
+
+def test_nothing_is_pushed(root: Path, remote: Path) -> None:
+    assert push(root).kind == "ok"
+    assert git(remote, "for-each-ref") == ""
+
+
+def test_what_is_up_to_date_can_be_pushed(root: Path, remote: Path) -> None:
+    git(root, "push", "-q", str(remote), "main")
+    assert push(root).kind == "ok"
+
+
+# git_push: what keeps it from working, told apart
+
+
+def outside_git(root: Path, port: int) -> None:
+    os.rename(root / ".git", root / "elsewhere")
+
+
+def unborn(root: Path, port: int) -> None:
+    pointed_at(root, str(root / "elsewhere"))
+    git(root, "checkout", "-q", "--orphan", "new")
+
+
+def detached(root: Path, port: int) -> None:
+    pointed_at(root, str(root / "elsewhere"))
+    git(root, "checkout", "-q", "--detach")
+
+
+def several_remotes(root: Path, port: int) -> None:
+    for name in ("one", "two"):
+        git(root, "remote", "add", name, str(root / name))
+
+
+CAUSES = {
+    "outside git": (outside_git, "no_repository"),
+    "before the first commit": (unborn, "no_commit"),
+    "no branch checked out": (detached, "detached"),
+    "no remote": (lambda root, port: None, "no_remote"),
+    "several remotes, none chosen": (several_remotes, "no_remote"),
+    "a directory that is not there": (lambda root, port: pointed_at(root, str(root / "nowhere.git")), "no_remote"),
+    "a directory that is no repository": (lambda root, port: pointed_at(root, str(root / "src")), "no_remote"),
+    "the same as a URL": (lambda root, port: pointed_at(root, f"file://{root}/src"), "no_remote"),
+    "ssh to a closed port": (lambda root, port: pointed_at(root, f"ssh://git@127.0.0.1:{port}/x.git"), "network"),
+    "http to a closed port": (lambda root, port: pointed_at(root, f"http://127.0.0.1:{port}/x.git"), "network"),
+    "a host without an address": (lambda root, port: pointed_at(root, "https://nowhere.invalid/x.git"), "network"),
+    "the same by ssh": (lambda root, port: pointed_at(root, "git@nowhere.invalid:x.git"), "network"),
+    "a transport nobody knows": (lambda root, port: pointed_at(root, "carrier::pigeon"), "unknown"),
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_each_cause_has_its_own_class(root: Path, closed: int, cause: str) -> None:
+    bring_about, wanted = CAUSES[cause]
+    bring_about(root, closed)
+    assert push(root).kind == wanted
+
+
+def test_a_history_that_went_apart_is_rejected(root: Path, remote: Path) -> None:
+    commit(root, "feat: theirs")
+    git(root, "push", "-q", str(remote), "main")
+    git(root, "reset", "-q", "--hard", "HEAD~1")
+    commit(root, "feat: ours")
+    found = push(root)
+    assert found.kind == "rejected"
+    assert "refs/heads/main" in found.detail
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_host_that_answers_and_turns_git_away_is_auth(root: Path, status: int) -> None:
+    with served({"GET": status}) as (port, asked):
+        pointed_at(root, f"http://127.0.0.1:{port}/x.git")
+        assert push(root).kind == "auth"
+    assert asked[0] == "GET /x.git/info/refs?service=git-receive-pack"
+
+
+@pytest.mark.parametrize(("status", "wanted"), [(200, "auth"), (502, "network")])
+def test_behind_a_proxy_it_is_the_proxy_that_knows_whether_the_host_can_be_reached(
+    root: Path, status: int, wanted: str
+) -> None:
+    with served({"GET": 401, "CONNECT": status}) as (port, _):
+        git(root, "config", "http.proxy", f"http://127.0.0.1:{port}")
+        pointed_at(root, "http://nowhere.invalid/x.git")
+        assert push(root).kind == wanted
+
+
+def test_behind_a_proxy_of_another_kind_nobody_knows(root: Path, closed: int) -> None:
+    pointed_at(root, "https://nowhere.invalid/x.git")
+    assert push(root, ALL_PROXY=f"socks5h://127.0.0.1:{closed}").kind == "unknown"
+
+
+def test_a_host_that_takes_the_connection_and_never_answers_is_unknown(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_push, "SECONDS", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        pointed_at(root, f"http://127.0.0.1:{silent.getsockname()[1]}/x.git")
+        assert push(root).kind == "unknown"
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="everything is writable for this user")
+def test_a_remote_directory_that_may_not_be_written_is_auth(root: Path, remote: Path) -> None:
+    (remote / "objects").chmod(0o555)
+    assert push(root).kind == "auth"
+
+
+def test_credentials_in_a_url_are_not_shown(root: Path) -> None:
+    with served({"GET": 401}) as (port, _):
+        pointed_at(root, f"http://user:s3cret@127.0.0.1:{port}/x.git")
+        found = push(root)
+    assert found.kind == "auth"
+    assert "s3cret" not in found.detail
+    assert "127.0.0.1" in found.detail
+
+
+def test_nor_where_the_push_would_work(root: Path, remote: Path) -> None:
+    git(root, "config", f"url.{remote}.insteadOf", "http://user:s3cret@host/x.git")
+    git(root, "remote", "set-url", "origin", "http://user:s3cret@host/x.git")
+    found = push(root)
+    assert (found.kind, "s3cret" in found.detail) == ("ok", False)
+
+
+# git_push: which remote
+
+
+@pytest.mark.parametrize(
+    ("settings", "chosen"),
+    [
+        ({}, "origin"),
+        ({"branch.main.remote": "two"}, "two"),
+        ({"branch.main.remote": "two", "remote.pushDefault": "three"}, "three"),
+        ({"remote.pushDefault": "three", "branch.main.pushRemote": "two"}, "two"),
+        ({"branch.main.remote": "."}, "origin"),
+        ({"remote.pushDefault": "--receive-pack=touch x"}, "origin"),
+    ],
+)
+def test_the_remote_is_the_one_git_would_push_to(root: Path, settings: dict[str, str], chosen: str) -> None:
+    for name in ("origin", "two", "three"):
+        git(root, "remote", "add", name, f"../{name}.git")
+    for key, value in settings.items():
+        git(root, "config", key, value)
+    assert git_push.remote_of(root, os.environ) == chosen
+
+
+def test_the_only_remote_is_taken_whatever_its_name(root: Path) -> None:
+    git(root, "remote", "add", "upstream", "../upstream.git")
+    assert git_push.remote_of(root, os.environ) == "upstream"
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("https://example.org/x.git", ("https", "example.org", None)),
+        ("https://user:word@example.org:8443/x.git", ("https", "example.org", 8443)),
+        ("ssh://git@example.org:2222/x.git", ("ssh", "example.org", 2222)),
+        ("git+ssh://git@example.org/x.git", ("ssh", "example.org", None)),
+        ("git@example.org:team/x.git", ("ssh", "example.org", None)),
+        ("example.org:x.git", ("ssh", "example.org", None)),
+        ("[::1]:x.git", ("ssh", "::1", None)),
+        ("git://example.org/x.git", ("git", "example.org", None)),
+        ("../x.git", ("file", "", None)),
+        ("./odd:name/x.git", ("file", "", None)),
+        ("file:///srv/x.git", ("file", "", None)),
+        ("ext::sh -c true", ("", "", None)),
+        ("https://example.org:port/x.git", ("", "", None)),
+        ("ftp://example.org/x.git", ("", "", None)),
+    ],
+)
+def test_where_a_url_leads(url: str, place: tuple[str, str, int | None]) -> None:
+    found = reach.place_of(url)
+    assert (found.scheme, found.host, found.port) == place
+
+
+# git_push: nothing that the repository names is started
+
+
+def marking(tmp_path: Path) -> tuple[Path, Path]:
+    mark, program = tmp_path / "mark", tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\nexit 1\n")
+    program.chmod(0o755)
+    return mark, program
+
+
+@pytest.mark.parametrize(
+    "key", ["core.sshCommand", "credential.helper", "credential.http://127.0.0.1.helper", "core.askPass"]
+)
+def test_a_program_in_the_repositorys_configuration_is_not_started(root: Path, tmp_path: Path, key: str) -> None:
+    mark, program = marking(tmp_path)
+    with served({"GET": 401}) as (port, _):
+        url = f"ssh://127.0.0.1:{port}/x" if "ssh" in key else f"http://127.0.0.1:{port}/x"
+        pointed_at(root, url)
+        git(root, "config", key, f"!{program}" if "helper" in key else str(program))
+        found = push(root)
+    assert found.kind == "unknown"
+    assert key.lower() in found.detail.lower()
+    assert not mark.exists()
+
+
+def test_nor_one_that_stands_in_an_included_file(root: Path, tmp_path: Path) -> None:
+    mark, program = marking(tmp_path)
+    (root / ".git" / "more").write_text(f"[core]\n\tsshCommand = {program}\n")
+    git(root, "config", "include.path", "more")
+    pointed_at(root, "ssh://127.0.0.1/x")
+    assert push(root).kind == "unknown"
+    assert not mark.exists()
+
+
+def test_nor_a_hook(root: Path, remote: Path, tmp_path: Path) -> None:
+    mark, program = marking(tmp_path)
+    (root / ".git" / "hooks").mkdir(exist_ok=True)
+    (root / ".git" / "hooks" / "pre-push").symlink_to(program)
+    assert push(root).kind == "ok"
+    assert not mark.exists()
+
+
+def test_nor_a_remote_that_is_a_command(root: Path, tmp_path: Path) -> None:
+    mark, program = marking(tmp_path)
+    mine = tmp_path / "gitconfig"
+    mine.write_text("[protocol]\n\tallow = always\n")
+    pointed_at(root, f"ext::{program}")
+    assert push(root, GIT_CONFIG_GLOBAL=str(mine)).kind == "unknown"
+    assert not mark.exists()
+
+
+def test_the_users_own_credential_helper_is_asked(root: Path, tmp_path: Path) -> None:
+    mark, program = marking(tmp_path)
+    mine = tmp_path / "gitconfig"
+    mine.write_text(f"[credential]\n\thelper = !{program}\n")
+    with served({"GET": 401}) as (port, _):
+        pointed_at(root, f"http://127.0.0.1:{port}/x.git")
+        assert push(root, GIT_CONFIG_GLOBAL=str(mine)).kind == "auth"
+    assert mark.exists()
+
+
+@pytest.mark.usefixtures("remote")
+def test_variables_that_speak_of_another_repository_are_not_heard(root: Path, tmp_path: Path) -> None:
+    other = project(tmp_path / "other")
+    assert push(root, GIT_DIR=str(other / ".git"), GIT_CONFIG_PARAMETERS="'remote.origin.url=/nowhere'").kind == "ok"
+
+
+# the other needs
+
+
+def test_a_command_is_looked_up_on_the_path_and_not_started(root: Path, tmp_path: Path) -> None:
+    mark, program = marking(tmp_path)
+    environ = {"PATH": str(tmp_path)}
+    assert ask(root, f"cmd:{program.name}", environ).status == "ok"
+    assert not mark.exists()
+    program.chmod(0o644)
+    assert (ask(root, f"cmd:{program.name}", environ).kind) == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("environ", "status", "kind"),
+    [({"TOKEN": "s3cret"}, "ok", "ok"), ({"TOKEN": ""}, "missing", "empty"), ({}, "missing", "unset")],
+)
+def test_a_variable_is_set_and_its_value_stays_private(
+    root: Path, environ: dict[str, str], status: str, kind: str
+) -> None:
+    found = ask(root, "env:TOKEN", environ)
+    assert (found.status, found.kind) == (status, kind)
+    assert "s3cret" not in str(found.data)
+
+
+def test_git_means_a_repository_with_a_commit(root: Path) -> None:
+    assert ask(root, "git").status == "ok"
+    git(root, "checkout", "-q", "--orphan", "new")
+    assert ask(root, "git").kind == "no_commit"
+    os.rename(root / ".git", root / "elsewhere")
+    assert ask(root, "git").kind == "no_repository"
+
+
+@pytest.mark.parametrize("path", ["src/app.py", "new.txt", "src/it’s error.py"])
+def test_a_tree_with_something_uncommitted_is_not_clean(root: Path, path: str) -> None:
+    assert ask(root, "clean_tree").status == "ok"
+    (root / path).write_text("changed\n")
+    found = ask(root, "clean_tree")
+    assert (found.status, found.kind) == ("missing", "dirty")
+    assert path in found.detail
+
+
+def test_a_tree_that_git_is_told_to_overlook_is_unknown(root: Path) -> None:
+    git(root, "update-index", "--assume-unchanged", "src/app.py")
+    (root / "src" / "app.py").write_text("changed\n")
+    assert ask(root, "clean_tree").status == "unknown"
+
+
+@pytest.mark.parametrize(("status", "wanted"), [(200, "ok"), (403, "missing"), (407, "missing")])
+def test_the_network_is_asked_through_the_proxy_and_its_status_counts(root: Path, status: int, wanted: str) -> None:
+    with served({"CONNECT": status}) as (port, asked):
+        found = ask(root, "network", {"https_proxy": f"http://127.0.0.1:{port}"})
+    assert found.status == wanted
+    assert asked[0] == "CONNECT github.com:443"
+
+
+def test_a_proxy_that_is_not_there_is_no_network(root: Path, closed: int) -> None:
+    assert ask(root, "network", {"HTTPS_PROXY": f"http://127.0.0.1:{closed}"}).kind == "network"
+
+
+@pytest.mark.parametrize(
+    "need", ["docker", "cmd:", "cmd:a/b", "cmd:../x", "cmd:-x", "env:A B", "env:", "file:x", "git_push:origin", ""]
+)
+def test_a_need_that_nobody_can_ask_for_is_missing_and_the_known_ones_are_named(root: Path, need: str) -> None:
+    found = ask(root, need)
+    assert (found.status, found.kind) == ("missing", "unknown_need")
+    assert preflight.defect(need)
+
+
+def test_no_needs_are_no_questions(root: Path) -> None:
+    assert preflight.look([], root, environ={}).ok
+
+
+def test_each_need_is_asked_once_and_one_that_fails_hides_no_other(root: Path) -> None:
+    found = preflight.look(["env:A", "git", "env:A", "env:B"], root, environ={})
+    assert [need.name for need in found.needs] == ["env:A", "git", "env:B"]
+    assert [need.name for need in found.missing] == ["env:A", "env:B"]
+
+
+@pytest.mark.parametrize("name", preflight.BYPASSES)
+def test_a_bypass_asks_nothing_and_says_so(root: Path, name: str) -> None:
+    found = preflight.look(["env:A"], root, environ={name: "1"})
+    assert (found.needs, found.bypassed_by, found.data["bypassed"]) == ((), name, True)
+
+
+@pytest.mark.parametrize("value", ["", "0", "no"])
+def test_any_other_value_is_no_bypass(root: Path, value: str) -> None:
+    assert preflight.look(["env:A"], root, environ={"OMO_SKIP_PREFLIGHT": value}).missing
