@@ -125,7 +125,15 @@ class Settings:
 
 def load(environ: Mapping[str, str], root: str) -> Settings:
     settings = Settings()
-    file = _project_file(root, settings)
+    return _combine(settings, environ, _project_file(root, settings))
+
+
+def of(environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
+    """The same, where what the project's file says is known already."""
+    return _combine(Settings(), environ, file)
+
+
+def _combine(settings: Settings, environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
     for knob in KNOBS:
         option = f"CLAUDE_PLUGIN_OPTION_{knob.name.upper()}"
         sources = [(environ.get(name, ""), name) for name in (knob.variable, option)]

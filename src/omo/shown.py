@@ -15,3 +15,8 @@ def block(text: str, longest: int) -> str:
     near = text.replace("\r\n", "\n").replace("\t", "    ")[: longest + 1]
     plain = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in near)
     return plain if len(plain) <= longest else plain[: longest - 1].rstrip() + "…"
+
+
+def counted(count: int, noun: str) -> str:
+    """1 goal, 2 goals."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -11,11 +11,12 @@ from omo.cli.result import Result
 from omo.cli.runs import run_of
 from omo.context import Context
 from omo.errors import OmoError
-from omo.shown import clip
+from omo.shown import clip, counted
 from omo.ultragoal import goal_guards, goal_tool, summary
 from omo.ultragoal.goal_tool import Outcome, ToolGoal
 from omo.ultragoal.next_step import Step
 from omo.ultragoal.run import Run
+from omo.ultragoal.tally import tally
 
 
 def register(commands: options.Commands) -> None:
@@ -52,7 +53,11 @@ def create(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def complete(arguments: argparse.Namespace, context: Context) -> Result:
-    return _done(arguments, context, goal_tool.complete)
+    result = _done(arguments, context, goal_tool.complete)
+    plan = run_of(arguments, context).plan()
+    if plan is not None:
+        result.notes.append(tally(plan))
+    return result
 
 
 def pause(arguments: argparse.Namespace, context: Context) -> Result:
@@ -67,7 +72,7 @@ def drop(arguments: argparse.Namespace, context: Context) -> Result:
     result = _done(arguments, context, goal_tool.drop)
     left = _open_goals(run_of(arguments, context))
     if left:
-        result.notes.append(f"dropping the goal does not end the plan: {left} goals stay open, and Stop holds for them")
+        result.notes.append(f"dropping the goal does not end the plan: {counted(left, 'goal')} open, and Stop holds on")
     return result
 
 

@@ -19,6 +19,7 @@ GROUPS = {
     "ulw": "ulw",
     "gate": "gate",
     "ultragoal": "ultragoal",
+    "plan": "plan",
     "verify": "verify",
     "evidence": "evidence",
     "goal": "goal",

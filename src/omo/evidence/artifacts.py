@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
+import math
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from omo.clock import seconds, stamp
-from omo.errors import BadInput, NotEvaluable, Refused
-from omo.evidence import changes, globs
+from omo.errors import BadInput, Refused
+from omo.evidence import changes, globs, leftovers, visible
 from omo.shown import clip
 from omo.state import paths
 from omo.state.journal import Journal
@@ -22,10 +24,19 @@ Row = dict[str, Any]
 LARGEST = 512_000_000
 LARGEST_REMEMBERED = 8_000_000
 MOST_REMEMBERED = 2_000
+MOST_BYTES_REMEMBERED = 256_000_000
 PER_ROW = 500
+LONGEST_ROW = 128_000
 # Kernels stamp files with a clock that may be a tick behind the one we read.
 GRACE = 0.05
-REPAIR = "look at what was changed, then: omo evidence add PATH --goal ID --repair (the old ledger is kept)"
+REPAIR = (
+    "let the user look at what was changed, then run in their own terminal: "
+    "omo evidence add PATH --goal ID --repair (the old ledger is kept)"
+)
+
+
+# What the user says of a ledger that is not damaged and yet not the one there was.
+ANEW = {"kind": "repaired", "kept": None, "digest": None}
 
 
 @dataclass(frozen=True)
@@ -56,17 +67,25 @@ def register(
     now: float,
     wait: float,
     repair: bool = False,
+    spent: Collection[str] = (),
 ) -> Artifact:
-    """Record a file as evidence for a goal that began at `started_at`; Refused where it cannot be that."""
+    """Record a file as evidence for a goal that began at `started_at`; Refused where it cannot be that.
+
+    `spent` are digests that prove other goals, whatever the ledger says. `repair` keeps a damaged ledger aside, and
+    takes one that was begun anew for the right one: only the user can say so.
+    """
     _require_goal(goal)
+    if repair and by != "user":
+        raise Refused("only the user can repair the ledger of evidence", fix=REPAIR)
     journal = _journal(state)
     if not repair:
         journal.require_whole("evidence", REPAIR)
     found = _look(root, path, goal, started_at)
 
     def decide(rows: list[Row]) -> tuple[Artifact | Refused, list[Row]]:
-        events = journal.seal(now) if repair else []
-        answer = _judge([] if events else rows, found)
+        sealed = journal.seal(now) if repair else []
+        events = sealed or [dict(ANEW)] * repair
+        answer = _judge([] if sealed else rows, found, spent)
         if isinstance(answer, Refused):
             is_worth_noting = answer.details["why"] == "old" and not found.committed_before
             return answer, [*events, _seen({found.name: found.reading})] if is_worth_noting else events
@@ -83,35 +102,85 @@ def register(
     return recorded
 
 
-def check(state: str, root: str | Path, path: str | Path, *, goal: str, started_at: float | None) -> None:
+def check(
+    state: str,
+    root: str | Path,
+    path: str | Path,
+    *,
+    goal: str,
+    started_at: float | None,
+    spent: Collection[str] = (),
+) -> None:
     """Refused exactly where `register` would refuse; nothing is written."""
     _require_goal(goal)
     journal = _journal(state)
     journal.require_whole("evidence", REPAIR)
-    answer = _judge(journal.rows(), _look(root, path, goal, started_at))
+    answer = _judge(journal.rows(), _look(root, path, goal, started_at), spent)
     if isinstance(answer, Refused):
         raise answer
 
 
 def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) -> int:
-    """Note what lies in the tree and is not in git, when a goal begins: a later touch does not make it new.
-
-    Ignored files are left out; of those only the file's times tell.
+    """Note the content of what lies in the tree and is not as HEAD has it, when a goal begins: a later touch does not
+    make it new. Of what is over the bounds only the file's times tell.
     """
     journal = _journal(state)
     journal.require_whole("evidence", REPAIR)
     readings: dict[str, _Reading] = {}
-    for path in _untracked(Path(root))[:MOST_REMEMBERED]:
+    left = MOST_BYTES_REMEMBERED
+    for path in leftovers.paths(Path(root), most=MOST_REMEMBERED, largest=LARGEST_REMEMBERED):
         try:
-            if os.path.getsize(os.path.join(root, path)) <= LARGEST_REMEMBERED:
-                name, reading = _inspect(root, path)
-                readings[name] = reading
-        except (OSError, Refused):
+            name, reading = _inspect(root, path)
+        except Refused:
             continue
-    items = list(readings.items())
-    events = [_seen(dict(items[at : at + PER_ROW]), now) for at in range(0, len(items), PER_ROW)]
-    journal.change(lambda rows: (None, events), actor=by, now=now, wait=wait)
-    return len(items)
+        readings[name] = reading
+        left -= reading.size
+        if left <= 0:
+            break
+
+    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+        known = _since(rows)
+        new = {name: one for name, one in readings.items() if known.get(one.digest, math.inf) > min(one.since, now)}
+        return None, [_seen(part, now) for part in _parts(new)]
+
+    journal.change(decide, actor=by, now=now, wait=wait)
+    return len(readings)
+
+
+def _since(rows: Sequence[Row]) -> dict[str, float]:
+    """Each content that was seen, and the earliest time it is known to be from."""
+    found: dict[str, float] = {}
+    for row in rows:
+        for digest, since in row["contents"].values() if row.get("kind") == "seen" else ():
+            found[digest] = min(since, found.get(digest, math.inf))
+    return found
+
+
+def _parts(readings: dict[str, _Reading]) -> Iterator[dict[str, _Reading]]:
+    """As many to a row as fit."""
+    part: dict[str, _Reading] = {}
+    size = 0
+    for name, reading in readings.items():
+        size += 4 * len(name) + 100
+        if part and (len(part) >= PER_ROW or size > LONGEST_ROW):
+            yield part
+            part, size = {}, 4 * len(name) + 100
+        part[name] = reading
+    if part:
+        yield part
+
+
+def knows(state: str, named: Sequence[tuple[str, str]]) -> bool:
+    """Whether each digest was recorded by the time that is named with it, or the user let the ledger begin anew."""
+    if not named:
+        return True
+    rows = _journal(state).rows()
+    if any(row.get("kind") == "repaired" and row.get("actor") == "user" for row in rows):
+        return True
+    first: dict[str, str] = {}
+    for one in _artifacts(rows):
+        first.setdefault(one.digest, one.at)
+    return all(digest in first and first[digest] <= at for digest, at in named)
 
 
 def is_unchanged(root: str | Path, path: str, digest: str) -> bool:
@@ -152,11 +221,14 @@ def _look(root: str | Path, path: str | Path, goal: str, started_at: float | Non
     return _Found(name, reading, goal, started_at, committed_before)
 
 
-def _judge(rows: Sequence[Row], found: _Found) -> Artifact | Refused | None:
+def _judge(rows: Sequence[Row], found: _Found, spent: Collection[str]) -> Artifact | Refused | None:
     """The record of it that already stands, why it cannot be evidence, or None: it can be recorded."""
     name, reading, goal, started_at, committed_before = found
     if started_at is not None and committed_before:
         return _old(name, started_at)
+    if reading.digest in spent:
+        others = (one for one in _artifacts(rows) if one.digest == reading.digest and one.goal != goal)
+        return _reused(name, next(others, None))
     for one in _artifacts(rows):
         is_fresh = started_at is None or seconds(one.at) >= started_at - GRACE
         if (one.digest, one.goal, one.path) == (reading.digest, goal, name) and is_fresh:
@@ -212,11 +284,12 @@ def _read(real: str, shown: str) -> _Reading:
             if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
                 raise _unusable(shown, f"is no regular file of at most {LARGEST} bytes")
             digest = hashlib.sha256()
+            letters = codecs.getincrementaldecoder("utf-8")("replace")
             is_blank, size = True, 0
             while chunk := file.read(1 << 20):
                 digest.update(chunk)
                 size += len(chunk)
-                is_blank = is_blank and not chunk.strip()
+                is_blank = is_blank and visible.is_blank(letters.decode(chunk))
     except OSError as error:
         raise _unusable(shown, f"cannot be read: {error.strerror}", "make it readable") from None
     return _Reading(digest.hexdigest(), size, is_blank, min(status.st_mtime, status.st_ctime))
@@ -226,13 +299,9 @@ def _is_old(reading: _Reading, rows: Sequence[Row], started_at: float) -> bool:
     """By its own times, or because the same content was seen before: a touch changes only the times."""
     if reading.since < started_at - GRACE:
         return True
-    return any(
-        since < started_at - GRACE
-        for row in rows
-        if row.get("kind") == "seen"
-        for digest, since in row["contents"].values()
-        if digest == reading.digest
-    ) or any(one.digest == reading.digest and seconds(one.at) < started_at - GRACE for one in _artifacts(rows))
+    if _since(rows).get(reading.digest, math.inf) < started_at - GRACE:
+        return True
+    return any(one.digest == reading.digest and seconds(one.at) < started_at - GRACE for one in _artifacts(rows))
 
 
 def _seen(readings: dict[str, _Reading], now: float | None = None) -> Row:
@@ -244,13 +313,6 @@ def _seen(readings: dict[str, _Reading], now: float | None = None) -> Row:
     }
 
 
-def _untracked(root: Path) -> list[str]:
-    try:
-        return changes.untracked(root)
-    except NotEvaluable:
-        return globs.find_files(root, "**").paths
-
-
 def _old(name: str, started_at: float) -> Refused:
     return Refused(
         f"{name} cannot be evidence: its content is older than the work it is to prove, begun {stamp(started_at)}",
@@ -259,9 +321,10 @@ def _old(name: str, started_at: float) -> Refused:
     )
 
 
-def _reused(name: str, other: Artifact) -> Refused:
+def _reused(name: str, other: Artifact | None) -> Refused:
+    proves = f"goal {clip(other.goal, 60)} ({other.path})" if other else "another goal of this run"
     return Refused(
-        f"{name} cannot be evidence: the same content already proves goal {clip(other.goal, 60)} ({other.path})",
+        f"{name} cannot be evidence: the same content already proves {proves}",
         fix="produce evidence that is about this goal",
         why="reused",
     )

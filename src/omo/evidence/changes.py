@@ -16,6 +16,7 @@ OUTPUT_LIMIT = 32_000_000
 MOST_COMMITS = 10_000
 BASES = ("origin/dev", "dev", "origin/main", "origin/master", "main", "master")
 _RULES = "--exclude-per-directory=.gitignore"
+_OWN_FILES = ("--ignore-submodules=all",)
 _NAMES = (
     "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
 )  # fmt: skip
@@ -98,6 +99,26 @@ def untracked(root: Path) -> list[str]:
     """New, and ignored by no `.gitignore`; a nested repository is one path, its directory."""
     listed = _list(root, "ls-files", "-z", "--others", _RULES)
     return [path for path in (one.rstrip("/") for one in listed) if path and not globs.is_own(path)]
+
+
+def loose(root: Path) -> list[str]:
+    """All that git does not track, ignored or not; a nested repository is one path, its directory."""
+    return [path for path in _list(root, "ls-files", "-z", "--others") if not globs.is_own(path)]
+
+
+def edited(root: Path) -> list[str]:
+    """Tracked files that may differ from HEAD, also where git is told not to look. Starts no filter."""
+    since = head(root)
+    if since is None:
+        raise NotEvaluable("not a git repository, or git is missing", fix="git init")
+    differing = _list(root, "diff-index", "-z", "--name-only", "--no-renames", "--relative", *_OWN_FILES, since, "--")
+    flags = [(line[:1], line[2:]) for line in _list(root, "ls-files", "-v", "-z")]
+    return [*differing, *(path for flag, path in flags if flag.islower() or flag == "S")]
+
+
+def submodules(root: Path) -> list[str]:
+    entries = _list(root, "ls-files", "-z", "--stage")
+    return [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
 
 
 def _hidden_since(root: Path, base: str) -> list[str]:

@@ -107,8 +107,10 @@ def pin(
     """Record the checks as approved, after one look at the tree as it is. Nothing is written if this raises.
 
     What is pinned already keeps its base, or an agent could pin again after the fact to move it; only the
-    user's own pin moves it. `repair` keeps a damaged ledger of pins aside and begins a new one.
+    user's own pin moves it. `repair` keeps a damaged ledger of pins aside and begins a new one; it is the user's.
     """
+    if repair and by != "user":
+        raise Refused("only the user can repair the ledger of pinned checks", fix=REPAIR)
     root = Path(root)
     journal = _journal(state)
     if not repair:
@@ -145,7 +147,10 @@ def pinned(state: str) -> Pinned:
     return _fold(journal.rows())
 
 
-REPAIR = "look at what was changed, then pin again: omo verify pin --file FILE --repair (the old ledger is kept)"
+REPAIR = (
+    "let the user look at what was changed, then pin again in their own terminal: "
+    "omo verify pin --file FILE --repair (the old ledger is kept)"
+)
 
 
 def _journal(state: str) -> Journal:

@@ -16,7 +16,7 @@ from omo.evidence.replay_record import Invariant, Record, parse
 from omo.evidence.run import Outcome, child_environment, run
 from omo.shown import clip
 
-__all__ = ["Invariant", "Record", "is_allowed", "parse", "replay"]
+__all__ = ["Invariant", "Record", "executable", "is_allowed", "parse", "replay"]
 
 Pins = Sequence[Sequence[str]]
 
@@ -53,6 +53,19 @@ def replay(record: Record, root: Path, allowed: Pins, environ: Mapping[str, str]
             return _compare(record, _run_pinned(record, cwd, environ), places)
         outcome = _run_builtin(record, root, cwd, home, environ)
         return [outcome] if isinstance(outcome, str) else _compare(record, outcome, places)
+
+
+def executable(record: Record, root: Path, allowed: Pins, environ: Mapping[str, str] | None = None) -> str:
+    """The program that a replay starts, as an absolute path; empty where there is none, or it may not be run."""
+    environ = os.environ if environ is None else environ
+    if is_allowed(record.command, root, allowed, environ):
+        return ""
+    program = record.command[0]
+    if os.path.dirname(program):
+        return os.path.normpath(os.path.join(os.path.realpath(root), record.cwd, program))
+    is_builtin = not replay_builtins.problem(record.command)
+    found = shutil.which(program, path=_clean(environ.get("PATH", ""), root if is_builtin else None))
+    return os.path.abspath(found) if found else ""
 
 
 def _place(record: Record, cwd: Path, root: Path, allowed: Pins) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from omo.errors import BadInput
+from omo.evidence.visible import count, is_blank
 from omo.shown import clip
 
 ReasonCode = Literal[
@@ -26,7 +27,8 @@ FEWEST_LETTERS, FEWEST_WORDS, FEWEST_DIFFERENT = 32, 5, 4
 def is_substantive(text: str) -> bool:
     """A sentence: long enough, of words, and not one word over and over."""
     words = [word.lower() for word in text.split() if any(map(str.isalnum, word))]
-    return len(text.strip()) >= FEWEST_LETTERS and len(words) >= FEWEST_WORDS and len(set(words)) >= FEWEST_DIFFERENT
+    is_long = count(text) + len(words) - 1 >= FEWEST_LETTERS
+    return is_long and len(words) >= FEWEST_WORDS and len(set(words)) >= FEWEST_DIFFERENT
 
 
 def _sentence(text: str) -> str:
@@ -36,7 +38,7 @@ def _sentence(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    if not text.strip():
+    if is_blank(text):
         raise ValueError("must not be blank")
     return text
 

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 from omo.errors import BadInput
 from omo.evidence import patterns
 from omo.evidence.normalise import plain
+from omo.evidence.visible import count, is_blank
 from omo.shown import clip
 
 Json = dict[str, Any]
@@ -161,8 +162,8 @@ def _invariant_defect(given: object) -> str:
     if not isinstance(flags, str) or set(flags) - set("im") or (flags and kind != "regex"):
         return f"flags {_shown(flags)} are not i and m of a regex"
     if kind == "not_substring":
-        return "" if value.strip() else f"value {_shown(value)} is blank"
-    if len("".join(value.split())) < FEWEST_VISIBLE:
+        return f"value {_shown(value)} is blank" if is_blank(value) else ""
+    if count(value) < FEWEST_VISIBLE:
         return f"value {_shown(value)} has fewer than {FEWEST_VISIBLE} visible characters, so it is found by chance"
     return _pattern_defect(_invariant(given).pattern) if kind == "regex" else ""
 

@@ -8,8 +8,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from omo.clock import stamp
 from omo.errors import BadInput
 from omo.evidence import documents
+from omo.evidence.visible import is_blank
 from omo.shown import clip
 
 Json = dict[str, Any]
@@ -35,18 +37,20 @@ MUST_NAME = {
 }
 MOST_ROWS = 10_000
 MOST_DEFECTS = 50
+HOUR = 3600
+FIRST_EPOCH = 1e9  # a smaller number counts from any start
 MILLISECONDS = 1e11  # an epoch in seconds does not get there; one in milliseconds is far beyond
 
 
-def defects(path: Path, family: str) -> list[str]:
-    """Why the file is no transcript of a run on a surface of that family: everything at once."""
+def defects(path: Path, family: str, since: float = 0.0) -> list[str]:
+    """Why the file is no transcript of a run on a surface of that family, after `since`: everything at once."""
     try:
         document = documents.load(path)
     except BadInput as error:
         return [error.message]
     if not isinstance(document, dict):
         return [f"{clip(path.name, 100)}: {_shown(document)} is not an object"]
-    found = [f"{clip(path.name, 100)}: {problem}" for problem in (*_head(document, family), *_rows(document))]
+    found = [f"{clip(path.name, 100)}: {problem}" for problem in (*_head(document, family), *_rows(document, since))]
     return found[:MOST_DEFECTS] + [f"and {len(found) - MOST_DEFECTS} more"] * (len(found) > MOST_DEFECTS)
 
 
@@ -64,7 +68,7 @@ def _head(document: Json, family: str) -> Iterator[str]:
         yield f"surface: {surface!r} is a {FAMILIES[surface]} surface; here {family} is to be shown"
 
 
-def _rows(document: Json) -> Iterator[str]:
+def _rows(document: Json, since: float) -> Iterator[str]:
     actions, assertions = document.get("actions"), document.get("assertions")
     if not _is_list(actions):
         yield f"actions: {_shown(actions)} is not a list of 1 to {MOST_ROWS} actions"
@@ -77,6 +81,7 @@ def _rows(document: Json) -> Iterator[str]:
     for name, row in rows:
         yield from _row(name, row)
     yield from _order(rows)
+    yield from _stale(rows, since)
     if rows and not any(isinstance(row, dict) and _is_text(row.get("selector")) for _, row in rows):
         yield "actions: none names a selector, so nothing of the product was touched or looked at"
 
@@ -112,6 +117,35 @@ def _order(rows: list[tuple[str, object]]) -> Iterator[str]:
         before = (name, at)
 
 
+def _stale(rows: list[tuple[str, object]], since: float) -> Iterator[str]:
+    """Told of the first one: a run that began before the work it is to show does not show that work."""
+    for name, row in rows:
+        value = row.get("timestamp") if isinstance(row, dict) else None
+        at = _at_the_latest(value)
+        if at is not None and at < since:
+            yield f"{name}.timestamp: {_shown(value)} is before the goal began, {stamp(since)}; run it again, now"
+            return
+
+
+def _at_the_latest(value: object) -> float | None:
+    """The last moment a real date can mean; None for a count. A date without a zone may be of any, and to the day."""
+    at = moment(value)
+    if at is None or not isinstance(value, str) or _is_number(value):
+        return None if at is None or at < FIRST_EPOCH else at + 1
+    text = value.strip()
+    is_zoned = datetime.fromisoformat(text.replace("Z", "+00:00")).tzinfo is not None
+    slack = 1 if is_zoned else 12 * HOUR
+    return at + slack + (24 * HOUR if len(text) <= len("2000-01-01") else 0)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def moment(value: object) -> float | None:
     """A time as a number: an ISO date, an epoch in seconds or milliseconds, or a count from any start."""
     if isinstance(value, str):
@@ -138,7 +172,7 @@ def _is_list(value: object) -> TypeGuard[list[object]]:
 
 
 def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and bool(value.strip())
+    return isinstance(value, str) and not is_blank(value)
 
 
 def _shown(value: object) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from omo.errors import BadInput, Refused
 from omo.ultragoal import snapshots
-from omo.ultragoal.brief import MOST_GOALS
+from omo.ultragoal.brief import MOST_GOALS, title_of
 from omo.ultragoal.given import same_words, text_defects
 from omo.ultragoal.plan import Goal, Plan
 from omo.ultragoal.run import Run
@@ -91,7 +91,7 @@ def record_review_blockers(
         parent = plan.goal(goal_id)
         if goal_json is not None:
             snapshots.check(run, plan, parent, goal_json, status="review_blocked")
-        move(parent, "review")
+        move(parent, "review", active=plan.active)
         if known := _open_twin(plan, parent, str(objective)):
             return (known.id, True), []
         _require_room(plan, parent)
@@ -126,7 +126,7 @@ def _require_room(plan: Plan, parent: Goal) -> None:
 
 def _row(parent: Goal, name: str, title: str | None, objective: str, evidence: str) -> Row:
     steering = {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": evidence}
-    shown = " ".join(title.split()) if title else f"Resolve the review findings of {parent.id}"
+    shown = " ".join(title.split()) if title else title_of(f"Resolve for {parent.id}: {objective}")
     return {
         "kind": "review_blockers_recorded",
         "goalId": parent.id,

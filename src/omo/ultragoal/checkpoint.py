@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from omo.clock import seconds, stamp
-from omo.errors import BadInput, NotEvaluable, Refused, Unreadable
+from omo.errors import BadInput, NotEvaluable, Refused
 from omo.evidence import artifacts, changes, tree
-from omo.state import ledger, paths, runtime
-from omo.ultragoal import loop, receipts, snapshots
+from omo.evidence.visible import is_blank
+from omo.shown import clip, counted
+from omo.ultragoal import committed, loop, receipts, reviewers, snapshots, spent
+from omo.ultragoal.gate import marks
 from omo.ultragoal.gate.inspect import Inspection, Subject, inspect
 from omo.ultragoal.plan import Goal, Plan
 from omo.ultragoal.run import Run, require_here
@@ -21,7 +24,7 @@ Row = dict[str, Any]
 
 STATUSES = ("complete", "failed", "blocked")
 LONGEST_EVIDENCE = 20_000
-INDEPENDENT = {"omo:architect": "architect", "omo:qa": "qa"}
+LONGEST_NOTE = 300
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ def checkpoint(run: Run, name: str, *, status: str, evidence: str, goal_json: ob
 
 def check_evidence(text: str) -> str:
     said = text.strip()
-    if not said or len(said) > LONGEST_EVIDENCE:
+    if is_blank(said) or len(said) > LONGEST_EVIDENCE:
         raise BadInput(
             f"--evidence has {len(said)} characters, of 1 to {LONGEST_EVIDENCE}",
             fix="say in a few sentences what was seen; keep long output in files and name them",
@@ -63,7 +66,7 @@ def _set_back(run: Run, name: str, status: str, said: str) -> Done:
         goal = plan.goal(name)
         if (goal.status, goal.evidence) == (status, said):
             return False, []
-        move(goal, status)
+        move(goal, status, active=plan.active)
         return True, [{"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": said}]
 
     changed: bool = run.change(decide)
@@ -71,44 +74,62 @@ def _set_back(run: Run, name: str, status: str, said: str) -> Done:
     return Done(plan.goal(name), plan, changed)
 
 
-def _complete(run: Run, name: str, said: str, goal_json: object, gate: object) -> Done:
+def require_completable(run: Run, name: str, goal_json: object = None) -> tuple[Plan, Goal, Row]:
+    """Everything but the gate: the plan, the goal as it may be completed, and the session's goal."""
+    run.require_plan().goal(name)
     run.require_whole()
     plan = run.require_plan()
     goal = plan.goal(name)
     require_here(run, plan)
     if not plan.is_ours:
         raise Refused("this plan is another tool's, and not taken over yet", fix="omo ultragoal complete-goals")
-    move(goal, "complete")
-    snapshot = snapshots.check(run, plan, goal, goal_json, status="complete")
+    move(goal, "complete", active=plan.active)
+    return plan, goal, snapshots.check(run, plan, goal, goal_json, status="complete")
+
+
+def validate(run: Run, name: str, gate: object) -> Inspection:
+    """What completing the goal with this gate would find, without a write. Refused where that would be refused."""
+    plan, goal, _ = require_completable(run, name)
+    if stands(run, plan, goal, goal.evidence, gate):
+        return Inspection(notes=[f"{name} is complete by this gate already; other words for it are inspected anew"])
+    return _inspect(run, name, subject_of(run, plan, goal), gate)
+
+
+def _inspect(run: Run, name: str, subject: Subject, gate: object) -> Inspection:
+    require_evidence(run)
+    found = inspect(gate, subject)
+    if found.defects:
+        raise refusal(name, found)
+    return found
+
+
+def _complete(run: Run, name: str, said: str, goal_json: object, gate: object) -> Done:
+    plan, goal, snapshot = require_completable(run, name, goal_json)
     if gate is None:
         raise Refused(
             f"completing {name} needs its quality gate",
             fix=f"omo ultragoal gate init --goal-id {name}, fill it in, then pass it with --quality-gate-json FILE",
         )
-    if _stands(run, plan, goal, said, gate):
+    if stands(run, plan, goal, said, gate):
         run.change(lambda plan: (None, []))
         return Done(goal, plan, changed=False)
-    loop.require_evidence(run)
     subject = subject_of(run, plan, goal)
-    found = inspect(gate, subject)
-    if found.defects:
-        raise refusal(name, found)
+    found = _inspect(run, name, subject, gate)
     facts = _facts(run, goal, found, _register(run, subject, found.cited))
     digest = receipts.keep_gate(run.directory, run.state, gate)
     return _close(run, name, said, digest, snapshot, facts, found.notes)
 
 
 def refusal(name: str, found: Inspection) -> Refused:
-    count = len(found.defects)
     return Refused(
-        f"the quality gate of {name} does not pass: {count} defect{'' if count == 1 else 's'}",
+        f"the quality gate of {name} does not pass: {counted(len(found.defects), 'defect')}",
         fix=f"mend them all, then: omo ultragoal gate validate --goal-id {name} --quality-gate-json FILE; what the "
         f"review found wrong with the work itself: omo ultragoal record-review-blockers --goal-id {name}",
         defects=[str(one) for one in found.defects],
     )
 
 
-def _stands(run: Run, plan: Plan, goal: Goal, said: str, gate: object) -> bool:
+def stands(run: Run, plan: Plan, goal: Goal, said: str, gate: object) -> bool:
     """The same words and the same gate, and the receipt is as good as a new one would be: nothing to do."""
     receipt = goal.receipt or {}
     if goal.status != "complete" or goal.evidence != said:
@@ -128,9 +149,16 @@ def subject_of(run: Run, plan: Plan, goal: Goal) -> Subject:
         goal=f"ultragoal/{plan.run}/{goal.id}",
         started_at=seconds(goal.started_at or plan.created_at),
         changed=changed_files(run, plan),
-        control_globs=run.control_globs,
+        control_globs=committed.control_globs(run, plan.repository.get("base")),
         now=run.now,
+        used=spent.used(run.journal.rows(), goal.id),
     )
+
+
+def require_evidence(run: Run) -> None:
+    """Refused where the ledger of evidence is damaged, or no longer the one that receipts of the plan rest on."""
+    loop.require_evidence(run)
+    spent.require_evidence(run)
 
 
 def changed_files(run: Run, plan: Plan) -> list[str] | None:
@@ -144,6 +172,7 @@ def changed_files(run: Run, plan: Plan) -> list[str] | None:
 
 def _register(run: Run, subject: Subject, cited: Sequence[str]) -> Row:
     found = {}
+    spent_files = marks.files(subject.used)
     for path in cited:
         one = artifacts.register(
             run.state,
@@ -151,6 +180,7 @@ def _register(run: Run, subject: Subject, cited: Sequence[str]) -> Row:
             path,
             goal=subject.goal,
             started_at=subject.started_at,
+            spent=spent_files,
             by=run.by,
             now=run.now,
             wait=run.wait,
@@ -161,32 +191,28 @@ def _register(run: Run, subject: Subject, cited: Sequence[str]) -> Row:
 
 def _facts(run: Run, goal: Goal, found: Inspection, registered: Row) -> Row:
     """What the receipt notes besides the gate: which agents really finished, what was waived, what it looked at."""
-    agents = finished_agents(run, goal)
-    is_full = {one["role"] for one in agents} >= set(INDEPENDENT.values())
+    agents = reviewers.finished(run, goal)
+    found.notes += reviewers.notes(agents)
     return {
-        "independence": "full" if is_full else "reduced",
+        "independence": reviewers.independence(agents),
         "agents": agents,
         "exemptions": found.exemptions,
         "artifacts": registered,
+        "proofs": found.proofs,
+        "replays": [_replay(one) for one in found.replays],
+        "notes": [clip(note, LONGEST_NOTE) for note in found.notes],
         "tree": tree.fingerprint(Path(run.root)),
         "by": run.by,
     }
 
 
-def finished_agents(run: Run, goal: Goal) -> list[Row]:
-    """Reviewers that the host saw finish since the goal began; a damaged session ledger vouches for nobody."""
-    try:
-        if runtime.ledger_problems(run.state, run.session):
-            return []
-    except Unreadable:
-        return []
-    since = goal.started_at or ""
-    rows = ledger.rows(paths.events_file(run.state, run.session))
-    return [
-        {"role": INDEPENDENT[row["agentType"]], "at": row["ts"], "row": row["seq"], "digest": row["digest"]}
-        for row in rows
-        if row.get("kind") == "agent-finished" and row.get("agentType") in INDEPENDENT and row["ts"] >= since
-    ]
+def _replay(one: Row) -> Row:
+    """Which program really ran: what a name means is up to the search path."""
+    return {
+        "artifact": clip(one["artifact"], 100),
+        "command": clip(shlex.join(one["command"]), LONGEST_NOTE),
+        "executable": one["executable"],
+    }
 
 
 def _close(run: Run, name: str, said: str, gate: str, snapshot: Row, facts: Row, notes: list[str]) -> Done:

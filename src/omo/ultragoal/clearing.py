@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from omo.errors import Refused
-from omo.shown import clip
+from omo.shown import clip, counted
 from omo.state import paths, runtime, store
 from omo.state.runtime import part
 from omo.ultragoal import goal_tool, phases
@@ -38,6 +38,7 @@ class Found:
     summary: Row = field(default_factory=dict)
     damage: list[str] = field(default_factory=list)
     mark: Row = field(default_factory=dict)
+    mending: str = ""  # what mends the plan
 
     @property
     def is_nothing(self) -> bool:
@@ -58,7 +59,7 @@ class Found:
             left.append(f"the session's goal is {self.goal.status}: {clip(self.goal.objective, 80)}")
         is_left_over = self.summary.get("state") in runtime.OPEN_STATES and not self.summary.get("cleared")
         if not self.plan and is_left_over:
-            left.append(f"hooks were told of {self.open} open goals, and their plan is gone")
+            left.append(f"hooks were told of {counted(self.open, 'goal')} open, and the plan is gone")
         return left
 
     @property
@@ -88,6 +89,7 @@ def look(run: Run) -> Found:
         summary=part(part(row, "work"), ULTRAGOAL),
         damage=list(dict.fromkeys(damage)),
         mark=part(part(row, "phases"), ULTRAGOAL),
+        mending=_read(damage, lambda: run.mending(run.look().damage)) or "",
     )
 
 
@@ -118,7 +120,7 @@ def _check(run: Run, found: Found) -> None:
     if found.damage:
         raise Refused(
             f"the ultragoal state of session {run.session} is damaged, so whether it is finished is not known",
-            fix=f"omo ultragoal repair mends it; {FORCE} keeps the bytes aside and starts from nothing",
+            fix=f"{_ways_on(found.mending)} keeps what bytes there are and starts from nothing",
             defects=[*found.damage, *found.unfinished],
         )
     if found.unfinished:
@@ -129,6 +131,11 @@ def _check(run: Run, found: Found) -> None:
         )
 
 
+def _ways_on(mending: str) -> str:
+    """What mends it, where something does, and last what clears it."""
+    return mending if mending.endswith(FORCE) else "; ".join(filter(None, [mending, FORCE]))
+
+
 def _tell(run: Run, found: Found, kept: list[str], force: bool) -> Cleared:
     is_shown = run.by == "agent" and bool(found.unfinished or found.damage)
 
@@ -137,7 +144,7 @@ def _tell(run: Run, found: Found, kept: list[str], force: bool) -> Cleared:
         work = {kind: one for kind, one in part(after, "work").items() if kind != ULTRAGOAL}
         after["work"] = {**work, ULTRAGOAL: _left(found)} if is_shown else work
         event = {"kind": "cleared", "mode": ULTRAGOAL, "forced": force, "open": found.open, "kept": kept}
-        return runtime.Change(None, after if is_shown else _disarmed(after), [event])
+        return runtime.Change(None, after if is_shown else disarmed(after), [event])
 
     runtime.change_session(run.state, run.session, decide, actor=run.by, now=run.now, wait=run.wait)
     return Cleared(kept, found.open, is_shown)
@@ -160,13 +167,13 @@ def _left(found: Found) -> Row:
 
 def _what(found: Found) -> str:
     if found.open:
-        return f"the agent cleared the plan with {found.open} goals open"
+        return f"the agent cleared the plan with {counted(found.open, 'goal')} open"
     if found.damage:
         return f"the agent cleared the plan, which was damaged: {clip(found.damage[0], 120)}"
     return "the agent cleared the session's goal, which was not complete"
 
 
-def _disarmed(row: Row) -> Row:
+def disarmed(row: Row) -> Row:
     """The counter that the plan armed goes with it, unless something else is still open."""
     ulw = part(row, "ulw")
     is_its_own = ulw.get("by") == ULTRAGOAL and not runtime.work_in(row, *runtime.OPEN_STATES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from omo.errors import BadInput
@@ -16,19 +17,67 @@ FEWEST_STATEMENTS = 3
 SHORTEST_STATEMENT = 4  # words: "- fast" obliges nobody
 LARGEST = 1_000_000
 
-ITEM = re.compile(r"(?:[-*+•]|\(?\w{1,3}[.)])\s+(?:\[[ xX]\]\s+)?\S")
+ITEM = re.compile(r"(?:[-*+•]|\(?\w{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(?=\S)")
+SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])\s*")
 OBLIGES = re.compile(r"\b(?:must|shall|should|given|when|then|requires?|never|always)\b", re.IGNORECASE)
 # A sign of a script without blanks between words counts as a word.
 WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 FENCE = re.compile(r"(```|~~~)")
 
 
-def strength(text: str) -> str:
-    """Strong: 40 words or more, 3 acceptance statements or more. What is said twice counts once."""
-    lines = list(dict.fromkeys(" ".join(line.split()) for line in _prose(text)))
-    words = sum(len(WORD.findall(line)) for line in lines)
-    statements = [line for line in lines if _is_statement(line)]
-    return STRONG if words >= FEWEST_WORDS and len(statements) >= FEWEST_STATEMENTS else THIN
+@dataclass(frozen=True)
+class Measure:
+    """How much a contract says. `derived`: there is none, so what the work was to do is a guess."""
+
+    words: int = 0
+    statements: int = 0
+    derived: bool = False
+
+    @property
+    def strength(self) -> str:
+        if self.derived:
+            return DERIVED
+        return STRONG if self.words >= FEWEST_WORDS and self.statements >= FEWEST_STATEMENTS else THIN
+
+    @property
+    def why(self) -> str:
+        return (
+            f"{self.statements} of {FEWEST_STATEMENTS} acceptance statements, {self.words} of {FEWEST_WORDS} words"
+            if not self.derived
+            else "no --spec says what the work is to do"
+        )
+
+    def render(self) -> dict[str, object]:
+        return {
+            "strength": self.strength,
+            "statements": self.statements,
+            "statementsNeeded": FEWEST_STATEMENTS,
+            "words": self.words,
+            "wordsNeeded": FEWEST_WORDS,
+        }
+
+
+def measure(text: str) -> Measure:
+    """Words, and sentences or points of a list that oblige somebody. What is said twice counts once."""
+    found: dict[str, bool] = {}
+    for line in _joined(_prose(text)):
+        marker = ITEM.match(line)
+        for at, said in enumerate(SENTENCE_END.split(line[marker.end() :] if marker else line)):
+            key = " ".join(said.split())
+            found[key] = found.get(key, False) or _is_statement(key, is_point=bool(marker) and at == 0)
+    return Measure(words=sum(len(WORD.findall(said)) for said in found), statements=sum(found.values()))
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """A sentence that goes on in the next line is one: that line begins small, and nothing ended before it."""
+    found: list[str] = []
+    for line in map(str.strip, lines):
+        goes_on = found and found[-1] and not found[-1].endswith((".", "!", "?", ";", ":"))
+        if goes_on and line[:1].islower() and not ITEM.match(line):
+            found[-1] += f" {line}"
+        else:
+            found.append(line)
+    return found
 
 
 def _prose(text: str) -> list[str]:
@@ -42,8 +91,8 @@ def _prose(text: str) -> list[str]:
     return found
 
 
-def _is_statement(line: str) -> bool:
-    return len(WORD.findall(line)) >= SHORTEST_STATEMENT and bool(ITEM.match(line) or OBLIGES.search(line))
+def _is_statement(said: str, *, is_point: bool) -> bool:
+    return len(WORD.findall(said)) >= SHORTEST_STATEMENT and (is_point or bool(OBLIGES.search(said)))
 
 
 def read(root: Path, name: str, cwd: str) -> tuple[str, str]:

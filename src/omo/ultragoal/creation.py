@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
 from omo.errors import BadInput, Refused, Unreadable
+from omo.shown import counted
 from omo.state import runtime, store
 from omo.ultragoal import plan as plans
 from omo.ultragoal.brief import Brief
@@ -22,6 +24,7 @@ class Before:
     run: str
     open: int
     trouble: str = ""
+    mending: str = ""
 
 
 def create_goals(run: Run, brief: Brief, *, mode: str, force: bool) -> tuple[Plan, str | None]:
@@ -45,24 +48,25 @@ def create_goals(run: Run, brief: Brief, *, mode: str, force: bool) -> tuple[Pla
 
 
 def _before(run: Run) -> Before | None:
-    trouble = next(iter(run.problems()), "")
+    seen = run.look()
+    trouble, mending = next(iter(seen.problems), ""), run.mending(seen.damage)
     try:
         plan = run.plan()
     except (Unreadable, BadInput) as error:
-        return Before("", 0, trouble or error.message)
+        return Before("", 0, trouble or error.message, mending)
     if plan is None:
-        return Before("", 0, trouble) if trouble else None
-    return Before(plan.run, len(plan.open_goals), trouble)
+        return Before("", 0, trouble, mending) if trouble else None
+    return Before(plan.run, len(plan.open_goals), trouble, mending)
 
 
 def _unfinished(before: Before) -> Refused:
     if before.trouble:
         return Refused(
             f"this session has a plan that was changed by hand ({before.trouble})",
-            fix="omo ultragoal repair; or --force, which keeps it aside and begins anew",
+            fix=f"{before.mending}; or the same again with --force, which keeps what is left of it and begins anew",
         )
     return Refused(
-        f"this session has a plan with {before.open} open goal{'' if before.open == 1 else 's'}",
+        f"this session has a plan with {counted(before.open, 'open goal')}",
         fix="go on with it (omo ultragoal complete-goals), add to it (omo ultragoal steer --kind add_subgoal), or "
         "--force, which archives it unfinished and says so",
     )
@@ -92,7 +96,7 @@ def plan_row(run: Run, brief: Brief, mode: str, before: Before | None) -> Row:
 
 
 def _archive(run: Run, before: Before) -> str | None:
-    kept = store.keep_as(run.directory, "archived", run.now)
+    kept = store.keep_as(run.directory, "archived", run.now) if os.path.lexists(run.directory) else None
     event = {"kind": "plan-archived", "run": before.run, "open": before.open, "kept": kept}
     runtime.change_session(
         run.state,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from omo.errors import BadInput, Refused, Unreadable
-from omo.shown import clip
+from omo.shown import clip, counted
 from omo.ultragoal import receipts
 from omo.ultragoal.next_step import Standing, next_step
 from omo.ultragoal.plan import POINTER, Goal, Plan
@@ -52,8 +52,8 @@ def objective_for(run: Run, given: str | None) -> tuple[str, str]:
         return wanted[given] if given else next(iter(wanted.values())), plan.run
     if plan is not None and plan.open_goals:
         raise Refused(
-            f"the plan has {len(plan.open_goals)} goals open, and --objective {clip(given or '', 80)!r} is not its "
-            "objective: no checkpoint would be accepted under it",
+            f"the plan has {counted(len(plan.open_goals), 'goal')} open, and --objective {clip(given or '', 80)!r} is "
+            "not its objective: no checkpoint would be accepted under it",
             fix="omo goal create (without --objective: it takes the plan's own)",
         )
     return given or "", ""
@@ -68,7 +68,7 @@ def check_pause(run: Run) -> str:
     if plan.is_human_blocked:
         return str(plan.last.get("evidence", ""))
     raise Refused(
-        f"{len(plan.open_goals)} goals are open, and the latest row of the plan's ledger is "
+        f"the plan has {counted(len(plan.open_goals), 'goal')} open, and the latest row of the plan's ledger is "
         f"{plan.last.get('kind')}, not a blocker classified as human_blocked",
         fix=f"{CLASSIFY}, then omo goal pause",
         defects=list(ALTERNATIVES),
@@ -115,7 +115,7 @@ def _proof_of_all(run: Run, plan: Plan, tool: ToolGoal) -> list[str]:
     stale = [why for why in (receipts.problem(plan, one, run.directory) for one in plan.required) if why]
     if stale:
         raise Refused(
-            f"{len(stale)} of {len(plan.required)} goals of the plan have no fresh receipt",
+            f"{len(stale)} of {counted(len(plan.required), 'goal')} of the plan: no fresh receipt",
             fix=_command(run, plan, tool),
             defects=stale,
         )

@@ -103,9 +103,12 @@ class Plan:
 
     @property
     def stuck(self) -> list[Goal]:
-        """Blocked goals that can be tried again. One whose review is open waits for the goals that resolve it."""
-        found = [goal for goal in self.goals if goal.status in STUCK]
-        return [goal for goal in found if not self.open_blockers_of(goal.id)]
+        """Blocked goals that can be tried again, those that wait for a person last.
+
+        One whose review is open waits for the goals that resolve it.
+        """
+        found = [goal for goal in self.goals if goal.status in STUCK and not self.open_blockers_of(goal.id)]
+        return sorted(found, key=lambda goal: bool(goal.human_blocked))
 
     def new_ids(self, count: int) -> list[str]:
         """Goals are never deleted, so their number never repeats an id."""

@@ -6,8 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from omo.errors import Refused, Unreadable
-from omo.ultragoal import plan as plans
+from omo.errors import Refused
 from omo.ultragoal.run import Run, repository
 
 Row = dict[str, Any]
@@ -44,6 +43,8 @@ def repair(run: Run) -> Repaired:
 
 
 def _rebuild(run: Run) -> Repaired:
+    if not run.vouched_rows():
+        raise Refused("too little of the ledger is left to tell the plan", fix=CLEAR, defects=run.journal.problems())
     if run.by != "user":
         raise Refused(
             "the plan's ledger was changed by hand; what of it counts is for the user to say",
@@ -53,21 +54,10 @@ def _rebuild(run: Run) -> Repaired:
         )
 
     def decide(rows: list[Row]) -> tuple[int, list[Row]]:
-        vouched = run.journal.vouched_rows()
-        kept = [{key: value for key, value in row.items() if key not in ("seq", "prev")} for row in vouched]
-        _require_plan(kept)
+        kept = run.vouched_rows()
         sealed = run.journal.seal(run.now)
         return len(rows) - len(kept), [*kept, *sealed]
 
     lost: int = run.journal.change(decide, actor=run.by, now=run.now, wait=run.wait)
     run.create(lambda plan: (None, []))  # writes the views anew
     return Repaired([f"the damaged ledger is kept aside; {lost} of its rows could not be believed"], lost)
-
-
-def _require_plan(rows: list[Row]) -> None:
-    try:
-        if plans.fold(rows) is not None:
-            return
-    except Unreadable:
-        pass
-    raise Refused("too little of the ledger is left to tell the plan", fix=CLEAR)

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from omo.errors import Refused
-from omo.shown import clip
-from omo.ultragoal import contract
+from omo.shown import clip, counted
+from omo.ultragoal import committed
 from omo.ultragoal.brief import MOST_GOALS, Brief, title_of
+from omo.ultragoal.contract import STRONG, Measure, measure
 from omo.ultragoal.creation import plan_row
 from omo.ultragoal.gate.inspect import Defect, Subject, inspect_qa
 from omo.ultragoal.given import same_words
@@ -46,27 +47,31 @@ class Finding:
 @dataclass(frozen=True)
 class Review:
     source: Source
-    strength: str
+    contract: Measure
     findings: list[Finding]
     notes: list[str]
 
     @property
+    def strength(self) -> str:
+        return self.contract.strength
+
+    @property
     def is_eligible(self) -> bool:
         """Whether a review without findings would pass: there is a contract, and it is this work that was looked at."""
-        return self.strength == contract.STRONG and self.source.is_here
+        return self.strength == STRONG and self.source.is_here
 
     @property
     def verdict(self) -> str:
         if self.findings:
             return FAIL
-        if self.strength != contract.STRONG:
+        if self.strength != STRONG:
             return WEAK_CONTRACT
         return PASS if self.source.is_here else UNSEEN_SOURCE
 
 
 def review(run: Run, source: Source, *, spec: tuple[str, str] | None, executor_qa: object) -> Review:
     """Reads, decodes and replays; writes nothing. `spec` is its path and text, `executor_qa` None where none came."""
-    strength = contract.DERIVED if spec is None else contract.strength(spec[1])
+    contract = Measure(derived=True) if spec is None else measure(spec[1])
     notes = list(source.notes)
     if spec is not None and spec[0] in (source.changed or []):
         notes.append(f"{spec[0]} was itself changed in what is under review")
@@ -74,12 +79,12 @@ def review(run: Run, source: Source, *, spec: tuple[str, str] | None, executor_q
         notes.append(f"nothing differs from {source.base}")
     if executor_qa is None:
         text = "no executor QA was supplied: let omo:qa write it, then pass it with --executor-qa-json FILE"
-        return Review(source, strength, [Finding("executorQa", "MISSING", text)], notes)
+        return Review(source, contract, [Finding("executorQa", "MISSING", text)], notes)
     qa = _section(executor_qa)
     found = inspect_qa(qa, _subject(run, source))
     blockers = _blockers(qa)
     defects = [_finding(one) for one in found.defects if not (blockers and one.path == "executorQa.blockers")]
-    return Review(source, strength, [*defects, *blockers], notes + found.notes)
+    return Review(source, contract, [*defects, *blockers], notes + found.notes)
 
 
 def _section(given: object) -> object:
@@ -94,7 +99,7 @@ def _subject(run: Run, source: Source) -> Subject:
         goal=f"ultragoal/review/{source.key}",
         started_at=0.0,  # the work is older than its review, and its evidence may be as old as the work
         changed=source.changed,
-        control_globs=run.control_globs,
+        control_globs=committed.control_globs(run, source.base_commit),
         now=run.now,
     )
 
@@ -149,7 +154,7 @@ def _record(plan: Plan, done: Review) -> tuple[list[str], list[Row]]:
     goals = _goals(done, known, plan.new_ids(MOST_BLOCKERS))
     if len(plan.goals) + len(goals) > MOST_GOALS:
         raise Refused(
-            f"the plan has {len(plan.goals)} goals and cannot take {len(goals)} more",
+            f"the plan has {counted(len(plan.goals), 'goal')} and cannot take {len(goals)} more",
             fix="finish it first, or review in another session",
         )
     there = [known[same_words(text)] for _, text in _wordings(done.findings) if same_words(text) in known]

@@ -55,7 +55,6 @@ class Run:
     now: float
     wait: float
     limits: Row = field(default_factory=dict)
-    attended: bool = False
     control_globs: tuple[str, ...] = ()
 
     @property
@@ -120,8 +119,25 @@ class Run:
         return str(told.get("run") or "") if not told.get("cleared") else ""
 
     def mending(self, damage: str) -> str:
-        """The user's terminal knows no session, so what is theirs to run names it."""
-        return MENDING[damage].format(session=shlex.quote(self.session)) if damage else ""
+        """The user's terminal knows no session, so what is theirs to run names it. Only what will work is named."""
+        if not damage:
+            return ""
+        kind = "gone" if damage == "ledger" and not self.vouched_rows() else damage
+        return MENDING[kind].format(session=shlex.quote(self.session))
+
+    def vouched_rows(self) -> list[Row]:
+        """The rows of a damaged ledger that can be written anew; none where too little is left to tell the plan."""
+        try:
+            shown = store.read(self.snapshot) or {}
+        except Unreadable:
+            shown = {}
+        noted = runtime.part(shown, "ledger").get("prev")
+        try:
+            vouched = self.journal.vouched_rows(before_last=noted if isinstance(noted, str) else "")
+            kept = [{key: value for key, value in row.items() if key not in ("seq", "prev")} for row in vouched]
+            return kept if plans.fold(kept) is not None else []
+        except Unreadable:
+            return []
 
     def require_whole(self) -> None:
         seen = self.look()

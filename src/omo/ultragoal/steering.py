@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from omo.errors import BadInput, OmoError, Refused
-from omo.shown import clip
+from omo.shown import clip, counted
 from omo.ultragoal.brief import LONGEST_TITLE
 from omo.ultragoal.given import json_of, same_words, text_defects
 from omo.ultragoal.plan import Goal, Plan
@@ -186,7 +187,7 @@ def _replacements(attempt: Attempt) -> list[Row]:
         raise BadInput(f"--replacements-json is {count}: a goal is split into 2 to {MOST_GOALS} goals", fix=fix)
     found = [why for at, part in enumerate(given) for why in _part_defects(f"replacements[{at}]", part)]
     if found:
-        raise BadInput(f"--replacements-json has {len(found)} defects: {found[0]}", fix=fix, defects=found)
+        raise BadInput(f"--replacements-json has {counted(len(found), 'defect')}: {found[0]}", fix=fix, defects=found)
     parts = [_wording(part["title"], part["objective"]) for part in given]
     if len({_same(part["title"], part["objective"]) for part in parts}) < len(parts):
         raise BadInput("--replacements-json says the same goal twice", fix="give each part its own wording")
@@ -205,7 +206,7 @@ def _part_defects(place: str, part: object) -> list[str]:
 def _reorder(plan: Plan, attempt: Attempt) -> Row:
     before = [goal.id for goal in plan.goals if goal.status == "pending"]
     wanted = json_of(str(attempt.order), attempt.cwd, "--order-json")
-    fix = f"name each pending goal once, in the new order; they are {before}"
+    fix = f"name each pending goal once, in the new order; they are {json.dumps(before)}"
     if not isinstance(wanted, list) or not wanted or not all(isinstance(name, str) for name in wanted):
         raise BadInput(f"--order-json is {clip(repr(wanted), 80)}, not a list of goal ids", fix=fix)
     if found := _order_defects(plan, before, wanted):

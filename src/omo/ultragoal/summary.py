@@ -9,10 +9,11 @@ from omo.errors import Unreadable
 from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import part
-from omo.ultragoal import goal_tool, phases, receipts
+from omo.ultragoal import committed, goal_tool, phases, receipts
 from omo.ultragoal.next_step import Standing, Step, next_step
-from omo.ultragoal.plan import Plan
+from omo.ultragoal.plan import Goal, Plan
 from omo.ultragoal.run import Run, moved
+from omo.ultragoal.tally import tally
 from omo.ultrawork import session
 
 Row = dict[str, Any]
@@ -76,7 +77,8 @@ def summarize(run: Run, plan: Plan, at: Standing, step: Step) -> Row:
         "open": len(left),
         "total": len(plan.required),
         "next": clip(_next(plan, step), 300),
-        "deny": denials(run, plan, at, step),
+        "deny": denials(plan, at, step),
+        **({"attended": True} if committed.settings(run.root, plan.repository.get("base")).attended else {}),
         **_state(plan, at, step),
     }
     return summary
@@ -98,21 +100,23 @@ def _state(plan: Plan, at: Standing, step: Step) -> Row:
         why = at.tool_why or "the session's goal is paused"
         return {"state": "paused", "why": why, "question": "omo goal resume goes on", "told": False, "own": True}
     if step.action == "wait":
-        return {"state": "blocked", "why": step.why, "question": "Tell the agent when that is done.", "told": False}
+        question = "Tell the agent when that is done."
+        return {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
     return {"state": "active"}
 
 
 def _how(plan: Plan, step: Step) -> str:
-    closed = f"{len(plan.required)} of {len(plan.required)} goals complete"
+    closed = tally(plan)
     return closed if step.action in ("done", "complete-goal") else f"{closed}; open is: {step.text}"
 
 
-def denials(run: Run, plan: Plan, at: Standing, step: Step) -> Row:
+def denials(plan: Plan, at: Standing, step: Step) -> Row:
     """What the gates in the client say, in whole sentences; a gate that is not named here is open."""
     found: Row = {}
-    name = (plan.active or plan.open_goals[0]).id if plan.open_goals else ""
-    if name and not run.attended and not at.handed_off:
-        found["ask"] = ask_denial(name)
+    goal = plan.active or next(iter(plan.open_goals), None)
+    name = goal.id if goal else ""
+    if goal and not at.handed_off:
+        found["ask"] = ask_denial(goal)
     if name and not plan.is_human_blocked:
         found["pause"] = pause_denial(name)
     if reason := complete_denial(plan, at, step):
@@ -120,13 +124,16 @@ def denials(run: Run, plan: Plan, at: Standing, step: Step) -> Row:
     return found
 
 
-def ask_denial(name: str) -> str:
+def ask_denial(goal: Goal) -> str:
+    keep = (
+        f'omo ultragoal record-review-blockers --goal-id {goal.id} --objective "…" --evidence "…", or '
+        if goal.status in ("active", "failed", "review_blocked")
+        else ""
+    )
     return (
-        f"Ultragoal {name} is open, so no question is put to the user now. Decide what you can and note it: "
+        f"Ultragoal {goal.id} is open, so no question is put to the user now. Decide what you can and note it: "
         'omo ultragoal steer --kind annotate_ledger --evidence "what you found" --rationale "what you decided". '
-        "What only a person can decide is recorded, and the next goal goes on: "
-        f'omo ultragoal record-review-blockers --goal-id {name} --objective "…" --evidence "…", or '
-        f"{_classify(name)}."
+        f"What only a person can decide is recorded, and the next goal goes on: {keep}{_classify(goal.id)}."
     )
 
 

@@ -40,12 +40,27 @@ _WAYS_ON = {
 }
 
 
-def move(goal: Goal, what: str) -> str:
-    """The status that follows; Refused where the table has no such way."""
+_BLOCK_FIRST = "omo ultragoal checkpoint --goal-id {id} --status blocked --evidence TEXT, then the same again"
+_FINISH_FIRST = (
+    "{active} is under way, and one goal is worked on at a time: omo ultragoal checkpoint --goal-id {active} "
+    "--status complete|failed|blocked --evidence TEXT, then start {id}: omo ultragoal complete-goals"
+)
+
+
+def move(goal: Goal, what: str, *, active: Goal | None = None) -> str:
+    """The status that follows; Refused where the table has no such way. `active` is the goal under way, if any."""
     ways = TRANSITIONS[goal.status]
     if what in ways:
         return ways[what]
     raise Refused(
         f"goal {goal.id} is {goal.status}: {what} is not possible from there",
-        fix=_WAYS_ON[goal.status].format(id=goal.id),
+        fix=_way_to(goal, what, active).format(id=goal.id, active=active.id if active else ""),
     )
+
+
+def _way_to(goal: Goal, what: str, active: Goal | None) -> str:
+    if what in ("split", "supersede") and "blocked" in TRANSITIONS[goal.status]:
+        return _BLOCK_FIRST
+    if goal.status == "pending" and active is not None:
+        return _FINISH_FIRST
+    return _WAYS_ON[goal.status]

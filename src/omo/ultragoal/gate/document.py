@@ -21,6 +21,10 @@ def load(given: str, cwd: str | Path, what: str = "the quality gate") -> object:
     document = documents.parse(given.strip(), what) if given.lstrip()[:1] in ("{", "[") else _read(given, cwd, what)
     try:
         canonical(document)
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start : error.end])[1:-1]
+        fix = f"write the character itself, or both halves of it, instead of {half}"
+        raise BadInput(f"{what} holds half a character ({half}), which no text can keep", fix=fix) from None
     except (TypeError, ValueError, RecursionError):
         raise BadInput(f"{what} holds values that no JSON file can: {clip(given, 200)}", fix=FIX) from None
     return document

@@ -21,6 +21,7 @@ class Subject:
     changed: list[str] | None  # None: not known, the project is in no repository
     control_globs: tuple[str, ...]
     now: float
+    used: frozenset[str] = frozenset()  # what proved other goals of the run, named as in `marks`
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Inspection:
     exemptions: list[dict[str, Any]] = field(default_factory=list)
     replays: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    proofs: list[str] = field(default_factory=list)  # receipts and replays that prove, named as in `marks`
 
     @property
     def is_clean(self) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from omo.ultragoal.gate import links, suite, uses, wording
+from omo.ultragoal.gate import links, marks, suite, uses, wording
 from omo.ultragoal.gate.document import digest
 from omo.ultragoal.gate.findings import Defect, Inspection, Subject, shown
 from omo.ultragoal.gate.models import SECTIONS
 from omo.ultragoal.gate.proof import Prover
 from omo.ultragoal.gate.rows import matrix, section
+from omo.ultragoal.receipts import canonical_digest
 
 __all__ = ["Defect", "Inspection", "Subject", "digest", "inspect", "inspect_qa"]
 
@@ -25,7 +26,7 @@ def inspect(document: object, subject: Subject) -> Inspection:
         text = f"must be an object with {', '.join(SECTIONS)}, not {shown(document)}"
         found.defects.append(Defect("gate", "WRONG_TYPE", text))
         return found
-    found.defects += _unknown_keys(document)
+    found.defects += _unknown_keys(document) + _reused(document, subject)
     found.defects += section(document, "architectReview")[1]
     _qa(document, subject, found)
     found.defects += section(document, "iteration")[1]
@@ -50,6 +51,12 @@ def _qa(document: dict[str, Any], subject: Subject, found: Inspection) -> None:
     found.defects += defects + links.defects(rows) + uses.defects(prover) + suite.defects(prover)
     if subject.control_globs and subject.changed is None:
         found.notes.append("which files changed is not known here, so nobody asked for the computer-control suite")
+
+
+def _reused(document: dict[str, Any], subject: Subject) -> list[Defect]:
+    if not subject.used or marks.gate(canonical_digest(document)) not in subject.used:
+        return []
+    return [Defect("gate", "GATE_REUSED", "closed another goal of this run already: write one about this goal")]
 
 
 def _unknown_keys(document: dict[str, Any]) -> list[Defect]:

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from omo.evidence.transcripts import FAMILIES
+from omo.evidence.visible import is_blank
 
 SUCCESS = ("covered", "passed", "verified")
 NOT_APPLICABLE = "not_applicable"
@@ -15,7 +16,7 @@ SURFACES = FAMILIES
 
 
 def _written(text: str) -> str:
-    if not text.strip():
+    if is_blank(text):
         raise PydanticCustomError("blank", "is blank")
     try:
         text.encode("utf-8")

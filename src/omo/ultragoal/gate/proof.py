@@ -10,8 +10,9 @@ from typing import Any
 
 from omo.errors import BadInput, OmoError
 from omo.evidence import allowed, artifacts, captures, documents, replay, replay_builtins, screenshots, transcripts
+from omo.evidence.visible import is_blank
 from omo.shown import clip
-from omo.ultragoal.gate import kinds
+from omo.ultragoal.gate import kinds, marks
 from omo.ultragoal.gate.findings import Defect, Inspection, Subject, shown
 from omo.ultragoal.gate.models import Artifact
 from omo.ultragoal.gate.rows import Matrix, Row
@@ -23,9 +24,9 @@ STILL_THERE = ("old", "reused")
 CODES = {"old": "ARTIFACT_OLD", "reused": "ARTIFACT_REUSED"}
 
 
-def _transcript(path: Path, family: str) -> list[str]:
+def _transcript(path: Path, family: str, since: float) -> list[str]:
     """Where no surface is at stake, whichever the transcript itself names will do."""
-    return transcripts.defects(path, family or _own_family(path))
+    return transcripts.defects(path, family or _own_family(path), since)
 
 
 def _own_family(path: Path) -> str:
@@ -37,10 +38,10 @@ def _own_family(path: Path) -> str:
     return transcripts.FAMILIES.get(surface, "") if isinstance(surface, str) else ""
 
 
-STRUCTURE: dict[str, Callable[[Path, str], list[str]]] = {
-    kinds.SCREENSHOT: lambda path, family: screenshots.defects(path),
+STRUCTURE: dict[str, Callable[[Path, str, float], list[str]]] = {
+    kinds.SCREENSHOT: lambda path, family, since: screenshots.defects(path),
     kinds.AUTOMATION: _transcript,
-    kinds.CAPTURE: lambda path, family: captures.defects(path),
+    kinds.CAPTURE: lambda path, family, since: captures.defects(path),
 }
 
 
@@ -70,7 +71,7 @@ class Prover:
         if one.verifiedReceipt or one.receipt:
             return RECEIPT
         inline = extras(one).get("inlineEvidence")
-        return INLINE if isinstance(inline, str) and inline.strip() else METADATA
+        return INLINE if isinstance(inline, str) and not is_blank(inline) else METADATA
 
     def prove(self, row: Row[Artifact], family: str) -> list[Defect]:
         """Why it does not prove what it is cited for. What does is noted in `cited`."""
@@ -81,7 +82,7 @@ class Prover:
         elif basis == REPLAY:
             problems += self.run(row)
         elif basis == RECEIPT:
-            problems += receipt_defects(row)
+            problems += receipt_defects(row) or self._spend(row, "RECEIPT_REUSED", marks.receipts(_receipt(row)))
         if not problems and row.value.path and row.value.path not in self.found.cited:
             self.found.cited.append(row.value.path)
         return problems
@@ -103,7 +104,8 @@ class Prover:
             here = self.subject
             self.files[path] = None
             try:
-                artifacts.check(here.state, here.root, path, goal=here.goal, started_at=here.started_at)
+                spent = marks.files(here.used)
+                artifacts.check(here.state, here.root, path, goal=here.goal, started_at=here.started_at, spent=spent)
             except OmoError as error:  # also where git or the evidence ledger cannot be read: no proof either way
                 self.files[path] = error
         return self.files[path]
@@ -114,7 +116,7 @@ class Prover:
             return []
         key = (row.value.path, shape, family)
         if key not in self.structures:
-            self.structures[key] = STRUCTURE[shape](self._full(row.value.path), family)
+            self.structures[key] = STRUCTURE[shape](self._full(row.value.path), family, self.subject.started_at)
         name = kinds.NAMES[shape]
         return [
             Defect(f"{row.path}.path", "ARTIFACT_INVALID", f"is no {name} that proves anything: {why}")
@@ -162,11 +164,39 @@ class Prover:
         if key not in self.runs:
             self.runs[key] = self._run(parsed)
             self._note(row.value.id, parsed, self.runs[key])
-        return [Defect(row.path, "REPLAY_FAILED", why) for why in self.runs[key]]
+        failed = [Defect(row.path, "REPLAY_FAILED", why) for why in self.runs[key]]
+        return failed or self._replayed(row, parsed)
+
+    def _replayed(self, row: Row[Artifact], parsed: replay.Record) -> list[Defect]:
+        """A record in a file is new or it is not, like any file; one in the row has no age of its own."""
+        mark = marks.replay(parsed.command, parsed.stdout)
+        if not row.value.path:
+            return self._spend(row, "REPLAY_REUSED", [mark])
+        self._keep([mark])
+        return []
+
+    def _spend(self, row: Row[Artifact], code: str, given: list[str]) -> list[Defect]:
+        if self.subject.used.intersection(given):
+            text = "proves another goal of this run already: cite what is about this goal, in a file of its own"
+            return [Defect(row.path, code, f"{shown(row.value.id)} {text}")]
+        self._keep(given)
+        return []
+
+    def _keep(self, given: list[str]) -> None:
+        self.found.proofs += [mark for mark in given if mark not in self.found.proofs]
+
+    def says_nothing(self, row: Row[Artifact]) -> bool:
+        """Whether it replays a built-in that speaks of no project, such as a version."""
+        try:
+            command = replay.parse(self.record(row)).command
+        except BadInput:
+            return False  # told where it is to be run
+        return not replay_builtins.problem(command) and not replay_builtins.needs_project(command)
 
     def _note(self, name: str, parsed: replay.Record, problems: list[str]) -> None:
         command = list(parsed.command)
-        self.found.replays.append({"artifact": name, "command": command, "problems": problems})
+        program = replay.executable(parsed, self.subject.root, self.pins or []) or None
+        self.found.replays.append({"artifact": name, "command": command, "executable": program, "problems": problems})
         if not replay_builtins.problem(command) and not replay_builtins.needs_project(command):
             said = f"{shown(name)} replays {clip(' '.join(command), 80)}, which says nothing about this project"
             self.found.notes.append(f"{said}; the user can allow its own commands: /omo:pin NAME -- COMMAND")
@@ -192,19 +222,19 @@ def extras(one: Artifact) -> dict[str, Any]:
     return one.model_extra or {}
 
 
-RECEIPT_KEYS = {"its type": ("type", "kind", "receiptType"), "its id": ("id", "receiptId", "ref")}
+RECEIPT_KEYS = {"its type": marks.TYPE_KEYS, "its id": marks.ID_KEYS}
 RECEIPT_WORDS = ("verified", "passed")
 
 
 def receipt_defects(row: Row[Artifact]) -> list[Defect]:
     """A typed receipt says what it is, which one it is, and that it passed."""
     name = "verifiedReceipt" if row.value.verifiedReceipt else "receipt"
-    receipt: dict[str, Any] = getattr(row.value, name)
+    receipt = _receipt(row)
     path = f"{row.path}.{name}"
     found = [
         Defect(path, "RECEIPT_INCOMPLETE", f"is {shown(receipt)}: it lacks {what} (one of {', '.join(keys)})")
         for what, keys in RECEIPT_KEYS.items()
-        if not any(isinstance(receipt.get(key), str) and receipt[key].strip() for key in keys)
+        if not any(isinstance(receipt.get(key), str) and not is_blank(receipt[key]) for key in keys)
     ]
     outcomes = [receipt[key] for key in ("status", "verdict") if key in receipt]
     if not outcomes or any(str(word).strip().lower() not in RECEIPT_WORDS for word in outcomes):
@@ -212,3 +242,7 @@ def receipt_defects(row: Row[Artifact]) -> list[Defect]:
         text = f"says {said}: its status or verdict must be {' or '.join(RECEIPT_WORDS)}"
         found.append(Defect(path, "RECEIPT_NOT_PASSED", text))
     return found
+
+
+def _receipt(row: Row[Artifact]) -> dict[str, Any]:
+    return row.value.verifiedReceipt or row.value.receipt

@@ -19,6 +19,7 @@ BASES = {
     "algorithm-math": (FILE, REPLAY, RECEIPT),
     "": (FILE, REPLAY),
 }
+NOTHING_PROVES = "cli"  # what a command that does not touch the project can show: that one was run
 REFUSALS = {
     INLINE: (
         "INLINE_ONLY",
@@ -73,6 +74,9 @@ def _use(prover: Prover, place: str, artifact: Row[Artifact], family: str) -> li
     if basis not in BASES[family]:
         code, text = REFUSALS[basis]
         return [Defect(place, code, f"{shown(artifact.value.id)} {text}")]
+    if basis == REPLAY and family != NOTHING_PROVES and prover.says_nothing(artifact):
+        text = "replays what says nothing about this project, which counts only for a cli surface: cite a file"
+        return [Defect(place, "REPLAY_SAYS_NOTHING", f"{shown(artifact.value.id)} {text}, or replay the project's own")]
     if basis == EXEMPT:
         return exempt.defects(prover, artifact)
     return prover.prove(artifact, family)
