@@ -41,7 +41,7 @@ class Context:
 
     @property
     def limits(self) -> dict[str, Any]:
-        """Those in force. An agent's own environment may lower them and never raise them."""
+        """Those in force. An agent's own environment never raises them, and what it lowers Stop does not believe."""
         limits = self.settings.limits
         if not self.is_agent:
             return limits

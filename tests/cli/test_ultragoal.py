@@ -452,7 +452,49 @@ def test_ledger_verify_looks_at_every_ledger_of_the_session(shell: Shell) -> Non
     finish(shell)
     whole = shell.agent("ledger", "verify", "--json")
     assert (whole.code, whole.json["problems"]) == (0, [])
-    assert set(whole.json["ledgers"]) == {"session", "goal", "ultragoal"}
+    assert set(whole.json["ledgers"]) == {"session", "goal", "ultragoal", "ultraplan", "evidence"}
+
+
+PROJECT_LEDGERS = ("evidence", "verify/pins", "verify/goals", "verify/claims", "commands", "plans/reviews", "plans/r-1")
+
+
+@pytest.mark.parametrize("name", PROJECT_LEDGERS)
+def test_ledger_verify_looks_at_every_ledger_of_the_project(shell: Shell, name: str) -> None:
+    create(shell, ONE)
+    journal = Journal(os.path.join(shell.state, name), shell.state)
+    journal.change(lambda rows: (None, [{"kind": "noted"}]), actor="user", now=shell.now, wait=5)
+    whole = shell.agent("ledger", "verify", "--json")
+    assert (whole.code, whole.json["ledgers"][name]) == (0, [])
+    Path(journal.path).write_text(Path(journal.path).read_text().replace("noted", "edited"))
+    ran = shell.agent("ledger", "verify", "--json")
+    assert (ran.code, [one.split(": ")[0] for one in ran.json["problems"]]) == (3, [name])
+
+
+def test_a_ledger_of_evidence_that_is_gone_is_told_and_the_user_lets_it_begin_anew(shell: Shell) -> None:
+    create(shell)
+    shell.agent("ultragoal", "complete-goals")
+    checkpoint(shell, "G001")
+    shutil.rmtree(os.path.join(shell.state, "evidence"))
+    ran = shell.agent("ledger", "verify")
+    assert (ran.code, "evidence: the ledger is gone" in ran.out) == (3, True)
+    shell.write("seen.txt", "7 passed")
+    add = ("evidence", "add", "seen.txt", "--goal", "other", "--repair")
+    refused = shell.agent(*add)
+    assert (refused.code, "let the user" in refused.err) == (3, True)
+    assert shell.agent("ledger", "verify").code == 3
+    assert shell.user(*add).code == 0
+    assert shell.agent("ledger", "verify").code == 0
+
+
+def test_notes_of_a_receipt_are_shown_with_its_goal(shell: Shell) -> None:
+    create(shell, ONE)
+    shell.agent("ultragoal", "complete-goals")
+    gate = valid_gate(shell.project)
+    gate["iteration"]["evidence"] = "everything was run again"
+    checkpoint(shell, "G001", gate=gate)
+    (goal,) = status(shell)["goals"]
+    assert "AI SLOP CLEANUP REPORT" in goal["notes"][0]
+    assert "1 note in its receipt: iteration.evidence carries no" in shell.agent("ultragoal", "status").out
 
 
 @pytest.mark.parametrize(
@@ -582,3 +624,43 @@ def test_what_a_brief_says_cannot_drive_the_terminal(shell: Shell) -> None:
     create(shell, "@goal: \x1b[31mred\x07\nDo it \x1b]0;pwn\x07now.")
     for argv in (["status"], ["complete-goals"]):
         assert not set("\x1b\x07") & set(shell.agent("ultragoal", *argv).out)
+
+
+# Ways out that are none
+
+
+def test_ulw_blocked_is_no_way_out_of_a_plan(shell: Shell) -> None:
+    create(shell)
+    ran = shell.agent("ulw", "blocked", "--evidence", "the network seems slow today", "--json")
+    assert ran.code == 3
+    assert "classify-blocker" in ran.json["error"]["fix"]
+    assert shell.row()["work"]["ultragoal"]["state"] == "active"
+
+
+def test_a_session_whose_plan_was_adopted_is_held_by_nothing(shell: Shell) -> None:
+    create(shell)
+    other = {"CLAUDECODE": "", "OMO_SESSION_ID": "other"}
+    assert shell.run(other, "ultragoal", "adopt").code == 0
+    assert shell.row()["ulw"]["enabled"] is False
+    assert shell.agent("goal", "get", "--json").json["goal"] is None
+    assert shell.run(other, "goal", "get", "--json").json["goal"]["status"] == "active"
+
+
+def test_status_without_a_plan_names_the_plans_that_could_be_adopted(shell: Shell) -> None:
+    create(shell)
+    ran = shell.run({"CLAUDECODE": "1", "OMO_SESSION_ID": "other"}, "ultragoal", "status", "--json")
+    assert ran.json["adoptable"] == [SESSION]
+    assert f"omo ultragoal adopt --from {SESSION}" in ran.err
+
+
+def test_the_goal_that_needs_no_person_is_tried_again_first(shell: Shell) -> None:
+    create(shell)
+    shell.agent("ultragoal", "complete-goals")
+    checkpoint(shell, "G001", "blocked")
+    human = ["--classification", "human_blocked", "--goal-id", "G001", "--evidence", "a password is missing"]
+    shell.agent("ultragoal", "classify-blocker", *human)
+    shell.agent("ultragoal", "complete-goals")
+    checkpoint(shell, "G002", "blocked")
+    assert status(shell)["next"]["goal_id"] == "G002"
+    handed = shell.agent("ultragoal", "complete-goals", "--retry-blocked", "--json").json
+    assert handed["goal_id"] == "G002"

@@ -188,7 +188,8 @@ def test_a_damaged_ledger_is_refused_until_it_is_set_aside(state: str, root: Pat
     with pytest.raises(Refused, match="changed by hand"):
         artifacts.list_artifacts(state)
     assert "--repair" in refusal(state, root, "log.txt").fix
-    register(state, root, "log.txt", "G3", repair=True)
+    assert "only the user" in refusal(state, root, "log.txt", "G3", repair=True).message
+    register(state, root, "log.txt", "G3", repair=True, by="user")
     assert [one.goal for one in artifacts.list_artifacts(state)] == ["G3"]
 
 

@@ -148,7 +148,10 @@ def test_a_damaged_ledger_is_refused_until_it_is_set_aside(state: str, root: Pat
         with pytest.raises(Refused, match="changed by hand") as caught:
             ask()
         assert "omo verify pin --file FILE --repair" in caught.value.fix
-    assert pin(state, root, WANTED, repair=True).added == ["wanted"]
+    with pytest.raises(Refused, match="only the user") as caught:
+        pin(state, root, WANTED, repair=True)
+    assert "user" in caught.value.fix
+    assert pin(state, root, WANTED, repair=True, by="user").added == ["wanted"]
     assert pins.pinned(state).digests == {digest(WANTED)}
     assert [name for name in os.listdir(path.parent) if "damaged" in name]
 
@@ -165,11 +168,11 @@ def test_rows_that_are_missing_are_noticed(state: str, root: Path, damage: str) 
         (path.parent / "mark.json").write_text("nonsense")
     with pytest.raises(Refused):
         pins.pinned(state)
-    pin(state, root, WANTED, repair=True)
+    pin(state, root, WANTED, repair=True, by="user")
     assert pins.pinned(state).digests == {digest(WANTED)}
 
 
 def test_repair_of_a_whole_ledger_keeps_it(state: str, root: Path) -> None:
     pin(state, root, FORBIDDEN)
-    pin(state, root, WANTED, repair=True)
+    pin(state, root, WANTED, repair=True, by="user")
     assert pins.pinned(state).digests == {digest(FORBIDDEN), digest(WANTED)}

@@ -43,7 +43,8 @@ def omo(host: Host, *argv: str, **environ: str) -> int:
 def test_the_question_is_open_only_where_the_users_own_environment_or_the_committed_file_says_so(
     host: Host, environ: dict[str, str], committed: object, allowed: bool
 ) -> None:
-    open_run(host, **({} if committed is None else {"attended": committed}))
+    told: dict[str, Any] = {} if committed is None else {"attended": committed}
+    open_run(host, **told)
     host.environ |= environ
     assert denied(ask(host)) == ("" if allowed else ASK)
 

@@ -34,7 +34,7 @@ def theirs(shop: Workshop) -> Workshop:
 
 
 def adopt(shop: Workshop, source: str = "other", by: str = "agent") -> Plan:
-    return adoption.adopt_from(shop.run(by), source, str(shop.root / source))
+    return adoption.adopt_from(shop.run(by), source, str(shop.root))
 
 
 # From another session
@@ -102,7 +102,7 @@ def test_an_own_plan_with_open_goals_stands_in_the_way(shop: Workshop) -> None:
     other = theirs(shop)
     shop.create(ONE)
     before = other.files()
-    with shop.refused("1 open goals", "omo state clear --mode ultragoal --force"):
+    with shop.refused("1 open goal", "omo state clear --mode ultragoal --force"):
         adopt(shop, by="user")
     assert other.files() == before
     shop.finish()

@@ -13,8 +13,8 @@ from omo.clock import seconds
 from omo.errors import BadInput
 from omo.evidence import artifacts
 from omo.state import paths
-from omo.ultragoal import goal_tool
-from omo.ultragoal.checkpoint import changed_files, checkpoint, finished_agents
+from omo.ultragoal import goal_tool, reviewers
+from omo.ultragoal.checkpoint import changed_files, checkpoint
 from omo.ultragoal.drift import drift
 from tests.ultragoal.gates import Gate, valid_gate
 from tests.ultragoal.workshop import ONE, SEEN, THREE, TWO, Workshop
@@ -348,7 +348,7 @@ def test_a_damaged_session_ledger_vouches_for_nobody(shop: Workshop) -> None:
     agents(shop, "omo:architect", "omo:qa", "omo:qa")
     path = Path(paths.events_file(shop.state, shop.session))
     path.write_text(path.read_text().replace('"omo:qa"', '"omo:QA"', 1))
-    assert finished_agents(shop.run(), shop.goal("G001")) == []
+    assert reviewers.finished(shop.run(), shop.goal("G001")) == []
     shop.complete("G001")
     assert shop.receipt("G001")["independence"] == "reduced"
 

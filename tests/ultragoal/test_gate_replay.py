@@ -78,7 +78,8 @@ def test_a_record_in_a_file_is_replayed(project: Path, kind: str) -> None:
     (project / "replay.json").write_text(json.dumps(record()), encoding="utf-8")
     found = check(project, artifact("run", kind, "replay.json"))
     assert found.defects == []
-    assert found.replays == [{"artifact": "run", "command": [sys.executable, "tool.py"], "problems": []}]
+    ran = {"artifact": "run", "command": [sys.executable, "tool.py"], "executable": sys.executable}
+    assert found.replays == [{**ran, "problems": []}]
     assert "replay.json" in found.cited
     assert runs(project) == 1
 

@@ -138,7 +138,18 @@ CASES: dict[str, tuple[Prepare, str, str | None, list[str]]] = {
         ["complete-goals"],
     ),
     "goals.json was edited": (then(begun(), edit), "repair", None, ["omo ultragoal repair"]),
-    "the ledger was edited": (then(begun(), damage), "repair", None, ["the user runs omo ultragoal repair", "--force"]),
+    "the ledger was edited": (
+        then(begun(), lambda shop: shop.ledger.write_text(shop.ledger.read_text() + "rubbish\n")),
+        "repair",
+        None,
+        ["the user runs omo ultragoal repair", "--force"],
+    ),
+    "nothing of the ledger can be believed": (
+        then(begun(), damage),
+        "repair",
+        None,
+        ["omo state clear --mode ultragoal --force"],
+    ),
     "an earlier plan was marked ready for handoff": (
         then(begun(), mark_handoff, lambda shop: shop.create(TWO, force=True)),
         "start-goal",

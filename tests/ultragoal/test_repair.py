@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from omo.errors import OmoError, Refused
-from omo.ultragoal import clearing, goal_tool, summary
+from omo.state import ledger, paths
+from omo.ultragoal import brief, clearing, creation, goal_tool, summary
 from omo.ultragoal.repair import Repaired, repair
 from omo.ultragoal.run import publish
 from tests.ultragoal.workshop import ONE, THREE, TWO, Workshop
@@ -156,8 +157,23 @@ DAMAGE: dict[str, tuple[Callable[[Lines], Lines], dict[str, str], int]] = {
     ),
     "the last row cut": (
         lambda found: found[:4],
+        {"G001": "complete", "G002": "active", "G003": "pending"},
+        0,
+    ),
+    "the last row cut and the one before it edited": (
+        lambda found: [*found[:3], found[3].replace(b"G002", b"G003")],
         {"G001": "complete", "G002": "pending", "G003": "pending"},
         1,
+    ),
+    "the last row cut and another put in its place": (
+        lambda found: [*found[:4], FORGED],
+        {"G001": "complete", "G002": "active", "G003": "pending"},
+        1,
+    ),
+    "the last row cut and the one before it moved": (
+        lambda found: [found[0], found[3], *found[1:3]],
+        {"G001": "active", "G002": "pending", "G003": "pending"},
+        2,
     ),
     "rubbish put in": (
         lambda found: [*found[:3], b"rubbish", *found[3:]],
@@ -189,7 +205,7 @@ def test_a_damaged_ledger_is_seen_and_the_user_keeps_what_is_vouched_for(
     put(shop, harm(lines(shop)))
     damaged = shop.ledger.read_bytes()
     assert shop.run().journal.problems()
-    with shop.refused("changed by hand", "the user"):
+    with shop.refused("changed by hand", "the user runs omo ultragoal repair --session abc123"):
         shop.complete("G002")
     with shop.refused("for the user to say", "omo ultragoal repair --session abc123", "--force"):
         repair(shop.run("agent"))
@@ -255,6 +271,13 @@ def test_a_ledger_beyond_hope_is_cleared_and_its_bytes_are_kept(
 ) -> None:
     at_work(shop)
     harm(shop)
+    assert (shop.step().action, shop.step().command) == ("repair", "omo state clear --mode ultragoal --force")
+    with pytest.raises(OmoError) as caught:
+        shop.create(ONE)
+    assert "omo ultragoal repair" not in caught.value.fix
+    with pytest.raises(OmoError) as caught:
+        clearing.clear(shop.run("user"), force=False)
+    assert "omo ultragoal repair" not in caught.value.fix
     for by in ("agent", "user"):
         with shop.refused("omo state clear --mode ultragoal --force"):
             repair(shop.run(by))
@@ -277,6 +300,34 @@ def test_a_plan_whose_directory_is_gone_is_said_to_be_gone(shop: Workshop) -> No
     for by in ("agent", "user"):
         with pytest.raises(OmoError, match="nothing is left"):
             repair(shop.run(by))
+
+
+def test_after_the_directory_was_removed_every_remedy_works(shop: Workshop) -> None:
+    at_work(shop)
+    summary.tell(shop.run())
+    shutil.rmtree(shop.directory)
+    for refused in (lambda: shop.create(ONE), lambda: clearing.clear(shop.run(), force=False)):
+        with pytest.raises(Refused) as caught:
+            refused()
+        assert "omo state clear --mode ultragoal --force" in caught.value.fix
+        assert "repair" not in caught.value.fix
+    cleared = clearing.clear(shop.run("user"), force=True)
+    assert cleared is not None
+    assert not [one for one in cleared.kept if "ultragoal." in one], "nothing was there to be kept"
+    shop.create(ONE)
+    shop.finish()
+
+
+def test_force_claims_to_have_kept_only_what_was_there(shop: Workshop) -> None:
+    at_work(shop)
+    summary.tell(shop.run())
+    shutil.rmtree(shop.directory)
+    _, kept = creation.create_goals(shop.run(), brief.parse(ONE), mode="aggregate", force=True)
+    assert kept is None
+    (noted,) = [
+        row for row in ledger.rows(paths.events_file(shop.state, shop.session)) if row["kind"] == "plan-archived"
+    ]
+    assert noted["kept"] is None
 
 
 def test_work_goes_on_after_a_repair(shop: Workshop) -> None:

@@ -302,7 +302,34 @@ MODAL = "It must refuse dates.\nUsers shall see numbers.\nGiven a file, when rea
     ],
 )  # fmt: skip
 def test_a_contract_is_strong_when_it_obliges_somebody(text: str, strength: str) -> None:
-    assert contract.strength(text) == strength
+    assert contract.measure(text).strength == strength
+
+
+@pytest.mark.parametrize(
+    ("text", "statements"),
+    [
+        ("The intake must refuse bad dates. It shall name the line. It never guesses a date.", 3),
+        ("Given a file, when it is read, then each row is told.", 1),
+        ("Given a file with bad rows\nWhen it is read again\nThen each row is told", 3),
+        ("The intake must refuse\nevery date that is not one", 1),
+        ("1. Bad dates are refused. The line must be named.", 2),
+        ("- Bad dates are refused.\n- Bad dates are refused.", 1),
+        ("Bad dates are refused by it.\n- Bad dates are refused by it.", 1),
+        ("One must. Two must. It must not. 3. e.g. must", 0),
+        ("", 0),
+    ],
+)
+def test_each_sentence_that_obliges_counts_once_however_the_lines_are_broken(text: str, statements: int) -> None:
+    assert contract.measure(text).statements == statements
+
+
+def test_a_thin_contract_says_how_much_is_missing() -> None:
+    found = contract.measure(ITEMS)
+    assert (found.why, found.strength) == ("3 of 3 acceptance statements, 14 of 40 words", "thin")
+    assert found.render() == {
+        "strength": "thin", "statements": 3, "statementsNeeded": 3, "words": 14, "wordsNeeded": 40,
+    }  # fmt: skip
+    assert "--spec" in contract.Measure(derived=True).why
 
 
 def test_a_spec_is_read_from_inside_the_project(shop: Workshop) -> None:
@@ -421,6 +448,18 @@ def test_the_suite_for_computer_control_is_asked_for_by_what_the_source_changed(
     assert review(other, find(shop), spec=("intake.md", SPEC), executor_qa=qa_of(shop)).verdict == PASS
 
 
+def test_what_the_base_calls_computer_control_stays_so_when_the_work_takes_it_back(shop: Workshop) -> None:
+    git(shop.root, "checkout", "-q", "main")
+    (shop.root / ".sisyphus").mkdir(exist_ok=True)
+    (shop.root / ".sisyphus" / "omo.json").write_text('{"computer_control": ["mouse.py"]}')
+    git(shop.root, "add", "-f", ".sisyphus/omo.json")
+    git(shop.root, "commit", "-qm", "settings")
+    git(shop.root, "checkout", "-q", "-b", "next")
+    (shop.root / ".sisyphus" / "omo.json").write_text("{}")
+    commit(shop.root, "mouse.py")
+    assert judge(shop, qa_of(shop)).verdict == FAIL
+
+
 def test_a_spec_that_the_work_itself_changed_is_told(shop: Workshop) -> None:
     commit(shop.root, "intake.md", SPEC + "- Everything else is fine as it is.\n")
     assert "intake.md was itself changed in what is under review" in judge(shop, qa_of(shop)).notes
@@ -436,7 +475,7 @@ def test_that_nothing_changed_is_told(shop: Workshop) -> None:
 
 
 def found(shop: Workshop, *texts: str) -> Review:
-    return Review(find(shop), contract.DERIVED, [Finding("", "X", text) for text in texts], [])
+    return Review(find(shop), contract.Measure(derived=True), [Finding("", "X", text) for text in texts], [])
 
 
 def test_a_review_writes_nothing(shop: Workshop) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -80,8 +82,14 @@ def test_a_receipt_gives_the_budget_of_blocks_back_and_a_setback_does_not(shop: 
     assert row(shop)["ulw"]["stopBlocks"] == 0
 
 
-@pytest.mark.parametrize("end", ["complete", "superseded"])
-def test_nothing_open_lets_go(shop: Workshop, end: str) -> None:
+@pytest.mark.parametrize(
+    ("end", "how"),
+    [
+        ("complete", "2 of 2 goals complete"),
+        ("superseded", "1 of 2 goals complete, 1 superseded (1 without a replacement)"),
+    ],
+)
+def test_nothing_open_lets_go_and_says_what_was_cut(shop: Workshop, end: str, how: str) -> None:
     begin(shop)
     if end == "superseded":
         shop.set_back("G001", "blocked")
@@ -89,7 +97,7 @@ def test_nothing_open_lets_go(shop: Workshop, end: str) -> None:
     shop.finish()
     found = told(shop)
     assert (found["state"], found["open"]) == ("done", 0)
-    assert f"{found['total']} of {found['total']} goals complete" in found["how"]
+    assert found["how"].startswith(how)
 
 
 def test_what_waits_for_a_person_lets_go_and_says_for_what(shop: Workshop) -> None:
@@ -168,8 +176,30 @@ def test_a_person_being_needed_does_not_open_the_question_or_the_end(shop: Works
     assert set(denied(shop)) == {"ask", "complete"}
 
 
-def test_in_an_attended_session_questions_are_allowed(shop: Workshop) -> None:
-    assert set(denied(begin(shop), attended=True)) == {"pause", "complete"}
+def commit_settings(shop: Workshop, text: str) -> Path:
+    path = shop.root / ".sisyphus" / "omo.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
+    subprocess.run(["git", "add", "-f", str(path)], cwd=shop.root, check=True)
+    subprocess.run(["git", *identity, "commit", "-qm", "x"], cwd=shop.root, check=True)
+    return path
+
+
+def test_whether_the_user_attends_is_told_as_it_was_committed_where_the_plan_began(shop: Workshop) -> None:
+    path = commit_settings(shop, '{"attended": true}')
+    found = told(begin(shop))
+    assert (found["attended"], "ask" in found["deny"]) == (True, True), "the hook decides, in the user's environment"
+    path.unlink()
+    assert told(shop)["attended"] is True
+
+
+@pytest.mark.parametrize("first", ["{}", '{"attended": false}', "rubbish", '{"attended": "x"}', "[]", "{" * 200_000])
+def test_the_agent_cannot_make_the_user_attend_by_an_edit_of_the_projects_file(shop: Workshop, first: str) -> None:
+    commit_settings(shop, first)
+    begin(shop)
+    commit_settings(shop, '{"attended": true}')
+    assert "attended" not in told(shop)
 
 
 def test_at_the_end_nothing_is_denied(shop: Workshop) -> None:

@@ -13,6 +13,7 @@ from omo.cli.runs import run_of
 from omo.context import Context
 from omo.errors import OmoError, Refused
 from omo.state import ledger, paths, runtime, store
+from omo.state.journal import Journal
 from omo.ultragoal import goal_tool, receipts
 from omo.ultrawork import session
 
@@ -20,7 +21,9 @@ from omo.ultrawork import session
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ledger", "a session's ledger: show, verify, repair")
     options.command(verbs, "show", "the rows, oldest first", show)
-    options.command(verbs, "verify", "is every row of every ledger of the session there and unchanged", verify)
+    options.command(
+        verbs, "verify", "is every row of every ledger there and unchanged, the session's and the project's", verify
+    )
     options.command(verbs, "repair", "keep a damaged ledger aside and start a new one", repair)
 
 
@@ -38,6 +41,7 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def verify(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ralph.run import problems_of as ralph_problems
     from omo.ultraplan.run import problems_of
 
     name = context.session(arguments.session)
@@ -46,7 +50,9 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
         "goal": goal_tool.problems(context.state, name),
         "ultragoal": _plan_problems(arguments, context),
         "ultraplan": problems_of(context.state, name),
+        "ralph": ralph_problems(context.state, name),
     }
+    found |= _project_problems(arguments, context, told=found["ultraplan"])
     problems = [f"{which}: {one}" for which, ones in found.items() for one in ones]
     text = "\n".join(problems) or "Every row is there and unchanged."
     return Result({"session": name, "ledgers": found, "problems": problems}, text, 3 if problems else 0)
@@ -62,6 +68,27 @@ def _plan_problems(arguments: argparse.Namespace, context: Context) -> list[str]
     except OmoError as error:
         return [error.message]
     return [] if plan is None else receipts.forged(plan, run.directory)
+
+
+def _project_problems(arguments: argparse.Namespace, context: Context, *, told: list[str]) -> dict[str, list[str]]:
+    """The journals that all sessions of the project share, as far as there are any, by where they are."""
+    from omo.ultragoal import spent
+
+    names = [name for name in _shared(context.state) if not any(one.startswith(f"{name[6:]}:") for one in told)]
+    found = {name: Journal(os.path.join(context.state, name), context.state).problems() for name in names}
+    rows = run_of(arguments, context).journal.read()[0]
+    if not found.get("evidence") and (gone := spent.evidence_problem(context.state, rows)):
+        found["evidence"] = [gone]
+    return found
+
+
+SHARED = ("evidence", "verify/pins", "verify/goals", "verify/claims", "commands")
+
+
+def _shared(state: str) -> list[str]:
+    plans = paths.plans_dir(state)
+    runs = sorted(os.listdir(plans)) if os.path.isdir(plans) else []
+    return [name for name in (*SHARED, *(f"plans/{run}" for run in runs)) if os.path.isdir(os.path.join(state, name))]
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:

@@ -20,6 +20,7 @@ GROUPS = {
     "gate": "gate",
     "ultragoal": "ultragoal",
     "plan": "plan",
+    "ralph": "ralph",
     "verify": "verify",
     "evidence": "evidence",
     "goal": "goal",

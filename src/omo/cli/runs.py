@@ -10,7 +10,6 @@ from omo.ultragoal.run import Run
 
 
 def run_of(arguments: argparse.Namespace, context: Context) -> Run:
-    settings = context.settings
     return Run(
         state=context.state,
         root=context.root,
@@ -19,6 +18,5 @@ def run_of(arguments: argparse.Namespace, context: Context) -> Run:
         now=context.now,
         wait=store.CLI_WAIT,
         limits=context.limits,
-        attended=settings.attended,
-        control_globs=settings.computer_control,
+        control_globs=context.settings.computer_control,
     )

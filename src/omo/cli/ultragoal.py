@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from omo.cli.result import Result
 from omo.cli.runs import run_of
 from omo.context import Context
 from omo.errors import BadInput
-from omo.shown import clip
+from omo.shown import clip, counted
 from omo.ultragoal import adoption, creation, goal_tool, loop, receipts, summary
 from omo.ultragoal import repair as repairing
 from omo.ultragoal.brief import parse
@@ -50,9 +49,9 @@ def register(commands: options.Commands) -> None:
     taking.add_argument(
         "--from",
         dest="source",
-        required=True,
         metavar="SESSION|DIR",
-        help="a session of this project, or a directory with a plan of another tool, such as .gjc/_session-x/ultragoal",
+        help="a session of this project (without it the only other one with open goals), or a directory with a plan of "
+        "another tool, such as .gjc/_session-x/ultragoal",
     )
 
 
@@ -82,7 +81,7 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
         "archived": kept,
         "next": step.command,
     }
-    lines = [f"Plan with {len(ids)} goal{'' if len(ids) == 1 else 's'}: {run.snapshot}"]
+    lines = [f"Plan with {counted(len(ids), 'goal')}: {run.snapshot}"]
     lines += [f"  {goal.id} {clip(goal.title, 100)}" for goal in plan.goals]
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
 
@@ -141,8 +140,10 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     at = summary.standing(run)
     step = next_step(at)
     if at.plan is None:
-        data = {"exists": False, "status": "missing", "problems": at.problems, "next": step.data}
-        return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=at.problems)
+        others = [] if at.problems else adoption.adoptable(run)
+        notes = [f"session {name} has a plan with open goals: omo ultragoal adopt --from {name}" for name in others]
+        data = {"exists": False, "status": "missing", "adoptable": others, "problems": at.problems, "next": step.data}
+        return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=[*at.problems, *notes])
     return ultragoal_views.status(run, at, step)
 
 
@@ -188,11 +189,12 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
 
 def adopt(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
-    plan = adoption.adopt_from(run, arguments.source, os.path.join(context.cwd, arguments.source))
+    plan = adoption.adopt_from(run, arguments.source, context.cwd)
+    source = arguments.source or "the other session"
     notes = [*adoption.notes(run), *(_create_goal(run) if plan.open_goals else [])]
     step = summary.tell(run)
-    data: dict[str, Any] = {"run": plan.run, "from": arguments.source, "goals_path": run.snapshot, "next": step.command}
+    data: dict[str, Any] = {"run": plan.run, "from": source, "goals_path": run.snapshot, "next": step.command}
     text = (
-        f"The plan of {arguments.source} is this session's now: {len(plan.open_goals)} goals open.\nNext: {step.text}"
+        f"The plan of {source} is this session's now: {counted(len(plan.open_goals), 'goal')} open.\nNext: {step.text}"
     )
     return Result(data, text, notes=notes)

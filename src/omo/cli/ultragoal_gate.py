@@ -54,18 +54,13 @@ def init(arguments: argparse.Namespace, context: Context) -> Result:
 
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli.runs import run_of
-    from omo.ultragoal import loop
-    from omo.ultragoal.checkpoint import refusal
+    from omo.ultragoal import checkpoint
     from omo.ultragoal.gate.document import digest, load
-    from omo.ultragoal.gate.inspect import inspect
 
-    goal, subject = _subject(arguments, context)
-    loop.require_evidence(run_of(arguments, context))
+    name = arguments.goal_id
     gate = load(arguments.quality_gate_json, context.cwd)
-    found = inspect(gate, subject)
-    if found.defects:
-        raise refusal(goal.id, found)
-    return Result(_shown(goal.id, digest(gate), found), f"The gate of {goal.id} passes.", notes=found.notes)
+    found = checkpoint.validate(run_of(arguments, context), name, gate)
+    return Result(_shown(name, digest(gate), found), f"The gate of {name} passes.", notes=found.notes)
 
 
 def _shown(goal: str, digest: str, found: Inspection) -> dict[str, object]:

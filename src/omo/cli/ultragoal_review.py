@@ -57,6 +57,7 @@ def _shown(done: Review, mode: str, ids: list[str], following: str) -> Result:
     data = {
         "verdict": done.verdict,
         "contractStrength": done.strength,
+        "contract": done.contract.render(),
         "cleanPassEligible": done.is_eligible,
         "weakContractCapApplied": done.verdict == WEAK_CONTRACT,
         "mode": mode,
@@ -73,8 +74,9 @@ def _shown(done: Review, mode: str, ids: list[str], following: str) -> Result:
 
 def _lines(done: Review, ids: list[str], following: str) -> list[str]:
     base = f" against {done.source.base}" if done.source.base else ""
+    thin = "" if done.strength == "strong" else f" ({done.contract.why})"
     lines = [
-        f"{done.verdict}: {done.source.kind} {clip(done.source.name, 80)}{base}, contract {done.strength}",
+        f"{done.verdict}: {done.source.kind} {clip(done.source.name, 80)}{base}, contract {done.strength}{thin}",
         *(f"  - {clip(one.objective, 300)}" for one in done.findings[:MOST_SHOWN]),
     ]
     if len(done.findings) > MOST_SHOWN:

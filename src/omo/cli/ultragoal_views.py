@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from omo.cli.result import Result
-from omo.shown import block, clip
+from omo.shown import block, clip, counted
 from omo.ultragoal import loop, receipts
 from omo.ultragoal.drift import drift
 from omo.ultragoal.next_step import Standing, Step
 from omo.ultragoal.plan import STATUSES, Goal, Plan, render_goal
 from omo.ultragoal.run import Run
+from omo.ultragoal.tally import tally
 
 if TYPE_CHECKING:
     from omo.ultragoal.checkpoint import Done
@@ -48,19 +50,26 @@ def status(run: Run, at: Standing, step: Step) -> Result:
         "run": plan.run,
         "goal_mode": plan.goal_mode,
         "objective": plan.objective,
-        "paths": {"dir": run.directory, "goals": run.snapshot, "ledger": run.journal.path},
+        "paths": {
+            "dir": run.directory,
+            "brief": os.path.join(run.directory, "brief.md"),
+            "goals": run.snapshot,
+            "ledger": run.journal.path,
+        },
         "current_goal": plan.active.id if plan.active else None,
         "counts": {name: counts.get(name, 0) for name in STATUSES},
         "goals": shown,
         "final_receipt": final.id if final else None,
+        "tally": tally(plan),
         "goal_tool": at.tool_status or None,
         "drift": (moved := drift(run, plan)) or None,
         "problems": at.problems,
         "next": step.data,
     }
     told = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts.get(name))
+    cut = f" ({tally(plan)})" if counts.get("superseded") else ""
     lines = [
-        f"Ultragoal {run_status(plan)}: {len(plan.goals)} goals, {told}",
+        f"Ultragoal {run_status(plan)}: {counted(len(plan.goals), 'goal')}, {told}{cut}",
         f"  objective: {clip(plan.objective, 200)}",
     ]
     lines += [_goal_line(one) for one in shown]
@@ -80,6 +89,7 @@ def _goal_data(run: Run, plan: Plan, goal: Goal) -> Row:
         "stale_because": stale or None,
         "independence": receipt.get("independence"),
         "exemptions": receipt.get("exemptions", []),
+        "notes": receipt.get("notes", []),
         "open_blockers": [one.id for one in plan.open_blockers_of(goal.id)],
     }
 
@@ -91,7 +101,9 @@ def _goal_line(one: Row) -> str:
     if one["independence"] == "reduced":
         notes.append("independence: reduced")
     if one["exemptions"]:
-        notes.append(f"{len(one['exemptions'])} replay exempted")
+        notes.append(f"{counted(len(one['exemptions']), 'replay')} exempted")
+    if one["notes"]:
+        notes.append(f"{counted(len(one['notes']), 'note')} in its receipt: {clip(one['notes'][0], 80)}")
     if one.get("humanBlocked"):
         notes.append(f"waits for a person: {clip(one['humanBlocked'], 80)}")
     elif one["status"] in ("failed", "blocked", "review_blocked") and one.get("evidence"):
@@ -115,6 +127,7 @@ def handout(run: Run, given: loop.Handout, step: Step, notes: list[str]) -> Resu
         return Result({**data, "goal_id": step.goal}, _nothing(plan, step), notes=notes)
     behind = loop.behind(plan, goal)
     data |= {
+        "objective": plan.objectives_of(goal)[0],
         "goal_id": goal.id,
         "goal_status": goal.status,
         "started": given.started,
@@ -132,7 +145,7 @@ def handout(run: Run, given: loop.Handout, step: Step, notes: list[str]) -> Resu
     lines += ["", *(f"Background: {clip(one, 400)}" for one in behind)] if behind else []
     lines += [
         "",
-        f"The session's goal: {clip(plan.objective, 300)}",
+        f"The session's goal: {clip(plan.objectives_of(goal)[0], 300)}",
         GATE_ORDER.format(id=goal.id),
         f"Next: {step.text}",
     ]
@@ -147,6 +160,7 @@ def _nothing(plan: Plan, step: Step) -> str:
 
 def checkpointed(run: Run, done: Done, step: Step) -> Result:
     goal, plan = done.goal, done.plan
+    following = plan.goal(done.started) if done.started else plan.active
     receipt = goal.receipt or {}
     data = {
         "goal_id": goal.id,
@@ -158,7 +172,8 @@ def checkpointed(run: Run, done: Done, step: Step) -> Result:
         "quality_gate_hash": receipt.get("qualityGateHash"),
         "independence": receipt.get("independence"),
         "all_complete": not plan.open_goals,
-        "next_goal_id": done.started or (plan.active.id if plan.active else None),
+        "next_goal_id": following.id if following else None,
+        "next_goal_status": following.status if following else None,
         "started_next": done.started is not None,
         "incomplete_goal_ids": [one.id for one in plan.open_goals],
         "next_action": step.action,
@@ -171,7 +186,7 @@ def checkpointed(run: Run, done: Done, step: Step) -> Result:
     if done.started:
         lines.append(f"Next ultragoal goal: {done.started} {clip(plan.goal(done.started).title, 100)}")
     elif not plan.open_goals:
-        lines.append("All ultragoal goals are complete")
+        lines.append(f"All ultragoal goals are complete: {tally(plan)}")
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=done.notes)
 
 

@@ -6,6 +6,7 @@ import os
 
 # safe.directory: what is asked runs nothing of the repository's, so whose it is does not matter here.
 _SETTINGS = {
+    "advice.graftFileDeprecated": "false",
     "core.commitGraph": "false",
     "core.excludesFile": os.devnull,
     "core.fsmonitor": "false",

@@ -74,10 +74,10 @@ def _summarize(held: list[Goal], place: Place, trees: Trees) -> Row:
     if spent:
         why = f"goal {spent[0].id} failed verification {spent[0].failures} times: {clip(spent[0].reason, 120)}"
         question = f"Open it again? omo verify begin {spent[0].id} --again WHY"
-        return {**summary, "state": "blocked", "why": why, "question": question, "told": False}
+        return {**summary, "state": "blocked", "why": why, "question": question, "told": False, "own": True}
     if waiting:
         why = f"the hypothesis of goal {waiting[0].id} has not resolved yet"
-        return {**summary, "state": "waiting", "why": why, "question": "", "told": False}
+        return {**summary, "state": "waiting", "why": why, "question": "", "told": False, "own": True}
     return {**summary, "state": "done", "how": f"goal {held[-1].id} {held[-1].state}: {clip(held[-1].reason, 120)}"}
 
 

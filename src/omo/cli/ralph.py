@@ -1,0 +1,172 @@
+"""`omo ralph`: rounds of work against criteria that were pinned before it, each judged by facts."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omo.cli import options, ralph_artifacts, ralph_judge
+from omo.cli import ralph_views as views
+from omo.cli.result import Result
+from omo.context import Context
+from omo.errors import Refused
+from omo.shown import clip
+from omo.state import store
+
+if TYPE_CHECKING:
+    from omo.ralph.run import RalphRun
+
+PHASES = ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")
+
+
+def register(commands: options.Commands) -> None:
+    verbs = options.group(commands, "ralph", "rounds of work with an independent judge: start, exec, judge, replan")
+    starts = options.command(verbs, "start", "pin the criteria and begin a run", start)
+    starts.add_argument("--criteria", required=True, metavar="FILE", help="criteria with their checks, JSON or YAML")
+    starts.add_argument("--max-iterations", type=int, default=5, metavar="N", help="1 to 50, 5 without it")
+    starts.add_argument(
+        "--reduced-scope", default="", metavar="REASON", help="phases may be left out; the user's only, always shown"
+    )
+    named(options.command(verbs, "exec", "open an iteration: what to work on, in which phases", execute))
+    phases = named(options.command(verbs, "phase", "record that a phase of the iteration is over", phase))
+    phases.add_argument("name", choices=PHASES, metavar="NAME", help=", ".join(PHASES))
+    phases.add_argument("--skip", default="", metavar="REASON", help="REFINE only, for changes under 50 lines")
+    ralph_artifacts.register(verbs)
+    ralph_judge.register(verbs)
+    named(options.command(verbs, "replan", "what is complete, blocked, regressed and to fix", replan))
+    named(options.command(verbs, "status", "where the run stands, and what comes next", status))
+    gives_up = named(
+        options.command(verbs, "abandon", "give the run up; the user is told if it was the agent", abandon)
+    )
+    gives_up.add_argument("reason", metavar="REASON")
+
+
+def named(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the session's own")
+    return parser
+
+
+def run_of(arguments: argparse.Namespace, context: Context) -> RalphRun:
+    from omo.ralph.run import RalphRun
+
+    return RalphRun(
+        state=context.state,
+        root=context.root,
+        session=context.session(arguments.session),
+        by=context.actor,
+        now=context.now,
+        wait=store.CLI_WAIT,
+        limits=context.limits,
+        named=getattr(arguments, "named", ""),
+    )
+
+
+def start(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ralph import starting
+
+    begun = starting.start(
+        run_of(arguments, context),
+        Path(context.cwd, arguments.criteria),
+        max_iterations=arguments.max_iterations,
+        reduced_scope=arguments.reduced_scope,
+    )
+    at = begun.standing
+    data = {
+        "run": at.run,
+        "base": at.base,
+        "max_iterations": at.max_iterations,
+        "reduced_scope": at.reduced_scope or None,
+        "criteria": [one.data for one in at.criteria],
+        "before": at.started["before"],
+        "lessons": at.lessons,
+        "next": begun.next.data,
+    }
+    return Result(data, "\n".join([*views.begun(at), f"Next: show this to the user; then {begun.next.command}"]))
+
+
+def execute(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ralph import execution, summary
+    from omo.ralph import replan as replanning
+
+    run = run_of(arguments, context)
+    done = execution.execute(run)
+    at = done.standing
+    step = summary.tell(run)
+    data = {
+        "run": at.run,
+        "iteration": at.iteration,
+        "max_iterations": at.max_iterations,
+        "opened": done.is_new,
+        "scope": at.exec_row["scope"],
+        "groups": replanning.groups(run, at),
+        "phases": list(PHASES),
+        "reduced_scope": at.reduced_scope or None,
+        "next": step.data,
+    }
+    again = [] if done.is_new else ["this iteration was open already; it is shown again"]
+    return Result(data, "\n".join([*replanning.order(run, at), f"Next: {step.text}"]), notes=again)
+
+
+def phase(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ralph import execution, summary
+
+    run = run_of(arguments, context)
+    at, is_new = execution.phase(run, arguments.name, arguments.skip)
+    step = summary.tell(run)
+    row = at.phase(arguments.name) or {}
+    how = f"left out: {clip(str(row['skipped']), 120)}" if row.get("skipped") else "over"
+    data = {
+        "run": at.run,
+        "iteration": at.iteration,
+        "phase": arguments.name,
+        "skipped": row.get("skipped") or None,
+        "recorded": is_new,
+        "next": step.data,
+    }
+    said = "" if is_new else ", as recorded before"
+    return Result(data, f"{arguments.name} of iteration {at.iteration} is {how}{said}.\nNext: {step.text}")
+
+
+def replan(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ralph import replan as replanning
+    from omo.ralph import summary
+
+    run = run_of(arguments, context)
+    at = run.require()
+    step = summary.tell(run)
+    head = f"Ralph run {at.run} after iteration {at.iteration} of {at.max_iterations}, verdict {at.verdict}"
+    data = {**views.facts(at), **replanning.groups(run, at), "next": step.data}
+    return Result(data, "\n".join([head, *replanning.lines(run, at), f"Next: {step.text}"]))
+
+
+def status(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ralph import summary
+
+    run = run_of(arguments, context)
+    at, problems = run.look()
+    step = summary.tell(run)
+    if at is None:
+        return Result({**views.NO_RUN, "next": step.data}, f"No ralph run. Next: {step.text}")
+    return views.view(at, problems, step)
+
+
+def abandon(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ralph import ending
+
+    run = run_of(arguments, context)
+    _require_own(run, context)
+    at, step = ending.abandon(run, arguments.reason)
+    notes = ["the user is shown this at the next Stop"] if run.by != "user" else []
+    return Result({**views.facts(at), "next": step.data}, f"Ralph run {at.run} is given up.", notes=notes)
+
+
+def _require_own(run: RalphRun, context: Context) -> None:
+    """An agent ends its own session's run; another's is the user's to end."""
+    whose = run.standing().session
+    is_told = run.told().get("run") == run.current()
+    if context.is_agent and whose and whose != context.named_session and not is_told:
+        raise Refused(
+            f"ralph run {run.current()} is that of session {whose}, and an agent ends only its own",
+            fix=f'the user runs omo ralph abandon "why" --session {whose}',
+        )

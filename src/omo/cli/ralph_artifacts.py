@@ -1,0 +1,40 @@
+"""`omo ralph artifacts`: which phases of the open iteration happened, and what shows it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from omo.cli import options
+from omo.cli.result import Result
+from omo.context import Context
+from omo.shown import clip
+
+if TYPE_CHECKING:
+    from omo.ralph.exec_gate import Found
+
+
+def register(verbs: options.Commands) -> None:
+    about = "did the phases of this iteration really happen: 0 all of them, 3 not all; writes nothing"
+    parser = options.command(verbs, "artifacts", about, artifacts)
+    parser.add_argument("--newer-than", metavar="ISO", help="leave out what was seen before that moment")
+    parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the session's own")
+
+
+def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.cli.ralph import run_of  # which registers this command
+    from omo.ralph import exec_gate
+
+    run = run_of(arguments, context)
+    standing = run.require_open()
+    found = exec_gate.check(run, standing, newer_than=arguments.newer_than)
+    return Result(found.data, _text(found, standing.reduced_scope), 0 if found.ok else 3)
+
+
+def _text(found: Found, reduced_scope: str) -> str:
+    proven = sum(one["status"] == "present" for one in found.checks)
+    lines = [f"Iteration {found.iteration}: {proven} of {len(found.checks)} phases proven"]
+    lines += [f"  {one['status']:14}{one['phase']:8}{one['proof']}" for one in found.checks]
+    if reduced_scope:
+        lines.append(f"Reduced scope: {clip(reduced_scope, 200)}")
+    return "\n".join([*lines, f"To do: {found.remediation}"] if found.remediation else lines)

@@ -1,0 +1,68 @@
+"""How a run ends, and the receipt that only a pass makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from omo.digest import sha256
+from omo.errors import BadInput, Refused, Unreadable
+from omo.json_text import dumps
+from omo.ralph import summary
+from omo.ralph.next_step import Next
+from omo.ralph.run import ABANDON, SHORTEST_REASON, RalphRun, Standing
+from omo.ralph.standing import START
+from omo.shown import clip
+from omo.state.runtime import part
+
+Row = dict[str, Any]
+
+
+def end_of(at: Standing, judged: Row) -> Row | None:
+    """The `ended` row that goes with a judgement, in the same append; None while the run goes on.
+
+    `at` is the run before that judgement, `judged` the row as it will be written.
+    """
+    if judged["decision"] == "replan":
+        return None
+    verdict = str(judged["verdict"])
+    how = "safeguard" if judged["decision"] == "safeguard" else verdict
+    receipt = receipt_of(at, judged) if how == "pass" else None
+    return {"kind": "ended", "how": how, "verdict": verdict, "receipt": receipt}
+
+
+def receipt_of(at: Standing, judged: Row) -> Row:
+    """What was proven, on which files, and how independently."""
+    was_reduced = at.independence == "reduced" or judged.get("independence") != "full"
+    return {
+        "run": at.run,
+        "verdict": judged["verdict"],
+        "iteration": judged["iteration"],
+        "tree": judged["tree"],
+        "criteria": {one.id: evidence_digest(part(judged["results"], one.id)) for one in at.criteria},
+        "independence": "reduced" if was_reduced else "full",
+        "reduced_scope": at.reduced_scope,
+    }
+
+
+def evidence_digest(result: Row) -> str:
+    kept = {key: result[key] for key in sorted(result)}
+    return sha256(dumps(kept).encode("utf-8", "replace"))
+
+
+def abandon(run: RalphRun, reason: str) -> tuple[Standing, Next]:
+    """Give the run up, whatever state its ledger is in. An agent that does so has the user told."""
+    if len(reason.strip()) < SHORTEST_REASON:
+        raise BadInput(f"{clip(reason, 40)!r} says too little, {SHORTEST_REASON} characters are needed", fix=ABANDON)
+    at, _ = run.look()
+    if at is None:
+        raise Refused(f"session {run.session} has no ralph run", fix=START)
+    if at.ended is not None:
+        raise Refused(f"ralph run {at.run} ended already ({at.ended.get('how')})", fix="omo ralph status")
+    row = {"kind": "ended", "how": "abandoned", "verdict": "fail", "receipt": None, "why": clip(reason.strip(), 500)}
+    try:
+        run.append([row])
+        at = run.standing()
+    except Unreadable:  # nothing can be added to what is there; the session's own ledger has the end
+        pass
+    at.ended = at.ended or {**row, "actor": run.by}
+    return at, summary.tell(run, at)

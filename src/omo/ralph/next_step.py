@@ -1,0 +1,109 @@
+"""What now? The one answer that every output, every refusal and Stop give for a run as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from omo.ralph.execution import next_phase
+from omo.ralph.phase_proof import PROVEN_BY
+from omo.ralph.run import ABANDON
+from omo.ralph.standing import START, Standing
+from omo.shown import clip
+
+MOST_NAMED = 6
+JUDGE_CALLS = 3
+
+
+@dataclass(frozen=True)
+class Next:
+    """`action` is stable, for programs; `command` is the first command that leads on."""
+
+    action: str
+    why: str
+    command: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.why}: {self.command}" if self.command else self.why
+
+    @property
+    def data(self) -> dict[str, str]:
+        return {"action": self.action, "why": self.why, "command": self.command}
+
+
+def next_step(at: Standing | None, problems: Sequence[str] = ()) -> Next:
+    if at is None:
+        return Next("start", "there is no ralph run", START)
+    if at.ended is not None:
+        how = str(at.ended.get("how"))
+        return ENDS.get(how, _unknown_end)(at)
+    if problems:
+        why = f"the ledger was changed by hand ({clip(problems[0], 100)}), so nothing can be judged on it"
+        return Next("abandon", why, ABANDON)
+    return _iterating(at) if at.open_iteration else _between(at)
+
+
+def named(ids: Sequence[str]) -> str:
+    """A few of them, and how many more."""
+    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    return (", ".join(ids[:MOST_NAMED]) or "nothing") + more
+
+
+def _between(at: Standing) -> Next:
+    if at.iteration == 0:
+        return Next("exec", f"{named(at.remaining)} open, no iteration yet", "omo ralph exec")
+    why = f"{named(at.remaining)} open after iteration {at.iteration} of {at.max_iterations}"
+    return Next("replan", why, "omo ralph replan, then omo ralph exec")
+
+
+def _iterating(at: Standing) -> Next:
+    where = f"{named(at.remaining)} open, iteration {at.iteration} of {at.max_iterations}"
+    phase = next_phase(at)
+    if phase:
+        agent = PROVEN_BY[phase] or "omo gate run"
+        return Next("phase", f"{where}, {phase} ({agent})", f"omo ralph phase {phase}")
+    return Next("judge", f"{where}, a verdict is due", _judging(at))
+
+
+def _judging(at: Standing) -> str:
+    asks = any(one.questions for one in at.criteria)
+    if asks and not at.briefs:
+        return "omo ralph brief, give it to omo:judge, then omo ralph judge"
+    return "omo ralph judge"
+
+
+def _passed(at: Standing) -> Next:
+    return Next("done", f"every criterion passes, iteration {at.iteration} of {at.max_iterations}")
+
+
+def _partial(at: Standing) -> Next:
+    blocked = named([one.id for one in at.with_status("BLOCKED")])
+    return Next("tell-user", f"settled, and {blocked} blocked; tell the user what was tried", "omo ralph replan")
+
+
+def _safeguard(at: Standing) -> Next:
+    why = f"{at.max_iterations} iterations are used up and {named(at.remaining)} open; tell the user so"
+    return Next("tell-user", why, "omo ralph replan")
+
+
+def _circumvented(at: Standing) -> Next:
+    why = f"judgement was asked for {at.circumventions} times over phases that did not happen; the user decides"
+    return Next("tell-user", why, f"a full rerun ({START}), or theirs with --reduced-scope REASON")
+
+
+def _abandoned(at: Standing) -> Next:
+    return Next("start", "the run was abandoned", START)
+
+
+def _unknown_end(at: Standing) -> Next:
+    return Next("start", "the run is over", START)
+
+
+ENDS: dict[str, Callable[[Standing], Next]] = {
+    "pass": _passed,
+    "partial": _partial,
+    "safeguard": _safeguard,
+    "circumvented": _circumvented,
+    "abandoned": _abandoned,
+}

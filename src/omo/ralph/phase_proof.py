@@ -1,0 +1,165 @@
+"""Which facts prove which phase of an iteration. Pure: the facts are gathered in `exec_gate`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from omo.shown import clip, counted
+
+# In the order in which they have to happen. IMPL is also proven by a changed tree, SHIP by the session's gates alone.
+PROVEN_BY: dict[str, str | None] = {
+    "PLAN": "omo:planner",
+    "IMPL": "omo:executor",
+    "VERIFY": "omo:qa",
+    "REFINE": "omo:critic",
+    "SHIP": None,
+}
+PHASES = tuple(PROVEN_BY)
+# What the user may do without. Nothing can do without work.
+REDUCIBLE = ("PLAN", "VERIFY", "REFINE", "SHIP")
+REMEDIES = {
+    "PLAN": "let omo:planner plan what is open",
+    "IMPL": "let omo:executor carry it out, or change the files yourself",
+    "VERIFY": "let omo:qa try to break what is there now",
+    "REFINE": "let omo:critic look at what QA left, and mend what it finds",
+    "SHIP": "run every gate on the files as they are now: omo gate run",
+}
+SMALL_CHANGE = 50  # lines; REFINE may be left out below it
+
+PRESENT, MISSING, SKIPPED, REDUCED = "present", "missing", "skip-recorded", "reduced"
+
+
+@dataclass(frozen=True)
+class Finish:
+    """An agent of ours that the host saw finish with something to say; `seq` is its row of the session's ledger."""
+
+    agent: str
+    seq: int
+    at: str
+
+
+@dataclass(frozen=True)
+class GateSeen:
+    """A pinned gate and what its newest run of this iteration said; `result` is empty where it was not run."""
+
+    name: str
+    by: str
+    result: str = ""
+    tree: str = ""
+    accepted: bool = False  # the user recorded its failure as one that was there before
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the host and omo saw since the iteration began.
+
+    `is_changed`: files of the project are others than then. `recorded` has the phases that were noted as over,
+    `skips` the reasons for leaving one out.
+    """
+
+    agents: Sequence[Finish] = ()
+    gates: Sequence[GateSeen] = ()
+    tree: str = ""
+    is_changed: bool = False
+    recorded: frozenset[str] = frozenset()
+    skips: Mapping[str, str] = field(default_factory=dict)
+    changed_lines: int = 0
+    reduced_scope: str = ""
+
+    def finishes(self, phase: str, after: int = 0) -> list[Finish]:
+        return [one for one in self.agents if one.agent == PROVEN_BY[phase] and one.seq > after]
+
+    @property
+    def planned(self) -> int:
+        """The row after which work counts as planned; 0 where nobody planned."""
+        return min((one.seq for one in self.finishes("PLAN")), default=0)
+
+
+@dataclass(frozen=True)
+class Proof:
+    status: str
+    said: str
+
+
+def checks(facts: Facts) -> list[dict[str, Any]]:
+    """One for each phase, in order."""
+    found = {phase: _with_record(phase, RULES[phase](facts), facts) for phase in PHASES}
+    return [{"phase": phase, "status": one.status, "proof": one.said} for phase, one in found.items()]
+
+
+def _with_record(phase: str, proof: Proof, facts: Facts) -> Proof:
+    """The fact decides; but a phase that nobody noted as over is not over."""
+    if proof.status == PRESENT and phase not in facts.recorded:
+        proof = Proof(MISSING, f"{proof.said}, and it was never recorded: omo ralph phase {phase}")
+    if proof.status == MISSING and facts.reduced_scope and phase in REDUCIBLE:
+        return Proof(REDUCED, f"the run was started with less: {clip(facts.reduced_scope, 200)}")
+    return proof
+
+
+def _plan(facts: Facts) -> Proof:
+    return _seen(facts.finishes("PLAN")[:1], "no omo:planner finished in this iteration")
+
+
+def _impl(facts: Facts) -> Proof:
+    if seen := facts.finishes("IMPL", after=facts.planned):
+        return _seen(seen[-1:], "")
+    if facts.is_changed:
+        return Proof(PRESENT, "the files are others than at omo ralph exec")
+    if facts.finishes("IMPL"):
+        return Proof(MISSING, "omo:executor finished before omo:planner, and no file is other than at omo ralph exec")
+    return Proof(MISSING, "no omo:executor finished in this iteration, and no file is other than at omo ralph exec")
+
+
+def _verify(facts: Facts) -> Proof:
+    work = [one.seq for one in facts.finishes("IMPL")]
+    seen = facts.finishes("VERIFY", after=max([facts.planned, *work]))
+    if not seen and facts.finishes("VERIFY"):
+        return Proof(MISSING, f"omo:qa finished, but {'omo:executor' if work else 'omo:planner'} after it")
+    return _seen(seen[-1:], "no omo:qa finished in this iteration")
+
+
+def _refine(facts: Facts) -> Proof:
+    """After a QA of work: what the refinement changed is for QA again, not for another refinement."""
+    first_work = min((one.seq for one in facts.finishes("IMPL", after=facts.planned)), default=facts.planned)
+    verified = [one.seq for one in facts.finishes("VERIFY", after=first_work)]
+    seen = facts.finishes("REFINE", after=min(verified)) if verified else []
+    if seen or not facts.skips.get("REFINE"):
+        early = "omo:critic finished before omo:qa" if facts.finishes("REFINE") else ""
+        return _seen(seen[-1:], early or "no omo:critic finished in this iteration, and no reason to skip is recorded")
+    reason, lines = clip(facts.skips["REFINE"], 200), counted(facts.changed_lines, "changed line")
+    if facts.changed_lines >= SMALL_CHANGE:
+        return Proof(MISSING, f"skipped ({reason}), but there are {lines} now and {SMALL_CHANGE} are too many to skip")
+    return Proof(SKIPPED, f"{lines}: {reason}")
+
+
+def _ship(facts: Facts) -> Proof:
+    if not facts.gates:
+        return Proof(MISSING, "no gate is pinned in this session: omo gate add NAME -- COMMAND, or the user's /omo:pin")
+    wrong = [f"{clip(gate.name, 60)} {why}" for gate in facts.gates if (why := _open(gate, facts.tree))]
+    if wrong:
+        return Proof(MISSING, f"gates: {clip(', '.join(wrong), 300)}")
+    named = ", ".join(f"{clip(gate.name, 60)} (pinned by the {clip(gate.by, 20)})" for gate in facts.gates)
+    return Proof(PRESENT, f"passed on the files as they are: {clip(named, 300)}")
+
+
+def _open(gate: GateSeen, tree: str) -> str:
+    """Why a gate proves nothing; empty where it does."""
+    if not gate.result:
+        return "was not run in this iteration"
+    if gate.tree != tree:
+        return "ran on other files than these"
+    if gate.result == "pass" or (gate.result == "fail" and gate.accepted):
+        return ""
+    return f"says {clip(gate.result, 20)}"
+
+
+def _seen(found: Sequence[Finish], otherwise: str) -> Proof:
+    if not found:
+        return Proof(MISSING, otherwise)
+    one = found[0]
+    return Proof(PRESENT, f"{one.agent} finished at {one.at} (row {one.seq} of the session's ledger)")
+
+
+RULES = {"PLAN": _plan, "IMPL": _impl, "VERIFY": _verify, "REFINE": _refine, "SHIP": _ship}

@@ -1,0 +1,102 @@
+"""What hooks read of a run: how much is open, what is next, and whether Stop holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from omo.ralph.next_step import Next, named, next_step
+from omo.ralph.run import KIND, RalphRun, Standing
+from omo.ralph.standing import START
+from omo.shown import clip
+from omo.state import runtime
+from omo.state.runtime import part
+from omo.ultrawork import session
+
+Row = dict[str, Any]
+
+LONGEST_NEXT = 300
+
+
+def tell(run: RalphRun, at: Standing | None = None, *, begins: bool = False) -> Next:
+    """Bring the session's summary up to the ledger. A criterion that passes for the first time gives the budget back.
+
+    `begins` takes the place of an earlier run. Otherwise a run that was only named with --run is told to nobody.
+    """
+    known, problems = (at, []) if at is not None else run.look()
+    step = next_step(known, problems)
+    if known is not None and (known.started or known.ended):
+        _put(run, known, summarize(known, step), begins=begins)
+    return step
+
+
+def summarize(at: Standing, step: Next) -> Row:
+    left = at.remaining if at.is_open else []
+    return {
+        "run": at.run,
+        "open": len(left),
+        "total": len(at.criteria),
+        "next": clip(step.text, LONGEST_NEXT) if at.is_open else None,
+        "iteration": at.iteration,
+        "max": at.max_iterations,
+        "passed": sorted(name for name, state in at.states.items() if state.last_pass_iteration is not None),
+        **_state(at),
+    }
+
+
+def _state(at: Standing) -> Row:
+    if at.ended is None:
+        return {"state": "active"}
+    how = str(at.ended.get("how"))
+    if how == "pass":
+        return {"state": "done", "how": f"ralph run {at.run}: {_proven(at)}"}
+    if how == "abandoned" and at.ended.get("actor") == "user":
+        return {"state": "done", "how": f"ralph run {at.run} was ended by the user: {_why(at)}"}
+    why, question = _told_to_user(at, how)
+    # `cleared`: the run is over, so no word of the user's wakes it; they begin another.
+    return {"state": "blocked", "why": why, "question": question, "told": False, "own": True, "cleared": True}
+
+
+def _proven(at: Standing) -> str:
+    said = f"{len(at.criteria)} of {len(at.criteria)} criteria pass, iteration {at.iteration}"
+    less = [f"reduced scope: {clip(at.reduced_scope, 60)}"] if at.reduced_scope else []
+    less += ["judged with reduced independence"] if at.independence == "reduced" else []
+    return "; ".join([said, *less])
+
+
+def _told_to_user(at: Standing, how: str) -> tuple[str, str]:
+    blocked = named([one.id for one in at.with_status("BLOCKED")])
+    passing = f"{len(at.with_status('PASS'))} of {len(at.criteria)} pass"
+    again = f"What should change? omo ralph replan shows it; {START} begins again"
+    if how == "partial":
+        return f"ralph run {at.run} is settled, not passed: {passing}, {blocked} blocked", again
+    if how == "safeguard":
+        left = named([*at.remaining, *(one.id for one in at.with_status("BLOCKED"))])
+        return f"ralph run {at.run} used its {at.max_iterations} iterations: {passing}, {left} do not", again
+    if how == "circumvented":
+        why = f"ralph run {at.run} was ended: {at.circumventions} times a verdict was asked for over missing phases"
+        return why, "Run it in full again, or authorise less yourself: omo ralph start … --reduced-scope REASON"
+    return f"the agent gave up ralph run {at.run}: {_why(at)}", "Begin it again, or leave it?"
+
+
+def _why(at: Standing) -> str:
+    return clip(str((at.ended or {}).get("why") or ""), 120)
+
+
+def _put(run: RalphRun, at: Standing, fresh: Row, *, begins: bool) -> None:
+    def decide(row: Row | None) -> runtime.Change:
+        old = part(part(row or {}, "work"), KIND)
+        if not begins and run.named and old.get("run") != at.run:
+            return runtime.Change(None)  # looked at by name, and nobody's any more
+        is_same_run = old.get("run") == at.run
+        progressed = is_same_run and not set(fresh["passed"]) <= set(old.get("passed") or [])
+        summary = session.kept_state(row or {}, old if is_same_run else {}, fresh)
+        if summary == old:
+            return runtime.Change(None)
+        after = session.put_work(row, KIND, summary, limits=run.limits, now=run.now)
+        if progressed:
+            after = session.progress(after)
+        event = {"kind": KIND, "run": at.run, "state": summary["state"], "open": fresh["open"], "next": fresh["next"]}
+        return runtime.Change(None, after, [event])
+
+    name = run.session if begins else run.holder(at.run)
+    runtime.change_session(run.state, name, decide, actor=run.by, now=run.now, wait=run.wait)

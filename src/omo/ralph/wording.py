@@ -1,0 +1,97 @@
+"""Words that nobody can check: which they are, and how to say instead what would be seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from omo.evidence.checks import Check, JudgeCheck, MetricCheck
+from omo.shown import clip
+
+# What is only quoted is no opinion: a button may be labelled "Looks good".
+_QUOTED = re.compile(r'`[^`\n]{1,400}`|"[^"\n]{1,400}"|“[^”\n]{1,400}”|(?<![\w\'])\'[^\'\n]{1,400}\'(?!\w)')
+_MEASURE = re.compile(
+    r"\d\s*(?:%|[mµn]?s\b|sec|min|hours?\b|[kmg]i?b\b|bytes|px\b|lines?\b|requests?\b|points?\b)"
+    r"|(?:<=?|>=?|≤|≥|\b(?:at most|at least|less than|more than|fewer than|under|over|below|above|within|exactly))"
+    r"\s*\d",
+    re.I,
+)
+
+# Taste: no number makes it a fact.
+TASTE: tuple[tuple[str, str], ...] = (
+    (r"looks?(?: and feels?)? (?:good|great|nice|right|fine|ok(?:ay)?|professional|modern|polished|clean)|"
+     r"(?:beautiful|pretty|elegant|attractive|stylish)(?:ly)?\b|good[- ]looking",
+     "say what can be seen, such as: at 390 px width no text is cut off"),
+    (r"(?:clean|good|nice|high[- ]quality|beautiful|elegant|idiomatic|readable|maintainable|well[- ]structured) code\b|"
+     r"code (?:is|looks) (?:clean|good|nice|readable|maintainable|elegant)|code quality (?:is|improves|must be)",
+     "name the command that tells, such as: ruff check src exits 0, or no function is longer than 40 lines"),
+    (r"user[- ]friendly|easy to use|intuitive|(?:good|great|nice|pleasant|better) (?:user experience|ux|ui)\b",
+     "say what a user does and what then happens, such as: an empty form shows a message beside each field"),
+    (r"best practices?|industry standards?|production[- ](?:ready|grade|quality)|state of the art|professional quality",
+     "name the practice and the command or file that shows it"),
+    (r"(?:is|are|be|works?) (?:good|great|nice|perfect|excellent|satisfactory|acceptable)\b|makes? sense\b|feels? \w+",
+     "say what is true then and was not before, such as: omo status prints the session's id"),
+    (r"(?:the )?(?:user|customer|client|team|stakeholders?) (?:is|are|will be) (?:happy|satisfied|pleased)",
+     "say what they asked for, and the check that shows it"),
+)  # fmt: skip
+# Claims over everything, which no check can exhaust.
+ENDLESS: tuple[tuple[str, str], ...] = (
+    (r"(?:no|zero|without(?: any)?) (?:more )?(?:bugs|defects|errors|issues|problems)"
+     r"\s*(?:$|[.,;!]|left|remain|at all|anywhere)|"
+     r"(?:bug|error|defect)[- ]free|never (?:fails|crashes|breaks)",
+     "name the cases that must hold and the test that shows each"),
+    (r"(?:completely|fully|100 ?%|totally|perfectly) (?:secure|safe|tested|correct|reliable)",
+     "name the attacks or cases that are tried, and the command that tries them"),
+    (r"(?:works?|behaves?|functions?|performs?|runs?) (?:as (?:expected|intended|desired|it should)|"
+     r"(?:correctly|properly|well|fine|smoothly|perfectly|flawlessly)\s*(?:$|[.,;!]))|everything works",
+     "say what is expected: the input, the command, and the output or exit code"),
+    (r"\b(?:and so on|and more|as (?:appropriate|needed|necessary))\b|\betc\b",
+     "list what is meant; what is not named cannot be checked"),
+)  # fmt: skip
+# Degrees: a measure makes them facts.
+DEGREES: tuple[tuple[str, str], ...] = (
+    (r"(?:fast|quick|responsive|performant|snappy|efficient|scalable|lightweight|small|simple|short|robust|stable|"
+     r"reliable|secure|thorough|comprehensive|sufficient|adequate|reasonable)(?:ly)? enough|"
+     r"(?:is|are|be|loads?|runs?|responds?|starts?|feels?) (?:very |really |more |much |reasonably )?"
+     r"(?:fast(?:er)?|quick(?:ly|er)?|slow|responsive|performant|efficient(?:ly)?|scalable|lightweight|robust|"
+     r"reliable|stable|simple|easy|maintainable|readable|flexible|extensible|well[- ]tested|well[- ]documented)\b|"
+     r"(?:good|better|improved|acceptable|reasonable|high) (?:performance|coverage|quality|speed|latency|readability)",
+     "give the number and how it is measured, such as: the p95 of 100 requests is under 200 ms (a metric check)"),
+)  # fmt: skip
+
+_TASTE, _ENDLESS, _DEGREES = (
+    [(re.compile(rf"\b(?:{pattern})", re.I), how) for pattern, how in table] for table in (TASTE, ENDLESS, DEGREES)
+)
+
+
+def defects(description: str, checks: Sequence[Check], where: str) -> list[str]:
+    """What of a criterion is a matter of opinion: its description, and the questions it puts to the judge."""
+    is_measured = any(isinstance(check, MetricCheck) for check in checks)
+    texts = {f"{where}.description": description}
+    texts |= {
+        f"{where}.checks[{at}].question": check.question
+        for at, check in enumerate(checks)
+        if isinstance(check, JudgeCheck)
+    }
+    return [line for place, text in texts.items() if (line := _defect(text, place, is_measured))]
+
+
+def _defect(text: str, where: str, is_measured: bool) -> str:
+    found = subjective(text, is_measured=is_measured)
+    if found is None:
+        return ""
+    said, how = found
+    return f"{where}: {clip(said, 60)!r} cannot be checked; {how}"
+
+
+def subjective(text: str, *, is_measured: bool = False) -> tuple[str, str] | None:
+    """The words that are a matter of opinion and what to write instead. Degrees are facts once something measures."""
+    plain = _QUOTED.sub(" … ", text)
+    tables: list[tuple[re.Pattern[str], Any]] = [*_TASTE, *_ENDLESS]
+    if not is_measured and not _MEASURE.search(plain):
+        tables += _DEGREES
+    for pattern, how in tables:
+        if found := pattern.search(plain):
+            return found[0].strip(" .,;!"), how
+    return None

@@ -1,0 +1,84 @@
+"""A desk with a judge: an iteration that is worked through, the brief, and what the judge says to it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omo.evidence.tree import fingerprint
+from omo.ralph import brief, judging
+from omo.ralph.brief import Brief
+from omo.ralph.judging import Judged
+from omo.state import ledger, paths
+from tests.ralph.desk import Desk, criterion, desk, question
+
+EVIDENCE = "README.md lists all 3 commands of `tool --help`"
+JUDGE = "omo:judge"
+
+
+def reply(nonce: str, *answers: Any, **more: Any) -> str:
+    """A judge's message: some prose, then the object. An answer is (criterion, check, result) or a whole one."""
+    listed = [one if isinstance(one, dict) else answer(*one) for one in answers]
+    return "I looked.\n\n```json\n" + json.dumps({"nonce": nonce, "answers": listed, **more}, indent=1) + "\n```\n"
+
+
+def answer(name: str, check: str = "clear", result: str = "pass", evidence: str = EVIDENCE) -> dict[str, str]:
+    return {"criterion": name, "check": check, "result": result, "evidence": evidence}
+
+
+@dataclass
+class Court:
+    desk: Desk
+
+    def begin(self, *criteria: Any, **options: Any) -> None:
+        self.desk.start(*(criteria or (judged_criterion(),)), **options)
+
+    def iterate(self, *files: str) -> None:
+        """A new iteration, worked through with these files."""
+        self.desk.execute()
+        self.desk.work(*files)
+
+    def ask(self) -> Brief:
+        return brief.ask(self.desk.run())
+
+    def says(self, *answers: Any, nonce: str = "", agent: str = JUDGE, **more: Any) -> str:
+        message = reply(nonce or self.nonce, *answers, **more)
+        self.desk.agent_finished(agent, message)
+        return message
+
+    def judge(self, result_text: str | None = None, **how: Any) -> Judged:
+        return judging.judge(self.desk.run(), result_text=result_text, **how)
+
+    def ship_again(self) -> None:
+        """The gates on the files as they are now, so that only the judge's own rules are left to object."""
+        self.desk.gate_ran(fingerprint(self.desk.root))
+
+    @property
+    def nonce(self) -> str:
+        return str(self.desk.standing().briefs[-1]["nonce"])
+
+    def rows(self, kind: str) -> list[dict[str, Any]]:
+        return [row for row in ledger.rows(str(self.desk.ledger())) if row["kind"] == kind]
+
+    @property
+    def session_ledger(self) -> Path:
+        return Path(paths.events_file(self.desk.state, "s1"))
+
+
+def judged_criterion(number: int = 1, *checks: Any) -> dict[str, Any]:
+    return criterion(number, question(), *checks)
+
+
+def court(tmp_path: Path) -> Court:
+    return Court(desk(tmp_path))
+
+
+def asked(tmp_path: Path, *criteria: Any, files: tuple[str, ...] = ("done-1.txt",), **options: Any) -> Court:
+    """One iteration is worked through and the judge was asked."""
+    made = court(tmp_path)
+    made.begin(*criteria, **options)
+    made.iterate(*files)
+    made.ask()
+    return made

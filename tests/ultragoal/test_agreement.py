@@ -1,0 +1,166 @@
+"""`gate validate` says what `checkpoint --status complete` will say, however the goal and its plan stand."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from omo.state import paths
+from tests.cli.conftest import SESSION, Ran, Shell
+from tests.cli.conftest import shell as shell  # the fixture, under its own name
+from tests.ultragoal.gates import valid_gate
+
+BRIEF = "@goal: Parse\nRead the files.\n@goal: Export\nWrite the report.\n@goal: Send\nSend it."
+WHY = ("--evidence", "what was seen", "--rationale", "why it follows")
+
+
+def omo(shell: Shell, *argv: str) -> None:
+    ran = shell.agent(*argv)
+    assert ran.code == 0, ran.err
+
+
+def set_back(shell: Shell, status: str) -> None:
+    omo(shell, "ultragoal", "checkpoint", "--goal-id", "G001", "--status", status, "--evidence", "it is so")
+
+
+def complete(shell: Shell) -> Ran:
+    gate = json.dumps(valid_gate(shell.project))
+    return finish(shell, gate)
+
+
+def finish(shell: Shell, gate: str) -> Ran:
+    return shell.agent(
+        *("ultragoal", "checkpoint", "--goal-id", "G001", "--status", "complete", "--evidence", "done"),
+        *("--quality-gate-json", gate),
+    )
+
+
+def supersede(shell: Shell) -> None:
+    set_back(shell, "blocked")
+    omo(shell, "ultragoal", "steer", "--kind", "mark_blocked_superseded", "--goal-id", "G001", *WHY)
+
+
+def review(shell: Shell) -> None:
+    omo(
+        shell,
+        *("ultragoal", "record-review-blockers", "--goal-id", "G001"),
+        *("--objective", "The parser must refuse bad rows.", "--evidence", "the review found bad rows"),
+    )
+
+
+def pause(shell: Shell) -> None:
+    omo(shell, "ultragoal", "classify-blocker", "--classification", "human_blocked", "--evidence", "the key is theirs")
+    omo(shell, "goal", "pause")
+
+
+def plan_file(shell: Shell, name: str) -> Path:
+    return Path(paths.ultragoal_dir(shell.state, SESSION), name)
+
+
+def edit(name: str, old: bytes, new: bytes) -> Callable[[Shell], None]:
+    def harm(shell: Shell) -> None:
+        path = plan_file(shell, name)
+        assert old in path.read_bytes()
+        path.write_bytes(path.read_bytes().replace(old, new))
+
+    return harm
+
+
+def start_another(shell: Shell) -> None:
+    set_back(shell, "failed")
+    omo(shell, "ultragoal", "complete-goals")
+
+
+def move_project(shell: Shell) -> None:
+    target = shell.project.parent / "moved"
+    shell.project.rename(target)
+    shell.project = target
+
+
+def damage_evidence(shell: Shell) -> None:
+    ledger = Path(paths.evidence_dir(shell.state), "ledger.jsonl")
+    ledger.write_bytes(ledger.read_bytes() + b"rubbish\n")
+
+
+def after_completing(harm: Callable[[Shell], object]) -> Callable[[Shell], None]:
+    def both(shell: Shell) -> None:
+        assert complete(shell).code == 0
+        harm(shell)
+
+    return both
+
+
+STATES: dict[str, Callable[[Shell], object]] = {
+    "active": lambda shell: None,
+    "failed": lambda shell: set_back(shell, "failed"),
+    "failed, another active": start_another,
+    "blocked": lambda shell: set_back(shell, "blocked"),
+    "review_blocked": review,
+    "complete": complete,
+    "superseded": supersede,
+    "goal dropped": lambda shell: omo(shell, "goal", "drop"),
+    "goal paused": pause,
+    "goals.json edited": edit("goals.json", b'"pending"', b'"complete"'),
+    "ledger edited": edit("ledger.jsonl", b"Read the files.", b"Read no file at all."),
+    "ledger cut": lambda shell: plan_file(shell, "ledger.jsonl").write_bytes(b""),
+    "mark gone": lambda shell: plan_file(shell, "mark.json").unlink(),
+    "plan gone": lambda shell: shutil.rmtree(plan_file(shell, ".")),
+    "project moved": move_project,
+    "evidence damaged": damage_evidence,
+    "evidence damaged after it was complete": after_completing(damage_evidence),
+    "files gone after it was complete": after_completing(lambda shell: shutil.rmtree(shell.project / "artifacts")),
+    "a lost receipt": after_completing(lambda shell: shutil.rmtree(plan_file(shell, "gates"))),
+}
+PASSES = ("active", "failed", "failed, another active", "complete", "a lost receipt")
+STANDS = ("evidence damaged after it was complete", "files gone after it was complete")
+
+
+@pytest.fixture
+def planned(shell: Shell) -> Shell:
+    omo(shell, "ultragoal", "create-goals", "--brief", BRIEF)
+    omo(shell, "ultragoal", "complete-goals")
+    return shell
+
+
+def both(shell: Shell, gate: str) -> tuple[Ran, Ran]:
+    said = shell.agent("ultragoal", "gate", "validate", "--goal-id", "G001", "--quality-gate-json", gate)
+    return said, finish(shell, gate)
+
+
+@pytest.mark.parametrize("good", [True, False], ids=["a good gate", "a bad gate"])
+@pytest.mark.parametrize("state", STATES)
+def test_validate_agrees_with_the_checkpoint_in_every_state(planned: Shell, state: str, good: bool) -> None:
+    gate = valid_gate(planned.project)
+    if not good:
+        gate["architectReview"]["recommendation"] = "COMMENT"
+    STATES[state](planned)
+    said, done = both(planned, json.dumps(gate))
+    assert (said.code == 0) == (good and state in (*PASSES, *STANDS)), said.err
+    assert (said.code, said.err) == (done.code, done.err) if said.code else done.code == 0
+
+
+@pytest.mark.parametrize("good", [True, False], ids=["a good gate", "a bad gate"])
+def test_a_goal_that_was_not_begun_is_refused_by_both_with_the_goal_to_finish_first(shell: Shell, good: bool) -> None:
+    omo(shell, "ultragoal", "create-goals", "--brief", BRIEF)
+    gate = json.dumps(valid_gate(shell.project) if good else {})
+    said, done = both(shell, gate)
+    assert (said.code, said.err) == (done.code, done.err)
+    assert (said.code, "start it first: omo ultragoal complete-goals" in said.err) == (3, True)
+    omo(shell, "ultragoal", "complete-goals")
+    for argv in (
+        ("gate", "validate", "--goal-id", "G002", "--quality-gate-json", gate),
+        ("checkpoint", "--goal-id", "G002", "--status", "failed", "--evidence", "x"),
+        ("record-review-blockers", "--goal-id", "G002", "--objective", "It must.", "--evidence", "seen"),
+    ):
+        ran = shell.agent("ultragoal", *argv)
+        assert (ran.code, "checkpoint --goal-id G001 --status" in ran.err) == (3, True), ran.err
+
+
+def test_without_a_plan_both_say_so(shell: Shell) -> None:
+    said, done = both(shell, json.dumps(valid_gate(shell.project)))
+    assert (said.code, said.err) == (done.code, done.err)
+    assert "no ultragoal plan" in said.err

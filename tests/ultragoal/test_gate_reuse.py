@@ -1,0 +1,235 @@
+"""What proved one goal of a run proves no other, and what says nothing of the project proves next to nothing."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from omo.evidence import artifacts
+from omo.state import paths
+from omo.ultragoal.gate.inspect import inspect
+from tests.ultragoal.gates import Gate, add_surface, artifact, case, coverage, places, subject, surface, valid_gate
+from tests.ultragoal.workshop import ONE, SEEN, TWO, Workshop
+
+RECEIPT = {"type": "consumer-run", "id": "run-1", "status": "passed"}
+
+
+def git_version(**more: object) -> Gate:
+    return {
+        "schemaVersion": 1,
+        "kind": "cli-replay",
+        "replaySafe": True,
+        "command": ["git", "--version"],
+        "recordedStdout": "git version 2\n",
+        "invariants": [{"type": "substring", "value": "git version"}],
+        **more,
+    }
+
+
+def status_replay() -> Gate:
+    """Reads the project, whatever is in it."""
+    said = {"command": ["git", "status", "--short", "--branch"], "recordedStdout": "## No commits yet on main\n"}
+    return git_version(**said, invariants=[{"type": "substring", "value": "No commits yet"}])
+
+
+def fileless(gate: Gate) -> Gate:
+    """The gate of the audit: a typed receipt and a version, not one file."""
+    gate["executorQa"]["artifactRefs"] = [
+        artifact("api-report", "api-test-report", receipt=RECEIPT),
+        artifact("attack-report", "cli-replay", replay=git_version()),
+    ]
+    return gate
+
+
+@pytest.fixture
+def started(shop: Workshop) -> Workshop:
+    shop.create(TWO)
+    shop.hand_out()
+    return shop
+
+
+def test_a_gate_without_a_file_closes_no_goal(started: Workshop) -> None:
+    gate = fileless(copy.deepcopy(started.gate("G001")))
+    with started.refused("says nothing about this project", "adversarialCases[0]"):
+        started.complete("G001", gate=gate)
+
+
+CITED: dict[str, tuple[Callable[[Gate], object], str]] = {
+    "an adversarial case": (
+        lambda gate: gate["executorQa"]["adversarialCases"].append(case("second", "run")),
+        "executorQa.adversarialCases[1].artifactRefs[0]",
+    ),
+    "an obligation": (
+        lambda gate: gate["executorQa"]["contractCoverage"].append(coverage("second", artifactRefs=["run"])),
+        "executorQa.contractCoverage[1].artifactRefs[0]",
+    ),
+    **{
+        word: (
+            lambda gate, word=word: add_surface(gate, surface("second", word, "run")),
+            "executorQa.surfaceEvidence[1].artifactRefs[0]",
+        )
+        for word in ("api", "package", "algorithm", "math")
+    },
+}
+
+
+@pytest.mark.parametrize(("cite", "place"), CITED.values(), ids=CITED)
+@pytest.mark.parametrize(
+    "command", [["git", "--version"], ["python3", "--version"], ["node", "-e", "console.log('x')"]]
+)
+def test_a_replay_that_says_nothing_of_the_project_proves_a_command_line_at_most(
+    tmp_path: Path, cite: Callable[[Gate], object], place: str, command: list[str]
+) -> None:
+    gate = valid_gate(tmp_path)
+    gate["executorQa"]["artifactRefs"].append(artifact("run", "cli-replay", replay=git_version(command=command)))
+    cite(gate)
+    assert places(inspect(gate, subject(tmp_path))) == {place: "REPLAY_SAYS_NOTHING"}
+
+
+def test_what_it_noted_is_kept_in_the_receipt(started: Workshop) -> None:
+    gate = copy.deepcopy(started.gate("G001"))
+    add_surface(gate, surface("cli", "cli", "run"), artifact("run", "cli-replay", replay=git_version()))
+    started.complete("G001", gate=gate)
+    (note,) = started.receipt("G001")["notes"]
+    assert "git --version" in note
+
+
+def test_the_receipt_names_the_program_a_replay_really_started(started: Workshop) -> None:
+    gate = copy.deepcopy(started.gate("G001"))
+    add_surface(gate, surface("cli", "cli", "run"), artifact("run", "cli-replay", replay=git_version()))
+    started.complete("G001", gate=gate)
+    (ran,) = started.receipt("G001")["replays"]
+    assert ran == {"artifact": "run", "command": "git --version", "executable": shutil.which("git")}
+
+
+def test_a_gate_of_another_goal_is_refused_as_such(started: Workshop) -> None:
+    started.complete("G001")
+    with started.refused("gate: closed another goal of this run already"):
+        started.complete("G002", gate=started.gate("G001"))
+
+
+def receipted(gate: Gate, receipt: Gate) -> Gate:
+    return add_surface(copy.deepcopy(gate), surface("pkg", "package", "r"), artifact("r", "package", receipt=receipt))
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        RECEIPT,
+        {**RECEIPT, "note": "another look"},
+        {"kind": "consumer-run", "ref": "run-1", "verdict": "verified"},
+        {**RECEIPT, "id": "run-2", "receiptId": "run-1"},
+        {**RECEIPT, "id": " RUN-1 "},
+    ],
+    ids=str,
+)
+def test_a_typed_receipt_proves_one_goal(started: Workshop, again: Gate) -> None:
+    started.complete("G001", gate=receipted(started.gate("G001"), RECEIPT))
+    with started.refused("proves another goal of this run already"):
+        started.complete("G002", gate=receipted(started.gate("G002"), again))
+    assert started.complete("G002", gate=receipted(started.gate("G002"), {**RECEIPT, "id": "run-2"})).changed
+
+
+def replayed(gate: Gate) -> Gate:
+    row = artifact("status", "cli-replay", replay=status_replay())
+    return add_surface(copy.deepcopy(gate), surface("cli", "cli", "status"), row)
+
+
+def test_a_replay_in_the_row_proves_one_goal(started: Workshop) -> None:
+    started.complete("G001", gate=replayed(started.gate("G001")))
+    again = replayed(started.gate("G002"))
+    again["executorQa"]["artifactRefs"][-1]["replay"]["timeoutMs"] = 9_000
+    with started.refused("proves another goal of this run already"):
+        started.complete("G002", gate=again)
+
+
+def test_one_receipt_that_was_issued_anew_frees_nothing(started: Workshop) -> None:
+    first = receipted(started.gate("G001"), RECEIPT)
+    started.complete("G001", gate=first)
+    started.complete("G001", gate=receipted(started.gate("G001"), {**RECEIPT, "id": "run-2"}))
+    with started.refused("proves another goal of this run already"):
+        started.complete("G002", gate=receipted(started.gate("G002"), RECEIPT))
+
+
+def test_the_same_goal_may_be_closed_again_by_what_proved_it(started: Workshop) -> None:
+    gate = replayed(receipted(started.gate("G001"), RECEIPT))
+    started.complete("G001", gate=gate)
+    assert started.complete("G001", f"{SEEN}, once more", gate=gate).changed
+
+
+# The ledger of evidence
+
+
+def wipe(shop: Workshop) -> None:
+    shutil.rmtree(paths.evidence_dir(shop.state))
+
+
+def test_a_ledger_of_evidence_that_is_gone_stops_every_completion(started: Workshop) -> None:
+    started.complete("G001")
+    wipe(started)
+    with started.refused("evidence: the ledger is gone", "let the user", "--repair"):
+        started.complete("G002")
+
+
+def test_one_that_was_begun_anew_is_not_the_one_there_was(started: Workshop) -> None:
+    started.complete("G001")
+    wipe(started)
+    goal = f"ultragoal/{started.plan().run}/G001"
+    for path in started.receipt("G001")["artifacts"]:
+        options = {"goal": goal, "started_at": None, "by": "agent", "now": started.now + 1, "wait": 5.0}
+        artifacts.register(started.state, started.root, path, **options)
+    with started.refused("evidence: the ledger is gone"):
+        started.complete("G002")
+
+
+def test_after_the_users_repair_what_receipts_name_is_still_used(started: Workshop) -> None:
+    started.complete("G001")
+    wipe(started)
+    (started.root / "other.txt").write_text("seen\n")
+    started.now += 1
+    options = {"goal": "other", "started_at": None, "by": "user", "now": started.now, "wait": 5.0}
+    artifacts.register(started.state, started.root, "other.txt", repair=True, **options)
+    used = json.loads(json.dumps(started.gate("G001")))
+    used["iteration"]["evidence"] += "another gate"
+    with started.refused("already proves another goal of this run"):
+        started.complete("G002", gate=used)
+    assert started.complete("G002").changed
+
+
+def test_a_plan_without_receipts_needs_no_ledger_of_evidence(shop: Workshop) -> None:
+    shop.create(ONE)
+    shop.hand_out()
+    shutil.rmtree(paths.evidence_dir(shop.state), ignore_errors=True)
+    assert shop.complete("G001").changed
+
+
+# What cannot be seen
+
+INVISIBLE = "\u200b\u2060\u3164 \ufeff\ufe0f"
+
+
+@pytest.mark.parametrize("field", ["evidence", "commands"])
+def test_text_that_nobody_can_see_is_blank(tmp_path: Path, field: str) -> None:
+    gate = valid_gate(tmp_path)
+    gate["architectReview"][field] = [INVISIBLE] if field == "commands" else INVISIBLE
+    (defect,) = inspect(gate, subject(tmp_path)).defects
+    assert defect.code == "BLANK"
+
+
+def test_a_file_that_nobody_can_read_is_empty(tmp_path: Path) -> None:
+    gate = valid_gate(tmp_path)
+    (tmp_path / "artifacts/G001/api-report.txt").write_text(INVISIBLE * 100, encoding="utf-8")
+    (defect,) = inspect(gate, subject(tmp_path)).defects
+    assert "is empty" in defect.message
+
+
+def test_evidence_of_invisible_words_is_refused(started: Workshop) -> None:
+    from omo.errors import BadInput
+
+    with started.refused("--evidence", kind=BadInput):
+        started.complete("G001", INVISIBLE)

@@ -1,0 +1,73 @@
+"""The last word of a reviewer that the host saw finish."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.ultragoal.workshop import TWO, Workshop
+
+ARCHITECT = {
+    "architectureStatus": "CLEAR",
+    "productStatus": "CLEAR",
+    "codeStatus": "CLEAR",
+    "recommendation": "APPROVE",
+}
+QA = {"status": "passed", "e2eStatus": "passed", "redTeamStatus": "passed", "blockers": []}
+
+
+def fenced(report: object) -> str:
+    return f"Findings: none of note.\n\n```json\n{json.dumps(report, indent=2)}\n```\n"
+
+
+def closed(shop: Workshop, *said: tuple[str, str]) -> dict[str, object]:
+    shop.create(TWO)
+    shop.hand_out()
+    for kind, message in said:
+        digest = "d" * 64
+        shop.note(kind="agent-finished", agentType=kind, agentId="a", message=message, digest=digest, cut=False)
+    shop.complete("G001")
+    return shop.receipt("G001")
+
+
+GOOD = (("omo:architect", fenced(ARCHITECT)), ("omo:qa", fenced(QA)))
+UNCLEAN = {
+    "one lane blocks": ("omo:architect", fenced({**ARCHITECT, "codeStatus": "BLOCK"}), "BLOCK"),
+    "one lane is watched": ("omo:architect", fenced({**ARCHITECT, "productStatus": "WATCH"}), "WATCH"),
+    "changes are requested": ("omo:architect", fenced({"recommendation": "REQUEST CHANGES"}), "REQUEST CHANGES"),
+    "qa failed": ("omo:qa", fenced({**QA, "redTeamStatus": "failed"}), "failed"),
+    "blockers are open": ("omo:qa", fenced({**QA, "blockers": ["rows are lost"]}), "open blockers"),
+    "inside its section": ("omo:qa", fenced({"executorQa": {**QA, "status": "failed"}}), "failed"),
+    "bare at the end": ("omo:qa", "It fails.\n" + json.dumps({**QA, "status": "failed"}), "failed"),
+    "the last block counts": ("omo:qa", fenced(QA) + fenced({**QA, "status": "failed"}), "failed"),
+}
+
+
+def test_reviewers_that_said_clean_are_independent(shop: Workshop) -> None:
+    receipt = closed(shop, *GOOD)
+    assert (receipt["independence"], receipt["notes"]) == ("full", [])
+    assert [one["verdict"] for one in receipt["agents"]] == ["APPROVE", "passed"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("kind", "message", "word"), UNCLEAN.values(), ids=UNCLEAN)
+def test_a_reviewer_whose_last_word_is_not_clean_does_not_count(
+    shop: Workshop, kind: str, message: str, word: str
+) -> None:
+    receipt = closed(shop, *GOOD, (kind, message))
+    assert receipt["independence"] == "reduced"
+    assert receipt["notes"] == [
+        f"the last word of {kind[4:]} was {word}, so it does not count as a clean review",
+    ]
+
+
+@pytest.mark.parametrize(("kind", "message", "word"), UNCLEAN.values(), ids=UNCLEAN)
+def test_a_clean_word_after_the_work_was_mended_counts(shop: Workshop, kind: str, message: str, word: str) -> None:
+    receipt = closed(shop, (kind, message), *GOOD)
+    assert (receipt["independence"], receipt["notes"]) == ("full", [])
+
+
+@pytest.mark.parametrize("message", ["", "CLEAR", "```json\n{\n```", "```json\n[1]\n```", "{" * 5000, "```\n" * 999])
+def test_a_message_without_a_verdict_is_a_reviewer_that_finished(shop: Workshop, message: str) -> None:
+    receipt = closed(shop, *GOOD, ("omo:qa", message))
+    assert receipt["independence"] == "full"
