@@ -375,10 +375,32 @@ def verbs_of(group: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("group", "reading"), [("ultragoal", {"status", "gate", "review"}), ("goal", {"get"}), ("state", {"show"})]
+    ("group", "reading"),
+    [
+        ("ulw", {"status"}),
+        ("ultragoal", {"status", "gate", "review"}),
+        ("goal", {"get"}),
+        ("state", {"show"}),
+        ("plan", {"validate", "critique", "decompose", "preflight", "status", "audit"}),
+        ("ralph", {"status", "artifacts", "replan"}),
+    ],
 )
 def test_every_command_is_the_leaders_or_only_reads(group: str, reading: set[str]) -> None:
     assert set(tool_gates.LEADERS[group]) == verbs_of(group) - reading
+
+
+@pytest.mark.parametrize(
+    ("kind", "command"), [("ralph", "omo ralph judge"), ("ultraplan", "omo plan finish"), ("ralph", "omo ulw done")]
+)
+def test_other_work_has_its_leader_too(host: Host, kind: str, command: str) -> None:
+    summary = {"run": "r1", "state": "active", "open": 1, "total": 1, "next": "C1"}
+
+    def put(row: dict[str, Any] | None) -> runtime.Change:
+        return runtime.Change(None, session.put_work(row, kind, summary, limits=LIMITS, now=time.time()), [])
+
+    runtime.change_session(host.state, SESSION, put, actor="agent", now=time.time(), wait=5)
+    assert "belongs to the leader" in denied(bash(host, command, **AS_SUBAGENT))
+    bash(host, command).assert_silent()
 
 
 def test_a_prompt_does_not_wake_what_waits_for_a_person(host: Host) -> None:

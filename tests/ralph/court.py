@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from omo.evidence.tree import fingerprint
+from omo.host import Event
 from omo.ralph import brief, judging
 from omo.ralph.brief import Brief
 from omo.ralph.judging import Judged
 from omo.state import ledger, paths
+from omo.ultrawork import on_subagent_stop
+from omo.ultrawork.hook import World
 from tests.ralph.desk import Desk, criterion, desk, question
 
 EVIDENCE = "README.md lists all 3 commands of `tool --help`"
@@ -20,7 +23,7 @@ JUDGE = "omo:judge"
 
 def reply(nonce: str, *answers: Any, **more: Any) -> str:
     """A judge's message: some prose, then the object. An answer is (criterion, check, result) or a whole one."""
-    listed = [one if isinstance(one, dict) else answer(*one) for one in answers]
+    listed = [answer(*one) if isinstance(one, tuple) else one for one in answers]
     return "I looked.\n\n```json\n" + json.dumps({"nonce": nonce, "answers": listed, **more}, indent=1) + "\n```\n"
 
 
@@ -45,8 +48,15 @@ class Court:
 
     def says(self, *answers: Any, nonce: str = "", agent: str = JUDGE, **more: Any) -> str:
         message = reply(nonce or self.nonce, *answers, **more)
-        self.desk.agent_finished(agent, message)
+        self.finishes(message, agent)
         return message
+
+    def finishes(self, message: str, agent: str = JUDGE) -> None:
+        """An agent says its last word, and the host's event goes through the hook itself."""
+        self.desk.now += 1
+        fields = {"session_id": "s1", "agent_type": agent, "agent_id": "a1", "last_assistant_message": message}
+        event = Event({**fields, "cwd": str(self.desk.root)})
+        on_subagent_stop.handle(event, World(event, {}, str(self.desk.root), self.desk.now))
 
     def judge(self, result_text: str | None = None, **how: Any) -> Judged:
         return judging.judge(self.desk.run(), result_text=result_text, **how)

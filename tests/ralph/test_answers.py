@@ -54,7 +54,7 @@ def test_the_one_object_with_the_nonce_is_read(message: str) -> None:
         TEXT.replace('"pass"', "NaN"),
         TEXT.replace('"pass"', "-Infinity"),
         TEXT.replace('"pass"', "[" * 50_000 + "]" * 50_000),
-        TEXT.replace('"pass"', "9" * 10_000) if False else TEXT.replace(f'"{NONCE}"', "7"),
+        TEXT.replace(f'"{NONCE}"', "7"),
         json.dumps({"nonce": NONCE}),
         json.dumps({"nonce": NONCE, "answers": {"C1": "pass"}}),
         json.dumps({"nonce": NONCE, "answers": [answer("C1")] * 1001}),

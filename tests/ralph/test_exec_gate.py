@@ -200,8 +200,15 @@ def test_noting_phases_alone_proves_none(at: Desk) -> None:
     note_all(at)
     found = look(at)
     assert found.missing == list(PHASES)
-    for phase in PHASES:
-        assert f"omo ralph phase {phase}" in found.remediation
+    assert "omo ralph phase" not in found.remediation
+
+
+def test_what_is_to_be_done_names_every_missing_phase(at: Desk) -> None:
+    at.agent_finished("omo:planner")
+    at.phase("PLAN")
+    told = look(at).remediation
+    assert re.findall(r"omo ralph phase (\w+)", told) == ["IMPL", "VERIFY", "REFINE", "SHIP"]
+    assert told.endswith("then omo ralph artifacts again")
 
 
 def test_without_an_iteration_there_is_nothing_to_look_at(tmp_path: Path) -> None:

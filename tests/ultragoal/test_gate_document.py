@@ -20,6 +20,7 @@ from omo.ultragoal.gate.inspect import digest, inspect
 from omo.ultragoal.gate.models import SURFACES
 from omo.ultragoal.gate.template import template
 from tests.ultragoal.gates import artifact, case, coverage, screenshot, subject, surface, transcript, valid_gate
+from tests.ultragoal.test_gate_replay import pin
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "quality-gate.md"
@@ -133,9 +134,14 @@ def test_the_example_in_the_docs_passes(tmp_path: Path) -> None:
     transcript(folder / "list.json")
     (folder / "replay.json").write_text(replayed, encoding="utf-8")
     (folder / "attacks.txt").write_text("12 malformed files, 12 refused\n", encoding="utf-8")
+    tool = tmp_path / "intake"
+    tool.write_text("#!/bin/sh\ntest \"$*\" = '--check a.csv' && echo 3 rows, 1 refused\n", encoding="utf-8")
+    tool.chmod(0o755)
+    pin(tmp_path, ["./intake", "..."])
     found = inspect(json.loads(text), subject(tmp_path))
-    assert found.defects == []
+    assert (found.defects, found.notes) == ([], [])
     assert len(found.cited) == 4
+    assert [one["executable"] for one in found.replays] == [str(tmp_path / "intake")]
 
 
 def test_the_docs_list_every_word_a_kind_can_have() -> None:

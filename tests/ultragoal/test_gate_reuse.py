@@ -6,14 +6,28 @@ import copy
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from omo.evidence import artifacts
 from omo.state import paths
 from omo.ultragoal.gate.inspect import inspect
-from tests.ultragoal.gates import Gate, add_surface, artifact, case, coverage, places, subject, surface, valid_gate
+from tests.ultragoal.gates import (
+    Gate,
+    add_surface,
+    artifact,
+    case,
+    coverage,
+    places,
+    screenshot,
+    subject,
+    surface,
+    transcript,
+    valid_gate,
+)
 from tests.ultragoal.workshop import ONE, SEEN, TWO, Workshop
 
 RECEIPT = {"type": "consumer-run", "id": "run-1", "status": "passed"}
@@ -59,6 +73,10 @@ def test_a_gate_without_a_file_closes_no_goal(started: Workshop) -> None:
         started.complete("G001", gate=gate)
 
 
+def add_second(word: str, gate: Gate) -> None:
+    add_surface(gate, surface("second", word, "run"))
+
+
 CITED: dict[str, tuple[Callable[[Gate], object], str]] = {
     "an adversarial case": (
         lambda gate: gate["executorQa"]["adversarialCases"].append(case("second", "run")),
@@ -70,7 +88,7 @@ CITED: dict[str, tuple[Callable[[Gate], object], str]] = {
     ),
     **{
         word: (
-            lambda gate, word=word: add_surface(gate, surface("second", word, "run")),
+            partial(add_second, word),
             "executorQa.surfaceEvidence[1].artifactRefs[0]",
         )
         for word in ("api", "package", "algorithm", "math")
@@ -181,7 +199,7 @@ def test_one_that_was_begun_anew_is_not_the_one_there_was(started: Workshop) -> 
     wipe(started)
     goal = f"ultragoal/{started.plan().run}/G001"
     for path in started.receipt("G001")["artifacts"]:
-        options = {"goal": goal, "started_at": None, "by": "agent", "now": started.now + 1, "wait": 5.0}
+        options: dict[str, Any] = {"goal": goal, "started_at": None, "by": "agent", "now": started.now + 1, "wait": 5.0}
         artifacts.register(started.state, started.root, path, **options)
     with started.refused("evidence: the ledger is gone"):
         started.complete("G002")
@@ -192,7 +210,7 @@ def test_after_the_users_repair_what_receipts_name_is_still_used(started: Worksh
     wipe(started)
     (started.root / "other.txt").write_text("seen\n")
     started.now += 1
-    options = {"goal": "other", "started_at": None, "by": "user", "now": started.now, "wait": 5.0}
+    options: dict[str, Any] = {"goal": "other", "started_at": None, "by": "user", "now": started.now, "wait": 5.0}
     artifacts.register(started.state, started.root, "other.txt", repair=True, **options)
     used = json.loads(json.dumps(started.gate("G001")))
     used["iteration"]["evidence"] += "another gate"
@@ -206,6 +224,18 @@ def test_a_plan_without_receipts_needs_no_ledger_of_evidence(shop: Workshop) -> 
     shop.hand_out()
     shutil.rmtree(paths.evidence_dir(shop.state), ignore_errors=True)
     assert shop.complete("G001").changed
+
+
+def test_a_transcript_of_a_run_before_the_goal_is_refused(started: Workshop) -> None:
+    gate = copy.deepcopy(started.gate("G001"))
+    at = "2025-01-01T00:00:00Z"
+    actions = [{"type": "click", "selector": "#save", "timestamp": at}]
+    transcript(started.root / "run.json", actions=actions, assertions=[{"status": "passed", "timestamp": at}])
+    screenshot(started.root / "shot.png")
+    evidence = [artifact("run", "browser-automation", "run.json"), artifact("shot", "screenshot", "shot.png")]
+    add_surface(gate, surface("page", "web", "run", "shot"), *evidence)
+    with started.refused("is before the goal began"):
+        started.complete("G001", gate=gate)
 
 
 # What cannot be seen

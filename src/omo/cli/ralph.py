@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omo.cli import options, ralph_artifacts, ralph_judge
-from omo.cli import ralph_views as views
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import Refused
@@ -63,6 +62,7 @@ def run_of(arguments: argparse.Namespace, context: Context) -> RalphRun:
 
 
 def start(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.cli import ralph_views as views
     from omo.ralph import starting
 
     begun = starting.start(
@@ -129,6 +129,7 @@ def phase(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def replan(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.cli import ralph_views as views
     from omo.ralph import replan as replanning
     from omo.ralph import summary
 
@@ -141,6 +142,7 @@ def replan(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.cli import ralph_views as views
     from omo.ralph import summary
 
     run = run_of(arguments, context)
@@ -152,6 +154,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def abandon(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.cli import ralph_views as views
     from omo.ralph import ending
 
     run = run_of(arguments, context)

@@ -13,11 +13,9 @@ from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput
 from omo.shown import clip
-from omo.state import store
 
 if TYPE_CHECKING:
     from omo.ralph.judging import Judged
-    from omo.ralph.run import RalphRun
 
 LARGEST_MESSAGE = 256 * 1024
 LONGEST_SHOWN = 300
@@ -37,25 +35,11 @@ def register(verbs: options.Commands) -> None:
         parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the session's own")
 
 
-def _run_of(arguments: argparse.Namespace, context: Context) -> RalphRun:
-    from omo.ralph.run import RalphRun
-
-    return RalphRun(
-        state=context.state,
-        root=context.root,
-        session=context.session(arguments.session),
-        by=context.actor,
-        now=context.now,
-        wait=store.CLI_WAIT,
-        limits=context.limits,
-        named=arguments.named,
-    )
-
-
 def brief(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.cli.ralph import run_of
     from omo.ralph import brief as briefs
 
-    asked = briefs.ask(_run_of(arguments, context))
+    asked = briefs.ask(run_of(arguments, context))
     data = {
         "nonce": asked.nonce or None,
         "call": asked.call,
@@ -67,10 +51,11 @@ def brief(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def judge(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.cli.ralph import run_of
     from omo.ralph import judging
 
     given = None if arguments.result is None else _message(arguments.result, context)
-    done = judging.judge(_run_of(arguments, context), result_text=given)
+    done = judging.judge(run_of(arguments, context), result_text=given)
     return Result(_data(done), "\n".join(_lines(done)), done.exit_code, done.notes)
 
 

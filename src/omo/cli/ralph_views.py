@@ -27,7 +27,6 @@ NO_RUN: Row = {
 
 
 def begun(at: Standing) -> list[str]:
-
     lines = [f"Ralph run {at.run}: {len(at.criteria)} criteria, at most {counted(at.max_iterations, 'iteration')}"]
     for one in at.criteria:
         guard = ", a guard" if one.guard else ""
@@ -45,12 +44,15 @@ def begun(at: Standing) -> list[str]:
 def _method(check: Check) -> str:
     """How a check is decided, in a line."""
     given = check.model_dump(mode="json", exclude={"id", "type", "guard"})
-    told = ", ".join(f"{key} {clip(str(value), 120)}" for key, value in given.items() if value not in (None, False))
+    told = ", ".join(
+        f"{key} {clip(str(value), 120)}"
+        for key, value in given.items()
+        if value not in (None, "") and value is not False
+    )
     return clip(f"{check.type} {told}", 300)
 
 
 def view(at: Standing, problems: list[str], step: Next) -> Result:
-
     changed = edited(at) if at.started else ""
     data = {
         **facts(at),

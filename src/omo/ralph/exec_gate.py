@@ -74,7 +74,7 @@ def check(run: RalphRun, standing: Standing, *, newer_than: str | None = None) -
         return _proving_nothing(standing, name, damage)
     checks = phase_proof.checks(_facts(run, standing, rows))
     missing = [one["phase"] for one in checks if one["status"] == MISSING]
-    return Found(standing.iteration, checks, _remediation(run.state, name, missing))
+    return Found(standing.iteration, checks, _remediation(run.state, name, standing, missing))
 
 
 def moment(text: str) -> str:
@@ -193,9 +193,10 @@ def _gates(rows: Sequence[Row]) -> list[GateSeen]:
     return list(found.values())
 
 
-def _remediation(state: str, name: str, missing: Sequence[str]) -> str:
+def _remediation(state: str, name: str, standing: Standing, missing: Sequence[str]) -> str:
     if not missing:
         return ""
-    steps = [f"{phase}: {REMEDIES[phase]}, then omo ralph phase {phase}" for phase in missing]
+    unnoted = {phase: f", then omo ralph phase {phase}" for phase in missing if standing.phase(phase) is None}
+    steps = [f"{phase}: {REMEDIES[phase]}{unnoted.get(phase, '')}" for phase in missing]
     asleep = [] if runtime.is_live(runtime.session(state, name) or {}) else [ASLEEP]
     return "; ".join([*asleep, *steps, "then omo ralph artifacts again"])

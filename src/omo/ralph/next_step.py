@@ -12,7 +12,6 @@ from omo.ralph.standing import START, Standing
 from omo.shown import clip
 
 MOST_NAMED = 6
-JUDGE_CALLS = 3
 
 
 @dataclass(frozen=True)
@@ -67,10 +66,9 @@ def _iterating(at: Standing) -> Next:
 
 
 def _judging(at: Standing) -> str:
-    asks = any(one.questions for one in at.criteria)
-    if asks and not at.briefs:
-        return "omo ralph brief, give it to omo:judge, then omo ralph judge"
-    return "omo ralph judge"
+    """An answer counts for one brief, so a judgement that could not tell needs another."""
+    asks = any(one.questions for one in at.criteria) and len(at.briefs) <= at.unknown_calls
+    return "omo ralph artifacts, " + ("omo ralph brief for omo:judge, " if asks else "") + "omo ralph judge"
 
 
 def _passed(at: Standing) -> Next:

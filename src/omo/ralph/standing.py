@@ -71,7 +71,14 @@ class Standing:
 
     @property
     def verdict(self) -> str:
-        return str((self.last_judged or {}).get("verdict") or "fail")
+        """Of the newest judgement. What could not be told is no pass, and neither is what was not judged yet."""
+        told = str((self.last_judged or {}).get("verdict"))
+        return told if told in ("pass", "partial") else "fail"
+
+    @property
+    def unknown_calls(self) -> int:
+        """How often this iteration was judged without anybody being able to tell."""
+        return sum(row.get("kind") == "judge-unknown" and row.get("iteration") == self.iteration for row in self.rows)
 
     @property
     def decision(self) -> str:

@@ -33,8 +33,9 @@ INSTEAD = {
     "ledger.jsonl": "omo alone writes the ledger: omo ultragoal checkpoint and steer add to it, status shows it",
 }
 
-# `omo GROUP VERB` that only the session which leads a run may call: each changes the plan or ends it.
 OWN_STATE = "own-state"
+LED = ("ultragoal", "ultraplan", "ralph")  # kinds of work that one session leads
+# `omo GROUP VERB` that only the session which leads such work may call: each changes the plan or ends it.
 LEADERS = {
     "ulw": ("start", "done", "blocked", "resume"),
     "ultragoal": (
@@ -43,6 +44,8 @@ LEADERS = {
     ),
     "goal": ("create", "complete", "pause", "resume", "drop"),
     "state": ("clear", "ultraplan", "ultragoal", "ralph", "verify"),
+    "plan": ("start", "skip", "recover", "finish"),
+    "ralph": ("start", "exec", "phase", "brief", "judge", "abandon"),
 }
 REVIEW_THAT_WRITES = "review-start"
 OF_GOAL = ("pause", "complete")  # of `omo goal`: refused to the leader too, while the run says so
@@ -139,8 +142,9 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
     text = _shell_text(event) if event.tool == SHELL else ""
     if "omo" not in text or not any(hint in text for hint in HINTS[event.is_subagent]):
         return None
-    run = _open_run(event, world)
-    if not run:
+    work = _open_work(event, world)
+    run = runtime.part(work, RUN)
+    if not any(kind in work for kind in LED):
         return None
     for words in _omo_calls(text):
         group, verb = ([word for word in words if not word.startswith("-")] + ["", ""])[:2]

@@ -1,0 +1,214 @@
+"""`omo ralph start|exec|phase|replan|status|abandon`, as the agent and the user type them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.state import ledger, paths
+from tests.cli.conftest import SESSION, Ran, Shell
+from tests.ralph.desk import Desk, criterion, question
+
+
+def criteria(shell: Shell, *items: Any, name: str = "criteria.json") -> str:
+    shell.write(name, json.dumps({"criteria": list(items) or [criterion(1), criterion(2, question())]}))
+    return name
+
+
+def start(shell: Shell, *options: str) -> Ran:
+    ran = shell.agent("ralph", "start", "--criteria", criteria(shell), *options, "--json")
+    assert ran.code == 0, ran.out
+    return ran
+
+
+def desk(shell: Shell) -> Desk:
+    """The same project, for what colleagues of these commands write."""
+    shell.now += 100
+    return Desk(shell.project, now=shell.now - 90)
+
+
+def judged(shell: Shell, **results: str) -> None:
+    made = desk(shell)
+    run = made.run(session=SESSION)
+    made.run = lambda **whose: run  # type: ignore[method-assign]  # one run, this session's
+    made.judged(**results)
+
+
+def rule(shell: Shell) -> str:
+    told: str = shell.agent("ulw", "status", "--json").json["nextStop"]["rule"]
+    return told
+
+
+def rows(shell: Shell) -> list[dict[str, Any]]:
+    (name,) = [one for one in os.listdir(paths.ralph_dir(shell.state)) if one.startswith("r")]
+    return ledger.rows(os.path.join(paths.ralph_run_dir(shell.state, name), "ledger.jsonl"))
+
+
+def test_a_start_shows_the_criteria_for_the_user_to_see(shell: Shell) -> None:
+    ran = shell.agent("ralph", "start", "--criteria", criteria(shell))
+    assert ran.code == 0
+    for part in ("C1 part 1 is in place (now: fail)", "path done-1.txt", "judge question Does README.md", "at most 5"):
+        assert part in ran.out
+    assert "show this to the user" in ran.out
+    assert rule(shell) == "block"
+
+
+def test_yaml_and_the_file_beside_the_command(shell: Shell) -> None:
+    text = "criteria:\n- {id: C1, description: a.txt is there, checks: [{type: path, path: a.txt}]}\n"
+    shell.write("c.yaml", text)
+    ran = shell.agent("ralph", "start", "--criteria", "c.yaml", "--max-iterations", "2", "--json")
+    assert (ran.code, ran.json["max_iterations"], ran.json["before"]) == (0, 2, {"C1": "fail"})
+
+
+@pytest.mark.parametrize(
+    ("items", "code", "said"),
+    [
+        ([{**criterion(1), "description": "the code is clean code"}], 2, "cannot be checked"),
+        ([criterion(1, {"type": "path", "path": "value"})], 3, "C1: passes before the work"),
+        ([{**criterion(1), "checks": []}], 2, "at least one check"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_and_nothing_begins(
+    shell: Shell, items: list[Any], code: int, said: str
+) -> None:
+    ran = shell.agent("ralph", "start", "--criteria", criteria(shell, *items), "--json")
+    assert (ran.code, ran.json["ok"]) == (code, False)
+    assert said in str(ran.json["error"]["details"])
+    assert ran.json["error"]["fix"]
+    assert shell.agent("ralph", "status", "--json").json["run"] is None
+
+
+def test_a_file_that_is_not_there(shell: Shell) -> None:
+    ran = shell.agent("ralph", "start", "--criteria", "nowhere.json")
+    assert ran.code == 2
+    assert "nowhere.json" in ran.err
+
+
+def test_only_the_user_reduces_the_scope_and_every_report_shows_it(shell: Shell) -> None:
+    reason = "a demonstration, nobody needs QA"
+    name = criteria(shell)
+    refused = shell.agent("ralph", "start", "--criteria", name, "--reduced-scope", reason)
+    assert refused.code == 3
+    assert f"--session {SESSION}" in refused.err
+    ran = shell.user("ralph", "start", "--criteria", name, "--reduced-scope", reason, "--session", SESSION)
+    assert ran.code == 0
+    for argv in (("exec",), ("status",), ("replan",)):
+        assert reason in shell.agent("ralph", *argv).out
+        assert shell.agent("ralph", *argv, "--json").json["reduced_scope"] == reason
+
+
+def test_the_status_before_any_judgement(shell: Shell) -> None:
+    start(shell)
+    ran = shell.agent("ralph", "status", "--json")
+    told = ran.json
+    assert (told["ok"], told["iteration"], told["max_iterations"]) == (True, 0, 5)
+    assert (told["verdict"], told["decision"], told["judged"]) == ("fail", "replan", False)
+    keys = ("id", "status", "fail_count", "previous_status", "regressed_at_iteration")
+    assert [tuple(one[key] for key in keys) for one in told["criteria"]] == [
+        ("C1", "PENDING", 0, None, None),
+        ("C2", "PENDING", 0, None, None),
+    ]
+
+
+def test_a_round(shell: Shell) -> None:
+    start(shell)
+    ran = shell.agent("ralph", "exec", "--json")
+    assert (ran.code, ran.json["iteration"], ran.json["scope"], ran.json["opened"]) == (0, 1, ["C1", "C2"], True)
+    assert shell.agent("ralph", "exec", "--json").json["opened"] is False
+    refused = shell.agent("ralph", "phase", "VERIFY")
+    assert (refused.code, "omo ralph phase PLAN" in refused.err) == (3, True)
+    for name in ("PLAN", "IMPL", "VERIFY"):
+        assert shell.agent("ralph", "phase", name, "--json").json["recorded"] is True
+    assert shell.agent("ralph", "phase", "PLAN", "--json").json["recorded"] is False
+    ran = shell.agent("ralph", "phase", "REFINE", "--skip", "nothing was changed yet", "--json")
+    assert ran.json["skipped"] == "nothing was changed yet"
+    assert shell.agent("ralph", "phase", "SHIP").code == 0
+    assert "a verdict is due" in shell.agent("ralph", "status").out
+    judged(shell, C1="pass")
+    ran = shell.agent("ralph", "replan", "--json")
+    assert [one["id"] for one in ran.json["complete"]] == ["C1"]
+    assert [one["id"] for one in ran.json["to_fix"]] == ["C2"]
+    assert ran.json["next"]["command"] == "omo ralph replan, then omo ralph exec"
+    assert shell.agent("ralph", "exec", "--json").json["scope"] == ["C2"]
+
+
+def test_an_unknown_phase_is_bad_input(shell: Shell) -> None:
+    start(shell)
+    shell.agent("ralph", "exec")
+    assert shell.agent("ralph", "phase", "DEPLOY").code == 2
+
+
+def test_a_pass_ends_with_a_receipt_and_lets_go(shell: Shell) -> None:
+    start(shell)
+    shell.agent("ralph", "exec")
+    judged(shell, C1="pass", C2="pass")
+    told = shell.agent("ralph", "status", "--json").json
+    assert (told["verdict"], told["decision"], told["state"]) == ("pass", "done", "ended: pass")
+    assert set(told["receipt"]["criteria"]) == {"C1", "C2"}
+    assert rule(shell) == "done"
+    assert shell.agent("ralph", "exec").code == 3
+
+
+def test_the_last_iteration_is_a_forced_honest_stop(shell: Shell) -> None:
+    start(shell, "--max-iterations", "1")
+    shell.agent("ralph", "exec")
+    judged(shell, C1="pass")
+    told = shell.agent("ralph", "status", "--json").json
+    assert (told["verdict"], told["decision"], told["receipt"]) == ("fail", "safeguard", None)
+    assert rule(shell) == "waiting"
+    assert "C2" in shell.agent("ralph", "status").out
+
+
+def test_an_edited_file_is_said(shell: Shell) -> None:
+    start(shell)
+    criteria(shell, criterion(1, {"type": "path", "path": "value"}))
+    ran = shell.agent("ralph", "status")
+    assert "criteria.json was edited after start" in ran.out
+    assert shell.agent("ralph", "status", "--json").json["criteria"][1]["id"] == "C2"
+
+
+def test_the_ledger_of_a_run_is_verified_with_the_sessions(shell: Shell) -> None:
+    start(shell)
+    assert shell.agent("ledger", "verify").code == 0
+    (directory,) = Path(paths.ralph_dir(shell.state)).glob("r*-*")
+    text = (directory / "ledger.jsonl").read_text()
+    (directory / "ledger.jsonl").write_text(text.replace("part 1", "part 9"))
+    ran = shell.agent("ledger", "verify", "--json")
+    assert ran.code == 3
+    assert ran.json["ledgers"]["ralph"]
+    refused = shell.agent("ralph", "exec")
+    assert (refused.code, "changed by hand" in refused.err) == (3, True)
+    told = shell.agent("ralph", "status", "--json").json
+    assert told["problems"]
+    assert told["next"]["action"] == "abandon"
+
+
+def test_giving_up(shell: Shell) -> None:
+    start(shell)
+    assert shell.agent("ralph", "abandon", "no").code == 2
+    ran = shell.agent("ralph", "abandon", "the user wants something else")
+    assert ran.code == 0
+    assert "the user is shown this" in ran.err
+    assert rule(shell) == "waiting"
+    assert rows(shell)[-1]["kind"] == "ended"
+    start(shell)
+    assert rule(shell) == "block"
+
+
+def test_an_agent_gives_up_only_its_own(shell: Shell) -> None:
+    run = start(shell).json["run"]
+    other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
+    refused = shell.run(other, "ralph", "abandon", "it is in my way here", "--run", run)
+    assert (refused.code, f"--session {SESSION}" in refused.err) == (3, True)
+    assert shell.user("ralph", "abandon", "it is in my way here", "--run", run, "--session", SESSION).code == 0
+
+
+def test_without_a_run_every_verb_names_the_start(shell: Shell) -> None:
+    for argv in (("exec",), ("phase", "PLAN"), ("replan",), ("abandon", "nothing to give up")):
+        ran = shell.agent("ralph", *argv)
+        assert (ran.code, "omo ralph start" in ran.err) == (3, True), argv
+    assert "omo ralph start" in shell.agent("ralph", "status").out

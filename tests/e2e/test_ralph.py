@@ -1,0 +1,118 @@
+"""Ralph in the real client: success is claimed twice, the judge says otherwise, a regression is mended."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from omo.state.journal import Journal
+from omo.state.paths import ralph_run_dir
+from tests.e2e.conftest import NO_COOLDOWN, Stage
+from tests.e2e.scripted_model import Request, Turn, call, say, text_of, texts_of, told
+
+pytestmark = pytest.mark.client
+
+CRITERIA = """\
+criteria:
+  - id: C1
+    description: the README has a section named Install
+    checks:
+      - {id: install, type: content, path: README.md, regex: "^## Install$"}
+  - id: C2
+    description: the README has a section named Use
+    checks:
+      - {id: use, type: content, path: README.md, regex: "^## Use$"}
+      - {id: order, type: judge, question: "Does the section Use say which command to run first?"}
+"""
+NONCE = re.compile(r'"nonce": "([0-9a-f]{16,})"')
+ROLES = {"planner": "plan the work", "qa": "try to break it", "critic": "refine it"}
+
+
+def bash(command: str) -> Turn:
+    return call("Bash", command=command)
+
+
+def agent(name: str, prompt: str) -> Turn:
+    return call("Agent", description=name, prompt=prompt, subagent_type=f"omo:{name}", run_in_background=False)
+
+
+def last_result(request: Request) -> str:
+    blocks = [block for message in request["messages"] for block in message["content"] if isinstance(block, dict)]
+    return text_of([block for block in blocks if block["type"] == "tool_result"][-1]["content"])
+
+
+def ask_the_judge(request: Request) -> Turn:
+    return agent("judge", last_result(request))
+
+
+def judged(result: str) -> Callable[[Request], Turn]:
+    def answer(request: Request) -> Turn:
+        found = NONCE.search("\n".join(texts_of(request)))
+        assert found, "the judge was given no brief"
+        said = {"criterion": "C2", "check": "order", "result": result, "evidence": "README.md, the section Use"}
+        return say("```json\n" + json.dumps({"nonce": found[1], "answers": [said]}) + "\n```")
+
+    return answer
+
+
+def iteration(work: str, claim: str) -> list[Any]:
+    """Work in all five phases, then a claim, which Stop answers, and the judge's word."""
+    return [
+        bash("omo ralph exec"),
+        agent("planner", ROLES["planner"]),
+        bash("omo ralph phase PLAN"),
+        bash(work),
+        bash("omo ralph phase IMPL"),
+        agent("qa", ROLES["qa"]),
+        bash("omo ralph phase VERIFY"),
+        agent("critic", ROLES["critic"]),
+        bash("omo ralph phase REFINE"),
+        bash("omo gate run && omo ralph phase SHIP"),
+        say(claim),
+        bash("omo ralph brief"),
+        ask_the_judge,
+        bash("omo ralph judge --json"),
+    ]
+
+
+def ledger(stage: Stage, session: str) -> list[dict[str, Any]]:
+    state = str(stage.state)
+    journal = Journal(ralph_run_dir(state, stage.row(session)["work"]["ralph"]["run"]), state)
+    assert journal.problems() == []
+    return journal.rows()
+
+
+def test_two_claims_are_caught_and_the_third_iteration_holds(stage: Stage) -> None:
+    criteria = stage.home / "criteria.yaml"
+    criteria.write_text(CRITERIA, "utf-8")
+    for name, prompt in ROLES.items():
+        stage.model.agent(told(prompt), *[say(f"The {name} is done.")] * 3)
+    stage.model.agent(told('"nonce"'), judged("fail"), judged("pass"), judged("pass"))
+    install, use = "printf '\\n## Install\\n\\nCopy it.\\n'", "printf '\\n## Use\\n\\nFirst run omo.\\n'"
+    stage.model.script(
+        bash(f"omo ralph start --criteria '{criteria}'"),
+        bash("omo gate add readme -- test -s README.md"),
+        *iteration(f"{install} >> README.md", "Both sections are there."),
+        *iteration(f"{use} > README.md", "Now they really are."),
+        *iteration(f"{install} >> README.md", "At last."),
+        say("It is proven."),
+    )
+    run = stage.prompt("document the project", env=NO_COOLDOWN)
+    assert (run.result, stage.model.overruns) == ("It is proven.", 0)
+    rows = ledger(stage, run.session_id)
+    verdicts = [row for row in rows if row["kind"] == "judged"]
+    assert [row["verdict"] for row in verdicts] == ["fail", "fail", "pass"]
+    assert [[row["states"][name]["status"] for name in ("C1", "C2")] for row in verdicts] == [
+        ["PASS", "FAIL"],
+        ["REGRESSED", "PASS"],
+        ["PASS", "PASS"],
+    ]
+    assert [row["independence"] for row in verdicts] == ["full"] * 3
+    assert rows[-1]["kind"] == "ended"
+    assert rows[-1]["receipt"]["verdict"] == "pass"
+    kinds = [kind for kind in stage.kinds(run.session_id) if kind.startswith(("blocked", "allowed"))]
+    assert (kinds.count("blocked:block"), kinds[-1]) == (3, "allowed:done")

@@ -1,0 +1,191 @@
+"""Criteria as files have them: what is refused, all of it at once, and how it could be said instead."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.errors import BadInput
+from omo.evidence.checks import JudgeCheck
+from omo.ralph import criteria, wording
+from tests.ralph.desk import criterion, question
+
+PATH = {"type": "path", "path": "a.txt"}
+
+
+def defects(*items: Any, **keys: Any) -> list[str]:
+    with pytest.raises(BadInput) as refused:
+        criteria.parse({"criteria": list(items), **keys})
+    found = refused.value.details["defects"]
+    assert isinstance(found, list)
+    assert refused.value.fix
+    return found
+
+
+def parsed(*items: Any) -> list[criteria.Criterion]:
+    return criteria.parse({"criteria": list(items)})
+
+
+def test_a_file_in_yaml_and_in_json(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(
+        "criteria:\n- id: C1\n  description: the tests pass\n  affected_paths: [src/**]\n"
+        "  checks: [{type: command, argv: [python3, -m, pytest, -q]}]\n"
+    )
+    (one,) = criteria.load(tmp_path / "c.yaml")
+    assert (one.id, one.affected_paths, one.guard) == ("C1", ("src/**",), False)
+    (tmp_path / "c.json").write_text(json.dumps({"criteria": [one.data]}))
+    assert criteria.load(tmp_path / "c.json") == [one]
+
+
+def test_what_the_ledger_keeps_is_the_same_criterion() -> None:
+    found = parsed(criterion(1, PATH, "Does README.md name every command?", affected_paths=["./src//**"]), criterion(2))
+    assert criteria.from_rows(json.loads(json.dumps([one.data for one in found]))) == found
+
+
+def test_a_check_in_plain_words_is_a_question_to_the_judge() -> None:
+    (one,) = parsed(criterion(1, PATH, "Does README.md name every command?"))
+    assert [type(check) for check in one.questions] == [JudgeCheck]
+    assert one.questions[0].id == "check-2"
+    assert len(one.mechanical) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"id": "c1"}, "criteria[0].id"),
+        ({"id": "C0"}, "criteria[0].id"),
+        ({"id": "C1/../x"}, "criteria[0].id"),
+        ({"id": None}, "criteria[0].id"),
+        ({"id": 1}, "criteria[0].id"),
+        ({"description": ""}, "criteria[0].description"),
+        ({"description": "x" * 501}, "criteria[0].description"),
+        ({"description": "half \ud800"}, "criteria[0].description"),
+        ({"description": ["a"]}, "criteria[0].description"),
+        ({"checks": []}, "criteria[0].checks"),
+        ({"checks": None}, "criteria[0].checks"),
+        ({"checks": "pytest"}, "criteria[0].checks"),
+        ({"checks": [{"type": "shell", "argv": ["x"]}]}, "criteria[0].checks[0].type"),
+        ({"checks": [PATH, {**PATH, "id": "other"}]}, "criteria[0].checks[1]"),
+        ({"affected_paths": "src"}, "criteria[0].affected_paths"),
+        ({"affected_paths": ["../x"]}, "criteria[0].affected_paths[0]"),
+        ({"affected_paths": ["src", 3]}, "criteria[0].affected_paths[1]"),
+        ({"guard": "yes"}, "criteria[0].guard"),
+        ({"verification": "run it"}, "criteria[0].verification"),
+    ],
+)
+def test_a_defect_names_its_field(change: dict[str, Any], place: str) -> None:
+    (line,) = defects({**criterion(1), **change}, criterion(2))
+    assert line.startswith(f"{place}: ")
+
+
+@pytest.mark.parametrize("data", [None, [], "criteria", {}, {"criteria": []}, {"criteria": {}}, {"criteria": None}])
+def test_a_file_without_criteria_shows_the_form(data: object) -> None:
+    with pytest.raises(BadInput, match="criteria") as refused:
+        criteria.parse(data)
+    assert "id: C1" in str(refused.value.details["defects"])
+
+
+def test_all_defects_at_once() -> None:
+    found = defects(
+        {"id": "X", "description": "it looks good", "checks": []},
+        "C2",
+        criterion(3, {"type": "path"}, colour="red"),
+        surprise=1,
+    )
+    for part in ("surprise", "[0].id", "[0].checks", "looks good", "criteria[1]", "[2].colour", "[2].checks[0].path"):
+        assert any(part in line for line in found), part
+
+
+def test_ids_and_checks_are_there_once() -> None:
+    assert any("C1: is there twice" in line for line in defects(criterion(1), {**criterion(2), "id": "C1"}))
+    (line,) = defects(criterion(1, PATH), criterion(2, PATH))
+    assert line.startswith("C2.checks: the same checks as C1")
+    assert len(parsed(criterion(1, PATH), criterion(2, PATH, question()))) == 2
+
+
+def test_too_many() -> None:
+    assert "at most 50" in defects(*(criterion(number) for number in range(1, 52)))[0]
+
+
+def test_a_run_of_guards_only_shows_nothing() -> None:
+    assert "every one is a guard" in defects(criterion(1, guard=True))[0]
+    assert [one.guard for one in parsed(criterion(1, guard=True), criterion(2))] == [True, False]
+
+
+def test_a_criterion_of_guards_is_one() -> None:
+    found = parsed(criterion(1, {**PATH, "guard": True}), criterion(2, {**PATH, "guard": True}, question()))
+    assert [one.guard for one in found] == [True, False]
+
+
+REFUSED = [
+    "the page looks good",
+    "The UI looks modern on phones",
+    "Clean code",
+    "the code is readable",
+    "high-quality code throughout",
+    "the form is user friendly",
+    "user-friendly errors",
+    "the menu is intuitive",
+    "the search is fast enough",
+    "the API responds quickly",
+    "good performance",
+    "the parser is robust",
+    "it follows best practices",
+    "the service is production-ready",
+    "everything works",
+    "login works as expected",
+    "the importer works correctly",
+    "there are no bugs",
+    "bug-free checkout",
+    "the release is fully secure",
+    "the parser handles dates, times, etc.",
+    "errors are logged as appropriate",
+    "the customer is happy",
+]
+ACCEPTED = [
+    "the tests pass",
+    "ruff check src exits 0",
+    "the p95 of 100 requests is fast enough: under 200 ms",
+    "the page loads quickly, within 2 s on a cold cache",
+    "coverage is at least 80 %",
+    "the button is labelled `Looks good`",
+    'the log says "everything works" after the self-test',
+    "omo status prints the session's id",
+    "README.md names every command",
+    "no errors are logged during the import of data/sample.csv",
+    "the cleanup removes /tmp/omo",
+    "fastapi is not imported by src/core",
+    "the module `etc` is listed",
+    "the simple tokenizer is gone",
+]
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_opinions_are_refused_with_a_way_to_say_it(text: str) -> None:
+    found = wording.subjective(text)
+    assert found is not None
+    said, how = found
+    assert said.lower() in text.lower()
+    assert len(how) > 20
+    (line,) = defects({**criterion(1), "description": text})
+    assert "cannot be checked" in line
+    assert how[:40] in line
+
+
+@pytest.mark.parametrize("text", ACCEPTED)
+def test_facts_are_accepted(text: str) -> None:
+    assert wording.subjective(text) is None
+
+
+def test_a_metric_makes_a_degree_a_fact_and_taste_stays_taste() -> None:
+    metric = {"type": "metric", "argv": ["bench"], "extract": "stdout_float", "max": 200}
+    assert parsed(criterion(1, metric, description="the search is fast enough"))
+    assert "looks good" in defects(criterion(1, metric, description="the search looks good"))[0]
+
+
+def test_a_question_to_the_judge_may_not_ask_for_taste_either() -> None:
+    (line,) = defects(criterion(1, question(text="Is the code clean code?")))
+    assert line.startswith("criteria[0].checks[0].question: ")
