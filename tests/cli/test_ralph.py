@@ -25,17 +25,10 @@ def start(shell: Shell, *options: str) -> Ran:
     return ran
 
 
-def desk(shell: Shell) -> Desk:
-    """The same project, for what colleagues of these commands write."""
-    shell.now += 100
-    return Desk(shell.project, now=shell.now - 90)
-
-
 def judged(shell: Shell, **results: str) -> None:
-    made = desk(shell)
-    run = made.run(session=SESSION)
-    made.run = lambda **whose: run  # type: ignore[method-assign]  # one run, this session's
-    made.judged(**results)
+    """As if omo ralph judge had found so."""
+    shell.now += 100
+    Desk(shell.project, now=shell.now - 90, session=SESSION).judged(**results)
 
 
 def rule(shell: Shell) -> str:

@@ -42,13 +42,14 @@ class Desk:
     now: float = NOW
     state: str = ""
     limits: dict[str, Any] = field(default_factory=lambda: {"max_stop_blocks": 8})
+    session: str = "s1"
 
     def __post_init__(self) -> None:
         self.state = self.state or str(self.root / ".sisyphus" / "cc-omo")
 
-    def run(self, *, by: str = "agent", session: str = "s1", named: str = "") -> RalphRun:
+    def run(self, *, by: str = "agent", session: str = "", named: str = "") -> RalphRun:
         self.now += 1
-        return RalphRun(self.state, str(self.root), session, by, self.now, 5.0, self.limits, named)
+        return RalphRun(self.state, str(self.root), session or self.session, by, self.now, 5.0, self.limits, named)
 
     def git(self, *arguments: str) -> str:
         argv = ["git", "-c", "init.defaultBranch=main", *arguments]
@@ -73,7 +74,7 @@ class Desk:
         found = list(criteria) or [criterion(1), criterion(2)]
         return self.write(name, json.dumps({"criteria": found}))
 
-    def start(self, *criteria: Any, by: str = "agent", session: str = "s1", **options: Any) -> Started:
+    def start(self, *criteria: Any, by: str = "agent", session: str = "", **options: Any) -> Started:
         return starting.start(self.run(by=by, session=session), self.criteria_file(*criteria), **options)
 
     def execute(self, **whose: str) -> Executed:

@@ -107,6 +107,13 @@ def test_an_answer_that_does_not_suit_cannot_be_asked_away(tmp_path: Path) -> No
     assert made.judge().verdict == "fail"
 
 
+def test_a_call_before_the_answer_does_not_help_to_ask_it_away(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    assert made.judge().verdict == "unknown"
+    made.says(answer("C1", result="fail", evidence="README.md has no list"))
+    refused(made.ask, "not judged yet", "omo ralph judge")
+
+
 def test_after_files_changed_or_nobody_could_tell_it_is_asked_again(tmp_path: Path) -> None:
     made = asked(tmp_path)
     made.says(answer("C1"))

@@ -37,6 +37,7 @@ def place(tmp_path: Path) -> Desk:
 
 
 def link(place: Desk, path: str, target: str) -> None:
+    (place.root / path).unlink(missing_ok=True)
     (place.root / path).symlink_to(target)
 
 
@@ -52,7 +53,7 @@ CHANGES: dict[str, Callable[[Desk], object]] = {
         place.write("src/a.py", ""),
         place.write("src/deep/b.py", "a = 1\nb = 1\n"),
     ),
-    "link to a file": lambda place: ((place.root / "src/a.py").unlink(), link(place, "src/a.py", "../docs/c.md")),
+    "link to a file": lambda place: link(place, "src/a.py", "../docs/c.md"),
 }
 
 

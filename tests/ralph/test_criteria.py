@@ -139,6 +139,8 @@ REFUSED = [
     "login works as expected",
     "the importer works correctly",
     "there are no bugs",
+    "the module has no known defects",
+    "there are no errors",
     "bug-free checkout",
     "the release is fully secure",
     "the parser handles dates, times, etc.",
@@ -160,6 +162,8 @@ ACCEPTED = [
     "fastapi is not imported by src/core",
     "the module `etc` is listed",
     "the simple tokenizer is gone",
+    "mypy --strict src reports no errors",
+    "the linter finds no issues.",
 ]
 
 
@@ -184,6 +188,13 @@ def test_a_metric_makes_a_degree_a_fact_and_taste_stays_taste() -> None:
     metric = {"type": "metric", "argv": ["bench"], "extract": "stdout_float", "max": 200}
     assert parsed(criterion(1, metric, description="the search is fast enough"))
     assert "looks good" in defects(criterion(1, metric, description="the search looks good"))[0]
+
+
+def test_what_is_vague_is_decided_by_a_command_and_by_nothing_less() -> None:
+    command = {"type": "command", "argv": ["python3", "-m", "pytest", "-q"]}
+    assert parsed(criterion(1, command, description="login works as expected"))
+    assert "as expected" in defects(criterion(1, PATH, description="login works as expected"))[0]
+    assert "no bugs" in defects(criterion(1, command, description="login has no bugs"))[0]
 
 
 def test_a_question_to_the_judge_may_not_ask_for_taste_either() -> None:

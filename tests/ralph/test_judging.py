@@ -344,7 +344,7 @@ def test_the_judges_message_handed_in_as_a_file_keeps_its_independence(tmp_path:
     assert made.rows("judge-inline-fallback") == []
 
 
-def test_reduced_once_is_reduced_in_the_receipt(tmp_path: Path) -> None:
+def test_a_later_judge_looks_at_all_of_it_anew_and_the_reduced_iteration_stays_known(tmp_path: Path) -> None:
     made = asked(tmp_path, judged_criterion(1), criterion(2), files=("x.txt",))
     made.judge(reply(made.nonce, answer("C1")))
     made.iterate("done-2.txt")
@@ -352,7 +352,8 @@ def test_reduced_once_is_reduced_in_the_receipt(tmp_path: Path) -> None:
     made.says(answer("C1"))
     assert made.judge().independence == "full"
     (end,) = made.rows("ended")
-    assert end["receipt"]["independence"] == "reduced"
+    assert end["receipt"]["independence"] == "full"
+    assert made.desk.standing().reduced_iterations == [1]
 
 
 def test_a_file_without_the_form_is_refused_and_spends_nothing(tmp_path: Path) -> None:

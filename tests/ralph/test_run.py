@@ -104,6 +104,38 @@ def test_a_guard_and_a_question_may_hold_before_the_work(at_desk: Desk) -> None:
     assert at.started["before"]["C1"] == "pass"
 
 
+class TestWorkOfARunThatDidNotPass:
+    def unfinished(self, at_desk: Desk) -> str:
+        run = at_desk.start().standing.run
+        for name in ("done-1.txt", "done-2.txt"):
+            at_desk.write(name)
+        ending.abandon(at_desk.run(), "no verdict was ever asked for")
+        return run
+
+    def test_it_can_be_judged_by_the_next(self, at_desk: Desk) -> None:
+        first = self.unfinished(at_desk)
+        at = at_desk.start().standing
+        assert at.started["carried"] == {"C1": first, "C2": first}
+        assert at.started["before"] == {"C1": "pass", "C2": "pass"}
+        ending.abandon(at_desk.run(), "nor was one this time")
+        assert at_desk.start().standing.started["carried"] == {"C1": first, "C2": first}
+
+    def test_but_not_once_it_passed(self, at_desk: Desk) -> None:
+        self.unfinished(at_desk)
+        at_desk.start()
+        at_desk.round(C1="pass", C2="pass")
+        with pytest.raises(Refused, match="2 of 2 criteria"):
+            at_desk.start()
+
+    def test_nor_with_other_checks_or_on_the_word_of_an_edited_ledger(self, at_desk: Desk) -> None:
+        self.unfinished(at_desk)
+        with pytest.raises(Refused, match="1 of 2 criteria"):
+            at_desk.start(criterion(1), criterion(2, {"type": "path", "path": "done-*.txt"}))
+        at_desk.damage()
+        with pytest.raises(Refused, match="2 of 2 criteria"):
+            at_desk.start()
+
+
 class TestReducedScope:
     REASON = "a demonstration, nobody needs QA"
 

@@ -144,6 +144,16 @@ def test_the_cap_of_blocks_holds_as_well(at_desk: Desk) -> None:
     assert decide(at_desk)[0] == "cap"
 
 
+def test_a_new_run_does_not_undo_what_a_breaker_let_go(at_desk: Desk) -> None:
+    at_desk.start()
+    at_desk.change_row(lambda row: session.end(row, state="exhausted", rule="cap"))
+    ending.abandon(at_desk.run(), "to begin again with a full budget")
+    at_desk.start()
+    at_desk.execute()
+    assert at_desk.told()["state"] == "exhausted"
+    assert not at_desk.row()["ulw"]["enabled"]
+
+
 def test_what_the_user_cancelled_stays_off(at_desk: Desk) -> None:
     at_desk.start()
     at_desk.cancel()

@@ -10,27 +10,35 @@ from omo.cli import options, ralph_artifacts, ralph_judge
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import Refused
+from omo.ralph.phase_proof import PHASES, SMALL_CHANGE
+from omo.ralph.transitions import DEFAULT_ITERATIONS, MOST_ITERATIONS
 from omo.shown import clip
 from omo.state import store
 
 if TYPE_CHECKING:
     from omo.ralph.run import RalphRun
 
-PHASES = ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")
-
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ralph", "rounds of work with an independent judge: start, exec, judge, replan")
     starts = options.command(verbs, "start", "pin the criteria and begin a run", start)
     starts.add_argument("--criteria", required=True, metavar="FILE", help="criteria with their checks, JSON or YAML")
-    starts.add_argument("--max-iterations", type=int, default=5, metavar="N", help="1 to 50, 5 without it")
+    starts.add_argument(
+        "--max-iterations",
+        type=int,
+        default=DEFAULT_ITERATIONS,
+        metavar="N",
+        help=f"1 to {MOST_ITERATIONS}, {DEFAULT_ITERATIONS} without it",
+    )
     starts.add_argument(
         "--reduced-scope", default="", metavar="REASON", help="phases may be left out; the user's only, always shown"
     )
     named(options.command(verbs, "exec", "open an iteration: what to work on, in which phases", execute))
     phases = named(options.command(verbs, "phase", "record that a phase of the iteration is over", phase))
     phases.add_argument("name", choices=PHASES, metavar="NAME", help=", ".join(PHASES))
-    phases.add_argument("--skip", default="", metavar="REASON", help="REFINE only, for changes under 50 lines")
+    phases.add_argument(
+        "--skip", default="", metavar="REASON", help=f"REFINE only, for changes under {SMALL_CHANGE} lines"
+    )
     ralph_artifacts.register(verbs)
     ralph_judge.register(verbs)
     named(options.command(verbs, "replan", "what is complete, blocked, regressed and to fix", replan))
@@ -136,7 +144,8 @@ def replan(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
     at = run.require()
     step = summary.tell(run)
-    head = f"Ralph run {at.run} after iteration {at.iteration} of {at.max_iterations}, verdict {at.verdict}"
+    rounds = f"after iteration {at.last_judged['iteration']} of {at.max_iterations}" if at.last_judged else ""
+    head = f"Ralph run {at.run} {rounds or 'before any judgement'}, verdict {at.verdict}"
     data = {**views.facts(at), **replanning.groups(run, at), "next": step.data}
     return Result(data, "\n".join([head, *replanning.lines(run, at), f"Next: {step.text}"]))
 

@@ -63,8 +63,8 @@ def _message(named: str, context: Context) -> str:
     if named == "-":
         raw = sys.stdin.buffer.read(LARGEST_MESSAGE + 1)
     else:
-        _require_apart(named, context)
         raw = _read(named, context.cwd)
+        _require_apart(named, context)
     if len(raw) > LARGEST_MESSAGE:
         raise BadInput(f"--result {clip(named, 200)} has more than {LARGEST_MESSAGE} bytes", fix="only the message")
     return raw.decode("utf-8-sig", "replace")

@@ -9,6 +9,7 @@ from omo.evidence.checks import Check
 from omo.ralph import replan
 from omo.ralph.starting import edited
 from omo.shown import clip, counted
+from omo.state.runtime import part
 
 if TYPE_CHECKING:
     from omo.ralph.next_step import Next
@@ -30,6 +31,8 @@ def begun(at: Standing) -> list[str]:
     lines = [f"Ralph run {at.run}: {len(at.criteria)} criteria, at most {counted(at.max_iterations, 'iteration')}"]
     for one in at.criteria:
         guard = ", a guard" if one.guard else ""
+        if earlier := part(at.started, "carried").get(one.id):
+            guard += f"; failed before run {clip(str(earlier), 40)}, which was never judged to a pass"
         lines.append(f"  {one.id} {clip(one.description, 200)} (now: {at.started['before'].get(one.id)}{guard})")
         lines += [f"     {check.id}: {_method(check)}" for check in one.checks]
     blocked = at.lessons.get("blocked") or []

@@ -84,9 +84,9 @@ def unknowns(at: Standing) -> list[Row]:
 def _require_unanswered(run: RalphRun, at: Standing, now: str) -> None:
     """Nobody asks again until the answer suits: what was said of these files is judged first."""
     newest = at.briefs[-1] if at.briefs else None
-    if newest is None or newest.get("tree") != now or any(row["seq"] > newest["seq"] for row in unknowns(at)):
+    if newest is None or newest.get("tree") != now:
         return
-    if hearing.is_answered(run, at, newest):
+    if hearing.answered_at(run, at, newest) > max((str(row["ts"]) for row in unknowns(at)), default=""):
         raise Refused(f"{JUDGE} has answered the last brief, and that was not judged yet", fix="omo ralph judge")
 
 

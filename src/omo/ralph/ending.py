@@ -24,7 +24,7 @@ def end_of(at: Standing, judged: Row) -> Row | None:
     """
     if judged["decision"] == "replan":
         return None
-    verdict = str(judged["verdict"])
+    verdict = str(judged["verdict"]) if judged["verdict"] in ("pass", "partial") else "fail"
     how = "safeguard" if judged["decision"] == "safeguard" else verdict
     receipt = receipt_of(at, judged) if how == "pass" else None
     return {"kind": "ended", "how": how, "verdict": verdict, "receipt": receipt}
@@ -32,14 +32,13 @@ def end_of(at: Standing, judged: Row) -> Row | None:
 
 def receipt_of(at: Standing, judged: Row) -> Row:
     """What was proven, on which files, and how independently."""
-    was_reduced = at.independence == "reduced" or judged.get("independence") != "full"
     return {
         "run": at.run,
         "verdict": judged["verdict"],
         "iteration": judged["iteration"],
         "tree": judged["tree"],
         "criteria": {one.id: evidence_digest(part(judged["results"], one.id)) for one in at.criteria},
-        "independence": "reduced" if was_reduced else "full",
+        "independence": str(judged.get("independence") or "reduced"),
         "reduced_scope": at.reduced_scope,
     }
 

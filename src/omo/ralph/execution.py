@@ -20,6 +20,7 @@ Row = dict[str, Any]
 
 UNCOUNTED = 1_000_000  # lines, where nobody can tell: never a small change
 MOST_DIRTY = 200
+LONGEST_DIRTY = 40_000  # characters of their names: a row of the ledger is bounded
 LARGEST_READ = 8_000_000
 _NUMBERS = ("--numstat", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv")
 
@@ -79,7 +80,9 @@ def _dirty(root: Path, head: str | None) -> Row | None:
         found = _differing(root, head)
     except NotEvaluable:
         return None
-    return {path: [_digest(root, path), lines] for path, lines in found.items()} if len(found) <= MOST_DIRTY else None
+    if len(found) > MOST_DIRTY or sum(map(len, found)) > LONGEST_DIRTY:
+        return None
+    return {path: [_digest(root, path), lines] for path, lines in found.items()}
 
 
 def phase(run: RalphRun, name: str, skip: str = "") -> tuple[Standing, bool]:

@@ -70,8 +70,9 @@ def reported(run: RalphRun, at: Standing, brief: Row) -> list[Row]:
     ]
 
 
-def is_answered(run: RalphRun, at: Standing, brief: Row) -> bool:
-    return _from_host(reported(run, at, brief), brief).said is not None
+def answered_at(run: RalphRun, at: Standing, brief: Row) -> str:
+    """When the judge last answered that brief so that it can be read; empty where it did not."""
+    return max((str(row["ts"]) for row in reported(run, at, brief) if _from_host([row], brief).said), default="")
 
 
 def _from_host(seen: Sequence[Row], brief: Row) -> Heard:

@@ -11,6 +11,7 @@ from omo.ralph.standing import Standing
 from omo.shown import clip
 from omo.state import paths
 from omo.state.journal import Journal
+from omo.state.runtime import part
 
 Row = dict[str, Any]
 
@@ -33,6 +34,27 @@ def load(state: str, fresh: Sequence[Criterion]) -> Row:
                 "overlap": [_overlap(at, new, old) for new in fresh for old in blocked if is_same(new, old)],
             }
     return {"from_run": "", "blocked": [], "overlap": []}
+
+
+def failing_before(state: str, fresh: Sequence[Criterion]) -> dict[str, str]:
+    """Criteria of a run that ended without a pass, and that failed when it began: the run that saw it, by new id.
+
+    Their work may be done by now, and was never judged to the end; passing already does not make them vacuous.
+    """
+    runs = [one for one in standings(state) if one.ended is not None and _is_whole(state, one.run)]
+    found = {one.id: _seen_failing(runs, one) for one in fresh}
+    return {name: run for name, run in found.items() if run}
+
+
+def _seen_failing(runs: Sequence[Standing], wanted: Criterion) -> str:
+    """Only the newest run with the very same checks is asked."""
+    for at in reversed(runs):
+        same = next((one for one in at.criteria if one.digests == wanted.digests), None)
+        if same is not None:
+            carried = str(part(at.started, "carried").get(same.id) or "")
+            failed = at.run if part(at.started, "before").get(same.id) == "fail" else carried
+            return failed if (at.ended or {}).get("how") != "pass" else ""
+    return ""
 
 
 def is_same(one: Criterion, other: Criterion) -> bool:

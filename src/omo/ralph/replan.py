@@ -145,8 +145,9 @@ def quoted(text: str, longest: int = 300) -> str:
 def reductions(at: Standing) -> list[str]:
     """What every report has to say."""
     found = [f"Reduced scope, authorised by the user: {quoted(at.reduced_scope)}"] if at.reduced_scope else []
-    if at.independence == "reduced":
-        found.append("Reduced independence: a judgement of this run came without the judge agent's own message")
+    if at.reduced_iterations:
+        listed = ", ".join(map(str, at.reduced_iterations))
+        found.append(f"Reduced independence: no hook saw the judge of iteration {listed} say it")
     return found
 
 

@@ -89,8 +89,13 @@ class Standing:
 
     @property
     def independence(self) -> str:
-        """Reduced once a judgement of this run was: a later full one does not take back what was built on it."""
-        return "reduced" if any(row.get("independence") != "full" for row in self.judged) else "full"
+        """Of the newest judgement: each looks at every criterion anew."""
+        return "full" if self.last_judged is None else str(self.last_judged.get("independence") or "reduced")
+
+    @property
+    def reduced_iterations(self) -> list[int]:
+        """Those that were judged without the judge agent's own message."""
+        return [int(row["iteration"]) for row in self.judged if row.get("independence") != "full"]
 
     def with_status(self, *statuses: str) -> list[Criterion]:
         return [one for one in self.criteria if self.states[one.id].status in statuses]

@@ -16,14 +16,12 @@ from omo.json_text import dumps
 from omo.ralph import criteria, lessons, summary
 from omo.ralph.criteria import Criterion
 from omo.ralph.next_step import Next
-from omo.ralph.run import ABANDON, SHORTEST_REASON, RalphRun, Standing
+from omo.ralph.run import ABANDON, SHORTEST_REASON, RalphRun, Standing, check_sizes
+from omo.ralph.transitions import DEFAULT_ITERATIONS, MOST_ITERATIONS
 from omo.shown import clip
 from omo.state import paths, runtime, store
 
 Row = dict[str, Any]
-
-MOST_ITERATIONS = 50
-DEFAULT_ITERATIONS = 5
 
 
 @dataclass(frozen=True)
@@ -40,16 +38,16 @@ def start(run: RalphRun, path: Path, *, max_iterations: int = DEFAULT_ITERATIONS
     with store.Lock(os.path.join(paths.ralph_dir(run.state), "start.lock"), store.Deadline(run.wait)):
         require_free(run)
         name = new_name(run, wanted)
-        known = lessons.load(run.state, wanted)
-        before = _pin(run, name, wanted, _relative(run, path))
         row = _row(run, name, wanted, path) | {
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
-            "lessons": known,
-            "before": before,
+            "lessons": lessons.load(run.state, wanted),
+            "carried": lessons.failing_before(run.state, wanted),
         }
+        check_sizes([row])
+        before = _pin(run, name, wanted, row)
         begun = replace(run, named=name)
-        begun.append([row])
+        begun.append([{**row, "before": before}])
     at = begun.require()
     return Started(at, summary.tell(begun, at, begins=True))
 
@@ -100,7 +98,7 @@ def new_name(run: RalphRun, wanted: Sequence[Criterion]) -> str:
     return f"r{number}-{digest}"
 
 
-def _pin(run: RalphRun, name: str, wanted: Sequence[Criterion], source: str) -> Row:
+def _pin(run: RalphRun, name: str, wanted: Sequence[Criterion], row: Row) -> Row:
     """Every criterion's checks, each for itself; what each says before the work. All that prove nothing are named.
 
     A refusal leaves the pins of the others behind, under the name of a run that never began.
@@ -114,12 +112,12 @@ def _pin(run: RalphRun, name: str, wanted: Sequence[Criterion], source: str) -> 
                 run.state,
                 run.root,
                 one.checks,
-                source=source,
+                source=row["source"],
                 goal=one.goal(name),
                 by=run.by,
                 now=run.now,
                 wait=run.wait,
-                refuse_vacuous=not one.guard,
+                refuse_vacuous=not one.guard and one.id not in row["carried"],
             )
             before[one.id] = report.verdict.verdict
         except Refused as error:

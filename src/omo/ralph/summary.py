@@ -37,7 +37,7 @@ def summarize(at: Standing, step: Next) -> Row:
         "total": len(at.criteria),
         "next": clip(step.text, LONGEST_NEXT) if at.is_open else None,
         "iteration": at.iteration,
-        "max": at.max_iterations,
+        "max_iterations": at.max_iterations,
         "passed": sorted(name for name, state in at.states.items() if state.last_pass_iteration is not None),
         **_state(at),
     }
@@ -87,9 +87,8 @@ def _put(run: RalphRun, at: Standing, fresh: Row, *, begins: bool) -> None:
         old = part(part(row or {}, "work"), KIND)
         if not begins and run.named and old.get("run") != at.run:
             return runtime.Change(None)  # looked at by name, and nobody's any more
-        is_same_run = old.get("run") == at.run
-        progressed = is_same_run and not set(fresh["passed"]) <= set(old.get("passed") or [])
-        summary = session.kept_state(row or {}, old if is_same_run else {}, fresh)
+        progressed = old.get("run") == at.run and not set(fresh["passed"]) <= set(old.get("passed") or [])
+        summary = session.kept_state(row or {}, old, fresh)  # a new run undoes neither a pause nor a breaker
         if summary == old:
             return runtime.Change(None)
         after = session.put_work(row, KIND, summary, limits=run.limits, now=run.now)

@@ -8,6 +8,8 @@ from typing import Any
 
 MOST_FAILURES = 3  # in a row
 MOST_REGRESSIONS = 3  # in the whole run: what comes and goes is not mended by another round
+MOST_ITERATIONS = 50
+DEFAULT_ITERATIONS = 5
 STATUSES = ("PENDING", "PASS", "FAIL", "REGRESSED", "BLOCKED")
 RESULTS = ("pass", "fail", "unknown")
 OPEN = ("PENDING", "FAIL", "REGRESSED")

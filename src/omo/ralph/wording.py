@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
-from omo.evidence.checks import Check, JudgeCheck, MetricCheck
+from omo.evidence.checks import Check, CommandCheck, JudgeCheck, MetricCheck
 from omo.shown import clip
 
 # What is only quoted is no opinion: a button may be labelled "Looks good".
@@ -37,17 +36,20 @@ TASTE: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 # Claims over everything, which no check can exhaust.
 ENDLESS: tuple[tuple[str, str], ...] = (
-    (r"(?:no|zero|without(?: any)?) (?:more )?(?:bugs|defects|errors|issues|problems)"
-     r"\s*(?:$|[.,;!]|left|remain|at all|anywhere)|"
+    (r"(?:no|zero|without(?: any)?) (?:more |known )?(?:bugs|defects)\b|"
+     r"(?:there (?:is|are)|has|have|with) (?:no|zero) (?:more )?(?:errors|issues|problems)\s*(?:$|[.,;!]|left|at all)|"
      r"(?:bug|error|defect)[- ]free|never (?:fails|crashes|breaks)",
      "name the cases that must hold and the test that shows each"),
     (r"(?:completely|fully|100 ?%|totally|perfectly) (?:secure|safe|tested|correct|reliable)",
      "name the attacks or cases that are tried, and the command that tries them"),
+    (r"\b(?:and so on|and more|as (?:appropriate|needed|necessary))\b|\betc\b",
+     "list what is meant; what is not named cannot be checked"),
+)  # fmt: skip
+# Vague, and still decided where a command is run for it.
+VAGUE: tuple[tuple[str, str], ...] = (
     (r"(?:works?|behaves?|functions?|performs?|runs?) (?:as (?:expected|intended|desired|it should)|"
      r"(?:correctly|properly|well|fine|smoothly|perfectly|flawlessly)\s*(?:$|[.,;!]))|everything works",
      "say what is expected: the input, the command, and the output or exit code"),
-    (r"\b(?:and so on|and more|as (?:appropriate|needed|necessary))\b|\betc\b",
-     "list what is meant; what is not named cannot be checked"),
 )  # fmt: skip
 # Degrees: a measure makes them facts.
 DEGREES: tuple[tuple[str, str], ...] = (
@@ -60,37 +62,34 @@ DEGREES: tuple[tuple[str, str], ...] = (
      "give the number and how it is measured, such as: the p95 of 100 requests is under 200 ms (a metric check)"),
 )  # fmt: skip
 
-_TASTE, _ENDLESS, _DEGREES = (
-    [(re.compile(rf"\b(?:{pattern})", re.I), how) for pattern, how in table] for table in (TASTE, ENDLESS, DEGREES)
+_ALWAYS, _VAGUE, _DEGREES = (
+    [(re.compile(rf"\b(?:{pattern})", re.I), how) for pattern, how in table]
+    for table in ((*TASTE, *ENDLESS), VAGUE, DEGREES)
 )
 
 
 def defects(description: str, checks: Sequence[Check], where: str) -> list[str]:
     """What of a criterion is a matter of opinion: its description, and the questions it puts to the judge."""
+    places = {f"{where}.checks[{at}].question": one for at, one in enumerate(checks) if isinstance(one, JudgeCheck)}
+    questions = [_defect(one.question, place) for place, one in places.items()]
+    return [line for line in (_defect(description, f"{where}.description", checks), *questions) if line]
+
+
+def _defect(text: str, where: str, checks: Sequence[Check] = ()) -> str:
     is_measured = any(isinstance(check, MetricCheck) for check in checks)
-    texts = {f"{where}.description": description}
-    texts |= {
-        f"{where}.checks[{at}].question": check.question
-        for at, check in enumerate(checks)
-        if isinstance(check, JudgeCheck)
-    }
-    return [line for place, text in texts.items() if (line := _defect(text, place, is_measured))]
+    is_run = is_measured or any(isinstance(check, CommandCheck) for check in checks)
+    found = subjective(text, is_measured=is_measured, is_run=is_run)
+    return f"{where}: {clip(found[0], 60)!r} cannot be checked; {found[1]}" if found else ""
 
 
-def _defect(text: str, where: str, is_measured: bool) -> str:
-    found = subjective(text, is_measured=is_measured)
-    if found is None:
-        return ""
-    said, how = found
-    return f"{where}: {clip(said, 60)!r} cannot be checked; {how}"
+def subjective(text: str, *, is_measured: bool = False, is_run: bool = False) -> tuple[str, str] | None:
+    """The words that are a matter of opinion and what to write instead.
 
-
-def subjective(text: str, *, is_measured: bool = False) -> tuple[str, str] | None:
-    """The words that are a matter of opinion and what to write instead. Degrees are facts once something measures."""
+    Degrees are facts once something measures, and what is vague is decided once a command is run for it.
+    """
     plain = _QUOTED.sub(" … ", text)
-    tables: list[tuple[re.Pattern[str], Any]] = [*_TASTE, *_ENDLESS]
-    if not is_measured and not _MEASURE.search(plain):
-        tables += _DEGREES
+    has_measure = is_measured or bool(_MEASURE.search(plain))
+    tables = [*_ALWAYS, *([] if is_run else _VAGUE), *([] if has_measure else _DEGREES)]
     for pattern, how in tables:
         if found := pattern.search(plain):
             return found[0].strip(" .,;!"), how

@@ -69,6 +69,7 @@ CONTINUED = "[omo] Ultrawork goes on where it was. `omo ulw status` shows what i
 CANNOT_GO_ON = {
     "ultragoal": "omo ultragoal classify-blocker --classification human_blocked --evidence TEXT, then omo goal pause",
     "ultraplan": "omo plan finish --failed STEP --error TEXT --tried TEXT",
+    "ralph": "omo ralph abandon REASON, which the user is told",
 }
 
 

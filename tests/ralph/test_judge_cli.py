@@ -1,0 +1,160 @@
+"""`omo ralph brief` and `omo ralph judge` as they are typed: exit codes, JSON, and what a person reads."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.cli.main import main
+from tests.ralph.court import Court, answer, asked, court, judged_criterion, reply
+from tests.ralph.desk import criterion
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Terminal:
+    made: Court
+    capsys: pytest.CaptureFixture[str]
+
+    def __call__(self, *argv: str) -> tuple[int, str, str]:
+        self.made.desk.now += 1
+        self.capsys.readouterr()
+        environ = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
+        code = main(["ralph", *argv], environ, str(self.made.desk.root), self.made.desk.now)
+        shown = self.capsys.readouterr()
+        return code, shown.out, shown.err
+
+    def json(self, *argv: str) -> tuple[int, dict[str, Any]]:
+        code, out, _ = self(*argv, "--json")
+        return code, json.loads(out)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Court:
+    return asked(tmp_path, judged_criterion(1), criterion(2))
+
+
+@pytest.fixture
+def terminal(made: Court, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(made, capsys)
+
+
+def test_the_brief_is_printed_as_it_is_to_be_handed_on(made: Court, terminal: Terminal) -> None:
+    code, out, _ = terminal("brief")
+    assert code == 0
+    assert out.startswith("You are the judge.")
+    assert made.nonce in out
+    code, data = terminal.json("brief")
+    assert (code, data["nonce"], data["call"], data["calls_left"]) == (0, made.nonce, 3, 0)
+    assert data["criteria"] == ["C1"]
+    code, _, err = terminal("brief")
+    assert code == 3
+    assert "3 times" in err
+
+
+def test_each_verdict_has_its_exit_code_and_its_table(made: Court, terminal: Terminal) -> None:
+    made.says(answer("C1"))
+    code, data = terminal.json("judge")
+    assert (code, data["ok"], data["verdict"], data["decision"]) == (3, False, "fail", "replan")
+    assert [(one["id"], one["status"], one["source"]) for one in data["criteria"]] == [
+        ("C1", "PASS", "judge"),
+        ("C2", "FAIL", "code"),
+    ]
+    assert set(data["remaining"][0]) >= {
+        *("id", "reason", "suggested_action", "fail_count", "regression", "previous_pass_iteration"),
+    }
+    made.iterate("done-2.txt")
+    made.ask()
+    code, out, _ = terminal("judge")
+    assert code == 4
+    assert "Not judged: call 1 of 3" in out
+    made.says(answer("C1"))
+    code, out, _ = terminal("judge")
+    assert code == 0
+    assert re.search(r"^  C1 +PASS +clear: .* \(judge\)$", out, re.M)
+    assert "Independence" not in out
+
+
+def test_what_blocks_next_and_what_broke_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = court(tmp_path)
+    made.begin(criterion(1), criterion(2))
+    made.iterate("done-1.txt")
+    made.judge()
+    (made.desk.root / "done-1.txt").unlink()
+    made.iterate("x.txt")
+    _, out, _ = Terminal(made, capsys)("judge")
+    assert re.search(r"^  C1: .*passed in iteration 1 and broke since$", out, re.M)
+    assert re.search(r"^  C2: .*the next failure blocks it$", out, re.M)
+
+
+def test_a_file_outside_the_project_is_read_and_its_independence_shown(
+    tmp_path: Path, made: Court, terminal: Terminal
+) -> None:
+    file = tmp_path / "answer.md"
+    file.write_text(reply(made.nonce, answer("C1"), challenges=[{"criterion": "C2", "text": "an empty file will do"}]))
+    code, out, err = terminal("judge", "--result", str(file))
+    assert code == 3
+    assert "Independence: reduced (judge-inline-fallback)" in out
+    assert "Challenge to C2: an empty file will do" in out
+    assert "tell the user" in err
+
+
+def test_an_answer_on_stdin_is_read(made: Court, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = io.TextIOWrapper(io.BytesIO(reply(made.nonce, answer("C1")).encode()), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", said)
+    code, data = terminal.json("judge", "--result", "-")
+    assert (code, data["independence"], data["criteria"][0]["source"]) == (3, "reduced", "inline")
+
+
+def test_a_file_of_the_project_is_refused_before_it_costs_anything(made: Court, terminal: Terminal) -> None:
+    made.desk.write("answer.json", reply(made.nonce, answer("C1")))
+    code, _, err = terminal("judge", "--result", "answer.json")
+    assert code == 2
+    assert "changes what is judged" in err
+    assert {"exec-circumvention", "judge-unknown", "judged"}.isdisjoint(made.desk.kinds())
+    (made.desk.root / "answer.json").unlink()
+    made.desk.git("config", "core.excludesFile", str(made.desk.root / ".git" / "ignored"))
+    (made.desk.root / ".git" / "info" / "exclude").write_text("answer.json\n")
+    made.desk.write("answer.json", reply(made.nonce, answer("C1")))
+    assert terminal("judge", "--result", "answer.json")[0] == 3
+
+
+@pytest.mark.parametrize("named", ["gone.json", ".", "a\0b"])
+def test_a_file_that_cannot_be_read_is_bad_input(made: Court, terminal: Terminal, named: str) -> None:
+    code, _, err = terminal("judge", "--result", named)
+    assert code == 2
+    assert "--result" in err
+
+
+def test_a_huge_file_is_bad_input(tmp_path: Path, terminal: Terminal) -> None:
+    (tmp_path / "huge").write_bytes(b"x" * 300_000)
+    code, _, err = terminal("judge", "--result", str(tmp_path / "huge"))
+    assert code == 2
+    assert "bytes" in err
+
+
+# The texts
+
+
+def test_the_judge_reads_and_runs_and_nothing_else() -> None:
+    text = (ROOT / "agents" / "judge.md").read_text(encoding="utf-8")
+    (tools,) = re.findall(r"^tools: (.+)$", text, re.M)
+    assert tools.split(", ") == ["Read", "Grep", "Glob", "Bash"]
+    assert "skill-fragments/ralph/judge-protocol.md" in text
+
+
+def test_the_form_the_judge_is_taught_is_one_that_counts() -> None:
+    from omo.ralph.answers import read
+
+    text = (ROOT / "agents" / "judge.md").read_text(encoding="utf-8")
+    said = read(text)
+    assert {key: one.result for key, one in said.answers.items()} == {("C1", "clear"): "fail"}
+    assert len(said.challenges) == 1
