@@ -13,7 +13,7 @@ import yaml
 
 from omo.cli.main import build_parser
 from omo.errors import BadInput
-from omo.ralph import cache, criteria, exec_gate, phase_proof, starting, transitions, wording
+from omo.ralph import cache, criteria, exec_gate, phase_proof, transitions, wording
 from omo.ralph.judging import EXIT_CODES
 from omo.ralph.next_step import ENDS
 
@@ -156,10 +156,10 @@ def test_the_page_tells_every_end() -> None:
     ("path", "said", "number"),
     [
         (SKILL, r"Under (\d+) changed lines", phase_proof.SMALL_CHANGE),
-        (SKILL, r"--max-iterations N`, (\d+) unless told", starting.DEFAULT_ITERATIONS),
+        (SKILL, r"--max-iterations N`, (\d+) unless told", transitions.DEFAULT_ITERATIONS),
         (SKILL, r"check of more than (\d+) seconds", cache.HEAVY_SECONDS),
         (PAGE, r"fewer than (\d+) lines are changed", phase_proof.SMALL_CHANGE),
-        (PAGE, r"`--max-iterations` \((\d+)\)", starting.DEFAULT_ITERATIONS),
+        (PAGE, r"`--max-iterations` \((\d+)\)", transitions.DEFAULT_ITERATIONS),
         (PAGE, r"takes more than (\d+) seconds", cache.HEAVY_SECONDS),
     ],
 )
