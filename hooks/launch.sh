@@ -117,14 +117,14 @@ is_powershell() {
     esac
 }
 
-# In what the tool is given, that is: a directory may well be called so.
+# omo, or where its state is. In what the tool is given, that is: a directory may well be called so.
 names_omo() {
     case $input in
-    *'"tool_input"'*omo*) ;;
+    *'"tool_input"'*omo* | *'"tool_input"'*sisyphus*) ;;
     *) return 1 ;;
     esac
     case ${input#*'"tool_input"'} in
-    *omo*) return 0 ;;
+    *omo* | *sisyphus*) return 0 ;;
     *) return 1 ;;
     esac
 }

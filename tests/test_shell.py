@@ -240,6 +240,6 @@ def test_a_variable_is_known_while_the_text_says_so() -> None:
     assert words == [["x", "x/y", "z"], ["$A"], ["{1,2}"], ["$A"]]
 
 
-def test_what_could_not_be_read_is_kept_line_by_line() -> None:
-    assert shell.read("ls\necho )( a").unread == ["echo )( a"]
+def test_a_text_that_could_not_be_read_throughout_is_kept_whole() -> None:
+    assert shell.read("ls\necho )( a").unread == ["ls\necho )( a"]
     assert shell.read("ls; echo 'fine'").unread == []

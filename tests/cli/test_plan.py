@@ -51,14 +51,19 @@ def test_every_defect_is_shown_with_its_line(shell: Shell) -> None:
     put(shell, text)
     ran = shell.agent("plan", "validate", "plan.md", "--json")
     assert ran.code == 3
+    sound = {"ok", "plan", "digest", "version", "legacy_plan", "legacy_synthesis", "steps", "defects", "advisories"}
+    assert ran.json.keys() == {*sound, "error"}
+    assert (ran.json["ok"], ran.json["steps"], ran.json["error"]["code"]) == (False, 2, "refused")
     details = ran.json["error"]["details"]
+    assert details == ran.json["defects"]
     assert [(one["code"], text.splitlines()[one["line"] - 1].strip()) for one in details] == [
         ("on-failure", "- On failure: panic"),
         ("count", "min_file_count: 9"),
     ]
     spoken = shell.agent("plan", "validate", "plan.md")
     assert spoken.code == 3
-    assert all(f"  - line {one['line']}: {one['message']}" in spoken.err for one in details)
+    assert spoken.err.splitlines()[0] == "omo: plan.md has 2 defects"
+    assert all(spoken.err.count(f"  - line {one['line']}: {one['message']}") == 1 for one in details)
     assert "fix: mend the plan, then omo plan validate plan.md" in spoken.err
 
 
@@ -92,13 +97,15 @@ def test_the_brief_makes_the_host_listen_until_the_verdict_is_recorded(shell: Sh
     assert not shell.row()["awaits"]
 
 
-def test_a_verdict_from_a_file_is_recorded_and_shown_as_reduced(shell: Shell) -> None:
+def test_a_verdict_from_a_file_is_recorded_as_reduced_and_does_not_clear_the_plan(shell: Shell) -> None:
     put(shell, plan_text())
     shell.write("said.md", answer(plan_text()))
     ran = shell.agent("plan", "critique", "plan.md", "--result", "said.md", "--json")
-    assert (ran.code, ran.json["clean"], ran.json["independence"]) == (0, True, "reduced")
+    assert (ran.code, ran.json["clean"], ran.json["cleared"]) == (3, True, False)
+    assert ran.json["independence"] == "reduced"
     assert "no hook saw" in ran.err
-    assert critique.clean(shell.state, ran.json["digest"])
+    assert "--unreviewed REASON" in ran.err
+    assert not critique.clean(shell.state, ran.json["digest"])
 
 
 def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(shell: Shell) -> None:
@@ -108,6 +115,7 @@ def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(shell: Shell) -
     ran = shell.user("plan", "critique", "plan.md", "--result", "said.md")
     assert ran.code == 3
     assert "line 7: blocking, verify: it would pass anyway" in ran.out
+    assert "because: 1 blocking finding; the critic's verdict is 'findings'\n" in ran.out
     assert not critique.clean(shell.state, parse(plan_text(), "plan.md").digest)
 
 

@@ -126,8 +126,7 @@ def test_a_failed_step_is_reported_and_the_user_is_told(planned: Shell) -> None:
         (("recover", "other.md"), 3, "is not what plan session"),
         (("skip", "1", "--reason", "it would be convenient"), 3, "may not be skipped"),
         (("start", "plan.md", "--unreviewed", WHY), 3, "is under way"),
-        (("start", "nowhere.md"), 2, "nowhere.md"),
-        (("start", "../outside.md"), 2, "outside"),
+        (("start", "nowhere.md"), 3, "is under way"),
     ],
 )
 def test_what_is_refused_says_why_and_what_to_do(planned: Shell, argv: tuple[str, ...], code: int, said: str) -> None:
@@ -137,6 +136,59 @@ def test_what_is_refused_says_why_and_what_to_do(planned: Shell, argv: tuple[str
     assert ran.code == code
     assert said in ran.err
     assert "fix:" in ran.err
+
+
+@pytest.mark.parametrize("spec", ["nowhere.md", "../outside.md"])
+def test_a_spec_that_is_not_there_is_not_started(planned: Shell, spec: str) -> None:
+    (planned.project.parent / "outside.md").write_text("# x\n")
+    ran = planned.agent("plan", "start", spec)
+    assert ran.code == 2
+    assert spec.removeprefix("../") in ran.err
+
+
+def test_a_dead_clients_session_is_ended_by_the_user_and_recovered_from_a_new_one(planned: Shell) -> None:
+    start(planned)
+    carry_out(planned.project, 1)
+    other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
+    ran = planned.run(other, "plan", "recover", "plan.md")
+    assert ran.code == 3
+    assert f"--session {SESSION} --abandon" in ran.err
+    ran = planned.user("plan", "finish", "--session", SESSION, "--abandon", "that client is gone")
+    assert "omo plan recover plan.md" in ran.out
+    assert "omo plan recover plan.md" in planned.run(other, "plan", "start", "plan.md", "--unreviewed", WHY).err
+    ran = planned.run(other, "plan", "recover", "plan.md", "--json")
+    assert (ran.code, ran.json["missing"], ran.json["depth"]) == (0, [2, 3, 4, 5], 1)
+    assert "fence" in planned.row("other")["work"]["ultraplan"]
+    command = ran.json["next"]["command"].split()
+    assert planned.run(other, *command[1:]).code == 0
+    for number in (2, 3, 4, 5):
+        carry_out(planned.project, number)
+    assert planned.run(other, "plan", "finish").code == 0
+    assert planned.row()["work"]["ultraplan"]["state"] == "done"
+
+
+def test_the_marks_of_an_older_plan_are_shown_everywhere(planned: Shell) -> None:
+    (planned.project / "old.md").write_text(plan_text(1, version="1.6", step1={"manifest": None}))
+    commit(planned.project, "docs: an older plan")
+    assert planned.agent("plan", "start", "old.md").code == 0
+    assert planned.agent("plan", "status", "--json").json["legacy"] is True
+    assert "before 1.7" in planned.agent("plan", "finish").out
+
+
+def test_a_skipped_step_is_told_with_the_verdict_and_counts_are_those_of_the_audit(planned: Shell) -> None:
+    start(planned)
+    for number in (1, 3, 4):
+        carry_out(planned.project, number)
+    planned.agent("plan", "skip", "5", "--reason", "the last part is not needed")
+    spec = planned.agent("plan", "recover", "--json").json["spec"]
+    start(planned, spec)
+    carry_out(planned.project, 2)
+    shown = planned.agent("plan", "status").out
+    assert "audit pass, 1 skipped" in shown
+    assert "4 of 5 steps have passed" in shown
+    assert planned.row()["work"]["ultraplan"]["total"] == 5
+    assert "Audit: pass, 1 skipped" in planned.agent("plan", "finish").out
+    assert "Verdict: pass, 1 skipped" in planned.agent("plan", "audit", "plan.md").out
 
 
 def test_an_agent_ends_only_its_own_session(planned: Shell) -> None:

@@ -70,6 +70,7 @@ def test_edits_stay_inside_the_fence(host: Host, tool: str) -> None:
         *("~/.ssh/config", "~/.aws/credentials", "~/.gnupg/x", "src/.env", "src/.env.production"),
         *("~/.zshrc", "~/.bashrc", "~/.profile", "~/.bash_profile", "~/.zprofile", "~/.config/fish/config.fish"),
         *(".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/x.sh", "~/.claude/settings.json"),
+        *("src/id_rsa", "src/id_ed25519_x", "src/a.pem", "src/a.key", "src/prod.env"),
         *(".mcp.json", "src/.MCP.JSON", ".pre-commit-config.yaml", "/etc/crontab"),
     ],
 )
@@ -79,7 +80,16 @@ def test_what_no_plan_may_change_even_if_its_fence_says_so(host: Host, path: str
 
 
 @pytest.mark.parametrize(
-    "path", ["src/.env.example", "src/settings.json", ".github/x.yml", ".gitignore", "src/hooks/a.py"]
+    "path",
+    [
+        "src/.env.example",
+        "src/prod.env.example",
+        "src/id_rsa.pub",
+        "src/settings.json",
+        ".github/x.yml",
+        ".gitignore",
+        "src/hooks/a.py",
+    ],
 )
 def test_what_only_looks_like_it_may_be_changed(host: Host, path: str) -> None:
     open_fence(host, fence={"touch": ["**"], "never": [], "root": str(host.project)})
@@ -192,6 +202,35 @@ def test_without_a_fence_nothing_changes(host: Host) -> None:
         bash(host, command).assert_silent()
         powershell(host, command).assert_silent()
     write(host, "README.md").assert_silent()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("rm -r .sisyphus", "rm -rf .sisyphus/cc-omo", "mv .sisyphus x", "find .sisyphus -type f | xargs rm"),
+        *(
+            "echo {} > .sisyphus/cc-omo/events.jsonl",
+            "cd .sisyphus && rm cc-omo/events.jsonl",
+        ),
+        *("sed -i s/a/b/ .sisyphus/cc-omo/events.jsonl", "cp x .sisyphus/omo.json", "D=.sisyphus; rm -r $D/cc-omo"),
+    ],
+)
+def test_own_state_is_kept_from_the_shell_while_work_is_open(host: Host, command: str) -> None:
+    host.prompt("ulw x")
+    assert "omo's own state" in denied(bash(host, command))
+    bash(host, command, session_id="another").assert_silent()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("cat .sisyphus/cc-omo/events.jsonl", "cp .sisyphus/cc-omo/events.jsonl /tmp/e", "ls .sisyphus; rm -rf build"),
+        *("echo x > .sisyphus/notes.md", "git commit -m 'rm -r .sisyphus'", "echo x > .env # .sisyphus"),
+    ],
+)
+def test_reading_it_or_writing_beside_it_is_not(host: Host, command: str) -> None:
+    host.prompt("ulw x")
+    bash(host, command).assert_silent()
 
 
 # A refusal that is repeated.

@@ -74,7 +74,12 @@ class Desk:
         found = list(criteria) or [criterion(1), criterion(2)]
         return self.write(name, json.dumps({"criteria": found}))
 
-    def start(self, *criteria: Any, by: str = "agent", session: str = "", **options: Any) -> Started:
+    def start(
+        self, *criteria: Any, by: str = "agent", session: str = "", same_turn: bool = False, **options: Any
+    ) -> Started:
+        """In a new turn: Stop has shown the user how an earlier run ended."""
+        if not same_turn and self.told(session or self.session).get("told") is False:
+            self.turn_ends(session or self.session)
         return starting.start(self.run(by=by, session=session), self.criteria_file(*criteria), **options)
 
     def execute(self, **whose: str) -> Executed:
@@ -185,6 +190,9 @@ class Desk:
             now=self.now,
             wait=5.0,
         )
+
+    def turn_ends(self, whose: str = "s1") -> None:
+        self.change_row(session.told, session=whose)
 
     def cancel(self) -> None:
         self.change_row(lambda row: session.cancel(row, reason="user", now=self.now))

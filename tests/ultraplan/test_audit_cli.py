@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -149,3 +150,56 @@ def test_a_plan_of_before_is_audited_by_what_its_prose_says(tmp_path: Path, caps
     carry_out(typed.root, 1)
     code, found = typed.audit("--base", typed.base)
     assert (code, [one["status"] for one in found["steps"]]) == (3, ["pass", "missing"])
+
+
+def test_an_edited_plan_is_audited_by_the_copy_that_was_started(typed: Typed) -> None:
+    start(typed)
+    carry_out(typed.root, 1)
+    (typed.root / "plan.md").write_text(plan_text(steps=1))
+    for more in ((), ("--base", typed.base)):
+        code, found = typed.audit(*more)
+        assert (code, [one["step"] for one in found["steps"]]) == (3, [1, 2, 3])
+        assert "edited after start" in found["edited"]
+    _, said = typed.omo("plan", "audit", "plan.md")
+    assert said.startswith("Note: plan.md was edited after start")
+
+
+def test_an_edited_plan_never_passes_from_a_base_of_ones_own(typed: Typed) -> None:
+    start(typed)
+    for number in (1, 2, 3):
+        carry_out(typed.root, number)
+    (typed.root / "plan.md").write_text(plan_text(steps=1))
+    assert typed.audit()[0] == 0
+    code, found = typed.audit("--base", typed.base)
+    assert (code, found["ok"]) == (3, False)
+
+
+def test_an_edited_plan_of_several_sessions_names_their_specs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = Typed(project(tmp_path, plan_text(steps=2, sessions=[[1], [2]])), capsys)
+    typed.omo("plan", "decompose", "plan.md", "--out", "specs")
+    start(typed, "specs/session-1.md")
+    (typed.root / "plan.md").write_text(plan_text(steps=1))
+    code, said = typed.omo("plan", "audit", "plan.md", "--base", typed.base)
+    assert code == 3
+    assert "omo plan audit specs/session-1.md" in said
+
+
+def test_what_was_never_noted_is_told_only_where_something_was(typed: Typed) -> None:
+    start(typed)
+    carry_out(typed.root, 1)
+    assert "never noted" not in typed.omo("plan", "audit", "plan.md")[1]
+    typed.omo("plan", "status")
+    carry_out(typed.root, 2)
+    assert "proven, never noted: 2" in typed.omo("plan", "audit", "plan.md")[1]
+
+
+def test_in_a_copy_of_the_project_the_audit_says_whose_run_it_is(
+    typed: Typed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start(typed)
+    copied = Typed(shutil.copytree(typed.root, typed.root.parent / "copy"), capsys)
+    code, said = copied.omo("plan", "audit", "plan.md")
+    assert code == 3
+    assert f"belongs to {typed.root}" in said

@@ -50,6 +50,12 @@ def hear(root: Path, message: str, agent: str = "omo:critic", session: str = SES
     on_subagent_stop.handle(event, World(event, {}, str(root), NOW))
 
 
+def said_by_critic(root: Path, place: critique.Place, message: str, document: Document = PLAN) -> critique.Recorded:
+    critique.await_critic(place)
+    hear(root, message)
+    return critique.record(place, document, None)
+
+
 def test_what_the_host_heard_from_the_critic_is_recorded_with_full_independence(
     root: Path, place: critique.Place
 ) -> None:
@@ -112,44 +118,88 @@ def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: critiqu
 
 
 def test_the_newest_verdict_on_a_text_counts(root: Path, place: critique.Place) -> None:
-    critique.record(place, PLAN, answer())
-    critique.record(place, PLAN, answer(verdict="findings", findings=[BLOCKING]))
+    assert said_by_critic(root, place, answer()).is_cleared
+    assert not said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING])).is_cleared
     assert not critique.clean(place.state, PLAN.digest)
-    critique.record(place, EDITED, answer(EDITED))
+    assert said_by_critic(root, place, answer(EDITED), EDITED).is_cleared
     assert critique.clean(place.state, EDITED.digest)
     assert not critique.clean(place.state, PLAN.digest)
+
+
+def test_a_file_overrules_no_verdict_that_was_seen(root: Path, place: critique.Place) -> None:
+    said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING]))
+    done = critique.record(place, PLAN, answer())
+    assert (done.verdict.is_clean, done.independence, done.is_cleared) == (True, "reduced", False)
+    assert not critique.clean(place.state, PLAN.digest)
+    row = critique.latest(place.state, PLAN.digest)
+    assert row is not None
+    assert (row["clean"], row["independence"]) == (False, "full")
+
+
+def test_a_file_does_not_take_back_a_clean_verdict_that_was_seen(root: Path, place: critique.Place) -> None:
+    said_by_critic(root, place, answer())
+    critique.record(place, PLAN, answer(verdict="findings", findings=[BLOCKING]))
+    assert critique.clean(place.state, PLAN.digest)
+
+
+def test_a_clean_file_alone_clears_nothing(root: Path, place: critique.Place) -> None:
+    assert not critique.record(place, PLAN, answer()).is_cleared
+    assert not critique.clean(place.state, PLAN.digest)
+
+
+def test_an_earlier_word_of_the_critic_cannot_be_picked(root: Path, place: critique.Place) -> None:
+    critique.await_critic(place)
+    hear(root, answer())
+    hear(root, answer(verdict="findings", findings=[BLOCKING]))
+    with pytest.raises(Refused, match=r"spoken about this text of .* again"):
+        critique.record(place, PLAN, answer())
+    assert not critique.record(place, PLAN, None).is_cleared
+
+
+def test_damaging_the_journal_does_not_let_a_file_in(root: Path, place: critique.Place) -> None:
+    said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING]))
+    Path(critique.reviews(place.state).path).write_text("")
+    assert not critique.record(place, PLAN, answer()).is_cleared
 
 
 def test_a_journal_that_was_edited_is_not_believed_and_the_next_verdict_begins_anew(
     root: Path, place: critique.Place
 ) -> None:
-    critique.record(place, PLAN, answer(verdict="findings", findings=[BLOCKING]))
+    said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING]))
     path = Path(critique.reviews(place.state).path)
     path.write_text(
         path.read_text().replace('"clean": false', '"clean": true').replace('"clean":false', '"clean":true')
     )
     assert not critique.clean(place.state, PLAN.digest)
-    critique.record(place, PLAN, answer())
+    said_by_critic(root, place, answer())
     assert critique.clean(place.state, PLAN.digest)
 
 
 @pytest.mark.parametrize(
-    ("changes", "is_clean"),
+    ("changes", "reasons"),
     [
-        ({}, True),
-        ({"findings": [ADVISORY]}, True),
-        ({"dimensions": {**PASSED, "size": "concern"}}, True),
-        ({"verdict": "findings"}, False),
-        ({"findings": [BLOCKING]}, False),
-        ({"dimensions": {**PASSED, "order": "fail"}}, False),
-        ({"dimensions": {**PASSED, "manifest-quality": "concern"}}, False),
+        ({}, []),
+        ({"findings": [ADVISORY]}, []),
+        ({"dimensions": {**PASSED, "size": "concern"}}, []),
+        ({"verdict": "findings"}, ["the critic's verdict is 'findings'"]),
+        ({"findings": [BLOCKING]}, ["1 blocking finding"]),
+        ({"dimensions": {**PASSED, "order": "fail"}}, ["order fails"]),
+        (
+            {"dimensions": {**PASSED, "manifest-quality": "concern"}},
+            ["manifest-quality is a concern and has to pass"],
+        ),
+        (
+            {"verdict": "findings", "findings": [BLOCKING, BLOCKING], "dimensions": dict.fromkeys(PASSED, "fail")},
+            [*(f"{name} fails" for name in PASSED), "2 blocking findings", "the critic's verdict is 'findings'"],
+        ),
     ],
 )
-def test_clean_needs_the_word_no_blocking_finding_and_strong_manifests(
-    changes: dict[str, Any], is_clean: bool, root: Path, place: critique.Place
+def test_clean_needs_the_word_no_blocking_finding_and_strong_manifests_else_it_says_why(
+    changes: dict[str, Any], reasons: list[str], root: Path, place: critique.Place
 ) -> None:
-    critique.record(place, PLAN, answer(**changes))
-    assert critique.clean(place.state, PLAN.digest) is is_clean
+    done = said_by_critic(root, place, answer(**changes))
+    assert done.verdict.reasons == reasons
+    assert critique.clean(place.state, PLAN.digest) is (not reasons)
 
 
 @pytest.mark.parametrize(

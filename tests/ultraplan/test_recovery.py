@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.ultraplan import parser, recovery
 from omo.ultraplan.run import find_base, record_of
-from tests.ultraplan.plan_desk import Desk, desk
+from tests.ultraplan.plan_desk import WHY, Desk, desk
 from tests.ultraplan.plans import carry_out, commit, git
 
 
@@ -236,4 +237,156 @@ def test_a_file_of_the_project_may_be_named_for_it(tmp_path: Path) -> None:
     (here.root / "src/part3.py").write_text("def part3():\n    return 3\n")
     git(here.root, "add", "src")
     git(here.root, "commit", "-q", "-m", "feat(part3): add part 3")
+    assert here.finish().exit_code == 0
+
+
+# after a run was given up
+
+
+def go_on(here: Desk, *missing: int) -> None:
+    """As Next says: recover, start what it writes, carry it out, finish."""
+    written = recovery.recover(recovery.chosen(here.run(), here.root / "plan.md"))
+    assert written.missing == list(missing)
+    here.start(written.spec, unreviewed="")
+    for number in missing:
+        carry_out(here.root, number)
+    assert here.finish().exit_code == 0
+
+
+def test_an_abandoned_session_with_steps_done_goes_on_by_recovery(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    following = here.abandon().next
+    assert following.command.startswith("omo plan recover plan.md")
+    assert here.status()[1] == following
+    with pytest.raises(Refused) as refused:
+        here.start()
+    assert "omo plan recover plan.md" in refused.value.fix
+    go_on(here, 3)
+
+
+def test_abandoned_with_nothing_done_it_is_started_again(tmp_path: Path) -> None:
+    here = desk(tmp_path, 2)
+    here.start()
+    assert here.abandon().next.command == "omo plan start plan.md"
+    here.start()
+
+
+def test_abandoned_with_nothing_missing_there_is_only_the_audit(tmp_path: Path) -> None:
+    here = left_out(tmp_path, 2, ())
+    here.abandon()
+    assert "omo plan audit plan.md" in here.status()[1].why
+    with pytest.raises(Refused, match="is missing") as refused:
+        here.recover()
+    assert "omo plan audit" in refused.value.fix
+
+
+def test_a_history_that_was_rewritten_ends_in_a_recovery_that_says_so(tmp_path: Path) -> None:
+    here = left_out(tmp_path, 3, (3,))
+    here.status()
+    git(here.root, "checkout", "-q", "--orphan", "anew")
+    git(here.root, "commit", "-q", "-m", "chore: begin again")
+    assert "omo plan recover plan.md" in here.status()[1].command
+    here.abandon()
+    go_on(here, 3)
+    assert (here.record().depth, here.record().end) == (1, "pass")
+    assert any("could not be audited any more" in one for one in here.record().overrides)
+
+
+def test_a_damaged_ledger_ends_in_a_recovery_that_says_so(tmp_path: Path) -> None:
+    here = left_out(tmp_path, 3, (3,))
+    here.status()
+    here.damage()
+    assert "omo plan recover plan.md" in here.status()[1].command
+    here.abandon()
+    go_on(here, 3)
+    assert any("changed by hand" in one for one in here.record().overrides)
+
+
+def test_a_recovery_after_a_violation_is_not_got_by_giving_up(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    (here.root / "infra").mkdir()
+    (here.root / "infra/main.tf").write_text("x\n")
+    commit(here.root, "chore: slip")
+    here.abandon()
+    with pytest.raises(Refused, match="never recovered"):
+        here.recover()
+
+
+def test_a_recovery_that_never_began_is_counted_once(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    assert here.recover().depth == 1
+    here.abandon()
+    assert here.recover().depth == 1
+
+
+def test_what_a_begun_recovery_took_over_is_not_recovered_again(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    first = here.record().run
+    here.start(here.recover().spec)
+    with pytest.raises(Refused, match="goes on as") as refused:
+        recovery.recover(here.run(named=first))
+    assert here.record().run in refused.value.fix
+
+
+# until the recovery begins
+
+
+def test_the_fence_stays_up_until_the_recovery_replaces_it(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    written = here.recover()
+    assert here.told()["fence"]["touch"] == ["src/**", "tests/**"]
+    here.status()
+    assert here.told()["fence"]
+    other = here.root / "other.md"
+    other.write_text((here.root / "plan.md").read_text().replace("part", "piece"))
+    with pytest.raises(Refused, match="is under way") as refused:
+        here.start(other)
+    assert f"omo plan start {written.spec}" in refused.value.fix
+    other.unlink()
+    here.start(written.spec, session="s2")
+    assert "fence" not in here.told("s1")
+    assert here.told("s2")["fence"]
+
+
+def test_giving_a_recovered_run_up_takes_its_fence_down(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    here.recover()
+    here.abandon()
+    assert "fence" not in here.told()
+
+
+def test_a_recovery_needs_no_second_override_and_tells_the_first(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    here.start(here.recover().spec, unreviewed="")
+    assert any(WHY in one for one in here.record().overrides)
+    assert WHY in here.finish().report
+
+
+# the project's place
+
+
+def test_a_moved_project_takes_its_session_along(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    os.rename(here.root, tmp_path / "moved")
+    there = Desk(tmp_path / "moved", now=here.now)
+    at, following = there.status()
+    assert (at.missing, following.step) == ([3], 3)
+    assert there.told()["fence"]["root"] == str(tmp_path / "moved")
+    carry_out(there.root, 3)
+    assert there.finish().exit_code == 0
+
+
+def test_a_copy_never_audits_the_original(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    shutil.copytree(here.root, tmp_path / "copy")
+    carry_out(here.root, 3)
+    there = Desk(tmp_path / "copy", now=here.now)
+    at, following = there.status()
+    assert at.audit is None
+    assert str(here.root) in following.why
+    assert there.finish().exit_code == 4
+    with pytest.raises(Refused, match="belongs to"):
+        there.start()
+    there.abandon()
+    go_on(there, 3)
     assert here.finish().exit_code == 0

@@ -135,6 +135,17 @@ def test_a_clean_critique_of_exactly_this_text_lets_it_start(tmp_path: Path) -> 
     assert here.start(unreviewed="").record.overrides == []
 
 
+def test_a_clean_verdict_that_no_hook_saw_does_not_let_it_start(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    digest = parser.load(here.root / "plan.md", here.root).digest
+    row = {"kind": "critique", "digest": digest, "clean": True, "independence": "reduced"}
+    critique.reviews(here.state).change(lambda rows: (None, [row]), actor="agent", now=here.now, wait=5.0)
+    with pytest.raises(Refused, match="only a file that no hook saw") as refused:
+        here.start(unreviewed="")
+    assert "--unreviewed REASON" in refused.value.fix
+    assert here.start(unreviewed="the user read it instead").record.overrides
+
+
 def test_a_plan_that_changed_after_its_critique_is_refused(tmp_path: Path) -> None:
     here = desk(tmp_path)
     record_critique(here)
@@ -186,6 +197,47 @@ def test_the_escape_hatch_releases_stop_and_leaves_the_fence(tmp_path: Path) -> 
     here.abandon(by="user")
     assert "fence" not in here.told()
     assert here.row()["stopContinuation"]["disabled"] is True
+
+
+def test_a_second_start_says_what_is_under_way_before_it_reads_the_spec(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    here.start()
+    carry_out(here.root, 1)
+    with pytest.raises(Refused, match="is under way"):
+        here.start()
+
+
+# the order of sessions
+
+
+def in_order(tmp_path: Path) -> tuple[Desk, Path, Path]:
+    text = plan_text(2, sessions=[[1], [2]], touch=None, step2={"Depends on": "Step 1"})
+    here = Desk(project(tmp_path, text))
+    first, second = decompose(here.root)
+    return here, first, second
+
+
+def test_a_session_waits_for_what_it_depends_on(tmp_path: Path) -> None:
+    here, first, second = in_order(tmp_path)
+    with pytest.raises(Refused, match="depends on session 1") as refused:
+        here.start(second)
+    assert "--out-of-order" in refused.value.fix
+    here.start(first)
+    carry_out_only(here.root, 1)
+    here.finish()
+    assert here.start(second).record.steps == (2,)
+
+
+def test_out_of_order_needs_a_reason_that_is_told(tmp_path: Path) -> None:
+    here, _, second = in_order(tmp_path)
+
+    def begin(reason: str) -> None:
+        starting.start(here.run(), second, unreviewed=WHY, environ={}, out_of_order=reason)
+
+    with pytest.raises(Refused, match="at least 10"):
+        begin("because")
+    begin("session 1 is done elsewhere")
+    assert any("session 1 is done elsewhere" in one for one in here.record().overrides)
 
 
 # what a spec is held to
@@ -465,6 +517,36 @@ def test_the_audit_is_told_where_the_work_began_and_what_was_skipped(tmp_path: P
     carry_out(here.root, 1)
     assert find_base(here.state, plan) == base
     assert list(find_skipped(here.state, plan)) == [2]
+
+
+# ends, and what is told on the way
+
+
+def test_a_closed_session_takes_no_failure(tmp_path: Path) -> None:
+    here = desk(tmp_path, 1)
+    here.start()
+    carry_out(here.root, 1)
+    here.finish()
+    with pytest.raises(Refused, match="already ended"):
+        here.finish(1, "it broke afterwards", "nothing at all so far")
+
+
+def test_what_is_never_touched_names_the_first_commit_and_is_not_to_be_taken_back(tmp_path: Path) -> None:
+    here = desk(tmp_path, 1)
+    here.start()
+    (here.root / "infra").mkdir()
+    (here.root / "infra/main.tf").write_text("x\n")
+    first = commit(here.root, "chore: slip")
+    git(here.root, "revert", "--no-edit", "HEAD")
+    following = here.status()[1]
+    assert first[:7] in following.why
+    assert "take it back" not in following.why
+
+
+def test_what_stop_reads_says_where_the_commits_are_counted(tmp_path: Path) -> None:
+    here = desk(tmp_path, 1)
+    here.start()
+    assert here.told()["next"].endswith("(omo plan status counts the commits)")
 
 
 # every state leads on

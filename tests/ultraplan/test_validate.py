@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from omo.ultraplan.document import Defect
 from omo.ultraplan.parser import parse
 from omo.ultraplan.validate import refusing, validate
-from tests.ultraplan.plans import carry_out, plan_text, project, step_text
+from tests.ultraplan.plans import carry_out, manifest_text, plan_text, project, step_text
 
 OTHER = "feat(other): something else"
 
@@ -169,9 +170,83 @@ def test_a_commit_pattern_that_names_the_step_is_fine(pattern: str, root: Path) 
     assert found(plan_text(2, step1={"manifest": {"commit_message_pattern": pattern}}), root) == []
 
 
-def test_one_pattern_for_every_step_is_advised_against(root: Path) -> None:
-    steps = {f"step{number}": {"manifest": {"commit_message_pattern": "^feat"}} for number in (1, 2, 3)}
-    assert advised(plan_text(3, **steps), root) == ["pattern"]
+@pytest.mark.parametrize("pattern", ["^feat", r"^feat\(part"])
+def test_one_beginning_for_steps_with_other_paths_is_only_advised_against(pattern: str, root: Path) -> None:
+    steps = {f"step{number}": {"manifest": {"commit_message_pattern": pattern}} for number in (1, 2, 3)}
+    assert (codes(plan_text(3, **steps), root), advised(plan_text(3, **steps), root)) == ([], ["pattern"])
+
+
+@pytest.mark.parametrize("pattern", ["add part", "part", r"feat\(part\d\):"])
+def test_a_pattern_from_anywhere_that_another_steps_commit_matches_is_refused(pattern: str, root: Path) -> None:
+    text = plan_text(3, step2={"manifest": {"commit_message_pattern": pattern}})
+    (defect,) = found(text, root)
+    assert (defect.code, text.splitlines()[defect.line - 1].strip()) == (
+        "pattern",
+        f"commit_message_pattern: '{pattern}'",
+    )
+    assert "step 1, 3" in defect.message
+
+
+def test_a_shared_beginning_is_refused_where_the_paths_do_not_tell_the_steps_apart(root: Path) -> None:
+    both = {"expected_paths": ["src/part1.py", "src/part2.py"], "min_file_count": 2}
+    steps = {"step1": {"manifest": {"commit_message_pattern": "^feat"}}, "step2": {"manifest": both}}
+    assert [(one.code, "step 1:" in one.message) for one in found(plan_text(2, **steps), root)] == [("pattern", True)]
+    turned = {"step1": {}, "step2": {"manifest": {**both, "commit_message_pattern": "^feat"}}}
+    assert codes(plan_text(2, **turned), root) == []
+
+
+def test_steps_of_other_sessions_are_no_rivals_for_a_commit(root: Path) -> None:
+    steps = {"step1": {"manifest": {"commit_message_pattern": "add part"}}}
+    assert codes(plan_text(2, sessions=[[1], [2]], **steps), root) == []
+    assert codes(plan_text(2, **steps), root) == ["pattern"]
+
+
+@pytest.mark.parametrize("pattern", ["o", "^[A-Z]", "dark|typo", r"\d"])
+def test_a_pattern_that_two_unrelated_commits_match_is_refused(pattern: str, root: Path) -> None:
+    assert codes(plan_text(1, step1={"manifest": {"commit_message_pattern": f"^feat.part1|{pattern}"}}), root) == [
+        "pattern"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("needs", "wrong"), [(["netwrok"], 1), (["git", "gpu"], 1), (["cmd:a/b"], 1), (["git_push", "env:CI"], 0)]
+)
+def test_a_need_that_nobody_can_ask_for_is_a_defect_on_its_line(needs: list[str], wrong: int, root: Path) -> None:
+    text = plan_text(1, needs=needs)
+    line = next(at for at, one in enumerate(text.splitlines(), start=1) if one.startswith("needs:"))
+    assert [(one.code, one.line) for one in found(text, root)] == [("needs", line)] * wrong
+    matter = "---\nplan_version: 1.7\nneeds: " + f"[{', '.join(needs)}]\n---\n" + plan_text(1, version=None)
+    assert [(one.code, one.line) for one in found(matter, root)] == [("needs", 3)] * wrong
+
+
+WRITES = {
+    "Verify": "`python3 src/part1.py > docs/out.txt`",
+    "Checkpoint": '`rm -f infra/old.tf && git add -A && git commit -m "feat(part1): add part 1"`',
+}
+
+
+@pytest.mark.parametrize("field", WRITES)
+def test_a_command_that_the_fence_will_deny_is_a_defect_before_the_work(field: str, root: Path) -> None:
+    text = plan_text(1, step1={field: WRITES[field]})
+    (defect,) = found(text, root)
+    assert (defect.code, text.splitlines()[defect.line - 1]) == ("fence", f"- {field}: {WRITES[field]}")
+    assert found(plan_text(1, touch=("**",), never=(), step1={field: WRITES[field]}), root) == []
+
+
+def test_commands_are_held_against_the_fence_of_their_session(root: Path) -> None:
+    step = {"Verify": WRITES["Verify"]}
+    text = plan_text(1, touch=None, sessions=[[1]], step1=step)
+    assert codes(text, root) == ["fence"], "without lists the fence is what the steps name"
+    assert codes(text.replace("Part 1\n", "Part 1\n\n- Touch: `src/**`, `docs/**`\n", 1), root) == []
+    assert codes(plan_text(1, touch=("**",), never=("docs/**",), sessions=[[1]], step1=step), root) == ["fence"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["python3 src/part1.py > /tmp/out.txt", "python3 src/part1.py 2>&1 | tail -1", "touch src/new.py", "make > $LOG"],
+)
+def test_a_command_that_keeps_to_the_fence_is_fine(command: str, root: Path) -> None:
+    assert found(plan_text(1, step1={"Verify": f"`{command}` → expected: ok"}), root) == []
 
 
 @pytest.mark.parametrize(
@@ -188,6 +263,8 @@ def test_one_pattern_for_every_step_is_advised_against(root: Path) -> None:
         {"Changes": "lorem ipsum dolor"},
         {"Changes": "a format to be decided"},
         {"Reuses": "<path>"},
+        {"Reuses": "`<path>`"},
+        {"Verify": "`python3 -m pytest <file>` → expected: ok"},
         {"Test first": "`{test file}`"},
         {"Files": "`{path}`"},
         {"Files": "`src/<name>.py`"},
@@ -212,6 +289,8 @@ def test_text_that_was_left_to_be_filled_in_is_a_defect(said: dict[str, str], ro
         {"Changes": "replace `TODO:` and `TBD` comments by issues"},
         {"Changes": "the route /users/{id} answers 404; List<T> stays"},
         {"Changes": "reads lines, skips comments... and returns the rest"},
+        {"Changes": "`report <file>` prints one line, `--out {path}` names the target"},
+        {"Verify": "`python3 src/part1.py` → expected: `usage: part1 <file>`"},
         {"title": "Remove the TODO list"},
         {"Files": "`TODO.md`, `src/part1.py`"},
         {"Verify": "`go test ./...` → expected: ok …"},
@@ -260,8 +339,34 @@ def test_a_plan_without_steps_is_refused_even_an_old_one(root: Path) -> None:
 
 
 def test_steps_and_manifests_are_counted(root: Path) -> None:
-    messages = [defect.message for defect in found(plan_text(5, step3={"manifest": None}), root)]
-    assert "5 steps and 4 manifests; every step has exactly one" in messages
+    text = plan_text(5, step3={"manifest": None})
+    line = text[: text.index("### Step 3")].count("\n") + 1
+    assert Defect(line, "manifest-count", "5 steps and 4 manifests; every step has exactly one") in found(text, root)
+
+
+def test_a_manifest_too_many_is_counted_on_its_own_line(root: Path) -> None:
+    text = plan_text(2) + f"\n## Notes\n\n```yaml\n{manifest_text(9)}\n```\n"
+    line = text[: text.index("manifest:", text.index("## Notes"))].count("\n") + 1
+    assert Defect(line, "manifest-count", "2 steps and 3 manifests; every step has exactly one") in found(text, root)
+
+
+@pytest.mark.parametrize("ornament", ["✅", "🚀 ", "[x]", ":rocket:", "1️⃣", "1.", "→", "⚠️ **"])
+def test_an_ornament_before_a_step_is_its_only_defect(ornament: str, root: Path) -> None:
+    text = plan_text(3).replace("### Step 2: Add", f"### {ornament} Step 2: Add")
+    (defect,) = found(text, root)
+    assert (defect.code, defect.line) == ("step-heading", text[: text.index(" Step 2: Add")].count("\n") + 1)
+    assert "`### Step 2: Add part 2`" in defect.message
+
+
+def test_fields_in_bold_without_a_bullet_are_as_good(root: Path) -> None:
+    assert found(bold(plan_text(3)), root) == []
+    text = bold(plan_text(3, step2={"On failure": "panic"}))
+    (defect,) = found(text, root)
+    assert text.splitlines()[defect.line - 1] == "**On failure:** panic"
+
+
+def bold(text: str) -> str:
+    return re.sub(r"^- (?!Touch|Never)([A-Z][\w ]+):", r"**\1:**", text, flags=re.M)
 
 
 def test_a_path_forbidden_by_any_step_of_the_session_cannot_be_expected_by_another(root: Path) -> None:

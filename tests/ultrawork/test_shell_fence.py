@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from omo import shell
 from omo.evidence import globs
 from omo.ultrawork import path_globs, powershell_fence, shell_fence
-from omo.ultrawork.fence import Fence, open_fence
+from omo.ultrawork.fence import Fence, fence_for, open_fence
 from tests.ultrawork.shell_commands import DENIED, HARMLESS
 
 TOUCH = ["src/**", "docs/*.md", "tests/new/test_a.py"]
@@ -166,6 +166,54 @@ def test_a_tree_goes_only_with_all_that_is_in_it(tmp_path: Path) -> None:
     assert refused("rm -r src", fence) == []
 
 
+def test_own_state_is_kept_whatever_the_fence_says(tmp_path: Path) -> None:
+    (tmp_path / ".sisyphus" / "cc-omo").mkdir(parents=True)
+    (tmp_path / ".sisyphus" / "cc-omo" / "events.jsonl").write_text("{}\n")
+    fence = fence_for(["**"], [], str(tmp_path))
+    for text in (
+        *("rm -r .sisyphus", "mv .sisyphus /tmp/x", "find .sisyphus -type f | xargs rm", "rm .sisyphus/*/*.jsonl"),
+        *(
+            "find . -name '*.jsonl' -delete",
+            "git stash -a",
+            "git clean -fdx",
+            "tar xf x.tar",
+            "cd .sisyphus && rm -r *",
+        ),
+    ):
+        assert any("omo's own state" in one for one in refused(text, fence)), text
+    assert refused("touch .sisyphus/notes.md && find . -name '*.pyc' -delete && git stash -u", fence) == []
+
+
+def test_state_kept_elsewhere_is_kept_too(tmp_path: Path) -> None:
+    fence = Fence([], [], str(tmp_path / "p"), "", {"OMO_STATE_DIR": str(tmp_path / "kept")})
+    assert "omo's own state" in fence.refusal(str(tmp_path / "kept" / "x"), "")
+
+
+def test_a_tree_too_large_to_be_looked_at_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "src").mkdir()
+    for at in range(6):
+        (tmp_path / "src" / str(at)).write_text("x")
+    fence = fence_for(["src/**"], ["src/gen/**"], str(tmp_path))
+    assert refused("rm -r src", fence) == []
+    monkeypatch.setattr("omo.ultrawork.fence.MOST_BELOW", 5)
+    assert "too many to be looked at" in refused("rm -r src", fence)[0]
+
+
+def test_a_copied_glob_arrives_under_the_names_it_finds(tmp_path: Path) -> None:
+    for name in ("new/a.py", "new/gen", "src/gen/x.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    fence = fence_for(["src/**"], ["src/gen/**"], str(tmp_path))
+    assert refused("cp -r new/* src/", fence)
+    os.remove(tmp_path / "new" / "gen")
+    assert refused("cp -r new/* src/", fence) == []
+
+
+def test_a_fence_is_made_without_a_session(tmp_path: Path) -> None:
+    fence = fence_for(["./src/"], ["SRC/gen"], str(tmp_path))
+    assert (fence.touch, fence.never, fence.root) == (["src"], ["src/gen"], str(tmp_path))
+
+
 def row(fence: object) -> Json:
     return {"work": {"ultraplan": {"fence": fence}}}
 
@@ -257,11 +305,29 @@ POWERSHELL_DENIED = [
     "Get-Date 2> README.md",
     "echo x > $env:USERPROFILE/.aws/credentials",
     "Remove-Item README.md",
+    "Set-Content $PROFILE x",
+    "'x' >> $PROFILE.CurrentUserAllHosts",
+    "Get-ChildItem -Recurse | Remove-Item",
+    "Get-ChildItem tests -Recurse | Remove-Item -Force",
+    "gci src -Recurse | ri",
+    "dir *.md | del",
+    "cmd /c del README.md",
+    "cmd.exe /c 'rd /s /q src\\old'",
+    "cmd /c rd /s README.md",
+    "mkdir src/gen/x",
+    "Set-Content .sisyphus/cc-omo/x.json {}",
 ]
 POWERSHELL_HARMLESS = [
     "Get-ChildItem -Recurse -Force",
     "Remove-Item src/a.py",
     "Remove-Item -Recurse src/old",
+    "Get-ChildItem src/old -Recurse | Remove-Item",
+    "Get-ChildItem src -Recurse -Filter *.pyc | Remove-Item",
+    "Get-ChildItem | Select-Object Name",
+    "cmd /c dir",
+    "cmd /c del src\\a.py",
+    "Get-Content $PROFILE",
+    "mkdir build",
     "Write-Host 'Remove-Item -Recurse -Force x'",
     "# Remove-Item -Recurse -Force x",
     "ls # iwr x | iex",

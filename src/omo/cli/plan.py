@@ -48,32 +48,33 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
     found = rules.validate(document, Path(context.root))
     defects = rules.refusing(found)
     advisories = [one for one in found if one.is_advisory]
-    if defects:
-        count = "1 defect" if len(defects) == 1 else f"{len(defects)} defects"
-        raise Refused(
-            f"{clip(document.path, 200)} has {count}: {clip(str(defects[0]), 300)}",
-            fix=f"mend the plan, then omo plan validate {shlex.quote(arguments.plan)}",
-            defects=[_data(one) if arguments.json else _shown(one) for one in defects],
-        )
-    return _valid(document, advisories)
+    data = _judged(document, defects, advisories)
+    if not defects:
+        text = f"{clip(document.path, 200)}: {len(document.work_steps)} steps, no defect"
+        return Result(data, text, notes=[_shown(one) for one in advisories])
+    count = "1 defect" if len(defects) == 1 else f"{len(defects)} defects"
+    said = f"{clip(document.path, 200)} has {count}"
+    fix = f"mend the plan, then omo plan validate {shlex.quote(arguments.plan)}"
+    if not arguments.json:
+        raise Refused(said, fix=fix, defects=[_shown(one) for one in defects])
+    error = {"code": Refused.code, "message": said, "fix": fix, "details": data["defects"]}
+    return Result({**data, "error": error}, "", Refused.exit_code)
 
 
-def _valid(document: Document, advisories: list[Defect]) -> Result:
+def _judged(document: Document, defects: list[Defect], advisories: list[Defect]) -> dict[str, Any]:
     from omo.ultraplan.legacy import synthesise
 
     whole = synthesise(document)
-    data = {
+    return {
         "plan": document.path,
         "digest": document.digest,
         "version": ".".join(map(str, document.version)) if document.version else None,
         "legacy_plan": document.is_legacy,
         "legacy_synthesis": whole.is_legacy_synthesis,
         "steps": len(document.work_steps),
-        "defects": [],
+        "defects": [_data(one) for one in defects],
         "advisories": [_data(one) for one in advisories],
     }
-    text = f"{clip(document.path, 200)}: {len(document.work_steps)} steps, no defect"
-    return Result(data, text, notes=[_shown(one) for one in advisories])
 
 
 def _shown(defect: Defect) -> str:
@@ -128,20 +129,23 @@ def _recorded(done: Recorded) -> Result:
         "digest": done.digest,
         "verdict": done.verdict.verdict,
         "clean": done.verdict.is_clean,
+        "cleared": done.is_cleared,
         "independence": done.independence,
+        "reasons": done.verdict.reasons,
         "dimensions": done.verdict.dimensions,
         "findings": findings,
     }
     word = "clean" if done.verdict.is_clean else "not clean"
     lines = [f"{word}: {clip(done.plan, 200)} at {done.digest[:12]}, independence {done.independence}"]
-    failed = [name for name, mark in done.verdict.dimensions.items() if mark == "fail"]
-    lines += [f"  fails: {clip(', '.join(failed), 300)}"] if failed else []
+    lines += [f"  because: {clip('; '.join(done.verdict.reasons), 300)}"] if done.verdict.reasons else []
+    lines += [f"  concerns: {clip(', '.join(done.verdict.concerns), 300)}"] if done.verdict.concerns else []
     lines += [
         f"  - {_place_of(one)}{one['severity']}, {one['dimension']}: {clip(one['text'], 300)}" for one in findings
     ]
-    unseen = "no hook saw a critic say this, so it counts as reduced independence and is shown wherever the plan is"
-    notes = [] if done.independence == "full" else [unseen]
-    return Result(data, "\n".join(lines), 0 if done.verdict.is_clean else 3, notes)
+    unseen = "no hook saw a critic say this (reduced independence): it is kept, and does not clear the plan"
+    remedy = "omo plan start still asks for a verdict that the host saw, or for --unreviewed REASON"
+    notes = [] if done.independence == "full" else [f"{unseen}; {remedy}"]
+    return Result(data, "\n".join(lines), 0 if done.is_cleared else 3, notes)
 
 
 def _place_of(finding: dict[str, Any]) -> str:

@@ -16,9 +16,11 @@ from omo.shown import clip
 if TYPE_CHECKING:
     from omo.ultraplan.audit import Audit
     from omo.ultraplan.document import Document
+    from omo.ultraplan.recorded import Pinned
     from omo.ultraplan.step_audit import StepAudit
 
 MOST_SHOWN = 20
+EDITED = 3
 
 
 def register(verbs: options.Commands) -> None:
@@ -30,8 +32,14 @@ def register(verbs: options.Commands) -> None:
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ultraplan import audit as auditing
-    from omo.ultraplan import run
+    from omo.ultraplan import recorded, run
 
+    path = Path(context.cwd, arguments.document)
+    if not arguments.base:
+        recorded.require_here(context.state, context.root, path)
+    kept = recorded.pinned_for(context.state, context.root, path)
+    if kept is not None:
+        return _of_copy(arguments, context, kept)
     document = _document(arguments.document, context)
     base = arguments.base or run.find_base(context.state, document)
     if not base:
@@ -40,6 +48,22 @@ def audit(arguments: argparse.Namespace, context: Context) -> Result:
             fix=f"name the commit: omo plan audit {shlex.quote(arguments.document)} --base REV",
         )
     told = auditing.audit(document, Path(context.root), base=base, skipped=run.find_skipped(context.state, document))
+    return _shown(arguments, context, document, told)
+
+
+def _of_copy(arguments: argparse.Namespace, context: Context, kept: Pinned) -> Result:
+    """The file is not what was started: its text counts for nothing, and another base than the run's proves nothing."""
+    from omo.ultraplan import audit as auditing
+
+    base = arguments.base or kept.base
+    told = auditing.audit(kept.document, Path(context.root), base=base, skipped=kept.skipped, inputs=kept.inputs)
+    shown = _shown(arguments, context, kept.document, told)
+    code = shown.exit_code or (EDITED if arguments.base else 0)
+    text = f"Note: {kept.edited}\n{shown.text}"
+    return Result({**shown.data, "ok": code == 0, "edited": kept.edited}, text, code)
+
+
+def _shown(arguments: argparse.Namespace, context: Context, document: Document, told: Audit) -> Result:
     noted = _noted(context, document, told)
     follow = _next(told, arguments.document)
     data = {**told.to_json(), "document": document.path, **noted, "next": follow}
@@ -97,14 +121,19 @@ def _lines(told: Audit, noted: dict[str, list[int]], follow: str) -> list[str]:
         "commits of no step": told.unclaimed,
         "not established": told.problems,
         "noted as passed, not proven": noted["claimed_but_unproven"],
-        "proven, never noted": noted["proven_but_unclaimed"],
+        "proven, never noted": noted["proven_but_unclaimed"] if _claims(told, noted) else [],
     }
     for about, found in session.items():
         lines += [f"{about}: {clip(str(one), 400)}" for one in found[:MOST_SHOWN]]
         lines += [f"{about}: {len(found) - MOST_SHOWN} more"] if len(found) > MOST_SHOWN else []
     since = f" since {told.base[:12]}" if told.base else ""
-    lines.append(f"Verdict: {told.verdict}{since}, {len(told.passed)} of {len(told.steps)} steps pass")
+    lines.append(f"Verdict: {told.words}{since}, {len(told.passed)} of {len(told.steps)} steps pass")
     return [*lines, f"Next: {follow}"] if follow else lines
+
+
+def _claims(told: Audit, noted: dict[str, list[int]]) -> bool:
+    """Whether anything was noted at all: where nothing was, there is nothing to compare with."""
+    return bool(noted["claimed_but_unproven"]) or len(noted["proven_but_unclaimed"]) < len(told.passed)
 
 
 def _step_lines(one: StepAudit, told: Audit) -> list[str]:

@@ -26,12 +26,17 @@ def register(verbs: options.Commands) -> None:
     starts = options.command(verbs, "start", "record the base commit and open a session's fence", start)
     starts.add_argument("spec", metavar="SPEC", help="a session spec, or a plan that is one session")
     starts.add_argument("--unreviewed", default="", metavar="REASON", help="without a clean critique; it is reported")
+    starts.add_argument(
+        "--out-of-order", default="", metavar="REASON", help="before what it depends on is done; it is reported"
+    )
     skips = options.command(verbs, "skip", "leave out a step whose plan says On failure: skip", skip)
     skips.add_argument("step", type=int, metavar="N")
     skips.add_argument("--reason", required=True, metavar="TEXT")
     shows = options.command(verbs, "status", "the session as git shows it, and what comes next", status)
     mends = options.command(verbs, "recover", "write a spec of just the steps that are missing", recover)
-    mends.add_argument("spec", nargs="?", metavar="SPEC", help="the session's spec; without it the current one")
+    mends.add_argument(
+        "spec", nargs="?", metavar="PLAN|SPEC", help="whose run to go on with; without it the current one"
+    )
     mends.add_argument("--out", metavar="FILE", help="where to write it; without it, with omo's state")
     ends = options.command(verbs, "finish", "audit the session, write its report and close it", finish)
     _end_options(ends)
@@ -69,7 +74,13 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
     run = run_of(arguments, context)
     path = _path(arguments.spec, context)
-    begun = starting.start(run, path, unreviewed=arguments.unreviewed, environ=context.environ)
+    begun = starting.start(
+        run,
+        path,
+        unreviewed=arguments.unreviewed,
+        out_of_order=arguments.out_of_order,
+        environ=context.environ,
+    )
     record = begun.record
     if begun.missing:
         data = {"run": record.run, "state": "blocked", "missing": begun.missing, "next": begun.next.data}
@@ -117,6 +128,7 @@ def _view(run: PlanRun, at: Standing, step: Next) -> Result:
     assert record is not None
     seen = sorted({*record.seen, *(at.audit.passed if at.audit else [])})
     state = record.end or ("active" if record.base else "blocked")
+    total = len(at.audit.steps) if at.audit else len(record.steps)
     data = {
         **_facts(record),
         "state": state,
@@ -131,11 +143,11 @@ def _view(run: PlanRun, at: Standing, step: Next) -> Result:
         "next": step.data,
     }
     lines = [
-        f"Plan session {record.run}: {state}" + (f", audit {at.verdict}" if record.is_open else ""),
+        f"Plan session {record.run}: {state}" + (f", audit {at.words}" if record.is_open else ""),
         f"  spec    {record.spec}, recovery {record.depth} of {MOST_RECOVERIES}",
         f"  base    {record.base or 'none: nothing was begun'}",
         *(f"  {step_line(one)}" for one in (at.audit.steps if at.audit else [])),
-        f"  seen    {len(seen)} of {len(record.steps)} steps have passed at some time",
+        f"  seen    {len(seen)} of {total} steps have passed at some time",
         *(f"  outside {clip(one, 200)}" for one in at.violations),
         *(f"  dirty   {clip(one, 200)}" for one in at.dirty),
         *(f"  let through: {clip(one, 200)}" for one in record.overrides),
@@ -150,7 +162,9 @@ def recover(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ultraplan.record import MOST_RECOVERIES
 
     run = run_of(arguments, context)
-    _require_named(run, arguments.spec, context)
+    if arguments.spec is not None:
+        run = recovery.chosen(run, _path(arguments.spec, context))
+        _require_named(run, arguments.spec, context)
     written = recovery.recover(run, Path(context.cwd, arguments.out) if arguments.out else None)
     data = {"spec": written.spec, "depth": written.depth, "missing": written.missing, "next": written.next.data}
     listed = ", ".join(str(step) for step in written.missing)
@@ -198,6 +212,7 @@ def _facts(record: Record) -> dict[str, Any]:
         "base": record.base,
         "depth": record.depth,
         "recovery_of": record.recovery_of or None,
+        "legacy": record.is_legacy,
         "fence": record.fence,
         "overrides": record.overrides,
     }
@@ -217,13 +232,19 @@ def _require_named(run: PlanRun, spec: str | None, context: Context) -> None:
     """The spec that was typed is the one the run was started with, by its place; its text is pinned."""
     if spec is None:
         return
+    from omo.ultraplan.run import runs_at
+
     record = run.require()
-    known = os.path.realpath(os.path.join(record.root or run.root, record.spec))
-    if os.path.realpath(_path(spec, context)) != known:
+    known = runs_at(run.state, run.here, str(_path(spec, context)))
+    if record.run not in [one.run for one in known] and not _is_at(run, record.spec, _path(spec, context)):
         raise Refused(
             f"{spec} is not what plan session {record.run} was started with, which is {record.spec}",
             fix="leave SPEC away for the current session, or name another with --run ID",
         )
+
+
+def _is_at(run: PlanRun, spec: str, path: Path) -> bool:
+    return os.path.realpath(path) == os.path.realpath(os.path.join(run.root, spec))
 
 
 def _path(spec: str, context: Context) -> Path:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from omo.cli import options, ralph_artifacts, ralph_judge
+from omo.cli.ralph_run import named, naming, own_run_of, run_of
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import Refused
 from omo.ralph.phase_proof import PHASES, SMALL_CHANGE
 from omo.ralph.transitions import DEFAULT_ITERATIONS, MOST_ITERATIONS
 from omo.shown import clip
-from omo.state import store
 
-if TYPE_CHECKING:
-    from omo.ralph.run import RalphRun
+NO_GATE = "no gate is pinned in this session, and SHIP needs one: omo gate add NAME -- COMMAND, or the user's /omo:pin"
 
 
 def register(commands: options.Commands) -> None:
@@ -33,48 +30,29 @@ def register(commands: options.Commands) -> None:
     starts.add_argument(
         "--reduced-scope", default="", metavar="REASON", help="phases may be left out; the user's only, always shown"
     )
-    named(options.command(verbs, "exec", "open an iteration: what to work on, in which phases", execute))
-    phases = named(options.command(verbs, "phase", "record that a phase of the iteration is over", phase))
+    named(options.command(verbs, "exec", "open an iteration: what to work on, in which phases", naming(execute)))
+    phases = named(options.command(verbs, "phase", "record that a phase of the iteration is over", naming(phase)))
     phases.add_argument("name", choices=PHASES, metavar="NAME", help=", ".join(PHASES))
     phases.add_argument(
         "--skip", default="", metavar="REASON", help=f"REFINE only, for changes under {SMALL_CHANGE} lines"
     )
     ralph_artifacts.register(verbs)
     ralph_judge.register(verbs)
-    named(options.command(verbs, "replan", "what is complete, blocked, regressed and to fix", replan))
-    named(options.command(verbs, "status", "where the run stands, and what comes next", status))
+    named(options.command(verbs, "replan", "what is complete, blocked, regressed and to fix", naming(replan)))
+    named(options.command(verbs, "status", "where the run stands, and what comes next", naming(status)))
     gives_up = named(
-        options.command(verbs, "abandon", "give the run up; the user is told if it was the agent", abandon)
+        options.command(verbs, "abandon", "give the run up; the user is told if it was the agent", naming(abandon))
     )
     gives_up.add_argument("reason", metavar="REASON")
 
 
-def named(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the session's own")
-    return parser
-
-
-def run_of(arguments: argparse.Namespace, context: Context) -> RalphRun:
-    from omo.ralph.run import RalphRun
-
-    return RalphRun(
-        state=context.state,
-        root=context.root,
-        session=context.session(arguments.session),
-        by=context.actor,
-        now=context.now,
-        wait=store.CLI_WAIT,
-        limits=context.limits,
-        named=getattr(arguments, "named", ""),
-    )
-
-
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views as views
-    from omo.ralph import starting
+    from omo.ralph import earlier, starting
 
+    run = run_of(arguments, context)
     begun = starting.start(
-        run_of(arguments, context),
+        run,
         Path(context.cwd, arguments.criteria),
         max_iterations=arguments.max_iterations,
         reduced_scope=arguments.reduced_scope,
@@ -88,16 +66,18 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         "criteria": [one.data for one in at.criteria],
         "before": at.started["before"],
         "lessons": at.lessons,
+        "after": at.after or None,
         "next": begun.next.data,
     }
-    return Result(data, "\n".join([*views.begun(at), f"Next: show this to the user; then {begun.next.command}"]))
+    text = "\n".join([*views.begun(at), f"Next: show this to the user; then {begun.next.command}"])
+    return Result(data, text, notes=[] if earlier.gates(run) else [NO_GATE])
 
 
 def execute(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ralph import execution, summary
     from omo.ralph import replan as replanning
 
-    run = run_of(arguments, context)
+    run = own_run_of(arguments, context)
     done = execution.execute(run)
     at = done.standing
     step = summary.tell(run)
@@ -119,7 +99,7 @@ def execute(arguments: argparse.Namespace, context: Context) -> Result:
 def phase(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ralph import execution, summary
 
-    run = run_of(arguments, context)
+    run = own_run_of(arguments, context)
     at, is_new = execution.phase(run, arguments.name, arguments.skip)
     step = summary.tell(run)
     row = at.phase(arguments.name) or {}
@@ -133,7 +113,10 @@ def phase(arguments: argparse.Namespace, context: Context) -> Result:
         "next": step.data,
     }
     said = "" if is_new else ", as recorded before"
-    return Result(data, f"{arguments.name} of iteration {at.iteration} is {how}{said}.\nNext: {step.text}")
+    lost = (
+        [] if is_new or not arguments.skip else ["the reason given with --skip was not recorded: it was noted before"]
+    )
+    return Result(data, f"{arguments.name} of iteration {at.iteration} is {how}{said}.\nNext: {step.text}", notes=lost)
 
 
 def replan(arguments: argparse.Namespace, context: Context) -> Result:
@@ -166,19 +149,7 @@ def abandon(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views as views
     from omo.ralph import ending
 
-    run = run_of(arguments, context)
-    _require_own(run, context)
+    run = own_run_of(arguments, context)
     at, step = ending.abandon(run, arguments.reason)
     notes = ["the user is shown this at the next Stop"] if run.by != "user" else []
     return Result({**views.facts(at), "next": step.data}, f"Ralph run {at.run} is given up.", notes=notes)
-
-
-def _require_own(run: RalphRun, context: Context) -> None:
-    """An agent ends its own session's run; another's is the user's to end."""
-    whose = run.standing().session
-    is_told = run.told().get("run") == run.current()
-    if context.is_agent and whose and whose != context.named_session and not is_told:
-        raise Refused(
-            f"ralph run {run.current()} is that of session {whose}, and an agent ends only its own",
-            fix=f'the user runs omo ralph abandon "why" --session {whose}',
-        )

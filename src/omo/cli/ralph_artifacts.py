@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from omo.cli import options
+from omo.cli.ralph_run import named, naming, run_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.shown import clip
@@ -16,19 +17,20 @@ if TYPE_CHECKING:
 
 def register(verbs: options.Commands) -> None:
     about = "did the phases of this iteration really happen: 0 all of them, 3 not all; writes nothing"
-    parser = options.command(verbs, "artifacts", about, artifacts)
+    parser = options.command(verbs, "artifacts", about, naming(artifacts))
     parser.add_argument("--newer-than", metavar="ISO", help="leave out what was seen before that moment")
-    parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the session's own")
+    named(parser)
 
 
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.cli.ralph import run_of  # which registers this command
     from omo.ralph import exec_gate
 
     run = run_of(arguments, context)
     standing = run.require_open()
     found = exec_gate.check(run, standing, newer_than=arguments.newer_than)
-    return Result(found.data, _text(found, standing.reduced_scope), 0 if found.ok else 3)
+    carried = [f"It carries on, {standing.after_text}"] if standing.after else []
+    text = "\n".join([_text(found, standing.reduced_scope), *carried])
+    return Result(found.data | {"after": standing.after or None}, text, 0 if found.ok else 3)
 
 
 def _text(found: Found, reduced_scope: str) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli import options
+from omo.cli.ralph_run import named as with_named
+from omo.cli.ralph_run import naming, own_run_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput
@@ -23,23 +25,25 @@ LONGEST_SHOWN = 300
 
 def register(verbs: options.Commands) -> None:
     about = "what to ask the agent omo:judge, with the nonce its answer is known by; at most 3 in an iteration"
-    asking = options.command(verbs, "brief", about, brief)
+    asking = options.command(verbs, "brief", about, naming(brief))
     about = "evaluate every criterion and conclude: 0 pass, 3 fail or partial, 4 not to be told"
-    judging = options.command(verbs, "judge", about, judge)
+    judging = options.command(verbs, "judge", about, naming(judge))
     judging.add_argument(
         "--result",
         metavar="FILE",
         help="the judge's message where no hook could report it (- reads stdin): reduced independence",
     )
     for parser in (asking, judging):
-        parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the session's own")
+        with_named(parser)
 
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.cli.ralph import run_of
     from omo.ralph import brief as briefs
+    from omo.ralph import summary
 
-    asked = briefs.ask(run_of(arguments, context))
+    run = own_run_of(arguments, context)
+    asked = briefs.ask(run)
+    summary.tell(run)  # what is due now is the judgement, not another brief
     data = {
         "nonce": asked.nonce or None,
         "call": asked.call,
@@ -51,12 +55,15 @@ def brief(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def judge(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.cli.ralph import run_of
     from omo.ralph import judging
 
     given = None if arguments.result is None else _message(arguments.result, context)
-    done = judging.judge(run_of(arguments, context), result_text=given)
-    return Result(_data(done), "\n".join(_lines(done)), done.exit_code, done.notes)
+    run = own_run_of(arguments, context)
+    done = judging.judge(run, result_text=given)
+    at = run.standing()
+    carried = [f"It carries on, {at.after_text}"] if at.after else []
+    data = _data(done) | {"after": at.after or None}
+    return Result(data, "\n".join([*_lines(done), *carried]), done.exit_code, done.notes)
 
 
 def _message(named: str, context: Context) -> str:
@@ -112,6 +119,7 @@ def _data(done: Judged) -> dict[str, Any]:
         "criteria": done.criteria,
         "remaining": done.remaining,
         "challenges": done.challenges,
+        "gates": done.gates,
         "unknown_calls": done.attempt,
         "notes": done.notes,
         "next": done.next or None,
@@ -119,16 +127,21 @@ def _data(done: Judged) -> dict[str, Any]:
 
 
 def _lines(done: Judged) -> list[str]:
+    from omo.ralph.judging import UNCOUNTED
+
     lines = [f"Iteration {done.iteration} of {done.max_iterations}: {done.verdict}"]
     lines += [_row(one) for one in done.criteria]
     if done.remaining:
         lines += ["Remaining:", *(_remaining(one) for one in done.remaining)]
     for one in done.challenges:
         lines.append(f"Challenge to {one['criterion']}: {clip(one['text'], LONGEST_SHOWN)}")
+    if done.gates:
+        pinned = ", ".join(f"{one['name']} (pinned by the {one['by']})" for one in done.gates)
+        lines.append(f"Gates: {clip(pinned, LONGEST_SHOWN)}")
     if done.independence != "full":
         lines.append("Independence: reduced (judge-inline-fallback); tell the user")
     if not done.is_closed:
-        lines.append(f"Not judged: call {done.attempt} of {done.most_calls} that could not tell; nothing was counted")
+        lines.append(f"Not judged: call {done.attempt} of {done.most_calls} that could not tell; {UNCOUNTED}")
     return [*lines, f"Next: {done.next}"] if done.next else lines
 
 

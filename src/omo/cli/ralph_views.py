@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from omo.cli.result import Result
 from omo.evidence.checks import Check
 from omo.ralph import replan
+from omo.ralph.standing import criteria_of
 from omo.ralph.starting import edited
 from omo.shown import clip, counted
 from omo.state.runtime import part
@@ -28,7 +29,7 @@ NO_RUN: Row = {
 
 
 def begun(at: Standing) -> list[str]:
-    lines = [f"Ralph run {at.run}: {len(at.criteria)} criteria, at most {counted(at.max_iterations, 'iteration')}"]
+    lines = [f"Ralph run {at.run}: {criteria_of(len(at.criteria))}, at most {counted(at.max_iterations, 'iteration')}"]
     for one in at.criteria:
         guard = ", a guard" if one.guard else ""
         if earlier := part(at.started, "carried").get(one.id):
@@ -55,7 +56,16 @@ def _method(check: Check) -> str:
     return clip(f"{check.type} {told}", 300)
 
 
+def damaged(at: Standing, problems: list[str], step: Next) -> Result:
+    """What such a ledger counts is nobody's to show: only that it was changed, and what to do about it."""
+    empty = {key: None for key in facts(at)} | {"criteria": [], "remaining": [], "phases": [], "receipt": None}
+    data = {**empty, "run": at.run, "state": "damaged", "problems": problems, "next": step.data}
+    return Result(data, f"Ralph run {at.run}: its ledger is damaged\nNext: {step.text}", notes=problems)
+
+
 def view(at: Standing, problems: list[str], step: Next) -> Result:
+    if problems:
+        return damaged(at, problems, step)
     changed = edited(at) if at.started else ""
     data = {
         **facts(at),
@@ -91,6 +101,7 @@ def facts(at: Standing) -> Row:
         "decision": at.decision,
         "reduced_scope": at.reduced_scope or None,
         "independence": at.independence,
+        "after": at.after or None,
     }
 
 

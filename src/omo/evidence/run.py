@@ -70,6 +70,10 @@ class Outcome:
         return self.exit_code == 0
 
 
+# A look at the files should not add to them.
+QUIET = {"PYTHONDONTWRITEBYTECODE": "1"}
+
+
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What a command needs to find its tools; nothing that identifies the session or opens an account."""
     return {name: value for name, value in environ.items() if _is_allowed(name)}
@@ -99,7 +103,7 @@ def run(
     where = _checked_cwd(cwd)
     if not timeout > 0 or output_limit < 1:
         raise BadInput(f"a command needs a positive time and output limit, got {timeout} s, {output_limit} bytes")
-    environment = {**(child_environment(os.environ) if env is None else env), **extra_env}
+    environment = {**QUIET, **(child_environment(os.environ) if env is None else env), **extra_env}
     started = time.monotonic()
     try:
         process = _start(command, where, environment, feed=bool(stdin))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from omo.errors import Refused
 from omo.evidence import tree
 from omo.evidence.checks import Check, JudgeCheck
-from omo.ralph import hearing
+from omo.ralph import execution, hearing
+from omo.ralph.answers import Answer, Key
 from omo.ralph.criteria import Criterion
 from omo.ralph.exec_gate import session_of
 from omo.ralph.hearing import JUDGE
@@ -27,6 +28,8 @@ LONGEST_QUESTION = 2000
 LONGEST_METHOD = 400
 NOTHING_TO_ASK = "code evaluates every check of this run, so no judge has to be asked; next: omo ralph judge"
 AWAITS = "awaits"
+SUPERSEDED = "brief-superseded"
+MOST_KEPT = 100  # of 700 characters each: a row of the ledger is bounded
 
 
 @dataclass(frozen=True)
@@ -48,18 +51,20 @@ def ask(run: RalphRun, *, make_nonce: Callable[[], str] = lambda: secrets.token_
         return Brief(NOTHING_TO_ASK)
     now = tree.fingerprint(Path(run.root))
     _require_unanswered(run, at, now)
+    snapshot = execution.snapshot(Path(run.root))
+    superseded = _superseded(run, at)
     nonce = make_nonce()
 
     def decide(standing: Standing) -> tuple[int, list[Row]]:
         require_iteration(standing)
-        calls = len(briefs(standing))
+        calls = len(hearing.briefs(standing))
         if calls >= MOST_CALLS:
             raise Refused(
                 f"the judge was asked {MOST_CALLS} times in iteration {at.iteration}, which is as often as it may be",
                 fix="omo ralph judge takes what there is and closes the iteration",
             )
-        row = {"iteration": standing.iteration, "nonce": nonce, "criteria": list(asked), "call": calls + 1, "tree": now}
-        return calls + 1, [{"kind": "brief", **row}]
+        row = {"iteration": standing.iteration, "nonce": nonce, "criteria": list(asked), "call": calls + 1}
+        return calls + 1, [*superseded, {"kind": "brief", **row, "tree": now, **snapshot}]
 
     call = run.append(decide=decide)
     await_judge(run, at, True)
@@ -71,14 +76,45 @@ def require_iteration(at: Standing) -> None:
         raise Refused("no iteration is open, so there is nothing to judge", fix="omo ralph exec opens one")
 
 
-def briefs(at: Standing) -> list[Row]:
-    """Those of this iteration, also from before it was begun anew."""
-    return [row for row in at.rows if row.get("kind") == "brief" and row.get("iteration") == at.iteration]
+def earlier_failures(run: RalphRun, at: Standing) -> dict[Key, Answer]:
+    """What a judge found not to hold in an earlier brief of this iteration: asking again does not unsay it."""
+    newest = at.briefs[-1]["nonce"] if at.briefs else ""
+    found = {
+        (one["criterion"], one["check"]): Answer("fail", one["evidence"], one["suggested_action"])
+        for row in _rows(at, SUPERSEDED)
+        for one in row["answers"]
+    }
+    for brief in hearing.briefs(at):  # also what was said only after the next brief was asked for
+        if brief["nonce"] != newest:
+            found |= hearing.failed(run, at, brief)
+    return found
+
+
+def _superseded(run: RalphRun, at: Standing) -> list[Row]:
+    """A row for each brief of this iteration that a judge failed and that no judgement took up."""
+    known = {row["nonce"] for row in _rows(at, SUPERSEDED)}
+    told = {one["nonce"]: hearing.failed(run, at, one) for one in hearing.briefs(at) if one["nonce"] not in known}
+    return [
+        {"kind": SUPERSEDED, "iteration": at.iteration, "nonce": nonce, "answers": _kept(failed)}
+        for nonce, failed in told.items()
+        if failed
+    ]
+
+
+def _kept(failed: Mapping[Key, Answer]) -> list[Row]:
+    return [
+        {"criterion": clip(name, 20), "check": clip(check, 120), **asdict(one)}
+        for (name, check), one in list(failed.items())[:MOST_KEPT]
+    ]
 
 
 def unknowns(at: Standing) -> list[Row]:
     """The calls of this iteration that could not tell."""
-    return [row for row in at.rows if row.get("kind") == "judge-unknown" and row.get("iteration") == at.iteration]
+    return _rows(at, "judge-unknown")
+
+
+def _rows(at: Standing, kind: str) -> list[Row]:
+    return [row for row in at.rows if row.get("kind") == kind and row.get("iteration") == at.iteration]
 
 
 def _require_unanswered(run: RalphRun, at: Standing, now: str) -> None:
@@ -116,8 +152,8 @@ do not answer those. Where such a check could hold although its criterion is not
 {listed}
 
 Result: "pass" only for what you saw hold; "fail" for what you saw not hold; "unknown" for anything else.
-Evidence: what you ran or opened, and what came out. A pass with "probably" or "should work" counts as unknown, and so
-does an answer without evidence. With a fail, "suggested_action" says what to try next.
+Evidence: what you ran or opened, and what came out, quoted in `backticks`. A pass with "probably" or "should work"
+counts as unknown, and so does an answer without evidence. With a fail, "suggested_action" says what to try next.
 
 End your message with exactly one JSON object in this form, the nonce as it is here, one answer for each question:
 ```json

@@ -40,6 +40,7 @@ def receipt_of(at: Standing, judged: Row) -> Row:
         "criteria": {one.id: evidence_digest(part(judged["results"], one.id)) for one in at.criteria},
         "independence": str(judged.get("independence") or "reduced"),
         "reduced_scope": at.reduced_scope,
+        "after": at.after or None,
     }
 
 
@@ -52,10 +53,11 @@ def abandon(run: RalphRun, reason: str) -> tuple[Standing, Next]:
     """Give the run up, whatever state its ledger is in. An agent that does so has the user told."""
     if len(reason.strip()) < SHORTEST_REASON:
         raise BadInput(f"{clip(reason, 40)!r} says too little, {SHORTEST_REASON} characters are needed", fix=ABANDON)
-    at, _ = run.look()
+    at, problems = run.look()
     if at is None:
         raise Refused(f"session {run.session} has no ralph run", fix=START)
-    if at.ended is not None:
+    is_held = run.told().get("run") == at.run and run.told().get("state") == "active"
+    if at.ended is not None and not (problems and is_held):  # an end in a damaged ledger may be a forged one
         raise Refused(f"ralph run {at.run} ended already ({at.ended.get('how')})", fix="omo ralph status")
     row = {"kind": "ended", "how": "abandoned", "verdict": "fail", "receipt": None, "why": clip(reason.strip(), 500)}
     try:
@@ -63,5 +65,6 @@ def abandon(run: RalphRun, reason: str) -> tuple[Standing, Next]:
         at = run.standing()
     except Unreadable:  # nothing can be added to what is there; the session's own ledger has the end
         pass
-    at.ended = at.ended or {**row, "actor": run.by}
+    if problems or at.ended is None:
+        at.ended = {**row, "actor": run.by}
     return at, summary.tell(run, at)

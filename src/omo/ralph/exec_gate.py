@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from omo.clock import stamp
 from omo.errors import BadInput, NotEvaluable, Refused, Unreadable
 from omo.evidence import tree
 from omo.ralph import execution, phase_proof
-from omo.ralph.phase_proof import MISSING, REMEDIES, Facts, Finish, GateSeen
+from omo.ralph.phase_proof import MISSING, REMEDIES, Facts, Finish, GateSeen, Proof
 from omo.ralph.run import RalphRun, Standing
 from omo.shown import clip
 from omo.state import ledger, paths, runtime
@@ -22,6 +22,7 @@ from omo.state import ledger, paths, runtime
 Row = dict[str, Any]
 
 MOST_ATTEMPTS = 3
+MOST_GATES = 50  # named in a judgement
 OURS = frozenset(agent for agent in phase_proof.PROVEN_BY.values() if agent)
 STANDING = ("gate-added", "gate-recorded")  # hold from one iteration to the next
 NO_WORK = ".sisyphus/"
@@ -33,12 +34,17 @@ ASLEEP = "no hook records agents while the session is released: the user types u
 
 @dataclass(frozen=True)
 class Found:
-    """`missing` names phases. `damage` says that no fact could be read at all, which is nobody's circumvention."""
+    """`missing` names phases, `without_work` those of them whose agent or work is not there: asking for judgement over
+    them is circumvention. `gates` says who pinned what. `damage` says that no fact could be read at all, which is
+    nobody's circumvention.
+    """
 
     iteration: int
     checks: list[Row] = field(default_factory=list)
     remediation: str = ""
     damage: str = ""
+    without_work: list[str] = field(default_factory=list)
+    gates: list[Row] = field(default_factory=list)
 
     @property
     def missing(self) -> list[str]:
@@ -72,9 +78,15 @@ def check(run: RalphRun, standing: Standing, *, newer_than: str | None = None) -
         name, rows, damage = standing.session, [], error.message
     if damage:
         return _proving_nothing(standing, name, damage)
-    checks = phase_proof.checks(_facts(run, standing, rows))
-    missing = [one["phase"] for one in checks if one["status"] == MISSING]
-    return Found(standing.iteration, checks, _remediation(run.state, name, standing, missing))
+    facts = _facts(run, standing, rows)
+    missing = {phase: one for phase, one in phase_proof.proofs(facts).items() if one.status == MISSING}
+    return Found(
+        standing.iteration,
+        phase_proof.checks(facts),
+        _remediation(run.state, name, standing, missing),
+        without_work=[phase for phase, one in missing.items() if not one.is_honest],
+        gates=[{"name": clip(gate.name, 60), "by": clip(gate.by, 20)} for gate in facts.gates[:MOST_GATES]],
+    )
 
 
 def moment(text: str) -> str:
@@ -148,6 +160,7 @@ def _facts(run: RalphRun, standing: Standing, rows: Sequence[Row]) -> Facts:
         gates=_gates(rows),
         tree=now,
         is_changed=now != standing.exec_row.get("tree") and _is_work(run, standing),
+        worked_at=execution.worked_at(standing),
         recorded=frozenset(str(row["name"]) for row in standing.phases),
         skips=skips,
         changed_lines=execution.changed_lines(run, standing) if skips else 0,
@@ -185,7 +198,7 @@ def _gates(rows: Sequence[Row]) -> list[GateSeen]:
     for row in rows:
         kind, name = row.get("kind"), str(row.get("name"))
         if kind == "gate-added":
-            found[name] = GateSeen(name, str(row.get("by")))
+            found[name] = GateSeen(name, str(row.get("by")), argv=tuple(map(str, row.get("argv") or ())))
         elif kind == "gate-ran" and name in found:
             found[name] = replace(found[name], result=str(row.get("result")), tree=str(row.get("tree")))
         elif kind == "gate-recorded" and name in found and row.get("actor") == "user":
@@ -193,10 +206,17 @@ def _gates(rows: Sequence[Row]) -> list[GateSeen]:
     return list(found.values())
 
 
-def _remediation(state: str, name: str, standing: Standing, missing: Sequence[str]) -> str:
+def _notes(proof: Proof, phase: str) -> bool:
+    return proof.fix == f"omo ralph phase {phase}"
+
+
+def _remediation(state: str, name: str, standing: Standing, missing: Mapping[str, Proof]) -> str:
     if not missing:
         return ""
     unnoted = {phase: f", then omo ralph phase {phase}" for phase in missing if standing.phase(phase) is None}
-    steps = [f"{phase}: {REMEDIES[phase]}{unnoted.get(phase, '')}" for phase in missing]
+    steps = [
+        f"{phase}: {one.fix or REMEDIES[phase]}{'' if _notes(one, phase) else unnoted.get(phase, '')}"
+        for phase, one in missing.items()
+    ]
     asleep = [] if runtime.is_live(runtime.session(state, name) or {}) else [ASLEEP]
     return "; ".join([*asleep, *steps, "then omo ralph artifacts again"])

@@ -10,8 +10,8 @@ from typing import Any
 from omo.digest import sha256
 from omo.errors import NotEvaluable, Refused
 from omo.evidence import changes, globs, tree
-from omo.ralph.phase_proof import PHASES, SMALL_CHANGE
-from omo.ralph.run import SHORTEST_REASON, START, RalphRun, Standing
+from omo.ralph.phase_proof import PHASES, REDUCIBLE, SMALL_CHANGE
+from omo.ralph.run import SHORTEST_REASON, THEIRS, RalphRun, Standing
 from omo.shown import clip, counted
 from omo.state import ledger, paths
 from omo.state.runtime import part
@@ -46,7 +46,7 @@ def execute(run: RalphRun) -> Executed:
         if now.ended is not None or now.iteration >= now.max_iterations:
             raise Refused(
                 f"ralph run {now.run} has used its {counted(now.max_iterations, 'iteration')}",
-                fix=f"omo ralph status; a new run is {START}",
+                fix=f"omo ralph status; or {THEIRS}",
             )
         return True, [{**row, "iteration": now.iteration + 1, "scope": scope(now)}]
 
@@ -61,19 +61,23 @@ def scope(at: Standing) -> list[str]:
 
 def _exec_row(run: RalphRun, at: Standing) -> Row:
     root = Path(run.root)
-    head = changes.head(root)
     return {
         "kind": "exec-delegated",
         "tree": tree.fingerprint(root),
-        "head": head,
-        "dirty": _dirty(root, head),
+        **snapshot(root),
         "session": run.session,
         "session_seq": ledger.head_of(paths.events_file(run.state, run.session)).seq,
     }
 
 
+def snapshot(root: Path) -> Row:
+    """What `changed_files` tells a later difference from."""
+    head = changes.head(root)
+    return {"head": head, "dirty": _dirty(root, head)}
+
+
 def _dirty(root: Path, head: str | None) -> Row | None:
-    """What differs from the commit as the iteration begins, so that it is not taken for the iteration's work."""
+    """What differs from the commit already, so that it is not taken for what is done from here on."""
     if head is None:
         return None
     try:
@@ -86,26 +90,43 @@ def _dirty(root: Path, head: str | None) -> Row | None:
 
 
 def phase(run: RalphRun, name: str, skip: str = "") -> tuple[Standing, bool]:
-    """Note that a phase is over, or that REFINE is left out; whether that is news."""
+    """Note that a phase is over, or that REFINE is left out; whether that is news.
+
+    With IMPL goes the tree, which shows from when on there was work to verify; noted before any, it is noted again.
+    """
     at = run.require_open()
     lines = changed_lines(run, at) if skip and at.open_iteration else 0
+    more = {"tree": tree.fingerprint(Path(run.root))} if name == "IMPL" else {}
 
     def decide(now: Standing) -> tuple[bool, list[Row]]:
         _require_iteration(now)
-        if now.phase(name) is not None:
+        if now.phase(name) is not None and not (more and is_too_early(now) and more["tree"] != now.exec_row["tree"]):
             return False, []
-        _require_order(now, name)
+        if now.phase(name) is None:
+            _require_order(now, name)
         _require_skippable(name, skip, lines)
         row = {"kind": "phase", "iteration": now.iteration, "name": name, "skipped": clip(skip.strip(), 500)}
-        return True, [row]
+        return True, [{**row, **more}]
 
     is_new = run.append(decide=decide)
     return run.require(), is_new
 
 
+def is_too_early(at: Standing) -> bool:
+    """Whether IMPL was noted, and each time on the files of the beginning."""
+    return at.phase("IMPL") is not None and not worked_at(at)
+
+
+def worked_at(at: Standing) -> str:
+    """When IMPL was first noted on other files than those the iteration began with; empty where it was not."""
+    noted = [row for row in at.phases if row["name"] == "IMPL" and row.get("tree", "") not in ("", at.exec_row["tree"])]
+    return str(noted[0]["ts"]) if noted else ""
+
+
 def next_phase(at: Standing) -> str:
-    """The first that was not noted; empty once all were."""
-    return next((name for name in PHASES if at.phase(name) is None), "")
+    """The first that was not noted; empty once all were. With a reduced scope only what cannot be done without."""
+    needed = [name for name in PHASES if not at.reduced_scope or name not in REDUCIBLE]
+    return next((name for name in needed if at.phase(name) is None), "")
 
 
 def _require_iteration(at: Standing) -> None:
@@ -115,7 +136,7 @@ def _require_iteration(at: Standing) -> None:
 
 def _require_order(at: Standing, name: str) -> None:
     due = next_phase(at)
-    if name != due:
+    if name != due and not at.reduced_scope:
         raise Refused(
             f"{name} comes after {due}, which was not recorded in iteration {at.iteration}",
             fix=f"carry out {due}, then omo ralph phase {due}; the order is {', '.join(PHASES)}",
@@ -135,28 +156,34 @@ def _require_skippable(name: str, reason: str, lines: int) -> None:
     if lines >= SMALL_CHANGE:
         what = f"{lines} lines changed" if lines < UNCOUNTED else "the changed lines cannot be counted"
         raise Refused(
-            f"--skip REFINE is for changes under {SMALL_CHANGE} lines, and {what} since omo ralph exec",
+            f"--skip REFINE is for changes under {SMALL_CHANGE} lines, and {what} since the last judgement",
             fix="let omo:critic look at the change, then omo ralph phase REFINE",
         )
 
 
 def changed_lines(run: RalphRun, standing: Standing) -> int:
-    """Lines added and removed since the iteration began, committed or not, new files whole. UNCOUNTED if unknown.
+    """Lines added and removed that no judgement saw, committed or not, new files whole. UNCOUNTED if unknown.
 
     A file that was dirty then and is another now counts with all its difference: too many, never too few.
     """
     try:
-        return sum(changed_files(run, standing.exec_row).values())
+        return sum(changed_files(run, _last_seen(standing)).values())
     except NotEvaluable:
         return UNCOUNTED
 
 
-def changed_files(run: RalphRun, exec_row: Row) -> dict[str, int]:
-    """Each file that is another than when that iteration began, and by how many lines. Raises NotEvaluable."""
-    root, head = Path(run.root), exec_row.get("head")
+def _last_seen(at: Standing) -> Row:
+    """The last judgement, else the start: what is written between rounds is nobody's small change."""
+    first = {"head": at.base, "dirty": at.started["dirty"]} if "dirty" in at.started else at.exec_row
+    return at.last_judged if at.last_judged and "head" in at.last_judged else first
+
+
+def changed_files(run: RalphRun, seen: Row) -> dict[str, int]:
+    """Each file that is another than when that snapshot was taken, and by how many lines. Raises NotEvaluable."""
+    root, head = Path(run.root), seen.get("head")
     if not isinstance(head, str):
         raise NotEvaluable("outside git nobody can tell which lines changed", fix="git init, and commit what is there")
-    found, before = _differing(root, head), part(exec_row, "dirty")
+    found, before = _differing(root, head), part(seen, "dirty")
     for path, (digest, lines) in before.items():
         if path not in found:
             found[path] = lines  # put back as it was committed: that is a change too

@@ -9,7 +9,7 @@ from typing import Any
 from omo.digest import sha256
 from omo.errors import BadInput, Refused, Unreadable
 from omo.ralph import answers
-from omo.ralph.answers import Answer, Malformed, Said
+from omo.ralph.answers import Answer, Key, Malformed, Said
 from omo.ralph.exec_gate import session_of
 from omo.ralph.run import RalphRun, Standing, standings
 from omo.shown import clip
@@ -20,6 +20,7 @@ Row = dict[str, Any]
 JUDGE = "omo:judge"
 FULL, REDUCED = "full", "reduced"
 BRIEF = "omo ralph brief"
+ASK = f"start {JUDGE} with the text of the newest {BRIEF}; then omo ralph judge"
 LEAVE_OUT = "omo ralph judge without --result; or ask anew: omo ralph brief"
 
 
@@ -68,6 +69,15 @@ def reported(run: RalphRun, at: Standing, brief: Row) -> list[Row]:
         and isinstance(row.get("message"), str)
         and str(row.get("ts")) >= str(brief["ts"])
     ]
+
+
+def failed(run: RalphRun, at: Standing, brief: Row) -> dict[Key, Answer]:
+    """What a judge found not to hold when it answered that brief, whoever else said what of it."""
+    found: dict[Key, Answer] = {}
+    for row in reported(run, at, brief):
+        said = _from_host([row], brief).said
+        found |= {key: one for key, one in (said.answers if said else {}).items() if one.result == "fail"}
+    return found
 
 
 def answered_at(run: RalphRun, at: Standing, brief: Row) -> str:
@@ -125,7 +135,18 @@ def _from_file(run: RalphRun, at: Standing, text: str, seen: Sequence[Row], brie
         return whole if whole.said is not None else Heard(said)
     if any(answers.carries(str(row["message"]), brief["nonce"]) for row in seen):
         raise Refused(f"--result is not what {JUDGE} itself said to this brief, as the host reported it", fix=LEAVE_OUT)
+    if any(_is_answered(run, at, one) for one in briefs(at)):
+        raise Refused(f"--result is for where no {JUDGE} can be started, and one answered in this iteration", fix=ASK)
     return Heard(said, "inline", digest=sha256(text.encode("utf-8", "replace")))
+
+
+def briefs(at: Standing) -> list[Row]:
+    """Those of this iteration, also from before it was begun anew."""
+    return [row for row in at.rows if row.get("kind") == "brief" and row.get("iteration") == at.iteration]
+
+
+def _is_answered(run: RalphRun, at: Standing, brief: Row) -> bool:
+    return any(answers.carries(str(row["message"]), brief["nonce"]) for row in reported(run, at, brief))
 
 
 def _is_same(row: Row, text: str) -> bool:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from omo.errors import Refused
+from omo.errors import NotEvaluable, Refused
 from omo.evidence import tree
-from omo.ralph import answers, brief, cache, ending, exec_gate, summary, transitions
+from omo.ralph import answers, brief, cache, ending, exec_gate, execution, summary, transitions
 from omo.ralph.answers import Answer, Key
 from omo.ralph.brief import MOST_CALLS, unknowns
 from omo.ralph.criteria import Criterion
@@ -18,19 +18,29 @@ from omo.ralph.hearing import FULL, JUDGE, Heard, hear
 from omo.ralph.looking import Finding, Look
 from omo.ralph.run import RalphRun, Standing
 from omo.ralph.transitions import MOST_FAILURES, State
+from omo.shown import clip
 
 Row = dict[str, Any]
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
 MOST_FACTS = 100
+MOST_NAMED = 5
 INLINE = (
     f"no hook saw {JUDGE} say this: the answers come from a file (judge-inline-fallback), so independence is reduced; "
     "tell the user"
 )
+UNCOUNTED = "nothing was counted for what stayed unknown"
+STANDS = "{}: a judge found in an earlier brief of this iteration that it does not hold, and that stands until the next"
 MOVED = "the files are others than those the judge was asked about, so the answers do not count; ask anew"
 CHANGED = (
     "the files changed while they were judged, so nothing is known of them: let nothing else write, "
     "have git ignore what the checks write, and judge again"
+)
+
+
+_LEFT = (
+    "others since: {}; what a judge or a check left behind is removed, or ignored by git (.git/info/exclude changes no "
+    "file of the project), then omo gate run, then omo ralph judge"
 )
 
 
@@ -51,6 +61,7 @@ class Judged:
     attempt: int = 0
     is_closed: bool = True
     challenges: list[Row] = field(default_factory=list)
+    gates: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     next: str = ""
     most_calls: int = MOST_CALLS
@@ -98,27 +109,43 @@ def judge(
     """Evaluate, apply, record. `result_text` is what was handed in instead of the judge's own message."""
     at = run.require_open()
     brief.require_iteration(at)
-    _require_artifacts(run, at)
+    gates = _require_artifacts(run, at)
     asked, by_code = _keys(at.criteria)
     heard = hear(run, at, result_text) if asked else _nobody(result_text)
     before = tree.fingerprint(Path(run.root))  # no cache: what is recorded here is proof later
+    snapshot = execution.snapshot(Path(run.root))
     told, notes = _answers(at, heard, asked, by_code, before)
-    look = Look(run, at, told, heard.source, heavy, clock)
+    notes += [moved] if MOVED in notes and (moved := _moved(run, at)) else []
+    failed = {key: one for key, one in brief.earlier_failures(run, at).items() if key in asked}
+    notes += [STANDS.format("/".join(key)) for key in failed]
+    look = Look(run, at, told, heard.source, failed, heavy, clock)
     findings = _look(look, at)
     if tree.fingerprint(Path(run.root)) != before:
-        findings, notes = [one.as_unknown(CHANGED) for one in findings], [*notes, CHANGED]
+        left = _changed(run, snapshot)
+        notes = [*notes, CHANGED, *([_LEFT.format(_named(left))] if left else [])]
+        findings = [one.as_unknown(CHANGED) for one in findings]
     judged = _conclude(at, findings, heard, notes)
-    _record(run, at, judged, heard, before, heavy)
+    judged.gates = gates
+    _record(run, at, judged, heard, {"tree": before, **snapshot}, heavy)
     if judged.is_closed:
         brief.await_judge(run, at, False)
     judged.next = summary.tell(run).text
     return judged
 
 
-def _require_artifacts(run: RalphRun, at: Standing) -> None:
+def _require_artifacts(run: RalphRun, at: Standing) -> list[Row]:
+    """The gates that were passed. Only asking over work that was not done is counted; what else is missing is told."""
     found = exec_gate.check(run, at)
     if found.ok:
-        return
+        return found.gates
+    if not found.damage and not found.without_work:
+        open_ones = ", ".join(found.missing)
+        raise Refused(
+            f"iteration {at.iteration} is not judged yet ({open_ones} not proven); that is not counted against it",
+            fix="; ".join(filter(None, [_moved(run, at), found.remediation])),
+            missing=found.missing,
+            defects=_unproven(found),
+        )
     attempts = exec_gate.record_circumvention(run, at, found)
     summary.tell(run)
     missing = ", ".join(found.missing)
@@ -128,8 +155,30 @@ def _require_artifacts(run: RalphRun, at: Standing) -> None:
         f"(circumvention {attempts} of {exec_gate.MOST_ATTEMPTS}{over})",
         fix=found.remediation,
         missing=found.missing,
-        defects=[f"{one['phase']}: {one['proof']}" for one in found.checks if one["phase"] in found.missing],
+        defects=_unproven(found),
     )
+
+
+def _unproven(found: exec_gate.Found) -> list[str]:
+    return [f"{one['phase']}: {one['proof']}" for one in found.checks if one["phase"] in found.missing]
+
+
+def _moved(run: RalphRun, at: Standing) -> str:
+    """What to do about files that are others than those of the newest brief; empty where there are none."""
+    files = _changed(run, at.briefs[-1]) if at.briefs else []
+    return _LEFT.format(_named(files)) if files else ""
+
+
+def _changed(run: RalphRun, seen: Row) -> list[str]:
+    try:
+        return sorted(execution.changed_files(run, seen)) if "head" in seen else []
+    except NotEvaluable:
+        return []
+
+
+def _named(files: Sequence[str]) -> str:
+    more = f" and {len(files) - MOST_NAMED} more" if len(files) > MOST_NAMED else ""
+    return ", ".join(clip(one, 100) for one in files[:MOST_NAMED]) + more
 
 
 def _keys(criteria: Sequence[Criterion]) -> tuple[list[Key], list[Key]]:
@@ -182,7 +231,8 @@ def _conclude(at: Standing, findings: Sequence[Finding], heard: Heard, notes: li
     attempt = len(unknowns(at)) + (verdict == "unknown")
     is_closed = verdict != "unknown" or attempt >= MOST_CALLS
     if verdict == "unknown" and is_closed:
-        notes = [*notes, f"iteration {at.iteration} is over: {attempt} calls could not tell; nothing was counted"]
+        over = f"iteration {at.iteration} is over: {attempt} calls could not tell; {UNCOUNTED}"
+        notes = [*notes, over]
     return Judged(
         run=at.run,
         iteration=at.iteration,
@@ -199,7 +249,7 @@ def _conclude(at: Standing, findings: Sequence[Finding], heard: Heard, notes: li
     )
 
 
-def _record(run: RalphRun, at: Standing, judged: Judged, heard: Heard, seen: str, heavy: float) -> None:
+def _record(run: RalphRun, at: Standing, judged: Judged, heard: Heard, seen: Row, heavy: float) -> None:
     """All of it or nothing, and only while the run stands where it was looked at."""
     inline = {"kind": "judge-inline-fallback", "iteration": at.iteration, "digest": heard.digest}
     row = _row(judged, seen, heavy)
@@ -213,15 +263,16 @@ def _record(run: RalphRun, at: Standing, judged: Judged, heard: Heard, seen: str
     run.append(decide=decide)
 
 
-def _row(judged: Judged, seen: str, heavy: float) -> Row:
+def _row(judged: Judged, seen: Row, heavy: float) -> Row:
     results = {one.criterion.id: one.data for one in judged.findings}
-    about = {"iteration": judged.iteration, "results": results, "tree": seen, "independence": judged.independence}
+    about = {"iteration": judged.iteration, "results": results, "independence": judged.independence}
     if not judged.is_closed:
-        return {"kind": "judge-unknown", **about, "call": judged.attempt}
+        return {"kind": "judge-unknown", **about, "tree": seen["tree"], "call": judged.attempt}
     _keep_heavy(results, judged.findings, heavy)
     states = {name: state.data for name, state in judged.states.items()}
     end = {"states": states, "verdict": judged.verdict, "decision": judged.decision}
-    return {"kind": "judged", **about, **end, "challenges": judged.challenges, "unknown_calls": judged.attempt}
+    told = {"gates": judged.gates, "challenges": judged.challenges, "unknown_calls": judged.attempt}
+    return {"kind": "judged", **about, **seen, **end, **told}
 
 
 def _keep_heavy(results: dict[str, Row], findings: Sequence[Finding], heavy: float) -> None:

@@ -23,7 +23,8 @@ LONGEST_EVIDENCE = 400
 LONGEST_KEPT = 100
 MOST_REASONS = 3
 # Which source speaks for a criterion whose checks were settled in several ways: the one to trust least.
-SOURCES = ("code", "judge", "inline", "cached")
+EARLIER = "judge (earlier brief)"
+SOURCES = ("code", "judge", EARLIER, "inline", "cached")
 NOT_PINNED = "this check is not pinned for this criterion of this run, so it is neither run nor believed"
 
 
@@ -107,12 +108,15 @@ class Finding:
 
 @dataclass
 class Look:
-    """What to look with. `heavy` is how long a check must have taken for its result to be taken over."""
+    """What to look with. `failed` is what an earlier brief of the iteration found, which stands whatever is said now;
+    `heavy` is how long a check must have taken for its result to be taken over.
+    """
 
     run: RalphRun
     at: Standing
     answers: Mapping[Key, Answer]
     source: str = "judge"
+    failed: Mapping[Key, Answer] = field(default_factory=dict)
     heavy: float = cache.HEAVY_SECONDS
     clock: Callable[[], float] = time.monotonic
     _pinned: pins.Pinned = field(init=False)
@@ -138,8 +142,10 @@ class Look:
         if not any((pin.digest, pin.goal) == (digest, goal) for pin in self._pinned.pins):
             return Seen(check.id, "unknown", NOT_PINNED)
         if isinstance(check, JudgeCheck):
-            answer = self.answers[criterion.id, check.id]
-            return Seen(check.id, answer.result, answer.evidence, self.source, answer.suggested_action)
+            asked = criterion.id, check.id
+            answer = self.failed.get(asked, self.answers[asked])
+            source = EARLIER if asked in self.failed else self.source
+            return Seen(check.id, answer.result, answer.evidence, source, answer.suggested_action)
         key = cache.key(Path(self.run.root), check, criterion.affected_paths)
         fact = cache.earlier(self.at.last_judged, criterion.id, check.id, digest)
         if fact and cache.holds(fact, key, iteration=self.at.iteration, heavy=self.heavy):

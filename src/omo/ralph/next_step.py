@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from omo.ralph.execution import next_phase
 from omo.ralph.phase_proof import PROVEN_BY
 from omo.ralph.run import ABANDON
-from omo.ralph.standing import START, Standing
-from omo.shown import clip
+from omo.ralph.standing import START, THEIRS, Standing, with_run
+from omo.shown import clip, counted
 
 MOST_NAMED = 6
 
@@ -26,6 +26,10 @@ class Next:
     def text(self) -> str:
         return f"{self.why}: {self.command}" if self.command else self.why
 
+    def about(self, run: str) -> Next:
+        """The same, of a run that was named with --run."""
+        return replace(self, command=with_run(self.command, run))
+
     @property
     def data(self) -> dict[str, str]:
         return {"action": self.action, "why": self.why, "command": self.command}
@@ -34,12 +38,12 @@ class Next:
 def next_step(at: Standing | None, problems: Sequence[str] = ()) -> Next:
     if at is None:
         return Next("start", "there is no ralph run", START)
-    if at.ended is not None:
-        how = str(at.ended.get("how"))
-        return ENDS.get(how, _unknown_end)(at)
     if problems:
         why = f"the ledger was changed by hand ({clip(problems[0], 100)}), so nothing can be judged on it"
         return Next("abandon", why, ABANDON)
+    if at.ended is not None:
+        how = str(at.ended.get("how"))
+        return ENDS.get(how, _unknown_end)(at)
     return _iterating(at) if at.open_iteration else _between(at)
 
 
@@ -81,16 +85,19 @@ def _partial(at: Standing) -> Next:
 
 
 def _safeguard(at: Standing) -> Next:
-    why = f"{at.max_iterations} iterations are used up and {named(at.remaining)} open; tell the user so"
+    used = counted(at.max_iterations, "iteration")
+    why = f"{used} {'is' if at.max_iterations == 1 else 'are'} used up and {named(at.remaining)} open; tell the user so"
     return Next("tell-user", why, "omo ralph replan")
 
 
 def _circumvented(at: Standing) -> Next:
-    why = f"judgement was asked for {at.circumventions} times over phases that did not happen; the user decides"
-    return Next("tell-user", why, f"a full rerun ({START}), or theirs with --reduced-scope REASON")
+    times = counted(at.circumventions, "time")
+    return Next("tell-user", f"judgement was asked for {times} over phases that did not happen", THEIRS)
 
 
 def _abandoned(at: Standing) -> Next:
+    if at.is_the_users_turn:
+        return Next("tell-user", "the agent gave the run up", THEIRS)
     return Next("start", "the run was abandoned", START)
 
 

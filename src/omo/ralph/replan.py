@@ -27,6 +27,8 @@ TITLES = {
     "blocked": "Blocked: do not retry; the user decides",
 }
 PROVES = {"IMPL": "omo:executor finishes, or files change", "SHIP": "every gate passes on these files: omo gate run"}
+ALL = "Five phases, in this order, none abridged; each counts only if the host saw it:"
+FEWER = "The user lets all but IMPL be left out, without a note; what is done is noted in any order:"
 
 
 def groups(run: RalphRun, at: Standing) -> dict[str, list[Row]]:
@@ -144,7 +146,8 @@ def quoted(text: str, longest: int = 300) -> str:
 
 def reductions(at: Standing) -> list[str]:
     """What every report has to say."""
-    found = [f"Reduced scope, authorised by the user: {quoted(at.reduced_scope)}"] if at.reduced_scope else []
+    found = [f"It carries on, {at.after_text}"] if at.after else []
+    found += [f"Reduced scope, authorised by the user: {quoted(at.reduced_scope)}"] if at.reduced_scope else []
     if at.reduced_iterations:
         listed = ", ".join(map(str, at.reduced_iterations))
         found.append(f"Reduced independence: no hook saw the judge of iteration {listed} say it")
@@ -163,7 +166,7 @@ def order(run: RalphRun, at: Standing) -> list[str]:
         head,
         *whole,
         *lines(run, at),
-        "Five phases, in this order, none abridged; each counts only if the host saw it:",
+        FEWER if at.reduced_scope else ALL,
         *table,
         "Then: omo ralph artifacts, omo ralph brief for omo:judge, omo ralph judge",
     ]

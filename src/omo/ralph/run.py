@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from omo.errors import Refused, Unreadable
+from omo.errors import BadInput, Refused, Unreadable
 from omo.ralph.standing import START as START
+from omo.ralph.standing import THEIRS as THEIRS
 from omo.ralph.standing import Standing as Standing
 from omo.ralph.standing import fold as fold
+from omo.shown import clip
 from omo.state import ledger, paths, runtime
 from omo.state.journal import Journal
 from omo.state.runtime import part
@@ -21,6 +23,7 @@ Row = dict[str, Any]
 KIND = "ralph"
 ABANDON = 'omo ralph abandon "why it is given up"'
 SHORTEST_REASON = 10
+MOST_LISTED = 10
 MOST_BYTES_IN_A_ROW = ledger.LONGEST_ROW - 16 * 1024
 
 
@@ -78,6 +81,23 @@ class RalphRun:
         named = [name for name, row in rows.items() if isinstance(row, dict) and _told(row).get("run") == run]
         return self.session if self.session in named or not named else str(named[0])
 
+    def require_known(self) -> None:
+        """`--run` names a run of this project, be it one whose directory is gone."""
+        if not self.named or os.path.isdir(paths.ralph_run_dir(self.state, self.named)) or self._is_told_anywhere():
+            return
+        known = ", ".join(one.run for one in standings(self.state)[-MOST_LISTED:])
+        raise BadInput(
+            f"--run {clip(self.named, 80)}: there is no ralph run {clip(self.named, 80)}",
+            fix=f"name one of these: {known}" if known else START,
+        )
+
+    def _is_told_anywhere(self) -> bool:
+        try:
+            rows = runtime.read(self.state)["sessions"].values()
+        except Unreadable:
+            return False
+        return any(isinstance(row, dict) and _told(row).get("run") == self.named for row in rows)
+
     def look(self) -> tuple[Standing | None, list[str]]:
         """How the run stands and what is wrong with its ledger; None where the session has none."""
         name = self.current()
@@ -111,7 +131,8 @@ class RalphRun:
     def require_open(self) -> Standing:
         at = self.require()
         if at.ended is not None:
-            raise Refused(f"ralph run {at.run} ended ({at.ended.get('how')})", fix=f"omo ralph status; or {START}")
+            what = THEIRS if at.is_the_users_turn else START
+            raise Refused(f"ralph run {at.run} ended ({at.ended.get('how')})", fix=f"omo ralph status; or {what}")
         return at
 
     def require_whole(self) -> None:

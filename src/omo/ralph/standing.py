@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,11 +12,23 @@ from omo.errors import BadInput, Unreadable
 from omo.ralph import criteria
 from omo.ralph.criteria import Criterion
 from omo.ralph.transitions import OPEN, State
+from omo.shown import clip
 from omo.state.runtime import part
 
 Row = dict[str, Any]
 
 START = "omo ralph start --criteria FILE"
+THEIRS = f"end your turn: Stop shows the user how it ended, and they decide; {START} comes after that"
+_COMMAND = re.compile(r"omo ralph (?:exec|phase [A-Z]+|artifacts|brief|judge|replan|status|abandon)\b(?! --run)")
+
+
+def with_run(text: str, run: str) -> str:
+    """The same commands about a run that was named; unchanged where none was."""
+    return _COMMAND.sub(lambda found: f"{found[0]} --run {shlex.quote(run)}", text) if run else text
+
+
+def criteria_of(count: int) -> str:
+    return f"{count} {'criterion' if count == 1 else 'criteria'}"
 
 
 @dataclass
@@ -52,6 +66,30 @@ class Standing:
     @property
     def is_open(self) -> bool:
         return bool(self.started) and self.ended is None
+
+    @property
+    def after(self) -> Row:
+        """The run of this session that this one carries on from, where that did not pass."""
+        return part(self.started, "after")
+
+    @property
+    def after_text(self) -> str:
+        """`after r…: circumvented; 1 criterion was dropped (C2)`; empty where it carries nothing on."""
+        if not self.after:
+            return ""
+        said = [f"after {clip(str(self.after.get('run')), 60)}: {clip(str(self.after.get('how')), 20)}"]
+        for name, what in (("dropped", "dropped"), ("changed", "given other checks")):
+            if listed := self.after.get(name):
+                ids = clip(", ".join(str(one["id"]) for one in listed), 60)
+                said.append(f"{criteria_of(len(listed))} {'was' if len(listed) == 1 else 'were'} {what} ({ids})")
+        return "; ".join(said)
+
+    @property
+    def is_the_users_turn(self) -> bool:
+        """It ended in a way that the user has to hear of before the agent begins again."""
+        ended = self.ended or {}
+        by_user = ended.get("how") == "abandoned" and ended.get("actor") == "user"
+        return bool(ended) and ended.get("how") != "pass" and not by_user
 
     @property
     def to_work_on(self) -> list[Criterion]:

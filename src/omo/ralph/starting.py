@@ -13,10 +13,11 @@ from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.evidence import changes, pins
 from omo.json_text import dumps
-from omo.ralph import criteria, lessons, summary
+from omo.ralph import criteria, earlier, lessons, summary
 from omo.ralph.criteria import Criterion
 from omo.ralph.next_step import Next
 from omo.ralph.run import ABANDON, SHORTEST_REASON, RalphRun, Standing, check_sizes
+from omo.ralph.standing import criteria_of
 from omo.ralph.transitions import DEFAULT_ITERATIONS, MOST_ITERATIONS
 from omo.shown import clip
 from omo.state import paths, runtime, store
@@ -37,12 +38,14 @@ def start(run: RalphRun, path: Path, *, max_iterations: int = DEFAULT_ITERATIONS
     store.make_dir(paths.ralph_dir(run.state), run.state)
     with store.Lock(os.path.join(paths.ralph_dir(run.state), "start.lock"), store.Deadline(run.wait)):
         require_free(run)
+        earlier.require_told(run)
         name = new_name(run, wanted)
         row = _row(run, name, wanted, path) | {
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
             "lessons": lessons.load(run.state, wanted),
             "carried": lessons.failing_before(run.state, wanted),
+            "after": earlier.after(run, wanted),
         }
         check_sizes([row])
         before = _pin(run, name, wanted, row)
@@ -77,10 +80,12 @@ def require_options(run: RalphRun, path: Path, max_iterations: int, reduced_scop
 def require_free(run: RalphRun) -> None:
     """One run per session at a time. One whose ledger is damaged is open until somebody gives it up, visibly."""
     at, problems = run.look()
-    if at is None or at.ended is not None:
+    if at is None:
         return
-    is_told = run.told().get("run") == at.run and run.told().get("state") in runtime.OPEN_STATES
-    if at.is_open or (problems and is_told and not run.told().get("cleared")):
+    told = run.told() if run.told().get("run") == at.run else {}
+    is_over = bool(told.get("cleared")) or told.get("state") == "done"  # not by the word of a damaged ledger
+    is_held = at.is_open or told.get("state") in runtime.OPEN_STATES
+    if at.is_open if not problems else is_held and not is_over:
         raise Refused(
             f"ralph run {at.run} of this session is open, iteration {at.iteration} of {at.max_iterations}",
             fix=f"go on with it: omo ralph status; or {ABANDON}",
@@ -126,7 +131,7 @@ def _pin(run: RalphRun, name: str, wanted: Sequence[Criterion], row: Row) -> Row
             defects.append(f"{one.id}: passes before the work: {clip(seen, 300)}")
     if defects:
         raise Refused(
-            f"{len(defects)} of {len(wanted)} criteria could not show that work was done",
+            f"{len(defects)} of {criteria_of(len(wanted))} could not show that work was done",
             fix="add a check that fails now, or say guard: true where it is meant to stay true, then start again",
             defects=defects,
         )

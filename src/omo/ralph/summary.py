@@ -6,8 +6,8 @@ from typing import Any
 
 from omo.ralph.next_step import Next, named, next_step
 from omo.ralph.run import KIND, RalphRun, Standing
-from omo.ralph.standing import START
-from omo.shown import clip
+from omo.ralph.standing import START, criteria_of
+from omo.shown import clip, counted
 from omo.state import runtime
 from omo.state.runtime import part
 from omo.ultrawork import session
@@ -24,9 +24,25 @@ def tell(run: RalphRun, at: Standing | None = None, *, begins: bool = False) -> 
     """
     known, problems = (at, []) if at is not None else run.look()
     step = next_step(known, problems)
-    if known is not None and (known.started or known.ended):
+    if problems and known is not None:
+        _put_damage(run, known.run, step)
+    elif known is not None and (known.started or known.ended):
         _put(run, known, summarize(known, step), begins=begins)
-    return step
+    return step.about(run.named)
+
+
+def _put_damage(run: RalphRun, name: str, step: Next) -> None:
+    """Nothing of a damaged ledger is told but that it is: a run that holds goes on to, one that is over stays so."""
+
+    def decide(row: Row | None) -> runtime.Change:
+        old = part(part(row or {}, "work"), KIND)
+        fresh = {**old, "next": clip(step.text, LONGEST_NEXT)}
+        if old.get("run") != name or old.get("state") != "active" or fresh == old:
+            return runtime.Change(None)
+        event = {"kind": KIND, "run": name, "state": "active", "open": old.get("open"), "next": fresh["next"]}
+        return runtime.Change(None, session.put_work(row, KIND, fresh, limits=run.limits, now=run.now), [event])
+
+    runtime.change_session(run.state, run.holder(name), decide, actor=run.by, now=run.now, wait=run.wait)
 
 
 def summarize(at: Standing, step: Next) -> Row:
@@ -52,13 +68,15 @@ def _state(at: Standing) -> Row:
     if how == "abandoned" and at.ended.get("actor") == "user":
         return {"state": "done", "how": f"ralph run {at.run} was ended by the user: {_why(at)}"}
     why, question = _told_to_user(at, how)
+    why = "; ".join(filter(None, [why, at.after_text]))
     # `cleared`: the run is over, so no word of the user's wakes it; they begin another.
     return {"state": "blocked", "why": why, "question": question, "told": False, "own": True, "cleared": True}
 
 
 def _proven(at: Standing) -> str:
-    said = f"{len(at.criteria)} of {len(at.criteria)} criteria pass, iteration {at.iteration}"
-    less = [f"reduced scope: {clip(at.reduced_scope, 60)}"] if at.reduced_scope else []
+    said = f"{len(at.criteria)} of {criteria_of(len(at.criteria))} pass, iteration {at.iteration}"
+    less = [at.after_text] if at.after else []
+    less += [f"reduced scope: {clip(at.reduced_scope, 60)}"] if at.reduced_scope else []
     less += ["judged with reduced independence"] if at.independence == "reduced" else []
     return "; ".join([said, *less])
 
@@ -71,9 +89,11 @@ def _told_to_user(at: Standing, how: str) -> tuple[str, str]:
         return f"ralph run {at.run} is settled, not passed: {passing}, {blocked} blocked", again
     if how == "safeguard":
         left = named([*at.remaining, *(one.id for one in at.with_status("BLOCKED"))])
-        return f"ralph run {at.run} used its {at.max_iterations} iterations: {passing}, {left} do not", again
+        used = counted(at.max_iterations, "iteration")
+        return f"ralph run {at.run} used its {used}: {passing}, {left} do not", again
     if how == "circumvented":
-        why = f"ralph run {at.run} was ended: {at.circumventions} times a verdict was asked for over missing phases"
+        times = counted(at.circumventions, "time")
+        why = f"ralph run {at.run} was ended: {times} a verdict was asked for over missing phases"
         return why, "Run it in full again, or authorise less yourself: omo ralph start … --reduced-scope REASON"
     return f"the agent gave up ralph run {at.run}: {_why(at)}", "Begin it again, or leave it?"
 

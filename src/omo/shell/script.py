@@ -52,7 +52,7 @@ class Redirect:
 
 
 class Script:
-    """`unread` is text that is no shell, or too long or too deep to be read; `bombs` are functions that only fork."""
+    """`unread` is text that is not shell throughout, too long or too deep; `bombs` are functions that only fork."""
 
     __slots__ = ("bombs", "calls", "redirects", "unread")
 
@@ -77,7 +77,6 @@ class _Reader:
         self.directory = directory
         self.depth = depth
         self.statement = 0  # the place among the calls where the last statement with a redirection begins
-        self.given_up = 0
 
     def read(self, text: str) -> None:
         first = text.split(None, 1)[:1]
@@ -93,7 +92,10 @@ class _Reader:
 
         # Each node with what it is in, which is slow to ask it, and where the pipe into it begins; a bare directory
         # is gone back to.
-        left: list[tuple[Node, Node | None, int | None] | str | None] = [(parse(text), None, None)]
+        root = parse(text)
+        if root.has_error:
+            self.script.unread.append(text)  # where the grammar gave up is not where the odd thing began
+        left: list[tuple[Node, Node | None, int | None] | str | None] = [(root, None, None)]
         while left:
             at = left.pop()
             if at is None or isinstance(at, str):
@@ -101,7 +103,6 @@ class _Reader:
                 continue
             node, around, piped_from = at
             if node.type == "ERROR":
-                self._give_up(text, node)
                 continue
             self._note(node, around, piped_from)
             if node.type in OWN_PROCESS:
@@ -122,16 +123,6 @@ class _Reader:
         for child in node.named_children:
             yield child, node, piped_from
             piped_from = begins
-
-    def _give_up(self, text: str, node: Node) -> None:
-        """Keep the whole lines: where the grammar gave up is not where the odd thing began."""
-        if node.end_byte <= self.given_up:
-            return
-        data = text.encode("utf-8", "replace")
-        begin = data.rfind(b"\n", 0, node.start_byte) + 1
-        end = data.find(b"\n", node.end_byte)
-        self.given_up = end if end >= 0 else len(data)
-        self.script.unread.append(data[begin : self.given_up].decode("utf-8", "replace"))
 
     def _note(self, node: Node, around: Node | None, piped_from: int | None) -> None:
         if node.type == "command":
@@ -204,7 +195,8 @@ class _Reader:
     def _redirect(self, node: Node) -> None:
         operator = next((child.type for child in node.children if not child.is_named), "")
         targets = node.children_by_field_name("destination")
-        if not targets or ">" not in operator:
+        is_both = source(node).lstrip("0123456789").startswith("<>")  # the grammar takes it for a broken <
+        if not targets or (">" not in operator and not is_both):
             return
         target = word(targets[0], self.variables)
         is_descriptor = operator.endswith("&") and (target.isdigit() or target.rstrip("-") == "")

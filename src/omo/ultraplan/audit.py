@@ -46,6 +46,12 @@ class Audit:
         return "unknown" if self.problems or "unknown" in statuses or not self.steps else "pass"
 
     @property
+    def words(self) -> str:
+        """The verdict as people read it: what was skipped is no part of what passed."""
+        skipped = sum(one.status == "skipped" for one in self.steps)
+        return f"{self.verdict}, {skipped} skipped" if skipped else self.verdict
+
+    @property
     def exit_code(self) -> int:
         return EXIT_CODES[self.verdict]
 

@@ -58,6 +58,12 @@ def is_already_true(document: Document, step: Step, root: Path) -> bool:
     return not left or evaluate(left, Tree(root)).verdict == "pass"
 
 
+def holds(step: Step, root: Path) -> bool:
+    """Whether the tree as it is now meets everything that the step's manifest asks for."""
+    checks = checks_of(step, base=None)
+    return bool(checks) and evaluate(checks, Tree(root)).verdict == "pass"
+
+
 @lru_cache(maxsize=512)
 def _digests(step: Step) -> frozenset[str]:
     return frozenset(digest_of_check(check) for check in checks_of(step, base=None))

@@ -11,7 +11,7 @@ from pathlib import Path
 from omo.errors import BadInput, Refused
 from omo.evidence import globs
 from omo.state import paths
-from omo.ultraplan import parser, recovery, sessions, spec_text, validate
+from omo.ultraplan import parser, recovery, run, sessions, spec_text, validate
 from omo.ultraplan.document import Document, Step
 from omo.ultraplan.record import Record
 
@@ -38,7 +38,7 @@ def load(path: Path, root: Path, state: str) -> Contract:
     """Refused with every defect, or where the spec is no longer what the plan says."""
     document = _read(path, root, state)
     recovers = recovery.wrote(state, document.digest)
-    notes = _validated(document, root, recovers is not None)
+    notes = _validated(document, root, recovers is not None, run.runs_at(state, str(root), str(path)))
     if document.kind == "plan":
         return Contract(document, _only_session(document, root), document, notes=notes)
     plan = _master(document, root)
@@ -54,13 +54,16 @@ def _read(path: Path, root: Path, state: str) -> Document:
     return replace(parser.load(path, Path(state)), path=os.path.realpath(path))
 
 
-def _validated(document: Document, root: Path, is_recovery: bool) -> list[str]:
+def _validated(document: Document, root: Path, is_recovery: bool, before: Sequence[Record]) -> list[str]:
     """What a step of a recovery left behind may be there already; that is what it mends."""
     found = validate.validate(document, root)
     wrong = [one for one in found if not one.is_advisory and not (is_recovery and one.code == PREDICATE_IS_TRUE)]
     if wrong:
         count = f"{len(wrong)} defect{'' if len(wrong) == 1 else 's'}"
         fix = f"mend them; omo plan validate {shlex.quote(document.path)}"
+        left = [one.run for one in before if one.end != "pass"]
+        if left and all(one.code == PREDICATE_IS_TRUE for one in wrong):
+            fix = f"plan session {left[-1]} did them: omo plan recover {shlex.quote(document.path)} has the rest"
         raise Refused(f"{document.path} has {count}", fix=fix, defects=[str(one) for one in wrong])
     return [str(one) for one in found if one.is_advisory]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from omo.digest import sha256
@@ -34,12 +34,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Recorded:
-    """`independence` is full where the host saw an agent of type omo:critic say it."""
+    """`independence` is full where the host saw an agent of type omo:critic say it; `is_cleared`: it may be started."""
 
     plan: str
     digest: str
     verdict: Verdict
     independence: str
+    is_cleared: bool = False
 
 
 def reviews(state: str) -> Journal:
@@ -47,15 +48,20 @@ def reviews(state: str) -> Journal:
 
 
 def clean(state: str, digest: str) -> bool:
-    """Whether the latest verdict on exactly this text is clean. A damaged journal vouches for nothing."""
+    """Whether the host saw a critic find exactly this text clean; its newest word decides.
+
+    A file is anybody's word, the author's too: it neither clears a text nor overrules what a critic was seen to say.
+    """
     row = latest(state, digest)
-    return row is not None and row.get("clean") is True
+    return row is not None and row.get("clean") is True and row.get("independence") == FULL
 
 
 def latest(state: str, digest: str) -> Row | None:
+    """The verdict that counts: the newest the host saw, else the newest file. A damaged journal has none."""
     rows, problems = reviews(state).read()
     found = [row for row in rows if row.get("kind") == "critique" and row.get("digest") == digest]
-    return found[-1] if found and not problems else None
+    seen = [row for row in found if row.get("independence") == FULL]
+    return None if problems else next(reversed(seen or found), None)
 
 
 def brief(document: Document) -> str:
@@ -104,6 +110,7 @@ def record(place: Place, document: Document, message: str | None) -> Recorded:
             fix=f"omo plan critique {document.path} --brief, and let omo:critic read it again",
         )
     witness = next((row for row in seen if _is_same(row, message)), None)
+    _require_last_word(seen, witness, document)
     recorded = Recorded(document.path, document.digest, found, FULL if witness else REDUCED)
     journal = reviews(place.state)
 
@@ -112,7 +119,17 @@ def record(place: Place, document: Document, message: str | None) -> Recorded:
 
     journal.change(decide, actor=place.by, now=place.now, wait=place.wait)
     _set_awaits(place, None)
-    return recorded
+    return replace(recorded, is_cleared=clean(place.state, document.digest))
+
+
+def _require_last_word(seen: list[Row], witness: Row | None, document: Document) -> None:
+    """Of several verdicts on one text, nobody gets to pick."""
+    last = next((row for row in seen if verdict.named_digest(str(row["message"])) == document.digest), None)
+    if witness is not None and last is not None and witness is not last and not _is_same(last, str(witness["message"])):
+        raise Refused(
+            f"{CRITIC} has spoken about this text of {document.path} again since",
+            fix=f"omo plan critique {document.path} records its last word",
+        )
 
 
 def _row(place: Place, recorded: Recorded, message: str, witness: Row | None) -> Row:

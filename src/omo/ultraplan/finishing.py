@@ -19,6 +19,10 @@ from omo.ultraplan.standing import Standing, audited, look
 Row = dict[str, Any]
 
 LONGEST = 8000
+CARRIED = (
+    *("session", "spec", "digest", "source", "plan", "master", "lineage", "base", "root", "fence", "depth"),
+    *("recovery_of", "anew", "unreviewed", "out_of_order"),
+)
 EXITS = {"pass": 0, "drift": 3, "unknown": 4}
 
 
@@ -47,6 +51,8 @@ def finish(run: PlanRun, failure: Failure | None = None) -> Finished:
     """Audit and report. Closes the run where the audit passes, or where a step is reported as failed."""
     record = run.require()
     if record.end in ("pass", "failed", "abandoned"):
+        if failure is not None:
+            raise Refused(f"plan session {record.run} already ended ({record.end})", fix="omo plan status")
         return _again(run, record)
     if not record.base:
         raise Refused(f"plan session {record.run} never began: {record.preflight.get('why')}", fix="omo plan status")
@@ -87,7 +93,7 @@ def _row(run: PlanRun, at: Standing, failure: Failure | None) -> Row:
         row["failed"]["step"] = failure.step
     if at.violations:
         row["violations"] = at.violations[:20]
-    return {**row, "missing": at.missing}
+    return {**row, "missing": at.missing, "passed": at.audit.passed if at.audit else []}
 
 
 def _not_yet(run: PlanRun, record: Record, at: Standing) -> Finished:
@@ -133,14 +139,17 @@ def abandon(run: PlanRun, reason: str) -> Finished:
     at = look(run) if record.is_open and not problems else Standing(record, problems=tuple(problems))
     if problems:
         _seal(run, record)
+    if record.root not in ("", run.here):  # given up in a copy: from here on the copy goes its own way
+        run.rebind(record.run)
     row = {"kind": "finished", "verdict": "abandoned", "audit": at.verdict, "by": run.by, "reason": clip(reason, 1000)}
-    return _close(run, at, row, 0)
+    done = sorted({*record.done, *(at.audit.passed if at.audit else [])})
+    return _close(run, at, {**row, "passed": done}, 0)
 
 
 def _seal(run: PlanRun, record: Record) -> None:
     journal = run.journal(record.run)
-    names = ("session", "spec", "digest", "source", "plan", "lineage", "base", "root", "fence", "depth", "recovery_of")
-    carried = {**{name: getattr(record, name) for name in names}, "steps": list(record.steps)}
+    carried = {**{name: getattr(record, name) for name in CARRIED}, "steps": list(record.steps)}
+    carried["legacy"] = record.is_legacy
 
     def decide(rows: list[Row]) -> tuple[None, list[Row]]:
         return None, [{**row, "carried": carried} for row in journal.seal(run.now)]

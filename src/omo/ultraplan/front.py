@@ -10,6 +10,7 @@ from typing import Any
 from omo.errors import BadInput
 from omo.evidence import documents
 from omo.shown import clip
+from omo.ultraplan import preflight
 from omo.ultraplan.document import Defect
 from omo.ultraplan.markdown import Page
 
@@ -24,8 +25,8 @@ class Head:
     needs: tuple[str, ...]
 
 
-def split(text: str, found: list[Defect]) -> tuple[dict[str, Any], str]:
-    """The YAML between two `---` at the very top, and the text with those lines blank: lines keep their number."""
+def split(text: str, found: list[Defect]) -> tuple[dict[str, tuple[int, Any]], str]:
+    """The YAML between two `---` at the very top, each key with its line; and the text with those lines blank."""
     lines = re.split(r"\r\n?|\n", text.removeprefix("\ufeff"))
     end = next((at for at, line in enumerate(lines) if at and line.rstrip() == "---"), None)
     if lines[0].rstrip() != "---" or end is None:
@@ -38,12 +39,18 @@ def split(text: str, found: list[Defect]) -> tuple[dict[str, Any], str]:
     except BadInput as error:
         found.append(Defect(1, "front-matter", error.message))
         return {}, body
-    return (data if isinstance(data, dict) else {}), body
+    pairs = data.items() if isinstance(data, dict) else ()
+    return {str(key): (_line_of(str(key), inner), value) for key, value in pairs}, body
 
 
-def read(page: Page, matter: Mapping[str, Any], end: int, found: list[Defect]) -> Head:
+def _line_of(key: str, lines: list[str]) -> int:
+    """Where it stands below the first `---`."""
+    return next((at for at, line in enumerate(lines, start=2) if line.strip("\"' ").startswith(key)), 1)
+
+
+def read(page: Page, matter: Mapping[str, tuple[int, Any]], end: int, found: list[Defect]) -> Head:
     """`end` is the line index where the head ends; a `plan_version` further down is an example, not a statement."""
-    said = [(1, key, matter[key]) for key in ("plan_version", "needs") if key in matter]
+    said = [(matter[key][0], key, matter[key][1]) for key in ("plan_version", "needs") if key in matter]
     for at, line in page.paragraphs(0, end):
         if pair := _PAIR.fullmatch(line):
             said.append((at + 1, pair[1].lower(), pair[2].strip()))
@@ -81,4 +88,6 @@ def read_needs(value: object, line: int, found: list[Defect]) -> list[str]:
     for one in bad:
         message = f"needs: {clip(str(one), 40)!r} is no capability; write such as git_push, network or cmd:docker"
         found.append(Defect(line, "needs", message))
-    return [one for one in items if isinstance(one, str) and one not in bad]
+    needs = [one for one in items if isinstance(one, str) and one not in bad]
+    found += [Defect(line, "needs", f"needs: {why}") for one in needs if (why := preflight.defect(one))]
+    return needs

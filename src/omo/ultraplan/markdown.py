@@ -13,11 +13,14 @@ from markdown_it.token import Token
 
 # Only blocks matter here; reading emphasis and links costs time, and what a pattern is about stays as it was written.
 _MARKDOWN = MarkdownIt("commonmark").disable("inline")
-_MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_MARKER = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _LABEL = re.compile(
     r"(?P<bold>\*\*|__|\*|_|)(?P<label>[A-Za-z][\w -]{0,40}?)\s*(?:\([^()]*\))?"
     r"(?:\s*:(?P=bold)|(?P=bold)\s*:)\s*(?P<rest>.*)"
 )
+FIELDS = ("files", "changes", "reuses", "test first", "verify", "on failure", "checkpoint", "depends on", "manifest")
+# Below a field in bold, a bullet begins another field only with one of these labels; else it belongs to the value.
+LABELS = frozenset((*FIELDS, "touch", "never touch", "context"))
 CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 
 
@@ -34,7 +37,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Field:
-    """A bullet `- Label: value`. `value` is its Markdown without the indentation, `line` counts from 1."""
+    """`- Label: value`, or `**Label:** value` without a bullet. `value` is its Markdown without the indentation."""
 
     key: str
     label: str
@@ -89,9 +92,36 @@ class Page:
                     yield _start(token) + offset, line.strip()
 
     def fields(self, start: int, end: int) -> list[Field]:
-        """The outermost bullets that have a label."""
+        """The outermost bullets that have a label, and lines that begin with one in bold."""
         items = [token for _, token in self._within(start, end) if token.type == "list_item_open" and token.level == 1]
-        return [field for item in items if (field := self._field(*_span(item)))]
+        bold = self._bold_lines(start, end)
+        ends = [*bold, len(self.lines)]
+        spans = [(first, min(last, _after(ends, first))) for first, last in map(_span, items)]
+        bulleted = [field for span in spans if (field := self._field(*span))]
+        return self._with_bold(bulleted, bold, start, end) if bold else bulleted
+
+    def _with_bold(self, bulleted: list[Field], bold: list[int], start: int, end: int) -> list[Field]:
+        known = [field.line - 1 for field in bulleted if field.key in LABELS]
+        ends = sorted({*bold, *known, *self._breaks(start, end), end})
+        found = [field for at in bold if (field := self._field(at, _after(ends, at)))]
+        taken = {at + 1 for first in bold for at in range(first, _after(ends, first))}
+        others = [field for field in bulleted if field.line not in taken]
+        return sorted([*found, *others], key=lambda field: field.line)
+
+    def _bold_lines(self, start: int, end: int) -> list[int]:
+        """Also right below a bullet, where Markdown takes such a line for the end of that."""
+        found = []
+        for at, token in self._within(start, end):
+            is_prose = token.type == "inline" and self._tokens[at - 1].type == "paragraph_open"
+            for index in range(*_span(token)) if is_prose else ():
+                named = _LABEL.fullmatch(self.lines[index].rstrip())
+                if named and named["bold"] in ("**", "__"):
+                    found.append(index)
+        return found
+
+    def _breaks(self, start: int, end: int) -> Iterator[int]:
+        """Where nothing goes on: headings and rules."""
+        return (_start(token) for _, token in self._within(start, end) if token.type in ("heading_open", "hr"))
 
     def bullets(self, start: int, end: int) -> list[str]:
         items = [token for _, token in self._within(start, end) if token.type == "list_item_open" and token.level == 1]
@@ -164,6 +194,11 @@ def numbers_of(value: str) -> tuple[int, ...]:
 
 def _plain(text: str) -> str:
     return re.sub(r"\s*\([^()]*\)\s*$", "", text).strip().strip("*_\"'").strip()
+
+
+def _after(ends: list[int], at: int) -> int:
+    """The first of them behind `at`; there is one."""
+    return ends[bisect_right(ends, at)]
 
 
 def _start(token: Token) -> int:

@@ -13,6 +13,7 @@ from omo.ultraplan.run import ABANDON, START
 from omo.ultraplan.standing import Standing
 
 FINISH = "omo plan finish"
+REVISE = "revise the plan, then omo plan critique, decompose and start"
 FAILED = "omo plan finish --failed {step} --error TEXT --tried TEXT"
 
 
@@ -49,7 +50,7 @@ def _damaged(at: Standing) -> Next | None:
     if not at.problems:
         return None
     why = f"the ledger was changed by hand ({clip(at.problems[0], 120)}), so nothing can be completed on it"
-    return Next("abandon", why, f"{ABANDON}, then {_start(at)}")
+    return Next("abandon", why, f"{ABANDON}, then {_again(at)}")
 
 
 def _ended(at: Standing) -> Next | None:
@@ -75,12 +76,18 @@ def _failed(at: Standing) -> Next:
     step = told.get("failed", {}).get("step")
     why = f"the session stopped at step {step} and waits for a person"
     if told.get("violations") or _record(at).depth >= MOST_RECOVERIES:
-        return Next("escalate", why, "revise the plan, then omo plan critique, decompose and start", step)
+        return Next("escalate", why, REVISE, step)
     return Next("escalate", why, f"when they say go on: omo plan recover {_spec(at)}; or revise the plan", step)
 
 
 def _abandoned(at: Standing) -> Next:
-    return Next("start", "the session was abandoned", _start(at))
+    if not _record(at).done and not (at.audit and at.audit.passed):
+        return Next("start", "the session was abandoned", _start(at))
+    if at.audit and not at.missing:
+        return Next("done", f"the session was abandoned, and nothing of it is missing: omo plan audit {_spec(at)}")
+    if at.violations or _record(at).depth >= MOST_RECOVERIES:
+        return Next("escalate", "the session was abandoned, and what is left needs a person", REVISE)
+    return Next("recover", "the session was abandoned with steps done", _again(at))
 
 
 def _blocked(at: Standing) -> Next | None:
@@ -92,21 +99,26 @@ def _blocked(at: Standing) -> Next | None:
 
 
 def _broken(at: Standing) -> Next | None:
-    return Next("abandon", at.broken, f"{ABANDON}, then {_start(at)}") if at.broken else None
+    return Next("abandon", at.broken, f"{ABANDON}, then {_again(at)}") if at.broken else None
 
 
 def _unknown(at: Standing) -> Next | None:
     if at.verdict != "unknown":
         return None
     why = f"the audit cannot be evaluated ({clip(at.unknown, 160)}); restore the history it began on (git reflog)"
-    return Next("unknown", why, f"or {ABANDON}, then {_start(at)}")
+    return Next("unknown", why, f"or {ABANDON}, then {_again(at)}")
 
 
 def _violation(at: Standing) -> Next | None:
     if not at.violations:
         return None
-    why = f"outside the fence, which is never recovered: {clip(at.violations[0], 120)}; take it back, or report it"
+    why = f"outside the fence, which is never recovered: {clip(at.violations[0], 160)}; {_undone(at.violations[0])}"
     return Next("escalate", why, FAILED.format(step=_first_open(at)))
+
+
+def _undone(violation: str) -> str:
+    """What must never be touched stays told, whatever a later commit does."""
+    return "take it back, or report it" if violation.endswith("(outside the scope)") else "a person decides: report it"
 
 
 def _missing_step(at: Standing) -> Next | None:
@@ -156,6 +168,12 @@ def _spec(at: Standing) -> str:
 
 def _start(at: Standing) -> str:
     return f"omo plan start {_spec(at)}"
+
+
+def _again(at: Standing) -> str:
+    """What is done already cannot be started once more: a recovery has the rest."""
+    is_begun = _record(at).done or (at.audit and at.audit.passed)
+    return f"omo plan recover {_spec(at)}, then start what it writes" if is_begun else _start(at)
 
 
 ENDS: dict[str, Callable[[Standing], Next]] = {

@@ -47,14 +47,25 @@ def _numbering(document: Document) -> Iterator[Defect]:
 
 def _counts(document: Document) -> Iterator[Defect]:
     page = Page(document.text)
-    blocks = sum(is_manifest(block) for block in page.fences(0, len(page.lines)))
-    if blocks != len(document.steps):
-        message = f"{len(document.steps)} steps and {blocks} manifests; every step has exactly one"
-        yield Defect(0, "manifest-count", message)
+    blocks = [block.line for block in page.fences(0, len(page.lines)) if is_manifest(block)]
+    if len(blocks) != len(document.steps):
+        message = f"{len(document.steps)} steps and {len(blocks)} manifests; every step has exactly one"
+        yield Defect(_odd_one(document, blocks), "manifest-count", message)
     for step in document.steps:
         if step.manifest is None:
             message = f"step {step.number} has no usable manifest; add a fenced yaml block that begins with `manifest:`"
             yield Defect(step.line, "manifest-count", message)
+
+
+def _odd_one(document: Document, blocks: list[int]) -> int:
+    """The line of the first step without a manifest, or of the first manifest without a step to itself."""
+    taken = set()
+    for step in document.steps:
+        own = [line for line in blocks if step.line < line <= step.line + step.text.count("\n")]
+        if not own and len(blocks) < len(document.steps):
+            return step.line
+        taken.update(own[:1])
+    return next((line for line in blocks if line not in taken), 0)
 
 
 def _dependencies(document: Document) -> Iterator[Defect]:

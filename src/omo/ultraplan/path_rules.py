@@ -128,7 +128,7 @@ def _inside(step: Step, manifest: Manifest, fence: Fence | None) -> Iterator[Def
 
 def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[Defect]:
     """A forbidden path stays forbidden for every commit of the session, whichever step said so."""
-    for other in _of_same_session(document, step):
+    for other in of_same_session(document, step):
         forbidden = other.manifest.forbidden_paths if other.manifest else ()
         by = "" if other.number == step.number else f" of step {other.number}"
         for key, path in _changed(manifest):
@@ -142,7 +142,7 @@ def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[D
             yield Defect(manifest_line(step, "expected_paths", path), "conflict", message)
 
 
-def _of_same_session(document: Document, step: Step) -> list[Step]:
+def of_same_session(document: Document, step: Step) -> list[Step]:
     numbers = next((group.steps for group in document.groups if step.number in group.steps), (step.number,))
     return [one for one in document.steps if one.number in numbers]
 

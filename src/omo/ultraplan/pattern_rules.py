@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from omo.evidence import patterns
+from omo.evidence import globs, patterns
 from omo.shown import clip
 from omo.ultraplan import words
 from omo.ultraplan.document import Defect, Document, Manifest, Step
 from omo.ultraplan.markdown import is_none
-from omo.ultraplan.path_rules import manifest_line
+from omo.ultraplan.path_rules import manifest_line, of_same_session
 from omo.ultraplan.shell_text import commit_subjects
 
-# Subjects of commits that have nothing to do with each other; a pattern that half of them match names no step.
+# Subjects of commits that have nothing to do with each other; a pattern that two of them match names no step.
 UNRELATED = (
     "fix typo",
     "WIP",
@@ -31,7 +31,8 @@ def check(document: Document) -> Iterator[Defect]:
         if step.manifest is None or step.is_preflight:
             continue
         yield from _contents(step, step.manifest)
-        yield from _commit(step, step.manifest, subjects)
+        yield from _commit(step, step.manifest, subjects[step.number])
+        yield from _others(document, step, step.manifest, subjects)
 
 
 def _contents(step: Step, manifest: Manifest) -> Iterator[Defect]:
@@ -44,7 +45,7 @@ def _contents(step: Step, manifest: Manifest) -> Iterator[Defect]:
             yield Defect(manifest_line(step, "must_contain", one.pattern), "pattern", message)
 
 
-def _commit(step: Step, manifest: Manifest, subjects: dict[int, list[str]]) -> Iterator[Defect]:
+def _commit(step: Step, manifest: Manifest, subjects: list[str]) -> Iterator[Defect]:
     pattern = manifest.commit_message_pattern
     where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r}"
     line = manifest_line(step, "commit_message_pattern")
@@ -55,14 +56,37 @@ def _commit(step: Step, manifest: Manifest, subjects: dict[int, list[str]]) -> I
         return
     if problem := _problem(pattern):
         yield Defect(line, "pattern", f"{where} {problem}")
+    elif manifest.expects_commit:
+        yield from _own_checkpoint(step, pattern, subjects, where)
+
+
+def _others(document: Document, step: Step, manifest: Manifest, subjects: dict[int, list[str]]) -> Iterator[Defect]:
+    """Commits of one session: a shared beginning is told apart by paths, anything else might pass for this step's."""
+    pattern = manifest.commit_message_pattern
+    if not manifest.expects_commit or _problem(pattern):
         return
-    if not manifest.expects_commit:
-        return
-    yield from _own_checkpoint(step, pattern, subjects[step.number], where)
-    others = [one for number, own in subjects.items() if number != step.number for one in own]
-    if len(others) > 1 and all(_found(pattern, one) for one in others):
-        message = f"{where} also matches the commits of every other step; only order and paths tell them apart"
+    around = [one for one in of_same_session(document, step) if one.number != step.number]
+    like = [one for one in around if any(_found(pattern, subject) for subject in subjects[one.number])]
+    mistaken = [one.number for one in like if not pattern.startswith("^") or _holds(one.manifest, manifest)]
+    told_apart = [one.number for one in like if one.number not in mistaken]
+    where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r} also matches the commit of"
+    line = manifest_line(step, "commit_message_pattern")
+    if mistaken:
+        remedy = "begin it with ^, and name what only this commit says"
+        yield Defect(line, "pattern", f"{where} {_listed(mistaken)}, which could pass for this one's; {remedy}")
+    if told_apart:
+        message = f"{where} {_listed(told_apart)}; only order and paths tell them apart"
         yield Defect(line, "pattern", message, is_advisory=True)
+
+
+def _holds(other: Manifest | None, own: Manifest) -> bool:
+    """Whether a commit with the other's paths has all of ours."""
+    theirs = (*other.expected_paths, *other.absent_paths) if other else ()
+    return all(any(globs.covers(path, glob) for glob in theirs) for path in (*own.expected_paths, *own.absent_paths))
+
+
+def _listed(numbers: list[int]) -> str:
+    return "step " + clip(", ".join(map(str, numbers)), 60)
 
 
 def _problem(pattern: str) -> str | None:
@@ -73,7 +97,7 @@ def _problem(pattern: str) -> str | None:
     if _found(pattern, ""):
         return "matches even an empty subject; begin it such as ^feat\\(report\\):"
     hits = [subject for subject in UNRELATED if _found(pattern, subject)]
-    if 2 * len(hits) >= len(UNRELATED):
+    if len(hits) > 1:
         return f"matches commits that have nothing to do with it, such as {hits[0]!r}; name the type and the scope"
     return None
 

@@ -25,6 +25,7 @@ class Record:
     digest: str = ""
     source: str = ""  # the digest of the file that was named, which is the plan where it counts as its own spec
     plan: str = ""  # the digest of the master plan
+    master: str = ""  # the master plan's place
     lineage: str = ""
     base: str = ""
     root: str = ""
@@ -32,7 +33,10 @@ class Record:
     steps: tuple[int, ...] = ()
     depth: int = 0
     recovery_of: str = ""
+    anew: str = ""  # why a recovery answers for its own steps only
     unreviewed: str = ""
+    out_of_order: str = ""
+    is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up
     review: str = ""  # how independent the critic was
     preflight: Row = field(default_factory=dict)
     skipped: Mapping[int, str] = field(default_factory=dict)
@@ -51,9 +55,25 @@ class Record:
         return bool(self.base) and not self.end
 
     @property
+    def is_fenced(self) -> bool:
+        """Until what recovers it has begun, a recovered run holds its fence."""
+        return self.is_open or self.end == "recovered"
+
+    @property
+    def done(self) -> list[int]:
+        """The steps that were seen to pass, or passed when the run ended."""
+        return sorted({*self.seen, *_numbers(self.finished.get("passed"))})
+
+    @property
     def overrides(self) -> list[str]:
         """What was let through without its proof, for every view."""
         found = [f"no clean critique of the plan: {self.unreviewed}"] if self.unreviewed else []
+        if self.out_of_order:
+            found.append(f"begun before what it depends on was done: {self.out_of_order}")
+        if self.is_legacy:
+            found.append("a plan before 1.7: no critic was asked, and what it does not say was taken from its prose")
+        if self.anew:
+            found.append(f"plan session {self.recovery_of} could not be audited any more: {self.anew}")
         if self.review == "reduced":
             found.append("the critique has reduced independence: no hook saw the critic say it")
         if self.preflight.get("bypassed"):
@@ -62,7 +82,7 @@ class Record:
 
 
 def _started(record: Record, row: Row) -> Record:
-    names = ("session", "spec", "digest", "source", "plan", "lineage", "base", "root")
+    names = ("session", "spec", "digest", "source", "plan", "master", "lineage", "base", "root")
     told: Row = {name: str(row.get(name) or "") for name in names}
     return replace(
         record,
@@ -72,7 +92,10 @@ def _started(record: Record, row: Row) -> Record:
         steps=_numbers(row.get("steps")),
         depth=_number(row.get("depth")),
         recovery_of=str(row.get("recovery_of") or ""),
+        anew=str(row.get("anew") or ""),
         unreviewed=str(row.get("unreviewed") or ""),
+        out_of_order=str(row.get("out_of_order") or ""),
+        is_legacy=row.get("legacy") is True,
         review=str(row.get("review") or ""),
     )
 
@@ -98,6 +121,12 @@ def _repaired(record: Record, row: Row) -> Record:
     return replace(_started(record, {**part(row, "carried"), "ts": row.get("ts")}), repaired=True)
 
 
+def _moved(record: Record, row: Row) -> Record:
+    """The project lies elsewhere now, and its fence with it."""
+    root = str(row.get("root") or record.root)
+    return replace(record, root=root, fence={**record.fence, "root": root} if record.fence else {})
+
+
 _FOLD: dict[str, Callable[[Record, Row], Record]] = {
     "started": _started,
     "preflight": _preflight,
@@ -106,6 +135,7 @@ _FOLD: dict[str, Callable[[Record, Row], Record]] = {
     "recovered": lambda record, row: replace(record, recovered=row, finished={}),
     "finished": lambda record, row: replace(record, finished=row),
     "repaired": _repaired,
+    "moved": _moved,
 }
 
 

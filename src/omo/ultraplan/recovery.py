@@ -11,11 +11,11 @@ from omo.errors import BadInput, Refused
 from omo.evidence import changes, globs
 from omo.shown import clip
 from omo.state import paths, store
-from omo.ultraplan import sessions, spec_text, summary
+from omo.ultraplan import compiling, sessions, spec_text, summary
 from omo.ultraplan.document import Document, Recovery
-from omo.ultraplan.next_step import FAILED, FINISH, Next
+from omo.ultraplan.next_step import FAILED, FINISH, REVISE, Next
 from omo.ultraplan.record import MOST_RECOVERIES, Record
-from omo.ultraplan.run import PlanRun, digest_of, pinned, record_of, records
+from omo.ultraplan.run import ABANDON, PlanRun, digest_of, pinned, record_of, records, runs_at
 from omo.ultraplan.standing import Standing, audited, line_of, require_evaluable
 
 Row = dict[str, Any]
@@ -41,42 +41,85 @@ def wrote(state: str, digest: str) -> Record | None:
     return next((one for one in reversed(records(state)) if one.recovered.get("digest") == digest), None)
 
 
+def chosen(run: PlanRun, path: Path) -> PlanRun:
+    """The current run where it is one of that file, else the last of the file that is left, whoever began it."""
+    found = runs_at(run.state, run.here, str(path))
+    if not found or run.named or run.current() in [one.run for one in found]:
+        return run
+    left = [one for one in found if one.end != "pass"]
+    return replace(run, named=(left or found)[-1].run)
+
+
 def recover(run: PlanRun, out: Path | None = None) -> Recovered:
-    """Close the run and write the spec that goes on from it. Refused where a person has to look first."""
+    """Close the run and write the spec that goes on from it. Refused where a person has to look first.
+
+    A run that ended may be another session's: it goes on in this one.
+    """
     record = run.require()
-    _require_recoverable(record)
-    at = audited(run, record)
+    _require_recoverable(run, record)
     missing, depth = list(record.recovered.get("missing", [])), int(record.recovered.get("depth", 0))
+    anew = str(record.recovered.get("anew") or "")
     if record.end != "recovered":  # a second call writes the same spec again, and counts nothing
-        missing, depth = _judge(run, record, at)
+        at = audited(run, record)
+        anew = lost(record, at)
+        missing, depth = _judge(run, record, at, _not_held(run, record) if anew else at.missing)
     path = _place(run, record, out, depth)
     text = _render(run, record, missing, depth, path)
-    told = {"kind": "recovered", "digest": digest_of(text), "depth": depth, "missing": missing}
+    told = {"kind": "recovered", "digest": digest_of(text), "depth": depth, "missing": missing, "anew": anew}
     run.append(record.run, {**told, "spec": _shown(run, path)}, publish=lambda: store.replace(path, text))
     closed = record_of(run.state, record.run)
-    step = summary.tell_end(run, Standing(closed))
+    step = summary.take_over(run, Standing(closed))
     return Recovered(_shown(run, path), depth, missing, step)
 
 
-def _require_recoverable(record: Record) -> None:
+def _require_recoverable(run: PlanRun, record: Record) -> None:
     if not record.base:
         raise Refused(f"plan session {record.run} never began, so nothing is missing of it", fix="omo plan status")
-    if record.end in ("pass", "abandoned"):
-        raise Refused(f"plan session {record.run} ended ({record.end})", fix="omo plan status")
+    if record.end == "pass":
+        raise Refused(f"plan session {record.run} ended (pass)", fix="omo plan status")
+    child = next((one.run for one in records(run.state) if one.recovery_of == record.run), "")
+    if record.end == "recovered" and child:
+        raise Refused(f"plan session {record.run} goes on as {child}", fix=f"omo plan recover --run {child}")
+    whose = run.holder(record.run) if run.named else run.session
+    if record.is_open and whose != run.session:
+        raise Refused(
+            f"plan session {record.run} of session {whose} is under way",
+            fix=f'if that session died, the user ends it: omo plan finish --session {whose} --abandon "why"',
+        )
+    own, _ = replace(run, named="").look()
+    if own is not None and own.is_open and own.run != record.run:
+        raise Refused(f"plan session {own.run} of this session is under way", fix=f"omo plan finish; or {ABANDON}")
 
 
-def _judge(run: PlanRun, record: Record, at: Standing) -> tuple[list[int], int]:
+def lost(record: Record, at: Standing) -> str:
+    """Why an abandoned run cannot be audited from where it began; then a recovery of it answers for its own steps."""
+    if record.end != "abandoned":
+        return ""
+    if record.repaired:
+        return "its ledger was changed by hand"
+    return clip(at.unknown, 200)
+
+
+def _not_held(run: PlanRun, record: Record) -> list[int]:
+    """The steps whose manifest does not hold as the files are now."""
+    document = pinned(run.state, line_of(run.state, record)[0])
+    root = Path(run.root)
+    return [step.number for step in document.work_steps if not compiling.holds(step, root)]
+
+
+def _judge(run: PlanRun, record: Record, at: Standing, missing: list[int]) -> tuple[list[int], int]:
     """What is missing, and the how-manieth recovery this is."""
-    require_evaluable(at)
-    missing = at.missing
-    report = FAILED.format(step=next(iter(missing), "STEP"))
+    if not lost(record, at):
+        require_evaluable(at)
+    report = FAILED.format(step=next(iter(missing), "STEP")) if record.is_open else REVISE
     if at.violations:
         what = "what lies outside the fence is never recovered automatically: a person decides"
         raise Refused(what, fix=report, defects=[clip(one, 200) for one in at.violations])
     if not missing:
         left = f"; not committed: {clip(', '.join(at.dirty), 200)}" if at.dirty else ""
-        raise Refused(f"no step of {record.spec} is missing{left}", fix=f"commit or remove what is left, then {FINISH}")
-    depth = depth_of(run.state, record.lineage) + 1
+        way = f"commit or remove what is left, then {FINISH}" if record.is_open else f"omo plan audit {record.spec}"
+        raise Refused(f"no step of {record.spec} is missing{left}", fix=way)
+    depth = _next_depth(run, record)
     if depth > MOST_RECOVERIES:
         raise Refused(
             f"this session was recovered {MOST_RECOVERIES} times already: what is missing needs a person, or a "
@@ -85,6 +128,13 @@ def _judge(run: PlanRun, record: Record, at: Standing) -> tuple[list[int], int]:
             defects=[f"step {step} is missing" for step in missing],
         )
     return missing, depth
+
+
+def _next_depth(run: PlanRun, record: Record) -> int:
+    """A recovery that was written and never begun is not counted a second time."""
+    is_begun = any(one.recovery_of == record.run for one in records(run.state))
+    unused = record.recovered.get("depth")
+    return int(unused) if unused and not is_begun else depth_of(run.state, record.lineage) + 1
 
 
 def _place(run: PlanRun, record: Record, out: Path | None, depth: int) -> str:

@@ -59,8 +59,9 @@ def _facts(at: Standing, record: Record, end: Row, now: str) -> list[str]:
         "Base": record.base[:12],
         "Started": record.at,
         "Reported": now,
+        "Legacy": "a plan before 1.7" if record.is_legacy else "",
         "Recovery": f"{record.depth} of {MOST_RECOVERIES}" if record.depth else "",
-        "Audit": at.verdict + (" (of the whole session, from where it began)" if at.own else ""),
+        "Audit": at.words + (" (of the whole session, from where it began)" if at.own else ""),
         "Ended as": end.get("verdict") or "not ended",
     }
     return [f"- {name}: {value}" for name, value in facts.items() if value]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,7 +65,8 @@ class PlanRun:
         return Journal(paths.plan_run_dir(self.state, run), self.state)
 
     def look(self) -> tuple[Record | None, list[str]]:
-        """The run and what is wrong with its ledger."""
+        """The run and what is wrong with its ledger. A project that was moved takes its runs along."""
+        self._follow()
         run = self.current()
         if not run:
             return None, []
@@ -74,6 +75,15 @@ class PlanRun:
         if record is None and not problems:
             problems = [f"{paths.plan_run_dir(self.state, run)} is gone"]
         return record or Record(run), problems
+
+    def _follow(self) -> None:
+        """Where a recorded root is gone, this is where it went; one that is still there belongs to another project."""
+        for one in records(self.state):
+            if one.root and not os.path.isdir(one.root) and not self.journal(one.run).problems():
+                self.rebind(one.run)
+
+    def rebind(self, run: str) -> None:
+        self.append(run, {"kind": "moved", "root": self.here})
 
     def holder(self, run: str) -> str:
         """The session whose row names a run; this one where none does."""
@@ -129,7 +139,7 @@ def pinned_path(state: str, run: str) -> str:
 def pinned(state: str, record: Record) -> Document:
     """The spec as it was started: from the copy, or from any file that still has the digest the ledger names."""
     for path in (pinned_path(state, record.run), os.path.join(record.root, record.spec)):
-        text = _text(path)
+        text = text_of(path)
         if text is not None and digest_of(text) == record.digest:
             return parser.parse(text, record.spec)
     raise Refused(
@@ -144,12 +154,33 @@ def digest_of(text: str) -> str:
 
 def edited(record: Record) -> str:
     """What happened to the spec's file after the start; empty while it is as it was."""
-    text = _text(os.path.join(record.root, record.spec))
+    text = text_of(os.path.join(record.root, record.spec))
     if text is None:
         return f"{record.spec} was deleted after start; the copy made then is what counts"
     if digest_of(text) != record.source:
         return f"the spec was edited after start: {record.spec}; the copy made then is what counts"
     return ""
+
+
+def runs_at(state: str, root: str, path: str) -> list[Record]:
+    """The runs of what lies at a place, oldest first: of the spec they were started with, or recover, or of the plan.
+    What a begun recovery took over is not among them."""
+    known = {one.run: one for one in records(state) if one.base}
+    here = os.path.realpath(path)
+
+    def places(record: Record) -> set[str]:
+        line = _line(record, known)
+        return {os.path.realpath(os.path.join(root, name)) for one in line for name in (one.spec, one.master) if name}
+
+    over = {one.recovery_of for one in known.values()}
+    return [one for one in known.values() if one.run not in over and here in places(one)]
+
+
+def _line(record: Record, known: Mapping[str, Record]) -> list[Record]:
+    line = [record]
+    while (parent := known.get(line[-1].recovery_of)) is not None and parent not in line:
+        line.append(parent)
+    return line
 
 
 def find_base(state: str, document: Document) -> str | None:
@@ -180,7 +211,7 @@ def problems_of(state: str, session: str) -> list[str]:
 
 def _problems(state: str, record: Record) -> list[str]:
     found = Journal(paths.plan_run_dir(state, record.run), state).problems()
-    text = _text(pinned_path(state, record.run)) if record.base else None
+    text = text_of(pinned_path(state, record.run)) if record.base else None
     if record.base and (text is None or digest_of(text) != record.digest):
         found.append("spec.md is not the spec that was started")
     return found
@@ -198,7 +229,7 @@ def _runs_of(state: str, document: Document) -> list[Record]:
     return [one for one in after if one.lineage == started[-1].lineage]
 
 
-def _text(path: str) -> str | None:
+def text_of(path: str) -> str | None:
     try:
         with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
             return file.read(parser.LARGEST + 1)

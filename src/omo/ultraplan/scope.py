@@ -72,5 +72,5 @@ class Trail:
         return [Change(path, "M", path in submodules) for path in self.changed]
 
     def _by(self, path: str) -> str:
-        last = next((one for one in reversed(self.commits) if any(path == own.path for own in one.own_changes)), None)
-        return f"changed by {last}" if last else "changed and not committed"
+        first = next((one for one in self.commits if any(path == own.path for own in one.own_changes)), None)
+        return f"changed by {first}" if first else "changed and not committed"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,6 +28,10 @@ class Standing:
     @property
     def verdict(self) -> str:
         return self.audit.verdict if self.audit else "unknown"
+
+    @property
+    def words(self) -> str:
+        return self.audit.words if self.audit else "unknown"
 
     @property
     def unknown(self) -> str:
@@ -61,8 +64,9 @@ def look(run: PlanRun) -> Standing:
 
 def audited(run: PlanRun, record: Record) -> Standing:
     """What git and the files show of one run, by the specs that were pinned. A recovery answers for its session."""
-    if not os.path.isdir(record.root):
-        return Standing(record, broken=f"{record.root}, where plan session {record.run} began, is gone or was moved")
+    if record.root != run.here:  # a copy of the project, or another worktree: that is never audited from here
+        broken = f"plan session {record.run} belongs to {record.root}, and this is {run.here}"
+        return Standing(record, broken=broken)
     changed = edited(record)
     try:
         line = line_of(run.state, record)
@@ -81,9 +85,9 @@ def audited(run: PlanRun, record: Record) -> Standing:
 
 
 def line_of(state: str, record: Record) -> list[Record]:
-    """A run and those it recovers, the first of them first."""
+    """A run and those it recovers, the first of them first; what cannot be audited any more is left out."""
     line = [record]
-    while line[0].recovery_of and line[0].recovery_of not in [one.run for one in line]:
+    while line[0].recovery_of and not line[0].anew and line[0].recovery_of not in [one.run for one in line]:
         parent = record_of(state, line[0].recovery_of)
         if parent is None or not parent.base:
             raise Refused(f"plan session {line[0].recovery_of}, which this one recovers, is gone")

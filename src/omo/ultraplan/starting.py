@@ -14,13 +14,13 @@ from omo.evidence import changes
 from omo.shown import clip
 from omo.state import paths, runtime, store
 from omo.state.runtime import part
-from omo.ultraplan import contract, critique, preflight, recovery, summary
+from omo.ultraplan import contract, critique, order, preflight, recovery, summary
 from omo.ultraplan.audit import Audit, audit
 from omo.ultraplan.contract import Contract
 from omo.ultraplan.document import Document, Fence
 from omo.ultraplan.next_step import Next
 from omo.ultraplan.record import Record
-from omo.ultraplan.run import ABANDON, KIND, SHORTEST_REASON, PlanRun, pinned_path, record_of
+from omo.ultraplan.run import ABANDON, KIND, SHORTEST_REASON, PlanRun, pinned_path, record_of, records
 from omo.ultraplan.standing import Standing, audited
 
 Row = dict[str, Any]
@@ -38,38 +38,73 @@ class Started:
     notes: list[str] = field(default_factory=list)
 
 
-def start(run: PlanRun, path: Path, *, unreviewed: str, environ: Mapping[str, str]) -> Started:
+def start(run: PlanRun, path: Path, *, unreviewed: str, environ: Mapping[str, str], out_of_order: str = "") -> Started:
+    require_free(run)
     given = contract.load(path, Path(run.root), run.state)
     store.make_state_dir(run.state)
     store.make_dir(paths.plans_dir(run.state), run.state)
     with store.Lock(os.path.join(paths.plans_dir(run.state), "start.lock"), store.Deadline(run.wait)):
-        require_free(run)
+        require_free(run, given)
+        unreviewed = unreviewed or _inherited(given)
         require_reviewed(run, given, unreviewed)
+        order.require_in_order(run, given, out_of_order)
         looked = require_clean(run, given)
         require_something_missing(run, given)
         asked = preflight.look(given.spec.needs, Path(run.root), environ=environ)
         name = _new_name(run)
         if asked.missing:
             return _blocked(run, name, given, asked)
-        return _open(run, name, given, looked, asked, unreviewed)
+        return _open(run, name, given, looked, asked, {"unreviewed": unreviewed, "out_of_order": out_of_order})
 
 
-def require_free(run: PlanRun) -> None:
-    """One plan session per worktree: two could not tell their commits apart."""
+def _inherited(given: Contract) -> str:
+    """A recovery carries out the same contract, so what was let through for it still is, and is still told."""
+    parent = given.recovers
+    if parent is None or not parent.unreviewed or parent.plan != given.plan.digest:
+        return ""
+    return parent.unreviewed if parent.recovery_of else f"{parent.unreviewed} (as plan session {parent.run} began)"
+
+
+def require_free(run: PlanRun, given: Contract | None = None) -> None:
+    """One plan session per worktree: two could not tell their commits apart. A recovered one gives way to what
+    recovers it, which is known once the spec is read."""
+    waiting = _waiting(run, given)
     for name, row in runtime.read(run.state)["sessions"].items():
         told = part(part(row, "work"), KIND) if isinstance(row, dict) else {}
+        if told.get("run") in waiting:
+            continue
         if name != run.session and part(told, "fence").get("root") == run.here:
             raise Refused(
                 f"plan session {told.get('run')} of session {name} is under way in {run.here}",
                 fix=f'if that session died, the user ends it: omo plan finish --session {name} --abandon "why"',
             )
     own, _ = run.look()
+    if own is not None and own.run in waiting:
+        return
+    if own is not None and own.is_fenced and own.root != run.here:
+        raise Refused(
+            f"plan session {own.run} of this session belongs to {own.root}, and this is {run.here}",
+            fix=f"go on there; or give it up here: {ABANDON}, then omo plan recover {shlex.quote(own.spec)}",
+        )
     fence = part(run.summary(), "fence").get("root")
     if own is not None and run.here in (fence, own.root if own.is_open else None):
         raise Refused(
             f"plan session {own.run} of this session is under way in {run.here}",
-            fix=f"omo plan finish; to give it up: {ABANDON}",
+            fix=f"{_way_on(own)}; to give it up: {ABANDON}",
         )
+
+
+def _way_on(own: Record) -> str:
+    return (
+        f"omo plan start {shlex.quote(str(own.recovered.get('spec')))}" if own.end == "recovered" else "omo plan finish"
+    )
+
+
+def _waiting(run: PlanRun, given: Contract | None) -> list[str]:
+    """The recovered runs that hold nothing against a start; before the spec is read that is any of them."""
+    recovered = [one.run for one in records(run.state) if one.end == "recovered"]
+    parent = given.recovers.run if given and given.recovers else ""
+    return recovered if given is None else [one for one in recovered if one == parent]
 
 
 def require_reviewed(run: PlanRun, given: Contract, unreviewed: str) -> None:
@@ -79,9 +114,18 @@ def require_reviewed(run: PlanRun, given: Contract, unreviewed: str) -> None:
     if given.plan.is_legacy or unreviewed or critique.clean(run.state, given.plan.digest):
         return
     raise Refused(
-        f"{given.plan.path} has no clean critique of the text it has now (digest {given.plan.digest[:12]})",
+        f"{given.plan.path} has no clean critique of the text it has now (digest {given.plan.digest[:12]})"
+        f"{_reviewed_as(run, given)}",
         fix=f"omo plan critique {shlex.quote(given.plan.path)}; or --unreviewed REASON, which is reported",
     )
+
+
+def _reviewed_as(run: PlanRun, given: Contract) -> str:
+    row = critique.latest(run.state, given.plan.digest)
+    if row is None:
+        return ""
+    is_seen = row.get("independence") == critique.FULL
+    return ": the critic's is not" if is_seen else ": there is only a file that no hook saw a critic say"
 
 
 def require_clean(run: PlanRun, given: Contract) -> Audit:
@@ -152,7 +196,7 @@ def record_preflight(run: PlanRun, document: Document, asked: preflight.Prefligh
 
 
 def _open(
-    run: PlanRun, name: str, given: Contract, looked: Audit, asked: preflight.Preflight, unreviewed: str
+    run: PlanRun, name: str, given: Contract, looked: Audit, asked: preflight.Preflight, let: Mapping[str, str]
 ) -> Started:
     """Ledger first: a crash before the summary leaves a run that the next command finds."""
     parent = given.recovers.run if given.recovers else ""
@@ -163,6 +207,7 @@ def _open(
         "digest": given.spec.digest,
         "source": given.document.digest,
         "plan": given.plan.digest,
+        "master": given.plan.path,
         "lineage": given.lineage,
         "base": looked.base,
         "root": run.here,
@@ -170,8 +215,12 @@ def _open(
         "steps": [step.number for step in given.spec.work_steps],
         "depth": recovery.depth_of(run.state, given.lineage),
         "recovery_of": parent,
-        "unreviewed": clip(unreviewed, 1000),
-        "review": "" if unreviewed else (critique.latest(run.state, given.plan.digest) or {}).get("independence"),
+        "anew": given.recovers.recovered.get("anew", "") if given.recovers else "",
+        "legacy": given.plan.is_legacy,
+        **{name: clip(reason, 1000) for name, reason in let.items()},
+        "review": ""
+        if let["unreviewed"]
+        else (critique.latest(run.state, given.plan.digest) or {}).get("independence"),
     }
     pin = pinned_path(run.state, name)
     store.make_dir(os.path.dirname(pin), run.state)

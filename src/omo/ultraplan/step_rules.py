@@ -1,4 +1,4 @@
-"""What every step must say in words: its fields, a way out of failure, commands that may be run."""
+"""What every step must say in words: its fields, a way out of failure, nothing left to be filled in."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from omo.shown import clip
 from omo.ultraplan import words
 from omo.ultraplan.document import ON_FAILURE, Defect, Document, Step
 from omo.ultraplan.markdown import is_none
-from omo.ultraplan.shell_text import shell_texts
 from omo.ultraplan.steps import field_lines
-from omo.ultrawork.shell_fence import violations
 
 # Each field with an example; the last says whether it may be `none`.
 FIELDS = {
@@ -31,7 +29,6 @@ def check(document: Document) -> Iterator[Defect]:
         yield from _missing(step, lines)
         yield from _on_failure(step, lines)
         yield from _placeholders(step, lines)
-        yield from _commands(step, lines)
 
 
 def value_of(step: Step, key: str) -> str:
@@ -80,11 +77,3 @@ def _placeholders(step: Step, lines: dict[str, int]) -> Iterator[Defect]:
 
 def _placeholder(line: int, where: str, found: str) -> Defect:
     return Defect(line, "placeholder", f"{where} still holds {clip(found, 40)!r}; say what it is")
-
-
-def _commands(step: Step, lines: dict[str, int]) -> Iterator[Defect]:
-    for key in COMMANDS:
-        for text in shell_texts(value_of(step, key)):
-            for reason in violations(text):
-                message = f"step {step.number}: {FIELDS[key][0]} must not be run: {reason}; it would be escalated"
-                yield Defect(lines.get(key, step.line), "command", message)

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from omo.shown import clip
 from omo.ultraplan import manifest
 from omo.ultraplan.document import ON_FAILURE, Defect, Manifest, Step
-from omo.ultraplan.markdown import Field, Heading, Page, is_none, items_of, numbers_of
+from omo.ultraplan.markdown import FIELDS, Field, Heading, Page, is_none, items_of, numbers_of
 
 MOST_STEPS = 200
 LONGEST_FIELD = 20_000
-FIELDS = ("files", "changes", "reuses", "test first", "verify", "on failure", "checkpoint", "depends on", "manifest")
 
 _STEP = re.compile(r"Step (\d{1,6}): (\S.*)")
-_LIKE_STEP = re.compile(r"[*_`]*(?:step|steg|schritt|étape|paso|stage|phase|fase|task)\b[\s#.:*_`-]*\d", re.IGNORECASE)
-_READABLE_STEP = re.compile(r"[*_`]*step\s*#?(\d{1,6})\b[\s.:*_`–—-]*(.*?)[*_`]*", re.IGNORECASE)
+# What people put before the word: emphasis, a box to tick, an emoji or its :name:, a number.
+_ORNAMENT = re.compile(r"(?:[\W_]|(?<=\[)[xX](?=\])|(?<=:)\w{1,40}(?=:)|\d{1,3}(?=[.)\ufe0f\u20e3]))*")
+_LIKE_STEP = re.compile(r"(?:step|steg|schritt|étape|paso|stage|phase|fase|task)\b[\s#.:*_`-]*\d", re.IGNORECASE)
+_READABLE_STEP = re.compile(r"step\s*#?(\d{1,6})\b[\s.:*_`–—-]*(.*?)[*_`]*", re.IGNORECASE)
 _ON_FAILURE = re.compile(
     rf"[*_`]*({'|'.join(ON_FAILURE)})\b[*_`]*(?!\s*(?:[|/,]|or\b))\s*[-–—:.,;]*\s*(.*)", re.IGNORECASE | re.DOTALL
 )
@@ -28,21 +29,25 @@ def is_step(heading: Heading) -> bool:
 
 def readable(heading: Heading) -> re.Match[str] | None:
     """A step in another form is read too, so that everything else about it can be told at once."""
-    return _STEP.fullmatch(heading.title) or _READABLE_STEP.fullmatch(heading.title)
+    return _STEP.fullmatch(heading.title) or _READABLE_STEP.fullmatch(_plain(heading))
+
+
+def _plain(heading: Heading) -> str:
+    return _ORNAMENT.sub("", heading.title, count=1)
 
 
 def heading_defects(headings: Sequence[Heading]) -> list[Defect]:
     wrong = [
         heading
         for heading in headings
-        if _LIKE_STEP.match(heading.title) and (heading.is_nested or not is_step(heading))
+        if _LIKE_STEP.match(_plain(heading)) and (heading.is_nested or not is_step(heading))
     ]
     return [Defect(heading.start + 1, "step-heading", _wanted_heading(heading)) for heading in wrong]
 
 
 def _wanted_heading(heading: Heading) -> str:
-    number = re.search(r"\d{1,6}", heading.title)
-    title = re.sub(r"^\D*\d+[\s.:–—-]*", "", heading.title).strip(" *_`") or "Title"
+    number = re.search(r"\d{1,6}", _plain(heading))
+    title = re.sub(r"^\D*\d+[\s.:–—-]*", "", _plain(heading)).strip(" *_`") or "Title"
     wanted = f"### Step {number[0] if number else 'N'}: {clip(title, 60)}"
     where = ", at the top level" if heading.is_nested else ""
     return f"{'#' * heading.level} {clip(heading.title, 60)}: a step is headed `{wanted}`{where}"

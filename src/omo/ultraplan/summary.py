@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from omo.shown import clip
@@ -16,6 +17,7 @@ from omo.ultrawork import session
 Row = dict[str, Any]
 
 LONGEST_NEXT = 300
+COUNTS = " (omo plan status counts the commits)"
 
 
 def tell(run: PlanRun, at: Standing) -> Next:
@@ -34,6 +36,15 @@ def tell_end(run: PlanRun, at: Standing, *, progressed: bool = False) -> Next:
     assert at.record is not None
     step = next_step(at)
     _put(run, summarize(at, at.record, step), progressed=progressed)
+    return step
+
+
+def take_over(run: PlanRun, at: Standing) -> Next:
+    """Whoever recovers a run holds it, and its fence, until the recovery begins."""
+    assert at.record is not None
+    close_recovered(run, at.record.run)
+    step = next_step(at)
+    _put(replace(run, named=""), summarize(at, at.record, step), holder=run.session)
     return step
 
 
@@ -59,13 +70,21 @@ def summarize(at: Standing, record: Record, step: Next) -> Row:
     summary: Row = {
         "run": record.run,
         "open": left,
-        "total": len(record.steps) or left,
-        "next": clip(step.text, LONGEST_NEXT) if step.action != "done" else None,
+        "total": len(at.audit.steps) if at.audit else max(len(record.steps), left),
+        "next": _next(record, step),
         **_state(record, step),
     }
-    if record.is_open:
+    if record.is_fenced:
         summary["fence"] = record.fence
     return summary
+
+
+def _next(record: Record, step: Next) -> str | None:
+    """Hooks read this later, when more may be committed than it was derived from."""
+    if step.action == "done":
+        return None
+    more = COUNTS if record.is_open else ""
+    return clip(step.text, LONGEST_NEXT - len(more)) + more
 
 
 def _left(at: Standing, record: Record) -> int:
@@ -77,7 +96,8 @@ def _left(at: Standing, record: Record) -> int:
 def _state(record: Record, step: Next) -> Row:
     told = record.finished
     if record.end == "pass":
-        return {"state": "done", "how": f"plan session {record.run}: {len(record.steps)} steps pass the audit"}
+        passed = len(told.get("passed") or record.steps)
+        return {"state": "done", "how": f"plan session {record.run}: {passed} steps pass the audit"}
     if record.end == "abandoned" and told.get("actor") == "user":
         return {"state": "done", "how": f"plan session {record.run} was ended by the user: {_clipped(told, 'reason')}"}
     if record.end == "abandoned":
@@ -100,7 +120,7 @@ def _clipped(row: Row, key: str) -> str:
     return clip(str(row.get(key) or ""), 160)
 
 
-def _put(run: PlanRun, fresh: Row, *, progressed: bool = False) -> None:
+def _put(run: PlanRun, fresh: Row, *, progressed: bool = False, holder: str = "") -> None:
     def decide(row: Row | None) -> runtime.Change:
         old = part(part(row or {}, "work"), KIND)
         if run.named and old.get("run") != fresh["run"]:
@@ -114,7 +134,7 @@ def _put(run: PlanRun, fresh: Row, *, progressed: bool = False) -> None:
         event = {"kind": KIND, "run": fresh["run"], "state": summary["state"], "open": fresh["open"]}
         return runtime.Change(None, after, [{**event, "next": fresh["next"]}])
 
-    name = run.holder(str(fresh["run"]))
+    name = holder or run.holder(str(fresh["run"]))
     runtime.change_session(run.state, name, decide, actor=run.by, now=run.now, wait=run.wait)
 
 
@@ -123,7 +143,8 @@ def close_recovered(run: PlanRun, parent: str) -> None:
     rows = runtime.read(run.state)["sessions"]
     for name, row in rows.items():
         told = part(part(row, "work"), KIND) if isinstance(row, dict) else {}
-        if name != run.session and told.get("run") == parent and told.get("state") in runtime.OPEN_STATES:
+        is_held = told.get("state") in runtime.OPEN_STATES or "fence" in told
+        if name != run.session and told.get("run") == parent and is_held:
             runtime.change_session(run.state, name, _handed_on(parent), actor=run.by, now=run.now, wait=run.wait)
 
 
@@ -132,7 +153,8 @@ def _handed_on(parent: str) -> Any:
         old = part(part(row or {}, "work"), KIND)
         if old.get("run") != parent:
             return runtime.Change(None)
-        over = {**old, "state": "done", "open": 0, "next": None, "how": f"plan session {parent} goes on elsewhere"}
+        left = {key: value for key, value in old.items() if key != "fence"}
+        over = {**left, "state": "done", "open": 0, "next": None, "how": f"plan session {parent} goes on elsewhere"}
         after = {**(row or {}), "work": {**part(row or {}, "work"), KIND: over}}
         return runtime.Change(None, after, [{"kind": KIND, "run": parent, "state": "done", "open": 0}])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from omo.ultraplan import order_rules, path_rules, pattern_rules, step_rules
+from omo.ultraplan import command_rules, order_rules, path_rules, pattern_rules, step_rules
 from omo.ultraplan.document import STRICT_SINCE, Defect, Document
 from omo.ultraplan.legacy import synthesise
 
@@ -21,6 +21,7 @@ def validate(document: Document, root: Path) -> list[Defect]:
         *_version(document),
         *order_rules.check(document),
         *step_rules.check(document),
+        *command_rules.check(document, root),
         *pattern_rules.check(whole),
         *path_rules.check(whole, root),
     ]

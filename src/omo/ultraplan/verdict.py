@@ -27,6 +27,7 @@ DIMENSIONS = {
     "safety": "no step destroys data, leaks secrets or weakens a guard; what cannot be undone is said to be so",
     "manifest-quality": "no manifest would hold for undone, half-done or unrelated work",
 }
+GATE = "manifest-quality"
 MARKS = ("pass", "concern", "fail")
 
 
@@ -54,9 +55,22 @@ class Verdict(BaseModel):
         return [finding for finding in self.findings if finding.severity == "blocking"]
 
     @property
+    def concerns(self) -> list[str]:
+        return [name for name, mark in self.dimensions.items() if mark == "concern"]
+
+    @property
     def is_clean(self) -> bool:
-        is_sound = "fail" not in self.dimensions.values() and self.dimensions.get("manifest-quality") == "pass"
+        is_sound = "fail" not in self.dimensions.values() and self.dimensions.get(GATE) == "pass"
         return self.verdict == "clean" and not self.blocking and is_sound
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why it is not clean; empty where it is."""
+        count = len(self.blocking)
+        told = [f"{name} fails" for name, mark in self.dimensions.items() if mark == "fail"]
+        told += [f"{GATE} is a concern and has to pass"] if GATE in self.concerns else []
+        told += [f"{count} blocking finding{'' if count == 1 else 's'}"] if count else []
+        return told + ([f"the critic's verdict is {self.verdict!r}"] if self.verdict != "clean" else [])
 
 
 def example(digest: str) -> str:

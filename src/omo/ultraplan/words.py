@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from omo.ultraplan.markdown import CODE
+from omo.ultraplan.markdown import CODE, code_spans
 from omo.ultraplan.shell_text import shell_texts
 
 # What a template leaves open. Other names in brackets are often code: /users/{id}, jq '{name}', List<T>.
@@ -23,18 +23,18 @@ _ANY_BRACES = re.compile(r"\{[^{}]*\}|<[^<>]*>|…|(?:^|/)\.\.\.(?:/|$)")
 
 
 def in_prose(text: str) -> str | None:
-    """The first placeholder in words; code in them is quoted and only looked at for a template's own names."""
+    """The first placeholder in words. Code is quoted, so it is one only where it holds nothing else."""
     words = CODE.sub(" code ", text)
     if _DOTS.fullmatch(text):
         return text.strip()
-    return _first(words, _OPEN, _NOTE) or _first(text, _SLOT)
+    return _first(words, _OPEN, _NOTE, _SLOT) or next(filter(_SLOT.fullmatch, code_spans(text)), None)
 
 
 def in_commands(value: str) -> str | None:
     """The same for a Verify or Checkpoint: here three dots are an open end, but not those of `go test ./...`."""
     told = in_prose(value)
     texts = [text for text in shell_texts(value) if not told]
-    return told or next(filter(None, (_first(text, _BARE_DOTS, _NOTE, _OPEN) for text in texts)), None)
+    return told or next(filter(None, (_first(text, _SLOT, _BARE_DOTS, _NOTE, _OPEN) for text in texts)), None)
 
 
 def in_path(text: str) -> str | None:

@@ -6,14 +6,16 @@ import os
 
 from omo.shown import clip
 from omo.ultrawork import guarded
-from omo.ultrawork.path_globs import covers, leads_to
+from omo.ultrawork.path_globs import covers, leads_to, name_matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-FILE, DIRECTORY, TREE = "file", "directory", "tree"  # what is written; a tree goes with everything below it
+# What is written. A tree goes with everything below it, `tree *.pyc` with what is called so.
+FILE, DIRECTORY, TREE = "file", "directory", "tree"
+NEW_DIRECTORY = "new directory"  # empty, so git does not see it
 MOST_BELOW = 20_000  # entries of a tree that are looked at
 LONGEST_SHOWN = 200
 SCRATCH = ("/tmp", "/var/tmp")
@@ -25,7 +27,7 @@ REMEDY = "Keep to the fence; if the step cannot be done within it, stop, report 
 class Fence:
     """`touch` empty: the plan names no limits, so the project is the fence."""
 
-    __slots__ = ("home", "never", "root", "scratch", "spec", "touch")
+    __slots__ = ("home", "never", "root", "scratch", "spec", "state", "touch")
 
     def __init__(self, touch: list[str], never: list[str], root: str, spec: str, environ: Mapping[str, str]) -> None:
         self.touch = touch
@@ -33,6 +35,8 @@ class Fence:
         self.root = os.path.realpath(root)
         self.spec = os.path.realpath(os.path.join(root, spec)) if spec else ""
         self.home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+        kept = environ.get("OMO_STATE_DIR", "")
+        self.state = os.path.realpath(kept) if os.path.isabs(kept) else ""
         own = [environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
         self.scratch = [os.path.realpath(one) for one in (*SCRATCH, *own) if one.strip("/")]
 
@@ -57,16 +61,29 @@ class Fence:
             if is_guarded := guarded.kind(one):
                 return f"{shown(path)} is {is_guarded}. {SECURITY}"
         places = dict.fromkeys((entry, os.path.realpath(named)))
-        below = _below(entry) if what == TREE and os.path.isdir(entry) and not os.path.islink(entry) else ()
-        reasons = (self._refusal_of(one, what) for one in (*places, *below))
-        reason = next((one for one in reasons if one), "")
+        what, _, only = what.partition(" ") if what.startswith(TREE) else (what, "", "")
+        reason = next((one for place in places if (one := self._refusal_of(place, what))), "")
+        if not reason and what == TREE and os.path.isdir(entry) and not os.path.islink(entry):
+            reason = self._refusal_below(entry, only)
         return f"{shown(path)} {reason}. {REMEDY}" if reason else ""
 
+    def _refusal_below(self, directory: str, only: str) -> str:
+        for seen, one in enumerate(_below(directory)):
+            if seen >= MOST_BELOW:
+                return f"holds more than {MOST_BELOW} entries, too many to be looked at: name a smaller part"
+            if not only or name_matches(os.path.basename(one).lower(), only):
+                reason = self._refusal_of(one, TREE)
+                if reason:
+                    return reason
+        return ""
+
     def _refusal_of(self, real: str, what: str) -> str:
+        if self.state and is_inside(real, self.state):
+            return f"is {guarded.STATE}"
         if real == self.spec:
             return "is the contract this session was started with"
-        if real != self.root and not real.startswith(os.path.join(self.root, "")):
-            is_scratch = any(real.startswith(os.path.join(one, "")) for one in self.scratch)
+        if not is_inside(real, self.root):
+            is_scratch = any(real != one and is_inside(real, one) for one in self.scratch)
             return "" if is_scratch else f"is outside the project {shown(self.root)}"
         path = real[len(self.root) :].strip("/") or "."
         if hit := next((glob for glob in self.never if covers(path.lower(), glob)), ""):
@@ -77,9 +94,36 @@ class Fence:
         return f"is outside the plan's fence (touch: {shown(', '.join(self.touch))})"
 
     def _is_touchable(self, path: str, what: str) -> bool:
-        if not self.touch or any(covers(path, glob) for glob in self.touch):
+        if what == NEW_DIRECTORY or not self.touch or any(covers(path, glob) for glob in self.touch):
             return True
         return what == DIRECTORY and (path == "." or any(leads_to(path, glob) for glob in self.touch))
+
+
+class StateFence(Fence):
+    """Around these paths alone, for a session with work open: whatever else is written is none of its business."""
+
+    __slots__ = ("kept",)
+
+    def __init__(self, kept: Sequence[str], root: str, environ: Mapping[str, str]) -> None:
+        super().__init__([], [], root, "", environ)
+        self.kept = [form for one in kept for form in dict.fromkeys((os.path.abspath(one), os.path.realpath(one)))]
+
+    def refusal(self, path: str, directory: str, what: str = FILE) -> str:
+        if "\0" in path:
+            return ""
+        named = self.absolute(path, directory)
+        for one in dict.fromkeys((named, os.path.realpath(named))):
+            for kept in self.kept:
+                if is_inside(one.lower(), kept.lower()) or (
+                    what.startswith(TREE) and is_inside(kept.lower(), one.lower())
+                ):
+                    return f"{shown(path)} is {guarded.STATE} or holds it"
+        return ""
+
+
+def fence_for(touch: Sequence[str], never: Sequence[str], root: str, environ: Mapping[str, str] | None = None) -> Fence:
+    """The fence a plan asks for, before any session has opened it."""
+    return Fence(_globs(list(touch)) or [], _globs(list(never)) or [], root, "", environ or {})
 
 
 def open_fence(row: Mapping[str, Any], environ: Mapping[str, str]) -> Fence | None:
@@ -100,6 +144,10 @@ def shown(text: str) -> str:
     return clip(text, LONGEST_SHOWN)
 
 
+def is_inside(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(os.path.join(directory, ""))
+
+
 def _globs(value: object) -> list[str] | None:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         return None
@@ -108,10 +156,5 @@ def _globs(value: object) -> list[str] | None:
 
 
 def _below(directory: str) -> Iterator[str]:
-    seen = 0
     for top, directories, files in os.walk(directory):
-        for name in (*directories, *files):
-            seen += 1
-            if seen > MOST_BELOW:
-                return
-            yield os.path.join(top, name)
+        yield from (os.path.join(top, name) for name in (*directories, *files))

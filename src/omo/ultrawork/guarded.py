@@ -13,6 +13,9 @@ HOOK_SETTINGS = (".pre-commit-config.yaml", ".pre-commit-config.yml", *("lefthoo
 AGENT_SETTINGS = (".mcp.json", ".claude.json")
 AGENTS = (".claude", ".codex", ".gemini", ".cursor")
 SHOWN_ENV = (".example", ".sample", ".template", ".dist")  # what an .env looks like, without the secrets
+KEY_NAMES = ("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519")
+KEY_ENDS = (".pem", ".p12", ".pfx", ".key")
+STATE = "omo's own state"
 DEVICES = ("null", "stdout", "stderr", "stdin", "tty", "zero", "full", "fd", "shm")
 
 
@@ -30,12 +33,19 @@ def _is_git(parts: list[str], path: str) -> bool:
 
 
 def _is_secret(parts: list[str], path: str) -> bool:
-    return any(part in SECRETS for part in parts)
+    if any(part in SECRETS for part in parts):
+        return True
+    name = parts[-1]
+    return name.endswith(KEY_ENDS) or (name.startswith(KEY_NAMES) and not name.endswith(".pub"))
+
+
+def _is_state(parts: list[str], path: str) -> bool:
+    return _follows(parts, ".sisyphus", "cc-omo")
 
 
 def _is_env(parts: list[str], path: str) -> bool:
     name = parts[-1]
-    return name == ".env" or (name.startswith(".env.") and not name.endswith(SHOWN_ENV))
+    return name.endswith(".env") or (name.startswith(".env.") and not name.endswith(SHOWN_ENV))
 
 
 def _is_profile(parts: list[str], path: str) -> bool:
@@ -71,6 +81,7 @@ def _follows(parts: list[str], first: str, second: str) -> bool:
 
 
 GUARDS = (
+    (_is_state, STATE),
     (_is_git, "git's own files, hooks and configuration"),
     (_is_secret, "keys and credentials"),
     (_is_env, "an .env file"),

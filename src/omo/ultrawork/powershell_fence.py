@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo.shell import Unknown
 from omo.ultrawork import guarded
-from omo.ultrawork.fence import DIRECTORY, FILE, SECURITY, TREE, shown
+from omo.ultrawork.fence import DIRECTORY, FILE, NEW_DIRECTORY, SECURITY, TREE, shown
 from omo.ultrawork.shell_forms import NEVER_RUN, PIPE_TO_SHELL
 
 TYPE_CHECKING = False
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from omo.ultrawork.fence import Fence
 
 REMOVERS = ("remove-item", "ri", "rm", "del", "erase", "rd", "rmdir")
+LISTERS = ("get-childitem", "gci", "ls", "dir", "get-item", "gi")
+PROFILE = "$profile"
 RUNS_TEXT = ("invoke-expression", "iex")
 FETCHES = ("iwr", "irm", "invoke-webrequest", "invoke-restmethod", "downloadstring", "curl", "wget", "frombase64string")
 NEVER = {
@@ -27,7 +29,7 @@ WRITERS: dict[str, tuple[int, str]] = {
     **dict.fromkeys(("set-content", "sc", "add-content", "ac", "clear-content", "clc", "out-file"), (0, FILE)),
     **dict.fromkeys(("tee-object", "tee", "export-csv", "epcsv", "export-clixml"), (0, FILE)),
     **dict.fromkeys(("new-item", "ni"), (0, FILE)),
-    **dict.fromkeys(("mkdir", "md"), (0, DIRECTORY)),
+    **dict.fromkeys(("mkdir", "md"), (0, NEW_DIRECTORY)),
     **dict.fromkeys(REMOVERS, (0, TREE)),
     **dict.fromkeys(("copy-item", "copy", "cp", "cpi"), (1, FILE)),
     **dict.fromkeys(("move-item", "move", "mv", "mi"), (1, FILE)),
@@ -46,21 +48,47 @@ def refusals(text: str, fence: Fence, directory: str) -> list[str]:
 def _read(text: str, fence: Fence, directory: str, depth: int) -> Iterator[str]:
     for pipeline in _pipelines(text):
         knows_all = not any("$" in word for words in pipeline for word in words)
-        for words in pipeline:
-            command = words[0].lower().removesuffix(".exe")
-            command = command.replace("\\", "/").rpartition("/")[2]
+        for at, words in enumerate(pipeline):
+            command = _command(words)
             if command == "omo":
                 continue
             if reason := _form(command, words, text.lower(), knows_all):
                 yield f"`{shown(' '.join(words))}`: {reason}. {NEVER_RUN}"
             if command in SHELLS and depth:
                 yield from _read(_inner(words), fence, directory, depth - 1)
-            for path, what in _written(command, words):
+            for path, what in (*_written(command, words), *_piped(command, words, pipeline[:at])):
                 yield from _judged(path, what, fence, directory)
+
+
+def _command(words: list[str]) -> str:
+    return words[0].lower().removesuffix(".exe").replace("\\", "/").rpartition("/")[2]
+
+
+def _piped(command: str, words: list[str], before: list[list[str]]) -> list[tuple[str, str]]:
+    """What a listing at the head of the pipe hands to a command that names nothing itself."""
+    if command not in WRITERS or WRITERS[command][0] or any(_arguments(words)):
+        return []
+    if not before or _command(before[0]) not in LISTERS:
+        return []
+    named, operands = _arguments(before[0])
+    names = [before[0][at + 1] for at, one in enumerate(before[0][:-1]) if one.lower() in ("-filter", "-include")]
+    what = f"{TREE} {names[0].lower()}" if names else TREE
+    return [(one, what) for one in named or operands[:1] or ["."]]
+
+
+def _of_cmd(words: list[str]) -> list[str]:
+    """The words behind `cmd /c`."""
+    at = next((index for index, one in enumerate(words) if one.lower() in ("/c", "/k")), len(words))
+    return " ".join(words[at + 1 :]).split()
 
 
 def _form(command: str, words: list[str], text: str, knows_all: bool) -> str:
     options = [one.lower() for one in words[1:] if one.startswith("-")]
+    if command == "cmd" and words[1:]:
+        inner = _of_cmd(words)
+        switches = {one.lower() for one in inner}
+        is_tree = inner[:1] and inner[0].lower() in REMOVERS and {"/s", "/q"} <= switches
+        return "removes a whole tree by force: name the files" if is_tree else ""
     if command in NEVER:
         return NEVER[command]
     if command in REMOVERS and _has(options, "-recurse", "r") and _has(options, "-force", "f"):
@@ -88,10 +116,12 @@ def _written(command: str, words: list[str]) -> Iterator[tuple[str, str]]:
     for at, one in enumerate(words):
         if one.lstrip("0123456789*") in (">", ">>"):
             yield from ((target, FILE) for target in words[at + 1 : at + 2] if target.lower() not in NOWHERE)
+    if command == "cmd" and (inner := _of_cmd(words)) and inner[0].lower() in REMOVERS:
+        yield from ((one, TREE) for one in inner[1:] if not one.startswith("/"))
     if command not in WRITERS:
         return
     place, what = WRITERS[command]
-    what = DIRECTORY if "directory" in (one.lower() for one in words) else what
+    what = NEW_DIRECTORY if "directory" in (one.lower() for one in words) else what
     named, operands = _arguments(words)
     if place and (command[0] == "m"):
         yield from ((one, TREE) for one in operands[:1])  # a move takes it away from there
@@ -117,6 +147,9 @@ def _arguments(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _judged(path: str, what: str, fence: Fence, directory: str) -> Iterator[str]:
+    if path.lower().startswith((PROFILE, "${profile")):
+        yield f"{shown(path)} is a shell profile. {SECURITY}"
+        return
     for variable in HOMES:
         if path.lower().startswith(variable):
             path = "~" + path[len(variable) :]

@@ -6,8 +6,9 @@ import os
 
 from omo import shell
 from omo.shell.wrappers import stages
-from omo.ultrawork import guarded, shell_forms, shell_writes
-from omo.ultrawork.fence import DIRECTORY, FILE, SECURITY, shown
+from omo.ultrawork import guarded, shell_feeds, shell_forms, shell_writes
+from omo.ultrawork.arguments import letters
+from omo.ultrawork.fence import DIRECTORY, FILE, REMEDY, SECURITY, StateFence, shown
 from omo.ultrawork.path_globs import expand
 
 TYPE_CHECKING = False
@@ -22,6 +23,10 @@ MOST_UPSTREAM = 200
 MOST_SPREAD = 64
 MOST_FOUND = 2000
 SEPARATORS = (";", "&", "\n", "(", ")", "{", "}", "`")
+COPIES = ("cp", "mv", "install", "rsync")
+POWERSHELLS = ("pwsh", "powershell", "cmd")
+PATCH = "which files a patch changes is not read: make the change with the edit tools"
+PIPED = "is given what to write by a pipe that does not say what: name the files, or the directory inside the fence"
 BOMB = "a function that only forks itself: a fork bomb"
 UNREAD = "cannot be read as a shell reads it, and looks like this"
 
@@ -36,9 +41,15 @@ def refusals(text: str, fence: Fence, directory: str) -> list[str]:
     return _unique(_Judge(fence, directory).read_all(text))
 
 
+def state_writes(text: str, fence: StateFence, directory: str) -> list[str]:
+    """What of this removes or overwrites the files that such a fence is around; nothing else counts."""
+    return _unique(_Judge(fence, directory).read_all(text))
+
+
 class _Judge:
     def __init__(self, fence: Fence | None, directory: str) -> None:
         self.fence = fence
+        self.is_plan = not isinstance(fence, StateFence)
         self.directory = directory
         self.variables = {"HOME": (fence and fence.home) or "~", "IFS": " "}
         if fence is not None:
@@ -53,10 +64,12 @@ class _Judge:
 
     def read(self, text: str, depth: int = DEEPEST_PIPE) -> Iterator[str]:
         script = shell.read(text, self.variables, self.directory)
-        yield from (f"`{shown(one)}` is {BOMB}. {shell_forms.NEVER_RUN}" for one in script.bombs)
         yield from self._calls(script, depth)
         for redirect in script.redirects:
             yield from self._write(redirect.target, redirect.directory, FILE)
+        if not self.is_plan:
+            return
+        yield from (f"`{shown(one)}` is {BOMB}. {shell_forms.NEVER_RUN}" for one in script.bombs)
         for part in script.unread:
             yield from (f"`{shown(part)}` {UNREAD}: {reason}. {shell_forms.NEVER_RUN}" for reason in self._rough(part))
 
@@ -69,22 +82,59 @@ class _Judge:
                 yield from self.read(shell_forms.piped_text(upstream), depth - 1)
 
     def _call(self, call: Call, upstream: Sequence[Call]) -> Iterator[str]:
-        for reason in shell_forms.reasons(call, upstream):
+        for reason in shell_forms.reasons(call, upstream) if self.is_plan else ():
             yield f"`{shown(' '.join(call.words))}`: {reason}. {shell_forms.NEVER_RUN}"
-        for words in stages(call.words):
+        chain = stages(call.words)
+        for at, words in enumerate(chain):
             if shell.name(words) == "omo":
                 return
-            if self.fence is not None and shell.name(words).removesuffix(".exe") in ("pwsh", "powershell"):
-                from omo.ultrawork import powershell_fence
+            yield from self._plan_only(words, call)
+            for given in shell_feeds.filled(words, chain[:at], upstream):
+                for path, what in self._written(given, call):
+                    yield from self._operand(path, what, words, call)
 
-                yield from powershell_fence.refusals(" ".join(words), self.fence, call.directory or self.directory)
-            for path, what in self._written(words, call):
-                yield from self._write(path, call.directory, what)
+    def _plan_only(self, words: list[str], call: Call) -> Iterator[str]:
+        if self.fence is None or not self.is_plan:
+            return
+        if shell_writes.is_patch(words):
+            yield f"`{shown(' '.join(words))}`: {PATCH}. {REMEDY}"
+        if shell.name(words).removesuffix(".exe") in POWERSHELLS:
+            from omo.ultrawork import powershell_fence
+
+            yield from powershell_fence.refusals(" ".join(words), self.fence, call.directory or self.directory)
+
+    def _operand(self, path: str, what: str, words: list[str], call: Call) -> Iterator[str]:
+        if isinstance(path, shell_feeds.Unseen):
+            if self.fence is not None and self.is_plan:
+                yield f"`{shown(' '.join(words))}` {PIPED}. {REMEDY}"
+            return
+        yield from self._write(path, call.directory, path.what if isinstance(path, shell_feeds.Given) else what)
 
     def _written(self, words: list[str], call: Call) -> list[tuple[str, str]]:
-        if shell.name(words) in ("apply_patch", "applypatch"):
+        called = shell.name(words)
+        if called in ("apply_patch", "applypatch"):
             return shell_writes.patched("\n".join([*words[1:], *call.fed]))
-        return shell_writes.written(words)
+        if called in COPIES:
+            words = [found for one in words for found in self._copied(one, call.directory)]
+        found = shell_writes.written(words)
+        return [*found, *self._link_targets(words, found, call.directory)] if called == "ln" else found
+
+    def _copied(self, word: str, directory: str | None) -> list[str]:
+        """Of a glob the names it finds: under these they arrive."""
+        return [word] if isinstance(word, (shell.Unknown, shell_feeds.Given)) else self._globbed(word, directory)
+
+    def _link_targets(
+        self, words: list[str], links: list[tuple[str, str]], directory: str | None
+    ) -> list[tuple[str, str]]:
+        """Where the links lead: whoever writes to one later writes there."""
+        is_from_link = "s" in letters(words, "tS") and "r" not in letters(words, "tS")
+        sources = shell_writes.link_sources(words)
+        found = []
+        for source, (link, _) in zip(sources, links, strict=False):
+            base = os.path.dirname(self._arrived(link, directory)) if is_from_link or "--symbolic" in words else ""
+            is_whole = source.startswith(("/", "~")) or isinstance(source, shell.Unknown)
+            found.append((source if is_whole else os.path.join(base, source), FILE))
+        return found
 
     def _write(self, path: str, directory: str | None, what: str) -> Iterator[str]:
         for one in _spread(path):
@@ -92,6 +142,10 @@ class _Judge:
             for found in [one] if is_unknown else self._globbed(one, directory):
                 if reason := self._refusal(found, is_unknown, directory, what):
                     yield reason
+
+    def _kind(self, path: str) -> str:
+        kind = guarded.kind(path)
+        return kind if self.is_plan or kind == guarded.STATE else ""
 
     def _globbed(self, path: str, directory: str | None) -> list[str]:
         """The files a glob names, or the glob itself where it names none: so does the shell."""
@@ -103,12 +157,12 @@ class _Judge:
         path = self._arrived(path, directory)
         if is_unknown:
             start = shell.Unknown(path).known_start
-            name = guarded.kind(path)
+            name = self._kind(path)
             path, what = start.rpartition("/")[0] + "/" if "/" in start else "", DIRECTORY
             if name or not path:
                 return f"{shown(path or start)}… is {name}. {SECURITY}" if name else ""
         if self.fence is None or (directory is None and not path.startswith(("/", "~"))):
-            kind = guarded.kind(path)
+            kind = self._kind(os.path.join(directory or "", path))
             return f"{shown(path)} is {kind}. {SECURITY}" if kind else ""
         return self.fence.refusal(path, directory or "", what)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from omo.shell import SHELLS, Unknown, name, shell_call
 from omo.shell.wrappers import reads_its_program, stages
+from omo.ultrawork.shell_feeds import READS_PIPE, hole_of
 from omo.ultrawork.shell_writes import git_verb
 
 TYPE_CHECKING = False
@@ -47,8 +48,11 @@ def reasons(call: Call, upstream: Sequence[Call]) -> list[str]:
     if any(name(words) == "omo" for words in chain):
         return []
     found = [reason for words in chain for reason in (_form(words, call),) if reason]
-    from_pipe = [] if any(name(words) in ("xargs", "parallel") for words in chain) else upstream
-    if any(_runs_unread_text(words, call, from_pipe) for words in chain):
+    by_xargs = any(name(words) in READS_PIPE for words in chain)
+    from_pipe = [] if by_xargs else upstream
+    if (by_xargs and _is_given_its_text(chain, upstream)) or any(
+        _runs_unread_text(words, call, from_pipe) for words in chain
+    ):
         found.append(PIPE_TO_SHELL)
     return found
 
@@ -181,6 +185,16 @@ def _runs_unread_text(words: list[str], call: Call, upstream: Sequence[Call]) ->
     if called in SHELLS:
         return reads_its_program(words) and not all(_is_readable(one) for one in upstream)
     return _reads_program(words) and any(_fetches(one.words) for one in upstream)
+
+
+def _is_given_its_text(chain: list[list[str]], upstream: Sequence[Call]) -> bool:
+    """`curl … | xargs sh -c`: the text that the shell is to run comes out of the pipe."""
+    at = next((index for index, words in enumerate(chain) if name(words) in SHELLS), 0)
+    flags, rest = shell_call(chain[at])
+    if not at or "c" not in flags or all(_is_readable(one) for one in upstream):
+        return False
+    hole = hole_of(chain[at - 1][: -len(chain[at])])
+    return not rest or bool(hole and rest[0].strip() == hole)
 
 
 def _programs(words: list[str], call: Call) -> list[str]:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from omo.shell import name
-from omo.ultrawork.fence import DIRECTORY, FILE, TREE
+from omo.ultrawork.arguments import before, letters, operands, option
+from omo.ultrawork.fence import DIRECTORY, FILE, NEW_DIRECTORY, TREE
+from omo.ultrawork.tool_writes import GIT_OUTPUT, TOOLS, git_output, sed_scripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     Writes = list[tuple[str, str]]  # path, and what of it
 
 PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 CURL_TAKES = "HdXAbcDeEFKmPQrtTuUwxyYzC"  # options with a value
 STARTS_OF_FIND = ("-", "(", "!")
+MANY_NAMES = ("-o", "-or", "!", "-not", "(", ",")  # a find in which one -name does not say it all
+OWN_STATE = ".sisyphus/cc-omo"  # what git ignores, and goes where git takes ignored files
+PATCH_READS = ("--check", "--dry-run", "--stat", "--numstat", "--summary", "--help", "--version")
+AM_READS = ("--abort", "--skip", "--quit", "--show-current-patch")
 
 
 def written(words: list[str]) -> Writes:
@@ -28,54 +34,21 @@ def patched(text: str) -> Writes:
     return [(path, FILE) for path in found]
 
 
-def operands(words: Sequence[str], values: Sequence[str] = ()) -> list[str]:
-    """What is no option. `values`: options whose value is the next word."""
-    found: list[str] = []
-    is_over = False
-    skip = False
-    for word in words[1:]:
-        if skip:
-            skip = False
-        elif not is_over and word == "--":
-            is_over = True
-        elif is_over or not word.startswith("-") or word == "-":
-            found.append(word)
-        else:
-            skip = word in values
-    return found
-
-
-def option(words: Sequence[str], short: str, long: str, takes: str = "") -> list[str]:
-    """The values of an option: `-o x`, `-ox`, `-so x`, `--output x`, `--output=x`.
-
-    `takes`: other letters with a value, after which the rest of the word is theirs.
-    """
-    found = []
-    for at, word in enumerate(words):
-        following = list(words[at + 1 : at + 2])
-        letters = word[1:] if word.startswith("-") and not word.startswith("--") else ""
-        end = next((index for index, letter in enumerate(letters) if letter in takes or letter == short), -1)
-        if word.startswith(long + "="):
-            found.append(word[len(long) + 1 :])
-        elif word == long:
-            found += following
-        elif end >= 0 and letters[end] == short:
-            found += [letters[end + 1 :]] if letters[end + 1 :] else following
-    return found
-
-
 def _files(*values: str) -> Callable[[list[str]], Writes]:
     return lambda words: [(one, FILE) for one in operands(words, values)]
 
 
 def _trees(words: list[str]) -> Writes:
-    letters = {letter for one in words[1:] if one.startswith("-") for letter in one}
-    is_deep = bool(letters & {"r", "R"}) or name(words) in ("mv", "shred")
+    is_deep = bool(letters(words) & {"r", "R"}) or "--recursive" in words or name(words) in ("mv", "shred")
     return [(one, TREE if is_deep else FILE) for one in operands(words)]
 
 
-def _directories(words: list[str]) -> Writes:
-    return [(one, DIRECTORY) for one in operands(words, ("-m", "--mode"))]
+def _made(words: list[str]) -> Writes:
+    return [(one, NEW_DIRECTORY) for one in operands(words, ("-m", "--mode"))]
+
+
+def _emptied(words: list[str]) -> Writes:
+    return [(one, DIRECTORY) for one in operands(words)]
 
 
 def _copied(words: list[str]) -> Writes:
@@ -84,7 +57,9 @@ def _copied(words: list[str]) -> Writes:
     paths = operands(words, values)
     into = option(words, "t", "--target-directory") if name(words) != "rsync" else []
     if name(words) == "install" and any(one == "-d" or one == "--directory" for one in words):
-        return [(one, DIRECTORY) for one in paths]
+        return [(one, NEW_DIRECTORY) for one in paths]
+    if name(words) == "rsync" and ("n" in letters(words, "e") or "--dry-run" in words):
+        return []
     sources, target = (paths, into[0]) if into else (paths[:-1], paths[-1] if paths else "")
     if not sources or ":" in target.partition("/")[0]:
         return []  # nothing, or another machine
@@ -95,6 +70,11 @@ def _moved(words: list[str]) -> Writes:
     paths = operands(words, ("-t", "--target-directory", "-S", "--suffix"))
     sources = paths if option(words, "t", "--target-directory") else paths[:-1]
     return [*((one, TREE) for one in sources), *_copied(words)]
+
+
+def link_sources(words: list[str]) -> list[str]:
+    paths = operands(words, ("-t", "--target-directory", "-S"))
+    return paths if len(paths) < 2 or option(words, "t", "--target-directory") else paths[:-1]
 
 
 def _linked(words: list[str]) -> Writes:
@@ -108,11 +88,15 @@ def arriving(source: str, target: str, *, is_into: bool) -> tuple[str, str]:
     return (f"{target.rstrip('/') or '/'}/{base}" if is_into or target.endswith("/") else f"{target}\0{base}", FILE)
 
 
+def _sed(words: list[str]) -> Writes:
+    return [*_in_place(words), *sed_scripts(words)]
+
+
 def _in_place(words: list[str]) -> Writes:
     """`sed -i`, `perl -i`: the files, not the script before them."""
     ends = "ef" if name(words) in ("sed", "gsed") else "eEMmIrF"  # letters that take the rest of the word
     flags = [one for one in words[1:] if one.startswith("-") and not one.startswith("--")]
-    in_place = any("i" in _before(one[1:], ends) for one in flags) or any(one.startswith("--in-place") for one in words)
+    in_place = any("i" in before(one[1:], ends) for one in flags) or any(one.startswith("--in-place") for one in words)
     if not in_place:
         return []
     values = [one for one in flags if one[-1] in "eEf"]
@@ -120,10 +104,6 @@ def _in_place(words: list[str]) -> Writes:
     paths = operands(words, values)
     paths = paths[1:] if paths[:1] == [""] else paths  # sed -i '' …, as on macOS
     return [(one, FILE) for one in (paths if is_given else paths[1:])]
-
-
-def _before(text: str, letters: str) -> str:
-    return text[: next((at for at, letter in enumerate(text) if letter in letters), len(text))]
 
 
 def _dd(words: list[str]) -> Writes:
@@ -138,7 +118,7 @@ def _fetched(words: list[str]) -> Writes:
     """What -o names; without it curl prints, wget keeps the name that the address ends with."""
     if name(words) == "curl":
         named = option(words, "o", "--output", CURL_TAKES)
-        flags = [_before(one[1:], CURL_TAKES) for one in words[1:] if one[:1] == "-" and one[1:2] != "-"]
+        flags = [before(one[1:], CURL_TAKES) for one in words[1:] if one[:1] == "-" and one[1:2] != "-"]
         keeps = "--remote-name" in words or any("O" in one for one in flags)
     else:
         named = option(words, "O", "--output-document", "aeoPtTwQUi")
@@ -162,14 +142,19 @@ def _moded(words: list[str]) -> Writes:
 def _find(words: list[str]) -> Writes:
     prints = [at for at, one in enumerate(words[:-1]) if one in ("-fprint", "-fls", "-fprintf")]
     named = [(words[at + 1], FILE) for at in prints]
-    if "-delete" not in words:
-        return named
+    return [*named, *found_by(words)] if "-delete" in words else named
+
+
+def found_by(words: list[str]) -> Writes:
+    """The trees a find goes through; where one -name says which of it, that goes along."""
     starts = []
     for word in words[1:]:
-        if word.startswith(STARTS_OF_FIND):
+        if word.startswith(STARTS_OF_FIND) and word not in ("-L", "-P", "-H"):
             break
-        starts.append(word)
-    return [*named, *((one, TREE) for one in starts or ["."])]
+        starts += [] if word.startswith("-") else [word]
+    names = [words[at + 1] for at, one in enumerate(words[:-1]) if one in ("-name", "-iname")]
+    is_narrow = bool(names) and not set(MANY_NAMES) & set(words)
+    return [(one, f"{TREE} {names[0].lower()}" if is_narrow else TREE) for one in starts or ["."]]
 
 
 def git_verb(words: list[str]) -> tuple[list[str], list[str]]:
@@ -208,10 +193,27 @@ def _git_checked_out(words: list[str]) -> Writes:
 
 
 def _git_cleaned(words: list[str]) -> Writes:
-    letters = {letter for one in words[1:] if one[:1] == "-" and one[:2] != "--" for letter in one}
-    if "n" in letters or "--dry-run" in words:
+    flags = letters(words, "e")
+    if "n" in flags or "--dry-run" in words:
         return []
-    return _git_paths([*words, "."] if not operands(words, ("-e",)) else words)
+    if operands(words, ("-e",)):
+        return _git_paths(words)
+    return [*([(OWN_STATE, TREE)] if flags & {"x", "X"} else []), *_git_paths([*words, "."])]
+
+
+def _git_stashed(words: list[str]) -> Writes:
+    """Tracked files come back; with -a it takes the ignored ones as well."""
+    is_push = not words[1:] or words[1] in ("push", "save") or words[1].startswith("-")
+    takes_all = "a" in letters(words, "m") or any(len(one) > 2 and "--all".startswith(one) for one in words[1:])
+    return [(OWN_STATE, TREE)] if is_push and takes_all else []
+
+
+def is_patch(words: list[str]) -> bool:
+    """What it writes stands in a patch."""
+    verb = git_verb(words)[1] if name(words) == "git" else words
+    if not verb or name(verb) not in ("apply", "am", "patch") or (verb is words and name(words) != "patch"):
+        return False
+    return not {*PATCH_READS, *(AM_READS if verb[0] == "am" else ())} & set(verb)
 
 
 GIT: dict[str, Callable[[list[str]], Writes]] = {
@@ -220,6 +222,8 @@ GIT: dict[str, Callable[[list[str]], Writes]] = {
     "restore": _git_restored,
     "checkout": _git_checked_out,
     "clean": _git_cleaned,
+    "stash": _git_stashed,
+    **dict.fromkeys(GIT_OUTPUT, git_output),
 }
 WRITERS: dict[str, Callable[[list[str]], Writes]] = {
     "tee": _files(),
@@ -227,11 +231,13 @@ WRITERS: dict[str, Callable[[list[str]], Writes]] = {
     "truncate": _files("-s", "-r", "--size", "--reference"),
     "unlink": _files(),
     **dict.fromkeys(("rm", "shred"), _trees),
-    **dict.fromkeys(("mkdir", "rmdir"), _directories),
+    "mkdir": _made,
+    "rmdir": _emptied,
     **dict.fromkeys(("cp", "install", "rsync"), _copied),
     "mv": _moved,
     "ln": _linked,
-    **dict.fromkeys(("sed", "gsed", "perl", "ruby"), _in_place),
+    **dict.fromkeys(("sed", "gsed"), _sed),
+    **dict.fromkeys(("perl", "ruby"), _in_place),
     "dd": _dd,
     **dict.fromkeys(("curl", "wget"), _fetched),
     "sort": _sorted,
@@ -239,4 +245,5 @@ WRITERS: dict[str, Callable[[list[str]], Writes]] = {
     "find": _find,
     "git": _git,
     "sponge": _files(),
+    **TOOLS,
 }

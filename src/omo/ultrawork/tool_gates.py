@@ -34,6 +34,7 @@ INSTEAD = {
 }
 
 OWN_STATE = "own-state"
+STATE_HINTS = ("sisyphus", "cc-omo")
 LED = ("ultragoal", "ultraplan", "ralph")  # kinds of work that one session leads
 # `omo GROUP VERB` that only the session which leads such work may call: each changes the plan or ends it.
 LEADERS = {
@@ -71,7 +72,31 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
             return Denial(OWN_STATE, f"{path} is omo's own state and is not edited by hand: {instead}.")
         if _is_inside(os.path.join(event.cwd or world.root, path), paths.settings_file(world.root)):
             return _guards_settings(path, event, world)
-    return None
+    return _guards_from_shell(event, world) if event.tool == SHELL else None
+
+
+def _guards_from_shell(event: Event, world: World) -> Denial | None:
+    """A command that names our state and removes or overwrites it, while work is open that rests on it."""
+    text = _shell_text(event)
+    if not any(hint in text.lower() for hint in STATE_HINTS) or not _is_live(event, world):
+        return None
+    from omo.ultrawork import shell_fence
+    from omo.ultrawork.fence import StateFence
+
+    fence = StateFence([world.state, paths.settings_file(world.root)], world.root, world.environ)
+    found = shell_fence.state_writes(text, fence, event.cwd or world.root)
+    reason = (
+        f"{found[0]}, and work is open that rests on it: omo --help lists the commands that change it." if found else ""
+    )
+    return Denial(OWN_STATE, clip(reason, LONGEST_REASON), text) if found else None
+
+
+def _is_live(event: Event, world: World) -> bool:
+    try:
+        row = runtime.session(world.state, event.session)
+    except Unreadable:
+        return False
+    return row is not None and runtime.is_live(row)
 
 
 def _guards_settings(path: str, event: Event, world: World) -> Denial | None:
