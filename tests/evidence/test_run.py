@@ -265,3 +265,9 @@ def test_environment_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     code = "import os; print(*(os.environ.get(n) for n in ('ANTHROPIC_API_KEY', 'TZ', 'EXTRA')))"
     assert python(code, cwd=tmp_path, extra_env={"EXTRA": "1"}).stdout == "None UTC 1\n"
     assert python(code, cwd=tmp_path, env={"EXTRA": "1"}, extra_env={"EXTRA": "2"}).stdout == "None None 2\n"
+
+
+def test_python_leaves_no_bytecode_behind(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("X = 1\n")
+    assert run([sys.executable, "-c", "import helper"], cwd=tmp_path, timeout=60).ok
+    assert [path.name for path in tmp_path.iterdir()] == ["helper.py"]

@@ -100,6 +100,7 @@ def test_an_answer_that_says_too_little_is_unknown(changes: dict[str, Any], why:
     [
         "this should work now",
         "it seems to print the list",
+        "the tool's list should be the users' list",
         "Likely fine: the code has it",
         "I think all commands are there",
         "presumably the tests cover it",
@@ -120,6 +121,8 @@ def test_a_hedge_makes_a_pass_unknown_and_leaves_a_fail(evidence: str) -> None:
     [
         "`tool probably` printed the 3 commands",
         'it printed "this should work" and exited 0',
+        "README.md says 'this should work on macOS' under Use",
+        "it printed “probably fine” and exited 0",
         "an unlikely name, ` x`, is refused with exit 2",
         "exit 0, 14 passed",
     ],

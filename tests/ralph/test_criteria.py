@@ -194,7 +194,43 @@ def test_what_is_vague_is_decided_by_a_command_and_by_nothing_less() -> None:
     command = {"type": "command", "argv": ["python3", "-m", "pytest", "-q"]}
     assert parsed(criterion(1, command, description="login works as expected"))
     assert "as expected" in defects(criterion(1, PATH, description="login works as expected"))[0]
-    assert "no bugs" in defects(criterion(1, command, description="login has no bugs"))[0]
+    for absolute in ("login has no bugs", "there are no errors", "the parser never crashes", "zero defects"):
+        assert parsed(criterion(1, command, description=absolute))
+        assert "cannot be checked" in defects(criterion(1, PATH, description=absolute))[0]
+    assert "etc" in defects(criterion(1, command, description="it handles dates, times, etc."))[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the documentation is clear",
+        "Is the README complete?",
+        "Are all messages consistent and correct?",
+        "it works",
+        "the app works.",
+        "the importer handles all edge cases",
+        "the migration is done properly",
+        "the text is well written",
+    ],
+)
+def test_what_only_a_judge_decides_may_not_be_a_conclusion(text: str) -> None:
+    assert "cannot be checked" in defects(criterion(1, question(), description=text))[0]
+    assert "question" in defects(criterion(1, question(text=text)))[0]
+    assert parsed(criterion(1, PATH, description=text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Does the section Use say which command to run first?",
+        "Does the README say what to do about a refused row?",
+        "Does README.md name every command of the tool?",
+        "Is every command of `tool --help` listed in README.md?",
+        "Is there an example for each clear error code?",
+    ],
+)
+def test_a_question_with_an_answer_passes(text: str) -> None:
+    assert parsed(criterion(1, question(text=text), description=text))
 
 
 def test_a_question_to_the_judge_may_not_ask_for_taste_either() -> None:

@@ -54,11 +54,14 @@ def note_all(at: Desk) -> None:
 
 
 def play(at: Desk, agents: str, *, change: str = "done-1.txt") -> None:
-    """Agents in this order, work, gates on it, every phase noted."""
+    """Work, agents in this order, gates on it, every phase noted, the work before whoever looks at it."""
     if change:
         at.write(change)
     for letter in agents:
         at.agent_finished(LETTERS[letter])
+        if letter == "p":
+            at.phase("PLAN")
+            at.phase("IMPL")
     at.gate_ran(fingerprint(at.root))
     note_all(at)
 
@@ -67,9 +70,11 @@ def play(at: Desk, agents: str, *, change: str = "done-1.txt") -> None:
 
 
 def facts(order: str, **more: Any) -> Facts:
-    agents = [Finish(LETTERS[letter], place, "then") for place, letter in enumerate(order, start=1)]
+    agents = [Finish(LETTERS[letter], place, f"{place:02}") for place, letter in enumerate(order, start=1)]
     gate = GateSeen("tests", "user", "pass", "t")
-    return Facts(**{"agents": agents, "gates": [gate], "tree": "t", "recorded": frozenset(PHASES), **more})
+    return Facts(
+        **{"agents": agents, "gates": [gate], "tree": "t", "recorded": frozenset(PHASES), "worked_at": "00", **more}
+    )
 
 
 def missing(known: Facts) -> list[str]:
@@ -177,6 +182,46 @@ def test_ship_says_who_pinned_the_gates() -> None:
     seen = [GateSeen("tests", "user", "pass", "t"), GateSeen("lint", "agent", "pass", "t")]
     said = phase_proof.checks(facts("peqc", gates=seen))[-1]["proof"]
     assert "tests (pinned by the user), lint (pinned by the agent)" in said
+
+
+@pytest.mark.parametrize(
+    ("worked_at", "lacking"),
+    [("", ["VERIFY", "REFINE"]), ("01", []), ("02", ["VERIFY", "REFINE"]), ("03", ["VERIFY", "REFINE"])],
+)
+def test_who_looked_before_files_were_noted_as_changed_did_not_look_at_the_work(
+    worked_at: str, lacking: list[str]
+) -> None:
+    known = facts("pqc", is_changed=True, worked_at=worked_at)
+    assert missing(known) == lacking
+    assert all(phase_proof.proofs(known)[phase].is_honest for phase in lacking)
+    assert missing(facts("peqc", is_changed=True, worked_at="")) == []  # an executor was seen
+
+
+@pytest.mark.parametrize(
+    ("argv", "is_hollow"),
+    [
+        (["true"], True),
+        (["/bin/true"], True),
+        ([":"], True),
+        (["test", "1"], True),
+        (["sh", "-c", "exit 0"], True),
+        (["bash", "-lc", ":"], True),
+        (["sh", "-c", "pytest -q || true"], True),
+        (["sh", "-c", "pytest -q; exit 0"], True),
+        (["echo", "ok"], True),
+        (["sh", "-c", "pytest -q && echo ok"], False),
+        (["sh", "-c", "set -e; pytest -q; echo ok"], False),
+        (["sh", "-c", "exit 1"], False),
+        (["test", "-e", "dist"], False),
+        (["pytest", "-q"], False),
+        ([], False),
+    ],
+)
+def test_a_gate_of_the_agent_that_cannot_fail_ships_nothing(argv: list[str], is_hollow: bool) -> None:
+    gate = GateSeen("tests", "agent", "pass", "t", argv=tuple(argv))
+    assert missing(facts("peqc", gates=[gate])) == (["SHIP"] if is_hollow else [])
+    assert missing(facts("peqc", gates=[gate, GateSeen("build", "user", "pass", "t", argv=("make",))])) == []
+    assert missing(facts("peqc", gates=[GateSeen("tests", "user", "pass", "t", argv=tuple(argv))])) == []
 
 
 def test_every_phase_has_a_rule_and_a_remedy() -> None:
@@ -312,6 +357,24 @@ def test_changed_files_are_work_committed_or_not(at: Desk, commits: bool) -> Non
     assert look(at).ok
 
 
+def test_qa_before_the_work_is_no_qa_of_it(at: Desk) -> None:
+    for letter in "pqc":
+        at.agent_finished(LETTERS[letter])
+    note_all(at)  # IMPL too, on the files of the beginning
+    at.write("done-1.txt")
+    at.gate_ran(fingerprint(at.root))
+    found = look(at)
+    assert (found.missing, found.without_work) == (["VERIFY", "REFINE"], [])
+    assert "omo ralph phase IMPL" in found.remediation
+    assert at.phase("IMPL")[1]  # now it is noted on files that changed
+    assert not at.phase("IMPL")[1]
+    at.agent_finished("omo:critic")
+    assert look(at).missing == ["VERIFY", "REFINE"]
+    at.agent_finished("omo:qa")
+    at.agent_finished("omo:critic")
+    assert look(at).ok
+
+
 def test_taking_a_change_back_leaves_no_work(at: Desk) -> None:
     at.write("README.md", "# changed\n")
     at.write("README.md", "# a project\n")
@@ -325,11 +388,7 @@ def test_without_git_a_changed_tree_is_work_and_nothing_is_small(tmp_path: Path)
     made = Desk(root)
     made.start()
     made.execute()
-    made.write("done-1.txt")
-    for letter in "pqc":
-        made.agent_finished(LETTERS[letter])
-    made.gate_ran(fingerprint(root))
-    note_all(made)
+    play(made, "pqc")
     assert look(made).ok
 
 

@@ -265,6 +265,52 @@ def test_answers_about_other_files_do_not_count(tmp_path: Path) -> None:
     assert made.judge().verdict == "pass"
 
 
+def test_asking_again_after_a_byte_does_not_unsay_a_failure(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    first = made.nonce
+    made.says({**answer("C1"), **FAILING})
+    made.desk.write("README.md", "# a byte more\n")
+    made.ship_again()
+    made.ask()
+    (row,) = made.rows("brief-superseded")
+    assert (row["nonce"], row["iteration"], [one["result"] for one in row["answers"]]) == (first, 1, ["fail"])
+    made.says(answer("C1"))
+    judged = made.judge()
+    assert (judged.verdict, of(judged)["source"]) == ("fail", "judge (earlier brief)")
+    assert "2 of 3" in of(judged)["evidence"]
+    made.iterate("y.txt")
+    made.ask()
+    made.says(answer("C1"))
+    assert made.judge().verdict == "pass"
+
+
+def test_a_failure_that_is_told_after_the_next_brief_counts_too(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    first = made.nonce
+    made.ask()
+    made.says({**answer("C1"), **FAILING}, nonce=first)
+    made.says(answer("C1"))
+    assert made.judge().verdict == "fail"
+
+
+def test_no_file_stands_in_where_a_judge_answered_in_the_iteration(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    made.says(answer("C1", result="unknown"))
+    made.judge()
+    made.ask()
+    refused(lambda: made.judge(reply(made.nonce, answer("C1"))), "one answered in this iteration", "omo:judge")
+    made.says(answer("C1"))
+    assert made.judge().verdict == "pass"
+
+
+def test_a_judgement_says_who_pinned_the_gates(tmp_path: Path) -> None:
+    made = court(tmp_path)
+    made.begin(criterion(1))
+    made.iterate("done-1.txt")
+    assert made.judge().gates == [{"name": "tests", "by": "user"}]
+    assert made.rows("judged")[0]["gates"] == [{"name": "tests", "by": "user"}]
+
+
 def test_files_that_change_while_they_are_judged_make_everything_unknown(tmp_path: Path) -> None:
     made = court(tmp_path)
     writes = {"id": "writes", "type": "command", "argv": ["sh", "-c", "test -e ready && echo x >> log.txt"]}
@@ -273,6 +319,7 @@ def test_files_that_change_while_they_are_judged_make_everything_unknown(tmp_pat
     judged = made.judge()
     assert results(judged) == {"C1": "unknown", "C2": "unknown"}
     assert judging.CHANGED in judged.notes
+    assert any("others since: log.txt;" in note for note in judged.notes)
     made.desk.write(".gitignore", "log.txt\n")
     made.ship_again()
     assert made.judge().verdict == "pass"
@@ -309,6 +356,27 @@ def test_phases_that_did_not_happen_are_refused_and_the_third_time_ends_the_run(
     assert [row["how"] for row in made.rows("ended")] == ["circumvented"]
     assert made.desk.told()["state"] == "blocked"
     refused(made.judge, "ended")
+
+
+def test_honest_work_that_lacks_a_gate_or_a_note_is_refused_and_not_counted(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    made.says(answer("C1"))
+    made.desk.write("out.log", "left by the judge\n")
+    for _ in range(4):
+        refused(made.judge, "not counted", "SHIP", "out.log", "removed", "omo gate run")
+    assert made.rows("exec-circumvention") == []
+    (made.desk.root / "out.log").unlink()
+    assert made.judge().verdict == "pass"
+
+
+def test_a_phase_nobody_noted_is_refused_with_the_note_as_remedy(tmp_path: Path) -> None:
+    made = court(tmp_path)
+    made.begin(criterion(1))
+    made.desk.execute()
+    made.desk.work("done-1.txt", phases=("PLAN", "IMPL", "VERIFY", "REFINE"))
+    made.ship_again()
+    refused(made.judge, "not counted", "SHIP: omo ralph phase SHIP; then")
+    assert made.rows("exec-circumvention") == []
 
 
 def test_no_command_runs_before_the_gate(tmp_path: Path) -> None:

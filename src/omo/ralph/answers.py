@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from omo.ralph.wording import QUOTED
 from omo.shown import clip
 
 Key = tuple[str, str]  # criterion and check
@@ -30,7 +31,6 @@ HEDGES = re.compile(
     r"|(?:did not|didn't|could not|couldn't|cannot|can't) (?:run|verify|check|test|confirm|open|read))\b",
     re.IGNORECASE,
 )
-QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
 
 
 @dataclass(frozen=True)

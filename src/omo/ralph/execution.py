@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 UNCOUNTED = 1_000_000  # lines, where nobody can tell: never a small change
 MOST_DIRTY = 200
-LONGEST_DIRTY = 40_000  # characters of their names: a row of the ledger is bounded
+LONGEST_DIRTY = 20_000  # characters of their names: a row of the ledger is bounded
 LARGEST_READ = 8_000_000
 _NUMBERS = ("--numstat", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv")
 

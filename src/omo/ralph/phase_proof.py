@@ -28,8 +28,9 @@ REMEDIES = {
     "SHIP": "run every gate on the files as they are now: omo gate run",
 }
 PIN = "omo gate add NAME -- COMMAND, or the user's /omo:pin"
+RUN = "then omo gate run"
 SHELLS = ("sh", "bash", "dash", "zsh")
-HOLLOW = ("true", ":", "exit", "exit 0", "test 1", "[ 1 ]", "test 1 = 1", "test -d .", "test -e .")
+HOLLOW = ("true", ":", "exit 0", "test 1", "[ 1 ]", "test 1 = 1", "test -d .", "test -e .")
 PRINTERS = ("echo", "printf", "true", ":", "sleep")
 BEFORE = "before omo ralph phase IMPL was noted on changed files, so nothing shows that it saw the work"
 LOOK_AGAIN = {
@@ -162,7 +163,10 @@ def _refine(facts: Facts) -> Proof:
     """After a QA of work: what the refinement changed is for QA again, not for another refinement."""
     first_work = min((one.seq for one in facts.finishes("IMPL", after=facts.planned)), default=facts.planned)
     verified = [one.seq for one in facts.finishes("VERIFY", after=first_work) if not _is_before_work(one, facts)]
-    if facts.finishes("VERIFY", after=first_work) and not verified and facts.finishes("REFINE", after=first_work):
+    is_early = (
+        not verified and facts.finishes("VERIFY", after=first_work) and facts.finishes("REFINE", after=first_work)
+    )
+    if is_early and not facts.skips.get("REFINE"):
         return Proof(MISSING, f"omo:critic finished, but {BEFORE}", is_honest=True, fix=LOOK_AGAIN["REFINE"])
     seen = facts.finishes("REFINE", after=min(verified)) if verified else []
     if seen or not facts.skips.get("REFINE"):
@@ -181,16 +185,12 @@ def _refine(facts: Facts) -> Proof:
 def _ship(facts: Facts) -> Proof:
     """A gate that an agent pinned and that cannot fail is none. A gate is never a sign of bad faith."""
     if not facts.gates:
-        return Proof(
-            MISSING, f"no gate is pinned in this session: {PIN}", is_honest=True, fix=f"{PIN}; then omo gate run"
-        )
+        return Proof(MISSING, f"no gate is pinned in this session: {PIN}", is_honest=True, fix=f"{PIN}; {RUN}")
     real = [gate for gate in facts.gates if not gate.is_hollow]
     if not real:
         named = clip(", ".join(gate.name for gate in facts.gates), 200)
         told = f"what the agent pinned cannot fail, so it proves nothing: {named}"
-        return Proof(
-            MISSING, told, is_honest=True, fix=f"a command that fails for broken work: {PIN}; then omo gate run"
-        )
+        return Proof(MISSING, told, is_honest=True, fix=f"one that fails for broken work: {PIN}; {RUN}")
     wrong = [f"{clip(gate.name, 60)} {why}" for gate in real if (why := _open(gate, facts.tree))]
     if wrong:
         return Proof(MISSING, f"gates: {clip(', '.join(wrong), 300)}", is_honest=True)
@@ -202,8 +202,9 @@ def cannot_fail(argv: Sequence[str]) -> bool:
     """The plainest commands that only ever exit 0, also inside a shell. Others are for people to see through."""
     words = list(argv)
     if len(words) == 3 and _name(words[0]) in SHELLS and re.fullmatch(r"-\w*c", words[1]):
-        words = re.split(r"[;&|\n]+", words[2].strip(" ;\n"))[-1].split()
-    return bool(words) and " ".join([_name(words[0]), *words[1:]]) in HOLLOW or _name((words or [""])[0]) in PRINTERS
+        words = re.split(r"[;\n]|\|\|", words[2].strip(" ;\n"))[-1].split() if "set -" not in words[2] else []
+    first = _name(words[0]) if words else ""
+    return " ".join([first, *words[1:]]) in HOLLOW or (first in PRINTERS and "&&" not in words)
 
 
 def _name(program: str) -> str:

@@ -13,7 +13,7 @@ from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.evidence import changes, pins
 from omo.json_text import dumps
-from omo.ralph import criteria, earlier, lessons, summary
+from omo.ralph import criteria, earlier, execution, lessons, summary
 from omo.ralph.criteria import Criterion
 from omo.ralph.next_step import Next
 from omo.ralph.run import ABANDON, SHORTEST_REASON, RalphRun, Standing, check_sizes
@@ -148,6 +148,7 @@ def _row(run: RalphRun, name: str, wanted: Sequence[Criterion], path: Path) -> R
         "source": _relative(run, path),
         "source_digest": source_digest(path),
         "base": changes.head(Path(run.root)),
+        "dirty": execution.snapshot(Path(run.root))["dirty"],
     }
 
 

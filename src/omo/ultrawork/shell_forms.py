@@ -23,17 +23,8 @@ MKFS = ("mkfs", "mke2fs", "newfs")
 EVERYTHING = (".", ".*", "", "*", "^")
 TELLS_ONLY = ("--help", "--version")
 NARROWS = (
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-regex",
-    "-iregex",
-    "-empty",
-    "-newer",
-    "-mtime",
-    "-size",
+    *("-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"),
+    *("-empty", "-newer", "-mtime", "-size"),
 )
 FULL = {"u", "g", "o"}
 
