@@ -176,6 +176,7 @@ def test_the_ledger_of_a_run_is_verified_with_the_sessions(shell: Shell) -> None
     refused = shell.agent("ralph", "exec")
     assert (refused.code, "changed by hand" in refused.err) == (3, True)
     told = shell.agent("ralph", "status", "--json").json
+    assert (told["state"], told["iteration"], told["verdict"], told["criteria"]) == ("damaged", None, None, [])
     assert told["problems"]
     assert told["next"]["action"] == "abandon"
 
@@ -188,16 +189,40 @@ def test_giving_up(shell: Shell) -> None:
     assert "the user is shown this" in ran.err
     assert rule(shell) == "waiting"
     assert rows(shell)[-1]["kind"] == "ended"
-    start(shell)
+    assert "end your turn" in shell.agent("ralph", "start", "--criteria", criteria(shell)).err
+    Desk(shell.project, now=shell.now).turn_ends(SESSION)
+    ran = shell.agent("ralph", "start", "--criteria", criteria(shell, criterion(1)))
+    assert "omo gate add NAME -- COMMAND" in ran.err
+    for argv in (("status",), ("replan",), ("exec",), ("artifacts",)):
+        assert "abandoned; 1 criterion was dropped (C2)" in shell.agent("ralph", *argv).out, argv
     assert rule(shell) == "block"
 
 
 def test_an_agent_gives_up_only_its_own(shell: Shell) -> None:
     run = start(shell).json["run"]
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
-    refused = shell.run(other, "ralph", "abandon", "it is in my way here", "--run", run)
-    assert (refused.code, f"--session {SESSION}" in refused.err) == (3, True)
+    for argv in (("exec",), ("phase", "PLAN"), ("brief",), ("judge",), ("abandon", "it is in my way here")):
+        for named in (("--run", run), ("--session", SESSION)):
+            refused = shell.run(other, "ralph", *argv, *named)
+            assert (refused.code, "an agent acts only on its own" in refused.err) == (3, True), (argv, named)
     assert shell.user("ralph", "abandon", "it is in my way here", "--run", run, "--session", SESSION).code == 0
+
+
+def test_a_run_that_nobody_knows_is_bad_input_and_a_known_one_is_named(shell: Shell) -> None:
+    run = start(shell).json["run"]
+    for argv in (("status",), ("exec",), ("artifacts",), ("judge",)):
+        ran = shell.agent("ralph", *argv, "--run", "r1-mistyped", "--json")
+        assert (ran.code, run in ran.json["error"]["fix"]) == (2, True)
+    assert f"omo ralph exec --run {run}" in shell.agent("ralph", "status", "--run", run).out
+    assert f"omo ralph exec --run {run}" in shell.agent("ralph", "phase", "PLAN", "--run", run).err
+
+
+def test_a_reason_that_comes_too_late_is_said_to_be_lost(shell: Shell) -> None:
+    start(shell)
+    shell.agent("ralph", "exec")
+    for name in ("PLAN", "IMPL", "VERIFY", "REFINE"):
+        shell.agent("ralph", "phase", name)
+    assert "not recorded" in shell.agent("ralph", "phase", "REFINE", "--skip", "nothing was changed yet").err
 
 
 def test_without_a_run_every_verb_names_the_start(shell: Shell) -> None:

@@ -52,6 +52,8 @@ def test_the_brief_is_printed_as_it_is_to_be_handed_on(made: Court, terminal: Te
     assert code == 0
     assert out.startswith("You are the judge.")
     assert made.nonce in out
+    told = made.desk.told()["next"]
+    assert told.endswith("omo ralph artifacts, omo ralph judge")
     code, data = terminal.json("brief")
     assert (code, data["nonce"], data["call"], data["calls_left"]) == (0, made.nonce, 3, 0)
     assert data["criteria"] == ["C1"]

@@ -12,8 +12,8 @@ import pytest
 
 from omo.errors import BadInput, Refused, Unreadable
 from omo.evidence import pins
-from omo.ralph import ending, execution, starting
-from omo.ralph.execution import UNCOUNTED, changed_files, changed_lines
+from omo.ralph import ending, execution, starting, summary
+from omo.ralph.execution import UNCOUNTED, changed_files, changed_lines, snapshot
 from omo.ralph.phase_proof import PHASES
 from omo.ralph.run import KIND, RalphRun, fold, problems_of, standings
 from omo.state import paths
@@ -297,6 +297,19 @@ class TestChangedLines:
         at_desk.write("loose.txt", "loose\n" * 70)
         assert self.count(at_desk) == 0
 
+    def test_what_is_written_between_rounds_counts(self, at_desk: Desk) -> None:
+        at_desk.start()
+        at_desk.write("before-exec.txt", "1\n" * 60)
+        at_desk.execute()
+        assert self.count(at_desk) == 60
+        at_desk.judged(C1="fail")
+        last = {**at_desk.standing().rows[-1], **snapshot(at_desk.root)}  # as omo ralph judge writes it
+        at_desk.run().append([{key: last[key] for key in last if key not in ("seq", "ts", "actor", "prev", "hash")}])
+        at_desk.write("between.txt", "1\n" * 60)
+        at_desk.execute()
+        at_desk.write("after-exec.txt", "1\n")
+        assert self.count(at_desk) == 61
+
     def test_dirt_that_is_put_back_counts(self, at_desk: Desk) -> None:
         self.begun(at_desk)
         at_desk.git("checkout", "--", "b.txt")
@@ -372,10 +385,67 @@ class TestEnds:
         with pytest.raises(BadInput, match="says too little"):
             ending.abandon(at_desk.run(), "no")
         at, step = ending.abandon(at_desk.run(), "the task was withdrawn")
-        assert (at.decision, step.action, at_desk.kinds()[-1]) == ("safeguard", "start", "ended")
+        assert (at.decision, step.action, at_desk.kinds()[-1]) == ("safeguard", "tell-user", "ended")
         with pytest.raises(Refused, match="ended already"):
             ending.abandon(at_desk.run(), "the task was withdrawn")
         at_desk.start()
+
+
+def end(at_desk: Desk, how: str) -> str:
+    run = at_desk.start(max_iterations=1 if how == "safeguard" else 5).standing.run
+    for _ in range({"partial": 3, "safeguard": 1}.get(how, 0)):
+        at_desk.round(C1="pass")
+    if how == "abandoned":
+        ending.abandon(at_desk.run(), "it is more work than it seemed")
+    if how == "circumvented":
+        row = {"kind": "exec-circumvention", "iteration": 0, "attempt": 1, "missing": ["PLAN"]}
+        at_desk.run().append([row, row, row, {"kind": "ended", "how": how, "verdict": "fail", "receipt": None}])
+        summary.tell(at_desk.run())
+    return run
+
+
+class TestBeginningAgain:
+    @pytest.mark.parametrize("how", ["partial", "safeguard", "abandoned", "circumvented"])
+    def test_the_agent_waits_until_the_user_was_shown_the_end(self, at_desk: Desk, how: str) -> None:
+        run = end(at_desk, how)
+        assert summary.tell(at_desk.run()).action == "tell-user"
+        with pytest.raises(Refused, match=f"{run} ended without a pass") as refused:
+            at_desk.start(same_turn=True)
+        assert refused.value.fix.startswith("end your turn")
+        at_desk.turn_ends()
+        assert at_desk.start(same_turn=True).standing.after["how"] == how
+
+    def test_the_user_does_not_wait(self, at_desk: Desk) -> None:
+        run = end(at_desk, "circumvented")
+        after = at_desk.start(same_turn=True, by="user").standing.after
+        assert (after["run"], after["attempts"], after["dropped"]) == (run, 3, [])
+
+    def test_what_is_no_longer_asked_goes_to_the_receipt_and_to_stop(self, at_desk: Desk) -> None:
+        end(at_desk, "circumvented")
+        second = at_desk.start(criterion(1)).standing.run
+        ending.abandon(at_desk.run(), "once more, to make it forgotten")
+        at = at_desk.start(criterion(1, {"type": "path", "path": "easy.txt"})).standing
+        said = f"after {second}: abandoned; 1 criterion was dropped (C2); 1 criterion was given other checks (C1)"
+        assert (at.after_text, at.after["attempts"]) == (said, 3)
+        ended = at_desk.round(C1="pass").ended or {}
+        assert ended["receipt"]["after"] == at.after
+        assert said in at_desk.told()["how"]
+
+    def test_after_the_users_own_end_or_a_pass_nothing_is_carried(self, at_desk: Desk) -> None:
+        at_desk.start()
+        ending.abandon(at_desk.run(by="user"), "I want something else")
+        assert at_desk.start(same_turn=True).standing.after == {}
+        at_desk.round(C1="pass", C2="pass")
+        assert at_desk.start(criterion(3), same_turn=True).standing.after == {}
+
+
+def test_with_a_reduced_scope_phases_come_in_any_order_and_need_no_note(at_desk: Desk) -> None:
+    at_desk.start(by="user", reduced_scope="a demonstration only")
+    at_desk.execute()
+    assert "omo ralph phase IMPL" in at_desk.told()["next"]
+    assert at_desk.phase("SHIP")[1]
+    assert at_desk.phase("IMPL")[1]
+    assert "a verdict is due" in at_desk.told()["next"]
 
 
 class TestForgery:

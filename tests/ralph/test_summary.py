@@ -80,6 +80,7 @@ def test_less_than_all_is_said_with_the_pass(at_desk: Desk) -> None:
     ("most", "rounds", "said"),
     [
         (5, 3, "is settled, not passed: 1 of 2 pass, C2 blocked"),
+        (1, 1, "used its 1 iteration: 1 of 2 pass, C2 do not"),
         (2, 2, "used its 2 iterations: 1 of 2 pass, C2 do not"),
     ],
 )

@@ -13,8 +13,6 @@ from omo.ralph.phase_proof import PHASES, SMALL_CHANGE
 from omo.ralph.transitions import DEFAULT_ITERATIONS, MOST_ITERATIONS
 from omo.shown import clip
 
-NO_GATE = "no gate is pinned in this session, and SHIP needs one: omo gate add NAME -- COMMAND, or the user's /omo:pin"
-
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ralph", "rounds of work with an independent judge: start, exec, judge, replan")
@@ -70,7 +68,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         "next": begun.next.data,
     }
     text = "\n".join([*views.begun(at), f"Next: show this to the user; then {begun.next.command}"])
-    return Result(data, text, notes=[] if earlier.gates(run) else [NO_GATE])
+    return Result(data, text, notes=[] if earlier.has_gates(run) else [earlier.NO_GATE])
 
 
 def execute(arguments: argparse.Namespace, context: Context) -> Result:
@@ -113,9 +111,7 @@ def phase(arguments: argparse.Namespace, context: Context) -> Result:
         "next": step.data,
     }
     said = "" if is_new else ", as recorded before"
-    lost = (
-        [] if is_new or not arguments.skip else ["the reason given with --skip was not recorded: it was noted before"]
-    )
+    lost = [f"the reason was not recorded: {arguments.name} was noted before"] if arguments.skip and not is_new else []
     return Result(data, f"{arguments.name} of iteration {at.iteration} is {how}{said}.\nNext: {step.text}", notes=lost)
 
 

@@ -23,14 +23,15 @@ def register(verbs: options.Commands) -> None:
 
 
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ralph import exec_gate
+    from omo.ralph import earlier, exec_gate
 
     run = run_of(arguments, context)
     standing = run.require_open()
     found = exec_gate.check(run, standing, newer_than=arguments.newer_than)
     carried = [f"It carries on, {standing.after_text}"] if standing.after else []
     text = "\n".join([_text(found, standing.reduced_scope), *carried])
-    return Result(found.data | {"after": standing.after or None}, text, 0 if found.ok else 3)
+    notes = [earlier.NO_GATE] if "SHIP" in found.missing and not earlier.has_gates(run) else []
+    return Result(found.data, text, 0 if found.ok else 3, notes)
 
 
 def _text(found: Found, reduced_scope: str) -> str:

@@ -58,7 +58,8 @@ def _method(check: Check) -> str:
 
 def damaged(at: Standing, problems: list[str], step: Next) -> Result:
     """What such a ledger counts is nobody's to show: only that it was changed, and what to do about it."""
-    empty = {key: None for key in facts(at)} | {"criteria": [], "remaining": [], "phases": [], "receipt": None}
+    empty: Row = dict.fromkeys(facts(at))
+    empty |= {"criteria": [], "remaining": [], "phases": [], "receipt": None}
     data = {**empty, "run": at.run, "state": "damaged", "problems": problems, "next": step.data}
     return Result(data, f"Ralph run {at.run}: its ledger is damaged\nNext: {step.text}", notes=problems)
 

@@ -15,6 +15,8 @@ from omo.state import ledger, paths
 
 Row = dict[str, Any]
 
+NO_GATE = "no gate is pinned in this session, and SHIP needs one: omo gate add NAME -- COMMAND, or the user's /omo:pin"
+
 
 def require_told(run: RalphRun) -> None:
     """An agent whose run was ended begins no other before Stop has shown the user how that one ended."""
@@ -73,7 +75,7 @@ def _has_other_checks(old: Row, fresh: Sequence[Criterion]) -> bool:
     return not _is_kept(old, fresh) and _is_named(old, fresh)
 
 
-def gates(run: RalphRun) -> int:
-    """How many gates are pinned in the session."""
+def has_gates(run: RalphRun) -> bool:
+    """Whether SHIP can be proven in this session at all."""
     rows = ledger.rows(paths.events_file(run.state, run.session))
-    return len({row.get("name") for row in rows if row.get("kind") == "gate-added"})
+    return any(row.get("kind") == "gate-added" for row in rows)

@@ -41,6 +41,7 @@ def receipt_of(at: Standing, judged: Row) -> Row:
         "independence": str(judged.get("independence") or "reduced"),
         "reduced_scope": at.reduced_scope,
         "after": at.after or None,
+        "gates": judged.get("gates", []),
     }
 
 

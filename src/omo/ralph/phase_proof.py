@@ -163,10 +163,8 @@ def _refine(facts: Facts) -> Proof:
     """After a QA of work: what the refinement changed is for QA again, not for another refinement."""
     first_work = min((one.seq for one in facts.finishes("IMPL", after=facts.planned)), default=facts.planned)
     verified = [one.seq for one in facts.finishes("VERIFY", after=first_work) if not _is_before_work(one, facts)]
-    is_early = (
-        not verified and facts.finishes("VERIFY", after=first_work) and facts.finishes("REFINE", after=first_work)
-    )
-    if is_early and not facts.skips.get("REFINE"):
+    both = facts.finishes("VERIFY", after=first_work) and facts.finishes("REFINE", after=first_work)
+    if both and not verified and not facts.skips.get("REFINE"):
         return Proof(MISSING, f"omo:critic finished, but {BEFORE}", is_honest=True, fix=LOOK_AGAIN["REFINE"])
     seen = facts.finishes("REFINE", after=min(verified)) if verified else []
     if seen or not facts.skips.get("REFINE"):

@@ -24,11 +24,18 @@ def tell(run: RalphRun, at: Standing | None = None, *, begins: bool = False) -> 
     """
     known, problems = (at, []) if at is not None else run.look()
     step = next_step(known, problems)
-    if problems and known is not None:
+    if problems and known is not None and is_over(run.told(), known.run):
+        step = Next("start", "the run is over, and its ledger was changed by hand", START)
+    elif problems and known is not None:
         _put_damage(run, known.run, step)
     elif known is not None and (known.started or known.ended):
         _put(run, known, summarize(known, step), begins=begins)
     return step.about(run.named)
+
+
+def is_over(told: Row, name: str) -> bool:
+    """By what the session was told while the ledger was whole."""
+    return told.get("run") == name and (bool(told.get("cleared")) or told.get("state") == "done")
 
 
 def _put_damage(run: RalphRun, name: str, step: Next) -> None:

@@ -67,7 +67,8 @@ DEGREES: tuple[tuple[str, str], ...] = (
 
 # Conclusions: decided where code checks something; as a question they only ask the judge for an opinion.
 CONCLUSIONS: tuple[tuple[str, str], ...] = (
-    (r"(?:is|are|be) (?:\w+ ){0,2}?(?:nice|clear|correct|complete|clean|fine|comprehensive|consistent|well[- ]written|done)"
+    (r"(?:is|are|be) (?:\w+ ){0,2}?"
+     r"(?:nice|clear|correct|complete|clean|fine|comprehensive|consistent|well[- ]written|done)"
      r"\s*(?:$|[.,;:!?]|and\b|or\b|enough\b)|"
      r"(?:is|are) (?:the |this |it |its |all )(?:[\w.-]+ ){0,5}?"
      r"(?:nice|clear|correct|complete|clean|fine|comprehensive|consistent|well[- ]written|done)\s*(?:$|[.,;:!?]|and\b)",
