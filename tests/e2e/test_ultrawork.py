@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from omo.ultrawork import texts
 from tests.e2e.conftest import NO_COOLDOWN, Stage
-from tests.e2e.scripted_model import Turn, call, say
+from tests.e2e.scripted_model import Request, Turn, call, say
 
 pytestmark = pytest.mark.client
 
@@ -234,7 +233,10 @@ def test_the_user_pins_a_gate_without_the_model(stage: Stage) -> None:
 
 
 def test_state_that_cannot_be_read_holds_nobody(stage: Stage) -> None:
-    ruin = f"printf 'not json' > '{os.path.relpath(stage.state / 'runtime.local.json', stage.project)}'"
-    stage.model.script(bash(ruin), say("Oops."))
+    def ruined(request: Request) -> Turn:
+        (stage.state / "runtime.local.json").write_text("not json", "utf-8")
+        return say("Oops.")
+
+    stage.model.script(bash("true"), ruined)
     run = stage.prompt("ulw fix the flaky tests")
     assert (run.result, stage.model.overruns) == ("Oops.", 0)

@@ -25,7 +25,7 @@ REMEDIES = {
     "IMPL": "let omo:executor carry it out, or change the files yourself",
     "VERIFY": "let omo:qa try to break what is there now",
     "REFINE": "let omo:critic look at what QA left, and mend what it finds",
-    "SHIP": "run every gate on the files as they are now: omo gate run",
+    "SHIP": "run every gate on the files as they are now: omo gate run (none pinned yet: omo gate add NAME -- COMMAND)",
 }
 PIN = "omo gate add NAME -- COMMAND, or the user's /omo:pin"
 RUN = "then omo gate run"
