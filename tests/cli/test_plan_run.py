@@ -243,3 +243,28 @@ def test_a_spec_is_found_from_a_directory_below_the_project(planned: Shell) -> N
     assert (planned.project / path_of(1)).exists()
     code = main(["plan", "recover", "plan.md"], environ, str(planned.project / "src"), planned.now + 1)
     assert code == 0
+
+
+# The failures this exists for; the first, work called complete after two of five steps, is above.
+
+
+def test_a_push_that_would_be_denied_is_found_before_any_work(planned: Shell) -> None:
+    git(planned.project, "remote", "add", "origin", str(planned.project / "nowhere.git"))
+    assert planned.agent("plan", "decompose", "plan.md", "--out", "specs").code == 0
+    commit(planned.project, "docs: specs")
+    head = git(planned.project, "rev-parse", "HEAD")
+    ran = planned.agent("plan", "start", "specs/session-1.md", "--unreviewed", WHY, "--json")
+    assert (ran.code, ran.json["state"]) == (77, "blocked")
+    assert "git_push" in json.dumps(ran.json["missing"])
+    assert git(planned.project, "rev-parse", "HEAD") == head
+    assert "fence" not in planned.row()["work"]["ultraplan"]
+
+
+def test_a_plan_of_prose_cannot_be_started(planned: Shell) -> None:
+    prose = "# Improve it\n\nplan_version: 1.7\n\nFirst refactor the parser, then test everything and ship it.\n"
+    (planned.project / "prose.md").write_text(prose)
+    commit(planned.project, "docs: prose")
+    assert planned.agent("plan", "validate", "prose.md").code == 3
+    ran = planned.agent("plan", "start", "prose.md", "--unreviewed", WHY)
+    assert ran.code == 3
+    assert "ultraplan" not in (planned.agent("ulw", "status", "--json").out)
