@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from omo.errors import NotEvaluable
-from omo.evidence import tree
 from omo.shown import clip
 from omo.state import paths
 from omo.ultragoal.plan import Plan
@@ -17,6 +16,8 @@ def drift(run: Run, plan: Plan) -> str:
     closed = [goal for goal in plan.goals if goal.status == "complete" and goal.receipt]
     if not closed:
         return ""
+    from omo.evidence import tree  # not needed by a status without receipts
+
     newest = max(closed, key=lambda goal: str((goal.receipt or {}).get("verifiedAt")))
     try:
         now = tree.fingerprint(Path(run.root), cache=Path(paths.tree_cache(run.state)))

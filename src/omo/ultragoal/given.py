@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from omo.errors import BadInput
-from omo.evidence import documents
 from omo.shown import clip
 from omo.ultragoal.brief import defects_of, is_visible
 
@@ -15,6 +14,8 @@ LONGEST = 20_000
 
 def json_of(given: str, cwd: str | Path, option: str) -> object:
     """The JSON itself where the text begins like it, else what the file of that name holds."""
+    from omo.evidence import documents  # a YAML parser is behind it, which a status does not need
+
     fix = f"{option} takes JSON that begins with {{ or [, or the name of a file that holds it"
     if not given.strip():
         raise BadInput(f"{option} is empty", fix=fix)
