@@ -12,7 +12,19 @@ from omo.doctor.host_files import tail
 from omo.errors import Unreadable
 
 OLDEST = (3, 10)
-MODULES = ("pydantic", "filelock", "orjson", "markdown_it", "yaml", "regex", "PIL", "tree_sitter", "tree_sitter_bash")
+MODULES = (
+    "pydantic",
+    "filelock",
+    "orjson",
+    "markdown_it",
+    "yaml",
+    "regex",
+    "PIL",
+    "tree_sitter",
+    "tree_sitter_bash",
+    "rich",
+    "jinja2",
+)
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)\s*(;)?", re.MULTILINE)
 
 VERSION = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
