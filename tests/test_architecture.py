@@ -34,8 +34,11 @@ MAY_IMPORT = {
     "ultragoal": BASE | {"settings", "state", "evidence", "ultrawork"},
     "ultraplan": BASE | {"settings", "shell", "state", "evidence", "ultrawork"},
     "ralph": BASE | {"settings", "state", "evidence", "ultrawork"},
+    "report": BASE
+    | {"host", "settings", "state", "ultrawork", "evidence", "context"}
+    | {"verify", "ultragoal", "ultraplan", "ralph"},
     "cli": BASE
-    | {"host", "settings", "shell", "state", "ultrawork", "evidence", "doctor", "context"}
+    | {"host", "settings", "shell", "state", "ultrawork", "evidence", "doctor", "context", "report"}
     | {"verify", "ultragoal", "ultraplan", "ralph"},
     "": set(),
 }

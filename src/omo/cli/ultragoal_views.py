@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from omo.cli.result import Result
+from omo.report.works.ultragoal import proof
 from omo.shown import block, clip, counted
 from omo.ultragoal import loop, receipts
 from omo.ultragoal.drift import drift
@@ -81,17 +82,7 @@ def status(run: Run, at: Standing, step: Step) -> Result:
 
 
 def _goal_data(run: Run, plan: Plan, goal: Goal) -> Row:
-    stale = receipts.problem(plan, goal, run.directory) if goal.status == "complete" else ""
-    receipt = goal.receipt or {}
-    return {
-        **render_goal(goal),
-        "receipt": None if goal.status != "complete" else "stale" if stale else "fresh",
-        "stale_because": stale or None,
-        "independence": receipt.get("independence"),
-        "exemptions": receipt.get("exemptions", []),
-        "notes": receipt.get("notes", []),
-        "open_blockers": [one.id for one in plan.open_blockers_of(goal.id)],
-    }
+    return {**render_goal(goal), **proof(run, plan, goal)}
 
 
 def _goal_line(one: Row) -> str:

@@ -70,7 +70,7 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
             raise Refused(f"ultrawork is not on in session {name}", fix="omo ulw status")
         require_whole_ledger(context, name)
         how = (
-            f"verification skipped: {reason.strip()}"
+            f"{session.SKIPPED}: {reason.strip()}"
             if reason
             else _verified(gates.current(context.state, name, row), now_tree)
         )

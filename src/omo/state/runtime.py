@@ -121,6 +121,14 @@ def move_session(state: str, old: str, new: str, *, now: float, wait: float) -> 
             store.move(source, target)
 
 
+def caught_up(state: str, session_id: str, row: Json) -> Json:
+    """The row, or the ledger's word where a crash left that ahead of it. Writes nothing."""
+    head = ledger.head_of(paths.events_file(state, session_id))
+    known = part(row, "ledger").get("seq")
+    ahead = head.row.get("after") if head.row and isinstance(known, int) and head.seq > known else None
+    return {**ahead, "ledger": {"seq": head.seq, "digest": head.digest}} if isinstance(ahead, dict) else row
+
+
 def set_corrupt_aside(state: str, *, now: float, wait: float) -> str | None:
     """Keep the bytes of a file nobody can read under another name. None if it became readable meanwhile."""
     path = paths.runtime_file(state)
@@ -170,12 +178,7 @@ def _caught_up(state: str, session_id: str, now: float, deadline: store.Deadline
     except Unreadable:
         set_corrupt_aside(state, now=now, wait=deadline.left())
         row = None
-    if row is None:
-        return None
-    head = ledger.head_of(paths.events_file(state, session_id))
-    known = part(row, "ledger").get("seq")
-    ahead = head.row.get("after") if head.row and isinstance(known, int) and head.seq > known else None
-    return {**ahead, "ledger": {"seq": head.seq, "digest": head.digest}} if isinstance(ahead, dict) else row
+    return None if row is None else caught_up(state, session_id, row)
 
 
 def _carry_out(

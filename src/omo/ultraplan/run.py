@@ -36,6 +36,7 @@ class PlanRun:
     wait: float
     limits: Row = field(default_factory=dict)
     named: str = ""
+    follows: bool = True  # a run goes along with a project that was moved; a view only looks
 
     @property
     def here(self) -> str:
@@ -66,7 +67,8 @@ class PlanRun:
 
     def look(self) -> tuple[Record | None, list[str]]:
         """The run and what is wrong with its ledger. A project that was moved takes its runs along."""
-        self._follow()
+        if self.follows:
+            self._follow()
         run = self.current()
         if not run:
             return None, []

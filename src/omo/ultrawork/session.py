@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 KIND = "ulw"
+SKIPPED = "verification skipped"  # how a run says that nothing proved it
 
 
 def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:

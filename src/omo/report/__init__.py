@@ -1,0 +1,1 @@
+"""What people see: one resolver, and the views that are drawn from it."""

@@ -1,0 +1,112 @@
+"""A plan of goals: each with its receipt, and whether that still covers it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from omo.report.work import Item, NextStep, Place, WorkView
+from omo.shown import clip, counted
+from omo.state import runtime
+
+if TYPE_CHECKING:
+    from omo.ultragoal.plan import Goal, Plan
+    from omo.ultragoal.run import Run
+
+MARKS = {
+    "complete": "done",
+    "active": "active",
+    "failed": "failed",
+    "blocked": "waiting",
+    "review_blocked": "waiting",
+    "superseded": "cut",
+}
+
+
+def run_at(place: Place) -> Run:
+    from omo.ultragoal.run import Run
+
+    return Run(**place.given, control_globs=place.context.settings.computer_control)
+
+
+def look(place: Place) -> WorkView | None:
+    from omo.ultragoal import summary
+    from omo.ultragoal.drift import drift
+    from omo.ultragoal.next_step import next_step
+    from omo.ultragoal.tally import tally
+
+    run = run_at(place)
+    at = summary.standing(run)
+    if at.plan is None and not at.problems and "ultragoal" not in runtime.part(place.row, "work"):
+        return None
+    step = next_step(at)
+    told = NextStep(step.action, clip(step.why, 300), clip(step.command, 400))
+    if at.plan is None:
+        return WorkView("ultragoal", "goal", headline="no plan", next=told, problems=tuple(at.problems))
+    items = tuple(item(run, at.plan, goal) for goal in at.plan.goals)
+    return WorkView(
+        "ultragoal",
+        "goal",
+        run=at.plan.run,
+        headline=tally(at.plan),
+        items=items,
+        next=told,
+        facts=tuple(filter(None, [clip(at.plan.objective, 300), *_final(run, at.plan), drift(run, at.plan)])),
+        overrides=tuple(f"{one.id}: {said}" for one in items for said in one.overrides),
+        problems=tuple(at.problems),
+    )
+
+
+def item(run: Run, plan: Plan, goal: Goal) -> Item:
+    facts = proof(run, plan, goal)
+    mark = "stale" if facts["receipt"] == "stale" else MARKS.get(goal.status, "open")
+    return Item(
+        goal.id,
+        clip(goal.title, 200),
+        goal.status,
+        mark,
+        tuple(_notes(goal, facts)),
+        facts["receipt"] or "",
+        clip(facts["stale_because"] or "", 200),
+        tuple(_overrides(facts)),
+    )
+
+
+def proof(run: Run, plan: Plan, goal: Goal) -> dict[str, Any]:
+    """What a goal's receipt is worth now; every view of a plan shows this."""
+    from omo.ultragoal import receipts
+
+    stale = receipts.problem(plan, goal, run.directory) if goal.status == "complete" else ""
+    receipt = goal.receipt or {}
+    return {
+        "receipt": None if goal.status != "complete" else "stale" if stale else "fresh",
+        "stale_because": stale or None,
+        "independence": receipt.get("independence"),
+        "exemptions": receipt.get("exemptions", []),
+        "notes": receipt.get("notes", []),
+        "open_blockers": [one.id for one in plan.open_blockers_of(goal.id)],
+    }
+
+
+def _notes(goal: Goal, facts: dict[str, Any]) -> list[str]:
+    notes = [clip(str(one), 200) for one in facts["notes"]]
+    if goal.human_blocked:
+        notes.append(f"waits for a person: {clip(goal.human_blocked, 160)}")
+    elif goal.status in ("failed", "blocked", "review_blocked") and goal.evidence:
+        notes.append(clip(goal.evidence, 160))
+    if facts["open_blockers"]:
+        notes.append(f"blocked by {', '.join(facts['open_blockers'])}")
+    return notes
+
+
+def _overrides(facts: dict[str, Any]) -> list[str]:
+    found = ["independence: reduced"] if facts["independence"] == "reduced" else []
+    if facts["exemptions"]:
+        found.append(f"{counted(len(facts['exemptions']), 'replay')} exempted")
+    return found
+
+
+def _final(run: Run, plan: Plan) -> list[str]:
+    from omo.ultragoal import receipts
+
+    final = receipts.final(plan, run.directory)
+    return [f"final receipt: fresh, issued with {final.id}"] if final else []

@@ -1,0 +1,66 @@
+"""A plan session: its steps as git shows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omo.report.work import Item, NextStep, Place, WorkView
+from omo.shown import clip
+
+if TYPE_CHECKING:
+    from omo.ultraplan.standing import Standing
+    from omo.ultraplan.step_audit import StepAudit
+
+MARKS = {"pass": "done", "drift": "failed", "missing": "open", "unknown": "waiting", "skipped": "cut"}
+
+
+def look(place: Place) -> WorkView | None:
+    from omo.ultraplan import standing
+    from omo.ultraplan.next_step import next_step
+    from omo.ultraplan.record import MOST_RECOVERIES
+    from omo.ultraplan.run import PlanRun
+
+    at = standing.look(PlanRun(**place.given, follows=False))
+    if at.record is None:
+        return None
+    step, record = next_step(at), at.record
+    state = record.end or ("active" if record.base else "blocked")
+    items = tuple(_item(one) for one in at.audit.steps) if at.audit else _unaudited(at)
+    return WorkView(
+        "ultraplan",
+        "step",
+        run=record.run,
+        headline=state + (f", audit {at.words}" if record.is_open else ""),
+        items=items,
+        next=NextStep(step.action, clip(step.why, 300), clip(step.command, 400)),
+        facts=tuple(_facts(at, MOST_RECOVERIES)),
+        overrides=tuple(clip(one, 200) for one in record.overrides),
+        problems=tuple(at.problems),
+    )
+
+
+def _item(one: StepAudit) -> Item:
+    commit = [f"commit {one.commit[:12]}"] if one.commit else []
+    findings = [clip(finding, 200) for finding in one.findings]
+    skipped = ("skipped, as its plan allows",) if one.status == "skipped" else ()
+    notes = (*commit, *findings)
+    return Item(str(one.step), clip(one.title, 200), one.status, MARKS[one.status], notes, overrides=skipped)
+
+
+def _unaudited(at: Standing) -> tuple[Item, ...]:
+    """What the ledger knows where git cannot be asked: steps, and which were once seen to pass."""
+    record = at.record
+    seen = set(record.done) if record else set()
+    return tuple(
+        Item(str(step), "", "seen" if step in seen else "open", "done" if step in seen else "open")
+        for step in (record.steps if record else ())
+    )
+
+
+def _facts(at: Standing, most: int) -> list[str]:
+    record = at.record
+    assert record is not None
+    found = [f"spec {clip(record.spec, 200)}", f"recovery {record.depth} of {most}"]
+    found += [f"outside the fence: {clip(one, 160)}" for one in at.violations]
+    found += [f"not committed: {clip(one, 160)}" for one in at.dirty]
+    return [*found, *([at.edited] if at.edited else [])]

@@ -1,0 +1,61 @@
+"""Plain ultrawork: its pinned gates."""
+
+from __future__ import annotations
+
+from omo.report.work import Item, NextStep, Place, WorkView
+from omo.shown import clip, counted
+from omo.state import runtime
+from omo.ultrawork import gates, session
+
+MARKS = {"pass": "done", "recorded": "done", "pass, unchanged tree": "done", "not run": "open"}
+RUN = "omo gate run"
+
+
+def look(place: Place) -> WorkView | None:
+    summary = runtime.part(runtime.part(place.row, "work"), session.KIND)
+    is_on = bool(runtime.part(place.row, "ulw").get("enabled")) and not runtime.part(place.row, "work")
+    pinned = gates.current(place.context.state, place.session, place.row)
+    if not summary and not is_on and not pinned:
+        return None
+    items = tuple(_item(gate, place) for gate in pinned.values())
+    how = clip(str(summary.get("how") or ""), 300)
+    skipped = (how,) if how.startswith(session.SKIPPED) else ()
+    return WorkView(
+        session.KIND,
+        "gate",
+        run=clip(str(summary.get("run") or ""), 60),
+        headline=how or counted(len(items), "gate") + " pinned",
+        items=items,
+        next=_next(place, summary, items),
+        overrides=skipped,
+        problems=tuple(runtime.ledger_problems(place.context.state, place.session)),
+    )
+
+
+def _item(gate: gates.Gate, place: Place) -> Item:
+    mark, receipt, why = MARKS.get(gate.status, "failed"), "", ""
+    if gate.last and gate.is_closed and not gate.recorded:
+        why = place.changed_since(gate.last["tree"])
+        mark, receipt = ("stale", "stale") if why else (mark, "fresh")
+    vacuous = ["it passes on the very tree it was pinned on"] if gate.is_vacuous else []
+    notes = [clip(" ".join(gate.argv), 200), *vacuous, f"pinned by the {gate.by}"]
+    return Item(gate.name, "", gate.status, mark, tuple(notes), receipt, why, tuple(_overrides(gate)))
+
+
+def _overrides(gate: gates.Gate) -> list[str]:
+    if not gate.recorded:
+        return []
+    return [f"a failure recorded as pre-existing: {clip(str(gate.recorded.get('evidence')), 200)}"]
+
+
+def _next(place: Place, summary: runtime.Json, items: tuple[Item, ...]) -> NextStep:
+    if not runtime.is_live(place.row) or summary.get("state") == "done":
+        return NextStep()
+    if summary.get("state") in ("waiting", "paused", "blocked"):
+        return NextStep("wait", clip(str(summary.get("why") or "it waits"), 200), "omo ulw resume")
+    if not items:
+        return NextStep("pin", "no verification gate is pinned yet", "omo gate add NAME -- COMMAND")
+    if all(item.mark == "done" for item in items):
+        return NextStep("done", "every gate holds on the tree as it is", "omo ulw done")
+    named = ", ".join(item.id for item in items if item.mark != "done")
+    return NextStep("run", f"open: {clip(named, 120)}", RUN)
