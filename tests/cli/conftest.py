@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from omo.cli.main import main
 from omo.state import ledger, paths, runtime
+from tests.kept import copied, git_init
 
 NOW = 1_771_780_801.0
 SESSION = "abc123"
@@ -70,7 +70,6 @@ class Shell:
 @pytest.fixture
 def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
     project = tmp_path / "a b"
-    project.mkdir()
-    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    copied(project, git_init)
     (project / "value").write_text("old\n")
     return Shell(project, capsys)

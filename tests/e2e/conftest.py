@@ -3,8 +3,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,11 @@ from omo.state import ledger, paths, runtime
 from tests.e2e.client import POLL_SECONDS, Client, Run, Terminal, environment, find_binary
 from tests.e2e.scripted_model import ScriptedModel, text_of, texts_of
 from tests.hooks.conftest import point_at
+from tests.kept import copied
 
-# Two Stops of an idle model come 100 to 200 ms apart: with the default cooldown the second is let through.
+# Two Stops of an idle model come 100 to 200 ms apart, and seconds where other tests keep the machine busy: the second
+# is let through however long it took, unless a test says otherwise.
+LONG_COOLDOWN = {"OMO_COOLDOWN_SECONDS": "60"}
 NO_COOLDOWN = {"OMO_COOLDOWN_SECONDS": "0.001"}
 
 
@@ -53,11 +56,15 @@ def home(tmp_path: Path) -> Path:
 def project(tmp_path: Path, home: Path) -> Path:
     """A git repository with one commit, under a path with a space and a letter outside ASCII."""
     path = tmp_path / "mein Projékt"
-    path.mkdir()
-    (path / "README.md").write_text("A project.\n", "utf-8")
-    git(path, home, "init", "-q", "-b", "main")
-    commit_all(path, home, "first")
+    copied(path, begin)
     return path
+
+
+def begin(root: Path) -> None:
+    home = root.with_name("home of the first commit")
+    (root / "README.md").write_text("A project.\n", "utf-8")
+    git(root, home, "init", "-q", "-b", "main")
+    commit_all(root, home, "first")
 
 
 def git(project: Path, home: Path, *arguments: str) -> str:
@@ -91,15 +98,16 @@ class Stage:
     project: Path
     home: Path
     plugin: Path | None
+    limits: dict[str, str] = field(default_factory=LONG_COOLDOWN.copy)
 
-    def prompt(self, text: str, **options: Any) -> Run:
+    def prompt(self, text: str, *, env: Mapping[str, str] | None = None, **options: Any) -> Run:
         """One headless run, which must end well whatever was said in it."""
         given = {"model": self.model, "project": self.project, "home": self.home, "plugin_dir": self.plugin, **options}
-        run = self.client.run_print(text, **given)
+        run = self.client.run_print(text, **given, env={**self.limits, **(env or {})})
         assert run.exit_code == 0, run.stdout + run.stderr
         return run
 
-    def open(self, *args: str, **options: Any) -> Terminal:
+    def open(self, *args: str, env: Mapping[str, str] | None = None, **options: Any) -> Terminal:
         # Auto mode, the client's default, has each action checked by a server.
         return self.client.interactive(
             model=self.model,
@@ -107,6 +115,7 @@ class Stage:
             home=self.home,
             plugin_dir=self.plugin,
             args=["--permission-mode", "default", *args],
+            env={**self.limits, **(env or {})},
             **options,
         )
 

@@ -10,12 +10,14 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from omo.state import ledger, paths, runtime
+from tests.kept import copied, git_init
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS: dict[str, Any] = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
@@ -132,18 +134,22 @@ def data(tmp_path: Path) -> Path:
 
 
 def point_at(home: Path, python: str) -> None:
-    requirements = (ROOT / "requirements.txt").read_bytes()
-    key = subprocess.run(["cksum"], input=requirements, capture_output=True, check=True).stdout.decode().strip()
     version = f"Python {platform.python_version()}"
-    lines = [python, sysconfig.get_path("purelib"), key.replace(" ", "-"), version]
+    lines = [python, sysconfig.get_path("purelib"), requirements_key(), version]
     (home / "environment").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@cache
+def requirements_key() -> str:
+    requirements = (ROOT / "requirements.txt").read_bytes()
+    checksum = subprocess.run(["cksum"], input=requirements, capture_output=True, check=True).stdout.decode()
+    return "-".join(checksum.split())
 
 
 @pytest.fixture
 def host(tmp_path: Path, data: Path) -> Host:
     project = tmp_path / "it's a b" / "ü (1)"
-    project.mkdir(parents=True)
-    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    copied(project, git_init)
     return Host(project, data)
 
 

@@ -241,7 +241,7 @@ def uv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if found:
         return Path(found).resolve()
     directory = tmp_path_factory.mktemp("uv")
-    subprocess.run([str(PYTHON), "-m", "venv", str(directory)], check=True)
-    pip = [str(directory / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
-    subprocess.run([*pip, "install", "--quiet", "uv"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([str(PYTHON), "-m", "venv", "--without-pip", str(directory)], check=True)
+    pip = [str(PYTHON), "-m", "pip", "--python", str(directory), "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "--quiet", "--no-compile", "uv"], check=True, stdout=subprocess.DEVNULL)
     return directory / "bin" / "uv"

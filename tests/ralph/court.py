@@ -15,6 +15,7 @@ from omo.ralph.judging import Judged
 from omo.state import ledger, paths
 from omo.ultrawork import on_subagent_stop
 from omo.ultrawork.hook import World
+from tests.kept import put_back
 from tests.ralph.desk import Desk, criterion, desk, question
 
 EVIDENCE = "README.md lists all 3 commands of `tool --help`"
@@ -87,8 +88,12 @@ def court(tmp_path: Path) -> Court:
 
 def asked(tmp_path: Path, *criteria: Any, files: tuple[str, ...] = ("done-1.txt",), **options: Any) -> Court:
     """One iteration is worked through and the judge was asked."""
-    made = court(tmp_path)
-    made.begin(*criteria, **options)
-    made.iterate(*files)
-    made.ask()
-    return made
+
+    def make(place: Path) -> Court:
+        made = court(place)
+        made.begin(*criteria, **options)
+        made.iterate(*files)
+        made.ask()
+        return made
+
+    return put_back(tmp_path, make, json.dumps([criteria, files, options]))

@@ -17,6 +17,7 @@ from omo.ralph.starting import Started
 from omo.ralph.transitions import after, decision, verdict
 from omo.state import ledger, paths, runtime
 from omo.ultrawork import session
+from tests.kept import copied
 
 NOW = 1_771_780_801.0
 PHASE_AGENTS = {"PLAN": "omo:planner", "IMPL": "omo:executor", "VERIFY": "omo:qa", "REFINE": "omo:critic"}
@@ -201,9 +202,12 @@ class Desk:
 def desk(tmp_path: Path) -> Desk:
     """A repository with one commit."""
     root = tmp_path / "project"
-    root.mkdir()
+    copied(root, _begin)
+    return Desk(root)
+
+
+def _begin(root: Path) -> None:
     made = Desk(root)
     made.git("init", "-q")
     made.write("README.md", "# a project\n")
     made.commit("begin")
-    return made

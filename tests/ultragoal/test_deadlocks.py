@@ -5,8 +5,12 @@ The hunt is the same each time. To hunt for more: OMO_TEST_HUNT=5000 pytest test
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import dataclasses
 import itertools
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,12 +84,25 @@ MORTAL: dict[str, list[str]] = {
 }
 
 
+def played(template: Path, kept: Path, *script: Step) -> Hunt:
+    """What is left when this was played in a project that is kept for as many deaths as it takes."""
+    with hunt_in(template, template.parent / "killed") as hunt:
+        play(hunt, *script)
+        shutil.copytree(hunt.root, kept, symlinks=True)
+    return hunt
+
+
+@contextlib.contextmanager
+def dying(before: Hunt, kept: Path, at: int) -> Iterator[Hunt]:
+    with hunt_in(kept, before.root):
+        yield dataclasses.replace(copy.deepcopy(before), dies_at=at)
+
+
 @pytest.mark.parametrize("name", MORTAL)
-def test_a_command_killed_at_any_of_its_writes_leaves_a_way_on(template: Path, name: str) -> None:
+def test_a_command_killed_at_any_of_its_writes_leaves_a_way_on(template: Path, tmp_path: Path, name: str) -> None:
+    before = played(template, tmp_path / "kept", ("create", ONE, 0), *((step, ONE, 0) for step in MORTAL[name]))
     for at in itertools.count():
-        with hunt_in(template, template.parent / "killed") as hunt:
-            play(hunt, ("create", ONE, 0), *((step, ONE, 0) for step in MORTAL[name]))
-            hunt.dies_at = at
+        with dying(before, tmp_path / "kept", at) as hunt:
             try:
                 done = MOVES[name](hunt, ONE, 0)
             except Died:
@@ -98,11 +115,10 @@ def test_a_command_killed_at_any_of_its_writes_leaves_a_way_on(template: Path, n
             break
 
 
-def test_a_plan_whose_adoption_was_killed_is_finished_by_whoever_has_it(template: Path) -> None:
+def test_a_plan_whose_adoption_was_killed_is_finished_by_whoever_has_it(template: Path, tmp_path: Path) -> None:
+    before = played(template, tmp_path / "kept", ("create", ONE, 0), ("hand-out", ONE, 0))
     for at in itertools.count():
-        with hunt_in(template, template.parent / "killed") as hunt:
-            play(hunt, ("create", ONE, 0), ("hand-out", ONE, 0))
-            hunt.dies_at = at
+        with dying(before, tmp_path / "kept", at) as hunt:
             try:
                 MOVES["adopt-user"](hunt, TWO, 0)
             except Died:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from omo.ultragoal.checkpoint import Done, checkpoint
 from omo.ultragoal.next_step import Step, next_step
 from omo.ultragoal.plan import Goal, Plan
 from omo.ultragoal.run import Run
+from tests.kept import copied, git_init
 from tests.ultragoal.gates import Gate, valid_gate
 
 NOW = 1_771_780_801.0  # long before any file of a test was written
@@ -185,6 +185,5 @@ def write_foreign(directory: Path, document: dict[str, Any], *rows: dict[str, An
 
 
 def make(root: Path) -> Workshop:
-    root.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    copied(root, git_init)
     return Workshop(root)

@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from tests.kept import copied
+
 FIELDS = ("Files", "Changes", "Reuses", "Test first", "Verify", "On failure", "Checkpoint")
 TOUCH = ("src/**", "tests/**")
 NEVER = ("infra/**",)
@@ -93,17 +95,20 @@ def _listed(globs: tuple[str, ...]) -> str:
 
 def project(tmp_path: Path, plan: str | None = None) -> Path:
     """A repository with one commit; with `plan`, that text is in it as plan.md."""
-    root = tmp_path / "project"
-    (root / "src").mkdir(parents=True)
-    (root / "src" / "app.py").write_text("VALUE = 1\n")
-    (root / "README.md").write_text("# Parts\n")
-    if plan is not None:
-        (root / "plan.md").write_text(plan, encoding="utf-8")
-    git(root, "init", "-q", "-b", "main")
-    git(root, "config", "user.name", "Test")
-    git(root, "config", "user.email", "test@example.org")
-    commit(root, "chore: begin")
-    return root
+
+    def begin(root: Path) -> None:
+        (root / "src").mkdir()
+        (root / "src" / "app.py").write_text("VALUE = 1\n")
+        (root / "README.md").write_text("# Parts\n")
+        if plan is not None:
+            (root / "plan.md").write_text(plan, encoding="utf-8")
+        git(root, "init", "-q", "-b", "main")
+        git(root, "config", "user.name", "Test")
+        git(root, "config", "user.email", "test@example.org")
+        commit(root, "chore: begin")
+
+    copied(tmp_path / "project", begin, plan)
+    return tmp_path / "project"
 
 
 def git(root: Path, *arguments: str) -> str:

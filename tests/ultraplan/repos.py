@@ -11,6 +11,7 @@ from typing import Any
 
 from omo.ultraplan.audit import Audit, audit
 from omo.ultraplan.document import Content, Document, Fence, Manifest, Step
+from tests.kept import copied
 
 WHO = {
     "GIT_AUTHOR_NAME": "Test", "GIT_AUTHOR_EMAIL": "test@example.org",
@@ -74,11 +75,13 @@ def run_git(root: Path, *arguments: str, env: Mapping[str, str] | None = None, s
 
 def repo(root: Path, *paths: str) -> Repo:
     """With these files in its first commit, beside the plan."""
-    root.mkdir(parents=True)
-    run_git(root, "init", "-q")
-    made = Repo(root, "")
-    made.commit("chore: begin", "README.md", "plan.md", *paths)
-    return Repo(root, made.head())
+
+    def begin(place: Path) -> None:
+        run_git(place, "init", "-q")
+        Repo(place, "").commit("chore: begin", "README.md", "plan.md", *paths)
+
+    copied(root, begin, paths)
+    return Repo(root, Repo(root, "").head())
 
 
 def step(number: int, *expected: str, pattern: str | None = None, on_failure: str = "escalate", **keys: Any) -> Step:

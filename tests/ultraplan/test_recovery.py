@@ -11,18 +11,23 @@ import pytest
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.ultraplan import parser, recovery
 from omo.ultraplan.run import find_base, record_of
+from tests.kept import put_back
 from tests.ultraplan.plan_desk import WHY, Desk, desk
 from tests.ultraplan.plans import carry_out, commit, git
 
 
 def left_out(tmp_path: Path, steps: int = 5, missing: tuple[int, ...] = (3,)) -> Desk:
     """A session that called itself done with steps left out."""
-    here = desk(tmp_path, steps)
-    here.start()
-    for number in range(1, steps + 1):
-        if number not in missing:
-            carry_out(here.root, number)
-    return here
+
+    def make(place: Path) -> Desk:
+        here = desk(place, steps)
+        here.start()
+        for number in range(1, steps + 1):
+            if number not in missing:
+                carry_out(here.root, number)
+        return here
+
+    return put_back(tmp_path, make, steps, missing)
 
 
 def test_a_step_left_out_is_caught_recovered_and_the_whole_session_passes(tmp_path: Path) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from omo.verify import finish, goal_checks, goal_file, goals, judging, opening, questions, steps
+from tests.kept import copied, git_init
 
 NOW = 1_771_780_801.0
 SUMMARY = "parser.py splits quoted text into one token"
@@ -79,12 +79,14 @@ class Workshop:
 
 
 def project(root: Path) -> Workshop:
-    root.mkdir(parents=True)
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-    shop = Workshop(root)
-    shop.write("README.md", "A parser.\n")
+    copied(root, _begin)
+    return Workshop(root)
+
+
+def _begin(root: Path) -> None:
+    git_init(root)
+    Workshop(root).write("README.md", "A parser.\n")
     os.utime(root / "README.md", (NOW - 90_000, NOW - 90_000))
-    return shop
 
 
 def path_check(path: str = "parser.py", name: str = "there") -> dict[str, Any]:

@@ -18,8 +18,9 @@ FILE, DIRECTORY, TREE = "file", "directory", "tree"
 NEW_DIRECTORY = "new directory"  # empty, so git does not see it
 MOST_BELOW = 20_000  # entries of a tree that are looked at
 LONGEST_SHOWN = 200
-SCRATCH = ("/tmp", "/var/tmp")
-DEVICES = tuple(f"/dev/{name}" for name in guarded.DEVICES)
+SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")
+# A project may lie in memory too, and is fenced there as anywhere.
+DEVICES = tuple(f"/dev/{name}" for name in guarded.DEVICES if name != "shm")
 SECURITY = "No plan may change that: if the step needs it, stop and report it to the user."
 REMEDY = "Keep to the fence; if the step cannot be done within it, stop, report it and let the user change the plan."
 
