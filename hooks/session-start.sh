@@ -11,6 +11,11 @@ if ! problem=$(sh "$root/hooks/environment.sh" ensure "$home" "$root/requirement
     exit 0
 fi
 
+# An update moves the plugin; the status line, which the settings name by the data directory, finds it through this.
+kept=
+[ -r "$home/root" ] && IFS= read -r kept <"$home/root"
+[ "$kept" = "$root" ] || printf '%s\n' "$root" >"$home/root"
+
 if [ -n "${CLAUDE_ENV_FILE-}" ]; then
     {
         printf 'export OMO_ENV_HOME=%s\n' "$(quoted "$home")"
@@ -18,7 +23,7 @@ if [ -n "${CLAUDE_ENV_FILE-}" ]; then
         printf 'export PATH="$PATH":%s\n' "$(quoted "$root/bin")"
         [ -n "${CLAUDE_PROJECT_DIR-}" ] && printf 'export OMO_PROJECT_DIR=%s\n' "$(quoted "$CLAUDE_PROJECT_DIR")"
         # The host gives the plugin's options to hooks alone; the agent's omo must see the same limits.
-        for name in MAX_STOP_BLOCKS COOLDOWN_SECONDS MAX_TOTAL_BLOCKS MAX_HOURS KEYWORD ATTENDED; do
+        for name in MAX_STOP_BLOCKS COOLDOWN_SECONDS MAX_TOTAL_BLOCKS MAX_HOURS KEYWORD ATTENDED NOTIFY; do
             eval "value=\${CLAUDE_PLUGIN_OPTION_$name-}"
             [ -n "$value" ] && printf 'export CLAUDE_PLUGIN_OPTION_%s=%s\n' "$name" "$(quoted "$value")"
         done

@@ -16,6 +16,17 @@ LONGEST_EVENT = 32 * 1024 * 1024
 FINISHED = ("completed", "failed", "killed", "stopped", "cancelled", "done", "exited")
 LONGEST_TAIL = 64 * 1024 * 1024
 SHELLS = ("shell", "monitor")
+# What the rules of Stop read of an event, and the host's field it comes from; for `omo explain`.
+READ_FROM = {
+    "agent_id": "agent_id",
+    "permission_mode": "permission_mode",
+    "last_message": "last_assistant_message",
+    "running": "background_tasks",
+    "wakeups": "session_crons",
+    "queued": "transcript_path",
+    "continues": "stop_hook_active",
+    "fingerprint": "the event's bytes",
+}
 
 
 class Event:
@@ -43,6 +54,13 @@ class Event:
     @property
     def cwd(self) -> str:
         return self._text("cwd")
+
+    @property
+    def project(self) -> str:
+        """Where the session was started; a status line is told so, and its `cwd` goes along with every cd."""
+        workspace = self._fields.get("workspace")
+        named = workspace.get("project_dir") if isinstance(workspace, dict) else None
+        return named if isinstance(named, str) and named else self.cwd
 
     @property
     def prompt(self) -> str:
@@ -101,8 +119,12 @@ class Event:
         return self._text("agent_type")
 
     @property
+    def permission_mode(self) -> str:
+        return self._text("permission_mode")
+
+    @property
     def in_plan_mode(self) -> bool:
-        return self._text("permission_mode") == "plan"
+        return self.permission_mode == "plan"
 
     @property
     def continues_a_block(self) -> bool:
@@ -171,19 +193,31 @@ def keep_going(reason: str) -> bytes:
     return _json({"decision": "block", "reason": reason})
 
 
+def is_claude_code(event: Event, environ: Mapping[str, str]) -> bool:
+    """May an answer have keys that only Claude Code knows? Codex refuses an answer with any other than its own."""
+    return bool(environ.get("CLAUDECODE")) and not event.is_codex
+
+
 def swallow_prompt(reason: str, event: Event, environ: Mapping[str, str]) -> bytes:
     """UserPromptSubmit: the turn ends here, without a model call; the user reads the reason.
 
     Claude Code shows one line only while the model works: without the second key that would be the prompt itself.
     """
     answer: dict[str, object] = {"decision": "block", "reason": reason}
-    if environ.get("CLAUDECODE") and not event.is_codex:
+    if is_claude_code(event, environ):
         answer["hookSpecificOutput"] = {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}
     return _json(answer)
 
 
-def tell_user(message: str) -> bytes:
-    return _json({"systemMessage": message})
+def tell_user(message: str, sequence: str = "") -> bytes:
+    """`sequence` is written to the terminal; Claude Code passes on titles, notifications and the bell, nothing else."""
+    return _json({"systemMessage": message, **({"terminalSequence": sequence} if sequence else {})})
+
+
+def context_and_message(text: str, message: str, event: Event) -> bytes:
+    """SessionStart in Claude Code: what the model gets, and what the user reads."""
+    more = {"hookEventName": event.name, "additionalContext": text}
+    return _json({"systemMessage": message, "hookSpecificOutput": more})
 
 
 def deny_tool(reason: str) -> bytes:

@@ -52,6 +52,13 @@ def switch(value: object) -> bool:
     return text in ON
 
 
+def on_or_off(value: object) -> str:
+    try:
+        return "on" if switch(value) else "off"
+    except Refusal:
+        raise Refusal("must be on or off") from None
+
+
 def project_globs(value: object) -> tuple[str, ...]:
     """Globs relative to the project's top. One that leads elsewhere would silently match nothing."""
     if not isinstance(value, list):
@@ -84,6 +91,7 @@ KNOBS = (
         "keyword", "on", keyword_mode, "on: anywhere in what you write; explicit: as the first word; off: /omo:ulw only"
     ),
     Knob("attended", False, switch, "the user is at the keyboard: questions to them are not refused"),
+    Knob("notify", "on", on_or_off, "a notification of the terminal when a run ends or needs you"),
 )
 LIMITS = tuple(knob for knob in KNOBS if knob.parse in (whole_number, positive_number))
 # What the project says about itself: in its file only, so that no shell can say otherwise.
@@ -108,6 +116,10 @@ class Settings:
     @property
     def keyword(self) -> str:
         return str(self.values["keyword"])
+
+    @property
+    def notify(self) -> bool:
+        return bool(self.values["notify"] == "on")
 
     @property
     def limits(self) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def test_a_cancel_with_more_to_it_is_passed_on(stage: Stage) -> None:
     stage.model.script(say("Only the README."))
     run = stage.prompt("stop ulw and then fix the README", resume=session)
     assert (run.result, stage.times_told(texts.CANCELLED_AND_MORE)[-1]) == ("Only the README.", 1)
-    assert stage.kinds(session)[-1] == "cancelled:cancel"
+    assert stage.kinds(session)[-2:] == ["cancelled:cancel", "allowed:cancelled"]
 
 
 def test_without_a_run_the_hatch_says_so_and_costs_nothing(stage: Stage) -> None:

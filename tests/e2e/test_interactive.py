@@ -63,7 +63,7 @@ def test_a_block_and_a_release_are_shown(stage: Stage) -> None:
     shows(terminal, "Block 1 of 8. Cannot go on? omo ulw blocked --evidence TEXT. The user stops this with " + COMMAND)
     shows(
         terminal,
-        "Stop says: omo: ultrawork let go: the agent stopped again within 3 s of being sent back. "
+        "Stop says: omo: ultrawork let go, cooled down: the agent stopped again within 60 s of being sent back. "
         "The work is not proven done. Go on with a new `ulw`?",
     )
     assert stage.kinds(only_session(stage))[1:] == ["blocked:block", "allowed:cooldown"]
@@ -74,7 +74,7 @@ def test_the_end_of_a_proven_run_is_shown(stage: Stage) -> None:
     stage.model.script(call("Bash", command=gates), say("The check passes."))
     terminal = stage.open()
     terminal.submit("ulw fix the check")
-    shows(terminal, "Stop says: omo: the work is done: gates passed: check.")
+    shows(terminal, "Stop says: omo: ultrawork is done: gates passed: check. `omo ledger show` has the proof.")
     assert stage.kinds(only_session(stage))[-1] == "allowed:done"
 
 

@@ -11,6 +11,7 @@ import pytest
 from omo.ultrawork import texts
 from tests.e2e.conftest import NO_COOLDOWN, Stage
 from tests.e2e.scripted_model import Request, Turn, call, say
+from tests.replay.scripts import played
 
 pytestmark = pytest.mark.client
 
@@ -138,7 +139,14 @@ def test_omo_is_found_from_any_directory(stage: Stage, tmp_path: Path) -> None:
     assert not (tmp_path / ".sisyphus").exists()
 
 
-def test_gates_that_pass_do_not_end_the_run_by_themselves(stage: Stage) -> None:
+def replayed(stage: Stage, scratch: Path) -> list[tuple[str, str, str, str]]:
+    """What the transcript shows of the hooks' decisions, each made once more by a replay and compared."""
+    (path,) = (stage.home / ".claude" / "projects").glob("*/*.jsonl")
+    decisions = played(path, scratch).decisions
+    return [(one.kind, one.decision, one.rule, one.compared) for one in decisions if one.seen]
+
+
+def test_gates_that_pass_do_not_end_the_run_by_themselves(stage: Stage, tmp_path: Path) -> None:
     stage.commit("check.sh", CHECK)
     stage.model.script(
         bash("omo gate add check -- sh check.sh"),
@@ -151,6 +159,11 @@ def test_gates_that_pass_do_not_end_the_run_by_themselves(stage: Stage) -> None:
     assert (run.result, stage.model.overruns) == ("Now it is proven.", 0)
     assert stage.times_told("Every gate passed when it last ran")[-1] > 0
     assert stage.kinds(run.session_id)[-3:] == ["blocked:block", "done", "allowed:done"]
+    assert replayed(stage, tmp_path) == [
+        ("prompt", "context", "leading", "same"),
+        ("stop", "block", "block", "same"),
+        ("stop", "allow", "done", "same"),
+    ]
 
 
 def test_being_blocked_from_outside_ends_the_turn_and_tells_the_user(stage: Stage) -> None:
@@ -175,7 +188,7 @@ def test_the_agent_may_not_use_the_escape_hatch(stage: Stage) -> None:
     assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
 
 
-def test_the_agent_may_not_write_the_state(stage: Stage) -> None:
+def test_the_agent_may_not_write_the_state(stage: Stage, tmp_path: Path) -> None:
     target = stage.state / "runtime.local.json"
     stage.model.script(
         call("Read", file_path=str(target)),
@@ -190,6 +203,10 @@ def test_the_agent_may_not_write_the_state(stage: Stage) -> None:
         assert "is omo's own state and is not edited by hand: omo ulw status shows it" in denied
     assert "ultrawork active" in status
     assert stage.kinds(run.session_id)[:4] == ["activated:leading", "denied", "denied", "blocked:block"]
+    assert replayed(stage, tmp_path)[1:4] == [
+        *[("tool", "deny", "own-state", "same")] * 2,
+        ("stop", "block", "block", "same"),
+    ]
 
 
 def test_switched_off_by_the_environment(stage: Stage) -> None:
@@ -200,6 +217,7 @@ def test_switched_off_by_the_environment(stage: Stage) -> None:
 
 
 def test_the_plugins_options_are_limits(stage: Stage) -> None:
+    stage.limits.clear()  # which would come before the options
     options = {"max_stop_blocks": 2, "cooldown_seconds": 0.001}
     settings = json.dumps({"pluginConfigs": {"omo@inline": {"options": options}}})
     stage.model.script(bash("omo ulw status"), say("One."), say("Two."), say("Three."))

@@ -54,6 +54,7 @@ def imported(host: Host, event: str, script: str, **fields: object) -> set[str]:
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "stop ulw"}),
         ("SubagentStop", "subagent-stop", {"agent_type": "x", "agent_id": "1"}),
         ("SessionStart", "session-start", {"source": "resume"}),
+        ("Status", "statusline", {"workspace": {"project_dir": "."}}),
     ],
 )
 def test_a_hook_at_work_imports_only_what_is_budgeted(

@@ -112,6 +112,7 @@ def test_a_cancel_with_more_to_it_goes_on_to_the_model(host: Host) -> None:
     host.prompt("ulw fix it")
     answer = host.prompt("stop ulw and then show me the diff")
     assert answer.stdout.strip() == texts.CANCELLED_AND_MORE
+    assert not host.stop().blocks
     host.stop().assert_silent()
 
 

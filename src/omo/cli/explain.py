@@ -1,75 +1,141 @@
-"""`omo explain`: which rule decided, and why. The texts come from the tables the hooks decide by."""
+"""`omo explain`: which rule decided, what it read, what would change it."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 from omo import host
-from omo.cli import options, views
+from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import BadInput
-from omo.ultrawork import keyword, stop
+from omo.errors import BadInput, Unreadable
+
+LONGEST_EVENT = host.LONGEST_EVENT
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "explain", "which rule decides: prompt TEXT, stop")
-    prompt_parser = options.command(
-        verbs, "prompt", "would this prompt turn ultrawork on, and why", prompt, session=False
-    )
+    verbs = options.group(commands, "explain", "which rule decides, what it reads, what would change it")
+    prompt_parser = options.command(verbs, "prompt", "would this prompt turn ultrawork on, and why", prompt)
     prompt_parser.add_argument("text", metavar="TEXT", nargs="?", help="the prompt; - or nothing reads stdin")
     stop_parser = options.command(verbs, "stop", "what a Stop would do now, rule by rule", explain_stop)
     stop_parser.add_argument("--event", metavar="FILE", help="a Stop event as the host sends it; - reads stdin")
+    tool_parser = options.command(verbs, "tool", "would a tool call be denied, by which gate and why", tool)
+    tool_parser.add_argument("--event", metavar="FILE", help="a PreToolUse event as the host sends it; - reads stdin")
+    tool_parser.add_argument("--tool", metavar="NAME", help="the tool, for --input")
+    tool_parser.add_argument("--input", metavar="JSON", help="the tool's input, one JSON object")
+    tool_parser.add_argument("--write", metavar="PATH", help="a Write of this file")
+    tool_parser.add_argument("--subagent", action="store_true", help="as if a subagent made the call")
+    tool_parser.add_argument("shell", metavar="-- COMMAND", nargs="*", help="a Bash call with this command")
+    goal_parser = options.command(verbs, "goal", "how a goal, criterion, step or gate stands, and what says so", goal)
+    goal_parser.add_argument(
+        "wanted",
+        metavar="ID",
+        nargs="*",
+        help="G001, C1, step 3, a gate's or a verify goal's name; none: the whole run",
+    )
 
 
 def prompt(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.explain import prompts
+
     text = sys.stdin.read() if arguments.text in (None, "-") else arguments.text
-    reading = keyword.read_prompt(text, mode=context.settings.keyword)
-    data = {
-        "action": reading.action,
-        "rule": reading.rule,
-        "why": keyword.RULES[reading.rule],
-        "keyword": context.settings.keyword,
-        "trail": [
-            {"text": text[start:end], "at": start, "rule": rule, "why": keyword.RULES[rule]}
-            for (start, end), rule in reading.trail
-        ],
-    }
-    lines = [f"{reading.action}: {reading.rule}, {keyword.RULES[reading.rule]}"]
-    lines += [
-        f"  {text[start:end]!r} at {start}: {rule}, {keyword.RULES[rule]}" for (start, end), rule in reading.trail
-    ]
-    return Result(data, "\n".join(lines))
+    name, row = _session_if_known(arguments, context)
+    found = prompts.explain(text, context.settings, context.environ, name=name, row=row)
+    return Result(found.data, prompts.text_of(found))
+
+
+def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[str, dict[str, Any] | None]:
+    """A prompt can be explained without a session; what it would do there then goes unsaid."""
+    try:
+        name = context.session(arguments.session)
+        return name, context.row(name)
+    except (BadInput, Unreadable):
+        return "", None
 
 
 def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.explain import stopping
+    from omo.report import session
+
     event = _read_event(arguments.event) if arguments.event else None
     name = event.session if event and event.session else context.session(arguments.session)
-    now = views.situation(context, name, event)
-    decided = stop.decide(now)
-    lines = [f"Stop in session {name}: {'block' if decided is stop.BLOCK else 'allow'}"]
-    for rule in (*stop.RULES, stop.BLOCK):
-        lines.append(f"  {'=>' if rule is decided else '  '} {rule.name:17} {rule.why}")
-        if rule is decided:
-            break
-    data = {
-        "session": name,
-        "decision": "block" if decided is stop.BLOCK else "allow",
-        "rule": decided.name,
-        "why": decided.why,
-        "limits": now.limits,
+    known = context.settings
+    view = session.look(context.state, name, known.limits, context.now, context.environ, event)
+    found = stopping.explain(view, known, has_event=event is not None)
+    return Result(found.data, found.text)
+
+
+def tool(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.explain import tools
+    from omo.ultrawork.hook import World
+
+    event = _tool_event(arguments, context)
+    world = World(event, context.environ, context.cwd, context.now)
+    found = tools.explain(event, world)
+    return Result(found.data, found.text)
+
+
+def _tool_event(arguments: argparse.Namespace, context: Context) -> host.Event:
+    given = [arguments.event, arguments.tool, arguments.write, arguments.shell]
+    if sum(bool(one) for one in given) != 1:
+        raise BadInput(
+            "name one call: --event FILE, --tool NAME --input JSON, --write PATH, or -- COMMAND",
+            fix="for example: omo explain tool -- rm -rf build",
+        )
+    if arguments.event:
+        return _read_event(arguments.event)
+    if arguments.write:
+        called, given_input = "Write", {"file_path": os.path.join(context.cwd, arguments.write)}
+    elif arguments.shell:
+        words = arguments.shell
+        called, given_input = "Bash", {"command": words[0] if len(words) == 1 else shlex.join(words)}
+    else:
+        called, given_input = arguments.tool, _input(arguments.input)
+    fields = {
+        "session_id": context.session(arguments.session),
+        "cwd": context.cwd,
+        "tool_name": called,
+        "tool_input": given_input,
     }
-    return Result(data, "\n".join(lines))
+    return host.Event({**fields, **({"agent_id": "explained"} if arguments.subagent else {})})
+
+
+def _input(text: str | None) -> dict[str, Any]:
+    try:
+        value = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        raise BadInput(f"--input {(text or '')[:80]!r} is not JSON", fix="""--input '{"command": "ls"}'""") from None
+    if not isinstance(value, dict):
+        raise BadInput("--input is not a JSON object", fix="""--input '{"command": "ls"}'""")
+    return value
+
+
+def goal(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.explain import goals
+    from omo.report.work import Place
+
+    name = context.session(arguments.session)
+    found = goals.explain(Place(context, name, context.row(name) or {}), arguments.wanted)
+    return Result(found.data, found.text)
 
 
 def _read_event(path: str) -> host.Event:
     try:
-        raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        raw = sys.stdin.buffer.read(LONGEST_EVENT) if path == "-" else _bytes(Path(path))
     except OSError as error:
         raise BadInput(f"--event {path}: {error.strerror}", fix="give a file with one JSON object") from None
     event = host.parse(raw)
     if event is None:
         raise BadInput(f"--event {path} is not a JSON object", fix="save the event as the host sends it")
     return event
+
+
+def _bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LONGEST_EVENT)

@@ -58,10 +58,11 @@ def is_live(row: Json) -> bool:
 
 
 def needs_hooks(row: Json) -> bool:
-    """Live, or cancelled and the model does not know it yet, or waiting for what an agent will say, or fenced."""
+    """Live, or cancelled and the model or the user was not told, or waiting for what an agent will say, or fenced."""
     if is_live(row) or is_fenced(row) or row.get("awaits"):
         return True
-    return part(row, "stopContinuation").get("told") is False
+    off = part(row, "stopContinuation")
+    return off.get("told") is False or off.get("shown") is False
 
 
 def is_fenced(row: Json) -> bool:

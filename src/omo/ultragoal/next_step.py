@@ -48,11 +48,26 @@ class Step:
         return {"action": self.action, "why": self.why, "command": self.command, "goal_id": self.goal}
 
 
+@dataclass(frozen=True)
+class Rule:
+    """`what` it looks for and which fields of the standing it `reads` are for `omo explain goal`."""
+
+    name: str
+    what: str
+    reads: tuple[str, ...]
+    asks: Callable[[Standing], Step | None]
+
+
 def next_step(at: Standing) -> Step:
+    return decide(at)[1]
+
+
+def decide(at: Standing) -> tuple[Rule | None, Step]:
+    """The rule that answers and its answer; None where nothing is left to do."""
     for rule in RULES:
-        if step := rule(at):
-            return step
-    return Step("done", "All ultragoal goals are complete")
+        if step := rule.asks(at):
+            return rule, step
+    return None, Step("done", "All ultragoal goals are complete")
 
 
 def _damaged(at: Standing) -> Step | None:
@@ -210,21 +225,22 @@ def _plan(at: Standing) -> Plan:
     return at.plan
 
 
-RULES: tuple[Callable[[Standing], Step | None], ...] = (
-    _damaged,
-    _tool_damaged,
-    _missing,
-    _moved,
-    _foreign,
-    _handed_off,
-    _goal_tool,
-    _active,
-    _paused,
-    _pending,
-    _failed,
-    _stuck,
-    _human,
-    _unproven,
-    _final,
-    _complete,
+TOOL = ("tool_status", "tool_objective")
+RULES = (
+    Rule("damaged", "the plan's ledger or a view of it was changed by hand", ("problems",), _damaged),
+    Rule("tool-damaged", "the journal of the session's goal was changed by hand", ("tool_mending",), _tool_damaged),
+    Rule("missing", "there is no plan", ("plan",), _missing),
+    Rule("moved", "the plan was made in another directory", ("moved",), _moved),
+    Rule("foreign", "the plan is another tool's", ("plan",), _foreign),
+    Rule("handed-off", "the plan is handed off to another workflow", ("handed_off", "goals"), _handed_off),
+    Rule("goal-tool", "a goal is under way, and the session's goal does not fit it", (*TOOL, "goals"), _goal_tool),
+    Rule("active", "a goal is under way", ("goals",), _active),
+    Rule("paused", "the session's goal is paused", (*TOOL, "goals"), _paused),
+    Rule("pending", "a goal was not begun", ("goals",), _pending),
+    Rule("failed", "a goal failed", ("goals",), _failed),
+    Rule("stuck", "a goal is stuck, and not for a person's sake", ("goals",), _stuck),
+    Rule("human", "every goal that is left waits for a person", ("goals",), _human),
+    Rule("unproven", "a complete goal has no fresh receipt", ("receipts", *TOOL), _unproven),
+    Rule("final", "no fresh final receipt covers the goals", ("final", "receipts", *TOOL), _final),
+    Rule("complete", "everything is proven, and the session's goal is still open", TOOL, _complete),
 )

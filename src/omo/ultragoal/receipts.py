@@ -41,7 +41,7 @@ def mint(
     plan: Plan, goal: Goal, *, kind: str, gate: str, snapshot: Row, superseding: list[str], now: str, facts: Row
 ) -> Row:
     """The receipt of a checkpoint that is about to be appended as the ledger's next row."""
-    basis = _basis(plan, goal)
+    basis = basis_of(plan, goal)
     receipt_id = canonical_digest([plan.run, goal.id, plan.seq + 1, now, gate])[:32]
     receipt: Row = {
         "schemaVersion": SCHEMA,
@@ -65,7 +65,7 @@ def mint(
     return receipt
 
 
-def _basis(plan: Plan, goal: Goal) -> Row:
+def basis_of(plan: Plan, goal: Goal) -> Row:
     """What the receipt of one goal covers."""
     return {
         "run": plan.run,
@@ -88,7 +88,7 @@ def problem(plan: Plan, goal: Goal, directory: str) -> str:
         return f"{goal.id} was completed without a receipt of omo"
     if receipt.get("goalId") != goal.id or receipt.get("schemaVersion") != SCHEMA:
         return f"the receipt of {goal.id} is not one of omo's"
-    if receipt.get("planGeneration") != canonical_digest(_basis(plan, goal)):
+    if receipt.get("planGeneration") != canonical_digest(basis_of(plan, goal)):
         return f"{goal.id} or its blockers changed after the receipt"
     return _gate_problem(goal, directory)
 

@@ -24,7 +24,7 @@ class World:
     def __init__(self, event: host.Event, environ: Mapping[str, str], cwd: str, now: float) -> None:
         self.environ = environ
         self.now = now
-        self.root = paths.project_root(environ, event.cwd or cwd)
+        self.root = paths.project_root(environ, event.project or cwd)
         self.state = paths.state_dir(self.root, environ)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from omo import host, settings
+from omo.clock import seconds
 from omo.errors import OmoError, Unreadable
 from omo.shown import clip
 from omo.state import runtime, store
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
 QUEUE_LAG = 0.2  # seconds until the host's note of a queued prompt is surely in the transcript
 QUEUE_LOOKS = 4
+SAME_EVENT = 3.0  # seconds in which the same cancel can only be one event, delivered twice
 PIN = (["/omo:pin"], ["/pin"])
 
 
@@ -76,32 +78,50 @@ def _activate(event: host.Event, world: World, reading: Reading) -> bytes:
 
 def _cancel(event: host.Event, world: World, reading: Reading) -> bytes:
     try:
-        said = texts.CANCELLED if _record_cancel(event, world, reading) else texts.NOTHING_TO_CANCEL
+        said = _record_cancel(event, world, reading, texts.cancel_answer)
     except OmoError as error:
         said = f"omo: the cancel could not be recorded: {error.message}. Type it again, or start with OMO_DISABLE=1."
-    return host.swallow_prompt(said, event, world.environ)
+    return host.swallow_prompt(said, event, world.environ) if said else b""
 
 
 def _cancel_and_continue(event: host.Event, world: World, reading: Reading) -> bytes:
-    return host.context(texts.CANCELLED_AND_MORE) if _record_cancel(event, world, reading) else b""
+    said = _record_cancel(event, world, reading, lambda row: texts.CANCELLED_AND_MORE)
+    return host.context(said) if said and said != texts.NOTHING_TO_CANCEL else b""
 
 
-def _record_cancel(event: host.Event, world: World, reading: Reading) -> bool:
+def _record_cancel(event: host.Event, world: World, reading: Reading, answer: Callable[[Json], str]) -> str:
+    """What is to be said of it: nothing where the same prompt was delivered twice, and is answered already."""
+    goes_on = reading.action == "cancel-and-continue"
+
     def decide(row: Json | None) -> runtime.Change:
+        if _is_answered(event, world, runtime.part(row or {}, "stopContinuation")):
+            return runtime.Change("")
         was_on = row is not None and runtime.is_live(row)
-        goes_on = reading.action == "cancel-and-continue" or not was_on
-        cancelled = session.cancel(row, reason=f"user: {reading.rule}", now=world.now, told=goes_on)
-        return runtime.Change(was_on, cancelled, [{"kind": "cancelled", "rule": reading.rule}])
+        cancelled = session.cancel(
+            row,
+            reason=f"user: {reading.rule}",
+            now=world.now,
+            told=goes_on or not was_on,
+            shown=not (goes_on and was_on),
+            event=event.fingerprint,
+        )
+        said = answer(cancelled) if was_on else texts.NOTHING_TO_CANCEL
+        return runtime.Change(said, cancelled, [{"kind": "cancelled", "rule": reading.rule}])
 
-    return bool(_change(event, world, decide, wait=CANCEL_WAIT))
+    return str(_change(event, world, decide, wait=CANCEL_WAIT))
+
+
+def _is_answered(event: host.Event, world: World, off: Json) -> bool:
+    is_same = bool(off.get("disabled")) and off.get("cancelledFor") == event.fingerprint
+    return is_same and world.now - seconds(str(off["disabledAt"])) < SAME_EVENT
 
 
 def _pause(event: host.Event, world: World, reading: Reading) -> bytes:
     def decide(row: Json | None) -> runtime.Change:
         if row is None or not runtime.is_live(row) or not runtime.work_in(row, "active"):
             return runtime.Change(False)
-        paused = session.suspend(row, state="paused", why="the user asked to stop for now")
-        return runtime.Change(True, session.told(paused), [{"kind": "paused", "rule": reading.rule}])
+        paused = session.suspend(row, state="paused", why="you asked to stop for now")
+        return runtime.Change(True, paused, [{"kind": "paused", "rule": reading.rule}])
 
     if not _is_live(event, world):
         return _none(event, world, reading)

@@ -42,11 +42,18 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
     if is_theirs or (is_spent and summary["state"] != "done"):
         kept: Json = {key: old[key] for key in ("state", "why", "question", "told", "endedBy") if key in old}
         return {**summary, **kept}
-    return {**summary, "told": old.get("told", False)} if _same_wait(old, summary) else summary
+    if _same_wait(old, summary):
+        return {**summary, "told": old.get("told", False)}
+    return {**summary, "told": True} if _same_end(old, summary) else summary
 
 
 def _same_wait(old: Json, summary: Json) -> bool:
     return "told" in summary and old.get("state") == summary["state"] and old.get("why") == summary["why"]
+
+
+def _same_end(old: Json, summary: Json) -> bool:
+    is_told = old.get("state") == "done" and old.get("told") is True
+    return is_told and summary["state"] == "done" and old.get("run") == summary.get("run")
 
 
 def _full_budget(by: str, limits: Json, now: float) -> Json:
@@ -76,10 +83,23 @@ def _work_when_armed(old: Json, now: float) -> Json:
     }
 
 
-def cancel(row: Json | None, *, reason: str, now: float, told: bool = False) -> Json:
-    """The user's word: nothing in this session holds a Stop any more, until the next explicit arming."""
+def cancel(
+    row: Json | None, *, reason: str, now: float, told: bool = False, shown: bool = True, event: str = ""
+) -> Json:
+    """The user's word: nothing in this session holds a Stop any more, until the next explicit arming.
+
+    `told`: the model knows. `shown`: the user sees it as they say it; else the next Stop shows it, once.
+    """
     old = row or {}
-    off = {"disabled": True, "disabledReason": reason, "disabledAt": stamp(now), "told": told}
+    off = {
+        "disabled": True,
+        "disabledReason": reason,
+        "disabledAt": stamp(now),
+        "told": told,
+        "shown": shown,
+        "ended": [kind for kind, _ in work_in(old, *OPEN_STATES)],
+        "cancelledFor": event,
+    }
     work = {kind: one for kind, one in part(old, "work").items() if kind != KIND}
     return {**old, "ulw": {**part(old, "ulw"), "enabled": False}, "stopContinuation": off, "work": work}
 
@@ -92,6 +112,14 @@ def withdraw(row: Json) -> Json:
 
 def is_cancelled(row: Json | None) -> bool:
     return bool(part(row or {}, "stopContinuation").get("disabled"))
+
+
+def cancel_is_unshown(row: Json | None) -> bool:
+    return is_cancelled(row) and part(row or {}, "stopContinuation").get("shown") is False
+
+
+def cancel_shown(row: Json) -> Json:
+    return {**row, "stopContinuation": {**part(row, "stopContinuation"), "shown": True}}
 
 
 def was_released(row: Json | None) -> bool:
@@ -158,12 +186,17 @@ def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:
 def finish(row: Json, *, how: str) -> Json:
     """Verification said so. The next Stop is let through and closes the run."""
     work = part(row, "work")
-    return {**row, "work": {**work, KIND: {**work.get(KIND, {}), "state": "done", "how": how}}}
+    return {**row, "work": {**work, KIND: {**_active(part(work, KIND)), "state": "done", "how": how}}}
+
+
+def is_untold(one: Json) -> bool:
+    """Work that ended, or came to wait, and the user has not been shown it."""
+    return one.get("told") is False or (one.get("state") == "done" and one.get("told") is not True)
 
 
 def told(row: Json) -> Json:
-    """The user has been shown why the work waits."""
-    work = {kind: {**one, "told": True} if one.get("told") is False else one for kind, one in part(row, "work").items()}
+    """The user has been shown what ended and why the rest waits."""
+    work = {kind: {**one, "told": True} if is_untold(one) else one for kind, one in part(row, "work").items()}
     return {**row, "work": work}
 
 

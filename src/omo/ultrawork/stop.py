@@ -54,9 +54,13 @@ class Situation:
 
 
 class Rule:
-    """`then` is what the decision does to the session's row; None writes nothing at all."""
+    """`then` is what the decision does to the session's row; None writes nothing at all.
 
-    __slots__ = ("name", "then", "when", "why")
+    `reads` and `change` are for `omo explain stop`: which facts `when` looks at, and what would make it answer
+    otherwise, with the numbers of the situation to be filled in.
+    """
+
+    __slots__ = ("change", "name", "reads", "then", "when", "why")
 
     def __init__(
         self,
@@ -64,11 +68,16 @@ class Rule:
         why: str,
         when: Callable[[Situation], bool],
         then: Callable[[Situation, str], Json] | None,
+        *,
+        reads: tuple[str, ...],
+        change: tuple[str, ...],
     ) -> None:
         self.name = name
         self.why = why
         self.when = when
         self.then = then
+        self.reads = reads
+        self.change = change
 
 
 def _limits(own: Json, row: Json) -> Json:
@@ -76,7 +85,7 @@ def _limits(own: Json, row: Json) -> Json:
 
     The hook's own come from the user's environment; the agent's shell may say anything.
     """
-    stored = _stored_limits(row)
+    stored = stored_limits(row)
     if part(row, "ulw").get("by") == "user":
         return {**own, **stored}
     stored = {**own, **stored}
@@ -90,7 +99,7 @@ def _firmer(knob: settings.Knob, own: Any, stored: Any) -> Any:
     return max(own, min(stored, knob.default))
 
 
-def _stored_limits(row: Json) -> Json:
+def stored_limits(row: Json) -> Json:
     """The limits the run was armed with, as far as they are usable."""
     stored = part(part(row, "ulw"), "limits")
     usable = {}
@@ -150,7 +159,7 @@ def _counted(s: Situation, rule: str) -> Json:
 
 
 def _stays(s: Situation, rule: str) -> Json:
-    return session.told(s.row)
+    return s.row
 
 
 def _excused(s: Situation, rule: str) -> Json:
@@ -158,7 +167,7 @@ def _excused(s: Situation, rule: str) -> Json:
 
 
 def _waits_for_limit(s: Situation, rule: str) -> Json:
-    return session.told(session.suspend(s.row, state="waiting", why=s.event.last_message.strip()))
+    return session.suspend(s.row, state="waiting", why=s.event.last_message.strip())
 
 
 def _done(s: Situation, rule: str) -> Json:
@@ -174,53 +183,143 @@ def _invalid(s: Situation, rule: str) -> Json:
     return {**s.row, "ulw": ulw, "work": {session.KIND: {"state": "exhausted", "endedBy": rule}}}
 
 
+TYPE_ULW = "type ulw in a prompt"
 RULES = (
-    Rule("switched-off", "OMO_DISABLE is set", lambda s: s.disabled, None),
-    Rule("subagent", "a subagent stops, not the session", lambda s: s.event.is_subagent, None),
-    Rule("not-active", "nothing is active for exactly this session", _is_idle, None),
-    Rule("cancelled", "the user said stop", lambda s: session.is_cancelled(s.row), None),
-    Rule("unreadable-state", "the state cannot be read, so nothing is known", lambda s: bool(s.unreadable), None),
-    Rule("invalid-state", "the session's counters were edited into nonsense", _is_invalid, _invalid),
-    Rule("plan-mode", "plan mode ends a turn to show the plan", lambda s: s.event.in_plan_mode, _stays),
-    Rule("host-limit", "the host reported a usage limit or an API error", _is_limit_notice, _waits_for_limit),
-    Rule("background-agent", "an agent runs and will wake the session", lambda s: s.event.running()[0] > 0, _stays),
-    Rule("wake-up", "a one-shot wake-up will continue the session", lambda s: s.event.has_one_shot_wakeup(), _stays),
+    Rule(
+        "switched-off",
+        "OMO_DISABLE is set",
+        lambda s: s.disabled,
+        None,
+        reads=("OMO_DISABLE",),
+        change=("start Claude Code without OMO_DISABLE",),
+    ),
+    Rule(
+        "subagent",
+        "a subagent stops, not the session",
+        lambda s: s.event.is_subagent,
+        None,
+        reads=("event.agent_id",),
+        change=("the Stop of the session itself is decided by the rules below",),
+    ),
+    Rule(
+        "not-active",
+        "nothing is active for exactly this session",
+        _is_idle,
+        None,
+        reads=("ulw.enabled", "work"),
+        change=(TYPE_ULW, "start a workflow in this session: omo ultragoal, omo plan, omo ralph, omo verify"),
+    ),
+    Rule(
+        "cancelled",
+        "the user said stop",
+        lambda s: session.is_cancelled(s.row),
+        None,
+        reads=("stopContinuation.disabled", "stopContinuation.disabledReason", "stopContinuation.disabledAt"),
+        change=(TYPE_ULW,),
+    ),
+    Rule(
+        "unreadable-state",
+        "the state cannot be read, so nothing is known",
+        lambda s: bool(s.unreadable),
+        None,
+        reads=("unreadable",),
+        change=("the next Stop keeps the unreadable file aside; then " + TYPE_ULW,),
+    ),
+    Rule(
+        "invalid-state",
+        "the session's counters were edited into nonsense",
+        _is_invalid,
+        _invalid,
+        reads=("ulw.enabled", "ulw.stopBlocks", "ulw.totalBlocks", "ulw.shellExcuses", "ulw.lastStopAt", "ulw.armedAt"),
+        change=(TYPE_ULW + ", which writes them anew",),
+    ),
+    Rule(
+        "plan-mode",
+        "plan mode ends a turn to show the plan",
+        lambda s: s.event.in_plan_mode,
+        _stays,
+        reads=("event.permission_mode",),
+        change=("leave plan mode",),
+    ),
+    Rule(
+        "host-limit",
+        "the host reported a usage limit or an API error",
+        _is_limit_notice,
+        _waits_for_limit,
+        reads=("event.last_message",),
+        change=("your next message sets the run going again",),
+    ),
+    Rule(
+        "background-agent",
+        "an agent runs and will wake the session",
+        lambda s: s.event.running()[0] > 0,
+        _stays,
+        reads=("event.running",),
+        change=("the agent ends, which wakes the session; the Stop after that is decided anew",),
+    ),
+    Rule(
+        "wake-up",
+        "a one-shot wake-up will continue the session",
+        lambda s: s.event.has_one_shot_wakeup(),
+        _stays,
+        reads=("event.wakeups",),
+        change=("the wake-up comes; the Stop after that is decided anew",),
+    ),
     Rule(
         "background-shell",
         f"a shell runs in the background (excuses {SHELL_EXCUSES} Stops in a row)",
         lambda s: s.event.running()[1] > 0 and s.ulw.get("shellExcuses", 0) < SHELL_EXCUSES,
         _excused,
+        reads=("event.running", "ulw.shellExcuses"),
+        change=("the shell ends", "{excuses_left}, and its excuses are used up"),
     ),
     Rule(
         "prompt-queued",
         "the user has typed something that waits for this turn to end",
         lambda s: s.event.queued_prompts() > 0,
         _stays,
+        reads=("event.queued",),
+        change=("the prompt is taken back from the queue",),
     ),
     Rule(
         "waiting",
         "the work waits: for the user, paused, or blocked from outside",
         lambda s: not s.active() and bool(work_in(s.row, "waiting", "paused", "blocked")),
         _stays,
+        reads=("work",),
+        change=("your answer, where it waits or is blocked", "you say continue, where it is paused"),
     ),
-    Rule("done", "verification gates passed or are recorded, and the tree was looked at", _is_done, _done),
     Rule(
-        "cap",
-        "as many blocks as allowed without verified progress",
-        lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
-        _exhausted,
+        "done",
+        "verification gates passed or are recorded, and the tree was looked at",
+        _is_done,
+        _done,
+        reads=("work",),
+        change=(TYPE_ULW + ", which begins a new run",),
     ),
     Rule(
         "duplicate",
         "the same event was delivered twice",
         lambda s: s.since("lastStopAt") < s.limits["cooldown_seconds"] and _is_same_event(s),
         _stays,
+        reads=("ulw.lastStopAt", "limits.cooldown_seconds", "ulw.lastStop", "event.fingerprint", "event.continues"),
+        change=("register the hook once: omo doctor says where it is registered twice",),
+    ),
+    Rule(
+        "cap",
+        "as many blocks as allowed without verified progress",
+        lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
+        _exhausted,
+        reads=("ulw.stopBlocks", "limits.max_stop_blocks"),
+        change=("before that Stop, a gate that newly passes on a changed tree: omo gate run", TYPE_ULW),
     ),
     Rule(
         "cooldown",
         "stopped again within the cooldown of the last block",
         lambda s: s.since("lastStopAt") < s.limits["cooldown_seconds"],
         _exhausted,
+        reads=("ulw.lastStopAt", "limits.cooldown_seconds"),
+        change=("{cooldown_left:.1f} s later the cooldown is over", TYPE_ULW),
     ),
     Rule(
         "ceiling",
@@ -230,9 +329,27 @@ RULES = (
             or (bool(s.ulw.get("armedAt")) and s.since("armedAt") >= s.limits["max_hours"] * 3600)
         ),
         _exhausted,
+        reads=("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
+        change=(TYPE_ULW + ", which begins a new budget",),
     ),
 )
-BLOCK = Rule("block", "work is open, and no rule above lets the session stop", lambda s: True, _counted)
+BLOCK = Rule(
+    "block",
+    "work is open, and no rule above lets the session stop",
+    lambda s: True,
+    _counted,
+    reads=(
+        *("work", "ulw.stopBlocks", "limits.max_stop_blocks", "ulw.lastStopAt", "limits.cooldown_seconds"),
+        *("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
+    ),
+    change=(
+        "{open}",
+        "{blocks_left} without verified progress, and the cap lets go",
+        "a Stop within {cooldown:g} s of a block is let through (cooldown)",
+        "{total_left} or {hours_left:.1f} more hours, and the ceiling lets go",
+        texts.STOP,
+    ),
+)
 
 
 def decide(situation: Situation) -> Rule:
@@ -245,6 +362,9 @@ def decide(situation: Situation) -> Rule:
 def carry_out(situation: Situation) -> Change:
     """The decision as a change of state. Its answer is (rule, text): the reason to go on, or a line for the user."""
     rule = decide(situation)
+    if rule.name == "cancelled" and session.cancel_is_unshown(situation.row):
+        shown = session.cancel_shown(situation.row)
+        return Change((rule, texts.cancelled(situation.row)), shown, [{"kind": "allowed", "rule": rule.name}])
     if rule.then is None:
         return Change((rule, ""))
     after = rule.then(situation, rule.name)
@@ -252,4 +372,5 @@ def carry_out(situation: Situation) -> Change:
         reason = texts.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"])
         return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
     message = texts.release(rule.name, situation.row, after, situation.limits)
-    return Change((rule, message), session.note(after, unanswered=False), [{"kind": "allowed", "rule": rule.name}])
+    after = session.note(session.told(after) if message else after, unanswered=False)
+    return Change((rule, message), after, [{"kind": "allowed", "rule": rule.name}])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from omo.shown import clip
+from omo.shown import clip, counted
+from omo.state.runtime import part, work_in
+from omo.ultrawork import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +15,19 @@ if TYPE_CHECKING:
 LONGEST_REASON = 600
 LONGEST_INSTRUCTIONS = 3000
 STOP = "/omo:stop-continuation"
+LONGEST_TOLD = 900
+ULTRAWORK = "ultrawork"
 NOT_PROVEN = "The work is not proven done. Go on with a new `ulw`?"
+NOTHING_HOLDS = "Nothing holds this session any more, and the work is not proven done. A new `ulw` starts it again."
+PROOF = "`omo ledger show` has the proof."
+FROM_A_TERMINAL = "user: omo stop-continuation"
+
+# The rules of Stop by which the user is told something; the others end a turn that goes on by itself.
+TELLING = ("done", "waiting", "host-limit", "cap", "cooldown", "ceiling", "invalid-state")
+WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
+# Work can be over without a proof. How it says so begins like this, or has one of these in it.
+NO_PROOF = (f"{session.SKIPPED}: ", "recorded as pre-existing: ")
+NOT_BY_PROOF = (" was ended by the user: ", " goes on elsewhere", "; open is: ", " agent-leg-complete: ", " expired: ")
 
 INSTRUCTIONS = f"""\
 [omo] The user turned ultrawork on for this session. Begin your reply with one line that tells them:
@@ -123,38 +137,126 @@ def _open_work(kind: str, one: Json) -> str:
         )
     if not left:
         return "Every gate passed when it last ran: if the task is complete, run omo ulw done, which looks at the tree."
-    return f"Open gates, {left} of {total}: {following}. Fix, then omo gate run; when all pass, omo ulw done."
+    named = f": {following}" if following else ""  # a new run has not looked at them yet
+    return f"Open gates, {left} of {total}{named}. Fix, then omo gate run; when all pass, omo ulw done."
 
 
 def release(rule: str, before: Json, after: Json, limits: Json) -> str:
-    """One line for the user when the session is let go for good, or waits for them; nothing otherwise."""
-    if rule == "done":
-        return f"omo: the work is done: {_how_done(after)}"
-    if rule == "waiting":
-        return _waiting(before)
-    if rule == "host-limit":
-        why = next(
-            (str(one.get("why", "")) for one in after.get("work", {}).values() if one.get("state") == "waiting"), ""
-        )
-        return f"omo: ultrawork waits: {clip(why, 200)} It goes on with your next message."
+    """One line for the user where the session is let go or waits for them: what, how, and what they can do.
+
+    Of what ended or waits only what they were not shown before; nothing where the turn ends for another reason.
+    """
+    if rule not in TELLING:
+        return ""
+    said = [*_let_go(rule, before, limits), *_ends(after), *(_wait(kind, one) for kind, one in _waiting(after))]
+    return clip("omo: " + " ".join(said), LONGEST_TOLD) if said else ""
+
+
+def _let_go(rule: str, before: Json, limits: Json) -> list[str]:
     causes = {
-        "cap": f"{limits['max_stop_blocks']} blocks without verified progress",
-        "cooldown": f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back",
-        "ceiling": f"the run reached {limits['max_total_blocks']} blocks or {limits['max_hours']:g} hours",
-        "invalid-state": "its state file was edited into something unusable",
+        "cap": f"capped: {counted(limits['max_stop_blocks'], 'block')} without verified progress",
+        "cooldown": f"cooled down: the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back",
+        "ceiling": f"at its ceiling: {_ceiling(before, limits)} in one run",
+        "invalid-state": "its state is unusable: somebody edited the counters into nonsense",
     }
-    return f"omo: ultrawork let go: {causes[rule]}. {NOT_PROVEN}" if rule in causes else ""
+    held = _listed(work_in(before, "active")) or ULTRAWORK
+    return [f"{held} let go, {causes[rule]}. {NOT_PROVEN}"] if rule in causes else []
 
 
-def _how_done(row: Json) -> str:
-    done = [one for one in row.get("work", {}).values() if one.get("state") == "done"]
-    ways = [str(one.get("how") or f"{one.get('total', 0)} of {one.get('total', 0)} gates passed") for one in done]
-    return clip("; ".join(ways), 200) + "."
+def _ceiling(before: Json, limits: Json) -> str:
+    most = limits["max_total_blocks"]
+    given = part(before, "ulw").get("totalBlocks", 0)
+    return counted(most, "block") if given >= most else f"{limits['max_hours']:g} hours"
 
 
-def _waiting(row: Json) -> str:
-    for one in row.get("work", {}).values():
-        if one.get("told") is False:
-            question = one.get("question") or "How should it go on?"
-            return f"omo: ultrawork is {one['state']}: {clip(str(one.get('why', '')), 200)}. {clip(str(question), 200)}"
-    return ""
+def _ends(row: Json) -> list[str]:
+    ended = [(kind, one) for kind, one in work_in(row, "done") if session.is_untold(one)]
+    said = [_end(kind, one) for kind, one in ended]
+    return [*said, PROOF] if any(_is_proven(one) for _, one in ended) else said
+
+
+def _end(kind: str, one: Json) -> str:
+    how = clip(str(one.get("how") or "nothing says how"), 240)
+    if _is_proven(one):
+        return f"{_named(kind, one, how)} is done: {_sentence(how)}"
+    way_on = "Go on with a new `ulw`?" if kind == session.KIND else "`omo ledger show` tells more."
+    return f"{_named(kind, one, how)} has ended, not proven done: {_sentence(how)} {way_on}"
+
+
+def _is_proven(one: Json) -> bool:
+    how = str(one.get("how") or "")
+    return bool(how) and not how.startswith(NO_PROOF) and not any(mark in how for mark in NOT_BY_PROOF)
+
+
+def _waiting(row: Json) -> list[tuple[str, Json]]:
+    return [(kind, one) for kind, one in work_in(row, *WAITS) if session.is_untold(one)]
+
+
+def _wait(kind: str, one: Json) -> str:
+    why, question = clip(str(one.get("why") or ""), 200), clip(str(one.get("question") or ""), 200)
+    how = "has ended, not proven done" if one.get("cleared") else WAITS[str(one.get("state"))]
+    return f"{_named(kind, one, why)} {how}: {_sentence(why or 'nothing says why')} {question or _way_on(one)}"
+
+
+def _way_on(one: Json) -> str:
+    if one.get("own") or one.get("state") == "paused":
+        return 'It goes on when you say "continue".'
+    return "It goes on with your next message."
+
+
+def cancelled(row: Json) -> str:
+    """For a session whose cancel the user saw somewhere else, or not at all."""
+    off = part(row, "stopContinuation")
+    where = "in another terminal" if off.get("disabledReason") == FROM_A_TERMINAL else "with your message"
+    return f"omo: cancelled by you {where}: {_cancelled_work(row) or ULTRAWORK}. {NOTHING_HOLDS}"
+
+
+def cancel_answer(row: Json) -> str:
+    """For the cancel that the user has just typed; by it, the row has lost what `ulw` had open."""
+    more = _cancelled_work(row)
+    return f"{CANCELLED} Not proven done: {more}." if more not in ("", ULTRAWORK) else CANCELLED
+
+
+def _cancelled_work(row: Json) -> str:
+    ended = part(row, "stopContinuation").get("ended")
+    work = part(row, "work")
+    return _listed([(str(kind), part(work, str(kind))) for kind in ended]) if isinstance(ended, list) else ""
+
+
+def still_on(row: Json) -> str:
+    """For the user who comes back to a session; empty where all that is left is over."""
+    active = _listed(work_in(row, "active")) or ("" if part(row, "work") else ULTRAWORK)
+    goes_on = [f"still on in this session: {active}. It goes on with your next message."] if active else []
+    waits = [_wait(kind, one) for kind, one in work_in(row, *WAITS) if not one.get("cleared")]
+    said = " ".join([*goes_on, *waits])
+    return clip(f"omo: {said} {STOP} ends it.", LONGEST_TOLD) if said else ""
+
+
+def unreadable(problem: str, kept: str) -> str:
+    return (
+        f"omo: let go, the state could not be read: {_sentence(clip(problem, 300))} It is kept as {clip(kept, 300)}. "
+        "Nothing is on in this project now, and what was is not proven done. A new `ulw` starts it again."
+    )
+
+
+def _listed(work: list[tuple[str, Json]]) -> str:
+    """ultrawork, ultragoal g17 (2 of 3 open)"""
+    return clip(", ".join(_named(kind, one) + _open_of(one) for kind, one in work), 240)
+
+
+def _named(kind: str, one: Json, said: str = "") -> str:
+    """The workflow, and which run of it where the rest of the sentence does not say so."""
+    run = clip(str(one.get("run") or ""), 40)
+    if kind == session.KIND:
+        return ULTRAWORK
+    return clip(kind, 40) if not run or run in said else f"{clip(kind, 40)} {run}"
+
+
+def _open_of(one: Json) -> str:
+    left, total = one.get("open"), one.get("total")
+    is_known = isinstance(left, int) and isinstance(total, int) and total > 0
+    return f" ({left} of {total} open)" if is_known else ""
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else text + "."

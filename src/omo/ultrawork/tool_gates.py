@@ -66,7 +66,7 @@ class Denial:
 
 def guards_own_state(event: Event, world: World) -> Denial | None:
     """Direct edits of our state: what is there counts only because omo wrote it."""
-    for path in _written_paths(event) if event.tool in WRITERS else []:
+    for path in written_paths(event) if event.tool in WRITERS else []:
         if _is_inside(os.path.join(event.cwd or world.root, path), world.state):
             instead = INSTEAD.get(os.path.basename(path), "omo --help lists the commands that change it")
             return Denial(OWN_STATE, f"{path} is omo's own state and is not edited by hand: {instead}.")
@@ -77,7 +77,7 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
 
 def _guards_from_shell(event: Event, world: World) -> Denial | None:
     """A command that names our state and removes or overwrites it, while work is open that rests on it."""
-    text = _shell_text(event)
+    text = shell_text(event)
     if not any(hint in text.lower() for hint in STATE_HINTS) or not _is_live(event, world):
         return None
     from omo.ultrawork import shell_fence
@@ -122,7 +122,7 @@ def keeps_inside_the_fence(event: Event, world: World) -> Denial | None:
         return None
     more = f" (and {len(reasons) - MOST_REASONS} more)" if len(reasons) > MOST_REASONS else ""
     reason = clip(" ".join(reasons[:MOST_REASONS]) + more, LONGEST_REASON)
-    return Denial("fence", reason, _shell_text(event) or ", ".join(_written_paths(event)))
+    return Denial("fence", reason, shell_text(event) or ", ".join(written_paths(event)))
 
 
 def _fence_reasons(event: Event, world: World, row: Json) -> list[str]:
@@ -135,12 +135,12 @@ def _fence_reasons(event: Event, world: World, row: Json) -> list[str]:
     if event.tool == SHELL:
         from omo.ultrawork import shell_fence
 
-        return shell_fence.refusals(_shell_text(event), fence, directory)
+        return shell_fence.refusals(shell_text(event), fence, directory)
     if event.tool == POWERSHELL:
         from omo.ultrawork import powershell_fence
 
-        return powershell_fence.refusals(_shell_text(event), fence, directory)
-    return [reason for path in _written_paths(event) if (reason := fence.refusal(path, directory))]
+        return powershell_fence.refusals(shell_text(event), fence, directory)
+    return [reason for path in written_paths(event) if (reason := fence.refusal(path, directory))]
 
 
 def keeps_questions_in_the_plan(event: Event, world: World) -> Denial | None:
@@ -164,14 +164,14 @@ def _is_attended(run: Json, world: World) -> bool:
 
 def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
     """`omo` called in a shell: pausing or completing before the run allows it, and the plan changed by a subagent."""
-    text = _shell_text(event) if event.tool == SHELL else ""
+    text = shell_text(event) if event.tool == SHELL else ""
     if "omo" not in text or not any(hint in text for hint in HINTS[event.is_subagent]):
         return None
     work = _open_work(event, world)
     run = runtime.part(work, RUN)
     if not any(kind in work for kind in LED):
         return None
-    for words in _omo_calls(text):
+    for words in omo_calls(text):
         group, verb = ([word for word in words if not word.startswith("-")] + ["", ""])[:2]
         is_leaders = _is_leaders(group, verb, words)
         if is_leaders and event.is_subagent:
@@ -218,7 +218,7 @@ def _is_leaders(group: str, verb: str, words: list[str]) -> bool:
     return verb in LEADERS.get(group, ())
 
 
-def _omo_calls(text: str) -> list[list[str]]:
+def omo_calls(text: str) -> list[list[str]]:
     """What follows `omo` in each command that runs it, except where it only prints its help."""
     from omo import shell
 
@@ -233,7 +233,7 @@ def _asks_for_help(words: list[str]) -> bool:
     return "-h" in options or "--help" in options
 
 
-def _shell_text(event: Event) -> str:
+def shell_text(event: Event) -> str:
     command = event.tool_input.get("command")
     if isinstance(command, list):  # a host that passes words
         from shlex import join
@@ -254,7 +254,7 @@ def _values(words: list[str]) -> str:
     return " ".join(value for value in values if value)
 
 
-def _written_paths(event: Event) -> list[str]:
+def written_paths(event: Event) -> list[str]:
     named = [event.tool_input.get(key) for key in ("file_path", "notebook_path", "path")]
     found = [one for one in named if isinstance(one, str) and one]
     patch = event.tool_input.get("command") or event.tool_input.get("input")

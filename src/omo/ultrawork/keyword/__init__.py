@@ -54,6 +54,41 @@ RULES = {
     "question": "The clause asks about it.",
     "mention": "The word is mentioned in a statement, and in doubt nothing starts.",
 }
+# For `omo explain prompt`: what would make the answer another one, under the same names.
+CHANGE = {
+    "slash-command": "leave the slash command out",
+    "cancel-command": "leave the slash command out",
+    "other-slash-command": "begin with /omo:ulw, or write a prompt without a command",
+    "no-keyword": "begin the prompt with ulw, or type /omo:ulw",
+    "mode-off": "type /omo:ulw, or set keyword to on or explicit",
+    "mode-explicit": "make ulw the first word, type /omo:ulw, or set keyword to on",
+    "live-stop": "say what is to be stopped, or end with a question mark",
+    "go-on": "say more than that",
+    "machine-text": "write the word yourself, outside that text",
+    "in-code": "write ulw outside the code",
+    "in-diff": "write ulw outside the diff",
+    "in-log": "write ulw outside the paste",
+    "in-block-quote": "write ulw outside the quote",
+    "in-quote": "write ulw without the quotation marks",
+    "in-html": "write ulw outside the markup",
+    "in-table": "write ulw outside the table",
+    "in-link": "write ulw outside the link",
+    "in-heading": "write ulw in a line that is no heading",
+    "part-of-word": "write ulw as a word of its own",
+    "compound-token": "write ulw with blanks around it",
+    "negated": "begin the prompt with ulw, without the not",
+    "cancel-later": "say stop ulw, without the condition; or /omo:stop-continuation",
+    "cancel": "leave the stop out",
+    "hypothetical": "begin the prompt with ulw",
+    "about": "begin the prompt with ulw",
+    "asked": "leave the word out, or put it in quotation marks",
+    "use-verb": "leave the word out, or put it in quotation marks",
+    "instrument": "leave the word out, or put it in quotation marks",
+    "leading": "leave the word out, or put it in quotation marks",
+    "trailing": "leave the word out, or put it in quotation marks",
+    "question": "begin the prompt with ulw",
+    "mention": "begin the prompt with ulw",
+}
 
 EXAMINED = 128  # from each end; nobody hides the request between two hundred mentions
 

@@ -1,0 +1,99 @@
+"""A goal with checks and questions: what it still owes, and which of its answers count on the tree as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from omo.explain.answer import Explanation, Fact
+from omo.report.work import Place
+from omo.shown import clip
+from omo.verify import goals
+from omo.verify.goals import Goal
+from omo.verify.steps import Step, Trees, steps, why_stale
+
+JOURNAL = "verify/goals/ledger.jsonl"
+TREE = "the tree as it is"
+
+
+def known(place: Place) -> list[str]:
+    return list(_at(place).goals())
+
+
+def _at(place: Place) -> goals.Place:
+    given = place.given
+    return goals.Place(given["state"], given["root"], given["by"], given["now"], given["wait"])
+
+
+def explain(place: Place, name: str) -> Explanation | None:
+    at = _at(place)
+    goal = at.goals().get(name)
+    if goal is None:
+        return None
+    trees = Trees(at)
+    owed = [step for step in steps(goal, at, trees) if step.is_open]
+    stale = {one: why for one, answer in goal.answers.items() if (why := why_stale(goal, answer, at, trees))}
+    problems = at.journal.problems()
+    return Explanation(
+        f"goal {goal.id} {clip(goal.spec.title, 80)}: {goal.status}",
+        goal.status,
+        owed[0].name if owed else f"state-{goal.status}",
+        _why(goal, owed, stale, problems),
+        _facts(goal, owed, stale, problems),
+        _changes(goal, owed),
+        [],
+        {
+            "session": place.session,
+            "kind": "verify",
+            "id": goal.id,
+            "status": goal.status,
+            "receipt": None if goal.receipt is None else "stale" if stale else "fresh",
+            "owed": [
+                {"step": step.name, "state": step.state, "why": step.why, "command": step.command} for step in owed
+            ],
+        },
+    )
+
+
+def _why(goal: Goal, owed: Sequence[Step], stale: dict[str, str], problems: Sequence[str]) -> str:
+    if problems:
+        return f"the goals' journal was changed by hand: {problems[0]}"
+    if goal.status == "blocked":
+        return f"it waits for {', '.join(goal.blocked_by)}"
+    if owed:
+        return f"{owed[0].name} is {owed[0].state}" + (f": {owed[0].why}" if owed[0].why else "")
+    if stale:
+        return f"its answer to {next(iter(stale))} no longer counts: {next(iter(stale.values()))}"
+    return goal.reason or f"it is {goal.status}"
+
+
+def _facts(goal: Goal, owed: Sequence[Step], stale: dict[str, str], problems: Sequence[str]) -> list[Fact]:
+    found = [
+        Fact("state", JOURNAL, goal.status),
+        Fact("failures", JOURNAL, f"{goal.failures} of {goal.spec.max_retries} allowed"),
+    ]
+    found += [Fact("blocked by", JOURNAL, goal.blocked_by)] if goal.blocked_by else []
+    for one in (goal.checked or {}).get("checks", []):
+        found.append(Fact(f"check {one['id']}", JOURNAL, clip(f"{one['result']}: {one['reason']}", 200)))
+    for name, answer in goal.answers.items():
+        why = f", stale: {stale[name]}" if name in stale else ", still counts"
+        found.append(Fact(f"answer {name}", f"{JOURNAL}, {TREE}", answer.result + why))
+    found += [Fact(step.name, TREE, f"{step.state} {step.why}".strip()) for step in owed if step.name != "finish"]
+    return [
+        *found,
+        Fact("receipt", JOURNAL, goal.receipt),
+        Fact("journal", JOURNAL, problems[0] if problems else "whole"),
+    ]
+
+
+def _changes(goal: Goal, owed: Sequence[Step]) -> list[str]:
+    if owed:
+        return [step.command for step in owed]
+    if goal.status == "blocked":
+        return [f"omo verify status {one}" for one in goal.blocked_by]
+    if goal.state == "pending":
+        return [f"omo verify begin {goal.id}"]
+    if goal.state == "exhausted":
+        return [f"omo verify begin {goal.id} --again WHY"]
+    if goal.state == "agent-leg-complete":
+        return [f"the user closes their leg: omo verify finish {goal.id} --summary TEXT in a terminal of their own"]
+    return []

@@ -1,0 +1,73 @@
+"""What a person at the terminal is told when a run ends, needs them, or was ended from somewhere else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.client import Terminal, environment
+from tests.e2e.conftest import NO_COOLDOWN, Stage, wait_until
+from tests.e2e.scripted_model import call, say
+from tests.e2e.test_interactive import ask, only_session, shows, start
+
+pytestmark = pytest.mark.client
+
+OTHERS = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")  # titles and their like, which may end in a bell, too
+
+
+def written_by(terminal: Terminal, tmp_path: Path) -> Path:
+    """What the client writes to the terminal from now on, byte by byte."""
+    path = tmp_path / "written"
+    terminal._tmux("pipe-pane", "-o", f"cat >'{path}'")
+    return path
+
+
+def test_a_question_of_the_agent_is_shown_and_notifies_once(stage: Stage, tmp_path: Path) -> None:
+    asked = "omo ulw blocked --evidence 'two keys exist; I may use one' --question 'Which key may I use?'"
+    stage.model.script(call("Bash", command=asked), say("I need a key."))
+    terminal = stage.open(env={"KITTY_WINDOW_ID": "1"})
+    written = written_by(terminal, tmp_path)
+    terminal.submit("ulw publish it")
+    shows(terminal, "Stop says: omo: ultrawork waits for you: two keys exist; I may use one. Which key may I use?")
+    notified = b"\x1b]99;;omo: ultrawork waits for you: two keys exist, I may use one. Which key may I use?\x1b\\"
+    wait_until(lambda: notified in written.read_bytes())
+    assert written.read_bytes().count(b"\x1b]99;") == 1
+
+
+def test_a_run_that_is_capped_rings_and_is_told_once_also_to_who_comes_back(stage: Stage, tmp_path: Path) -> None:
+    stage.model.script(say("I stop."), say("I stop again."))
+    terminal = stage.open(env={**NO_COOLDOWN, "OMO_MAX_STOP_BLOCKS": "1"})
+    written = written_by(terminal, tmp_path)
+    terminal.submit("ulw fix the flaky tests")
+    capped = "omo: ultrawork let go, capped: 1 block without verified progress. The work is not proven done."
+    shows(terminal, f"Stop says: {capped}")
+    wait_until(lambda: OTHERS.sub(b"", written.read_bytes()).count(b"\a") == 1)
+    assert "bell 1" in terminal._tmux("display-message", "-p", "bell #{window_bell_flag}")
+    session = only_session(stage)
+    wait_until(lambda: capped in stage.transcript())
+    terminal.close()
+    again = stage.open(resume=session)
+    again.wait_for("I stop again.")
+    shown = " ".join(again.scrollback().split())
+    assert (shown.count(capped), shown.count("omo: ")) == (1, 1), "what the client kept, and nothing new"
+    assert stage.kinds(session) == ["activated:leading", "blocked:block", "allowed:cap"]
+
+
+def test_a_cancel_in_another_terminal_is_told_where_the_work_was(stage: Stage) -> None:
+    terminal, held = start(stage, say("What I did so far."))
+    assert stage.plugin is not None
+    subprocess.run(
+        [str(stage.plugin / "bin" / "omo"), "stop-continuation", "--all"],
+        cwd=stage.project,
+        env=environment(stage.home, None, {"OMO_ENV_HOME": str(stage.data)}),
+        check=True,
+    )
+    held.set()
+    shows(terminal, "Stop says: omo: cancelled by you in another terminal: ultrawork.")
+    ask(stage, terminal, "and now?", "Nothing holds me.")
+    kinds = ["activated:leading", "cancelled:cli", "allowed:cancelled", "cancel-told"]
+    assert stage.kinds(only_session(stage)) == kinds
+    assert terminal.scrollback().count("cancelled by you") == 1

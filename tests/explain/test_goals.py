@@ -1,0 +1,181 @@
+"""How a goal, criterion, step or gate stands, told from what its own ledger says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.context import Context
+from omo.errors import BadInput
+from omo.explain import goals
+from omo.explain.answer import Explanation
+from omo.explain.goals import ultragoal
+from omo.report.work import Place
+from omo.state import runtime
+from tests.ralph.desk import desk as ralph_desk
+from tests.ultragoal import workshop
+from tests.ultraplan.plan_desk import desk as plan_desk
+from tests.verify.workshop import project, q1
+
+
+def place(root: Path, session: str, now: float) -> Place:
+    context = Context({}, str(root), now)
+    return Place(context, session, runtime.session(context.state, session) or {})
+
+
+def facts(found: Explanation) -> dict[str, Any]:
+    return {fact.what: fact.data["value"] for fact in found.read}
+
+
+def of_shop(shop: workshop.Workshop, *words: str) -> Explanation:
+    return goals.explain(place(shop.root, shop.session, shop.now), words)
+
+
+def test_the_rule_that_says_what_is_next_in_a_plan(tmp_path: Path) -> None:
+    shop = workshop.make(tmp_path / "project")
+    shop.create()
+    shop.hand_out()
+    found = of_shop(shop)
+    assert (found.decision, found.rule) == ("execute-goal", "active")
+    assert [one["rule"] for one in found.trail][-1] == "goal-tool"
+    assert facts(found)["G001.status"] == "active"
+    assert "open: G001 active" in facts(found)["omo goal complete"]
+    assert found.extra["may_complete"] is False
+    assert found.change == [shop.step().command]
+
+
+def test_a_receipt_is_fresh_and_then_stale_with_what_made_it_so(tmp_path: Path) -> None:
+    shop = workshop.make(tmp_path / "project")
+    shop.create(workshop.ONE)
+    shop.hand_out()
+    shop.complete("G001")
+    proven = of_shop(shop, "g001")
+    assert (proven.decision, proven.rule, proven.change) == ("complete", "receipt-fresh", [])
+    assert facts(proven)["changed since the receipt"] == []
+    assert of_shop(shop).extra["may_complete"] is True
+
+    gate = next((shop.directory / "gates").glob("*.json"))
+    gate.unlink()
+    stale = of_shop(shop, "G001")
+    assert (stale.decision, stale.rule) == ("open", "receipt-stale")
+    assert "is gone" in stale.why
+    assert facts(stale)["quality gate behind it"] == "gone"
+    assert "omo ultragoal checkpoint" in stale.change[0]
+
+
+def test_a_review_that_is_open_holds_a_goal(tmp_path: Path) -> None:
+    shop = workshop.make(tmp_path / "project")
+    shop.create()
+    shop.hand_out()
+    shop.complete("G001")
+    shop.review("G001")
+    found = of_shop(shop, "G001")
+    assert (found.decision, found.why) == ("open", "its review is open: G003")
+    assert facts(found)["blockers open"] == ["G003"]
+
+
+def test_a_final_receipt_says_whether_it_still_covers_the_plan(tmp_path: Path) -> None:
+    shop = workshop.make(tmp_path / "project")
+    shop.create(workshop.ONE)
+    shop.finish()
+    assert facts(of_shop(shop, "G001"))["covers the plan"] == "yes"
+    shop.add()
+    assert "goals were added" in facts(of_shop(shop, "G001"))["covers the plan"]
+
+
+def test_what_changed_since_a_receipt_is_named() -> None:
+    then = {"run": "g1", "goal": {"title": "Parse", "objective": "Read."}, "blockers": []}
+    now = {"run": "g1", "goal": {"title": "Parse", "objective": "Read it."}, "blockers": ["G002"]}
+    assert ultragoal._changed({"basis": then}, now) == ["blockers", "goal.objective"]
+    assert ultragoal._changed({"basis": then}, then) == []
+    assert ultragoal._changed({}, now) == ["the receipt names no basis"]
+
+
+def test_a_plan_that_was_changed_by_hand_proves_nothing(tmp_path: Path) -> None:
+    shop = workshop.make(tmp_path / "project")
+    shop.create(workshop.ONE)
+    shop.hand_out()
+    shop.complete("G001")
+    shop.ledger.write_text(shop.ledger.read_text().replace("Parse", "Pause", 1))
+    assert of_shop(shop).rule == "damaged"
+    assert of_shop(shop, "G001").decision == "open"
+
+
+def test_a_goal_with_questions_says_what_it_owes_and_what_went_stale(tmp_path: Path) -> None:
+    shop = project(tmp_path / "project")
+    shop.add(verification={"outcomes": ["quoted text stays whole"]})
+    shop.work()
+
+    def explained() -> Explanation:
+        return goals.explain(place(shop.root, "s1", shop.now), ["G1"])
+
+    assert explained().change == ["omo verify begin G1"]
+    shop.begin()
+    shop.answer("q1", q1())
+    assert facts(explained())["answer q1"].endswith("still counts")
+    shop.write("parser.py", "def parse(text): return text\n")
+    found = explained()
+    assert "stale: the tree was changed since" in facts(found)["answer q1"]
+    assert "omo verify" in found.change[0]
+
+
+def test_a_criterion_says_what_the_judgement_saw(tmp_path: Path) -> None:
+    desk = ralph_desk(tmp_path)
+    desk.start()
+
+    def explained(name: str) -> Explanation:
+        return goals.explain(place(desk.root, "s1", desk.now), [name])
+
+    assert (explained("C1").rule, explained("C1").why) == ("status-PENDING", "no judgement was made of it yet")
+    desk.round(C1="pass", C2="fail")
+    passed, failed = explained("C1"), explained("c2")
+    assert (passed.decision, passed.change) == ("pass", [])
+    assert (failed.decision, failed.why) == ("open", "saw fail")
+    assert facts(failed)["failures in a row"] == "1 of 3"
+    assert failed.change[0].startswith("omo ralph replan")
+    desk.damage()
+    assert "changed by hand" in explained("C1").why
+
+
+def test_a_step_says_what_git_shows_of_it(tmp_path: Path) -> None:
+    desk = plan_desk(tmp_path)
+    desk.start()
+    at = place(desk.root, "s1", desk.now)
+    for words in (["1"], ["step", "1"]):
+        found = goals.explain(at, words)
+        assert (found.decision, found.rule, found.extra["id"]) == ("open", "audit-missing", "1")
+    assert facts(found)["commit"] is None
+    assert "commit" in found.change[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ([], ("", "")),
+        (["G001"], ("", "G001")),
+        (["step", "3"], ("ultraplan", "3")),
+        (["Plan", "3"], ("ultraplan", "3")),
+        (["ralph"], ("ralph", "")),
+        (["criterion", "C1"], ("ralph", "C1")),
+        (["verify", "G1"], ("verify", "G1")),
+    ],
+)
+def test_what_is_asked_for(words: list[str], meant: tuple[str, str]) -> None:
+    assert goals._wanted(words) == meant
+
+
+def test_what_is_not_there_is_answered_with_what_is(tmp_path: Path) -> None:
+    desk = ralph_desk(tmp_path)
+    desk.start()
+    at = place(desk.root, "s1", desk.now)
+    for words in (["C9"], ["ralph", "C9"], ["\x1b[31mC9"]):
+        with pytest.raises(BadInput) as caught:
+            goals.explain(at, words)
+        assert caught.value.fix == "there are: C1, C2"
+        assert "\x1b" not in caught.value.message
+    with pytest.raises(BadInput, match="is not one id"):
+        goals.explain(at, ["C1", "C2"])
+    with pytest.raises(BadInput, match="no work to explain"):
+        goals.explain(place(desk.root, "another", desk.now), [])

@@ -1,0 +1,75 @@
+"""What an explanation says comes from the tables the hooks decide by, and no name in them leads nowhere."""
+
+from __future__ import annotations
+
+import re
+import string
+from pathlib import Path
+
+from omo import host, settings
+from omo.explain import prompts, stopping, tools
+from omo.explain.goals import ultragoal
+from omo.report.session import View
+from omo.ultragoal.next_step import RULES, Standing
+from omo.ultragoal.run import Run
+from omo.ultrawork import keyword, on_prompt, on_tool_use, stop
+
+ROOT = Path(__file__).resolve().parents[2]
+NOW = 1_771_780_801.0
+LIMITS = settings.Settings().limits
+ROW = {
+    "ulw": {"enabled": True, "stopBlocks": 3, "totalBlocks": 5, "armedAt": "2026-02-22T17:00:01.000Z", "by": "user"},
+    "work": {"ulw": {"run": "u1", "state": "active", "open": 1, "total": 2, "next": "tests"}},
+}
+
+
+def view(row: dict[str, object] | None = None, **event: object) -> View:
+    given = {**ROW, **(row or {})}
+    return View("s1", stop.Situation(host.Event({"session_id": "s1", **event}), given, LIMITS, NOW))
+
+
+def test_every_fact_of_every_stop_rule_can_be_told() -> None:
+    for rule in (*stop.RULES, stop.BLOCK):
+        assert rule.reads, rule.name
+        shown = view()
+        shown.rule = rule
+        found = stopping.explain(shown, settings.Settings(), has_event=True)
+        assert len(found.read) >= len(rule.reads)
+        assert all(fact.where for fact in found.read)
+        assert len(found.change) == len(rule.change) > 0
+        assert not any("{" in one for one in found.change)
+
+
+def test_events_are_read_under_the_hosts_names() -> None:
+    assert set(stopping.EVENT_FACTS) == set(host.READ_FROM)
+
+
+def test_the_numbers_in_a_change_are_those_of_the_session() -> None:
+    numbers = stopping._numbers(view())
+    for rule in (*stop.RULES, stop.BLOCK):
+        for text in rule.change:
+            assert {name for _, name, _, _ in string.Formatter().parse(text) if name} <= set(numbers)
+    assert numbers["blocks_left"] == "5 more blocks"
+
+
+def test_each_rule_of_a_prompt_says_what_would_change_it() -> None:
+    assert set(keyword.CHANGE) == set(keyword.RULES)
+    assert set(prompts.EFFECTS) == {*on_prompt.ACTIONS, "pin"}
+
+
+def test_each_gate_says_what_it_read_and_what_opens_it() -> None:
+    assert set(tools.FACTS) == {gate.name for gate in on_tool_use.GATES}
+    assert set(on_tool_use.WAITS) <= {name for gate in on_tool_use.GATES for name in gate.until}
+
+
+def test_the_table_of_gates_in_the_docs_is_the_one_in_the_code() -> None:
+    page = (ROOT / "docs" / "hooks.md").read_text(encoding="utf-8").split("## PreToolUse")[1].split("\n#")[0]
+    named = dict.fromkeys(re.findall(r"^\| `([a-z-]+)` \|", page, re.M))
+    assert list(named) == [name for gate in on_tool_use.GATES for name in gate.until]
+
+
+def test_what_the_rules_of_a_plan_read_can_be_told() -> None:
+    run, at = Run("state", "root", "s1", "agent", NOW, 1.0), Standing(None, "directory")
+    plain = {"goals", "receipts", "tool_objective"}  # of a plan, and told together with another
+    for rule in RULES:
+        assert all(ultragoal._facts(name, run, at) or name in plain for name in rule.reads), rule.name

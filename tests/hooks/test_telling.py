@@ -1,0 +1,550 @@
+"""What the user is told when a run ends or waits: the exact sentence, once, and with which notification."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo import settings
+from omo.cli.main import main
+from omo.clock import stamp
+from omo.state import paths, runtime
+from omo.ultrawork import hook, on_prompt, on_session_start, on_stop, session, texts
+from tests.hooks.conftest import ROOT, SESSION, Host, command_of
+
+NOW = 1_771_780_801.0
+LIMITS = settings.Settings().limits
+ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)
+CLAUDE = {"CLAUDECODE": "1", "TERM_PROGRAM": "iTerm.app"}
+HANDLERS = {"Stop": on_stop.handle, "UserPromptSubmit": on_prompt.handle, "SessionStart": on_session_start.handle}
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Desk:
+    """One session's hooks, called in this process at a time the test names."""
+
+    project: Path
+    environ: dict[str, str] = field(default_factory=dict)
+    now: float = NOW
+
+    @property
+    def state(self) -> str:
+        return str(self.project / ".sisyphus" / "cc-omo")
+
+    def send(self, name: str, **fields: Any) -> str:
+        body = {"session_id": SESSION, "cwd": str(self.project), "hook_event_name": name, **fields}
+        raw = json.dumps(body).encode()
+        answer = hook.answer(name, HANDLERS[name], raw, self.environ, str(self.project), self.now)
+        log = Path(paths.log_file(self.state))
+        assert not log.exists(), log.read_text("utf-8")
+        return answer.decode("utf-8")
+
+    def stop(self, **fields: Any) -> Row:
+        answer = self.send("Stop", **fields)
+        return dict(json.loads(answer)) if answer else {}
+
+    def says(self, **fields: Any) -> str:
+        return str(self.stop(**fields).get("systemMessage", ""))
+
+    def put(self, row: Row) -> None:
+        change = runtime.Change(None, row, [{"kind": "put"}])
+        runtime.change_session(self.state, SESSION, lambda _: change, actor="agent", now=self.now, wait=5)
+
+    def row(self) -> Row:
+        row = runtime.session(self.state, SESSION)
+        assert row is not None
+        return row
+
+    def omo(self, *argv: str) -> None:
+        assert main([*argv], {"HOME": "/nonexistent"}, str(self.project), self.now) == 0
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    (tmp_path / ".git").mkdir()
+    return Desk(tmp_path)
+
+
+def work(**kinds: Row) -> Row:
+    return {**ARMED, "work": kinds}
+
+
+def ulw(**changes: Any) -> Row:
+    return {**ARMED, "ulw": {**ARMED["ulw"], **changes}}
+
+
+def plan(**changes: Any) -> Row:
+    return {"run": "g1771780801000", "state": "active", "open": 2, "total": 3, "next": "G002", **changes}
+
+
+def waits(state: str, why: str, question: str = "", **more: Any) -> Row:
+    return {"state": state, "why": why, "question": question, "told": False, **more}
+
+
+LIMIT = "You've hit your limit · resets 11pm"
+GIVEN_UP = "ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not"
+PASSED = "3 of 3 goals complete"
+TOLD: dict[str, tuple[Row, Row, str]] = {
+    "done": (
+        session.finish(ARMED, how="gates passed: tests, lint"),
+        {},
+        "omo: ultrawork is done: gates passed: tests, lint. `omo ledger show` has the proof.",
+    ),
+    "verification skipped": (
+        session.finish(ARMED, how="verification skipped: only a comment changed"),
+        {},
+        "omo: ultrawork has ended, not proven done: verification skipped: only a comment changed. "
+        "Go on with a new `ulw`?",
+    ),
+    "only failures that were there before": (
+        session.finish(ARMED, how="recorded as pre-existing: tests"),
+        {},
+        "omo: ultrawork has ended, not proven done: recorded as pre-existing: tests. Go on with a new `ulw`?",
+    ),
+    "ultragoal done": (
+        work(ultragoal=plan(state="done", open=0, how=PASSED)),
+        {},
+        "omo: ultragoal g1771780801000 is done: 3 of 3 goals complete. `omo ledger show` has the proof.",
+    ),
+    "ultragoal closed, its receipt missing": (
+        work(ultragoal=plan(state="done", open=0, how=f"{PASSED}; open is: omo ultragoal checkpoint")),
+        {},
+        "omo: ultragoal g1771780801000 has ended, not proven done: 3 of 3 goals complete; "
+        "open is: omo ultragoal checkpoint. `omo ledger show` tells more.",
+    ),
+    "ultraplan done": (
+        work(ultraplan={"run": "search-1", "state": "done", "how": "plan session search-1: 5 steps pass the audit"}),
+        {},
+        "omo: ultraplan is done: plan session search-1: 5 steps pass the audit. `omo ledger show` has the proof.",
+    ),
+    "ralph done": (
+        work(ralph={"run": "rows", "state": "done", "how": "ralph run rows: 3 of 3 criteria pass, iteration 2"}),
+        {},
+        "omo: ralph is done: ralph run rows: 3 of 3 criteria pass, iteration 2. `omo ledger show` has the proof.",
+    ),
+    "verify done": (
+        work(verify={"run": "docs", "state": "done", "how": "goal docs completed: 2 of 2 checks pass"}),
+        {},
+        "omo: verify is done: goal docs completed: 2 of 2 checks pass. `omo ledger show` has the proof.",
+    ),
+    "verify, your part left": (
+        work(
+            verify={
+                "run": "docs",
+                "state": "done",
+                "how": "goal docs agent-leg-complete: the agent's leg is done; the user's is pending: read it",
+            }
+        ),
+        {},
+        "omo: verify has ended, not proven done: goal docs agent-leg-complete: the agent's leg is done; "
+        "the user's is pending: read it. `omo ledger show` tells more.",
+    ),
+    "ended by you": (
+        work(ralph={"run": "rows", "state": "done", "how": "ralph run rows was ended by the user: no longer wanted"}),
+        {},
+        "omo: ralph has ended, not proven done: ralph run rows was ended by the user: no longer wanted. "
+        "`omo ledger show` tells more.",
+    ),
+    "several at once": (
+        {
+            **ARMED,
+            "work": {
+                "ulw": {"state": "done", "how": "gates passed: tests"},
+                "ultragoal": plan(state="done", how=PASSED),
+                "ralph": {"run": "rows", **waits("blocked", GIVEN_UP, "What should change?", own=True, cleared=True)},
+            },
+        },
+        {},
+        "omo: ultrawork is done: gates passed: tests. ultragoal g1771780801000 is done: 3 of 3 goals complete. "
+        "`omo ledger show` has the proof. ralph has ended, not proven done: ralph run rows used its 5 iterations: "
+        "2 of 3 pass, C3 do not. What should change?",
+    ),
+    "capped": (
+        ulw(stopBlocks=8),
+        {},
+        "omo: ultrawork let go, capped: 8 blocks without verified progress. "
+        "The work is not proven done. Go on with a new `ulw`?",
+    ),
+    "ultragoal capped": (
+        {**ulw(stopBlocks=8), "work": {"ultragoal": plan()}},
+        {},
+        "omo: ultragoal g1771780801000 (2 of 3 open) let go, capped: 8 blocks without verified progress. "
+        "The work is not proven done. Go on with a new `ulw`?",
+    ),
+    "cooled down": (
+        ulw(lastStopAt=stamp(NOW - 1)),
+        {"stop_hook_active": True},
+        "omo: ultrawork let go, cooled down: the agent stopped again within 3 s of being sent back. "
+        "The work is not proven done. Go on with a new `ulw`?",
+    ),
+    "at its ceiling": (
+        ulw(totalBlocks=64),
+        {},
+        "omo: ultrawork let go, at its ceiling: 64 blocks in one run. "
+        "The work is not proven done. Go on with a new `ulw`?",
+    ),
+    "at its ceiling of hours": (
+        ulw(armedAt=stamp(NOW - 9 * 3600)),
+        {},
+        "omo: ultrawork let go, at its ceiling: 8 hours in one run. "
+        "The work is not proven done. Go on with a new `ulw`?",
+    ),
+    "unusable": (
+        ulw(stopBlocks="many"),
+        {},
+        "omo: ultrawork let go, its state is unusable: somebody edited the counters into nonsense. "
+        "The work is not proven done. Go on with a new `ulw`?",
+    ),
+    "the host's limit": (
+        ARMED,
+        {"last_assistant_message": LIMIT},
+        "omo: ultrawork waits for you: You've hit your limit · resets 11pm. It goes on with your next message.",
+    ),
+    "a question": (
+        session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key may I use?"),
+        {},
+        "omo: ultrawork waits for you: two keys exist. Which key may I use?",
+    ),
+    "blocked": (
+        session.suspend(ARMED, state="blocked", why="the registry cannot be reached"),
+        {},
+        "omo: ultrawork is blocked: the registry cannot be reached. It goes on with your next message.",
+    ),
+    "refused three times": (
+        work(
+            ultragoal=plan(**waits("waiting", "the agent was refused 3 times when it wanted to ask you this", "A, B?"))
+        ),
+        {},
+        "omo: ultragoal g1771780801000 waits for you: the agent was refused 3 times when it wanted to ask you this. "
+        "A, B?",
+    ),
+    "a goal only you can move": (
+        work(ultragoal=plan(**waits("blocked", "G002 waits for a person: a password", own=True))),
+        {},
+        "omo: ultragoal g1771780801000 is blocked: G002 waits for a person: a password. "
+        'It goes on when you say "continue".',
+    ),
+    "a plan session that failed": (
+        work(
+            ultraplan={
+                "run": "search-1",
+                **waits("blocked", "plan session search-1 stopped at step 3: no index", "Report: report.md."),
+            }
+        ),
+        {},
+        "omo: ultraplan is blocked: plan session search-1 stopped at step 3: no index. Report: report.md.",
+    ),
+    "ralph without a pass": (
+        work(ralph={"run": "rows", **waits("blocked", GIVEN_UP, "What should change?", own=True, cleared=True)}),
+        {},
+        "omo: ralph has ended, not proven done: ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. "
+        "What should change?",
+    ),
+    "cancelled elsewhere": (
+        session.cancel(
+            {**ARMED, "work": {**ARMED["work"], "ultragoal": plan()}},
+            reason=texts.FROM_A_TERMINAL,
+            now=NOW,
+            shown=False,
+        ),
+        {},
+        "omo: cancelled by you in another terminal: ultrawork, ultragoal g1771780801000 (2 of 3 open). "
+        "Nothing holds this session any more, and the work is not proven done. A new `ulw` starts it again.",
+    ),
+    "cancelled with more to do": (
+        session.cancel(ARMED, reason="user: cancel", now=NOW, told=True, shown=False),
+        {},
+        "omo: cancelled by you with your message: ultrawork. "
+        "Nothing holds this session any more, and the work is not proven done. A new `ulw` starts it again.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_the_user_is_told_in_one_sentence_and_once(desk: Desk, name: str) -> None:
+    row, fields, said = TOLD[name]
+    desk.put(row)
+    assert desk.says(**fields) == said
+    assert desk.stop(**fields) == {}
+    desk.now += 60
+    assert desk.stop(last_assistant_message="And again.") == {}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_the_page_has_every_sentence(name: str) -> None:
+    page = (ROOT / "docs" / "telling.md").read_text(encoding="utf-8")
+    assert f"| {TOLD[name][2]} |" in page
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_done_is_said_only_of_what_is_proven(name: str) -> None:
+    _, _, said = TOLD[name]
+    assert (" is done: " in said) is (texts.PROOF in said)
+    assert texts.PROOF in said or "not proven done" in said or any(how in said for how in texts.WAITS.values())
+
+
+def test_an_end_without_proof_is_known_by_how_it_is_written_down() -> None:
+    """The marks are a second list of what the workflows say; here they are compared."""
+    written = {
+        "verification skipped: ": "ultrawork/session.py",
+        "recorded as pre-existing: ": "cli/ulw.py",
+        " was ended by the user: ": "ralph/summary.py",
+        " goes on elsewhere": "ultraplan/summary.py",
+        "; open is: ": "ultragoal/summary.py",
+        " agent-leg-complete: ": "verify/decision.py",
+        " expired: ": "verify/decision.py",
+    }
+    assert set(written) == {*texts.NO_PROOF, *texts.NOT_BY_PROOF}
+    for mark, path in written.items():
+        source = (ROOT / "src" / "omo" / path).read_text(encoding="utf-8")
+        assert (mark in source) or (f'"{mark.strip(" :")}"' in source), (mark, path)
+
+
+def test_an_unreadable_state_is_told_once(desk: Desk) -> None:
+    path = Path(paths.runtime_file(desk.state))
+    path.parent.mkdir(parents=True)
+    path.write_text("{", encoding="utf-8")
+    said = desk.says()
+    assert said.startswith("omo: let go, the state could not be read: ")
+    assert "what was is not proven done" in said
+    assert desk.stop() == {}
+
+
+# Never twice.
+
+
+def test_a_stop_that_is_excused_uses_nothing_up(desk: Desk) -> None:
+    """The turn ends because an agent will wake the session: what the user has to know is still to be told."""
+    desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key may I use?"))
+    assert desk.stop(background_tasks=[{"type": "subagent", "status": "running"}]) == {}
+    assert desk.stop(permission_mode="plan") == {}
+    assert "Which key may I use?" in desk.says()
+
+
+def test_the_same_event_twice_at_the_last_block_is_one_block_and_no_release(desk: Desk) -> None:
+    desk.put(ulw(stopBlocks=7))
+    assert desk.stop(prompt_id="p")["decision"] == "block"
+    assert desk.stop(prompt_id="p") == {}
+    desk.now += 60
+    assert "capped" in desk.says(stop_hook_active=True)
+
+
+def test_what_was_told_is_not_told_again_at_the_end_of_another_run(desk: Desk) -> None:
+    desk.put(work(ultragoal=plan(state="done", how=PASSED)))
+    assert PASSED in desk.says()
+    desk.send("UserPromptSubmit", prompt="ulw fix the rest")
+    desk.put(session.finish(desk.row(), how="gates passed: tests"))
+    assert desk.says() == TOLD["done"][2].replace(", lint", "")
+
+
+def test_a_summary_written_anew_is_the_same_end(desk: Desk) -> None:
+    old = plan(state="done", how=PASSED, told=True)
+    fresh = plan(state="done", how=f"{PASSED}, 1 reworded")
+    assert session.kept_state(ARMED, old, fresh) == {**fresh, "told": True}
+    assert "told" not in session.kept_state(ARMED, old, {**fresh, "run": "g2"})
+    assert "told" not in session.kept_state(ARMED, {**old, "state": "active"}, fresh)
+
+
+def test_what_waited_and_then_ended_is_told_twice_because_it_is_two_events(desk: Desk) -> None:
+    desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which?"))
+    assert "Which?" in desk.says()
+    desk.put(session.finish(desk.row(), how="gates passed: tests, lint"))
+    assert desk.says() == TOLD["done"][2]
+
+
+def test_two_hooks_at_once_say_it_once(host: Host) -> None:
+    host.environ |= {"OMO_MAX_STOP_BLOCKS": "1", "OMO_COOLDOWN_SECONDS": "0.001"}
+    host.prompt("ulw fix the tests")
+    assert host.stop().blocks
+    event = host.payload("Stop", stop_hook_active=True, last_assistant_message="Done.")
+    started = [
+        subprocess.Popen(
+            ["sh", "-c", command_of("Stop")],
+            cwd=host.project,
+            env=host.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate(event, timeout=60)[0].decode() for process in started]
+    assert sorted("capped" in one for one in said) == [False, True]
+    assert sorted(said)[0] == ""
+
+
+# Cancelled.
+
+
+def test_a_cancel_from_another_terminal_is_told_at_the_next_stop(desk: Desk) -> None:
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    desk.omo("stop-continuation", "--all")
+    desk.omo("stop-continuation", "--session", SESSION)
+    assert desk.says().startswith("omo: cancelled by you in another terminal: ultrawork.")
+    assert desk.stop() == {}
+
+
+def test_the_launcher_lets_the_stop_through_that_tells_of_a_cancel(desk: Desk) -> None:
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    desk.omo("stop-continuation", "--all")
+    assert desk.send("UserPromptSubmit", prompt="and now?").strip() == texts.WAS_CANCELLED
+    assert runtime.needs_hooks(desk.row())
+    assert desk.says()
+    assert not runtime.needs_hooks(desk.row())
+
+
+def test_a_cancel_of_nothing_is_not_told_as_one(desk: Desk) -> None:
+    desk.omo("stop-continuation", "--session", SESSION)
+    assert desk.stop() == {}
+
+
+def test_a_cancel_typed_is_answered_there_and_names_what_it_ended(desk: Desk) -> None:
+    desk.put({**ARMED, "work": {**ARMED["work"], "ultragoal": plan()}})
+    answer = json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))
+    assert answer["reason"] == (
+        f"{texts.CANCELLED} Not proven done: ultrawork, ultragoal g1771780801000 (2 of 3 open)."
+    )
+    assert desk.stop() == {}
+
+
+def test_a_cancel_delivered_twice_is_answered_once(desk: Desk) -> None:
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    assert json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))["reason"] == texts.CANCELLED
+    assert desk.send("UserPromptSubmit", prompt="stop ulw") == ""
+    desk.now += 60
+    assert json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))["reason"] == texts.NOTHING_TO_CANCEL
+
+
+def test_a_cancel_with_more_to_it_delivered_twice_is_told_once(desk: Desk) -> None:
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    asked = "stop ulw and then show me the diff"
+    assert desk.send("UserPromptSubmit", prompt=asked).strip() == texts.CANCELLED_AND_MORE
+    assert desk.send("UserPromptSubmit", prompt=asked) == ""
+    assert desk.says() == TOLD["cancelled with more to do"][2]
+    assert desk.stop() == {}
+
+
+def test_a_pause_is_confirmed(desk: Desk) -> None:
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    desk.send("UserPromptSubmit", prompt="stop")
+    assert desk.says() == ('omo: ultrawork is paused: you asked to stop for now. It goes on when you say "continue".')
+    assert desk.stop() == {}
+
+
+# Coming back.
+
+
+def test_who_resumes_a_session_reads_what_is_on(desk: Desk) -> None:
+    desk.environ |= CLAUDE
+    desk.put({**ARMED, "work": {"ultragoal": plan()}})
+    answer = json.loads(desk.send("SessionStart", source="resume"))
+    assert answer["systemMessage"] == (
+        "omo: still on in this session: ultragoal g1771780801000 (2 of 3 open). It goes on with your next message. "
+        "/omo:stop-continuation ends it."
+    )
+    assert answer["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+    assert answer["hookSpecificOutput"]["additionalContext"].startswith("[omo] Ultrawork is still on")
+    assert desk.send("SessionStart", source="resume").startswith("[omo] Ultrawork is still on")
+    desk.now += 60
+    assert "systemMessage" in desk.send("SessionStart", source="resume")
+
+
+def test_who_resumes_a_session_that_waits_reads_for_what(desk: Desk) -> None:
+    desk.environ |= CLAUDE
+    desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key may I use?"))
+    desk.stop()
+    answer = json.loads(desk.send("SessionStart", source="resume"))
+    assert answer["systemMessage"].startswith("omo: ultrawork waits for you: two keys exist. Which key may I use?")
+
+
+@pytest.mark.parametrize("name", ["done", "capped", "cancelled elsewhere", "ralph without a pass"])
+def test_a_run_that_is_over_is_not_told_again_to_who_comes_back(desk: Desk, name: str) -> None:
+    desk.environ |= CLAUDE
+    row, fields, _ = TOLD[name]
+    desk.put(row)
+    assert desk.says(**fields)
+    for source in ("resume", "compact", "clear"):
+        assert not desk.send("SessionStart", source=source).startswith("{")
+
+
+def test_a_compaction_tells_the_model_alone(desk: Desk) -> None:
+    desk.environ |= CLAUDE
+    desk.put(ARMED)
+    before = desk.row()
+    assert desk.send("SessionStart", source="compact").startswith("[omo] Ultrawork is still on")
+    assert desk.row() == before
+
+
+# The notification.
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_every_end_and_every_wait_notifies(desk: Desk, name: str) -> None:
+    row, fields, said = TOLD[name]
+    desk.environ |= CLAUDE
+    desk.put(row)
+    answer = desk.stop(**fields)
+    assert set(answer) == {"systemMessage", "terminalSequence"}
+    assert answer["terminalSequence"].startswith("\x1b]9;omo: " + said[5:25].replace(";", ","))
+
+
+Change = Callable[[dict[str, str], Row], object]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda environ, fields: environ.pop("CLAUDECODE"),
+        lambda environ, fields: environ.update(OMO_NOTIFY="off"),
+        lambda environ, fields: environ.update(CLAUDE_PLUGIN_OPTION_NOTIFY="off"),
+        lambda environ, fields: fields.update(turn_id="t"),
+    ],
+    ids=["another host", "switched off", "switched off as an option", "Codex"],
+)
+def test_without_a_notification_the_message_stays(desk: Desk, change: Change) -> None:
+    environ = dict(CLAUDE)
+    fields: Row = {}
+    change(environ, fields)
+    desk.environ |= environ
+    desk.put(ulw(stopBlocks=8))
+    assert desk.stop(**fields) == {"systemMessage": TOLD["capped"][2]}
+
+
+def test_a_block_and_an_activation_notify_nobody(desk: Desk) -> None:
+    desk.environ |= CLAUDE
+    assert "\x1b" not in desk.send("UserPromptSubmit", prompt="ulw fix it")
+    assert set(desk.stop()) == {"decision", "reason"}
+
+
+def test_what_an_agent_wrote_is_cut_and_cannot_leave_the_sequence(desk: Desk) -> None:
+    desk.environ |= CLAUDE
+    evil = "a\x1b]0;owned\x07b\x9b31mc\u202ed;e\n" + "x" * 5000
+    kinds = {kind: {"run": evil, **waits("blocked", evil, evil)} for kind in ("ultragoal", "ralph", "ultraplan", evil)}
+    desk.put({**ARMED, "work": kinds})
+    answer = desk.stop()
+    assert len(answer["systemMessage"]) <= texts.LONGEST_TOLD
+    assert answer["systemMessage"].isprintable()
+    inner = answer["terminalSequence"].removeprefix("\x1b]9;").removesuffix("\x1b\\")
+    assert inner.isprintable()
+    assert ";" not in inner
+    assert len(inner) <= 120
+
+
+# At activation.
+
+
+def test_each_workflow_that_holds_the_session_has_the_agent_say_so(desk: Desk) -> None:
+    assert 'Begin your reply with one line that tells them:\n"Ultrawork is on: ' in desk.send(
+        "UserPromptSubmit", prompt="ulw fix it"
+    )
+    for skill in ("ultragoal", "ultraexecute", "ralph", "verify"):
+        text = " ".join((ROOT / "skills" / skill / "SKILL.md").read_text(encoding="utf-8").split())
+        assert f'one line: "{skill.capitalize()} is on: ' in text, skill
+        assert f'{texts.STOP} ends it."' in text, skill
