@@ -44,6 +44,15 @@ class Case:
         self.stdin = json.dumps(body).encode() + b"\n"
 
 
+class StatusLine(Case):
+    """The status line as the host calls it: the command that `omo doctor --fix statusline` puts into the settings."""
+
+    def __init__(self, name: str, command: str, project: Path, against: str, bound: float) -> None:
+        places = {"current_dir": str(project), "project_dir": str(project)}
+        super().__init__(name, "Stop", project, against, bound, workspace=places)
+        self.argv = ["sh", "-c", command]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=40)
@@ -65,7 +74,7 @@ def measure(directory: Path, home: Path, python: str, rounds: int) -> list[tuple
         "OMO_MAX_TOTAL_BLOCKS": "1000000",
         "OMO_COOLDOWN_SECONDS": "0.000001",
     }
-    cases = all_cases(directory)
+    cases = [*all_cases(directory), *status_lines(directory, installed_statusline(directory, environ))]
     baselines = {
         "sh -c :": ["sh", "-c", ":"],
         "python3 -I -S -c pass": [python, "-I", "-S", "-c", "pass"],
@@ -76,7 +85,8 @@ def measure(directory: Path, home: Path, python: str, rounds: int) -> list[tuple
     for _ in range(rounds):
         for case in cases:  # each next to its own baseline, so that a busy moment counts for both
             bare = clock(baselines[case.against], b"", directory, environ)
-            as_host = {**environ, "CLAUDE_PROJECT_DIR": str(case.project)}
+            named = {} if isinstance(case, StatusLine) else {"CLAUDE_PROJECT_DIR": str(case.project)}
+            as_host = {**environ, **named}
             times[case.name].append((bare, clock(case.argv, case.stdin, case.project, as_host)))
     rows = []
     for case in cases:
@@ -138,6 +148,23 @@ def all_cases(directory: Path) -> list[Case]:
         Case("Bash, fenced, parsed", "PreToolUse", fenced, "node -e 0", 1.2, **bash(FENCED)),
         Case("Write, fenced", "PreToolUse", fenced, "python3 -I -S -c pass", 3, **write),
     ]
+
+
+def status_lines(directory: Path, command: str) -> list[Case]:
+    return [
+        StatusLine("status line, no state", command, directory / "empty", "python3 -I -S -c pass", 1),
+        StatusLine("status line, nothing live", command, directory / "quiet", "python3 -I -S -c pass", 1),
+        StatusLine("status line, active", command, directory / "active", "python3 -I -S -c pass", 3),
+    ]
+
+
+def installed_statusline(directory: Path, environ: dict[str, str]) -> str:
+    config = directory / "claude"
+    argv = [str(ROOT / "bin" / "omo"), "doctor", "--fix", "statusline", "--yes"]
+    as_user = {**environ, "CLAUDE_CONFIG_DIR": str(config), "OMO_ENV_HOME": environ["CLAUDE_PLUGIN_DATA"]}
+    subprocess.run(argv, env=as_user, cwd=directory, check=True, capture_output=True)
+    settings = json.loads((config / "settings.json").read_text(encoding="utf-8"))
+    return str(settings["statusLine"]["command"])
 
 
 def bash(command: str) -> dict[str, object]:

@@ -6,11 +6,13 @@
 exec 2>/dev/null
 
 case ${OMO_DISABLE-} in 1 | true | yes | on | TRUE | YES | ON | True | Yes | On) exit 0 ;; esac
+key=cwd
 case $event in
 session-start) name=SessionStart ;;
 user-prompt-submit) name=UserPromptSubmit ;;
 pre-tool-use) name=PreToolUse ;;
 subagent-stop) name=SubagentStop ;;
+statusline) name=StatusLine key=project_dir ;; # which the host sends instead of setting a variable
 *) name=Stop ;;
 esac
 case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]* | *[,\ ]"$name"[,\ ]*) exit 0 ;; esac
@@ -154,8 +156,8 @@ start_from_event() {
     read_event
     start=$PWD
     case $input in
-    *'"cwd"'*)
-        value=${input#*\"cwd\"}
+    *"\"$key\""*)
+        value=${input#*"\"$key\""}
         value=${value#*\"}
         value=${value%%\"*}
         case $value in

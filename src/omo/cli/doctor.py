@@ -3,21 +3,56 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context, plugin_root
+from omo.doctor import statusline
 from omo.doctor.checks import CHECKS, examine
 from omo.doctor.finding import FAIL, OK, Finding, Probe
+from omo.errors import BadInput, Refused
 
 
 def register(commands: options.Commands) -> None:
-    options.command(commands, "doctor", "can omo work here, and if not, what mends it", run, session=False)
+    parser = options.command(commands, "doctor", "can omo work here, and if not, what mends it", run, session=False)
+    parser.add_argument("--fix", choices=["statusline"], help="put omo into Claude Code's status line; shown first")
+    parser.add_argument("--remove", action="store_true", help="with --fix: take it out again")
+    parser.add_argument("--yes", action="store_true", help="with --fix: write what is shown without asking")
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    return diagnose(Probe(context, plugin_root(), sys.executable))
+    probe = Probe(context, plugin_root(), sys.executable)
+    if arguments.fix:
+        return fix_statusline(probe, remove=arguments.remove, agreed=arguments.yes)
+    if arguments.remove or arguments.yes:
+        raise BadInput("--remove and --yes belong to --fix", fix="omo doctor --fix statusline --yes")
+    return diagnose(probe)
+
+
+def fix_statusline(probe: Probe, *, remove: bool, agreed: bool) -> Result:
+    """The settings are the user's: an agent changes nothing in them, and nobody does unseen."""
+    if probe.context.is_agent:
+        command = shlex.join([str(probe.plugin / "bin" / "omo"), "doctor", "--fix", "statusline"])
+        raise Refused("Claude Code's settings are for the user to change", fix=f"in a terminal of their own: {command}")
+    change = statusline.plan(probe, remove=remove)
+    data = {"file": str(change.path), "diff": change.diff, "written": False}
+    if change.is_none:
+        return Result(data, f"{change.path} is so already.")
+    shown = "\n".join(change.diff)
+    if not agreed and not _agrees(shown):
+        return Result(data, f"{shown}\nNothing was written. With --yes it is.", 3)
+    statusline.carry_out(probe, change, remove=remove)
+    return Result({**data, "written": True}, f"{shown}\nWritten. Claude Code shows it with its next message.")
+
+
+def _agrees(shown: str) -> bool:
+    """Asked only where somebody can answer."""
+    if not sys.stdin.isatty():
+        return False
+    print(f"{shown}\nWrite this? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def diagnose(probe: Probe) -> Result:

@@ -3,92 +3,109 @@
 from __future__ import annotations
 
 import argparse
-import json
+import math
 import os
+import select
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from omo.cli import options
+from omo.cli import ledger_files, ledger_lines, ledger_verify, options
+from omo.cli.ledger_files import LedgerFile
+from omo.cli.ledger_lines import Wanted
+from omo.cli.ledger_tail import Seen, batches
 from omo.cli.result import Result
-from omo.cli.runs import run_of
 from omo.context import Context
-from omo.errors import OmoError, Refused
+from omo.errors import Refused
 from omo.state import ledger, paths, runtime, store
-from omo.state.journal import Journal
-from omo.ultragoal import goal_tool, receipts
 from omo.ultrawork import session
+
+POLL_SECONDS = 0.5
+FOLLOWED_FROM = 10  # rows shown before the new ones, as tail does
+
+Lines = Callable[[Seen], list[str]]
 
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ledger", "a session's ledger: show, verify, repair")
-    options.command(verbs, "show", "the rows, oldest first", show)
-    options.command(
-        verbs, "verify", "is every row of every ledger there and unchanged, the session's and the project's", verify
-    )
+    _register_show(verbs)
+    about = "is every row of every ledger there and unchanged, the session's and the project's"
+    verify_parser = options.command(verbs, "verify", about, verify)
+    verify_parser.add_argument("--all", action="store_true", help="of every session of the project")
     options.command(verbs, "repair", "keep a damaged ledger aside and start a new one", repair)
+
+
+def _register_show(verbs: options.Commands) -> None:
+    parser = options.command(verbs, "show", "the rows, oldest first; times are UTC", show)
+    which = parser.add_mutually_exclusive_group()
+    of = "session (default), goal, ultragoal, ultraplan, ralph, evidence, or another that omo ledger verify lists"
+    which.add_argument("--of", default="session", metavar="LEDGER", help=of)
+    which.add_argument("--all", action="store_true", help="every ledger, merged by time")
+    parser.add_argument("--last", type=ledger_lines.row_count, metavar="N", help="the last N rows only")
+    parser.add_argument("--since", metavar="TIME", help="10m, 2h, 1d, or a time such as 2026-02-22T17:20:01Z")
+    parser.add_argument("--kind", metavar="KIND[,KIND]", help="rows of these kinds only")
+    follow_help = f"go on with new rows as they come, after the last {FOLLOWED_FROM}; with --json one object a line"
+    parser.add_argument("--follow", "-f", action="store_true", help=follow_help)
 
 
 def show(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
-    rows = ledger.rows(paths.events_file(context.state, name))
-    return Result({"session": name, "rows": rows}, "\n".join(_line(row) for row in rows) or "No rows.")
+    find = _finder(arguments, context.state, name)
+    wanted = ledger_lines.wanted_by(arguments, context.now)
+    lines = _drawer(arguments, [file.name for file in find()])
+    if arguments.follow:
+        return _follow(batches(find, _pause), wanted, lines)
+    found = wanted.of(next(batches(find, _pause)))
+    text = "\n".join(line for seen in found for line in lines(seen)) or "No rows."
+    return Result({"session": name, "rows": [ledger_lines.as_data(seen) for seen in found]}, text)
 
 
-def _line(row: dict[str, Any]) -> str:
-    hidden = ("seq", "ts", "kind", "actor", "prev", "after", "tail", "message")
-    rest = {key: value for key, value in row.items() if key not in hidden}
-    said = json.dumps(rest, ensure_ascii=False)
-    return f"{row.get('seq')!s:>4} {row.get('ts')} {row.get('actor')!s:6} {row.get('kind')!s:15} {said}"
+def _finder(arguments: argparse.Namespace, state: str, name: str) -> Callable[[], list[LedgerFile]]:
+    if arguments.all:
+        return lambda: ledger_files.everything(state, name)
+    return lambda: ledger_files.chosen(state, name, arguments.of)
+
+
+def _drawer(arguments: argparse.Namespace, names: list[str]) -> Lines:
+    """How a row becomes lines: several ledgers are told apart by name, and a terminal has an edge."""
+    if arguments.json:
+        return lambda seen: [ledger_lines.as_json_line(seen)]
+    is_one = not arguments.all and arguments.of not in ledger_files.BY_KIND
+    width = 0 if is_one else min(max(map(len, names), default=0), ledger_lines.LONGEST_NAME)
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return lambda seen: ledger_lines.as_lines(seen, named=not is_one, width=width, columns=columns)
+
+
+def _follow(coming: Iterator[list[Seen]], wanted: Wanted, lines: Lines) -> Result:
+    """Until somebody interrupts it, or nobody reads it any more."""
+    is_bounded = wanted.last is not None or wanted.since > -math.inf
+    now = wanted if is_bounded else replace(wanted, last=FOLLOWED_FROM)
+    for found in coming:
+        for seen in now.of(found):
+            print("\n".join(lines(seen)), flush=True)
+        now = replace(wanted, last=None)
+    return Result({}, "")
+
+
+def _pause() -> None:
+    """Ends early, and for good, when whoever reads our output has gone: else we would notice at the next row only."""
+    try:
+        poller = select.poll()
+        poller.register(sys.stdout.fileno(), 0)
+    except (AttributeError, OSError, ValueError):
+        time.sleep(POLL_SECONDS)
+        return
+    if poller.poll(POLL_SECONDS * 1000):
+        raise BrokenPipeError
 
 
 def verify(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ralph.run import problems_of as ralph_problems
-    from omo.ultraplan.run import problems_of
-
-    name = context.session(arguments.session)
-    found = {
-        "session": runtime.ledger_problems(context.state, name),
-        "goal": goal_tool.problems(context.state, name),
-        "ultragoal": _plan_problems(arguments, context),
-        "ultraplan": problems_of(context.state, name),
-        "ralph": ralph_problems(context.state, name),
-    }
-    found |= _project_problems(arguments, context, told=found["ultraplan"])
-    problems = [f"{which}: {one}" for which, ones in found.items() for one in ones]
-    text = "\n".join(problems) or "Every row is there and unchanged."
-    return Result({"session": name, "ledgers": found, "problems": problems}, text, 3 if problems else 0)
-
-
-def _plan_problems(arguments: argparse.Namespace, context: Context) -> list[str]:
-    """The plan's own ledger, what is shown of it, and the gates its receipts name."""
-    run = run_of(arguments, context)
-    if found := run.problems():
-        return found
-    try:
-        plan = run.plan()
-    except OmoError as error:
-        return [error.message]
-    return [] if plan is None else receipts.forged(plan, run.directory)
-
-
-def _project_problems(arguments: argparse.Namespace, context: Context, *, told: list[str]) -> dict[str, list[str]]:
-    """The journals that all sessions of the project share, as far as there are any, by where they are."""
-    from omo.ultragoal import spent
-
-    names = [name for name in _shared(context.state) if not any(one.startswith(f"{name[6:]}:") for one in told)]
-    found = {name: Journal(os.path.join(context.state, name), context.state).problems() for name in names}
-    rows = run_of(arguments, context).journal.read()[0]
-    if not found.get("evidence") and (gone := spent.evidence_problem(context.state, rows)):
-        found["evidence"] = [gone]
-    return found
-
-
-SHARED = ("evidence", "verify/pins", "verify/goals", "verify/claims", "commands")
-
-
-def _shared(state: str) -> list[str]:
-    plans = paths.plans_dir(state)
-    runs = sorted(os.listdir(plans)) if os.path.isdir(plans) else []
-    return [name for name in (*SHARED, *(f"plans/{run}" for run in runs)) if os.path.isdir(os.path.join(state, name))]
+    if arguments.all:
+        return ledger_verify.all_sessions(context)
+    return ledger_verify.one_session(context, context.session(arguments.session))
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:

@@ -27,9 +27,13 @@ GROUPS = {
     "state": "state",
     "stop-continuation": "stop_continuation",
     "status": "status",
+    "statusline": "statusline",
+    "report": "report",
     "explain": "explain",
+    "replay": "replay",
     "ledger": "ledger",
     "doctor": "doctor",
+    "completion": "completion",
     "demo": "demo",
 }
 
@@ -89,4 +93,6 @@ def _render_error(error: OmoError, wants_json: bool) -> int:
 
 
 def _print_json(value: dict[str, Any]) -> None:
-    print(json.dumps(value, ensure_ascii=False, default=str))
+    """A lone surrogate, which anybody may write into a state file, goes out as the escape it came in as."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    print(text.encode("utf-8", "backslashreplace").decode("utf-8"))

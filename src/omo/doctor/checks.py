@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from omo.doctor import hooks, host, python, state, values
+from omo.doctor import hooks, host, python, state, statusline, values
 from omo.doctor.finding import Finding, Probe, unknown
 from omo.errors import OmoError
 from omo.shown import clip
@@ -36,6 +36,7 @@ CHECKS = (
     Check("runtime-file", state.runtime_file),
     Check("ledgers", state.ledgers),
     Check("other-stop-hooks", host.other_stop_hooks),
+    Check("statusline", statusline.look),
     Check("settings", values.in_force),
     Check("hook-errors", state.log),
     Check("keyword", values.keyword),

@@ -1,0 +1,30 @@
+"""`omo statusline`: the line that Claude Code shows below its prompt. `bin/omo` takes a shorter road to the same."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from omo import host
+from omo.cli import options
+from omo.cli.result import Result
+from omo.context import Context
+from omo.errors import BadInput
+from omo.report import session, statusline
+from omo.ultrawork.hook import World
+
+
+def register(commands: options.Commands) -> None:
+    about = "one line for Claude Code's status line, from its JSON on stdin; nothing while nothing is on"
+    options.command(commands, "statusline", about, run, session=False)
+
+
+def run(arguments: argparse.Namespace, context: Context) -> Result:
+    event = host.parse(sys.stdin.buffer.read())
+    if event is None:
+        raise BadInput("stdin is not a JSON object", fix="omo doctor --fix statusline lets Claude Code call it")
+    world = World(event, context.environ, context.cwd, context.now)
+    seen = session.look(world.state, event.session, context.settings.limits, world.now, world.environ)
+    line = statusline.text(seen)
+    data = {"line": line, **seen.data}
+    return Result(data, statusline.coloured(line, seen.mode, context.environ) if line else "")

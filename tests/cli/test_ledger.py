@@ -1,0 +1,442 @@
+"""`omo ledger`: which rows are shown and how, following them as they come, and what verify lists."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.cli import ledger as command
+from omo.cli import ledger_lines
+from omo.cli.ledger_files import LedgerFile
+from omo.cli.ledger_lines import Wanted, as_lines
+from omo.cli.ledger_tail import ANEW, NO_ROW, UNCHAINED, Seen, Tail, batches
+from omo.errors import BadInput, Unreadable
+from omo.state import ledger, paths, runtime, store
+from omo.state.journal import Journal
+from tests.cli.conftest import NOW, SESSION, Shell
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTILE = "\x1b[2J\u202eevil\x07\n\u2028\x9b"
+
+
+def append(path: str, *kinds: str, now: float = NOW, **more: Any) -> None:
+    ledger.append(path, [{"kind": kind, **more} for kind in kinds], actor="user", now=now)
+
+
+def note(shell: Shell, name: str, *kinds: str, now: float = NOW, **more: Any) -> str:
+    journal = Journal(os.path.join(shell.state, name), shell.state)
+    rows = [{"kind": kind, **more} for kind in kinds]
+    journal.change(lambda _: (None, rows), actor="user", now=now, wait=5)
+    return journal.path
+
+
+def kinds_of(found: list[Seen]) -> list[str]:
+    return [str((seen.row or {}).get("kind")) for seen in found]
+
+
+def shown(shell: Shell, *argv: str) -> list[str]:
+    ran = shell.agent("ledger", "show", "--json", *argv)
+    assert ran.code == 0, ran.out
+    return [row["kind"] for row in ran.json["rows"]]
+
+
+# show
+
+
+def test_the_sessions_rows_are_shown_one_a_line_in_utc(shell: Shell) -> None:
+    assert shell.agent("ledger", "show").out == "No rows.\n"
+    shell.agent("ulw", "start")
+    (line,) = shell.agent("ledger", "show").out.splitlines()
+    assert line.startswith("   1 2026-02-22T17:20:03Z agent  activated       {")
+    (row,) = shell.agent("ledger", "show", "--json").json["rows"]
+    assert {"seq", "ts", "kind", "actor", "prev", "after"} <= set(row)
+    assert (row["ledger"], "problem" in row) == ("session", False)
+
+
+def test_another_ledger_is_shown_by_the_name_that_verify_gives_it(shell: Shell) -> None:
+    shell.agent("goal", "create", "--objective", "Ship it")
+    note(shell, "evidence", "added")
+    note(shell, "plans/p-1", "checked")
+    assert shown(shell, "--of", "goal") == ["goal_created"]
+    assert shown(shell, "--of", "evidence") == ["added"]
+    assert shown(shell, "--of", "plans/p-1") == ["checked"]
+    assert shown(shell, "--of", "commands") == []
+    for entry in shell.agent("ledger", "verify", "--json").json["files"]:
+        assert shell.agent("ledger", "show", "--of", entry["ledger"]).code == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing", "plans/../../x", "sessions/abc123", "../cc-omo/evidence", "plans/none", ""]
+)
+def test_a_name_that_is_no_ledger_is_refused(shell: Shell, name: str) -> None:
+    note(shell, "evidence", "added")
+    ran = shell.agent("ledger", "show", "--of", name)
+    assert (ran.code, "one of session, goal" in ran.err) == (2, True)
+
+
+def test_all_ledgers_are_merged_by_time(shell: Shell) -> None:
+    note(shell, "evidence", "second", now=NOW + 20)
+    note(shell, "commands", "first", now=NOW + 10)
+    note(shell, "commands", "third", now=NOW + 30)
+    assert shown(shell, "--all") == ["first", "second", "third"]
+    lines = shell.agent("ledger", "show", "--all").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["commands", "evidence", "commands"]
+    assert len({line.index("2026-") for line in lines}) == 1
+    assert shell.agent("ledger", "show", "--all", "--of", "goal").code == 2
+
+
+def test_rows_are_chosen_by_number_time_and_kind(shell: Shell) -> None:
+    for minutes, kind in enumerate(("added", "read", "added", "used")):
+        note(shell, "evidence", kind, now=NOW + 60 * minutes)
+    shell.now = NOW + 239
+    of = ("--of", "evidence")
+    assert shown(shell, *of, "--last", "2") == ["added", "used"]
+    assert shown(shell, *of, "--kind", "read, used") == ["read", "used"]
+    assert shown(shell, *of, "--kind", "added", "--last", "1") == ["added"]
+    assert shown(shell, *of, "--since", "2026-02-22T17:22:01Z") == ["added", "used"]
+    assert shown(shell, *of, "--since", "2026-02-22T18:22:01+01:00") == ["added", "used"]
+    assert shown(shell, *of, "--since", "2m") == ["used"]
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("90s", NOW - 90),
+        ("10m", NOW - 600),
+        ("1.5h", NOW - 5400),
+        ("1d", NOW - 86400),
+        ("2026-02-22T17:20:01Z", NOW),
+        ("2026-02-22T17:20:01.000Z", NOW),
+        ("2026-02-22 17:20:01", NOW),
+        ("2026-02-22T12:20:01-05:00", NOW),
+    ],
+)
+def test_a_moment_as_people_write_it(text: str, at: float) -> None:
+    assert ledger_lines.moment(text, NOW) == at
+
+
+@pytest.mark.parametrize(
+    "text", ["soon", "m", "-5m", "5w", "1.2.3h", "²m", "nanm", "9999-99-99", "99999-01-01T00:00:00Z"]
+)
+def test_what_is_no_moment_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="--since"):
+        ledger_lines.moment(text, NOW)
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "1.5", "²", ""])
+def test_what_is_no_number_of_rows_is_refused(shell: Shell, number: str) -> None:
+    assert shell.agent("ledger", "show", f"--last={number}").code == 2
+
+
+def test_what_an_agent_wrote_cannot_draw_on_the_terminal(shell: Shell) -> None:
+    note(shell, "evidence", HOSTILE, why=HOSTILE)
+    for argv in (("--of", "evidence"), ("--all",)):
+        out = shell.agent("ledger", "show", *argv).out
+        assert len(out.splitlines()) == 1
+        assert out.rstrip("\n").isprintable()
+        assert "\\u001b[2J\\u202eevil" in out
+
+
+def test_a_row_of_strange_shapes_is_shown_all_the_same(shell: Shell) -> None:
+    path = note(shell, "evidence", "added")
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(
+            '{"seq": [], "ts": {}, "kind": null, "half": "\\ud800"}\n{"ts": "2026-02-22T17:20:nanZ"}\nrubbish\n[1]\n'
+        )
+    out = shell.agent("ledger", "show", "--of", "evidence").out
+    assert [line for line in out.splitlines() if line.startswith("   ! ")] == [
+        f"   ! evidence line 2: {UNCHAINED}",
+        f"   ! evidence line 3: {UNCHAINED}",
+        f"   ! evidence line 4: {NO_ROW}",
+        f"   ! evidence line 5: {NO_ROW}",
+    ]
+    assert '"half": "\\ud800"' in out
+
+
+def test_a_row_that_does_not_follow_is_shown_whatever_was_asked_for(shell: Shell) -> None:
+    path = note(shell, "evidence", "added")
+    with open(path, "a", encoding="utf-8") as file:
+        file.write('{"seq": 2, "ts": "2001-01-01T00:00:00Z", "kind": "forged", "problem": "none", "ledger": "goal"}\n')
+    ran = shell.agent("ledger", "show", "--of", "evidence", "--kind", "used", "--since", "1m", "--json")
+    (row,) = ran.json["rows"]
+    assert (row["kind"], row["ledger"], row["problem"]) == ("forged", "evidence", f"line 2: {UNCHAINED}")
+
+
+@pytest.mark.parametrize("columns", [20, 79, 80, 120])
+def test_on_a_terminal_a_line_ends_at_its_edge(columns: int) -> None:
+    row = {"seq": 1, "ts": "2026-02-22T17:20:01.000Z", "kind": "noted", "actor": "user", "why": "漢字\u202e" * 90}
+    for problem in ("", "does not follow " * 20):
+        lines = as_lines(Seen("evidence", 1, row, NOW, problem), named=True, width=12, columns=columns)
+        for line in lines:
+            cells = sum(2 if letter in "漢字" else 1 for letter in line)
+            assert columns - 1 <= cells <= columns
+            assert line.endswith("…")
+    assert len(as_lines(Seen("evidence", 1, row, NOW), named=False, width=0, columns=None)[0]) > 180
+
+
+# Following
+
+
+class Story:
+    """What happens between one look and the next; the end of the story is somebody's Ctrl-C."""
+
+    def __init__(self, *events: Callable[[], object]) -> None:
+        self._events = iter(events)
+
+    def __call__(self) -> None:
+        event = next(self._events, None)
+        if event is None:
+            raise KeyboardInterrupt
+        event()
+
+
+def followed(path: str, *events: Callable[[], object]) -> list[list[Seen]]:
+    found: list[list[Seen]] = []
+    with pytest.raises(KeyboardInterrupt):
+        found.extend(batches(lambda: [LedgerFile("evidence", path)], Story(*events)))
+    return found
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "ledger.jsonl")
+
+
+def test_new_rows_are_told_once_and_from_the_very_first(path: str) -> None:
+    found = followed(path, lambda: None, lambda: append(path, "a"), lambda: None, lambda: append(path, "b", "c"))
+    assert [kinds_of(one) for one in found] == [[], [], ["a"], [], ["b", "c"]]
+    assert [seen.problem for one in found for seen in one] == ["", "", ""]
+
+
+def test_a_line_without_its_end_is_waited_for(path: str) -> None:
+    append(path, "a")
+
+    def begin() -> None:
+        append(path, "b")
+        whole = Path(path).read_bytes()
+        Path(path).write_bytes(whole[:-10])
+        rest.append(whole[-10:])
+
+    def end() -> None:
+        with open(path, "ab") as file:
+            file.write(rest.pop())
+
+    rest: list[bytes] = []
+    found = followed(path, begin, end, lambda: append(path, "c"))
+    assert [kinds_of(one) for one in found] == [["a"], [], ["b"], ["c"]]
+    assert [seen.problem for one in found for seen in one] == ["", "", ""]
+
+
+def test_a_torn_line_that_the_next_writer_sets_aside_is_never_told(path: str) -> None:
+    append(path, "a")
+
+    def tear() -> None:
+        with open(path, "ab") as file:
+            file.write(b'{"kind": "torn", "wh')
+
+    found = followed(path, tear, lambda: append(path, "b"))
+    assert [kinds_of(one) for one in found] == [["a"], [], ["b"]]
+    assert [seen.problem for one in found for seen in one] == ["", ""]
+
+
+def test_a_ledger_that_was_set_aside_goes_on_with_the_new_one(path: str) -> None:
+    append(path, "a", "b")
+
+    def repair() -> None:
+        ledger.set_aside(path, NOW)
+
+    found = followed(path, repair, lambda: append(path, "repaired"), lambda: append(path, "c"))
+    assert [kinds_of(one) for one in found] == [["a", "b"], [], ["repaired"], ["c"]]
+    assert [seen.problem for one in found for seen in one] == ["", "", ANEW, ""]
+
+
+@pytest.mark.parametrize("size", ["shorter", "longer"])
+def test_a_ledger_that_was_written_anew_in_its_place_is_marked(path: str, size: str) -> None:
+    append(path, "a", "b")
+
+    def rewrite() -> None:
+        other = f"{path}.other"
+        append(other, *(["z"] if size == "shorter" else ["y", "y", "y", "z"]))
+        Path(path).write_bytes(Path(other).read_bytes())
+
+    found = followed(path, rewrite)
+    assert kinds_of(found[1])[-1] == "z"
+    assert found[1][0].problem == ANEW
+
+
+def test_a_row_that_was_appended_by_hand_is_marked_and_what_follows_it_is_not(path: str) -> None:
+    append(path, "a")
+
+    def forge() -> None:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write('{"seq": 2, "kind": "done", "prev": "' + "0" * 32 + '"}\n')
+
+    found = followed(path, forge, lambda: append(path, "b"))
+    assert [(kinds_of(one), [seen.problem for seen in one]) for one in found] == [
+        (["a"], [""]),
+        (["done"], [UNCHAINED]),
+        (["b"], [""]),
+    ]
+
+
+def test_many_rows_at_once(path: str) -> None:
+    found = followed(path, lambda: append(path, *["n"] * 20_000, text="x" * 50))
+    assert [len(one) for one in found] == [0, 20_000]
+    assert {seen.problem for seen in found[1]} == {""}
+
+
+def test_a_ledger_that_is_begun_while_somebody_watches_all_is_found(shell: Shell) -> None:
+    events = Story(lambda: note(shell, "plans/p-1", "checked"), lambda: note(shell, "evidence", "added"))
+    find = command._finder(_arguments(all=True), shell.state, SESSION)
+    found: list[list[Seen]] = []
+    with pytest.raises(KeyboardInterrupt):
+        found.extend(batches(find, events))
+    assert [[(seen.ledger, kinds_of([seen])[0]) for seen in one] for one in found] == [
+        [],
+        [("plans/p-1", "checked")],
+        [("evidence", "added")],
+    ]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_something_else_in_the_place_of_a_ledger_holds_nobody_up(path: str, make: Callable[[str], None]) -> None:
+    make(path)
+    with pytest.raises(Unreadable, match="cannot be read"):
+        Tail(LedgerFile("evidence", path)).look()
+
+
+def _arguments(**given: Any) -> Any:
+    import argparse
+
+    return argparse.Namespace(**{"all": False, "of": "session", "json": False, "follow": True, **given})
+
+
+def story_of(*batches_of: list[str]) -> Iterator[list[Seen]]:
+    for kinds in batches_of:
+        yield [Seen("session", 1, {"seq": 1, "kind": kind}, NOW) for kind in kinds]
+
+
+def test_following_begins_with_the_last_ten_and_leaves_out_none_that_come(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = command._drawer(_arguments(json=True), ["session"])
+    many = [f"n{number}" for number in range(30)]
+    command._follow(story_of(many, many), Wanted(), lines)
+    told = [json.loads(line)["kind"] for line in capsys.readouterr().out.splitlines()]
+    assert told == many[-10:] + many
+    command._follow(story_of(many, many), Wanted(last=2), lines)
+    assert len(capsys.readouterr().out.splitlines()) == 2 + 30
+    command._follow(story_of(many, many), Wanted(frozenset(["n3"])), lines)
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+@pytest.fixture
+def following(shell: Shell) -> Iterator[subprocess.Popen[bytes]]:
+    """The command itself, on a session with one row."""
+    shell.agent("ulw", "start")
+    start = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from omo.cli import console; console()"
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-X", "utf8", "-c", start, "ledger", "show", "--follow", "--json", "--session", SESSION],
+        cwd=shell.project,
+        env={"PATH": os.environ["PATH"]},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_row_is_told_when_it_comes_and_an_interrupt_is_no_error(
+    shell: Shell, following: subprocess.Popen[bytes]
+) -> None:
+    assert following.stdout
+    assert json.loads(following.stdout.readline())["kind"] == "activated"
+    shell.agent("ulw", "blocked", "--evidence", "the key is missing in the vault", "--question", "which one?")
+    assert json.loads(following.stdout.readline())["seq"] == 2
+    following.send_signal(signal.SIGINT)
+    out, err = following.communicate(timeout=60)
+    assert (following.returncode, out, err) == (130, b"", b"")
+
+
+def test_it_ends_when_nobody_reads_any_more_though_no_row_comes(following: subprocess.Popen[bytes]) -> None:
+    assert following.stdout
+    assert following.stderr
+    following.stdout.readline()
+    following.stdout.close()
+    assert following.wait(timeout=60) == 0
+    assert following.stderr.read() == b""
+
+
+# verify
+
+
+def test_verify_lists_every_ledger_with_its_rows_and_where_it_is(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    evidence = note(shell, "evidence", "added", "used")
+    ran = shell.agent("ledger", "verify", "--json")
+    assert ran.code == 0
+    entries = {one["ledger"]: one for one in ran.json["files"]}
+    assert set(entries) == {"session", "evidence"}
+    assert (entries["session"]["path"], entries["session"]["session"]) == (
+        paths.events_file(shell.state, SESSION),
+        SESSION,
+    )
+    assert (entries["evidence"]["path"], entries["evidence"]["rows"], entries["evidence"]["whole"]) == (
+        evidence,
+        2,
+        True,
+    )
+    first, second, last = shell.agent("ledger", "verify").out.splitlines()
+    assert first.split(maxsplit=6)[:6] == ["session", "of", SESSION, "1", "row", "whole"]
+    assert second.split(maxsplit=4) == ["evidence", "2", "rows", "whole", evidence]
+    assert last == "Every row is there and unchanged."
+
+
+def test_a_damaged_ledger_is_named_in_the_list(shell: Shell) -> None:
+    path = note(shell, "plans/p-1", "checked")
+    Path(path).write_text(Path(path).read_text().replace("checked", "skipped"))
+    ran = shell.agent("ledger", "verify", "--json")
+    (entry,) = ran.json["files"]
+    assert (ran.code, entry["whole"], entry["problems"]) == (3, False, ran.json["ledgers"]["plans/p-1"])
+    assert shell.agent("ledger", "verify").out.splitlines()[0].split()[:4] == ["plans/p-1", "1", "row", "damaged"]
+
+
+def test_verify_looks_at_every_session_when_asked(shell: Shell) -> None:
+    for name in (SESSION, "other"):
+        shell.user("ulw", "start", "--session", name)
+        shell.user("goal", "create", "--objective", "Ship it", "--session", name)
+    whole = shell.user("ledger", "verify", "--all", "--json")
+    assert (whole.code, whole.json["problems"], whole.json["session"]) == (0, [], None)
+    assert set(whole.json["sessions"]) == {SESSION, "other"}
+    assert [(one["session"], one["ledger"]) for one in whole.json["files"]] == [
+        (name, which) for name in (SESSION, "other") for which in ("session", "goal")
+    ]
+    path = Path(paths.events_file(shell.state, "other"))
+    path.write_text(path.read_text().replace("activated", "cancelled"))
+    assert shell.user("ledger", "verify", "--session", SESSION).code == 0
+    ran = shell.user("ledger", "verify", "--all", "--json")
+    assert (ran.code, ran.json["problems"][0].startswith("other: session: ")) == (3, True)
+    assert [one["session"] for one in ran.json["files"] if not one["whole"]] == ["other"]
+
+
+def test_a_session_that_was_forgotten_is_verified_as_far_as_its_chain_goes(shell: Shell) -> None:
+    shell.user("ulw", "start", "--session", "old")
+    runtime._update(shell.state, lambda kept: kept["sessions"].clear(), NOW, store.Deadline(5))
+    ran = shell.user("ledger", "verify", "--all")
+    assert (ran.code, "whole, end unknown" in ran.out) == (0, True)
+    path = Path(paths.events_file(shell.state, "old"))
+    path.write_text("rubbish\n")
+    assert shell.user("ledger", "verify", "--all").code == 3
+
+
+def test_verify_all_of_a_project_without_state(shell: Shell) -> None:
+    ran = shell.user("ledger", "verify", "--all", "--json")
+    assert (ran.code, ran.json["files"], ran.json["sessions"]) == (0, [], {})
+    assert not Path(shell.state).exists()

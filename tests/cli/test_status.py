@@ -1,0 +1,220 @@
+"""`omo status`: what is drawn where, which session is meant, and watching in real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.cli import status
+from tests.cli.conftest import SESSION, Shell
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+CONSOLE = "import sys; sys.argv[0] = 'omo'; from omo.cli import console; console()"
+OTHER = "abd456"
+
+
+def arm(shell: Shell, name: str = SESSION) -> None:
+    assert shell.run({"CLAUDE_CODE_SESSION_ID": name}, "ulw", "start").code == 0
+
+
+def test_nothing_is_one_helpful_line(shell: Shell) -> None:
+    assert shell.user("status").out == "Nothing is on in this project.\n"
+    assert shell.user("status", "--json").json == {
+        "ok": True,
+        "root": str(shell.project),
+        "sessions": [],
+        "overrides": [],
+        "problems": [],
+    }
+
+
+def test_the_plain_view_when_nobody_looks(shell: Shell) -> None:
+    arm(shell)
+    lines = shell.agent("status").out.splitlines()
+    assert lines[0] == f"session {SESSION} (this session): ultrawork active"
+    assert "  command    omo gate add NAME -- COMMAND" in lines
+
+
+def test_width_and_colour_never_change_the_data(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    arm(shell)
+    plain = shell.agent("status", "--json").json
+    shell.now -= 1
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    assert shell.run(agents(NO_COLOR="1"), "status", "--json", "--all").json == plain
+
+
+def agents(**more: str) -> dict[str, str]:
+    return {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION, **more}
+
+
+def test_a_terminal_gets_colours_unless_it_says_otherwise(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    arm(shell)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "\x1b[36m" in shell.run(agents(TERM="xterm"), "status").out.replace("\x1b[1;36m", "\x1b[36m")
+    without = shell.run(agents(TERM="xterm", NO_COLOR="1"), "status").out
+    assert "36m" not in without
+    assert "\x1b[1m" in without
+    assert "\x1b" not in shell.run(agents(TERM="dumb"), "status").out
+    assert shell.run(agents(TERM="xterm", LC_ALL="de_DE.ISO-8859-1"), "status").out.isascii()
+
+
+@pytest.mark.parametrize(
+    ("environ", "ascii_only"),
+    [
+        ({}, False),
+        ({"LANG": "C.UTF-8"}, False),
+        ({"LANG": "C"}, False),
+        ({"LC_ALL": "de_DE.ISO-8859-15@euro", "LANG": "C.UTF-8"}, True),
+        ({"LC_CTYPE": "ja_JP.eucJP"}, True),
+    ],
+)
+def test_the_locale_may_name_another_charset(
+    environ: dict[str, str], ascii_only: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    screen = status.screen(environ)
+    assert screen is not None
+    assert screen.ascii_only is ascii_only
+
+
+def test_another_session_by_as_much_of_its_id_as_is_unique(shell: Shell) -> None:
+    arm(shell)
+    arm(shell, OTHER)
+    assert shell.agent("status", "--session", "abd").out.startswith(f"session {OTHER}: ultrawork active")
+    several = shell.agent("status", "--session", "ab")
+    assert (several.code, "beginning of several sessions" in several.err) == (2, True)
+    assert f"{SESSION}, {OTHER}" in several.err
+    nobody = shell.agent("status", "--session", "\x1b[31mnobody")
+    assert (nobody.code, "is no session of this project" in nobody.err) == (2, True)
+    assert "\x1b" not in nobody.err
+
+
+def test_sessions_that_are_off_are_listed_on_demand(shell: Shell) -> None:
+    arm(shell, OTHER)
+    shell.run({"CLAUDE_CODE_SESSION_ID": OTHER}, "stop-continuation")
+    shell.now += 3 * 24 * 3600
+    assert shell.user("status").out == "Nothing is on in this project.\n1 session is off: omo status --all\n"
+    assert f"session {OTHER}: ultrawork cancelled" in shell.user("status", "--all").out
+
+
+def test_unreadable_state_is_shown_and_is_an_error(shell: Shell) -> None:
+    arm(shell)
+    Path(shell.state, "runtime.local.json").write_text('{"version": 9, "sessions": {}}')
+    shown = shell.agent("status")
+    assert shown.code == 3
+    assert shown.out.startswith("problem: ")
+    data = shell.agent("status", "--json").json
+    assert (data["ok"], data["error"]["code"], data["problems"][0]["code"]) == (False, "newer-state", "newer-state")
+    assert data["sessions"][0]["mode"] == "unreadable"
+
+
+@pytest.mark.parametrize("given", ["0", "0.05", "-1", "nan", "inf", "3601", "soon"])
+def test_an_interval_that_makes_no_sense_is_refused(shell: Shell, given: str) -> None:
+    ran = shell.user("status", "--watch", f"--interval={given}")
+    assert (ran.code, "from 0.1 to 3600" in ran.err) == (2, True)
+
+
+def test_watching_needs_a_terminal_or_json(shell: Shell) -> None:
+    ran = shell.user("status", "--watch")
+    assert (ran.code, "omo status --watch --json" in ran.err) == (2, True)
+
+
+def test_ultrawork_status_names_the_work(shell: Shell) -> None:
+    assert shell.agent("ulw", "status").out.startswith(f"session {SESSION}: ultrawork off\n")
+    shell.agent("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead the file.")
+    said = shell.agent("ulw", "status").out
+    assert said.startswith(f"session {SESSION}: ultragoal active\n  blocks   0 of 8\n  goal     0/1 goals done")
+    assert {"session", "mode", "blocks", "gates", "nextStop"} <= set(shell.agent("ulw", "status", "--json").json)
+
+
+# Real processes
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME")}
+    return {**kept, "PYTHONPATH": str(SOURCE), "PYTHONUTF8": "1", "OMO_SESSION_ID": SESSION, **more}
+
+
+def test_what_a_pipe_gets_is_made_without_rich(shell: Shell) -> None:
+    arm(shell)
+    for argv in (["status"], ["status", "--json"]):
+        asks = "import atexit, sys; atexit.register(lambda: print('rich' in sys.modules, file=sys.stderr)); "
+        done = subprocess.run(
+            [sys.executable, "-c", asks + CONSOLE, *argv],
+            cwd=shell.project, env=environment(), capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert SESSION in done.stdout
+        assert done.stderr == "False\n"
+
+
+@contextmanager
+def started(shell: Shell, *argv: str, **given: Any) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", CONSOLE, "status", "--watch", "--interval", "0.1", *argv],
+        cwd=shell.project, env=environment(TERM="xterm-256color", COLUMNS="80", LINES="24"), **given,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+def test_watching_as_json_prints_an_object_for_each_change(shell: Shell) -> None:
+    arm(shell)
+    with started(shell, "--json", stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        first = json.loads(process.stdout.readline())
+        shell.agent("gate", "add", "tests", "--", "true")
+        second = json.loads(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 0
+        rest = process.stdout.read().splitlines()
+    assert all("sessions" in json.loads(line) for line in rest), "nothing but views"
+    assert (first["ok"], first["sessions"][0]["gates"]) == (True, {})
+    assert second["sessions"][0]["gates"] == {"tests": "not run"}
+
+
+def read_until(terminal: int, words: bytes, seconds: float = 60.0) -> bytes:
+    found = b""
+    while words not in found:
+        assert select.select([terminal], [], [], seconds)[0], f"{words!r} did not come: {found!r}"
+        found += os.read(terminal, 65536)
+    return found
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pseudo terminal is needed")
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
+def test_watching_in_a_terminal_redraws_and_leaves_it_as_it_was(shell: Shell, ended_by: signal.Signals) -> None:
+    import pty
+
+    arm(shell)
+    ours, theirs = pty.openpty()
+    with started(shell, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
+        os.close(theirs)
+        begun = read_until(ours, b"omo gate add NAME -- COMMAND")
+        assert b"\x1b[?1049h" in begun
+        shell.agent("gate", "add", "tests", "--", "true")
+        read_until(ours, b"not run")
+        process.send_signal(ended_by)
+        assert process.wait(timeout=60) == 0
+        left = read_until(ours, b"omo gate run")
+        rest = left.split(b"\x1b[?1049l")
+        assert len(rest) == 2, "the screen of its own is left once"
+        assert b"ultrawork active" in rest[1]
+        assert b"\x1b[?25h" in left
+    os.close(ours)
