@@ -1,26 +1,112 @@
-"""`omo status`: every session of the project at a glance."""
+"""`omo status`: what is on in this project, this session in full and the others in a line each."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from omo.cli import options, views
+from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
+from omo.errors import BadInput, Unreadable
 from omo.report import project
+from omo.report.project import ProjectView
+from omo.shown import clip
+from omo.state import runtime
+
+UNREADABLE = ("unreadable-state", "newer-state")
+MOST_NAMED = 10
 
 
 def register(commands: options.Commands) -> None:
-    options.command(commands, "status", "what is on in this project, session by session", run, session=False)
+    parser = options.command(commands, "status", "what is on in this project, session by session", run)
+    parser.add_argument("--all", action="store_true", help="every session, goal, step and note, also what is over")
+    parser.add_argument("--watch", action="store_true", help="redraw on every change; with --json an object a line")
+    parser.add_argument("--interval", type=_seconds, default=1.0, metavar="SECONDS", help="how often --watch looks")
+    parser.add_argument("--inline", action="store_true", help="--watch below the prompt, not on its own screen")
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     """Reads only. A live session that nobody has used for a day is shown as an orphan."""
-    seen = project.look(context)
-    lines = []
-    for one in seen.sessions:
-        mark = " (this session)" if one.is_here else " (orphan: unused for a day)" if one.is_orphan else ""
-        lines.append(views.session_view(context, one.name).text.replace("\n", mark + "\n", 1))
-    lines = lines or ["Nothing is on in this project."]
-    lines += [f"override by the {one['by']}: {one['claim']} ({one['reason']})" for one in seen.overrides]
-    return Result(seen.data, "\n".join(lines))
+    name = _named(arguments.session, context) if arguments.session else ""
+    if arguments.watch:
+        from omo.cli import status_watch
+
+        return status_watch.run(arguments, context, name)
+    view = project.look(context, closely=name)
+    text = "" if arguments.json else draw(view, screen(context.environ), everything=arguments.all)
+    return Result(data_of(view), text, exit_code=Unreadable.exit_code if error_of(view) else 0)
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What the terminal can show."""
+
+    width: int
+    height: int
+    color: bool
+    ascii_only: bool
+
+
+def screen(environ: Mapping[str, str]) -> Screen | None:
+    """None where nobody looks, or at something that cannot draw."""
+    if not sys.stdout.isatty() or environ.get("TERM") in ("dumb", "unknown"):
+        return None
+    import shutil
+
+    size = shutil.get_terminal_size()
+    return Screen(size.columns, size.lines, color=not environ.get("NO_COLOR"), ascii_only=not _takes_utf8(environ))
+
+
+def draw(view: ProjectView, on: Screen | None, *, everything: bool) -> str:
+    if on is None:
+        from omo.report import plain
+
+        return plain.render(view, everything=everything)
+    from omo.report import terminal
+
+    return terminal.render(view, on.width, everything=everything, color=on.color, ascii_only=on.ascii_only)
+
+
+def _takes_utf8(environ: Mapping[str, str]) -> bool:
+    """As Python is told to write it, unless the user's locale names another charset."""
+    locale = next(filter(None, (environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))), "")
+    charset = locale.partition(".")[2].partition("@")[0] or sys.stdout.encoding or ""
+    return charset.lower().replace("-", "") == "utf8"
+
+
+def data_of(view: ProjectView) -> dict[str, Any]:
+    failed = error_of(view)
+    return {**view.data, "error": failed} if failed else view.data
+
+
+def error_of(view: ProjectView) -> dict[str, Any]:
+    """State that cannot be read is shown, and is an error all the same."""
+    for one in view.problems:
+        if one.code in UNREADABLE:
+            return {"code": one.code, "message": one.what, "fix": one.fix, "details": []}
+    return {}
+
+
+def _named(given: str, context: Context) -> str:
+    """A session by its id, or by as much of it as is unique."""
+    names: list[str] = list(runtime.read(context.state)["sessions"])
+    found = [name for name in names if name == given] or [name for name in names if name.startswith(given)]
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(clip(name, 64) for name in (found or names)[:MOST_NAMED]) or "none is known here"
+    what = "is the beginning of several sessions" if found else "is no session of this project"
+    raise BadInput(f"--session {clip(given, 64)} {what}", fix=f"name one: {listed}")
+
+
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.1 <= number <= 3600:
+        raise argparse.ArgumentTypeError(f"{clip(text, 40)!r} is not a number of seconds from 0.1 to 3600")
+    return number

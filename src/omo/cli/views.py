@@ -5,8 +5,8 @@ from __future__ import annotations
 from omo import host
 from omo.cli.result import Result
 from omo.context import Context
-from omo.report import project, session
-from omo.state import runtime
+from omo.report import project, session, words
+from omo.shown import clip
 from omo.ultrawork import stop
 
 
@@ -18,12 +18,21 @@ def situation(context: Context, name: str, event: host.Event | None = None) -> s
 def session_view(context: Context, name: str) -> Result:
     one = project.look_at(context, name)
     rule, blocks = one.brief.rule, one.brief.breakers[0]
-    lines = [f"session {name}: ultrawork {one.brief.mode}"]
-    if runtime.is_live(one.brief.row):
+    lines = [f"session {clip(name, words.LONGEST_NAME)}: {_mode(one)}"]
+    if one.is_live:
         lines.append(f"  blocks   {blocks.used} of {blocks.most}")
     for view in one.works or []:
+        if view.kind != "ulw" and words.progress(view):
+            lines.append(f"  {view.unit:8} {words.progress(view)} done: {view.headline}")
         lines += [
             f"  gate     {item.id}: {item.status} [{item.notes[-1]}]" for item in view.items if view.kind == "ulw"
         ]
+    lines += [f"  problem  {said}" for said in words.problems(one)]
     lines.append(f"  Stop now would be {'blocked' if rule is stop.BLOCK else 'allowed'}: {rule.name}, {rule.why}")
     return Result(one.data, "\n".join(lines))
+
+
+def _mode(one: project.SessionView) -> str:
+    """Which work, and how it is; ultrawork stands for all of them where none is known."""
+    told = words.headline(one)
+    return f"ultrawork {told}" if told == one.brief.mode else told

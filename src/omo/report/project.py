@@ -6,8 +6,10 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from omo import settings
 from omo.clock import seconds
 from omo.context import Context
+from omo.errors import Unreadable
 from omo.report import session
 from omo.report.work import NextStep, Place, WorkView
 from omo.shown import clip
@@ -16,6 +18,10 @@ from omo.state import paths, runtime
 Row = dict[str, Any]
 
 ORPHANED_AFTER = 24 * 3600.0
+LET_GO = {
+    "exhausted": NextStep("arm", "it was let go with work open; type ulw in a prompt to set it going again"),
+    "cancelled": NextStep("arm", "it stays off until you type ulw in a prompt"),
+}
 
 
 @dataclass(frozen=True)
@@ -27,19 +33,37 @@ class SessionView:
     is_here: bool = False
     is_orphan: bool = False
     last_used: str = ""
+    unused_for: float = float("inf")  # seconds; for ever where nobody knows
+    problems: tuple[str, ...] = ()  # of the session's own ledger
 
     @property
     def name(self) -> str:
         return self.brief.name
 
     @property
-    def next(self) -> NextStep:
-        """The one thing that moves this session on: its leading work's, as its own ledger says."""
+    def is_live(self) -> bool:
+        return runtime.is_live(self.brief.row)
+
+    @property
+    def is_on(self) -> bool:
+        """Something holds it, or would where omo is switched off, or is about to be said in it."""
+        return self.is_live or not self.brief.is_idle
+
+    @property
+    def leading(self) -> WorkView | None:
+        """What the ledger says of the work that speaks for the session."""
         leading = self.brief.leading
-        for view in self.works or []:
-            if leading is not None and view.kind == leading.kind:
-                return view.next
-        return NextStep()
+        return next((view for view in self.works or [] if leading is not None and view.kind == leading.kind), None)
+
+    @property
+    def next(self) -> NextStep:
+        """The one thing that moves this session on: its leading work's, as its own ledger says.
+
+        After a breaker or a cancel it is the user's word alone.
+        """
+        if self.brief.mode in LET_GO:
+            return LET_GO[self.brief.mode]
+        return self.leading.next if self.leading else NextStep()
 
     @property
     def data(self) -> Row:
@@ -53,8 +77,22 @@ class SessionView:
         }
         if self.works is None:
             return found
+        found["problems"] = list(self.problems)
         gates = {item.id: item.status for view in self.works if view.kind == "ulw" for item in view.items}
         return {**found, "gates": gates, "works": [view.data for view in self.works], "next": self.next.data}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What has to be known before anything else is believed, and what mends it."""
+
+    what: str
+    fix: str = ""
+    code: str = "problem"
+
+    @property
+    def data(self) -> Row:
+        return {"what": self.what, "fix": self.fix, "code": self.code}
 
 
 @dataclass(frozen=True)
@@ -62,41 +100,105 @@ class ProjectView:
     root: str
     sessions: list[SessionView] = field(default_factory=list)
     overrides: list[Row] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    meant: str = ""  # the session that was named, or that asks; empty in a terminal of the user's
+
+    @property
+    def focus(self) -> SessionView | None:
+        """The session that is shown in full: the one that is meant, else the newest that is on."""
+        first = next(iter(self.sessions), None)
+        is_shown = first is not None and (first.name == self.meant if self.meant else first.is_on)
+        return first if is_shown else None
+
+    @property
+    def others(self) -> list[SessionView]:
+        return self.sessions[1:] if self.focus else self.sessions
 
     @property
     def data(self) -> Row:
-        return {"root": self.root, "sessions": [one.data for one in self.sessions], "overrides": self.overrides}
+        return {
+            "root": self.root,
+            "sessions": [one.data for one in self.sessions],
+            "overrides": self.overrides,
+            "problems": [one.data for one in self.problems],
+        }
 
 
 def look(context: Context, *, closely: str = "") -> ProjectView:
     """Every session that the runtime file knows, newest first; the one that is meant first of all.
 
-    Closely: the named session, else this one, and every one that is live.
+    Closely: the named session, else this one, and every one that is live. A file that nobody can read is a problem
+    to be told, not an error.
     """
-    rows = runtime.read(context.state)["sessions"]
-    here = context.named_session or ""
-    found = [
-        look_at(context, name, closely=name in (closely, here) or (isinstance(row, dict) and runtime.is_live(row)))
-        for name, row in rows.items()
-    ]
+    own = context.settings
+    meant = closely or context.named_session or ""
+    rows, told = _read(context, own)
+    if rows is None:
+        found = [look_at(context, meant, closely=False, limits=own.limits)] if meant else []
+    else:
+        found = [_look_at_row(context, name, row, meant, own.limits) for name, row in rows.items()]
     found.sort(key=lambda one: one.last_used, reverse=True)
-    found.sort(key=lambda one: (one.name != (closely or here), one.brief.is_idle))
-    return ProjectView(context.root, found, overrides(context))
+    found.sort(key=lambda one: (one.name != meant, not one.is_on))
+    let_stand, unread = _read_overrides(context)
+    return ProjectView(context.root, found, let_stand, [*told, *unread], meant)
 
 
-def look_at(context: Context, name: str, *, closely: bool = True) -> SessionView:
+def _read(context: Context, own: settings.Settings) -> tuple[Row | None, list[Problem]]:
+    """The rows by session, and what has to be said first; None where they cannot be read."""
+    told = [Problem(one, "omo doctor", "setting") for one in own.problems]
+    if settings.is_disabled(context.environ):
+        told.insert(0, Problem("OMO_DISABLE is set here: where it is, no hook does anything", code="disabled"))
+    try:
+        return runtime.read(context.state)["sessions"], told
+    except Unreadable as error:
+        return None, [Problem(error.message, error.fix, error.code), *told]
+
+
+def _read_overrides(context: Context) -> tuple[list[Row], list[Problem]]:
+    try:
+        return overrides(context), []
+    except Unreadable as error:
+        return [], [Problem(error.message, error.fix, error.code)]
+
+
+def _look_at_row(context: Context, name: str, row: object, meant: str, limits: Row) -> SessionView:
+    if not isinstance(row, dict):  # it is said to be unreadable, by the one place that says so
+        return look_at(context, name, closely=name == meant, limits=limits)
+    return look_at(context, name, closely=name == meant or runtime.is_live(row), limits=limits, known=row)
+
+
+def look_at(
+    context: Context, name: str, *, closely: bool = True, limits: Row | None = None, known: Row | None = None
+) -> SessionView:
+    """One session. `limits` and `known`, its row, spare reading the same files for each of many."""
     from omo.report import works
 
-    brief = session.look(context.state, name, context.settings.limits, context.now, context.environ)
+    bounds = context.settings.limits if limits is None else limits
+    brief = session.look(context.state, name, bounds, context.now, context.environ, known=known)
     row = brief.row
-    is_orphan = runtime.is_live(row) and age(row, context.now) > ORPHANED_AFTER
+    unused_for = age(row, context.now)
+    seen = works.look(Place(context, name, row)) if closely else None
     return SessionView(
         brief,
-        works.look(Place(context, name, row)) if closely else None,
+        seen,
         is_here=name == context.named_session,
-        is_orphan=is_orphan,
+        is_orphan=runtime.is_live(row) and unused_for > ORPHANED_AFTER,
         last_used=clip(str(row.get("lastUsedAt") or ""), 30),
+        unused_for=unused_for,
+        problems=_ledger_problems(context.state, name, seen),
     )
+
+
+def _ledger_problems(state: str, name: str, works: list[WorkView] | None) -> tuple[str, ...]:
+    """What is wrong with the session's own ledger, which belongs to no work; plain ultrawork has looked already."""
+    if works is None:
+        return ()
+    if looked := next((view for view in works if view.kind == "ulw"), None):
+        return looked.problems
+    try:
+        return tuple(runtime.ledger_problems(state, name))
+    except Unreadable as error:
+        return (error.message,)
 
 
 def overrides(context: Context) -> list[Row]:
@@ -105,14 +207,13 @@ def overrides(context: Context) -> list[Row]:
         return []
     from omo.verify import claims
 
-    return [
-        {"claim": clip(str(row["claim"]), 160), "reason": clip(str(row["override"]), 160), "by": str(row["actor"])}
-        for row in claims.recorded(context.state, overridden=True)
-    ]
+    told = {"claim": "claim", "reason": "override", "by": "actor"}
+    rows = claims.recorded(context.state, overridden=True)
+    return [{key: clip(str(row.get(name)), 160) for key, name in told.items()} for row in rows]
 
 
 def age(row: Row, now: float) -> float:
     try:
         return now - seconds(row["lastUsedAt"])
-    except (KeyError, ValueError, AttributeError):
+    except (KeyError, ValueError, AttributeError, TypeError):
         return float("inf")  # written by another hand, and nobody knows when

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # Which work speaks for a session that has several kinds of it.
 ORDER = ("ultraplan", "ultragoal", "ralph", "verify", "ulw")
 STATES = (*OPEN_STATES, "exhausted", "done")
+WAITING = ("waiting", "paused", "blocked")
 IDLE = ("switched-off", "not-active", "cancelled")
 LONGEST = 300
 
@@ -29,11 +30,11 @@ LONGEST = 300
 class Work:
     """One kind of work, as the session's row sums it up for the hooks."""
 
-    __slots__ = ("how", "kind", "next", "open", "question", "run", "state", "total", "why")
+    __slots__ = ("ended_by", "how", "kind", "next", "open", "question", "run", "state", "total", "why")
 
     def __init__(self, kind: str, summary: Json) -> None:
         self.kind = kind
-        self.state = clip(str(summary.get("state") or "active"), 20)
+        self.state = clip(str(summary.get("state") or ""), 20)  # gates that no run holds have none
         self.open = _count(summary.get("open"))
         self.total = max(_count(summary.get("total")), self.open)
         self.next = _line(summary.get("next"))
@@ -41,6 +42,7 @@ class Work:
         self.question = _line(summary.get("question"))
         self.how = _line(summary.get("how"))
         self.run = _line(summary.get("run"))
+        self.ended_by = _line(summary.get("endedBy"))
 
     @property
     def done(self) -> int:
@@ -50,6 +52,7 @@ class Work:
     def data(self) -> Json:
         found: Json = {"kind": self.kind, "state": self.state, "done": self.done, "total": self.total}
         told = {"next": self.next, "why": self.why, "question": self.question, "how": self.how, "run": self.run}
+        told["ended_by"] = self.ended_by
         return {**found, **{key: value for key, value in told.items() if value}}
 
 
@@ -116,7 +119,7 @@ class View:
         """What leads first. The minimum shape of the file, which has no summaries, is an ultrawork run."""
         summaries = {kind: one for kind, one in part(self.row, "work").items() if isinstance(one, dict)}
         if not summaries and part(self.row, "ulw").get("enabled"):
-            summaries = {session.KIND: {}}
+            summaries = {session.KIND: {"state": "active"}}
         known = [kind for kind in ORDER if kind in summaries]
         return [Work(kind, summaries[kind]) for kind in [*known, *(kind for kind in summaries if kind not in ORDER)]]
 
@@ -159,13 +162,23 @@ class View:
 
 
 def look(
-    state: str, name: str, limits: Json, now: float, environ: Mapping[str, str], event: host.Event | None = None
+    state: str,
+    name: str,
+    limits: Json,
+    now: float,
+    environ: Mapping[str, str],
+    event: host.Event | None = None,
+    *,
+    known: Json | None = None,
 ) -> View:
-    """What the Stop hook would look at now; `event` is what the host would send, an empty one where it is not known."""
+    """What the Stop hook would look at now; `event` is what the host would send, an empty one where it is not known.
+
+    `known` is the session's row where the whole file was read already.
+    """
     event = event or host.Event({"session_id": name})
     disabled = settings.is_disabled(environ)
     try:
-        row, unreadable = runtime.session(state, name), ""
+        row, unreadable = runtime.session(state, name) if known is None else known, ""
     except Unreadable as error:
         row, unreadable = None, error.message
     found = View(name, stop.Situation(event, row, limits, now, disabled=disabled, unreadable=unreadable))

@@ -9,6 +9,7 @@ from typing import Any
 
 from omo.context import Context
 from omo.errors import NotEvaluable
+from omo.report.ways import Way, ways
 from omo.state import paths, store
 
 Row = dict[str, Any]
@@ -57,8 +58,14 @@ class NextStep:
     command: str = ""
 
     @property
+    def ways(self) -> tuple[Way, ...]:
+        """The commands in what the workflow says, to be copied one by one."""
+        return ways(self.command)
+
+    @property
     def data(self) -> Row:
-        return {"action": self.action, "why": self.why, "command": self.command}
+        told = [way.data for way in self.ways]
+        return {"action": self.action, "why": self.why, "command": self.command, "ways": told}
 
 
 @dataclass(frozen=True)
@@ -107,6 +114,7 @@ class Place:
     context: Context
     session: str
     row: Row = field(default_factory=dict)
+    kept: str = ""  # where a plan of goals lies that was archived or cleared; empty for the session's own
 
     @property
     def given(self) -> Row:

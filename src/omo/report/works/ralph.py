@@ -23,7 +23,7 @@ def look(place: Place) -> WorkView | None:
     if at is None:
         return None
     step = next_step(at, problems)
-    told = NextStep(step.action, clip(step.why, 300), clip(step.command, 400))
+    told = NextStep(step.action, clip(step.why, 300), clip(step.command, 2000))
     if problems:
         return WorkView("ralph", "criterion", at.run, "its ledger is damaged", next=told, problems=tuple(problems))
     return WorkView(

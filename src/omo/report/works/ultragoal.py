@@ -25,6 +25,10 @@ MARKS = {
 def run_at(place: Place) -> Run:
     from omo.ultragoal.run import Run
 
+    if place.kept:
+        from omo.report.kept_plans import KeptRun  # only a report of an earlier plan needs it
+
+        return KeptRun(**place.given, kept=place.kept)
     return Run(**place.given, control_globs=place.context.settings.computer_control)
 
 
@@ -39,7 +43,7 @@ def look(place: Place) -> WorkView | None:
     if at.plan is None and not at.problems and "ultragoal" not in runtime.part(place.row, "work"):
         return None
     step = next_step(at)
-    told = NextStep(step.action, clip(step.why, 300), clip(step.command, 400))
+    told = NextStep(step.action, clip(step.why, 300), clip(step.command, 2000))
     if at.plan is None:
         return WorkView("ultragoal", "goal", headline="no plan", next=told, problems=tuple(at.problems))
     items = tuple(item(run, at.plan, goal) for goal in at.plan.goals)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from omo.report.work import Item, NextStep, Place, WorkView
 from omo.shown import clip
+from omo.state.runtime import part
 
 if TYPE_CHECKING:
     from omo.ultraplan.standing import Standing
@@ -32,8 +33,8 @@ def look(place: Place) -> WorkView | None:
         run=record.run,
         headline=state + (f", audit {at.words}" if record.is_open else ""),
         items=items,
-        next=NextStep(step.action, clip(step.why, 300), clip(step.command, 400)),
-        facts=tuple(_facts(at, MOST_RECOVERIES)),
+        next=NextStep(step.action, clip(step.why, 300), clip(step.command, 2000)),
+        facts=(*_fence(place), *_facts(at, MOST_RECOVERIES)),
         overrides=tuple(clip(one, 200) for one in record.overrides),
         problems=tuple(at.problems),
     )
@@ -55,6 +56,13 @@ def _unaudited(at: Standing) -> tuple[Item, ...]:
         Item(str(step), "", "seen" if step in seen else "open", "done" if step in seen else "open")
         for step in (record.steps if record else ())
     )
+
+
+def _fence(place: Place) -> list[str]:
+    """What the hooks hold the session to, as its row has it."""
+    fence = part(part(part(place.row, "work"), "ultraplan"), "fence")
+    told = [f"{word} {', '.join(map(str, globs))}" for word in ("touch", "never") if (globs := fence.get(word))]
+    return [clip(f"fence: {'; '.join(told) or 'the project'}", 200)] if fence else []
 
 
 def _facts(at: Standing, most: int) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from omo.report.work import Item, NextStep, Place, WorkView
 from omo.shown import clip, counted
 from omo.state import runtime
@@ -19,6 +21,7 @@ def look(place: Place) -> WorkView | None:
         return None
     items = tuple(_item(gate, place) for gate in pinned.values())
     how = clip(str(summary.get("how") or ""), 300)
+    problems = tuple(runtime.ledger_problems(place.context.state, place.session))
     skipped = (how,) if how.startswith(session.SKIPPED) else ()
     return WorkView(
         session.KIND,
@@ -26,9 +29,9 @@ def look(place: Place) -> WorkView | None:
         run=clip(str(summary.get("run") or ""), 60),
         headline=how or counted(len(items), "gate") + " pinned",
         items=items,
-        next=_next(place, summary, items),
+        next=_repair(place) if problems and runtime.is_live(place.row) else _next(place, summary, items),
         overrides=skipped,
-        problems=tuple(runtime.ledger_problems(place.context.state, place.session)),
+        problems=problems,
     )
 
 
@@ -46,6 +49,11 @@ def _overrides(gate: gates.Gate) -> list[str]:
     if not gate.recorded:
         return []
     return [f"a failure recorded as pre-existing: {clip(str(gate.recorded.get('evidence')), 200)}"]
+
+
+def _repair(place: Place) -> NextStep:
+    why = "the session's ledger was changed by hand, and no gate counts before you seal it"
+    return NextStep("repair", why, f"omo ledger repair --session {shlex.quote(place.session)}")
 
 
 def _next(place: Place, summary: runtime.Json, items: tuple[Item, ...]) -> NextStep:

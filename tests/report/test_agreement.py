@@ -1,0 +1,174 @@
+"""No two views disagree: status, the status line, `explain stop` and the Stop hook itself, on random states."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from omo.cli.main import main
+from omo.clock import stamp
+from omo.report import session, statusline
+from omo.state import ledger, paths, runtime, store
+from omo.ultrawork import hook, on_stop
+
+NOW = 1_790_000_000.0
+NAME = "s-1"
+Row = dict[str, Any]
+
+words = st.sampled_from(["", "G001 Log in", "tests, lint", "\x1b[31mred", "a" * 400, "omo gate run"])
+states = st.sampled_from(["active", "active", "active", "waiting", "paused", "blocked", "exhausted", "done"])
+ago = [0.0, 0.5, 2.9, 3.0, 60.0, 3600.0, 9 * 3600.0]
+
+
+def some_of(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Row]:
+    return st.fixed_dictionaries({}, optional=fields)
+
+
+def rows_of(
+    counts: st.SearchStrategy[Any], moments: st.SearchStrategy[Any], odd: st.SearchStrategy[Any]
+) -> st.SearchStrategy[Row]:
+    """Sessions' rows; `odd` is what may stand in the place of an object."""
+    limits = some_of(max_stop_blocks=counts, cooldown_seconds=counts, max_total_blocks=counts, max_hours=counts)
+    ulw = st.fixed_dictionaries(
+        {"enabled": st.sampled_from([True, True, True, False]) | odd},
+        optional={
+            "stopBlocks": counts,
+            "totalBlocks": st.integers(0, 70) | counts,
+            "shellExcuses": counts,
+            "lastStopAt": moments,
+            "armedAt": moments,
+            "by": st.sampled_from(["user", "agent", "ultragoal", "ralph"]),
+            "limits": limits | odd,
+            "unanswered": st.booleans(),
+        },
+    )
+    work = st.fixed_dictionaries(
+        {"state": states},
+        optional={
+            "open": counts,
+            "total": counts,
+            "next": words,
+            "why": words,
+            "question": words,
+            "how": words,
+            "told": st.booleans(),
+            "own": st.booleans(),
+            "cleared": st.booleans(),
+            "run": words,
+            "fence": some_of(touch=st.just(["src/**"]), root=words) | odd,
+        },
+    )
+    works = st.dictionaries(st.sampled_from(session.ORDER), work | odd, max_size=3)
+    cancelled = some_of(disabled=st.booleans(), told=st.booleans(), disabledReason=words)
+    return st.fixed_dictionaries(
+        {"ulw": ulw | odd, "work": works | odd},
+        optional={"stopContinuation": cancelled | odd, "lastUsedAt": moments, "denials": odd, "awaits": odd},
+    )
+
+
+nothing: st.SearchStrategy[Any] = st.nothing()
+sane = rows_of(st.integers(0, 12), st.sampled_from([stamp(NOW - one) for one in ago]), nothing)
+nonsense: st.SearchStrategy[Any] = st.sampled_from([None, "x", -1, 2.5, True, [], {}, "2026-13-45T99:99:99Z"])
+wild = rows_of(st.integers(0, 12) | nonsense, st.just(stamp(NOW + 5)) | nonsense, nonsense)
+rows = st.one_of(sane, sane, sane, sane, wild)
+
+
+@contextlib.contextmanager
+def project(row: Row, ahead: Row | None) -> Iterator[str]:
+    """A project with one session, and perhaps a ledger that a crash left ahead of its row."""
+    with tempfile.TemporaryDirectory() as root:
+        state = paths.state_dir(root, {})
+        store.make_state_dir(state)
+        mark: Row = {}
+        if ahead is not None:
+            store.make_dir(paths.session_dir(state, NAME), state)
+            events = paths.events_file(state, NAME)
+            head = ledger.append(events, [{"kind": "activated"}], actor="hook", now=NOW - 9, mark=None)
+            mark = {"ledger": {"seq": head.seq, "digest": head.digest}}
+            ledger.append(events, [{"kind": "resumed", "after": ahead}], actor="hook", now=NOW - 8, mark=mark["ledger"])
+        text = runtime.render({"version": 1, "sessions": {NAME: {**row, **mark}}})
+        store.replace(paths.runtime_file(state), text)
+        yield root
+
+
+def asked(root: str, environ: dict[str, str], *argv: str) -> Row:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert main([*argv, "--json"], environ, root, NOW) == 0
+    found: Row = json.loads(out.getvalue())
+    return found
+
+
+def sent(root: str, environ: dict[str, str], name: str, **fields: object) -> str:
+    raw = json.dumps({"session_id": NAME, "cwd": root, **fields}).encode()
+    handle = {"stop": on_stop.handle, "statusline": statusline.handle}[name]
+    return hook.answer(name, handle, raw, environ, root, NOW).decode()
+
+
+def rules(state: str) -> list[str]:
+    path = paths.events_file(state, NAME)
+    return [str(row["rule"]) for row in ledger.rows(path) if row["kind"] in ("blocked", "allowed")]
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(row=rows, ahead=st.none() | rows, disabled=st.sampled_from([False] * 19 + [True]))
+def test_every_view_says_what_the_stop_hook_then_does(row: Row, ahead: Row | None, disabled: bool) -> None:
+    environ = {"NO_COLOR": "1", **({"OMO_DISABLE": "1"} if disabled else {})}
+    with project(row, ahead) as root:
+        before = Path(paths.runtime_file(paths.state_dir(root, {}))).read_bytes()
+        told = asked(root, environ, "explain", "stop", "--session", NAME)
+        (seen,) = asked(root, environ, "status")["sessions"]
+        line = sent(root, environ, "statusline") if not disabled else ""
+        assert Path(paths.runtime_file(paths.state_dir(root, {}))).read_bytes() == before, "a view wrote"
+        answer = sent(root, environ, "stop", hook_event_name="Stop")
+        done = "block" if '"decision"' in answer else "allow"
+
+        event(told["rule"])
+        assert (seen["nextStop"]["decision"], seen["nextStop"]["rule"]) == (told["decision"], told["rule"])
+        assert done == told["decision"]
+        if decided := rules(paths.state_dir(root, {})):
+            assert decided[-1] == told["rule"]
+        agree_on_the_line(line.strip(), seen, told["rule"])
+        if done == "block":
+            agree_on_the_counts(json.loads(answer)["reason"], line, seen)
+
+
+def agree_on_the_line(line: str, seen: Row, rule: str) -> None:
+    if rule in session.IDLE:
+        assert "next stop" not in line
+        assert bool(line) == (seen["fenced"] and rule != "switched-off")
+        return
+    assert line.startswith("omo ")
+    lets_go = re.search(r"next stop lets go \(([a-z-]+)\)", line)
+    assert (lets_go[1] if lets_go else "block") == rule
+
+
+def agree_on_the_counts(reason: str, line: str, seen: Row) -> None:
+    used, most = seen["breakers"]["blocks"]["used"], seen["breakers"]["blocks"]["of"]
+    assert f"Block {used + 1} of {most}." in reason
+    if used:
+        assert f"block {used} of {most}" in line
+    active = [one for one in seen["work"] if one["state"] == "active"]
+    assert line.startswith(f"omo {active[0]['kind']}")
+
+
+def test_a_state_nobody_can_read_is_said_by_all(tmp_path: Any) -> None:
+    root = str(tmp_path)
+    state = paths.state_dir(root, {})
+    os.makedirs(state)
+    with open(paths.runtime_file(state), "w", encoding="utf-8") as file:
+        file.write("{ not JSON")
+    environ = {"NO_COLOR": "1"}
+    assert asked(root, environ, "explain", "stop", "--session", NAME)["rule"] == "unreadable-state"
+    assert sent(root, environ, "statusline") == "omo: the state cannot be read · omo doctor\n"
+    assert '"decision"' not in sent(root, environ, "stop", hook_event_name="Stop")

@@ -1,0 +1,74 @@
+"""The status line: what it says of a session, and that it says nothing where nothing is on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from omo import host
+from omo.clock import stamp
+from omo.report import session, statusline
+from omo.ultrawork import stop
+
+NOW = 1_790_000_000.0
+LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64, "max_hours": 8.0}
+Row = dict[str, Any]
+
+
+def line(row: Row | None, *, unreadable: str = "") -> str:
+    now = stop.Situation(host.Event({"session_id": "s"}), row, LIMITS, NOW, unreadable=unreadable)
+    return statusline.text(session.View("s", now))
+
+
+def armed(**work: Row) -> Row:
+    return {"ulw": {"enabled": True, "armedAt": stamp(NOW - 60)}, "work": work}
+
+
+GOALS = {"state": "active", "open": 3, "total": 5, "next": "G003 Log in"}
+WAITS = {"state": "blocked", "open": 1, "total": 2, "why": "no key", "question": "Which key?", "told": False}
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (None, ""),
+        ({}, ""),
+        ({"ulw": {"enabled": False}, "work": {"ulw": {"state": "done"}}}, ""),
+        ({"ulw": {"enabled": False}, "work": {"ulw": {"state": "exhausted"}}}, ""),
+        ({**armed(ulw={"state": "active"}), "stopContinuation": {"disabled": True}}, ""),
+        ({"ulw": {"enabled": True}}, "omo ulw"),
+        (armed(ulw={"state": "active", "open": 2, "total": 3, "next": "lint"}), "omo ulw 1/3 · next: lint"),
+        (armed(ultragoal=GOALS), "omo ultragoal 2/5 · next: G003 Log in"),
+        (armed(ulw={"state": "active"}, ultragoal=GOALS), "omo ultragoal 2/5 +1 · next: G003 Log in"),
+        (armed(ralph=WAITS), "omo ralph 1/2 blocked · next stop lets go (waiting) · Which key?"),
+        (armed(ultragoal={"state": "done", "total": 5}), "omo ultragoal 5/5 done · next stop lets go (done)"),
+    ],
+)
+def test_what_it_says(row: Row | None, said: str) -> None:
+    assert line(row) == said
+
+
+def test_blocks_are_shown_once_there_are_any_and_a_breaker_before_it_lets_go() -> None:
+    row = armed(ulw={"state": "active", "open": 1, "total": 1, "next": "tests"})
+    row["ulw"] |= {"stopBlocks": 3, "lastStopAt": stamp(NOW - 10)}
+    assert line(row) == "omo ulw 0/1 · block 3 of 8 · next: tests"
+    row["ulw"] |= {"stopBlocks": 8}
+    assert line(row) == "omo ulw 0/1 · block 8 of 8 · next stop lets go (cap) · next: tests"
+
+
+def test_a_fence_that_outlives_a_cancel_is_still_shown() -> None:
+    row = armed(ultraplan={"state": "active", "fence": {"touch": ["src/**"]}})
+    row["stopContinuation"] = {"disabled": True}
+    assert line(row) == "omo: the plan's fence is up · omo plan status"
+
+
+def test_what_an_agent_wrote_stays_one_short_line() -> None:
+    hostile = {**GOALS, "next": "\x1b]0;owned\x07 G\n\r\u202e" + "x" * 10_000}
+    said = line(armed(ultragoal=hostile))
+    assert len(said) <= statusline.LONGEST
+    assert said.isprintable()
+
+
+def test_the_state_that_cannot_be_read_is_said() -> None:
+    assert line(None, unreadable="broken") == "omo: the state cannot be read · omo doctor"

@@ -1,0 +1,253 @@
+"""The terminal view at 80 and 120 columns, kept as text files; tests/report/kept.py says how to write them anew."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.text import Text
+
+from omo.report import plain, terminal
+from omo.report.project import ProjectView
+from omo.report.shell_lines import continued
+from omo.report.work import Item, NextStep, WorkView
+from tests.report import kept
+from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, scene, view
+
+
+def drawn(view: ProjectView, width: int, **how: bool) -> list[str]:
+    return [kept.steady(line.plain) for line in terminal.lines(view, width, **how)]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", SCENES)
+def test_the_view_is_the_one_that_was_looked_at(name: str, width: int) -> None:
+    found = drawn(view(name), width)
+    assert max(map(cell_len, found)) <= width
+    kept.agree(f"{name}-{width}", "\n".join(found))
+
+
+@pytest.mark.parametrize("name", ["ultragoal-five-goals", "ultraplan-missing-step", "several-sessions"])
+def test_everything_is_shown_on_demand(name: str) -> None:
+    found = drawn(view(name), 100, everything=True)
+    assert max(map(cell_len, found)) <= 100
+    kept.agree(f"{name}-all-100", "\n".join(found))
+
+
+def test_every_snapshot_belongs_to_a_test() -> None:
+    listed = {path.stem for path in kept.KEPT.glob("*.txt")}
+    plain = {f"{name}-plain" for name in SCENES}
+    assert {name for name in listed if not name.endswith(("-80", "-120", "-all-100"))} == plain
+    assert {name.rpartition("-")[0] for name in listed if name.endswith(("-80", "-120"))} == set(SCENES)
+
+
+@pytest.mark.parametrize("width", [1, 20, 40, 61, 200])
+@pytest.mark.parametrize("name", ["hostile", "ultraplan-missing-step", "several-sessions"])
+def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
+    assert max(map(cell_len, drawn(view(name), width, everything=True))) <= max(width, terminal.NARROWEST)
+
+
+def test_nothing_that_state_says_reaches_the_terminal_as_an_order() -> None:
+    text = terminal.render(view("hostile"), 80, everything=True, color=False)
+    without_styles = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert {letter for letter in without_styles if not letter.isprintable()} == {"\n"}
+    assert "[red]bold[/red]" in without_styles
+    assert ":smile:" in without_styles
+    assert len(text) < 20_000
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_ascii_is_enough_where_the_terminal_has_no_more(name: str) -> None:
+    found = drawn(view(name), 80, ascii_only=True)
+    assert all(line.isascii() for line in found)
+    assert max(map(len, found)) <= 80
+
+
+def test_colours_are_the_eight_that_every_terminal_has() -> None:
+    text = terminal.render(view("ultragoal-five-goals"), 80)
+    assert set(re.findall(r"\x1b\[([0-9;]*)m", text)) <= {
+        *("0", "1", "2", "31", "32", "33", "36", "1;31", "1;32", "1;33", "1;36", "2;33"),
+    }
+
+
+def test_without_colours_there_are_none() -> None:
+    text = terminal.render(view("ultragoal-five-goals"), 80, color=False)
+    assert set(re.findall(r"\x1b\[([0-9;]*)m", text)) <= {"0", "1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "style"),
+    [
+        ("ultragoal-five-goals", "G002: independence: reduced", "yellow"),
+        ("skipped-verification", "verification skipped", "yellow"),
+        ("damaged-ledger", "does not follow", "red"),
+        ("exhausted", "let go (cap)", "red"),
+    ],
+)
+def test_what_must_not_be_overlooked_has_its_colour(name: str, said: str, style: str) -> None:
+    lines = [line for line in terminal.lines(view(name), 120) if said in line.plain]
+    assert any(span.style == style for line in lines for span in line.spans)
+
+
+def with_work(view: ProjectView, **changes: Any) -> ProjectView:
+    one = view.sessions[0]
+    assert one.works
+    return replace(view, sessions=[replace(one, works=[replace(one.works[0], **changes)])])
+
+
+def test_many_closed_goals_are_a_number_until_they_are_asked_for() -> None:
+    done = [Item(f"G{n:03}", f"Part {n}", "complete", "done", receipt="fresh") for n in range(1, 31)]
+    odd = Item("G031", "Odd", "complete", "done", receipt="fresh", overrides=("independence: reduced",))
+    seen = with_work(view("ultragoal-five-goals"), items=(*done, odd, Item("G032", "Last", "active", "active")))
+    short = "\n".join(drawn(seen, 80))
+    assert "and 30 done: omo status --all" in short
+    assert "G031" in short
+    assert "G032" in short
+    assert "G001" not in short
+    assert "G001" in "\n".join(drawn(seen, 80, everything=True))
+
+
+def test_a_long_command_is_never_cut_and_can_be_pasted() -> None:
+    command = "omo plan finish --failed 2 --error '" + "a long story " * 20 + "' --tried TEXT " + "x" * 300
+    seen = with_work(view("ultragoal-five-goals"), next=NextStep("x", "because", command))
+    found = drawn(seen, 80)
+    begins = next(number for number, line in enumerate(found) if line.startswith("  $ "))
+    joined = "".join(line[4:].removesuffix("\\") for line in found[begins:])
+    assert joined == command
+    assert "…" not in "".join(found[begins:])
+
+
+@pytest.mark.parametrize("width", [20, 40])
+def test_a_shell_reads_the_lines_of_a_command_as_one(width: int) -> None:
+    command = "omo gate add 'my tests' -- pytest -q tests/unit --maxfail=3 -k \"not slow\""
+    found = continued(command, width)
+    assert max(map(len, found)) <= width
+    shell = subprocess.run(
+        ["sh", "-c", "printf '%s\n' " + "\n".join(found)], capture_output=True, text=True, check=True
+    )
+    assert shell.stdout.splitlines() == shlex.split(command)
+
+
+def test_wide_letters_take_two_cells() -> None:
+    items = (Item("G001", "読む" * 60, "active", "active"), Item("G002", "é" * 300, "pending", "open"))
+    found = drawn(with_work(view("ultragoal-five-goals"), items=items), 80)
+    assert max(map(cell_len, found)) <= 80
+
+
+def test_the_bar_is_full_only_when_all_is_done() -> None:
+    paper = terminal.Paper(80)
+    bars = [paper.bar(done, 1000).plain for done in (0, 1, 999, 1000)]
+    assert [bar.count("█") for bar in bars] == [0, 1, 13, 14]
+
+
+def test_a_screen_that_is_too_small_says_how_much_is_left_out() -> None:
+    lines = [Text(str(number)) for number in range(10)]
+    assert [line.plain for line in terminal.fitted(lines, 10)] == [str(number) for number in range(10)]
+    assert [line.plain for line in terminal.fitted(lines, 4)] == ["0", "1", "2", "7 more lines: omo status"]
+
+
+def test_a_session_that_was_named_is_shown_in_full() -> None:
+    found = drawn(scene("several-sessions").view(closely=ELSEWHERE), 80)
+    assert found[0].endswith(f"session {ELSEWHERE}")
+    assert any("Where is the key?" in line for line in found)
+    assert any(line.strip().startswith(HERE[:8]) for line in found)
+
+
+def test_a_terminal_without_a_session_shows_the_newest_that_is_on() -> None:
+    focus = replace(scene("several-sessions"), here="").view().focus
+    assert focus is not None
+    assert (focus.name, focus.is_here) == (HERE, False)
+
+
+def test_a_session_without_work_names_the_others() -> None:
+    found = drawn(replace(scene("several-sessions"), here="somebody-else").view(), 80)
+    assert found[0] == "Nothing is on in this session (somebody-else)."
+    assert found[2] == "Sessions"
+
+
+def test_what_is_over_is_counted_after_a_day() -> None:
+    later = replace(scene("ultragoal-done"), here="")
+    assert "ultragoal done" in "\n".join(drawn(later.view(), 80))
+    later.now += 2 * 24 * 3600
+    assert drawn(later.view(), 80)[-1] == "  1 session is off: omo status --all"
+    assert "ultragoal done" in "\n".join(drawn(later.view(), 80, everything=True))
+
+
+def test_what_stands_above_everything_is_said_first(tmp_path: Path) -> None:
+    made = SCENES["ulw-without-gates"](tmp_path / "p")
+    os.makedirs(made.root / ".sisyphus", exist_ok=True)
+    (made.root / ".sisyphus" / "omo.json").write_text('{"max_stop_blocks": -1}')
+    found = drawn(made.view(OMO_DISABLE="1"), 200)
+    assert found[0].startswith("Problem    OMO_DISABLE is set")
+    assert found[1].startswith("Problem    .sisyphus/omo.json: max_stop_blocks: -1 must be 1 or more")
+    assert any("would be let go (switched-off)" in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [("{", "runtime.local.json"), ('{"version": 9, "sessions": {}}', "has version 9, this omo knows 1")],
+)
+def test_state_that_cannot_be_read_is_said_and_nothing_is_guessed(tmp_path: Path, written: str, said: str) -> None:
+    made = SCENES["ulw-without-gates"](tmp_path / "p")
+    (made.root / ".sisyphus" / "cc-omo" / "runtime.local.json").write_text(written)
+    found = " ".join(drawn(made.view(), 400))
+    assert said in found
+    assert "unreadable" in found
+    assert "would be let go (unreadable-state)" in found
+
+
+def test_a_work_that_another_hand_wrote_is_shown_as_unreadable(tmp_path: Path) -> None:
+    made = SCENES["ulw-without-gates"](tmp_path / "p")
+    made.edit_row(lambda row: row["work"].update(verify={"state": "active", "goals": 7, "open": 1, "total": 2}))
+    found = "\n".join(drawn(made.view(), 120))
+    assert "the ledger of verify holds what omo did not write" in found
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=200),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=20), inner, max_size=3),
+    max_leaves=8,
+)
+kinds = st.sampled_from(["ulw", "ultragoal", "ultraplan", "ralph", "verify"]) | st.text(max_size=30)
+works = st.dictionaries(kinds, st.dictionaries(st.sampled_from(["state", "open", "total", "why", "run"]), anything))
+states = st.fixed_dictionaries({"state": st.sampled_from(["active", "waiting", "done", "exhausted"])})
+rows = st.fixed_dictionaries(
+    {"ulw": st.just({"enabled": True}) | anything, "work": works | st.dictionaries(kinds, states) | anything},
+    optional={"lastUsedAt": anything, "stopContinuation": anything},
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(sessions=st.dictionaries(st.text(max_size=80), rows | anything, max_size=4), width=st.integers(40, 130))
+def test_whatever_stands_in_the_file_is_drawn_within_the_width(
+    tmp_path: Path, sessions: dict[str, Any], width: int
+) -> None:
+    made = Scene(tmp_path, here=next(iter(sessions), ""))
+    os.makedirs(made.state, exist_ok=True)
+    Path(made.state, "runtime.local.json").write_text(json.dumps({"version": 1, "sessions": sessions}))
+    seen = made.view()
+    found = drawn(seen, width, everything=True)
+    assert max(map(cell_len, found)) <= width
+    told = "".join(found) + plain.render(seen, everything=True).replace("\n", "")
+    assert told.isprintable()
+
+
+def test_a_view_of_nothing_at_all_is_one_helpful_line() -> None:
+    empty = ProjectView("/p")
+    assert drawn(empty, 80)[0] == "Nothing is on in this project."
+
+
+def test_works_without_items_or_words_draw_nothing_odd() -> None:
+    seen = view("ultragoal-five-goals")
+    one = replace(seen.sessions[0], works=[WorkView("ultragoal", "goal")])
+    assert "ultragoal" in "\n".join(drawn(replace(seen, sessions=[one]), 80))
