@@ -225,8 +225,9 @@ def test_every_command_that_is_named_exists_with_its_options(path: Path) -> None
 
 def whole_commands() -> list[str]:
     """The lines an agent would copy: in code blocks, up to a remark."""
-    found = [line for path in TEXTS for line in re.findall(r"^(?: {4})?(omo .+)$", text(path), re.M)]
-    return [re.sub(r" {2,}#.*", "", line) for line in found]
+    texts = [text(path).replace("\\\n", "") for path in TEXTS]
+    found = [line for one in texts for line in re.findall(r"^(?: {4}|\$ )?(omo .+)$", one, re.M)]
+    return [part for line in found for part in re.sub(r" {2,}#.*", "", line).split(" && ")]
 
 
 def test_there_are_commands_to_copy() -> None:

@@ -1,0 +1,147 @@
+"""Commands that stand in sentences, with words for what is left open, made into ones that can be run."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import os
+import re
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from omo.cli.main import build_parser, main
+
+# What a word in capitals stands for in this test.
+STANDS_FOR = {
+    "FILE": "goal.yaml",
+    "FILE.html": "report.html",
+    "GOAL": "G1",
+    "ID": "demo",
+    "K": "annotate_ledger",
+    "N": "1",
+    "NAME": "tests",
+    "COMMAND": "true",
+    "PATH": "value",
+    "REASON": "the reason, in a sentence",
+    "REV": "HEAD",
+    "SPEC": "plan.md",
+    "STEP": "1",
+    "TEXT": "what was seen, in a sentence",
+    "TRANSCRIPT": "transcript.jsonl",
+    "WHY": "the reason, in a sentence",
+    "X": "ulw",
+}
+# Sentences that speak of an option without the rest of its command, and that rest.
+LEFT_OUT = {
+    "omo ultragoal checkpoint --status complete": "--goal-id G001 --evidence TEXT",
+    "omo ultragoal steer --kind annotate_ledger": "--evidence TEXT --rationale TEXT",
+}
+# Where a word in capitals is one of a few fixed ones.
+FILLED = {"omo ralph phase NAME": "omo ralph phase PLAN"}
+UNTIL_INTERRUPTED = {"--watch", "--follow"}
+FILES = {
+    "value": "old\n",
+    "goal.yaml": "id: G1\ntitle: It is there\nverification:\n  checks:\n    - {id: a, type: path, path: made.txt}\n",
+    "plan.md": "# A plan\n\nplan_version: 1.7\n",
+    "transcript.jsonl": "",
+}
+
+
+def commands_of(text: str) -> list[list[str]]:
+    """Each way to read it: `a|b` is both, `[c]` with and without, capitals are filled in, a mere name asks for help."""
+    said = FILLED.get(text, text.removesuffix(" …"))
+    whole = f"{said} {LEFT_OUT.get(said, '')}"
+    readings = {re.sub(r" ?\[.*?\]", "", whole), whole.replace("[", "").replace("]", "")}
+    return [complete(list(words)) for one in sorted(readings) for words in alternatives(shlex.split(one)[1:])]
+
+
+def alternatives(words: list[str]) -> Iterator[tuple[str, ...]]:
+    return itertools.product(
+        *(word.split("|") if re.fullmatch(r"[\w-]+(\|[\w-]+)+", word) else [word] for word in words)
+    )
+
+
+def complete(words: list[str]) -> list[str]:
+    argv = [STANDS_FOR.get(word, word) for word in words]
+    parser, rest = parser_at(argv)
+    needs_more = bool(children(parser)) or any(action.required for action in parser._actions)
+    named = parser._option_string_actions.get(rest[-1]) if rest else None
+    is_name = named.nargs != 0 if named else not rest and needs_more
+    return [*argv[: len(argv) - len(rest)], "--help"] if is_name else argv
+
+
+def parser_at(argv: list[str]) -> tuple[argparse.ArgumentParser, list[str]]:
+    parser = build_parser()
+    while argv and argv[0] in (known := children(parser)):
+        parser, argv = known[argv[0]], argv[1:]
+    return parser, argv
+
+
+def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    return next((one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction)), {})
+
+
+@dataclass
+class Ran:
+    code: int
+    err: str
+
+    @property
+    def was_understood(self) -> bool:
+        """Refused or not found is an answer; a usage error sends the reader to --help."""
+        is_usage = self.code == 2 and re.search(r"omo[\w -]* --help", self.err)
+        return self.code in (0, 2, 3, 4, 77) and not is_usage
+
+
+@dataclass
+class Scratch:
+    """A small repository, in which the agent of a session runs commands."""
+
+    project: Path
+    environ: dict[str, str]
+    now: float = 1_771_780_801.0
+
+    def run(self, argv: list[str], capsys: pytest.CaptureFixture[str]) -> Ran:
+        self.now += 1
+        capsys.readouterr()
+        try:
+            with interrupted(bool(UNTIL_INTERRUPTED & set(argv))):
+                code = main(argv, self.environ, str(self.project), self.now)
+        except SystemExit as left:
+            code = int(left.code or 0)
+        except KeyboardInterrupt:
+            code = 0
+        shown = capsys.readouterr()
+        return Ran(code, shown.err + shown.out if code else shown.err)
+
+
+@contextlib.contextmanager
+def interrupted(soon: bool) -> Iterator[None]:
+    """As Ctrl-C, for a command that goes on until then."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3 if soon else 0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def make_scratch(project: Path, environment: Path) -> Scratch:
+    project.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    for name, text in FILES.items():
+        (project / name).write_text(text, encoding="utf-8")
+    agent = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "demo", "OMO_ENV_HOME": str(environment)}
+    return Scratch(project, {**os.environ, **agent})

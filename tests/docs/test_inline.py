@@ -1,0 +1,47 @@
+"""How a command in a sentence is made into one that runs, and which of them a reader could not run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.inline import STANDS_FOR, commands_of, make_scratch
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("omo ulw status", [["ulw", "status"]]),
+        ("omo ultragoal", [["ultragoal", "--help"]]),
+        ("omo verify begin", [["verify", "begin", "--help"]]),
+        ("omo verify begin GOAL", [["verify", "begin", "G1"]]),
+        ("omo gate add|run", [["gate", "add", "--help"], ["gate", "run"]]),
+        ("omo stop-continuation [--all]", [["stop-continuation"], ["stop-continuation", "--all"]]),
+        ("omo ulw blocked --question", [["ulw", "blocked", "--help"]]),
+        ("omo plan finish --failed …", [["plan", "finish", "--help"]]),
+        ("omo gate add NAME -- COMMAND", [["gate", "add", "tests", "--", "true"]]),
+        ("omo ralph phase NAME", [["ralph", "phase", "PLAN"]]),
+        ("omo explain prompt TEXT", [["explain", "prompt", STANDS_FOR["TEXT"]]]),
+    ],
+)
+def test_what_is_run(text: str, commands: list[list[str]]) -> None:
+    assert commands_of(text) == commands
+
+
+@pytest.mark.parametrize(
+    ("text", "understood"),
+    [
+        ("omo ulw status", True),
+        ("omo ulw done", True),  # refused, which is an answer
+        ("omo verify begin GOAL", True),
+        ("omo verify unblock GOAL", False),  # lacks --summary
+        ("omo ulw blocked --reason TEXT", False),
+        ("omo ulw finish", False),
+        ("omo work", False),
+    ],
+)
+def test_what_a_reader_can_run(text: str, understood: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scratch = make_scratch(tmp_path / "project", tmp_path)
+    (argv,) = commands_of(text)
+    assert scratch.run(argv, capsys).was_understood is understood

@@ -1,0 +1,90 @@
+"""The recorded terminal; that a picture is what the terminal shows today is checked by .ci/run."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from docs import make_picture
+from docs.make_picture import PICTURES, SCENES, Scene, Terminal
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = "{http://www.w3.org/2000/svg}text"
+CHARACTER = 12.2  # pixels of a column
+
+
+def rows(svg: str) -> list[str]:
+    """The text of a picture without its title and its empty lines: what stands at one height is one line."""
+    lines: dict[str, str] = {}
+    for element in ElementTree.fromstring(svg).iter(TEXT):
+        text, y = (element.text or "").replace("\xa0", " "), element.attrib["y"]
+        if "clip-path" in element.attrib and text.strip():
+            lines[y] = lines.get(y, "").ljust(round(float(element.attrib["x"]) / CHARACTER)) + text
+    return [line.rstrip() for line in lines.values()]
+
+
+def drawn(screen: str, columns: int = 20) -> str:
+    return make_picture.draw(Scene("try", "title", columns, lambda terminal: None), screen)
+
+
+def test_every_scene_has_its_picture_and_every_picture_its_scene() -> None:
+    assert {path.name for path in PICTURES.iterdir()} == {f"{scene.name}.svg" for scene in SCENES}
+    assert "docs/make_picture.py --check" in (ROOT / ".ci" / "run").read_text()
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_a_picture_needs_nothing_but_itself(scene: Scene) -> None:
+    svg = (PICTURES / f"{scene.name}.svg").read_text(encoding="utf-8")
+    assert set(re.findall(r"https?://[^\s\"']+", svg)) == {"http://www.w3.org/2000/svg"}
+    assert set(re.findall(r"url\((.)", svg)) == {"#"}
+    assert all(name.startswith(f"omo-{scene.name}-") for name in re.findall(r' id="([^"]+)"', svg))
+    assert str(ROOT) not in unescape(svg)
+
+
+def test_the_picture_shows_the_story_of_the_demo() -> None:
+    shown = rows((PICTURES / "demo.svg").read_text(encoding="utf-8"))
+    assert "$ ./bin/omo demo" in shown
+    story = [
+        "you    > ulw fix the failing check",
+        "agent  $ omo ulw done",
+        "agent  : The check passes.  (ends its turn)",
+    ]
+    places = [shown.index(line) for line in story]
+    assert places == sorted(places)
+    assert max(len(line) for line in shown) <= 110
+
+
+def test_a_command_is_recorded_at_a_terminal_of_its_columns(tmp_path: Path) -> None:
+    terminal = Terminal(87, tmp_path)
+    terminal.run("size", "sh", "-c", "test -t 0 && test -t 1 && stty size && echo $NO_COLOR$OMO_DISABLE")
+    assert terminal.screen.splitlines()[1:] == ["50 87"]
+
+
+def test_a_command_that_fails_is_not_drawn(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="ended with 3"):
+        Terminal(80, tmp_path).run("x", "sh", "-c", "echo no; exit 3")
+
+
+def test_a_part_of_a_recording_says_that_it_is_one(tmp_path: Path) -> None:
+    terminal = Terminal(80, tmp_path)
+    terminal.run("x", "printf", "a\\n1. b\\nc\\n2. d\\n", start="1. ", end="2. ")
+    assert rows(drawn(terminal.screen)) == ["$ x", "…", "1. b", "c", "…"]
+
+
+def test_what_differs_from_run_to_run_is_made_equal() -> None:
+    said = '| fail check (exit 1, 12.5 s)\n| File "/tmp/omo demo a_b3c/check.py"\n|  |  ^^^^\n| end\n'
+    assert make_picture.normalised(said) == '| fail check (exit 1, 0.1 s)\n| File "/tmp/omo demo/check.py"\n| end\n'
+
+
+def test_colours_are_those_of_the_terminal_and_long_lines_fold() -> None:
+    svg = drawn("\x1b[31mred\x1b[0m plain\n\n" + "x" * 25 + "\n")
+    assert rows(svg) == ["red plain", "x" * 20, "x" * 5]
+    assert f"fill: {'#{:02x}{:02x}{:02x}'.format(*make_picture.THEME.ansi_colors[1])}" in svg
+
+
+def test_what_a_terminal_prints_cannot_break_the_picture() -> None:
+    assert rows(drawn("<script>&amp;</svg>")) == ["<script>&amp;</svg>"]
