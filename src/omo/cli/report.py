@@ -1,0 +1,92 @@
+"""`omo report`: a session or a run as one page that needs nothing else, or as Markdown for a pull request."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from omo.cli import options
+from omo.cli.result import Result
+from omo.context import Context
+from omo.errors import BadInput, Refused
+
+if TYPE_CHECKING:
+    from omo.report.whole import Report
+
+SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
+
+
+def register(commands: options.Commands) -> None:
+    about = "what was proven and what was not, with timeline and evidence, as one HTML page or as Markdown"
+    parser = options.command(commands, "report", about, run)
+    parser.add_argument("--run", metavar="ID", dest="run_id", help="one run only, also an earlier one of the project")
+    parser.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
+    parser.add_argument("--md", action="store_true", help="Markdown for a pull request, printed unless --out is given")
+    parser.add_argument("--open", action="store_true", help="show the page in your browser")
+
+
+def run(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.report import whole
+
+    _check(arguments, context)
+    chosen = "" if arguments.run_id is None else str(arguments.run_id)
+    session = _session(arguments, context, chosen)
+    report = whole.gather(context, session, chosen)
+    path = _written(arguments, context, report)
+    data = {**report.data, "path": path or None} if arguments.json else {"path": path or None}
+    if arguments.md and not path:
+        from omo.report import markdown
+
+        return Result(data, markdown.render(report).rstrip("\n"))
+    notes = [_opened(path, context)] if arguments.open else []
+    return Result(data, f"{report.verdict.text}\n{path}", notes=notes)
+
+
+def _check(arguments: argparse.Namespace, context: Context) -> None:
+    if arguments.open and context.is_agent:
+        raise Refused(
+            "--open is the user's: it starts a program on their screen", fix="omo report writes the page and names it"
+        )
+    if arguments.open and (arguments.md or arguments.json):
+        raise BadInput("--open shows a page, not Markdown or JSON", fix="omo report --open")
+
+
+def _session(arguments: argparse.Namespace, context: Context, run: str) -> str:
+    """A run that is named says whose it is, so no session has to be clear."""
+    if not run:
+        return context.session(arguments.session)
+    try:
+        return context.session(arguments.session)
+    except BadInput:
+        return ""
+
+
+def _written(arguments: argparse.Namespace, context: Context, report: Report) -> str:
+    """Where it was written; empty where it is only printed."""
+    from omo.report import target
+
+    if (arguments.md or arguments.json) and arguments.out is None:
+        return ""
+    if arguments.md:
+        from omo.report import markdown
+
+        return target.write_at(context, target.Kind("md", markdown.MARKER), arguments.out, markdown.render(report))
+    from omo.report import page
+
+    kind = target.Kind("html", page.MARKER)
+    if arguments.out is not None:
+        target.checked(context, kind, arguments.out)  # before the page is drawn, which may take a while
+        return target.write_at(context, kind, arguments.out, page.render(report))
+    return target.write_at_home(context, kind, report.run or report.session, page.render(report))
+
+
+def _opened(path: str, context: Context) -> str:
+    """Only on a screen that somebody looks at; a browser in a terminal would take that over."""
+    has_screen = sys.platform in ("darwin", "win32") or any(context.environ.get(name) for name in SCREENS)
+    if not has_screen:
+        return "there is no screen to show it on; open the file yourself"
+    import webbrowser
+
+    return "it is shown in your browser" if webbrowser.open(Path(path).as_uri()) else "no browser could be started"

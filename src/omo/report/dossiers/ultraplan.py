@@ -1,0 +1,74 @@
+"""A plan session: the commit of each step, the spec it was started with, its needs and what was skipped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from omo.errors import Refused
+from omo.report.evidence import Dossier, Proof, Room, Table, facts, listed, table
+from omo.report.exhibits import Exhibit, text_exhibit
+from omo.report.work import WorkView
+from omo.shown import clip
+from omo.ultraplan import critique
+from omo.ultraplan.record import Record
+from omo.ultraplan.run import PlanRun, pinned
+
+Row = dict[str, Any]
+
+
+def lay_out(room: Room, view: WorkView) -> Proof:
+    record, _ = PlanRun(**room.place.given, follows=False).look()
+    if record is None:
+        return Proof()
+    failed = record.finished.get("failed")
+    whole = Dossier(
+        began=record.at,
+        ended=str(record.finished.get("ts") or record.recovered.get("ts") or ""),
+        said=clip(str(record.finished.get("reason") or (failed or {}).get("error") or ""), 1000),
+        covers=_covers(record),
+        tables=tuple(_tables(room, record)),
+        exhibits=tuple(_spec(room, record)),
+    )
+    seen = record.audited
+    return Proof({str(step): _step(record, step, seen) for step in record.steps}, whole)
+
+
+def _covers(record: Record) -> tuple[tuple[str, str], ...]:
+    return facts(
+        ("spec digest", record.digest[:12]),
+        ("base", record.base[:12]),
+        ("recovers", record.recovery_of),
+        ("ended as", record.end or "not ended"),
+    )
+
+
+def _tables(room: Room, record: Record) -> list[Table]:
+    needs = [
+        (one.get("name"), one.get("class"), one.get("status"), one.get("detail"))
+        for one in listed(record.preflight.get("needs"))
+        if isinstance(one, dict)
+    ]
+    review = critique.latest(room.state, record.plan) if record.plan else None
+    findings = [
+        (one.get("severity"), one.get("dimension"), one.get("line"), one.get("text"))
+        for one in listed((review or {}).get("findings"))
+        if isinstance(one, dict)
+    ]
+    made = [
+        table("What the machine had to be able to do", ("need", "class", "status", "detail"), needs),
+        table("What the critic found", ("weight", "dimension", "line", "finding"), findings),
+    ]
+    return [one for one in made if one.rows]
+
+
+def _spec(room: Room, record: Record) -> list[Exhibit]:
+    try:
+        text = pinned(room.state, record).text if record.base else ""
+    except Refused as error:
+        return [Exhibit("spec", "spec", state=clip(error.message, 200))]
+    about = "the contract as it was started"
+    return [text_exhibit(room.budget, clip(record.spec, 120), "spec", text, about=about)] if text else []
+
+
+def _step(record: Record, step: int, seen: Row) -> Dossier:
+    return Dossier(covers=facts(("skipped because", record.skipped.get(step))))

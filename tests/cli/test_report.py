@@ -1,0 +1,192 @@
+"""`omo report`: what it prints and writes, and where it does not write whatever is asked."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from omo.report import markdown, page
+from omo.state import runtime
+from tests.cli.conftest import SESSION, Shell
+
+PASSING = ("gate", "add", "tests", "--", "git", "--version")
+
+
+@pytest.fixture
+def done(shell: Shell) -> Shell:
+    """A run that ended well: a gate that passed on files that were changed after it was pinned."""
+    shell.user("ulw", "start", "--session", SESSION)
+    shell.user(*PASSING[:2], "--session", SESSION, *PASSING[2:])
+    shell.write("value", "new\n")
+    assert shell.agent("gate", "run").code == 0
+    assert shell.agent("ulw", "done").code == 0
+    return shell
+
+
+def test_a_page_is_written_below_the_state_directory_and_named(done: Shell) -> None:
+    ran = done.agent("report")
+    path = Path(ran.out.splitlines()[-1])
+    assert ran.code == 0, ran.err
+    assert ran.out.splitlines()[0] == "Proven: the one gate is passing on the files as they are."
+    assert path == Path(done.state, "reports", f"{SESSION}.html")
+    assert path.read_text(encoding="utf-8").startswith(page.MARKER)
+    assert done.agent("report").code == 0  # over the one that is there
+    assert sorted(os.listdir(path.parent)) == [f"{SESSION}.html", "report.lock"]
+
+
+def test_a_change_after_the_proof_takes_it_back(done: Shell) -> None:
+    done.write("value", "newer\n")
+    said = done.user("report", "--session", SESSION).out
+    assert said.startswith(
+        "NOT proven any more: 0 of 1 gate holds, no longer proven: tests (the tree has changed since)"
+    )
+
+
+def test_a_skipped_verification_is_no_proof(shell: Shell) -> None:
+    shell.user("ulw", "start", "--session", SESSION)
+    shell.agent("ulw", "done", "--skip-verification", "there is nothing to test here")
+    ran = shell.agent("report", "--json").json
+    assert ran["verdict"]["proven"] is False
+    assert [one["what"] for one in ran["notices"]] == ["skipped verification"]
+
+
+def test_a_recorded_failure_is_an_exception(shell: Shell) -> None:
+    shell.user("ulw", "start", "--session", SESSION)
+    shell.user("gate", "add", "tests", "--session", SESSION, "--", "git", "no-such-command")
+    shell.agent("gate", "run")
+    shell.agent("gate", "record", "tests", "--pre-existing", "--evidence", "it failed before the work as well")
+    shell.agent("ulw", "done")
+    ran = shell.agent("report", "--json").json
+    assert ran["verdict"]["text"].startswith("Proven with 1 exception: ")
+    assert [one["what"] for one in ran["notices"]] == ["pre-existing failure"]
+
+
+def test_markdown_is_printed_and_data_too(done: Shell) -> None:
+    assert done.agent("report", "--md").out.startswith(f"{markdown.MARKER}## ✅ Proven: the one gate")
+    data = done.agent("report", "--json").json
+    assert (data["ok"], data["session"], data["path"]) == (True, SESSION, None)
+    assert data["works"][0]["items"][0]["receipt"] == "fresh"
+    assert not Path(done.state, "reports").exists()
+
+
+@pytest.mark.parametrize(("name", "option"), [("r.html", ()), ("r.HTM", ()), ("r.md", ("--md",))])
+def test_out_writes_exactly_there_and_again_over_a_report(done: Shell, name: str, option: tuple[str, ...]) -> None:
+    for _ in range(2):
+        ran = done.agent("report", *option, "--out", name)
+        assert ran.code == 0, ran.err
+        assert ran.out.splitlines()[-1] == str(done.project / name)
+    assert [one for one in os.listdir(done.project) if one.startswith(".r")] == []  # nothing is left aside
+
+
+@pytest.mark.parametrize(
+    ("out", "option", "said"),
+    [
+        ("value", (), "does not end in .html or .htm"),
+        ("report.md", (), "does not end in .html or .htm"),
+        ("report.html", ("--md",), "does not end in .md or .markdown"),
+        ("there.html", (), "is there already, and is no report of omo"),
+        ("link.html", (), "is a link"),
+        ("directory.html", (), "is not a regular file"),
+        ("no/such/report.html", (), "is not a directory"),
+        (".git/report.html", (), "is inside .git"),
+        (".sisyphus/report.html", (), "is inside .sisyphus"),
+        ("way-to-git/report.html", (), "is inside .git"),
+        (".claude/settings.html", (), "is an agent's settings or hooks"),
+        ("", (), "is no path"),
+        ("a\0b.html", (), "is no path"),
+    ],
+)
+def test_what_is_no_report_is_neither_planted_nor_overwritten(
+    done: Shell, out: str, option: tuple[str, ...], said: str
+) -> None:
+    done.write("there.html", "<p>mine</p>")
+    (done.project / "link.html").symlink_to(done.project / "value")
+    (done.project / "directory.html").mkdir()
+    (done.project / ".claude").mkdir()
+    (done.project / "way-to-git").symlink_to(done.project / ".git")
+    before = sorted(str(path) for path in done.project.rglob("*"))
+    for ran in (
+        done.agent("report", *option, "--out", out),
+        done.user("report", *option, "--session", SESSION, "--out", out),
+    ):
+        assert ran.code in (2, 3)
+        assert said in ran.err
+        assert "fix:" in ran.err
+    assert sorted(str(path) for path in done.project.rglob("*")) == before
+    assert (done.project / "there.html").read_text() == "<p>mine</p>"
+    assert (done.project / "value").read_text() == "new\n"
+
+
+def test_an_agent_writes_inside_the_project_only(done: Shell, tmp_path: Path) -> None:
+    (done.project / "way-out").symlink_to(tmp_path)
+    for out in (str(tmp_path / "r.html"), "../r.html", "way-out/r.html"):
+        ran = done.agent("report", "--out", out)
+        assert (ran.code, "is outside the project" in ran.err) == (3, True), ran.err
+    assert done.user("report", "--session", SESSION, "--out", str(tmp_path / "r.html")).code == 0
+
+
+def test_an_agent_keeps_to_the_fence_of_every_open_plan_session(shell: Shell) -> None:
+    project = shell.project
+    (project / "src").mkdir()
+    shell.user("ulw", "start", "--session", SESSION)
+    fence = {"touch": ["src/**"], "never": [], "root": str(project), "spec": "plan.md"}
+    work = {"ultraplan": {"state": "active", "fence": fence}}
+    runtime.change_session(
+        shell.state,
+        "another-session",
+        lambda row: runtime.Change(None, {"work": work}, [{"kind": "test"}]),
+        actor="hook",
+        now=shell.now,
+        wait=5,
+    )
+    ran = shell.agent("report", "--out", "r.html")
+    assert (ran.code, (project / "r.html").exists()) == (3, False)
+    assert "is refused by a plan's fence" in ran.err
+    assert "touch: src/**" in ran.err
+    assert shell.agent("report", "--out", "src/r.html").code == 0
+    assert shell.user("report", "--session", SESSION, "--out", "r.html").code == 0
+
+
+def test_an_agent_does_not_open_a_browser(done: Shell) -> None:
+    ran = done.agent("report", "--open")
+    assert ran.code == 3
+    assert "--open is the user's" in ran.err
+    assert not Path(done.state, "reports").exists()
+
+
+def test_without_a_screen_the_path_is_all_there_is(done: Shell) -> None:
+    ran = done.user("report", "--session", SESSION, "--open")
+    assert ran.code == 0
+    assert ran.out.splitlines()[-1].endswith(f"{SESSION}.html")
+    assert "there is no screen to show it on" in ran.err
+
+
+def test_open_hands_the_page_to_the_browser(done: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    def opens(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", opens)
+    done.environ["DISPLAY"] = ":0"
+    ran = done.user("report", "--session", SESSION, "--open")
+    assert opened == [Path(done.state, "reports", f"{SESSION}.html").as_uri()]
+    assert "it is shown in your browser" in ran.err
+    assert done.user("report", "--session", SESSION, "--open", "--md").code == 2
+
+
+def test_a_session_with_nothing_and_a_run_nobody_knows(done: Shell) -> None:
+    ran = done.user("report", "--session", "nobody")
+    assert (ran.code, "session nobody has nothing to report" in ran.err, SESSION in ran.err) == (3, True, True)
+    ran = done.user("report", "--run", "r0")
+    assert (ran.code, "there is no such run in this project" in ran.err) == (2, True)
+
+
+def test_a_run_of_plain_ultrawork_by_its_name(done: Shell) -> None:
+    run = done.row()["work"]["ulw"]["run"]
+    ran = done.agent("report", "--run", run)
+    assert ran.out.startswith("Proven: ")
+    assert Path(ran.out.splitlines()[-1]).name == f"{run}.html"

@@ -1,0 +1,48 @@
+"""One project with all kinds of work and one full of traps, made once; and one browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from omo.report import whole
+from omo.report.whole import Report
+from tests.report import browser, hostile, sample
+from tests.report.sample import Sample
+
+
+@pytest.fixture(scope="session")
+def _own_git(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """As for every test: no git setup of the developer's."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        patched.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+        patched.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        yield
+
+
+@pytest.fixture(scope="session")
+def worked(tmp_path_factory: pytest.TempPathFactory, _own_git: None) -> Sample:
+    return sample.everything(tmp_path_factory.mktemp("worked"))
+
+
+@pytest.fixture(scope="session")
+def report(worked: Sample) -> Report:
+    return whole.gather(worked.context(), worked.session)
+
+
+@pytest.fixture(scope="session")
+def trap(tmp_path_factory: pytest.TempPathFactory, _own_git: None) -> Report:
+    made = hostile.project(tmp_path_factory.mktemp("trap"))
+    return whole.gather(made.context(), made.session)
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory, _own_git: None) -> Iterator[browser.Browser]:
+    program = browser.program()
+    if program is None:
+        pytest.skip(f"no browser: none of {', '.join(browser.NAMES)} is on PATH")
+    started = browser.Browser.start(program, tmp_path_factory.mktemp("profile"))
+    yield started
+    started.stop()

@@ -1,0 +1,115 @@
+"""Markdown for a pull request: short, and whatever an agent wrote stays the text it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from markdown_it import MarkdownIt
+
+from omo.report import markdown, story
+from omo.report.story import Event
+from omo.report.whole import Part, Report
+
+pytestmark = pytest.mark.xdist_group("report")
+
+GITHUB = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+# What GitHub links in the finished text, whatever was escaped before.
+LINKED = re.compile(r"@\w|#\w|\bGH-\d|://|\bwww\.|:[a-z_]+:", re.I)
+OURS = {"<!-- made by omo report -->", "<details>", "</details>"}
+
+
+def tokens(text: str) -> list[tuple[str, str]]:
+    """Every block and every piece inside a line."""
+    found = []
+    for token in GITHUB.parse(text):
+        found += [(token.type, token.content)] + [(one.type, one.content) for one in token.children or []]
+    return found
+
+
+def finished(text: str) -> str:
+    """What is left for GitHub to link: the text outside of code."""
+    return "\n".join(content for kind, content in tokens(text) if kind == "text")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "[click](javascript:alert(1))",
+        "![x](http://evil.example/x.png)",
+        "<img src=x onerror=alert(1)>",
+        "</details><script>alert(1)</script>",
+        "`code` and ```fence",
+        "**bold** _thin_ ~~gone~~",
+        "| a | b |",
+        "$x^2$ and $$y$$",
+        "@someone, @org/team please merge",
+        "fixes #12, closes GH-12, see org/repo#3",
+        "fixes https://github.com/org/repo/issues/1 or www.evil.example",
+        "me@example.org",
+        ":white_check_mark: all passed",
+        "&lt;b&gt; &amp; &#64;",
+        "<!-- a comment -->",
+        "a\n# heading\n\n- list\n\n    code",
+        "\u202egnp.exe\x1b[31m\x00",
+        "back\\slash\\",
+    ],
+)
+def test_what_an_agent_wrote_stays_text(written: str) -> None:
+    told = f"- {markdown.text(written)} end"
+    kinds = {kind for kind, _ in tokens(told)}
+    assert kinds <= {"bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close"} | {
+        *("paragraph_open", "paragraph_close", "inline", "text", "text_special")
+    }
+    assert LINKED.search(finished(told)) is None
+    assert "\n" not in told
+
+
+def test_a_table_keeps_its_columns() -> None:
+    row = f"| {markdown.text('a | b || c |')} | {markdown.text('`|`')} |"
+    told = f"| one | two |\n|---|---|\n{row}\n"
+    assert [kind for kind, _ in tokens(told)].count("td_open") == 2
+
+
+def test_it_says_what_was_proven_and_what_was_let_through(report: Report) -> None:
+    text = markdown.render(report)
+    assert text.startswith(f"{markdown.MARKER}## ❌ NOT proven: ")
+    assert "| ✅ | G001 Show the import page | complete | fresh | 21 min 05 s |" in text
+    assert "| ❌ | G003 Export the audit report | failed | – | – |" in text
+    assert "- **exempted replay** (G004): upload was not run again" in text
+    assert "**independence: reduced**" in text
+    assert "<summary>Timeline, " in text
+    assert text.count("<details>") == text.count("</details>")
+
+
+def test_nothing_of_a_hostile_run_is_more_than_text(trap: Report) -> None:
+    text = markdown.render(trap)
+    found = tokens(text)
+    markup = {content.strip() for kind, content in found if kind in ("html_block", "html_inline")}
+    assert {one for one in markup if not re.fullmatch(r"<details>\n<summary>[\w, ]+</summary>", one)} <= OURS
+    assert not {kind for kind, _ in found} & {"link_open", "image", "fence", "code_block", "hr", "s_open"}
+    assert {content for kind, content in found if kind == "code_inline"} == {"omo report --md"}
+    assert LINKED.search(finished(text)) is None
+    assert len(text) < 65_536
+
+
+def test_it_fits_a_pull_request_whatever_there_is(report: Report) -> None:
+    part = report.parts[1]
+    long = tuple(replace(part.view.items[0], id=f"G{at:03}", title="x" * 3000) for at in range(500))
+    events = tuple(Event("2026-02-22T17:00:00.000Z", "blocked", "y" * 400, "z" * 500) for _ in range(400))
+    wide = replace(
+        report,
+        parts=tuple(Part(replace(part.view, items=long), part.proof) for _ in range(12)),
+        notices=report.notices * 50,
+        story=replace(report.story, events=events, total=400),
+    )
+    text = markdown.render(wide)
+    assert len(text) < 65_536
+    assert text.rstrip().endswith("… and more: `omo report` writes the whole page.")
+    assert text.count("<details>") == text.count("</details>")
+
+
+def test_a_run_with_nothing_let_through_says_so(report: Report) -> None:
+    text = markdown.render(replace(report, notices=(), story=story.Story()))
+    assert "Nothing was let through: no override, no skipped verification, no reduced independence." in text

@@ -1,0 +1,329 @@
+"""The page: what it says of a run, what it never shows, and that it can be read by everybody."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image, PngImagePlugin
+
+from omo.context import Context
+from omo.errors import BadInput, Refused
+from omo.report import exhibits, page, spans, whole
+from omo.report.exhibits import Budget, Picture
+from omo.report.whole import Report
+from omo.state import ledger, paths
+from omo.ultragoal import summary
+from tests.report import hostile, sample
+from tests.report.sample import Sample
+from tests.ultragoal.workshop import ONE, Workshop, make
+
+pytestmark = pytest.mark.xdist_group("report")
+
+CSS = (page.HERE / "page.css").read_text(encoding="utf-8")
+TONES = ("good", "warn", "bad", "info", "plain")
+
+
+def context_of(shop: Workshop) -> Context:
+    return Context({}, str(shop.root), shop.now + 60)
+
+
+def told(report: Report) -> str:
+    """The text of the page, without its tags."""
+    return html.unescape(re.sub(r"<[^>]+>", " ", page.render(report)))
+
+
+def test_everything_that_was_let_through_is_in_plain_sight(report: Report) -> None:
+    assert [(one.what, one.where) for one in report.notices if one.what != "changed since"] == [
+        ("not reviewed", report.parts[0].view.run),
+        ("exempted replay", "G004"),
+        ("reduced independence", "G004"),
+        ("claim let stand", "G1"),
+        ("stale receipt", "tests"),
+    ]
+    text = told(report)
+    for one in report.notices:
+        assert one.text in text
+
+
+def test_the_verdict_is_the_first_thing_and_says_not_proven(report: Report) -> None:
+    text = page.render(report)
+    assert report.verdict.word == "NOT proven"
+    assert text.index("NOT proven") < text.index("In plain sight") < text.index("Timeline")
+    assert "<title>Not proven: session abc123</title>" in text
+    assert "Proven" not in told(report).replace("NOT proven", "")
+
+
+def test_goals_are_shown_with_their_receipts_and_evidence(report: Report) -> None:
+    text = told(report)
+    for words in (
+        "G001 Show the import page",
+        "receipt fresh",
+        "wording digest",
+        "A page lists every file that was imported",
+        "artifacts/G001/page.png",
+        "1. goto  url http://localhost/, timestamp 1",  # the transcript
+        "session.txt row 3: the list of records as it is shown on screen",  # the capture, without its escapes
+        "12 passed in 0.41s",
+        "The last word of omo:architect",
+        "requires_network",
+        "commit ",
+        "↓ regressed",
+        "21 min 05 s",
+    ):
+        assert re.sub(r"\s+", " ", words) in re.sub(r"\s+", " ", text), words
+    assert "\x1b" not in text
+    assert page.render(report).count('src="data:image/') == 2
+
+
+def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    shop.create(ONE)
+    shop.finish()
+    summary.tell(shop.run())
+    sample.gate_runs(shop, "pass")  # pinned for something else: it holds nobody, and decides nothing
+    found = whole.gather(context_of(shop), shop.session)
+    assert found.verdict.text == "Proven with 1 exception: the one goal is closed by fresh receipts."
+    assert [one.what for one in found.notices] == ["reduced independence"]
+    for gate in (shop.directory / "gates").iterdir():
+        gate.write_text(json.dumps({**json.loads(gate.read_text()), "iteration": {}}))
+    after = whole.gather(context_of(shop), shop.session)
+    assert after.verdict.word == "NOT proven any more"
+    assert not after.verdict.is_proven
+    assert ("damaged", "G001") in [(one.what, one.where) for one in after.notices]
+    assert "the quality gate behind the receipt was edited, so nothing of it is shown" in told(after)
+
+
+def test_a_forged_ledger_is_said_before_anything_else(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    shop.create(ONE)
+    shop.finish()
+    lines = shop.ledger.read_text().splitlines()
+    shop.ledger.write_text("\n".join([lines[0].replace("Read the file", "Do nothing"), *lines[1:]]) + "\n")
+    found = whole.gather(context_of(shop), shop.session)
+    assert found.verdict.text.startswith("NOT proven: the ledger of ultragoal cannot be believed (line 2")
+    assert found.notices[0].what == "damaged ledger"
+
+
+def test_ledgers_that_no_run_owns_are_looked_at_too(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    shop.create(ONE)
+    shop.finish()
+    shop.note(kind="activated", rule="keyword")
+    for name in ("evidence/ledger.jsonl", f"sessions/{shop.session}/events.jsonl"):
+        path = Path(shop.state, name)
+        path.write_text(path.read_text().replace('"kind"', '"kinD"', 1))
+    found = whole.gather(context_of(shop), shop.session)
+    assert {one.where for one in found.notices if one.what == "damaged ledger"} == {"evidence", "session"}
+    assert found.verdict.level == "exceptions"
+
+
+@pytest.mark.parametrize("wrong", [7, None, [], {"a": 1}, "x", True])
+def test_values_of_other_types_are_shown_or_refused_and_never_break_the_page(tmp_path: Path, wrong: object) -> None:
+    """Anybody can append a row that follows the chain."""
+    shop = make(tmp_path / "project")
+    shop.create(ONE)
+    shop.finish()
+    hostile.rewrite(shop.ledger, lambda row: {**row, "completionVerification": _spoiled(row, wrong)})
+    desk = sample.rounds(tmp_path / "other")
+    hostile.rewrite(
+        desk.ledger(),
+        lambda row: {**row, **{key: wrong for key in ("results", "gates", "missing", "challenges") if key in row}},
+    )
+    for root, session, now in ((shop.root, shop.session, shop.now), (desk.root, desk.session, desk.now)):
+        text = page.render(whole.gather(Context({}, str(root), now + 60), session))
+        assert "NOT proven" in text
+
+
+def _spoiled(row: dict[str, Any], wrong: object) -> object:
+    receipt = row.get("completionVerification")
+    kept = ("goalId", "schemaVersion")
+    return {key: one if key in kept else wrong for key, one in receipt.items()} if isinstance(receipt, dict) else wrong
+
+
+def test_evidence_that_changed_or_is_gone_is_named_and_not_shown(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    made = sample.work(shop)
+    page_png, session = (shop.root / "artifacts" / "G001" / name for name in ("page.png", "session.txt"))
+    sample.page(page_png, "Another picture")
+    session.unlink()
+    found = whole.gather(made.context(), made.session)
+    broken = {one.text for one in found.notices if one.what == "evidence changed"}
+    assert broken == {
+        "artifacts/G001/page.png has changed since it was recorded",
+        "artifacts/G001/session.txt is gone",
+    }
+    assert page.render(found).count('src="data:image/') == 1
+
+
+@pytest.mark.parametrize("path", ["../outside.txt", "/etc/hostname", ".git/config", "link.txt", "pipe", "a\0b"])
+def test_only_files_of_the_project_are_read(tmp_path: Path, path: str) -> None:
+    root = tmp_path / "project"
+    (root / ".git").mkdir(parents=True)
+    (root / ".git" / "config").write_text("secret")
+    (tmp_path / "outside.txt").write_text("secret")
+    (root / "link.txt").symlink_to(tmp_path / "outside.txt")
+    if path == "pipe":
+        import os
+
+        os.mkfifo(root / "pipe")
+    digest = hashlib.sha256(b"secret").hexdigest()
+    raw, why = exhibits.recorded_bytes(str(root), path, digest)
+    assert raw == b""
+    assert why
+
+
+def test_a_picture_is_encoded_anew_and_carries_nothing_along() -> None:
+    hidden = PngImagePlugin.PngInfo()
+    hidden.add_text("Comment", "<script>hidden</script>")
+    out = io.BytesIO()
+    Image.effect_noise((3000, 800), 60).save(out, "PNG", pnginfo=hidden)
+    found = exhibits.picture(out.getvalue() + b"<script>trailing</script>")
+    assert isinstance(found, Picture)
+    assert (found.width, found.height) == (1280, 341)
+    assert b"script" not in found.data
+    assert isinstance(exhibits.picture(b"GIF89a...."), str)
+    assert isinstance(exhibits.picture(b"<svg onload=alert(1)>"), str)
+
+
+def test_a_page_holds_so_many_pictures_and_so_much_text(tmp_path: Path) -> None:
+    budget = Budget(pictures=1, text=100)
+    for name in ("a.png", "b.png"):
+        sample.page(tmp_path / name, name)
+    shown = []
+    for name in ("a.png", "b.png"):
+        digest = hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+        shown.append(exhibits.file_exhibit(budget, str(tmp_path), name, name, digest, kind="screenshot"))
+    assert [one.picture is not None for one in shown] == [True, False]
+    assert shown[1].cut == "not shown: the page holds as many pictures as it may"
+    texts = [exhibits.text_exhibit(budget, "t", "", "x" * 500) for _ in range(2)]
+    assert [one.cut for one in texts] == ["100 of 500 characters shown", "not shown: the page is long enough"]
+
+
+def test_a_ledger_of_many_rows_gives_a_page_of_a_few(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    shop.create(ONE)
+    shop.note(kind="activated", rule="keyword")
+    path = Path(paths.events_file(shop.state, shop.session))
+    head = ledger.head_of(str(path))
+    events = [{"kind": "blocked", "rule": "block", "reason": f"block {at}"} for at in range(20_000)]
+    ledger.append(str(path), events, actor="hook", now=shop.now, mark={"seq": head.seq, "digest": head.digest})
+    found = whole.gather(context_of(shop), shop.session)
+    text = page.render(found)
+    assert found.story.total > 20_000
+    assert len(text) < 400_000
+    assert "block 19999" in text
+    assert "blocked 19" in told(found)  # how many are only counted
+
+
+def test_the_policy_allows_exactly_this_style_and_pictures_inside(report: Report) -> None:
+    text = page.render(report)
+    style = text.split("<style>")[1].split("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    assert f'content="{policy}"' in html.unescape(text)
+    assert text.startswith(page.MARKER)
+
+
+def test_no_template_lets_anything_through_unescaped() -> None:
+    for path in page.HERE.glob("*.j2"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\|\s*safe|autoescape|Markup|href=\"\{\{|src=\"\{\{(?! one\.picture\.uri)", text), path
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+PALETTES = [dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block in CSS.split(":root {")[1:]]
+
+
+@pytest.mark.parametrize("palette", PALETTES, ids=["light", "dark", "print"])
+def test_text_can_be_read_on_what_it_stands_on(palette: dict[str, str]) -> None:
+    """AA: 4.5 to 1."""
+    colours = {**PALETTES[0], **palette}
+    pairs = [(tone, f"{tone}-back") for tone in TONES]
+    pairs += [(text, back) for text in ("text", "soft", "link", "warn") for back in ("page", "card", "code-back")]
+    pairs += [
+        ("text", "warn-back"),
+        ("link", "good-back"),
+        ("link", "warn-back"),
+        ("link", "bad-back"),
+        ("page", "bad"),
+    ]
+    low = {(one, other): round(contrast(colours[one], colours[other]), 2) for one, other in pairs}
+    assert {pair: value for pair, value in low.items() if value < 4.5} == {}
+
+
+def test_a_run_can_be_reported_alone_also_an_archived_one(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    first = shop.create(ONE)
+    shop.finish()
+    second = shop.create("@goal: Another\nDo another thing.", force=True)
+    now = whole.gather(context_of(shop), shop.session)
+    assert now.parts[0].view.run == second.run
+    assert now.others == (("ultragoal", first.run),)
+    alone = whole.gather(context_of(shop), "", first.run)
+    assert (alone.session, alone.parts[0].view.run, alone.verdict.is_proven) == (shop.session, first.run, True)
+    assert {one.run for one in alone.story.events} <= {"", first.run}
+    with pytest.raises(BadInput, match="no such run"):
+        whole.gather(context_of(shop), shop.session, "r000")
+
+
+def test_the_runs_of_every_workflow_are_found_by_name(worked: Sample, report: Report) -> None:
+    for part in report.parts:
+        if part.view.kind in ("ultraplan", "ralph", "ultragoal"):
+            alone = whole.gather(worked.context(), "", part.view.run)
+            assert [one.view.items for one in alone.parts] == [part.view.items]
+
+
+def test_a_session_with_nothing_is_refused(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    with pytest.raises(Refused, match="session nobody has nothing to report"):
+        whole.gather(context_of(shop), "nobody")
+
+
+@pytest.mark.parametrize(
+    ("began", "ended", "text"),
+    [
+        ("2026-02-22T17:00:00.000Z", "2026-02-22T17:00:09.400Z", "9 s"),
+        ("2026-02-22T17:00:00.000Z", "2026-02-22T17:21:05.000Z", "21 min 05 s"),
+        ("2026-02-22T17:00:00.000Z", "2026-02-22T19:02:00.000Z", "2 h 02 min"),
+        ("2026-02-22T17:00:00.000Z", "2026-02-25T19:02:00.000Z", "3 d 02 h"),
+        ("2026-02-22T17:00:00.000Z", "2026-02-22T16:00:00.000Z", "0 s"),
+        ("", "2026-02-22T16:00:00.000Z", ""),
+        ("<b>", "2026-02-22T16:00:00.000Z", ""),
+    ],
+)
+def test_durations_are_in_the_two_largest_units(began: str, ended: str, text: str) -> None:
+    assert spans.between(began, ended) == text
+
+
+def test_data_is_what_the_page_shows(report: Report) -> None:
+    data = json.loads(json.dumps(report.data))
+    assert data["verdict"]["proven"] is False
+    assert [one["kind"] for one in data["works"]] == ["ultraplan", "ultragoal", "ralph", "verify", "ulw"]
+    assert data["works"][1]["items"][0]["exhibits"][5]["picture"] == "960x540"
+    assert len(data["notices"]) == len(report.notices)
+
+
+def test_many_items_are_cut_and_counted(report: Report) -> None:
+    part = report.parts[0]
+    many = replace(part.view, items=tuple(replace(part.view.items[0], id=str(at)) for at in range(250)))
+    wide = replace(report, parts=(whole.Part(many, part.proof),))
+    assert "and 50 more, not shown" in told(wide)

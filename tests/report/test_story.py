@@ -1,0 +1,177 @@
+"""The timeline: every kind of row has its sentence, all ledgers are in one order, and nothing floods the page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from omo.report import story, story_lines
+from omo.report.story import Source
+from omo.report.whole import Report
+
+pytestmark = pytest.mark.xdist_group("report")
+
+SRC = Path(__file__).resolve().parents[2] / "src" / "omo"
+KIND = re.compile(r'"kind": "([\w-]+)"')
+# Rows of journals that tell nothing of a run, and objects that are no rows.
+NOT_TOLD = {"command-pinned", "missing-criteria", "review_blocker"}
+PLACES = ("ultrawork", "ultragoal", "ultraplan", "ralph", "verify", "state", "cli")
+
+
+def row(kind: str, at: int = 0, **fields: Any) -> dict[str, Any]:
+    return {"kind": kind, "ts": f"2026-02-22T17:{at // 60:02}:{at % 60:02}.000Z", "actor": "hook", **fields}
+
+
+def told(ledger: str, *rows: dict[str, Any]) -> list[str]:
+    return [one.what for one in story.tell([Source(ledger, rows)]).events]
+
+
+def test_every_kind_of_row_that_is_written_has_a_sentence() -> None:
+    texts = [path.read_text(encoding="utf-8") for place in PLACES for path in (SRC / place).rglob("*.py")]
+    written = {kind for text in texts for kind in KIND.findall(text)}
+    known = {kind for lines in story_lines.LINES.values() for kind in lines} | set(story_lines.ANYWHERE)
+    quiet = {kind for kinds in story_lines.QUIET.values() for kind in kinds}
+    assert written - known - quiet == NOT_TOLD
+
+
+def test_the_rows_of_all_ledgers_are_in_one_order() -> None:
+    found = story.tell(
+        [
+            Source("session", [row("activated", 1, rule="keyword"), row("blocked", 30, rule="block", reason="2 open")]),
+            Source("ultragoal", [row("goal_started", 10, goalId="G001")], "g1"),
+            Source("ralph", [row("ended", 40, how="pass", verdict="pass")], "r1"),
+        ]
+    )
+    assert [(one.ledger, one.what, one.mark) for one in found.events] == [
+        ("session", "Ultrawork was turned on (keyword)", "active"),
+        ("ultragoal", "G001 was begun", "active"),
+        ("session", "Stop was sent back to work", "block"),
+        ("ralph", "The run ended: pass, verdict pass", "done"),
+    ]
+    assert found.events[2].detail == "2 open"
+    assert (found.began, found.ended) == ("2026-02-22T17:00:01.000Z", "2026-02-22T17:00:40.000Z")
+
+
+def test_a_kind_nobody_knows_is_shown_as_it_is() -> None:
+    (event,) = story.tell([Source("session", [row("<b>new</b>", extra={"a": [1]})])]).events
+    assert (event.what, event.detail, event.mark) == ("<b>new</b>", '{"extra": {"a": [1]}}', "")
+
+
+def test_a_row_without_a_readable_time_stays_where_it_was() -> None:
+    rows = [row("goal_started", 5, goalId="G001"), {"kind": "goal_started", "ts": "soon", "goalId": "G002"}]
+    between = Source("session", [row("resumed", 6)])
+    found = story.tell([Source("ultragoal", rows), between])
+    assert [one.what for one in found.events] == ["G001 was begun", "G002 was begun", "It goes on"]
+    assert found.events[1].at == "soon"
+
+
+def test_a_judgement_names_what_broke_again_and_who_did_not_judge() -> None:
+    states = {
+        "C1": {"status": "REGRESSED", "regressed_at_iteration": 2, "last_pass_iteration": 1},
+        "C2": {"status": "PASS"},
+    }
+    judged = row(
+        "judged",
+        iteration=2,
+        verdict="fail",
+        decision="replan",
+        results={"C1": {"result": "fail"}, "C2": {"result": "pass"}},
+        states=states,
+        independence="reduced",
+    )
+    found = story.tell([Source("ralph", [judged])]).events
+    assert [(one.what, one.mark) for one in found] == [
+        ("Round 2 was judged: fail, decision replan", "failed"),
+        ("C1 regressed: it passed in round 1", "regression"),
+        ("Round 2 was judged with reduced independence", "stale"),
+    ]
+    assert found[0].detail == "C1 fail, C2 pass"
+
+
+@pytest.mark.parametrize(
+    ("ledger", "fields", "what", "mark"),
+    [
+        ("session", row("done", how="verification skipped: no tests", skipped=True), "Called done with", "stale"),
+        ("session", row("done", how="gates passed: tests", skipped=False), "Done: gates passed: tests", "done"),
+        ("session", row("blocked", evidence="no key"), "The agent is blocked from outside", "waiting"),
+        ("session", row("gate-ran", name="t", result="fail", exit=1, seconds=2), "Gate t: fail (exit 1", "failed"),
+        ("ultragoal", row("goal_checkpointed", goalId="G1", status="failed"), "G1 was set to failed", "failed"),
+        ("ultragoal", row("goal_checkpointed", goalId="G1", status="complete"), "G1 was called complete", "stale"),
+        ("ultraplan", row("preflight", bypassed="OMO_X", result="bypassed"), "What the plan needs was not", "stale"),
+        ("ultraplan", row("skipped", step=3, reason="not here"), "Step 3 was skipped", "stale"),
+        ("verify", row("claim", claim="x", verdict="contradicted", override="why"), "A claim was let stand", "stale"),
+        ("ralph", row("exec-circumvention", iteration=1, missing=["PLAN"]), "A verdict on round 1 was asked", "stale"),
+        ("ultragoal", row("repaired", kept="x"), "A damaged ledger was set aside", "stale"),
+    ],
+)  # fmt: skip
+def test_what_is_less_than_proven_is_marked(ledger: str, fields: dict[str, Any], what: str, mark: str) -> None:
+    (event,) = story.tell([Source(ledger, [fields])]).events
+    assert event.what.startswith(what), event.what
+    assert event.mark == mark
+
+
+def test_the_newest_events_are_told_and_the_rest_counted() -> None:
+    rows = [row("blocked", at, rule="block", reason=f"block {at}") for at in range(2990)]
+    rows.append(row("done", 2999, how="gates passed", skipped=False))
+    found = story.tell([Source("session", rows)], most=100)
+    assert (len(found.events), found.total, found.earlier) == (100, 2991, {"blocked": 2891})
+    assert found.events[-1].what == "Done: gates passed"
+    assert found.events[0].detail == "block 2891"
+
+
+def test_where_there_is_too_much_routine_gives_way() -> None:
+    rows = [row("activated", 0, rule="keyword"), row("gate-recorded", 1, name="tests", evidence="old")]
+    rows += [row("blocked", at, rule="block", reason=f"block {at}") for at in range(2, 2990)]
+    found = story.tell([Source("session", rows)], most=100)
+    assert [one.kind for one in found.events[:3]] == ["activated", "gate-recorded", "blocked"]
+    assert (len(found.events), found.earlier) == (52, {"blocked": 2938})
+
+
+def test_what_only_repeats_another_ledger_is_left_out() -> None:
+    found = story.tell([Source("session", [row("ultragoal", state="active"), row("resumed", 1)])])
+    assert ([one.kind for one in found.events], found.quiet) == (["resumed"], 1)
+
+
+KINDS = [(ledger, kind) for ledger, lines in story_lines.LINES.items() for kind in lines]
+FIELDS = [
+    "goalId",
+    "status",
+    "results",
+    "states",
+    "iteration",
+    "verdict",
+    "completionVerification",
+    "reason",
+    "missing",
+]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda one: st.lists(one) | st.dictionaries(st.text(), one),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS) | st.text(), VALUES))
+def test_whatever_a_row_holds_it_is_told_in_bounded_lines(which: tuple[str, str], fields: dict[str, Any]) -> None:
+    ledger, kind = which
+    for event in story.tell([Source(ledger, [{**fields, "kind": kind}])]).events:
+        for text in (event.what, event.detail, event.at):
+            assert len(text) <= 1600
+            assert text.isprintable()
+
+
+def test_a_session_tells_of_all_its_workflows(report: Report) -> None:
+    assert {one.ledger for one in report.story.events} == {
+        *("session", "goal", "ultragoal", "ultraplan", "ralph", "verify")
+    }
+    moments = [one.moment for one in report.story.events]
+    assert moments == sorted(moments)
+    assert [one.what for one in report.story.events if one.mark == "regression"] == [
+        "C1 regressed: it passed in round 1"
+    ]
