@@ -84,6 +84,18 @@ def test_imports_go_one_way(path: Path) -> None:
         assert target == room or target in MAY_IMPORT[room], f"{path} imports {name}"
 
 
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SRC)))
+def test_the_resolver_knows_nothing_of_its_views(path: Path) -> None:
+    """What Stop and every view share depends on no view, and the views not on each other."""
+    room = path.relative_to(SRC).parts[:-1]
+    if room[:1] != ("report",):
+        return
+    drawn = {
+        name.split(".")[2] for name in imports(path) if name.startswith(("omo.report.screen", "omo.report.document"))
+    }
+    assert drawn <= set(room[1:2])
+
+
 def test_only_the_state_library_opens_state_for_writing() -> None:
     writing = re.compile(r"os\.replace\(|os\.O_WRONLY|open\([^)]*[\"'][wax]b?[\"']|write_text\(|write_bytes\(")
     # hook.log is the hooks' error log; the rest write files that are not state.
@@ -95,7 +107,7 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
         "cli/ultragoal_gate.py",
         "evidence/changes.py",
         "evidence/tree.py",
-        "report/target.py",
+        "report/document/target.py",
         "doctor/state.py",
         "doctor/statusline.py",
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.report import markdown, page
+from omo.report.document import markdown, page
 from omo.state import runtime
 from tests.cli.conftest import SESSION, Shell
 

@@ -49,7 +49,7 @@ ELSEWHERE = [
     ),
     Elsewhere(r"claude plugin install omo@omo", "tests/e2e/test_install.py", 'plugin("install", "omo@omo")'),
     Elsewhere(r"claude plugin validate --strict", ".ci/validate.py", '"validate", "--strict"'),
-    Elsewhere(r"(?:OMO_CLAUDE=\S+ )?\./tests/run(?: .+)?", ".ci/run", "./tests/run "),
+    Elsewhere(r"(?:OMO_\w+=\S+ )?\./tests/run(?: .+)?", ".ci/run", "./tests/run "),
     Elsewhere(r'(?:python=\$\(.*\) && )?"\$python" -m ruff check \.', ".ci/run", '"$python" -m ruff check .\n'),
     Elsewhere(r'"\$python" -m ruff format \.', ".ci/run", '"$python" -m ruff format --check .\n'),
     Elsewhere(r'"\$python" -m mypy', ".ci/run", '"$python" -m mypy\n'),

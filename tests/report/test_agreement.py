@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from omo.cli.main import main
 from omo.clock import stamp
-from omo.report import session, statusline
+from omo.report import session
+from omo.report.screen import statusline
 from omo.state import ledger, paths, runtime, store
 from omo.ultrawork import hook, on_stop
 
@@ -132,6 +133,7 @@ def test_every_view_says_what_the_stop_hook_then_does(row: Row, ahead: Row | Non
         assert Path(paths.runtime_file(paths.state_dir(root, {}))).read_bytes() == before, "a view wrote"
         answer = sent(root, environ, "stop", hook_event_name="Stop")
         done = "block" if '"decision"' in answer else "allow"
+        assert not os.path.exists(paths.log_file(paths.state_dir(root, {}))), "a hook failed, and let go for that alone"
 
         event(told["rule"])
         assert (seen["nextStop"]["decision"], seen["nextStop"]["rule"]) == (told["decision"], told["rule"])

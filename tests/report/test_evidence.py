@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from omo.context import Context
-from omo.report import whole
-from omo.report.whole import Report
+from omo.report.document import whole
+from omo.report.document.whole import Report
 from omo.state.journal import Journal
 from omo.ultraplan import critique
 from omo.verify import session_summary

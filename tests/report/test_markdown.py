@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from omo.report import markdown, story
-from omo.report.story import Event
-from omo.report.whole import Part, Report
+from omo.report.document import markdown, story
+from omo.report.document.story import Event
+from omo.report.document.whole import Part, Report
 
 pytestmark = pytest.mark.xdist_group("report")
 

@@ -17,9 +17,9 @@ from PIL import Image, PngImagePlugin
 
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.report import exhibits, page, spans, whole
-from omo.report.exhibits import Budget, Picture
-from omo.report.whole import Report
+from omo.report.document import exhibits, page, spans, whole
+from omo.report.document.exhibits import Budget, Picture
+from omo.report.document.whole import Report
 from omo.state import ledger, paths
 from omo.ultragoal import summary
 from tests.report import hostile, sample

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from omo.cli.main import build_parser
-from omo.report import project, words
+from omo.report import project
 from omo.report.project import ProjectView, SessionView
+from omo.report.screen import words
 from omo.report.work import Item, WorkView
 from omo.state import runtime
 from tests.report.states import ELSEWHERE, FOURTH, HERE, SCENES, THIRD, Scene, scene, view

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omo.report import story, story_lines
-from omo.report.story import Source
-from omo.report.whole import Report
+from omo.report.document import story, story_lines
+from omo.report.document.story import Source
+from omo.report.document.whole import Report
 
 pytestmark = pytest.mark.xdist_group("report")
 

@@ -63,10 +63,10 @@ def screen(environ: Mapping[str, str]) -> Screen | None:
 
 def draw(view: ProjectView, on: Screen | None, *, everything: bool) -> str:
     if on is None:
-        from omo.report import plain
+        from omo.report.screen import plain
 
         return plain.render(view, everything=everything)
-    from omo.report import terminal
+    from omo.report.screen import terminal
 
     return terminal.render(view, on.width, everything=everything, color=on.color, ascii_only=on.ascii_only)
 

@@ -15,8 +15,9 @@ from omo.cli.result import Result
 from omo.cli.status import Screen
 from omo.context import Context
 from omo.errors import BadInput
-from omo.report import project, watch
+from omo.report import project
 from omo.report.project import ProjectView
+from omo.report.screen import watch
 
 
 def run(arguments: argparse.Namespace, context: Context, name: str) -> Result:
@@ -64,7 +65,7 @@ def _draw(arguments: argparse.Namespace, context: Context, on: Screen, views: It
     from rich.live import Live
     from rich.text import Text
 
-    from omo.report import terminal
+    from omo.report.screen import terminal
 
     console = Console(highlight=False, markup=False, emoji=False, no_color=not on.color, legacy_windows=False)
     last: tuple[Screen, list[Text]] = (on, [])

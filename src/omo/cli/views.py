@@ -5,7 +5,8 @@ from __future__ import annotations
 from omo import host
 from omo.cli.result import Result
 from omo.context import Context
-from omo.report import project, session, words
+from omo.report import project, session
+from omo.report.screen import words
 from omo.shown import clip
 from omo.ultrawork import stop
 

@@ -153,20 +153,33 @@ def release(rule: str, before: Json, after: Json, limits: Json) -> str:
 
 
 def _let_go(rule: str, before: Json, limits: Json) -> list[str]:
-    causes = {
-        "cap": f"capped: {counted(limits['max_stop_blocks'], 'block')} without verified progress",
-        "cooldown": f"cooled down: the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back",
-        "ceiling": f"at its ceiling: {_ceiling(before, limits)} in one run",
-        "invalid-state": "its state is unusable: somebody edited the counters into nonsense",
-    }
+    if rule not in CAUSES:
+        return []
     held = _listed(work_in(before, "active")) or ULTRAWORK
-    return [f"{held} let go, {causes[rule]}. {NOT_PROVEN}"] if rule in causes else []
+    return [f"{held} let go, {CAUSES[rule](before, limits)}. {NOT_PROVEN}"]
 
 
-def _ceiling(before: Json, limits: Json) -> str:
+def _capped(before: Json, limits: Json) -> str:
+    return f"capped: {counted(limits['max_stop_blocks'], 'block')} without verified progress"
+
+
+def _cooled_down(before: Json, limits: Json) -> str:
+    return f"cooled down: the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
+
+
+def _at_its_ceiling(before: Json, limits: Json) -> str:
     most = limits["max_total_blocks"]
     given = part(before, "ulw").get("totalBlocks", 0)
-    return counted(most, "block") if given >= most else f"{limits['max_hours']:g} hours"
+    reached = counted(most, "block") if given >= most else f"{limits['max_hours']:g} hours"
+    return f"at its ceiling: {reached} in one run"
+
+
+def _unusable(before: Json, limits: Json) -> str:
+    """Nothing of such a row can be compared or counted."""
+    return "its state is unusable: somebody edited the counters into nonsense"
+
+
+CAUSES = {"cap": _capped, "cooldown": _cooled_down, "ceiling": _at_its_ceiling, "invalid-state": _unusable}
 
 
 def _ends(row: Json) -> list[str]:

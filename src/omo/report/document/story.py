@@ -10,7 +10,7 @@ from typing import Any
 
 from omo.clock import seconds, stamp
 from omo.errors import OmoError
-from omo.report import story_lines
+from omo.report.document import story_lines
 from omo.report.kept_plans import kept_plans
 from omo.shown import clip
 from omo.state import ledger, paths

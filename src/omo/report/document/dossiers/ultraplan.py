@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from omo.errors import Refused
-from omo.report.evidence import Dossier, Proof, Room, Table, facts, listed, table
-from omo.report.exhibits import Exhibit, text_exhibit
+from omo.report.document.evidence import Dossier, Proof, Room, Table, facts, listed, table
+from omo.report.document.exhibits import Exhibit, text_exhibit
 from omo.report.work import WorkView
 from omo.shown import clip
 from omo.ultraplan import critique

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from omo.report import spans
-from omo.report.evidence import Dossier
-from omo.report.verdict import plural
-from omo.report.whole import Part, Report
+from omo.report.document import spans
+from omo.report.document.evidence import Dossier
+from omo.report.document.verdict import plural
+from omo.report.document.whole import Part, Report
 from omo.report.work import Item
 from omo.shown import clip, counted
 

@@ -9,7 +9,7 @@ from omo.clock import seconds
 from omo.shown import clip
 
 if TYPE_CHECKING:
-    from omo.report.whole import Report
+    from omo.report.document.whole import Report
 
 MOST_BARS = 100
 STEPS = 20  # widths a bar can have

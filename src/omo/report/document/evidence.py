@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from omo.errors import OmoError
-from omo.report.exhibits import Budget, Exhibit
+from omo.report.document.exhibits import Budget, Exhibit
 from omo.report.work import Place, WorkView
 from omo.shown import clip
 
@@ -123,7 +123,7 @@ class Room:
 def lay_out(room: Room, view: WorkView) -> Proof:
     """Work that nobody can read has no proof to show; why is told with the work itself."""
     try:
-        found: Proof = importlib.import_module(f"omo.report.dossiers.{view.kind}").lay_out(room, view)
+        found: Proof = importlib.import_module(f"omo.report.document.dossiers.{view.kind}").lay_out(room, view)
     except (OmoError, LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
         why = error.message if isinstance(error, OmoError) else f"{type(error).__name__}: {error}"
         return Proof(whole=Dossier(notices=(Notice("unreadable", clip(f"its evidence cannot be read: {why}", 300)),)))

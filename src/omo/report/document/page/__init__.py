@@ -14,10 +14,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
 from markupsafe import Markup
 
 from omo import __version__
-from omo.report import spans
-from omo.report.story import Event
-from omo.report.verdict import plural
-from omo.report.whole import MOST_ITEMS, Part, Report
+from omo.report.document import spans
+from omo.report.document.story import Event
+from omo.report.document.verdict import plural
+from omo.report.document.whole import MOST_ITEMS, Part, Report
 from omo.shown import block, clip
 
 HERE = Path(__file__).resolve().parent

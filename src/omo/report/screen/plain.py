@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from omo.report import words
 from omo.report.project import ProjectView, SessionView
+from omo.report.screen import words
 from omo.report.work import Item, WorkView
 from omo.shown import clip
 

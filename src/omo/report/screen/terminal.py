@@ -13,9 +13,9 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from omo.report import words
 from omo.report.project import ProjectView, SessionView
-from omo.report.shell_lines import continued
+from omo.report.screen import words
+from omo.report.screen.shell_lines import continued
 from omo.report.work import Item, WorkView
 from omo.shown import clip
 

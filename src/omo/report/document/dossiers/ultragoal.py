@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from omo.errors import Unreadable
-from omo.report import spans
-from omo.report.evidence import Dossier, Notice, Proof, Room, facts, joined, listed, table
-from omo.report.exhibits import Exhibit, file_exhibit, name_in, replay_text, text_exhibit
+from omo.report.document import spans
+from omo.report.document.evidence import Dossier, Notice, Proof, Room, facts, joined, listed, table
+from omo.report.document.exhibits import Exhibit, file_exhibit, name_in, replay_text, text_exhibit
 from omo.report.work import WorkView
 from omo.report.works.ultragoal import run_at
 from omo.shown import clip

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from omo.report.evidence import Cell, Dossier, Notice, Proof, Room, Table, facts, listed, table
-from omo.report.exhibits import Exhibit, file_exhibit, text_exhibit
+from omo.report.document.evidence import Cell, Dossier, Notice, Proof, Room, Table, facts, listed, table
+from omo.report.document.exhibits import Exhibit, file_exhibit, text_exhibit
 from omo.report.work import WorkView
 from omo.shown import clip
 from omo.verify import claims, goals

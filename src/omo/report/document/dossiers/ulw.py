@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from omo.report.evidence import Dossier, Notice, Proof, Room, facts
-from omo.report.exhibits import Exhibit, text_exhibit
+from omo.report.document.evidence import Dossier, Notice, Proof, Room, facts
+from omo.report.document.exhibits import Exhibit, text_exhibit
 from omo.report.work import WorkView
 from omo.ultrawork import gates
 

@@ -10,15 +10,16 @@ from omo import __version__
 from omo.clock import seconds, stamp
 from omo.context import Context
 from omo.errors import Refused
-from omo.report import evidence, project, story, works
-from omo.report.choosing import Chosen, find_run, known_sessions
-from omo.report.evidence import Notice, Proof, Room
-from omo.report.exhibits import Budget
-from omo.report.notices import notices
+from omo.report import project, works
+from omo.report.document import evidence, story
+from omo.report.document.choosing import Chosen, find_run, known_sessions
+from omo.report.document.evidence import Notice, Proof, Room
+from omo.report.document.exhibits import Budget
+from omo.report.document.notices import notices
+from omo.report.document.story import Source, Story
+from omo.report.document.verdict import Verdict, verdict
 from omo.report.project import SessionView
 from omo.report.session import Work
-from omo.report.story import Source, Story
-from omo.report.verdict import Verdict, verdict
 from omo.report.work import Place, WorkView
 from omo.shown import clip
 from omo.state import runtime

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from omo.context import Context
 from omo.report import project
-from omo.report.evidence import Notice
+from omo.report.document.evidence import Notice
 from omo.report.project import SessionView
 from omo.report.work import WorkView
 from omo.shown import clip
@@ -16,7 +16,7 @@ from omo.state.journal import Journal
 from omo.ultrawork import session as sessions
 
 if TYPE_CHECKING:
-    from omo.report.whole import Part
+    from omo.report.document.whole import Part
 
 # How the resolver begins what was let through. What follows may be an agent's words, so only the beginning counts.
 KINDS = (

@@ -9,9 +9,9 @@ from omo.ralph.criteria import Criterion
 from omo.ralph.hearing import JUDGE
 from omo.ralph.run import RalphRun
 from omo.ralph.standing import Standing
-from omo.report import spans
-from omo.report.evidence import Cell, Dossier, Notice, Proof, Room, Table, facts, listed, table
-from omo.report.exhibits import Exhibit, text_exhibit
+from omo.report.document import spans
+from omo.report.document.evidence import Cell, Dossier, Notice, Proof, Room, Table, facts, listed, table
+from omo.report.document.exhibits import Exhibit, text_exhibit
 from omo.report.work import WorkView
 from omo.shown import clip
 from omo.state.runtime import part

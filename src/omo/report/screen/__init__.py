@@ -1,0 +1,1 @@
+"""How things stand, on a screen: a line below the prompt, a terminal, a pipe."""
