@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from omo import settings
-from omo.errors import BadInput
+from omo.errors import BadInput, Unreadable
+from omo.shown import clip
 from omo.state import paths, runtime
+
+MOST_NAMED = 10
+LONGEST_NAME = 64
+# What the host sets in every shell it starts: an agent that unsets one of them has the others.
+OF_A_SESSION = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION")
+
+
+@dataclass(frozen=True)
+class Meant:
+    """The session that is looked at. `why` says how it was found where nobody named it in full."""
+
+    name: str
+    why: str = ""
+
+    @property
+    def notes(self) -> list[str]:
+        return [f"session {clip(self.name, LONGEST_NAME)}, {self.why}"] if self.why else []
 
 
 @dataclass(frozen=True)
@@ -30,6 +49,11 @@ class Context:
     def is_agent(self) -> bool:
         """Inside Claude Code's own shell it is the agent who types."""
         return bool(self.environ.get("CLAUDECODE"))
+
+    @property
+    def is_in_session(self) -> bool:
+        """Whether anything says that the host started this shell: for what only a terminal of the user's may do."""
+        return any(self.environ.get(name) for name in OF_A_SESSION)
 
     @property
     def actor(self) -> str:
@@ -54,15 +78,83 @@ class Context:
         return self.environ.get("OMO_SESSION_ID") or self.environ.get("CLAUDE_CODE_SESSION_ID")
 
     def session(self, named: str | None) -> str:
-        """`--session`, else the variables of the host, else the only live session of the project."""
-        known = named or self.named_session
-        if known:
-            return known
+        """For what changes something: `--session` in full, else the host's variables, else the only live session.
+
+        A new id is the start of a new session, but one that is the beginning of a known id was cut off.
+        """
+        if named:
+            self._refuse_cut_off(named)
+            return named
+        if self.named_session:
+            return self.named_session
         live = self.live_sessions()
         if len(live) == 1:
             return live[0]
-        names = ", ".join(live) or "none is live here"
+        names = _listed(live) or "none is live here"
         raise BadInput("which session is meant is not clear", fix=f"name it with --session ID ({names})")
+
+    def _refuse_cut_off(self, named: str) -> None:
+        try:
+            known = self.known_sessions()
+        except Unreadable:
+            return  # whoever needs the file says what is wrong with it
+        begun = [] if self._is_known(named, known) else [one for one in known if one.startswith(named)]
+        if begun:
+            fix = f"did you mean {_listed(begun)}? The whole id, please"
+            raise BadInput(f"--session {clip(named, LONGEST_NAME)} is the beginning of a session's id", fix=fix)
+
+    def looked_at(self, named: str | None) -> Meant:
+        """For what only looks: `--session`, whole or as much of it as is unique, else the host's variables, else the
+        only live session, else the newest. Raises where none is known."""
+        if named:
+            return self._looked_at_by_name(named)
+        if self.named_session:
+            return Meant(self.named_session)
+        if found := self._newest():
+            return found
+        raise BadInput("no session is known in this project", fix="type ulw in a prompt, or omo ulw start --session ID")
+
+    def _looked_at_by_name(self, named: str) -> Meant:
+        try:
+            known = self.known_sessions()
+        except Unreadable:
+            return Meant(named)
+        if self._is_known(named, known):
+            return Meant(named)
+        begun = [one for one in known if one.startswith(named)]
+        if len(begun) == 1:
+            return Meant(begun[0], f"which --session {clip(named, LONGEST_NAME)} begins")
+        what = "is the beginning of several sessions" if begun else "is no session of this project"
+        fix = f"name one: {_listed(begun or known) or 'none is known here'}"
+        raise BadInput(f"--session {clip(named, LONGEST_NAME)} {what}", fix=fix)
+
+    def _is_known(self, named: str, known: list[str]) -> bool:
+        return named in known or os.path.isdir(paths.session_dir(self.state, named))
+
+    def _newest(self) -> Meant | None:
+        """Of those that are live, else of all."""
+        if live := self.live_sessions():
+            why = "the only live one" if len(live) == 1 else f"the newest of {len(live)} live ones"
+            return Meant(self._last_used(live), f"{why}; --session ID names another")
+        if known := self.known_sessions():
+            return Meant(self._last_used(known), "the newest, none is live; --session ID names another")
+        return None
+
+    def _last_used(self, names: list[str]) -> str:
+        """By what their rows say; those whose row was forgotten are older, and their directories tell."""
+        rows = runtime.read(self.state)["sessions"]
+
+        def used(name: str) -> tuple[str, float]:
+            return str(runtime.part(rows, name).get("lastUsedAt") or ""), _changed(paths.session_dir(self.state, name))
+
+        return max(names, key=used)
+
+    def known_sessions(self) -> list[str]:
+        """Every session with a row, then those that only left a directory: its name stands for itself."""
+        rows = [str(name) for name in runtime.read(self.state)["sessions"]]
+        placed = {paths.file_name_of(name) for name in rows}
+        left = _directories(os.path.join(self.state, "sessions"))
+        return rows + [name for name in left if name not in placed and paths.file_name_of(name) == name]
 
     def live_sessions(self) -> list[str]:
         sessions: dict[str, Any] = runtime.read(self.state)["sessions"]
@@ -70,6 +162,25 @@ class Context:
 
     def row(self, session: str) -> dict[str, Any] | None:
         return runtime.session(self.state, session)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(clip(name, LONGEST_NAME) for name in names[:MOST_NAMED]) + more
+
+
+def _directories(parent: str) -> list[str]:
+    try:
+        return sorted(entry.name for entry in os.scandir(parent) if entry.is_dir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 def plugin_root() -> Path:

@@ -18,6 +18,7 @@ from omo.state.journal import Journal
 from tests.cli import shells
 from tests.cli.conftest import NOW, SESSION, Shell
 from tests.cli.shells import World
+from tests.report import states
 
 every_shell = pytest.mark.parametrize("shell_name", shells.SHELLS)
 
@@ -112,6 +113,8 @@ LINES = {
     "ralph phase ": {"PLAN", "IMPL", "VERIFY", "REFINE", "SHIP"},
     "ralph phase PLAN --ski": {"--skip"},
     "ulw blocked --evidence ": set(),
+    "explain goal ": set(),
+    "gate run no-such-": set(),
     "ulw blocked --evidence ulw --que": {"--question"},
     "completion ids plan-": {"plan-goals", "plan-runs"},
     "ledger show --of ul": {"ultragoal", "ultraplan"},
@@ -242,6 +245,30 @@ def test_goals_and_runs(shell: Shell) -> None:
     assert offered(shell, "goals") == ["g-1", "G001", "G002"]
     assert (offered(shell, "plan-runs"), offered(shell, "ralph-runs")) == (["p-1"], ["r-1"])
     assert {"session", "ultragoal", "plans/p-1", "ralph/r-1"} <= set(offered(shell, "ledgers"))
+
+
+def test_all_that_explain_goal_knows_is_offered(shell: Shell) -> None:
+    shell.agent("gate", "add", "tests", "--", "true")
+    shell.agent("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead it.")
+    assert offered(shell, "explained") == ["G001", "tests"]
+    ran = shell.user("completion", "ids", "explained")
+    assert (ran.out, ran.err) == ("G001\ntests\n", ""), "in the user's own terminal too"
+    assert offered(shell, "explained", "--session", SESSION[:3]) == ["G001", "tests"]
+
+
+@pytest.mark.parametrize(("name", "expected"), [("ralph-regression", "C1"), ("ultraplan-missing-step", "step-1")])
+def test_criteria_and_steps_are_offered_as_explain_goal_takes_them(name: str, expected: str) -> None:
+    scene = states.scene(name)
+    found = ids.offered("explained", scene.state, scene.here)
+    assert expected in found
+    for one in found:
+        assert scene.omo("explain", "goal", one), one
+
+
+def test_a_ledger_that_cannot_be_read_hides_no_other(shell: Shell) -> None:
+    shell.agent("gate", "add", "tests", "--", "true")
+    Path(paths.verify_dir(shell.state), "goals", "ledger.jsonl").mkdir(parents=True)
+    assert offered(shell, "explained") == ["tests"]
 
 
 @pytest.mark.parametrize("kind", sorted(ids.KINDS))

@@ -12,7 +12,7 @@ import pytest
 
 from omo.cli.doctor import fix_statusline
 from omo.cli.result import Result
-from omo.context import Context
+from omo.context import OF_A_SESSION, Context
 from omo.doctor import statusline
 from omo.doctor.finding import OK, WARN, Probe
 from omo.errors import Refused
@@ -118,8 +118,9 @@ def test_a_linked_settings_file_stays_a_link_with_the_rights_it_had(desk: Desk) 
     assert real.stat().st_mode & 0o777 == 0o640
 
 
-def test_an_agent_changes_no_settings(desk: Desk) -> None:
-    desk.environ["CLAUDECODE"] = "1"
+@pytest.mark.parametrize("variable", OF_A_SESSION)
+def test_an_agent_changes_no_settings_whichever_variable_it_forgot(desk: Desk, variable: str) -> None:
+    desk.environ[variable] = "1"
     with pytest.raises(Refused) as refused:
         desk.fix()
     assert "for the user" in refused.value.message

@@ -17,7 +17,7 @@ from omo.cli import ledger as command
 from omo.cli import ledger_lines
 from omo.cli.ledger_files import LedgerFile
 from omo.cli.ledger_lines import Wanted, as_lines
-from omo.cli.ledger_tail import ANEW, NO_ROW, UNCHAINED, Seen, Tail, batches
+from omo.cli.ledger_tail import ANEW, EMPTIED, GONE, NO_ROW, UNCHAINED, Seen, Tail, batches
 from omo.errors import BadInput, Unreadable
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
@@ -59,6 +59,86 @@ def test_the_sessions_rows_are_shown_one_a_line_in_utc(shell: Shell) -> None:
     (row,) = shell.agent("ledger", "show", "--json").json["rows"]
     assert {"seq", "ts", "kind", "actor", "prev", "after"} <= set(row)
     assert (row["ledger"], "problem" in row) == ("session", False)
+
+
+@pytest.mark.parametrize("cut", ["the last row", "a piece of the last row", "all"])
+def test_a_ledger_that_was_cut_is_shown_to_be(shell: Shell, cut: str) -> None:
+    shell.agent("ulw", "start")
+    shell.agent("ulw", "pause")
+    assert shell.agent("ledger", "show").code == 0
+    path = Path(paths.events_file(shell.state, SESSION))
+    rows = path.read_bytes().splitlines(keepends=True)
+    left = {"the last row": b"".join(rows[:-1]), "a piece of the last row": path.read_bytes()[:-9], "all": b""}
+    path.write_bytes(left[cut])
+    ran = shell.agent("ledger", "show", "--last", "1", "--kind", "activated")
+    problem = f"ends at row {len(left[cut].splitlines()) - (cut == 'a piece of the last row')}, but row {len(rows)}"
+    assert (ran.code, ran.out.splitlines()[-1].startswith(f"   ! session {problem}")) == (3, True)
+    told = shell.agent("ledger", "show", "--json").json
+    assert (told["ok"], told["rows"][-1]["problem"].startswith(problem)) == (False, True)
+
+
+def test_rows_are_shown_also_where_nobody_can_say_whether_they_are_all(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    Path(paths.runtime_file(shell.state)).write_text("{")
+    ran = shell.agent("ledger", "show")
+    assert (ran.code, len(ran.out.splitlines())) == (3, 2)
+    assert "runtime.local.json" in ran.out.splitlines()[1]
+
+
+def test_a_journal_that_was_cut_is_shown_to_be(shell: Shell) -> None:
+    path = note(shell, "evidence", "one", "two")
+    Path(path).write_bytes(Path(path).read_bytes().splitlines(keepends=True)[0])
+    ran = shell.agent("ledger", "show", "--of", "evidence")
+    assert (ran.code, "! evidence ends at row 1, but row 2 was written" in ran.out) == (3, True)
+
+
+def test_in_a_terminal_of_the_users_the_newest_session_is_shown_and_named(shell: Shell) -> None:
+    shell.user("ulw", "start", "--session", "older")
+    shell.user("ulw", "start", "--session", "newer-1")
+    shell.user("stop-continuation", "--session", "older")
+    shell.user("stop-continuation", "--session", "newer-1")
+    for argv in (["show"], ["verify"], ["show", "--all"]):
+        ran = shell.user("ledger", *argv)
+        assert (ran.code, "omo: session newer-1, the newest, none is live" in ran.err) == (0, True)
+    assert shell.user("ledger", "show", "--json").json["session"] == "newer-1"
+    ran = shell.user("ledger", "verify", "--session", "old")
+    assert (ran.code, "session older, which --session old begins" in ran.err) == (0, True)
+    assert "session of older" in ran.out
+
+
+@pytest.mark.parametrize("verb", ["show", "verify"])
+def test_a_session_nobody_knows_is_refused(shell: Shell, verb: str) -> None:
+    shell.agent("ulw", "start")
+    ran = shell.user("ledger", verb, "--session", "nonsense")
+    assert (ran.code, "is no session of this project" in ran.err, SESSION in ran.err) == (2, True, True)
+
+
+def test_what_the_project_shares_is_shown_and_checked_without_any_session(shell: Shell) -> None:
+    note(shell, "evidence", "added")
+    assert shell.user("ledger", "show", "--of", "evidence", "--json").json["rows"][0]["kind"] == "added"
+    assert [row["kind"] for row in shell.user("ledger", "show", "--all", "--json").json["rows"]] == ["added"]
+    assert shell.user("ledger", "verify").out.startswith("evidence")
+
+
+def test_a_repair_that_is_refused_leaves_nothing(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    ran = shell.user("ledger", "repair", "--session", "brandnew4")
+    assert (ran.code, "needs no repair" in ran.err) == (3, True)
+    assert os.listdir(Path(shell.state, "sessions")) == [SESSION]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("name", [f"sessions/{SESSION}/events.jsonl", "evidence/ledger.jsonl"])
+def test_a_pipe_in_the_place_of_a_ledger_holds_nobody(shell: Shell, name: str) -> None:
+    shell.agent("ulw", "start")
+    note(shell, "evidence", "added")
+    path = Path(shell.state, name)
+    path.unlink()
+    os.mkfifo(path)
+    ran = shell.agent("ledger", "verify")
+    assert (ran.code, f"{path} cannot be read: it is no file" in ran.out + ran.err) == (3, True)
+    assert shell.agent("ledger", "show", "--all").code == 3
+    shell.agent("status")
 
 
 def test_another_ledger_is_shown_by_the_name_that_verify_gives_it(shell: Shell) -> None:
@@ -254,8 +334,18 @@ def test_a_ledger_that_was_set_aside_goes_on_with_the_new_one(path: str) -> None
         ledger.set_aside(path, NOW)
 
     found = followed(path, repair, lambda: append(path, "repaired"), lambda: append(path, "c"))
-    assert [kinds_of(one) for one in found] == [["a", "b"], [], ["repaired"], ["c"]]
-    assert [seen.problem for one in found for seen in one] == ["", "", ANEW, ""]
+    assert [kinds_of(one) for one in found] == [["a", "b"], ["None"], ["repaired"], ["c"]]
+    assert [seen.problem for one in found for seen in one] == ["", "", GONE, ANEW, ""]
+
+
+def test_a_ledger_that_was_emptied_or_removed_is_told_once(path: str) -> None:
+    append(path, "a", "b")
+    found = followed(path, lambda: os.truncate(path, 0), lambda: None, lambda: append(path, "c"))
+    assert [kinds_of(one) for one in found] == [["a", "b"], ["None"], [], ["c"]]
+    assert [seen.problem for one in found for seen in one] == ["", "", EMPTIED, ANEW]
+    assert as_lines(found[1][0], named=False, width=0, columns=None) == [f"   ! {found[1][0].ledger} {EMPTIED}"]
+    found = followed(path, lambda: os.remove(path), lambda: None)
+    assert [[seen.problem for seen in one] for one in found] == [[""], [GONE], []]
 
 
 @pytest.mark.parametrize("size", ["shorter", "longer"])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from omo.replay import player, transcript
+from omo.replay import player, scratch, transcript
 from omo.state import runtime
 from omo.ultrawork import texts
 from tests.cli.conftest import SESSION as OURS
@@ -64,6 +65,49 @@ def test_a_run_from_its_first_word_to_its_end(shell: Shell) -> None:
     assert "by the transcript's word: check pass" in told["decisions"][10]["notes"][0]
     assert "gates passed: check" in told["decisions"][-1]["text"]
     assert (told["session"], told["unread"], told["failures"]) == (SESSION, {"count": 0, "first": []}, [])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\n\n", b"\x00\xff\xfe" * 99, b"root:x:0:0::/root:/bin/sh\n", b'{"seq": 1, "kind": "activated"}\n'],
+)
+def test_a_file_without_a_row_of_a_transcript_is_an_error(shell: Shell, content: bytes) -> None:
+    path = shell.project / "other"
+    path.write_bytes(content)
+    ran = shell.user("replay", str(path))
+    assert (ran.code, ran.out, "is no transcript" in ran.err) == (2, "", True)
+    assert ":x:0" not in ran.err, "what is in it is nobody's business"
+
+
+def test_what_a_killed_replay_left_is_swept_a_day_later(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place = tmp_path / "scratch"
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    for name, age in (("omo-replay-old", 2), ("omo-replay-new", 0.5), ("another-old", 2)):
+        (place / name / "deep").mkdir(parents=True)
+        os.utime(place / name, (shell.now - age * 86400,) * 2)
+    (tmp_path / "theirs").mkdir()
+    (place / "omo-replay-link").symlink_to(tmp_path / "theirs")
+    os.utime(place / "omo-replay-link", (1, 1), follow_symlinks=False)
+    replay(shell, Script().prompt("hello"))
+    assert sorted(os.listdir(place)) == ["another-old", "omo-replay-link", "omo-replay-new"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are needed")
+def test_a_replay_that_is_ended_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = signal.getsignal(signal.SIGTERM)
+
+    def ended() -> None:
+        with scratch.scratch(0.0) as directory:
+            assert os.listdir(tmp_path) == [os.path.basename(directory)]
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(SystemExit) as end:
+        ended()
+    assert (end.value.code, os.listdir(tmp_path)) == (143, [])
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_the_users_own_state_is_never_touched_and_nothing_is_left(
@@ -280,7 +324,8 @@ def test_files_that_are_no_transcript(shell: Shell) -> None:
     assert shell.user("replay", "nowhere.jsonl").code == 2
     assert shell.user("replay", str(shell.project)).code == 2
     shell.write("empty.jsonl", "")
-    assert shell.user("replay", str(shell.project / "empty.jsonl"), "--json").json["decisions"] == []
+    told = shell.user("replay", str(shell.project / "empty.jsonl"), "--json").json
+    assert (told["ok"], told["error"]["code"]) == (False, "bad-input")
 
 
 def test_lines_that_cannot_be_read_are_counted_and_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from omo.report.document import markdown, page
-from omo.state import runtime
+from omo.state import paths, runtime
 from tests.cli.conftest import SESSION, Shell
+from tests.report import forged
 
 PASSING = ("gate", "add", "tests", "--", "git", "--version")
+HELD = "Proven: the one gate is passing on the files as they are (tests: git --version, pinned by the user)."
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ def test_a_page_is_written_below_the_state_directory_and_named(done: Shell) -> N
     ran = done.agent("report")
     path = Path(ran.out.splitlines()[-1])
     assert ran.code == 0, ran.err
-    assert ran.out.splitlines()[0] == "Proven: the one gate is passing on the files as they are."
+    assert ran.out.splitlines()[0] == HELD
     assert path == Path(done.state, "reports", f"{SESSION}.html")
     assert path.read_text(encoding="utf-8").startswith(page.MARKER)
     assert done.agent("report").code == 0  # over the one that is there
@@ -71,13 +74,15 @@ def test_markdown_is_printed_and_data_too(done: Shell) -> None:
     assert not Path(done.state, "reports").exists()
 
 
-@pytest.mark.parametrize(("name", "option"), [("r.html", ()), ("r.HTM", ()), ("r.md", ("--md",))])
+@pytest.mark.parametrize(("name", "option"), [("report.html", ()), ("my-Report.HTM", ()), ("report.md", ("--md",))])
 def test_out_writes_exactly_there_and_again_over_a_report(done: Shell, name: str, option: tuple[str, ...]) -> None:
     for _ in range(2):
         ran = done.agent("report", *option, "--out", name)
         assert ran.code == 0, ran.err
         assert ran.out.splitlines()[-1] == str(done.project / name)
-    assert [one for one in os.listdir(done.project) if one.startswith(".r")] == []  # nothing is left aside
+    assert [
+        one for one in os.listdir(done.project) if one.startswith(".") and "eport" in one
+    ] == []  # nothing is left aside
 
 
 @pytest.mark.parametrize(
@@ -86,9 +91,9 @@ def test_out_writes_exactly_there_and_again_over_a_report(done: Shell, name: str
         ("value", (), "does not end in .html or .htm"),
         ("report.md", (), "does not end in .html or .htm"),
         ("report.html", ("--md",), "does not end in .md or .markdown"),
-        ("there.html", (), "is there already, and is no report of omo"),
-        ("link.html", (), "is a link"),
-        ("directory.html", (), "is not a regular file"),
+        ("there-report.html", (), "is there already, and is no report of omo"),
+        ("link-report.html", (), "is a link"),
+        ("directory-report.html", (), "is not a regular file"),
         ("no/such/report.html", (), "is not a directory"),
         (".git/report.html", (), "is inside .git"),
         (".sisyphus/report.html", (), "is inside .sisyphus"),
@@ -101,9 +106,9 @@ def test_out_writes_exactly_there_and_again_over_a_report(done: Shell, name: str
 def test_what_is_no_report_is_neither_planted_nor_overwritten(
     done: Shell, out: str, option: tuple[str, ...], said: str
 ) -> None:
-    done.write("there.html", "<p>mine</p>")
-    (done.project / "link.html").symlink_to(done.project / "value")
-    (done.project / "directory.html").mkdir()
+    done.write("there-report.html", "<p>mine</p>")
+    (done.project / "link-report.html").symlink_to(done.project / "value")
+    (done.project / "directory-report.html").mkdir()
     (done.project / ".claude").mkdir()
     (done.project / "way-to-git").symlink_to(done.project / ".git")
     before = sorted(str(path) for path in done.project.rglob("*"))
@@ -115,16 +120,92 @@ def test_what_is_no_report_is_neither_planted_nor_overwritten(
         assert said in ran.err
         assert "fix:" in ran.err
     assert sorted(str(path) for path in done.project.rglob("*")) == before
-    assert (done.project / "there.html").read_text() == "<p>mine</p>"
+    assert (done.project / "there-report.html").read_text() == "<p>mine</p>"
     assert (done.project / "value").read_text() == "new\n"
 
 
 def test_an_agent_writes_inside_the_project_only(done: Shell, tmp_path: Path) -> None:
     (done.project / "way-out").symlink_to(tmp_path)
-    for out in (str(tmp_path / "r.html"), "../r.html", "way-out/r.html"):
+    for out in (str(tmp_path / "report.html"), "../report.html", "way-out/report.html"):
         ran = done.agent("report", "--out", out)
         assert (ran.code, "is outside the project" in ran.err) == (3, True), ran.err
     assert done.user("report", "--session", SESSION, "--out", str(tmp_path / "r.html")).code == 0
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        *("CLAUDE.md", "AGENTS.md", "GEMINI.md", "README.md", ".report.md", "skills/report.md", "agents/report.md"),
+        *("Commands/report.md", ".cursor/rules/report.md", ".github/report.md", ".github/PULL_REQUEST_TEMPLATE.md"),
+        "docs/skills/x/report.md",
+    ],
+)
+def test_an_agent_plants_nothing_that_others_take_for_orders(done: Shell, out: str) -> None:
+    (done.project / out).parent.mkdir(parents=True, exist_ok=True)
+    ran = done.agent("report", "--md", "--out", out)
+    assert (ran.code, (done.project / out).exists()) == (3, False)
+    assert "is not named as a report" in ran.err or "which an agent does not write a report into" in ran.err
+    assert done.user("report", "--session", SESSION, "--md", "--out", out).code == 0
+
+
+def test_a_report_among_the_files_of_the_project_says_what_that_does(done: Shell, tmp_path: Path) -> None:
+    said = "the report is now one of the project's files"
+    done.write(".git/info/exclude", "*-report.html\n")
+    assert said in done.agent("report", "--out", "report.html").err
+    assert "NOT proven any more" in done.agent("report").out
+    (done.project / "report.html").unlink()
+    assert said not in done.agent("report", "--out", "my-report.html").err
+    assert said not in done.user("report", "--session", SESSION, "--out", str(tmp_path / "report.html")).err
+    assert done.agent("report").out.startswith("Proven: ")
+
+
+def test_a_gate_of_the_agents_own_is_an_exception_in_plain_sight(shell: Shell) -> None:
+    shell.user("ulw", "start", "--session", SESSION)
+    assert shell.agent("gate", "add", "tests", "--", "test", "a b", "=", "a b").code == 0
+    shell.write("value", "new\n")
+    assert shell.agent("gate", "run").code == 0
+    assert shell.agent("ulw", "done").code == 0
+    told = shell.agent("report", "--json").json
+    command = "test 'a b' = 'a b'"
+    assert told["verdict"]["text"] == (
+        "Proven with 1 exception: the one gate is passing on the files as they are "
+        f"(tests: {command}, pinned by the agent)."
+    )
+    assert [one["text"] for one in told["notices"]] == [f"every gate was pinned by the agent (tests: {command})"]
+    assert f"| ✅ | tests {command}, pinned by the agent | pass | fresh | – |" in shell.agent("report", "--md").out
+    page_text = Path(shell.agent("report").out.splitlines()[-1]).read_text(encoding="utf-8")
+    assert "<li>test &#39;a b&#39; = &#39;a b&#39;</li>" in page_text
+
+
+def test_the_verdict_rests_on_no_cache_and_leaves_none(done: Shell) -> None:
+    """The cache is a file that an agent can write: here one that says of another file what was true of the first."""
+    cache = forged.change_unseen(done.project, done.state, "value", "bad\n")
+    assert done.agent("report").out.startswith("NOT proven any more: ")
+    cache.unlink()
+    assert done.agent("report", "--md").code == 0
+    assert not cache.exists()
+
+
+def test_a_gate_that_fails_beside_the_work_is_named(shell: Shell) -> None:
+    goal = {"id": "G1", "title": "New", "verification": {"checks": [{"id": "new", "type": "path", "path": "made"}]}}
+    shell.write("goal.json", json.dumps(goal))
+    shell.user("verify", "add", "--file", "goal.json")
+    shell.agent("gate", "add", "tests", "--", "git", "no-such-command")
+    shell.agent("verify", "begin", "G1")
+    shell.write("made", "new\n")
+    assert shell.agent("verify", "finish", "G1", "--summary", "the file is there, as the goal asks").code == 0
+    assert shell.agent("gate", "run").code == 3
+    told = shell.agent("report", "--json").json
+    assert told["verdict"]["text"] == "Proven with 1 exception: the one goal is verified; beside it gate tests fail."
+    assert [(one["what"], one["where"]) for one in told["notices"]] == [("gate not passing", "tests")]
+
+
+def test_state_that_cannot_be_read_is_said(shell: Shell) -> None:
+    shell.user("ulw", "start", "--session", SESSION)
+    Path(paths.runtime_file(shell.state)).write_text("{", encoding="utf-8")
+    told = shell.agent("report", "--json").json
+    assert told["verdict"]["text"] == "NOT proven: its state cannot be read."
+    assert [(one["what"], one["where"]) for one in told["notices"]] == [("unreadable", "state")]
 
 
 def test_an_agent_keeps_to_the_fence_of_every_open_plan_session(shell: Shell) -> None:
@@ -141,11 +222,11 @@ def test_an_agent_keeps_to_the_fence_of_every_open_plan_session(shell: Shell) ->
         now=shell.now,
         wait=5,
     )
-    ran = shell.agent("report", "--out", "r.html")
-    assert (ran.code, (project / "r.html").exists()) == (3, False)
+    ran = shell.agent("report", "--out", "report.html")
+    assert (ran.code, (project / "report.html").exists()) == (3, False)
     assert "is refused by a plan's fence" in ran.err
     assert "touch: src/**" in ran.err
-    assert shell.agent("report", "--out", "src/r.html").code == 0
+    assert shell.agent("report", "--out", "src/report.html").code == 0
     assert shell.user("report", "--session", SESSION, "--out", "r.html").code == 0
 
 
@@ -180,9 +261,17 @@ def test_open_hands_the_page_to_the_browser(done: Shell, monkeypatch: pytest.Mon
 
 def test_a_session_with_nothing_and_a_run_nobody_knows(done: Shell) -> None:
     ran = done.user("report", "--session", "nobody")
+    assert (ran.code, "is no session of this project" in ran.err, SESSION in ran.err) == (2, True, True)
+    ran = done.run({"OMO_SESSION_ID": "nobody"}, "report")
     assert (ran.code, "session nobody has nothing to report" in ran.err, SESSION in ran.err) == (3, True, True)
     ran = done.user("report", "--run", "r0")
     assert (ran.code, "there is no such run in this project" in ran.err) == (2, True)
+
+
+def test_without_a_name_it_is_the_newest_session_and_says_so(done: Shell) -> None:
+    for argv in ([], ["--session", SESSION[:3]]):
+        ran = done.user("report", "--md", *argv)
+        assert (ran.code, f"omo: session {SESSION}, " in ran.err) == (0, True)
 
 
 def test_a_run_of_plain_ultrawork_by_its_name(done: Shell) -> None:

@@ -75,7 +75,7 @@ def test_a_terminal_gets_colours_unless_it_says_otherwise(shell: Shell, monkeypa
     [
         ({}, False),
         ({"LANG": "C.UTF-8"}, False),
-        ({"LANG": "C"}, False),
+        ({"LANG": "C"}, True),
         ({"LC_ALL": "de_DE.ISO-8859-15@euro", "LANG": "C.UTF-8"}, True),
         ({"LC_CTYPE": "ja_JP.eucJP"}, True),
     ],

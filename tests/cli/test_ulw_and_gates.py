@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
-from omo.state import paths, runtime
+from omo.state import paths, runtime, store
 from tests.cli.conftest import SESSION, Shell
 
 PASSES = [sys.executable, "-c", "pass"]
@@ -239,8 +240,6 @@ def test_a_changed_ledger_refuses_completion_and_repair_starts_anew(shell: Shell
     shell.agent("ulw", "start")
     pin(shell, "fails", FAILS)
     shell.agent("gate", "run")
-    from pathlib import Path
-
     path = Path(paths.events_file(shell.state, SESSION))
     path.write_text(path.read_text().replace('"result": "fail"', '"result": "pass"'))
     for command in (("gate", "run"), ("ulw", "done")):
@@ -257,10 +256,22 @@ def test_a_changed_ledger_refuses_completion_and_repair_starts_anew(shell: Shell
     assert shell.user("ledger", "repair", "--session", SESSION).code == 3
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_repair_also_settles_an_end_that_no_command_wrote(shell: Shell, is_there: bool) -> None:
+    shell.agent("ulw", "start")
+    read = runtime.read(shell.state)
+    read["sessions"][SESSION]["work"]["ulw"] |= {"state": "done", "how": "gates passed: tests"}
+    store.replace(paths.runtime_file(shell.state), runtime.render(read))
+    if not is_there:
+        Path(paths.events_file(shell.state, SESSION)).unlink()
+    assert shell.agent("ledger", "verify").code == 3
+    assert shell.user("ledger", "repair", "--session", SESSION).code == 0
+    assert shell.agent("ledger", "verify").code == 0
+    assert shell.row()["work"]["ulw"]["state"] == "exhausted"
+
+
 def test_a_forged_pin_is_not_run(shell: Shell) -> None:
     """An agent that writes its own row into the ledger has not pinned anything."""
-    from pathlib import Path
-
     shell.agent("ulw", "start")
     path = Path(paths.events_file(shell.state, SESSION))
     forged = {"seq": 2, "kind": "gate-added", "name": "x", "argv": ["touch", "hacked"], "cwd": ".", "by": "user"}
@@ -366,7 +377,6 @@ def test_a_refused_setting_is_said_on_stderr(shell: Shell) -> None:
 
 def test_a_newer_state_file_is_refused_by_the_cli(shell: Shell) -> None:
     import os
-    from pathlib import Path
 
     os.makedirs(shell.state)
     Path(paths.runtime_file(shell.state)).write_text('{"version": 7, "sessions": {}}')

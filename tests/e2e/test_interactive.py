@@ -74,7 +74,8 @@ def test_the_end_of_a_proven_run_is_shown(stage: Stage) -> None:
     stage.model.script(call("Bash", command=gates), say("The check passes."))
     terminal = stage.open()
     terminal.submit("ulw fix the check")
-    shows(terminal, "Stop says: omo: ultrawork is done: gates passed: check. `omo ledger show` has the proof.")
+    shows(terminal, "Stop says: omo: ultrawork is done: gates passed: check, on the files as they were at ")
+    shows(terminal, "UTC. `omo ledger show` has the proof.")
     assert stage.kinds(only_session(stage))[-1] == "allowed:done"
 
 

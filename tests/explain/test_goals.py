@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,10 @@ from omo.explain.goals import ultragoal
 from omo.report.work import Place
 from omo.state import runtime
 from tests.ralph.desk import desk as ralph_desk
+from tests.report import states
 from tests.ultragoal import workshop
 from tests.ultraplan.plan_desk import desk as plan_desk
-from tests.verify.workshop import project, q1
+from tests.verify.workshop import checks, path_check, project, q1
 
 
 def place(root: Path, session: str, now: float) -> Place:
@@ -98,9 +101,14 @@ def test_a_plan_that_was_changed_by_hand_proves_nothing(tmp_path: Path) -> None:
     shop.create(workshop.ONE)
     shop.hand_out()
     shop.complete("G001")
-    shop.ledger.write_text(shop.ledger.read_text().replace("Parse", "Pause", 1))
+    shop.ledger.write_text(shop.ledger.read_text().replace('"kind"', '"kind" ', 1))
     assert of_shop(shop).rule == "damaged"
-    assert of_shop(shop, "G001").decision == "open"
+    assert of_shop(shop).extra["goals"][0]["receipt"] == "stale"
+    found = of_shop(shop, "G001")
+    assert (found.decision, found.rule) == ("open", "receipt-stale")
+    assert found.title.endswith("complete, receipt stale")
+    assert found.extra["stale_because"] == "the ledger is damaged"
+    assert found.why.startswith("the plan was changed by hand: ")
 
 
 def test_a_goal_with_questions_says_what_it_owes_and_what_went_stale(tmp_path: Path) -> None:
@@ -135,8 +143,89 @@ def test_a_criterion_says_what_the_judgement_saw(tmp_path: Path) -> None:
     assert (failed.decision, failed.why) == ("open", "saw fail")
     assert facts(failed)["failures in a row"] == "1 of 3"
     assert failed.change[0].startswith("omo ralph replan")
+    assert goals.explain(place(desk.root, "s1", desk.now), []).title.endswith(": 1 of 2 criteria done")
     desk.damage()
-    assert "changed by hand" in explained("C1").why
+    damaged = explained("C1")
+    assert (damaged.decision, damaged.rule) == ("open", "receipt-stale")
+    assert damaged.title.endswith("PASS, receipt stale")
+    assert "changed by hand" in damaged.why
+
+
+def test_a_criterion_that_passed_on_other_files_is_open(tmp_path: Path) -> None:
+    desk = ralph_desk(tmp_path)
+    desk.start()
+    desk.round(C1="pass", C2="pass")
+    desk.write("later.txt")
+    found = goals.explain(place(desk.root, "s1", desk.now), ["C1"])
+    assert (found.decision, found.rule, found.why) == (
+        "open",
+        "receipt-stale",
+        "it passed, but the tree has changed since",
+    )
+
+
+def test_a_goal_of_a_damaged_journal_is_not_completed(tmp_path: Path) -> None:
+    shop = project(tmp_path / "project")
+    shop.add(**checks(path_check()))
+    shop.work()
+    shop.begin()
+    shop.finish()
+
+    def explained() -> Explanation:
+        return goals.explain(place(shop.root, "s1", shop.now), ["G1"])
+
+    assert (explained().decision, explained().extra["receipt"]) == ("completed", "fresh")
+    os.rename(shop.root / "parser.py", shop.root / "moved.py")
+    assert (explained().rule, explained().why) == (
+        "receipt-stale",
+        "it was completed, but there: 0 found, 1 needed: parser.py",
+    )
+    os.rename(shop.root / "moved.py", shop.root / "parser.py")
+    journal = shop.place.journal.path
+    Path(journal).write_text(Path(journal).read_text().replace('"kind"', '"kind" ', 1))
+    assert (explained().decision, explained().rule) == ("open", "receipt-stale")
+    assert explained().extra["receipt"] == "stale"
+    assert "changed by hand" in explained().why
+
+
+# Gates
+
+
+def of_scene(name: str, *words: str) -> Explanation:
+    asked = states.scene(name)
+    return goals.explain(place(asked.root, states.HERE, asked.now), words)
+
+
+def test_a_stale_gate_is_called_stale_alone_and_in_the_list() -> None:
+    found = of_scene("ulw-with-gates", "lint")
+    assert (found.title, found.rule) == ("gate lint: pass, stale", "gate-stale")
+    whole = of_scene("ulw-with-gates")
+    assert whole.title.endswith(": 1 of 4 gates done")
+    assert [fact.value for fact in whole.read] == ["pass, fresh", "pass, stale", "fail", "not run"]
+
+
+def test_a_gate_of_a_damaged_ledger_is_stale() -> None:
+    found = of_scene("damaged-ledger", "tests")
+    assert (found.title, found.decision, found.rule) == ("gate tests: pass, stale", "open", "gate-stale")
+    assert found.why == "it passed, but the ledger is damaged"
+    assert facts(found)["tree now"] == "not compared"
+    assert found.change == [f"omo ledger repair --session {states.HERE}"]
+
+
+def test_a_run_that_was_called_off_keeps_its_name_and_its_results() -> None:
+    found = facts(of_scene("cancelled", "tests"))
+    assert found["last result"] == "pass"
+    assert re.match(r"u\d+, which the user called off", found["run"])
+    assert re.fullmatch(r"ulw u\d+: 1 of 4 gates done", of_scene("cancelled").title)
+
+
+def test_gates_without_any_run_have_no_hole_in_their_headline(tmp_path: Path) -> None:
+    made = states.nothing(tmp_path / "p")
+    made.omo("gate", "add", "tests", "--", "true")
+    assert goals.explain(place(made.root, states.HERE, made.now), []).title == "ulw: 0 of 1 gate done"
+
+
+# Steps
 
 
 def test_a_step_says_what_git_shows_of_it(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from omo import settings
 from omo.cli.main import main
 from omo.clock import stamp
-from omo.state import paths, runtime
+from omo.state import ledger, paths, runtime
 from omo.ultrawork import hook, on_prompt, on_session_start, on_stop, session, texts
 from tests.hooks.conftest import ROOT, SESSION, Host, command_of
 
@@ -89,14 +89,16 @@ def waits(state: str, why: str, question: str = "", **more: Any) -> Row:
     return {"state": state, "why": why, "question": question, "told": False, **more}
 
 
+AT = "2026-02-22T17:20:05.000Z"
 LIMIT = "You've hit your limit · resets 11pm"
 GIVEN_UP = "ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not"
 PASSED = "3 of 3 goals complete"
 TOLD: dict[str, tuple[Row, Row, str]] = {
     "done": (
-        session.finish(ARMED, how="gates passed: tests, lint"),
+        session.finish(ARMED, how="gates passed: tests, lint", at=AT),
         {},
-        "omo: ultrawork is done: gates passed: tests, lint. `omo ledger show` has the proof.",
+        "omo: ultrawork is done: gates passed: tests, lint, on the files as they were at 17:20:05 UTC. "
+        "`omo ledger show` has the proof.",
     ),
     "verification skipped": (
         session.finish(ARMED, how="verification skipped: only a comment changed"),
@@ -157,13 +159,14 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         {
             **ARMED,
             "work": {
-                "ulw": {"state": "done", "how": "gates passed: tests"},
+                "ulw": {"state": "done", "how": "gates passed: tests", "at": AT},
                 "ultragoal": plan(state="done", how=PASSED),
                 "ralph": {"run": "rows", **waits("blocked", GIVEN_UP, "What should change?", own=True, cleared=True)},
             },
         },
         {},
-        "omo: ultrawork is done: gates passed: tests. ultragoal g1771780801000 is done: 3 of 3 goals complete. "
+        "omo: ultrawork is done: gates passed: tests, on the files as they were at 17:20:05 UTC. "
+        "ultragoal g1771780801000 is done: 3 of 3 goals complete. "
         "`omo ledger show` has the proof. ralph has ended, not proven done: ralph run rows used its 5 iterations: "
         "2 of 3 pass, C3 do not. What should change?",
     ),
@@ -308,6 +311,93 @@ def test_an_end_without_proof_is_known_by_how_it_is_written_down() -> None:
         assert (mark in source) or (f'"{mark.strip(" :")}"' in source), (mark, path)
 
 
+# True whatever happened since.
+
+
+FORGED = {"run": "u1", "state": "done", "how": "gates passed: tests", "total": 4, "told": False}
+NOT_IN_THE_LEDGER = (
+    "omo: ultrawork has ended, not proven done: the state calls it done, and the ledger does not. "
+    "`omo ledger verify` tells more."
+)
+
+
+def test_done_is_said_of_the_files_as_they_were_when_they_were_looked_at(desk: Desk) -> None:
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    desk.omo("gate", "add", "check", "--session", SESSION, "--", "test", "!", "-e", "broken")
+    desk.omo("gate", "run", "--session", SESSION)
+    desk.omo("ulw", "done", "--session", SESSION)
+    (desk.project / "broken").touch()
+    desk.now += 600
+    assert desk.says() == (
+        "omo: ultrawork is done: gates passed: check, on the files as they were at 17:20:01 UTC. "
+        "`omo ledger show` has the proof."
+    )
+
+
+@pytest.mark.parametrize("at", ["", "yesterday", "17:20:05", 7, "2026-13-45T99:99:99Z", {}])
+def test_a_moment_that_is_none_is_not_said(desk: Desk, at: Any) -> None:
+    desk.put(work(ulw={**FORGED, "at": at}))
+    assert desk.says() == "omo: ultrawork is done: gates passed: tests. `omo ledger show` has the proof."
+
+
+def forge(desk: Desk, **kinds: Row) -> None:
+    read = runtime.read(desk.state)
+    read["sessions"][SESSION]["work"] = kinds
+    Path(paths.runtime_file(desk.state)).write_text(runtime.render(read), encoding="utf-8")
+
+
+def test_an_end_that_the_ledger_does_not_know_is_let_go_and_called_that(desk: Desk) -> None:
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    forge(desk, ulw=FORGED)
+    assert desk.says() == NOT_IN_THE_LEDGER
+    assert f"| {NOT_IN_THE_LEDGER} |" in (ROOT / "docs" / "telling.md").read_text(encoding="utf-8")
+    last = ledger.rows(paths.events_file(desk.state, SESSION))[-1]
+    assert (last["kind"], last["rule"], last["unvouched"]) == ("allowed", "done", ["ulw"])
+    assert desk.stop() == {}
+    assert runtime.ledger_problems(desk.state, SESSION), "the Stop has not made it good"
+
+
+def test_a_forged_end_is_not_made_good_by_the_row_that_a_stop_writes(desk: Desk) -> None:
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    forge(desk, ulw=FORGED)
+    assert desk.stop(background_tasks=[{"type": "subagent", "status": "running"}]) == {}
+    assert desk.says() == NOT_IN_THE_LEDGER
+
+
+def test_only_the_forged_one_of_two_ends_is_not_proven(desk: Desk) -> None:
+    goals = plan(state="done", open=0, how=PASSED)
+    desk.put(work(ultragoal=goals))
+    forge(desk, ulw=FORGED, ultragoal=goals)
+    said = desk.says()
+    assert NOT_IN_THE_LEDGER in said
+    assert "ultragoal g1771780801000 is done: 3 of 3 goals complete. `omo ledger show` has the proof." in said
+
+
+def test_a_session_that_lost_its_ledger_proves_nothing(desk: Desk) -> None:
+    desk.put(session.finish(ARMED, how="gates passed: tests", at=AT))
+    Path(paths.events_file(desk.state, SESSION)).unlink()
+    assert desk.says() == NOT_IN_THE_LEDGER
+
+
+def test_a_forged_end_keeps_nobody_from_a_real_one(desk: Desk) -> None:
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    desk.omo("gate", "add", "check", "--session", SESSION, "--", "true")
+    forge(desk, ulw={**desk.row()["work"]["ulw"], **FORGED, "run": desk.row()["work"]["ulw"]["run"]})
+    desk.omo("gate", "run", "--session", SESSION)
+    desk.omo("ulw", "done", "--session", SESSION)
+    assert "ultrawork is done: gates passed: check, on the files" in desk.says()
+    assert runtime.ledger_problems(desk.state, SESSION) == []
+
+
+def test_a_new_run_after_a_forged_end_has_no_problem(desk: Desk) -> None:
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    forge(desk, ulw=FORGED)
+    assert desk.says() == NOT_IN_THE_LEDGER
+    desk.send("UserPromptSubmit", prompt="ulw fix it now")
+    assert runtime.ledger_problems(desk.state, SESSION) == []
+    assert desk.stop()["decision"] == "block"
+
+
 def test_an_unreadable_state_is_told_once(desk: Desk) -> None:
     path = Path(paths.runtime_file(desk.state))
     path.parent.mkdir(parents=True)
@@ -341,7 +431,7 @@ def test_what_was_told_is_not_told_again_at_the_end_of_another_run(desk: Desk) -
     desk.put(work(ultragoal=plan(state="done", how=PASSED)))
     assert PASSED in desk.says()
     desk.send("UserPromptSubmit", prompt="ulw fix the rest")
-    desk.put(session.finish(desk.row(), how="gates passed: tests"))
+    desk.put(session.finish(desk.row(), how="gates passed: tests", at=AT))
     assert desk.says() == TOLD["done"][2].replace(", lint", "")
 
 
@@ -356,7 +446,7 @@ def test_a_summary_written_anew_is_the_same_end(desk: Desk) -> None:
 def test_what_waited_and_then_ended_is_told_twice_because_it_is_two_events(desk: Desk) -> None:
     desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which?"))
     assert "Which?" in desk.says()
-    desk.put(session.finish(desk.row(), how="gates passed: tests, lint"))
+    desk.put(session.finish(desk.row(), how="gates passed: tests, lint", at=AT))
     assert desk.says() == TOLD["done"][2]
 
 

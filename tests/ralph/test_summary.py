@@ -64,7 +64,7 @@ def test_the_next_command_survives_the_bound_of_the_nudge(at_desk: Desk) -> None
 def test_a_pass_is_done(at_desk: Desk) -> None:
     at_desk.start()
     at_desk.round(C1="pass", C2="pass")
-    assert at_desk.told()["state"] == "done"
+    assert (at_desk.told()["state"], at_desk.told()["open"]) == ("done", 0)
     rule, text = decide(at_desk)
     assert rule == "done"
     assert "2 of 2 criteria pass" in text
@@ -90,12 +90,22 @@ def test_every_other_end_lets_go_and_tells_the_user_once(at_desk: Desk, most: in
         at_desk.round(C1="pass")
     told = at_desk.told()
     assert (told["state"], told["own"], told["told"]) == ("blocked", True, False)
+    assert (told["open"], told["total"]) == (1, 2)
     rule, text = decide(at_desk)
     assert rule == "waiting"
     assert said in text
     at_desk.change_row(session.told)
     at_desk.run().standing()
     assert decide(at_desk) == ("waiting", "")
+
+
+def test_what_nobody_works_on_any_more_is_open_all_the_same(at_desk: Desk) -> None:
+    """C2 failed three times and is blocked, C3 has just failed: one of three passes."""
+    at_desk.start(criterion(1), criterion(2), criterion(3))
+    for third in ("pass", "pass", "fail"):
+        at_desk.round(C1="pass", C2="fail", C3=third)
+    assert at_desk.standing().states["C2"].status == "BLOCKED"
+    assert (at_desk.told()["state"], at_desk.told()["open"]) == ("active", 2)
 
 
 def test_an_ended_run_is_woken_by_nobody(at_desk: Desk) -> None:
@@ -120,7 +130,7 @@ def test_the_user_who_gives_up_is_done(at_desk: Desk) -> None:
     at_desk.start()
     run = at_desk.standing().run
     ending.abandon(at_desk.run(by="user", session="their-terminal", named=run), "no longer wanted")
-    assert at_desk.told()["state"] == "done"
+    assert (at_desk.told()["state"], at_desk.told()["open"]) == ("done", 2)
     assert at_desk.row("their-terminal") == {}
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ from omo.clock import stamp
 from omo.report import session
 from omo.report.screen import statusline
 from omo.state import ledger, paths, runtime, store
-from omo.ultrawork import hook, on_stop
+from omo.ultrawork import hook, on_prompt, on_stop, texts
 
 NOW = 1_790_000_000.0
 NAME = "s-1"
@@ -112,7 +113,7 @@ def asked(root: str, environ: dict[str, str], *argv: str) -> Row:
 
 def sent(root: str, environ: dict[str, str], name: str, **fields: object) -> str:
     raw = json.dumps({"session_id": NAME, "cwd": root, **fields}).encode()
-    handle = {"stop": on_stop.handle, "statusline": statusline.handle}[name]
+    handle = {"stop": on_stop.handle, "statusline": statusline.handle, "user-prompt-submit": on_prompt.handle}[name]
     return hook.answer(name, handle, raw, environ, root, NOW).decode()
 
 
@@ -141,6 +142,8 @@ def test_every_view_says_what_the_stop_hook_then_does(row: Row, ahead: Row | Non
         if decided := rules(paths.state_dir(root, {})):
             assert decided[-1] == told["rule"]
         agree_on_the_line(line.strip(), seen, told["rule"])
+        if told["rule"] == "done":
+            agree_on_the_proof(line, json.loads(answer or "{}").get("systemMessage", ""), seen)
         if done == "block":
             agree_on_the_counts(json.loads(answer)["reason"], line, seen)
 
@@ -155,6 +158,18 @@ def agree_on_the_line(line: str, seen: Row, rule: str) -> None:
     assert (lets_go[1] if lets_go else "block") == rule
 
 
+def agree_on_the_proof(line: str, message: str, seen: Row) -> None:
+    """What the line calls done without a proof, the message does not call done, nor the other way round."""
+    kind, *_ = line.removeprefix("omo ").split()
+    name = "ultrawork" if kind == "ulw" else kind
+    is_proven = statusline.NOT_PROVEN not in line
+    event(f"proven: {is_proven}, told: {bool(message)}")
+    for one in re.findall(rf"{name}(?: [^:.]*)? (is done|has ended, not proven done): ", message):
+        assert (one == "is done") is is_proven
+    if all(one["kind"] == kind for one in seen["work"]) and message:
+        assert (texts.PROOF in message) is is_proven
+
+
 def agree_on_the_counts(reason: str, line: str, seen: Row) -> None:
     used, most = seen["breakers"]["blocks"]["used"], seen["breakers"]["blocks"]["of"]
     assert f"Block {used + 1} of {most}." in reason
@@ -162,6 +177,44 @@ def agree_on_the_counts(reason: str, line: str, seen: Row) -> None:
         assert f"block {used} of {most}" in line
     active = [one for one in seen["work"] if one["state"] == "active"]
     assert line.startswith(f"omo {active[0]['kind']}")
+
+
+@pytest.mark.parametrize("again", ["ulw b", "omo ulw start"])
+def test_gates_that_outlive_a_cancel_are_counted_alike_by_all(tmp_path: Path, again: str) -> None:
+    root, environ = str(tmp_path), {"NO_COLOR": "1"}
+    (tmp_path / ".git").mkdir()
+    for prompt in ("ulw a", "/omo:pin check -- true", "/omo:stop-continuation"):
+        sent(root, environ, "user-prompt-submit", hook_event_name="UserPromptSubmit", prompt=prompt)
+    if again == "ulw b":
+        sent(root, environ, "user-prompt-submit", hook_event_name="UserPromptSubmit", prompt=again)
+    else:
+        asked(root, environ, "ulw", "start", "--session", NAME)
+    (seen,) = asked(root, environ, "status")["sessions"]
+    assert [(one["done"], one["total"]) for one in seen["work"]] == [(0, 1)]
+    assert sent(root, environ, "statusline") == "omo ulw 0/1\n"
+    reason = json.loads(sent(root, environ, "stop", hook_event_name="Stop"))["reason"]
+    assert "Open gates, 1 of 1." in reason
+
+
+def forged(root: str) -> None:
+    read = runtime.read(paths.state_dir(root, {}))
+    end = {"state": "done", "how": "gates passed: check", "total": 4, "told": False}
+    read["sessions"][NAME]["work"] = {"ulw": end}
+    store.replace(paths.runtime_file(paths.state_dir(root, {})), runtime.render(read))
+
+
+def test_an_end_that_the_ledger_does_not_know_is_proven_by_no_view(tmp_path: Path) -> None:
+    root, environ = str(tmp_path), {"NO_COLOR": "1"}
+    (tmp_path / ".git").mkdir()
+    sent(root, environ, "user-prompt-submit", hook_event_name="UserPromptSubmit", prompt="ulw a")
+    forged(root)
+    assert sent(root, environ, "statusline") == "omo ulw 4/4 done, not proven · next stop lets go (done)\n"
+    problem = "the state says that ulw is done, and the session's ledger does not"
+    for _ in range(2):
+        assert problem in json.dumps(asked(root, environ, "status", "--session", NAME))
+        with contextlib.redirect_stdout(io.StringIO()):
+            assert main(["ledger", "verify", "--session", NAME], environ, root, NOW) == 3
+        assert texts.PROOF not in sent(root, environ, "stop", hook_event_name="Stop")
 
 
 def test_a_state_nobody_can_read_is_said_by_all(tmp_path: Any) -> None:
@@ -174,3 +227,13 @@ def test_a_state_nobody_can_read_is_said_by_all(tmp_path: Any) -> None:
     assert asked(root, environ, "explain", "stop", "--session", NAME)["rule"] == "unreadable-state"
     assert sent(root, environ, "statusline") == "omo: the state cannot be read · omo doctor\n"
     assert '"decision"' not in sent(root, environ, "stop", hook_event_name="Stop")
+
+
+def test_a_ledger_nobody_can_read_lets_go_and_is_said_by_all() -> None:
+    row = {"ulw": {"enabled": True}, "work": {"ulw": {"state": "active"}}}
+    environ = {"NO_COLOR": "1"}
+    with project(row, None) as root:
+        os.makedirs(paths.events_file(paths.state_dir(root, {}), NAME))
+        assert asked(root, environ, "explain", "stop", "--session", NAME)["rule"] == "unreadable-state"
+        assert sent(root, environ, "statusline") == "omo: the state cannot be read · omo doctor\n"
+        assert '"decision"' not in sent(root, environ, "stop", hook_event_name="Stop")

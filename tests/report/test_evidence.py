@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from omo.state.journal import Journal
 from omo.ultraplan import critique
 from omo.verify import session_summary
 from tests.ralph import court
+from tests.report import forged, hostile
 from tests.ultraplan import plan_desk, plans
 from tests.verify import workshop
 
@@ -74,6 +78,105 @@ def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
     after = gathered(shop.root, shop.now)
     assert not after.verdict.is_proven
     assert {"evidence changed", "stale receipt"} <= {one.what for one in after.notices}
+
+
+def verified(tmp_path: Path, *checks: object) -> workshop.Workshop:
+    """A goal that only has checks, finished."""
+    shop = workshop.project(tmp_path / "project").as_user()
+    shop.add(verification={"checks": list(checks)})
+    shop.begin()
+    session_summary.tell_sessions(shop.place, "s1", began="G1", limits=workshop.LIMITS)
+    shop.work()
+    shop.finish()
+    session_summary.tell_sessions(shop.place, "s1", limits=workshop.LIMITS)
+    return shop
+
+
+def test_a_goal_with_checks_alone_holds_while_the_files_say_so(tmp_path: Path) -> None:
+    shop = verified(tmp_path, workshop.path_check())
+    assert gathered(shop.root, shop.now).verdict.text == "Proven: the one goal is verified."
+    shop.write("notes.txt", "for another goal")  # other files, and the check still says so
+    assert gathered(shop.root, shop.now).verdict.is_proven
+    (shop.root / "parser.py").unlink()
+    found = gathered(shop.root, shop.now)
+    assert found.verdict.text.startswith("NOT proven any more: 0 of 1 goal holds, no longer proven: G1 (there: ")
+    assert found.parts[0].view.items[0].receipt == "stale"
+
+
+def test_a_goal_whose_checks_are_commands_holds_on_the_files_it_was_finished_on(tmp_path: Path) -> None:
+    """A look runs nothing, so on other files nobody can tell."""
+    command = {"id": "runs", "type": "command", "argv": ["test", "-e", "parser.py"]}
+    shop = verified(tmp_path, command)
+    assert gathered(shop.root, shop.now).verdict.is_proven
+    cache = forged.change_unseen(shop.root, shop.place.state, "parser.py", "def parse(text): return []\n")
+    assert "G1 (the tree has changed since)" in gathered(shop.root, shop.now).verdict.text  # whatever the cache says
+    cache.unlink()
+    shop.work()
+    assert gathered(shop.root, shop.now).verdict.is_proven
+    shop.write("notes.txt", "for another goal")
+    assert "G1 (the tree has changed since)" in gathered(shop.root, shop.now).verdict.text
+    (shop.root / "notes.txt").unlink()
+    journal = Path(shop.place.journal.path)
+    hostile.rewrite(journal, lambda row: {key: value for key, value in row.items() if key != "tree"})
+    told = gathered(shop.root, shop.now)
+    assert "no tree was recorded, so freshness is not known" in told.verdict.text
+    assert not told.verdict.is_proven
+
+
+def test_files_that_cannot_be_read_prove_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop = verified(tmp_path, workshop.path_check())
+    at = court.asked(tmp_path / "court")
+    at.says(("C1", "clear", "pass"))
+    at.judge()
+    assert gathered(at.desk.root, at.desk.now).verdict.is_proven
+    blind_git(tmp_path / "bin", monkeypatch)
+    for root, now in ((shop.root, shop.now), (at.desk.root, at.desk.now)):
+        found = gathered(root, now)
+        assert found.verdict.word == "NOT proven any more"
+        assert "(the files cannot be read, so nobody can tell)" in found.verdict.text
+        assert {item.mark for part in found.parts for item in part.view.items} == {"stale"}
+
+
+def blind_git(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A git that may not look into a directory, as it is for who may not read it; root may read everything."""
+    directory.mkdir()
+    real = shutil.which("git")
+    said = "warning: could not open directory 'private/': Permission denied"
+    script = f'#!/bin/sh\ncase "$*" in *ls-files*) echo "{said}" >&2;; esac\nexec {real} "$@"\n'
+    (directory / "git").write_text(script)
+    (directory / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{directory}{os.pathsep}{os.environ['PATH']}")
+
+
+def finished_plan(tmp_path: Path) -> plan_desk.Desk:
+    desk = plan_desk.desk(tmp_path, steps=2)
+    desk.start()
+    plans.carry_out(desk.root, 1)
+    plans.carry_out(desk.root, 2)
+    desk.finish()
+    assert gathered(desk.root, desk.now).verdict.is_proven
+    return desk
+
+
+def test_a_plan_that_cannot_be_audited_any_more_is_not_proven(tmp_path: Path) -> None:
+    desk = finished_plan(tmp_path)
+    for spec in Path(desk.state, "plans").rglob("spec.md"):
+        spec.unlink()
+    subprocess.run(["git", "reset", "-q", "--hard", "HEAD~2"], cwd=desk.root, check=True)
+    found = gathered(desk.root, desk.now)
+    assert found.verdict.text.startswith("NOT proven: what ultraplan says cannot be believed (")
+    (part,) = found.parts
+    assert [(item.status, item.mark, item.receipt) for item in part.view.items] == [("seen then", "stale", "stale")] * 2
+    assert found.notices[0].what == "damaged"
+
+
+def test_a_copy_of_a_project_proves_no_plan(tmp_path: Path) -> None:
+    desk = finished_plan(tmp_path)
+    shutil.copytree(desk.root, tmp_path / "copy")
+    found = gathered(tmp_path / "copy", desk.now)
+    assert not found.verdict.is_proven
+    assert "belongs to" in found.verdict.text
+    assert found.parts[0].view.done == 0
 
 
 def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_path: Path) -> None:

@@ -16,7 +16,11 @@ pytestmark = pytest.mark.xdist_group("report")
 
 GITHUB = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 # What GitHub links in the finished text, whatever was escaped before.
-LINKED = re.compile(r"@\w|#\w|\bGH-\d|://|\bwww\.|:[a-z_]+:", re.I)
+LINKED = re.compile(r"@\w|#\w|GH-\d|GHSA-\w|CVE-\d|://|www\.|:[\w+-]+:|(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])", re.I)
+PLAIN = {
+    *("bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close"),
+    *("paragraph_open", "paragraph_close", "inline", "text", "text_special"),
+}
 OURS = {"<!-- made by omo report -->", "<details>", "</details>"}
 
 
@@ -54,16 +58,39 @@ def finished(text: str) -> str:
         "a\n# heading\n\n- list\n\n    code",
         "\u202egnp.exe\x1b[31m\x00",
         "back\\slash\\",
+        "_www.evil.example/phish (www.evil.example *www.evil.example ~WWW.evil.example",
+        "x_https://evil.example (http://evil.example) _ftp://evil.example",
+        "_GH-1 xGH-2, org/repo#3 _#4 GHSA-aaaa-bbbb-cccc CVE-2020-1234",
+        "abcdef1 _0123456789abcdef0123456789abcdef01234567_ org/repo@abcdef1 `abcdef1` x-abcdef1-y",
+        "- x",
+        "+ x",
+        "1. x",
+        "12) x",
+        "---",
+        "- - -",
+        "===",
+        "# x",
+        "> x",
+        "[ ] x",
+        "~~~",
+        "mailto:a_@b.example xmpp:a@b.example/c",
+        "17:00:01 and :100: :+1:",
     ],
 )
 def test_what_an_agent_wrote_stays_text(written: str) -> None:
-    told = f"- {markdown.text(written)} end"
-    kinds = {kind for kind, _ in tokens(told)}
-    assert kinds <= {"bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close"} | {
-        *("paragraph_open", "paragraph_close", "inline", "text", "text_special")
-    }
-    assert LINKED.search(finished(told)) is None
-    assert "\n" not in told
+    """Wherever it stands: also first in a line, also after something that is empty."""
+    for told in (f"- {markdown.text(written)} end", f"-  {markdown.text(written)}"):
+        found = [(kind, content) for kind, content in tokens(told) if kind not in PLAIN]
+        assert all(kind == "code_inline" and re.fullmatch(r"[0-9a-f-]+", content) for kind, content in found), found
+        assert [kind for kind, _ in tokens(told)].count("list_item_open") == 1
+        assert LINKED.search(finished(told)) is None
+        assert "\n" not in told
+
+
+def test_a_commit_and_the_name_of_a_session_can_be_copied() -> None:
+    assert markdown.text("commit 0a1b2c3d4e5f by 3f6c1a52-8d0e-4b6b-9a2f-5f1f0c7e2d10") == (
+        "commit `0a1b2c3d4e5f` by `3f6c1a52-8d0e-4b6b-9a2f-5f1f0c7e2d10`"
+    )
 
 
 def test_a_table_keeps_its_columns() -> None:
@@ -89,7 +116,8 @@ def test_nothing_of_a_hostile_run_is_more_than_text(trap: Report) -> None:
     markup = {content.strip() for kind, content in found if kind in ("html_block", "html_inline")}
     assert {one for one in markup if not re.fullmatch(r"<details>\n<summary>[\w, ]+</summary>", one)} <= OURS
     assert not {kind for kind, _ in found} & {"link_open", "image", "fence", "code_block", "hr", "s_open"}
-    assert {content for kind, content in found if kind == "code_inline"} == {"omo report --md"}
+    code = {content for kind, content in found if kind == "code_inline"}
+    assert {one for one in code if not re.fullmatch(r"[0-9A-Fa-f-]+", one)} == {"omo report --md"}
     assert LINKED.search(finished(text)) is None
     assert len(text) < 65_536
 

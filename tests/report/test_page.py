@@ -22,7 +22,7 @@ from omo.report.document.exhibits import Budget, Picture
 from omo.report.document.whole import Report
 from omo.state import ledger, paths
 from omo.ultragoal import summary
-from tests.report import hostile, sample
+from tests.report import forged, hostile, sample
 from tests.report.sample import Sample
 from tests.ultragoal.workshop import ONE, Workshop, make
 
@@ -109,7 +109,7 @@ def test_a_forged_ledger_is_said_before_anything_else(tmp_path: Path) -> None:
     lines = shop.ledger.read_text().splitlines()
     shop.ledger.write_text("\n".join([lines[0].replace("Read the file", "Do nothing"), *lines[1:]]) + "\n")
     found = whole.gather(context_of(shop), shop.session)
-    assert found.verdict.text.startswith("NOT proven: the ledger of ultragoal cannot be believed (line 2")
+    assert found.verdict.text.startswith("NOT proven: what ultragoal says cannot be believed (line 2")
     assert found.notices[0].what == "damaged ledger"
 
 
@@ -118,12 +118,78 @@ def test_ledgers_that_no_run_owns_are_looked_at_too(tmp_path: Path) -> None:
     shop.create(ONE)
     shop.finish()
     shop.note(kind="activated", rule="keyword")
-    for name in ("evidence/ledger.jsonl", f"sessions/{shop.session}/events.jsonl"):
-        path = Path(shop.state, name)
-        path.write_text(path.read_text().replace('"kind"', '"kinD"', 1))
+    damage(Path(shop.state, "evidence/ledger.jsonl"))
     found = whole.gather(context_of(shop), shop.session)
-    assert {one.where for one in found.notices if one.what == "damaged ledger"} == {"evidence", "session"}
+    assert {one.where for one in found.notices if one.what == "damaged ledger"} == {"evidence"}
     assert found.verdict.level == "exceptions"
+
+
+def test_what_a_damaged_ledger_of_the_session_says_proves_nothing_of_any_kind(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    run = shop.create(ONE).run
+    shop.finish()
+    shop.note(kind="activated", rule="keyword")
+    damage(Path(paths.events_file(shop.state, shop.session)))
+    for found in (whole.gather(context_of(shop), shop.session), whole.gather(context_of(shop), shop.session, run)):
+        assert found.verdict.text.startswith("NOT proven: the ledger of the session cannot be believed (ends at row ")
+        assert ("damaged ledger", "session") in [(one.what, one.where) for one in found.notices]
+
+
+def test_without_the_sessions_row_nothing_is_proven(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    shop.create(ONE)
+    shop.finish()
+    summary.tell(shop.run())
+    assert whole.gather(context_of(shop), shop.session).verdict.is_proven
+    Path(paths.runtime_file(shop.state)).write_text("{", encoding="utf-8")
+    assert whole.gather(context_of(shop), shop.session).verdict.text == "NOT proven: its state cannot be read."
+
+
+def test_what_changed_since_a_receipt_is_not_hidden_by_the_cache(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    (shop.root / "value").write_text("old\n")
+    shop.create(ONE)
+    shop.finish()
+    forged.change_unseen(shop.root, shop.state, "value", "bad\n")
+    found = whole.gather(context_of(shop), shop.session)
+    assert "the tree has changed since the receipt of G001" in [one.text for one in found.notices]
+
+
+def damage(path: Path) -> None:
+    path.write_text(path.read_text().replace('"kind"', '"kinD"', 1))
+
+
+def test_goals_are_not_proven_any_more_once_what_their_receipts_cite_is_gone(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    shop.create(ONE)
+    shop.finish()
+    cited = shop.root / next(iter(shop.receipt("G001")["artifacts"]))
+    kept = cited.read_bytes()
+    assert whole.gather(context_of(shop), shop.session).verdict.is_proven
+    cited.write_bytes(b"something else")
+    changed = whole.gather(context_of(shop), shop.session)
+    cited.unlink()
+    gone = whole.gather(context_of(shop), shop.session)
+    for found in (changed, gone):
+        assert found.verdict.word == "NOT proven any more"
+        assert "receipt fresh" not in told(found)
+        assert (found.parts[0].view.items[0].mark, found.parts[0].view.done) == ("stale", 0)
+    cited.write_bytes(kept)
+    assert whole.gather(context_of(shop), shop.session).verdict.is_proven
+
+
+@pytest.mark.parametrize("ledger_name", ["verify/claims", "verify/goals", "goal", "ralph/r1", "plans/r1", "events"])
+def test_one_ledger_that_nobody_can_read_does_not_take_the_report_down(tmp_path: Path, ledger_name: str) -> None:
+    shop = make(tmp_path / "project")
+    shop.create(ONE)
+    shop.finish()
+    home = Path(paths.session_dir(shop.state, shop.session))
+    at = home / "events.jsonl" if ledger_name == "events" else Path(shop.state, ledger_name, "ledger.jsonl")
+    at = home / "goal" / "ledger.jsonl" if ledger_name == "goal" else at
+    at.unlink(missing_ok=True)
+    at.mkdir(parents=True)
+    text = page.render(whole.gather(context_of(shop), shop.session))
+    assert "G001" in text
 
 
 @pytest.mark.parametrize("wrong", [7, None, [], {"a": 1}, "x", True])

@@ -101,7 +101,7 @@ def test_a_goal_with_checks_shows_what_it_owes() -> None:
         ("exhausted", "exhausted", "not-active", "ultrawork exhausted"),
         ("paused", "paused", "waiting", "ultrawork paused"),
         ("waiting", "waiting", "waiting", "ultrawork waiting"),
-        ("skipped-verification", "done", "done", "ultrawork done"),
+        ("skipped-verification", "done", "done", "ultrawork done, not proven"),
     ],
 )
 def test_mode_rule_and_headline(name: str, mode: str, rule: str, headline: str) -> None:
@@ -191,9 +191,13 @@ def test_ids_that_begin_alike_for_long_are_shown_whole() -> None:
     assert words._short("abc", ["abc"]) == "abc"
 
 
-def test_only_what_is_live_or_meant_is_looked_at_closely() -> None:
+def test_only_what_is_live_or_meant_or_done_lately_is_looked_at_closely() -> None:
     found = replace(scene("several-sessions"), here="").view()
     assert {one.name for one in found.sessions if one.works is None} == {THIRD}
+    done = replace(scene("ultragoal-done"), here="")
+    assert done.view().sessions[0].works is not None, "what is done is held against the files for a day"
+    done.now += 2 * 24 * 3600
+    assert done.view().sessions[0].works is None
     assert scene("several-sessions").view(closely=THIRD).sessions[0].works is not None
 
 

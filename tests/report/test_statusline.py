@@ -17,9 +17,12 @@ LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64,
 Row = dict[str, Any]
 
 
+def view(row: Row | None, unreadable: str = "") -> session.View:
+    return session.View("s", stop.Situation(host.Event({"session_id": "s"}), row, LIMITS, NOW, unreadable=unreadable))
+
+
 def line(row: Row | None, *, unreadable: str = "") -> str:
-    now = stop.Situation(host.Event({"session_id": "s"}), row, LIMITS, NOW, unreadable=unreadable)
-    return statusline.text(session.View("s", now))
+    return statusline.text(view(row, unreadable))
 
 
 def armed(**work: Row) -> Row:
@@ -27,6 +30,8 @@ def armed(**work: Row) -> Row:
 
 
 GOALS = {"state": "active", "open": 3, "total": 5, "next": "G003 Log in"}
+PROVEN = {"state": "done", "total": 5, "how": "5 of 5 goals complete"}
+SKIPPED = "verification skipped: only a comment changed"
 WAITS = {"state": "blocked", "open": 1, "total": 2, "why": "no key", "question": "Which key?", "told": False}
 
 
@@ -43,7 +48,13 @@ WAITS = {"state": "blocked", "open": 1, "total": 2, "why": "no key", "question":
         (armed(ultragoal=GOALS), "omo ultragoal 2/5 · next: G003 Log in"),
         (armed(ulw={"state": "active"}, ultragoal=GOALS), "omo ultragoal 2/5 +1 · next: G003 Log in"),
         (armed(ralph=WAITS), "omo ralph 1/2 blocked · next stop lets go (waiting) · Which key?"),
-        (armed(ultragoal={"state": "done", "total": 5}), "omo ultragoal 5/5 done · next stop lets go (done)"),
+        (armed(ultragoal=PROVEN), "omo ultragoal 5/5 done · next stop lets go (done)"),
+        (armed(ulw={"state": "done"}), "omo ulw done, not proven · next stop lets go (done)"),
+        (armed(ulw={"state": "done", "how": SKIPPED}), "omo ulw done, not proven · next stop lets go (done)"),
+        (
+            armed(ultragoal={**PROVEN, "unvouched": True}),
+            "omo ultragoal 5/5 done, not proven · next stop lets go (done)",
+        ),
     ],
 )
 def test_what_it_says(row: Row | None, said: str) -> None:
@@ -73,3 +84,25 @@ def test_what_an_agent_wrote_stays_one_short_line() -> None:
 
 def test_the_state_that_cannot_be_read_is_said() -> None:
     assert line(None, unreadable="broken") == "omo: the state cannot be read · omo doctor"
+
+
+@pytest.mark.parametrize(
+    ("row", "colour"),
+    [
+        (armed(ulw={"state": "active"}), "36"),
+        (armed(ralph=WAITS), "33"),
+        (armed(ultragoal=PROVEN), "32"),
+        (armed(ulw={"state": "done", "how": SKIPPED}), "33"),
+        (armed(ultragoal={**PROVEN, "unvouched": True}), "33"),
+    ],
+)
+def test_only_what_is_proven_is_green(row: Row, colour: str) -> None:
+    assert statusline.coloured("x", view(row), {}) == f"\x1b[{colour}mx\x1b[0m"
+    assert statusline.coloured("x", view(row), {"NO_COLOR": "1"}) == "x"
+
+
+def test_work_is_proven_by_how_it_ended_and_only_when_it_has() -> None:
+    assert session.Work("ultragoal", PROVEN).is_proven
+    assert not session.Work("ultragoal", {**PROVEN, "state": "active"}).is_proven
+    assert not session.Work("ulw", {"state": "done", "how": SKIPPED}).is_proven
+    assert not session.Work("ulw", {"state": "done"}).is_proven

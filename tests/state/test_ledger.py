@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omo.errors import Unreadable, Unwritable
 from omo.state import ledger
+from omo.ultrawork import hook, on_prompt, on_stop
 
 NOW = 1_771_780_801.25
 
@@ -164,3 +167,41 @@ def test_no_later_row_speaks_for_one_that_somebody_put_at_the_end(tmp_path: Path
         mark = {"seq": head.seq, "digest": head.digest}
     assert ledger.verify_marked(str(path), mark, "the mark")
     assert [row["kind"] for row in ledger.vouched_rows(str(path), mark)] == ["k0", "k1", "k2", "k3"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("is_read", [False, True])
+def test_a_pipe_in_its_place_is_neither_waited_for_nor_written_to(tmp_path: Path, is_read: bool) -> None:
+    path = str(tmp_path / "events.jsonl")
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK) if is_read else -1
+    for look in (ledger.rows, ledger.head_of, ledger.verify):
+        with pytest.raises(Unreadable, match="it is no file"):
+            look(path)
+    with pytest.raises((Unreadable, Unwritable)):
+        add(Path(path), "activated")
+    if is_read:
+        assert os.read(reader, 10) == b""
+        os.close(reader)
+
+
+@pytest.mark.parametrize("place", ["/dev/zero", "/dev/full"])
+def test_a_device_in_its_place_is_no_ledger(tmp_path: Path, place: str) -> None:
+    path = tmp_path / "events.jsonl"
+    path.symlink_to(place)
+    with pytest.raises(Unreadable, match="it is no file"):
+        ledger.rows(str(path))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_hook_is_not_held_by_a_pipe(tmp_path: Path) -> None:
+    def event(name: str, handle: Callable[..., bytes], now: float, **fields: str) -> bytes:
+        raw = json.dumps({"session_id": "s", "cwd": str(tmp_path), **fields}).encode()
+        return hook.answer(name, handle, raw, {"OMO_PROJECT_DIR": str(tmp_path)}, str(tmp_path), now)
+
+    event("user-prompt-submit", on_prompt.handle, NOW, prompt="ulw fix it")
+    path = tmp_path / ".sisyphus" / "cc-omo" / "sessions" / "s" / "events.jsonl"
+    path.unlink()
+    os.mkfifo(path)
+    answer = event("stop", on_stop.handle, NOW + 60, last_assistant_message="done")
+    assert b'"block"' not in answer, "a state nobody can read lets go"

@@ -224,3 +224,137 @@ def test_a_session_without_a_plan_is_moved_as_ever(state: str) -> None:
     runtime.move_session(state, "old", "new", now=NOW, wait=5)
     assert runtime.session(state, "new") is not None
     assert plan_text(state, "new") == []
+
+
+# What a row calls done, and its ledger.
+
+DONE = {"run": "u1", "state": "done", "how": "gates passed: tests", "told": False}
+
+
+def ended(**changes: Any) -> dict[str, Any]:
+    return {**MINIMUM_ROW, "work": {"ulw": {**DONE, **changes}}}
+
+
+def by_hand(state: str, name: str, **changes: Any) -> None:
+    """Into the runtime file, past every command."""
+    read = runtime.read(state)
+    read["sessions"].setdefault(name, {}).update(changes)
+    write(state, runtime.render(read))
+
+
+def seen(state: str, name: str) -> list[str]:
+    row = runtime.session(state, name)
+    assert row is not None
+    assert runtime.unvouched(runtime.doubted(state, name, row)) == runtime.unvouched(
+        runtime.caught_up(state, name, row)
+    )
+    return runtime.unvouched(runtime.caught_up(state, name, row))
+
+
+def touch(state: str, name: str, *events: dict[str, Any]) -> None:
+    """A change that leaves the row as it is, with or without events."""
+    decide = lambda row: runtime.Change(None, row, list(events))  # noqa: E731
+    runtime.change_session(state, name, decide, actor="hook", now=NOW + 60, wait=5)
+
+
+def test_an_end_that_a_command_wrote_is_vouched_for(state: str) -> None:
+    put(state, "a", ended())
+    assert (seen(state, "a"), runtime.ledger_problems(state, "a")) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        {"run": "u1", "state": "active"},
+        {**DONE, "how": "verification skipped: nothing applies"},
+        {**DONE, "run": "u0"},
+        {**DONE, "at": "2026-02-22T17:20:05.000Z"},
+    ],
+)
+def test_an_end_written_by_hand_is_not(state: str, before: dict[str, Any]) -> None:
+    put(state, "a", {**MINIMUM_ROW, "work": {"ulw": before}})
+    by_hand(state, "a", work={"ulw": DONE})
+    assert seen(state, "a") == ["ulw"]
+    assert runtime.ledger_problems(state, "a") == ["the state says that ulw is done, and the session's ledger does not"]
+    assert runtime.chain_problems(state, "a") == []
+
+
+def test_without_a_ledger_no_end_is_vouched_for(state: str) -> None:
+    by_hand(state, "a", **ended())
+    assert seen(state, "a") == ["ulw"]
+    put(state, "b", ended())
+    os.unlink(paths.events_file(state, "b"))
+    assert seen(state, "b") == ["ulw"]
+    os.mkdir(paths.events_file(state, "b"))
+    assert runtime.unvouched(runtime.doubted(state, "b", runtime.session(state, "b") or {})) == ["ulw"]
+
+
+def test_a_forged_end_is_made_good_by_no_later_event_and_by_no_edit(state: str) -> None:
+    put(state, "a", MINIMUM_ROW)
+    by_hand(state, "a", work={"ulw": DONE})
+    touch(state, "a", {"kind": "agent-finished"})
+    assert seen(state, "a") == ["ulw"]
+    by_hand(state, "a", work={"ulw": DONE})
+    touch(state, "a", {"kind": "agent-finished"})
+    assert seen(state, "a") == ["ulw"]
+    assert runtime.ledger_problems(state, "a")
+
+
+@pytest.mark.parametrize("one", ["active", "waiting", "paused", "blocked", "exhausted"])
+def test_only_an_end_needs_a_word_of_the_ledger(state: str, one: str) -> None:
+    put(state, "a", MINIMUM_ROW)
+    by_hand(state, "a", work={"ulw": {"state": one, "how": "x"}, "ralph": "odd"})
+    assert (seen(state, "a"), runtime.ledger_problems(state, "a")) == ([], [])
+
+
+def test_a_change_without_events_leaves_an_end_vouched_for(state: str) -> None:
+    put(state, "a", ended())
+    touch(state, "a")
+    assert (seen(state, "a"), runtime.ledger_problems(state, "a")) == ([], [])
+
+
+def test_a_ledger_that_is_ahead_after_a_crash_is_the_word_that_counts(state: str) -> None:
+    put(state, "a", ended())
+    mark = (runtime.session(state, "a") or {})["ledger"]
+    again = {**MINIMUM_ROW, "work": {"ulw": {"run": "u2", "state": "active"}}}
+    event = {"kind": "activated", "after": again}
+    ledger.append(paths.events_file(state, "a"), [event], actor="user", now=NOW, mark=mark)
+    assert (seen(state, "a"), runtime.ledger_problems(state, "a")) == ([], [])
+    put(state, "b", MINIMUM_ROW)
+    mark = (runtime.session(state, "b") or {})["ledger"]
+    ledger.append(paths.events_file(state, "b"), [{"kind": "done", "after": ended()}], actor="a", now=NOW, mark=mark)
+    assert (seen(state, "b"), runtime.ledger_problems(state, "b")) == ([], [])
+
+
+def test_a_moved_session_is_vouched_for_as_it_was(state: str) -> None:
+    put(state, "old", ended())
+    runtime.move_session(state, "old", "new", source="resume", now=NOW, wait=1)
+    assert (seen(state, "new"), runtime.ledger_problems(state, "new")) == ([], [])
+    (row,) = ledger.rows(paths.events_file(state, "new"))
+    assert (row["kind"], row["from"], row["source"]) == ("taken-over", "old", "resume")
+    touch(state, "new", {"kind": "resumed"})
+    assert (seen(state, "new"), runtime.ledger_problems(state, "new")) == ([], [])
+
+
+def test_a_forged_end_stays_one_when_its_session_moves(state: str) -> None:
+    put(state, "old", MINIMUM_ROW)
+    by_hand(state, "old", work={"ulw": DONE})
+    runtime.move_session(state, "old", "new", now=NOW, wait=1)
+    assert seen(state, "new") == ["ulw"]
+
+
+def test_a_forgotten_session_raises_no_alarm_nor_when_it_comes_back(state: str) -> None:
+    put(state, "a", {**ended(), "ulw": {"enabled": False}})
+    put(state, "b", MINIMUM_ROW, now=NOW + runtime.KEPT_FOR + 1)
+    assert runtime.session(state, "a") is None
+    assert "no longer says where" in runtime.ledger_problems(state, "a")[0]
+    assert len(runtime.ledger_problems(state, "a")) == 1
+    put(state, "a", ended(run="u9"))
+    assert seen(state, "a") == []
+
+
+def test_the_name_of_forged_work_is_shown_as_one_short_line(state: str) -> None:
+    by_hand(state, "a", work={"\x1b[2J" + "k" * 500: DONE})
+    (problem,) = runtime.ledger_problems(state, "a")
+    assert problem.isprintable()
+    assert len(problem) < 160

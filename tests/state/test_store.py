@@ -123,3 +123,10 @@ def test_moving_a_directory_overwrites_none(tmp_path: Path) -> None:
     assert (tmp_path / "third" / "a").read_text() == "old"
     with pytest.raises(Unwritable):
         store.move(str(tmp_path / "old"), str(tmp_path / "fourth"))
+
+
+def test_a_pipe_in_the_place_of_a_file_holds_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "runtime.local.json"
+    os.mkfifo(path)
+    with pytest.raises(Unreadable, match="it is no file"):
+        store.read(str(path))

@@ -404,6 +404,21 @@ def test_progress_follows_the_commits_whatever_anybody_says(tmp_path: Path) -> N
     assert here.status()[1].action == "finish"
 
 
+@pytest.mark.parametrize(("by", "state"), [("agent", "blocked"), ("user", "done")])
+def test_what_was_given_up_has_its_steps_open(tmp_path: Path, by: str, state: str) -> None:
+    here = desk(tmp_path)
+    here.start()
+    carry_out(here.root, 1)
+    here.abandon(by=by)
+    assert (here.told()["state"], here.told()["open"], here.told()["total"]) == (state, 2, 3)
+
+
+def test_a_session_that_failed_has_its_steps_open(tmp_path: Path) -> None:
+    here = desk(tmp_path)
+    failed(here)
+    assert (here.told()["state"], here.told()["open"], here.told()["total"]) == ("blocked", 1, 3)
+
+
 def test_a_reverted_step_is_open_again_and_was_still_seen(tmp_path: Path) -> None:
     here = desk(tmp_path)
     here.start()
@@ -489,9 +504,12 @@ def test_a_step_is_skipped_only_where_the_plan_says_so(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="none of this session's"):
         here.skip(7)
     here.skip(2)
+    here.status()
+    assert (here.told()["open"], here.told()["total"]) == (1, 1)
     carry_out(here.root, 1)
     done = here.finish()
     assert done.exit_code == 0
+    assert (here.told()["state"], here.told()["open"], here.told()["total"]) == ("done", 0, 1)
     assert "step 2: skipped" in done.report
     assert "the plan lets it be left out" in done.report
 

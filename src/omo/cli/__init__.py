@@ -2,26 +2,82 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
+from typing import TextIO
 
 from omo.cli.main import main
 
+# What a write fails with where whoever takes our output cannot: a full disk, a quota, a terminal that is gone.
+UNTAKEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+
 
 def console() -> None:
+    _open_what_is_closed()
     try:
-        code = main(sys.argv[1:], os.environ, os.getcwd(), time.time())
+        code = _run()
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         code = 0
+        _write_to_nobody()
     except KeyboardInterrupt:
         code = 130
     except Exception as error:
         if os.environ.get("OMO_DEBUG"):
             raise
-        print(f"omo: a bug in omo: {type(error).__name__}: {error}", file=sys.stderr)
-        print("  fix: run it again with OMO_DEBUG=1 and report what it prints", file=sys.stderr)
-        code = 1
+        code = _say(error)
     sys.exit(code)
+
+
+def _run() -> int:
+    """The command's exit code, also where the parser has ended it, as for --help."""
+    try:
+        cwd = os.getcwd()
+    except FileNotFoundError:
+        print("omo: the directory you are in was removed\n  fix: cd to one that is there", file=sys.stderr)
+        return 2
+    try:
+        return main(sys.argv[1:], os.environ, cwd, time.time())
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+
+
+def _say(error: Exception) -> int:
+    if isinstance(error, OSError) and error.errno in UNTAKEN and error.filename is None:
+        lines = [f"omo: the output cannot be written: {error.strerror}"]
+        _write_to_nobody()
+    else:
+        lines = [
+            f"omo: a bug in omo: {type(error).__name__}: {error}",
+            "  fix: run it again with OMO_DEBUG=1 and report what it prints",
+        ]
+    try:
+        print("\n".join(lines), file=sys.stderr, flush=True)
+    except OSError:
+        _write_to_nobody(sys.stderr)
+    return 1
+
+
+def _open_what_is_closed() -> None:
+    """A shell's `>&-`. Else the next file that is opened would be the standard output of every program we start."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+
+
+def _write_to_nobody(stream: TextIO | None = None) -> None:
+    """What is still buffered goes nowhere, so that the interpreter does not try again when it ends."""
+    number = (stream or sys.stdout).fileno()
+    nobody = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nobody, number)
+    os.close(nobody)

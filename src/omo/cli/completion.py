@@ -9,6 +9,7 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.completion import ids
 from omo.context import Context, plugin_root
+from omo.errors import BadInput
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -47,6 +48,8 @@ def offer(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _session(arguments: argparse.Namespace, context: Context) -> str:
-    """The one that is meant; none where that is not clear, which matters only to what belongs to a session."""
-    live = context.live_sessions()
-    return arguments.session or context.named_session or (live[0] if len(live) == 1 else "")
+    """The one that would be looked at; none where there is none, which matters only to what belongs to a session."""
+    try:
+        return context.looked_at(arguments.session).name
+    except BadInput:
+        return ""

@@ -13,7 +13,7 @@ from typing import Any
 from omo import host
 from omo.cli import options
 from omo.cli.result import Result
-from omo.context import Context
+from omo.context import Context, Meant
 from omo.errors import BadInput, Unreadable
 
 LONGEST_EVENT = host.LONGEST_EVENT
@@ -22,7 +22,7 @@ LONGEST_EVENT = host.LONGEST_EVENT
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "explain", "which rule decides, what it reads, what would change it")
     prompt_parser = options.command(verbs, "prompt", "would this prompt turn ultrawork on, and why", prompt)
-    prompt_parser.add_argument("text", metavar="TEXT", nargs="?", help="the prompt; - or nothing reads stdin")
+    prompt_parser.add_argument("text", metavar="TEXT", nargs="*", help="the prompt; - or nothing reads stdin")
     stop_parser = options.command(verbs, "stop", "what a Stop would do now, rule by rule", explain_stop)
     stop_parser.add_argument("--event", metavar="FILE", help="a Stop event as the host sends it; - reads stdin")
     tool_parser = options.command(verbs, "tool", "would a tool call be denied, by which gate and why", tool)
@@ -44,7 +44,7 @@ def register(commands: options.Commands) -> None:
 def prompt(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.explain import prompts
 
-    text = sys.stdin.read() if arguments.text in (None, "-") else arguments.text
+    text = sys.stdin.read() if arguments.text in ([], ["-"]) else " ".join(arguments.text)
     name, row = _session_if_known(arguments, context)
     found = prompts.explain(text, context.settings, context.environ, name=name, row=row)
     return Result(found.data, prompts.text_of(found))
@@ -52,8 +52,11 @@ def prompt(arguments: argparse.Namespace, context: Context) -> Result:
 
 def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[str, dict[str, Any] | None]:
     """A prompt can be explained without a session; what it would do there then goes unsaid."""
+    if arguments.session:
+        name = context.looked_at(arguments.session).name
+        return name, context.row(name)
     try:
-        name = context.session(arguments.session)
+        name = context.session(None)
         return name, context.row(name)
     except (BadInput, Unreadable):
         return "", None
@@ -64,24 +67,24 @@ def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.report import session
 
     event = _read_event(arguments.event) if arguments.event else None
-    name = event.session if event and event.session else context.session(arguments.session)
+    meant = Meant(event.session) if event and event.session else context.looked_at(arguments.session)
     known = context.settings
-    view = session.look(context.state, name, known.limits, context.now, context.environ, event)
+    view = session.look(context.state, meant.name, known.limits, context.now, context.environ, event)
     found = stopping.explain(view, known, has_event=event is not None)
-    return Result(found.data, found.text)
+    return Result(found.data, found.text, notes=meant.notes)
 
 
 def tool(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.explain import tools
     from omo.ultrawork.hook import World
 
-    event = _tool_event(arguments, context)
+    event, notes = _tool_event(arguments, context)
     world = World(event, context.environ, context.cwd, context.now)
     found = tools.explain(event, world)
-    return Result(found.data, found.text)
+    return Result(found.data, found.text, notes=notes)
 
 
-def _tool_event(arguments: argparse.Namespace, context: Context) -> host.Event:
+def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[host.Event, list[str]]:
     given = [arguments.event, arguments.tool, arguments.write, arguments.shell]
     if sum(bool(one) for one in given) != 1:
         raise BadInput(
@@ -89,7 +92,7 @@ def _tool_event(arguments: argparse.Namespace, context: Context) -> host.Event:
             fix="for example: omo explain tool -- rm -rf build",
         )
     if arguments.event:
-        return _read_event(arguments.event)
+        return _read_event(arguments.event), []
     if arguments.write:
         called, given_input = "Write", {"file_path": os.path.join(context.cwd, arguments.write)}
     elif arguments.shell:
@@ -97,13 +100,14 @@ def _tool_event(arguments: argparse.Namespace, context: Context) -> host.Event:
         called, given_input = "Bash", {"command": words[0] if len(words) == 1 else shlex.join(words)}
     else:
         called, given_input = arguments.tool, _input(arguments.input)
+    meant = context.looked_at(arguments.session)
     fields = {
-        "session_id": context.session(arguments.session),
+        "session_id": meant.name,
         "cwd": context.cwd,
         "tool_name": called,
         "tool_input": given_input,
     }
-    return host.Event({**fields, **({"agent_id": "explained"} if arguments.subagent else {})})
+    return host.Event({**fields, **({"agent_id": "explained"} if arguments.subagent else {})}), meant.notes
 
 
 def _input(text: str | None) -> dict[str, Any]:
@@ -120,9 +124,9 @@ def goal(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.explain import goals
     from omo.report.work import Place
 
-    name = context.session(arguments.session)
-    found = goals.explain(Place(context, name, context.row(name) or {}), arguments.wanted)
-    return Result(found.data, found.text)
+    meant = context.looked_at(arguments.session)
+    found = goals.explain(Place(context, meant.name, context.row(meant.name) or {}), arguments.wanted)
+    return Result(found.data, found.text, notes=meant.notes)
 
 
 def _read_event(path: str) -> host.Event:

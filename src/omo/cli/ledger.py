@@ -18,8 +18,9 @@ from omo.cli.ledger_files import LedgerFile
 from omo.cli.ledger_lines import Wanted
 from omo.cli.ledger_tail import Seen, batches
 from omo.cli.result import Result
-from omo.context import Context
+from omo.context import Context, Meant
 from omo.errors import Refused
+from omo.shown import clip
 from omo.state import ledger, paths, runtime, store
 from omo.ultrawork import session
 
@@ -52,15 +53,30 @@ def _register_show(verbs: options.Commands) -> None:
 
 
 def show(arguments: argparse.Namespace, context: Context) -> Result:
-    name = context.session(arguments.session)
-    find = _finder(arguments, context.state, name)
+    meant = _looked_at(arguments, context)
+    find = _finder(arguments, context.state, meant.name)
     wanted = ledger_lines.wanted_by(arguments, context.now)
     lines = _drawer(arguments, [file.name for file in find()])
     if arguments.follow:
+        _say(meant)
         return _follow(batches(find, _pause), wanted, lines)
-    found = wanted.of(next(batches(find, _pause)))
+    files = find()
+    found = wanted.of(next(batches(lambda: files, _pause)))
+    found += [seen for file in files for seen in ledger_verify.cut_off(context, meant.name, file)]
     text = "\n".join(line for seen in found for line in lines(seen)) or "No rows."
-    return Result({"session": name, "rows": [ledger_lines.as_data(seen) for seen in found]}, text)
+    data = {"session": meant.name or None, "rows": [ledger_lines.as_data(seen) for seen in found]}
+    return Result(data, text, 3 if any(seen.problem for seen in found) else 0, meant.notes)
+
+
+def _looked_at(arguments: argparse.Namespace, context: Context) -> Meant:
+    """No session where none is known: what the project shares can be looked at without one."""
+    is_none = not arguments.session and not context.named_session and not context.known_sessions()
+    return Meant("") if is_none else context.looked_at(arguments.session)
+
+
+def _say(meant: Meant) -> None:
+    for note in meant.notes:
+        print(f"omo: {note}", file=sys.stderr)
 
 
 def _finder(arguments: argparse.Namespace, state: str, name: str) -> Callable[[], list[LedgerFile]]:
@@ -105,7 +121,11 @@ def _pause() -> None:
 def verify(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.all:
         return ledger_verify.all_sessions(context)
-    return ledger_verify.one_session(context, context.session(arguments.session))
+    meant = _looked_at(arguments, context)
+    if not meant.name:
+        return ledger_verify.all_sessions(context)
+    found = ledger_verify.one_session(context, meant.name)
+    return replace(found, notes=[*found.notes, *meant.notes])
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:
@@ -117,16 +137,20 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
             "sealing a damaged ledger is for the user: it also ends what they pinned",
             fix=f"ask the user to run omo ledger repair --session {name}; meanwhile omo ulw blocked --evidence …",
         )
+    unneeded = Refused(f"the ledger of session {clip(name, 80)} needs no repair", fix="omo ledger verify")
+    if context.row(name) is None:
+        raise unneeded  # before anything is made for a session that is none
 
     def decide(row: dict[str, Any] | None) -> runtime.Change:
         if row is None or not runtime.ledger_problems(context.state, name):
-            raise Refused(f"the ledger of session {name} needs no repair", fix="omo ledger verify")
-        kept, digest = ledger.set_aside(path, context.now)
+            raise unneeded
+        kept, digest = ledger.set_aside(path, context.now) if os.path.lexists(path) else ("", "")
         event = {"kind": "repaired", "kept": os.path.basename(kept), "digest": digest}
-        emptied = session.with_gates(row, open_gates=[], total=0)
+        emptied = session.with_gates(session.disowned(row), open_gates=[], total=0)
         return runtime.Change(kept, {key: value for key, value in emptied.items() if key != "ledger"}, [event])
 
     kept = runtime.change_session(
         context.state, name, decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT
     )
-    return Result({"session": name, "kept": kept}, f"Sealed. The damaged ledger is kept as {kept}.")
+    told = f"The damaged ledger is kept as {kept}." if kept else "There was no ledger to keep."
+    return Result({"session": name, "kept": kept or None}, f"Sealed. {told}")

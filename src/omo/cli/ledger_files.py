@@ -24,7 +24,9 @@ class LedgerFile:
 
 
 def own(state: str, session: str) -> list[LedgerFile]:
-    """Those of one session, whether they are there or not."""
+    """Those of one session, whether they are there or not; none where no session is meant."""
+    if not session:
+        return []
     journals = {"goal": paths.goal_dir(state, session), "ultragoal": paths.ultragoal_dir(state, session)}
     files = [LedgerFile("session", paths.events_file(state, session))]
     return files + [LedgerFile(name, _ledger_in(directory)) for name, directory in journals.items()]
@@ -55,18 +57,6 @@ def chosen(state: str, session: str, of: str) -> list[LedgerFile]:
 
 def everything(state: str, session: str) -> list[LedgerFile]:
     return [*own(state, session), *shared(state)]
-
-
-def sessions(state: str) -> list[str]:
-    """Every session that has a row or left a directory. A digest stands for itself: it names the same directory."""
-    known = [str(name) for name in runtime.read(state)["sessions"]]
-    placed = {paths.file_name_of(name) for name in known}
-    left = [name for name in _listed(os.path.join(state, "sessions")) if name not in placed and _is_id(name)]
-    return known + left
-
-
-def _is_id(name: str) -> bool:
-    return paths.file_name_of(name) == name
 
 
 def _runs_of(state: str, session: str, kind: str) -> set[str]:

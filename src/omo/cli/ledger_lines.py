@@ -90,7 +90,7 @@ def as_lines(seen: Seen, *, named: bool, width: int, columns: int | None) -> lis
 
 
 def _problem(seen: Seen) -> str:
-    return f"line {seen.line}: {seen.problem}"
+    return f"line {seen.line}: {seen.problem}" if seen.line else clip(seen.problem, 300)
 
 
 def _in_words(row: Row) -> str:

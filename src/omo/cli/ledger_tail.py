@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import math
 import os
-import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from omo.cli.ledger_files import LedgerFile
 from omo.clock import seconds
 from omo.errors import Unreadable
 from omo.json_text import loads
-from omo.state import ledger
+from omo.state import ledger, store
 
 Row = dict[str, Any]
 
 ANEW = "the ledger was begun anew"
+EMPTIED = "the ledger was emptied"
+GONE = "the ledger is gone"
 NO_ROW = "is not a row"
 UNCHAINED = "does not follow the row before it"
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One line of a ledger. `row` is None where it is no row; `at` is when it says it was written."""
+    """One line of a ledger. `row` is None where it is no row; `at` is when it says it was written.
+
+    Line 0 is none of them: it is what is wrong with the whole.
+    """
 
     ledger: str
     line: int
@@ -40,14 +44,21 @@ class Tail:
         self.name = file.name
         self.path = file.path
         self._inode: tuple[int, int] | None = None
+        self._was_lost = False
         self._forget()
 
     def look(self) -> list[Seen]:
-        raw, is_anew = self._appended()
+        raw, lost = self._appended()
+        at = self._at
+        if lost:
+            self._forget()
         found = [self._next(line) for line in raw.split(b"\n")[:-1]]
-        if is_anew and found:
-            first = found[0]
-            found[0] = Seen(first.ledger, first.line, first.row, first.at, first.problem or ANEW)
+        if found and (lost or self._was_lost):
+            self._was_lost = False
+            found[0] = replace(found[0], problem=found[0].problem or ANEW)
+        elif lost:
+            self._was_lost = True
+            return [Seen(self.name, 0, None, at, GONE if lost == GONE else EMPTIED)]
         return found
 
     def _forget(self) -> None:
@@ -58,38 +69,28 @@ class Tail:
         self._digest = ledger.START
         self._at = 0.0
 
-    def _appended(self) -> tuple[bytes, bool]:
-        """The bytes of whole lines after those already read, and whether this is another file than the one before."""
+    def _appended(self) -> tuple[bytes, str]:
+        """The bytes of whole lines after those already read, and what became of these where they are not there."""
         file = self._open()
         if file is None:
-            return b"", False
+            return b"", GONE if self._line else ""
         with file:
             status = os.fstat(file.fileno())
             is_anew = self._line > 0 and not self._continues(file, status)
-            if is_anew:
-                self._forget()
             self._inode = (status.st_dev, status.st_ino)
-            file.seek(self._offset)
+            file.seek(0 if is_anew else self._offset)
             raw = file.read()
-        whole = raw[: raw.rfind(b"\n") + 1]
-        self._offset += len(whole)
-        return whole, is_anew
+        return raw[: raw.rfind(b"\n") + 1], ANEW if is_anew else ""
 
     def _open(self) -> BinaryIO | None:
         """None while there is no file. Something else in its place, such as a pipe, must not make us wait for it."""
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+            return open(self.path, "rb", opener=store.file_only)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise self._unreadable(str(error.strerror)) from None
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise self._unreadable("it is no file")
-        return open(descriptor, "rb")
-
-    def _unreadable(self, why: str) -> Unreadable:
-        return Unreadable(f"{self.path} cannot be read: {why}", fix="omo ledger verify", path=self.path)
+            why = f"{self.path} cannot be read: {error.strerror}"
+            raise Unreadable(why, fix="omo ledger verify", path=self.path) from None
 
     def _continues(self, file: BinaryIO, status: os.stat_result) -> bool:
         """The same file, and the last line that was read is still where it was."""
@@ -108,6 +109,7 @@ class Tail:
         self._seq, self._digest = seq, ledger.digest_of(line)
         self._line += 1
         self._last = line + b"\n"
+        self._offset += len(self._last)
         self._at = _moment(row, otherwise=self._at)
         return Seen(self.name, self._line, row, self._at, problem)
 

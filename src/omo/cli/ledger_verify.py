@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -10,12 +9,12 @@ from typing import Any
 from omo.cli import ledger_files
 from omo.cli.ledger_files import LedgerFile
 from omo.cli.ledger_lines import escaped
+from omo.cli.ledger_tail import Seen
 from omo.cli.result import Result
-from omo.cli.runs import run_of
 from omo.context import Context
-from omo.errors import OmoError
+from omo.errors import OmoError, Unreadable
 from omo.shown import clip, counted
-from omo.state import ledger, paths, runtime
+from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
 from omo.ultragoal import goal_tool, receipts
 from omo.ultragoal.run import Run
@@ -38,7 +37,7 @@ def one_session(context: Context, name: str) -> Result:
 
 def all_sessions(context: Context) -> Result:
     """Every session, and once what they share."""
-    found = {name: _of_session(context, name, is_listed=True) for name in ledger_files.sessions(context.state)}
+    found = {name: _of_session(context, name, is_listed=True) for name in context.known_sessions()}
     told = _told(list(found.values()))
     shared = _of_project(context, list(found), told=told)
     each = [(f"{name}: {which}", ones) for name, ledgers in found.items() for which, ones in ledgers.items()]
@@ -68,7 +67,10 @@ def _chain_only(context: Context, name: str) -> list[str]:
 
 
 def _run(context: Context, name: str) -> Run:
-    return run_of(argparse.Namespace(session=name), context)
+    return Run(
+        state=context.state, root=context.root, session=name, by=context.actor, now=context.now,
+        wait=store.CLI_WAIT, limits=context.limits, control_globs=context.settings.computer_control,
+    )  # fmt: skip
 
 
 def _goals_problems(run: Run) -> list[str]:
@@ -132,9 +134,25 @@ def _listed(file: LedgerFile, problems: list[str], *, session: str | None = None
     return [{**entry, "whole": not problems, "problems": problems, "note": "" if problems else note}]
 
 
+def cut_off(context: Context, session: str, file: LedgerFile) -> list[Seen]:
+    """What is missing at the end of a ledger: its rows do not show it, only the mark that is kept apart from them."""
+    if file.name == "session":
+        found = _marked_problems(context, session)
+    else:
+        found = Journal(os.path.dirname(file.path), context.state).problems()
+    return [Seen(file.name, 0, None, context.now, one) for one in found if not one.startswith("line ")]
+
+
+def _marked_problems(context: Context, session: str) -> list[str]:
+    try:
+        return [] if context.row(session) is None else runtime.ledger_problems(context.state, session)
+    except Unreadable as error:
+        return [error.message]
+
+
 def _row_count(path: str) -> int | None:
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=store.file_only) as file:
             return sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b""))
     except OSError:
         return None

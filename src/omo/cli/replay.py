@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 from omo import settings
@@ -39,26 +38,42 @@ def register(commands: options.Commands) -> None:
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.replay import stage, transcript
     from omo.replay.player import Player
+    from omo.replay.scratch import scratch
 
     only, given = _only(arguments.only), _settings(arguments.settings)
     unread = transcript.Unread()
-    with tempfile.TemporaryDirectory(prefix="omo-replay-") as directory:
+    with scratch(context.now) as directory:
         player = Player(stage.build(directory, context.settings, given, context.environ))
-        _play(player, arguments.transcript, unread)
+        if not _play(player, arguments.transcript, unread):
+            raise _no_transcript(arguments.transcript, unread)
         return _result(player, unread, only, arguments.transcript)
 
 
-def _play(player: Player, path: str, unread: Unread) -> None:
+def _play(player: Player, path: str, unread: Unread) -> bool:
+    """Whether there was one row of a transcript in it: each of these names its type."""
     from omo.replay import transcript
 
+    is_one = False
     for line in transcript.read(path, unread):
+        is_one = is_one or bool(line.text("type"))
         try:
             player.play(line)
         except RecursionError:
             unread.add(line.file, line.number, "nested too deeply")
         if player.is_full:
-            return
-    player.finish()
+            break
+    else:
+        player.finish()
+    return is_one
+
+
+def _no_transcript(path: str, unread: Unread) -> BadInput:
+    what = f"{counted(unread.count, 'line')} of it could not be read" if unread.count else "it has no row of one"
+    return BadInput(
+        f"{clip(path, 200)} is no transcript: {what}",
+        fix="name a transcript file, *.jsonl below ~/.claude/projects",
+        defects=list(unread.first[:3]),
+    )
 
 
 def _only(text: str | None) -> tuple[str, ...]:

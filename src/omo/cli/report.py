@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from omo.cli import options
 from omo.cli.result import Result
-from omo.context import Context
+from omo.context import Context, Meant
 from omo.errors import BadInput, Refused
 
 if TYPE_CHECKING:
@@ -32,15 +32,15 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 
     _check(arguments, context)
     chosen = "" if arguments.run_id is None else str(arguments.run_id)
-    session = _session(arguments, context, chosen)
-    report = whole.gather(context, session, chosen)
+    meant = _looked_at(arguments, context, chosen)
+    report = whole.gather(context, meant.name, chosen)
     path = _written(arguments, context, report)
     data = {**report.data, "path": path or None} if arguments.json else {"path": path or None}
     if arguments.md and not path:
         from omo.report.document import markdown
 
-        return Result(data, markdown.render(report).rstrip("\n"))
-    notes = [_opened(path, context)] if arguments.open else []
+        return Result(data, markdown.render(report).rstrip("\n"), notes=meant.notes)
+    notes = [*meant.notes, *_counts(arguments, context, path), *([_opened(path, context)] if arguments.open else [])]
     return Result(data, f"{report.verdict.text}\n{path}", notes=notes)
 
 
@@ -53,14 +53,14 @@ def _check(arguments: argparse.Namespace, context: Context) -> None:
         raise BadInput("--open shows a page, not Markdown or JSON", fix="omo report --open")
 
 
-def _session(arguments: argparse.Namespace, context: Context, run: str) -> str:
+def _looked_at(arguments: argparse.Namespace, context: Context, run: str) -> Meant:
     """A run that is named says whose it is, so no session has to be clear."""
-    if not run:
-        return context.session(arguments.session)
+    if arguments.session or not run:
+        return context.looked_at(arguments.session)
     try:
-        return context.session(arguments.session)
+        return Meant(context.session(None))
     except BadInput:
-        return ""
+        return Meant("")
 
 
 def _written(arguments: argparse.Namespace, context: Context, report: Report) -> str:
@@ -80,6 +80,13 @@ def _written(arguments: argparse.Namespace, context: Context, report: Report) ->
         target.checked(context, kind, arguments.out)  # before the page is drawn, which may take a while
         return target.write_at(context, kind, arguments.out, page.render(report))
     return target.write_at_home(context, kind, report.run or report.session, page.render(report))
+
+
+def _counts(arguments: argparse.Namespace, context: Context, path: str) -> list[str]:
+    from omo.report.document import target
+
+    note = target.stale_note(context, path) if arguments.out is not None else ""
+    return [note] if note else []
 
 
 def _opened(path: str, context: Context) -> str:

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from omo.cli import options
+from omo.cli.charset import takes_utf8
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import BadInput, Unreadable
+from omo.errors import Unreadable
 from omo.report import project
 from omo.report.project import ProjectView
 from omo.shown import clip
-from omo.state import runtime
 
 UNREADABLE = ("unreadable-state", "newer-state")
-MOST_NAMED = 10
 
 
 def register(commands: options.Commands) -> None:
@@ -31,7 +30,7 @@ def register(commands: options.Commands) -> None:
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     """Reads only. A live session that nobody has used for a day is shown as an orphan."""
-    name = _named(arguments.session, context) if arguments.session else ""
+    name = context.looked_at(arguments.session).name if arguments.session else ""
     if arguments.watch:
         from omo.cli import status_watch
 
@@ -58,7 +57,8 @@ def screen(environ: Mapping[str, str]) -> Screen | None:
     import shutil
 
     size = shutil.get_terminal_size()
-    return Screen(size.columns, size.lines, color=not environ.get("NO_COLOR"), ascii_only=not _takes_utf8(environ))
+    plain = not takes_utf8(environ, sys.stdout.encoding)
+    return Screen(size.columns, size.lines, color=not environ.get("NO_COLOR"), ascii_only=plain)
 
 
 def draw(view: ProjectView, on: Screen | None, *, everything: bool) -> str:
@@ -69,13 +69,6 @@ def draw(view: ProjectView, on: Screen | None, *, everything: bool) -> str:
     from omo.report.screen import terminal
 
     return terminal.render(view, on.width, everything=everything, color=on.color, ascii_only=on.ascii_only)
-
-
-def _takes_utf8(environ: Mapping[str, str]) -> bool:
-    """As Python is told to write it, unless the user's locale names another charset."""
-    locale = next(filter(None, (environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))), "")
-    charset = locale.partition(".")[2].partition("@")[0] or sys.stdout.encoding or ""
-    return charset.lower().replace("-", "") == "utf8"
 
 
 def data_of(view: ProjectView) -> dict[str, Any]:
@@ -89,17 +82,6 @@ def error_of(view: ProjectView) -> dict[str, Any]:
         if one.code in UNREADABLE:
             return {"code": one.code, "message": one.what, "fix": one.fix, "details": []}
     return {}
-
-
-def _named(given: str, context: Context) -> str:
-    """A session by its id, or by as much of it as is unique."""
-    names: list[str] = list(runtime.read(context.state)["sessions"])
-    found = [name for name in names if name == given] or [name for name in names if name.startswith(given)]
-    if len(found) == 1:
-        return found[0]
-    listed = ", ".join(clip(name, 64) for name in (found or names)[:MOST_NAMED]) or "none is known here"
-    what = "is the beginning of several sessions" if found else "is no session of this project"
-    raise BadInput(f"--session {clip(given, 64)} {what}", fix=f"name one: {listed}")
 
 
 def _seconds(text: str) -> float:

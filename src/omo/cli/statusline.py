@@ -28,4 +28,4 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     seen = session.look(world.state, event.session, context.settings.limits, world.now, world.environ)
     line = statusline.text(seen)
     data = {"line": line, **seen.data}
-    return Result(data, statusline.coloured(line, seen.mode, context.environ) if line else "")
+    return Result(data, statusline.coloured(line, seen, context.environ) if line else "")

@@ -8,6 +8,7 @@ from typing import Any
 
 from omo.cli import options, views
 from omo.cli.result import Result
+from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.evidence import tree
@@ -55,7 +56,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    return views.session_view(context, context.session(arguments.session))
+    return views.session_view(context, context.looked_at(arguments.session).name)
 
 
 def done(arguments: argparse.Namespace, context: Context) -> Result:
@@ -75,7 +76,7 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
             else _verified(gates.current(context.state, name, row), now_tree)
         )
         event = {"kind": "done", "how": how, "tree": now_tree, "skipped": bool(reason)}
-        return runtime.Change(how, session.finish(row, how=how), [event])
+        return runtime.Change(how, session.finish(row, how=how, at=stamp(context.now)), [event])
 
     how = change(context, name, decide)
     others = [kind for kind, _ in runtime.work_in(context.row(name) or {}, "active")]
@@ -152,8 +153,8 @@ def change(context: Context, name: str, decide: Any) -> Any:
 
 
 def require_whole_ledger(context: Context, name: str) -> None:
-    """Completion counts only on a ledger that nobody changed."""
-    if problems := runtime.ledger_problems(context.state, name):
+    """Completion counts only on a ledger that nobody changed. What the row says matters less: it is written anew."""
+    if problems := runtime.chain_problems(context.state, name):
         raise Refused(
             f"the ledger of session {name} is damaged",
             fix=f"the user runs omo ledger repair --session {name}, which seals it; gates are then pinned and run anew",

@@ -7,6 +7,7 @@ from omo.cli.result import Result
 from omo.context import Context
 from omo.report import project, session
 from omo.report.screen import words
+from omo.report.work import Item
 from omo.shown import clip
 from omo.ultrawork import stop
 
@@ -26,11 +27,16 @@ def session_view(context: Context, name: str) -> Result:
         if view.kind != "ulw" and words.progress(view):
             lines.append(f"  {view.unit:8} {words.progress(view)} done: {view.headline}")
         lines += [
-            f"  gate     {item.id}: {item.status} [{item.notes[-1]}]" for item in view.items if view.kind == "ulw"
+            f"  gate     {item.id}: {_stands(item)} [{item.notes[-1]}]" for item in view.items if view.kind == "ulw"
         ]
     lines += [f"  problem  {said}" for said in words.problems(one)]
     lines.append(f"  Stop now would be {'blocked' if rule is stop.BLOCK else 'allowed'}: {rule.name}, {rule.why}")
     return Result(one.data, "\n".join(lines))
+
+
+def _stands(item: Item) -> str:
+    """What it said last; that it said so of other files, or in a ledger nobody can believe, is part of that."""
+    return f"{item.status}, stale" if item.mark == "stale" else item.status
 
 
 def _mode(one: project.SessionView) -> str:

@@ -82,7 +82,7 @@ _omo_offer() {
         ;;
     ids\ *)
         while IFS= read -r one; do
-            _omo_add "$one"
+            [[ $one ]] && _omo_add "$one"
         done <<<"$(_omo_ids "${1#ids }")"
         ;;
     esac

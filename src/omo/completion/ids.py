@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from omo.errors import OmoError
 from omo.state import ledger, paths, runtime, store
 
 LONGEST = 200
@@ -51,6 +52,33 @@ def goals(state: str, session: str) -> Iterable[Any]:
     return [*verify_goals(state, session), *plan_goals(state, session)]
 
 
+def criteria(state: str, session: str) -> Iterable[Any]:
+    listed = _of_newest_run(paths.ralph_dir(state), session, "criteria")
+    return [one.get("id") for one in listed if isinstance(one, dict)]
+
+
+def plan_steps(state: str, session: str) -> Iterable[Any]:
+    return [f"step-{number}" for number in _of_newest_run(paths.plans_dir(state), session, "steps")]
+
+
+def _of_newest_run(parent: str, session: str, key: str) -> list[Any]:
+    """What the row that began the session's newest run lists."""
+    for name in _directories(parent):
+        for row in ledger.rows(os.path.join(parent, name, "ledger.jsonl")):
+            if row.get("session") == session and isinstance(row.get(key), list):
+                return list(row[key])
+    return []
+
+
+def explained(state: str, session: str) -> Iterable[Any]:
+    """All that `omo explain goal` knows; a ledger that nobody can read keeps the others from nothing."""
+    for kind in (plan_goals, criteria, plan_steps, gates, verify_goals):
+        try:
+            yield from kind(state, session)
+        except OmoError:
+            continue
+
+
 def plan_runs(state: str, session: str) -> Iterable[Any]:
     return [name for name in _directories(paths.plans_dir(state)) if name != "reviews"]
 
@@ -80,6 +108,7 @@ KINDS: dict[str, Callable[[str, str], Iterable[Any]]] = {
     "sessions": sessions,
     "gates": gates,
     "goals": goals,
+    "explained": explained,
     "plan-goals": plan_goals,
     "verify-goals": verify_goals,
     "plan-runs": plan_runs,

@@ -16,7 +16,7 @@ DIRECTORIES = "directories"
 BY_NAME = {
     ("", "session"): "ids sessions",
     ("evidence", "goal"): "ids goals",
-    ("explain goal", "wanted"): "ids goals",
+    ("explain goal", "wanted"): "ids explained",
     ("explain tool", "shell"): FILES,
     ("gate add", "argv"): FILES,
     ("gate add", "cwd"): DIRECTORIES,

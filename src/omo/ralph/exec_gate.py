@@ -135,7 +135,7 @@ def _rows_since(state: str, name: str, opened: Row, since: str) -> tuple[list[Ro
 
     By place in the ledger and by time, so that a clock which was set back brings nothing old in.
     """
-    if problems := runtime.ledger_problems(state, name):
+    if problems := runtime.chain_problems(state, name):
         return [], f"the ledger of session {name} was changed by hand, so it proves nothing: {clip(problems[0], 200)}"
     rows = ledger.rows(paths.events_file(state, name))
     is_same = opened.get("session") == name and rows and str(rows[0].get("ts")) <= str(opened["ts"])

@@ -55,7 +55,7 @@ def reported(run: RalphRun, at: Standing, brief: Row) -> list[Row]:
     """What the host reported of judges since the brief, oldest first; a damaged ledger vouches for nobody."""
     name = session_of(run, at)
     try:
-        if runtime.ledger_problems(run.state, name):
+        if runtime.chain_problems(run.state, name):
             return []
         rows = ledger.rows(paths.events_file(run.state, name))
     except Unreadable:

@@ -53,10 +53,9 @@ def _put_damage(run: RalphRun, name: str, step: Next) -> None:
 
 
 def summarize(at: Standing, step: Next) -> Row:
-    left = at.remaining if at.is_open else []
     return {
         "run": at.run,
-        "open": len(left),
+        "open": _left(at),
         "total": len(at.criteria),
         "next": clip(step.text, LONGEST_NEXT) if at.is_open else None,
         "iteration": at.iteration,
@@ -64,6 +63,14 @@ def summarize(at: Standing, step: Next) -> Row:
         "passed": sorted(name for name, state in at.states.items() if state.last_pass_iteration is not None),
         **_state(at),
     }
+
+
+def _left(at: Standing) -> int:
+    """The criteria that do not pass: also those nobody works on any more, and those of a run that ended so."""
+    if at.ended is not None and at.ended.get("how") == "pass":
+        return 0
+    passing = {one.id for one in at.with_status("PASS")} - {one.id for one in at.unproven}
+    return len(at.criteria) - len(passing)
 
 
 def _state(at: Standing) -> Row:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from omo import settings
@@ -18,10 +18,15 @@ from omo.state import paths, runtime
 Row = dict[str, Any]
 
 ORPHANED_AFTER = 24 * 3600.0
+RECENT = 24 * 3600.0  # what ended since then has a line of its own, and is held against the files as they are
+UNVOUCHED = "the state says that {} is done, and the session's ledger does not"
 LET_GO = {
     "exhausted": NextStep("arm", "it was let go with work open; type ulw in a prompt to set it going again"),
     "cancelled": NextStep("arm", "it stays off until you type ulw in a prompt"),
 }
+
+
+FENCED = "; the plan's fence stays up until its session is finished or given up"
 
 
 @dataclass(frozen=True)
@@ -46,14 +51,44 @@ class SessionView:
 
     @property
     def is_on(self) -> bool:
-        """Something holds it, or would where omo is switched off, or is about to be said in it."""
-        return self.is_live or not self.brief.is_idle
+        """Something holds it or its writes, or would where omo is switched off, or is about to be said in it."""
+        return self.is_live or not self.brief.is_idle or self.brief.is_fenced
 
     @property
     def leading(self) -> WorkView | None:
         """What the ledger says of the work that speaks for the session."""
+        return self.view_of(self.brief.leading)
+
+    def view_of(self, work: session.Work | None) -> WorkView | None:
+        return next((view for view in self.works or [] if work is not None and view.kind == work.kind), None)
+
+    @property
+    def is_proven(self) -> bool | None:
+        """Of what is done: whether it ended by its proof. None while it goes on, or where something else ended it."""
         leading = self.brief.leading
-        return next((view for view in self.works or [] if leading is not None and view.kind == leading.kind), None)
+        return leading.is_proven if leading is not None and self.brief.mode == "done" else None
+
+    def end_of(self, work: session.Work) -> str:
+        """How work that is done came to be so: its own words, unless its row alone says them."""
+        if work.kind in runtime.unvouched(self.brief.row):
+            return UNVOUCHED.format(clip(work.kind, 20))
+        return work.how or "nothing says how it ended"
+
+    @property
+    def lapsed(self) -> str:
+        """Why what was proven when it ended is not any more; empty while it holds, and where nobody looked."""
+        if not self.is_proven or self.works is None:
+            return ""
+        return self.leading.lapsed if self.leading else "its ledger is not there"
+
+    @property
+    def overrides(self) -> list[str]:
+        """What was let through without its proof: the works' own, those of their items, ends that no work repeats."""
+        told = [said for view in self.works or [] for said in view.overrides]
+        for view in self.works or []:
+            told += [f"{item.id}: {said}" for item in view.items for said in item.overrides]
+        told += [self.end_of(work) for work in self.brief.work if work.state == "done" and not work.is_proven]
+        return list(dict.fromkeys(clip(said, 300) for said in told if said not in self.problems))
 
     @property
     def next(self) -> NextStep:
@@ -62,7 +97,10 @@ class SessionView:
         After a breaker or a cancel it is the user's word alone.
         """
         if self.brief.mode in LET_GO:
-            return LET_GO[self.brief.mode]
+            let_go = LET_GO[self.brief.mode]
+            return (
+                replace(let_go, why=let_go.why + FENCED, command="omo plan status") if self.brief.is_fenced else let_go
+            )
         return self.leading.next if self.leading else NextStep()
 
     @property
@@ -74,6 +112,9 @@ class SessionView:
             "here": self.is_here,
             "orphan": self.is_orphan,
             "last_used": self.last_used or None,
+            "proven": self.is_proven,
+            "lapsed": self.lapsed or None,
+            "overrides": self.overrides,
         }
         if self.works is None:
             return found
@@ -127,8 +168,8 @@ class ProjectView:
 def look(context: Context, *, closely: str = "") -> ProjectView:
     """Every session that the runtime file knows, newest first; the one that is meant first of all.
 
-    Closely: the named session, else this one, and every one that is live. A file that nobody can read is a problem
-    to be told, not an error.
+    Closely: the named session, else this one, every one that is live or fenced, and what was done within a day. A
+    file that nobody can read is a problem to be told, not an error.
     """
     own = context.settings
     meant = closely or context.named_session or ""
@@ -136,7 +177,8 @@ def look(context: Context, *, closely: str = "") -> ProjectView:
     if rows is None:
         found = [look_at(context, meant, closely=False, limits=own.limits)] if meant else []
     else:
-        found = [_look_at_row(context, name, row, meant, own.limits) for name, row in rows.items()]
+        trees: dict[str, str] = {}
+        found = [_look_at_row(context, name, row, meant, own.limits, trees) for name, row in rows.items()]
     found.sort(key=lambda one: one.last_used, reverse=True)
     found.sort(key=lambda one: (one.name != meant, not one.is_on))
     let_stand, unread = _read_overrides(context)
@@ -161,23 +203,37 @@ def _read_overrides(context: Context) -> tuple[list[Row], list[Problem]]:
         return [], [Problem(error.message, error.fix, error.code)]
 
 
-def _look_at_row(context: Context, name: str, row: object, meant: str, limits: Row) -> SessionView:
+def _look_at_row(
+    context: Context, name: str, row: object, meant: str, limits: Row, trees: dict[str, str]
+) -> SessionView:
     if not isinstance(row, dict):  # it is said to be unreadable, by the one place that says so
         return look_at(context, name, closely=name == meant, limits=limits)
-    return look_at(context, name, closely=name == meant or runtime.is_live(row), limits=limits, known=row)
+    closely = name == meant or _is_worth_a_look(row, context.now)
+    return look_at(context, name, closely=closely, limits=limits, known=row, trees=trees)
+
+
+def _is_worth_a_look(row: Row, now: float) -> bool:
+    is_done_lately = bool(runtime.work_in(row, "done")) and age(row, now) < RECENT
+    return runtime.is_live(row) or runtime.is_fenced(row) or is_done_lately
 
 
 def look_at(
-    context: Context, name: str, *, closely: bool = True, limits: Row | None = None, known: Row | None = None
+    context: Context,
+    name: str,
+    *,
+    closely: bool = True,
+    limits: Row | None = None,
+    known: Row | None = None,
+    trees: dict[str, str] | None = None,
 ) -> SessionView:
-    """One session. `limits` and `known`, its row, spare reading the same files for each of many."""
+    """One session. `limits`, `known`, its row, and `trees` spare reading the same files for each of many."""
     from omo.report import works
 
     bounds = context.settings.limits if limits is None else limits
     brief = session.look(context.state, name, bounds, context.now, context.environ, known=known)
     row = brief.row
     unused_for = age(row, context.now)
-    seen = works.look(Place(context, name, row)) if closely else None
+    seen = works.look(Place(context, name, row, trees={} if trees is None else trees)) if closely else None
     return SessionView(
         brief,
         seen,
@@ -185,18 +241,19 @@ def look_at(
         is_orphan=runtime.is_live(row) and unused_for > ORPHANED_AFTER,
         last_used=clip(str(row.get("lastUsedAt") or ""), 30),
         unused_for=unused_for,
-        problems=_ledger_problems(context.state, name, seen),
+        problems=_ledger_problems(context.state, brief, seen),
     )
 
 
-def _ledger_problems(state: str, name: str, works: list[WorkView] | None) -> tuple[str, ...]:
-    """What is wrong with the session's own ledger, which belongs to no work; plain ultrawork has looked already."""
+def _ledger_problems(state: str, brief: session.View, works: list[WorkView] | None) -> tuple[str, ...]:
+    """What is wrong with the session's own ledger, which belongs to no work, and where its row says more than that."""
     if works is None:
         return ()
+    doubts = [UNVOUCHED.format(clip(kind, 20)) for kind in runtime.unvouched(brief.row)]
     if looked := next((view for view in works if view.kind == "ulw"), None):
-        return looked.problems
+        return (*looked.problems, *doubts)  # it has looked already
     try:
-        return tuple(runtime.ledger_problems(state, name))
+        return (*runtime.chain_problems(state, brief.name), *doubts)
     except Unreadable as error:
         return (error.message,)
 

@@ -10,7 +10,7 @@ from omo.errors import Unreadable
 from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import OPEN_STATES, part
-from omo.ultrawork import session, stop
+from omo.ultrawork import session, stop, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ LONGEST = 300
 class Work:
     """One kind of work, as the session's row sums it up for the hooks."""
 
-    __slots__ = ("ended_by", "how", "kind", "next", "open", "question", "run", "state", "total", "why")
+    __slots__ = ("ended_by", "how", "is_proven", "kind", "next", "open", "question", "run", "state", "total", "why")
 
     def __init__(self, kind: str, summary: Json) -> None:
         self.kind = kind
@@ -43,6 +43,7 @@ class Work:
         self.how = _line(summary.get("how"))
         self.run = _line(summary.get("run"))
         self.ended_by = _line(summary.get("endedBy"))
+        self.is_proven = self.state == "done" and texts.is_proven(summary)
 
     @property
     def done(self) -> int:
@@ -182,10 +183,16 @@ def look(
     except Unreadable as error:
         row, unreadable = None, error.message
     found = View(name, stop.Situation(event, row, limits, now, disabled=disabled, unreadable=unreadable))
-    if row is None or found.rule.then is None:
+    if row is None:
         return found
-    ahead = runtime.caught_up(state, name, row)  # the hook decides under the lock, on the ledger's word
-    return found if ahead is row else View(name, stop.Situation(event, ahead, limits, now, disabled=disabled))
+    # The hook decides under the lock, on the ledger's word; where it decides nothing, the row stands as it is.
+    try:
+        ahead = runtime.doubted(state, name, row) if found.rule.then is None else runtime.caught_up(state, name, row)
+    except Unreadable as error:  # it lets go then
+        ahead, unreadable = row, error.message
+    if ahead is row and not unreadable:
+        return found
+    return View(name, stop.Situation(event, ahead, limits, now, disabled=disabled, unreadable=unreadable))
 
 
 def _count(value: object) -> int:

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from omo.context import Context
 from omo.errors import NotEvaluable
 from omo.report.ways import Way, ways
+from omo.shown import clip
 from omo.state import paths, store
 
 Row = dict[str, Any]
+
+PLURALS = {"criterion": "criteria"}
+DAMAGED = "the ledger is damaged"
+UNTOLD = "the files cannot be read, so nobody can tell"
+
+
+def plural(unit: str) -> str:
+    return PLURALS.get(unit, f"{unit}s")
+
+
+def units(count: int, unit: str) -> str:
+    """1 goal, 3 criteria."""
+    return f"{count} {unit if count == 1 else plural(unit)}"
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,12 @@ class Item:
     @property
     def counts(self) -> bool:
         return self.mark != "cut"
+
+    def no_longer(self, why: str) -> Item:
+        """The same where what proved it cannot be leaned on; what is open, or stale already, stays as it is."""
+        if self.mark != "done" and self.receipt != "fresh":
+            return self
+        return replace(self, mark="stale" if self.counts else self.mark, receipt="stale", receipt_why=why)
 
     @property
     def data(self) -> Row:
@@ -91,6 +110,34 @@ class WorkView:
         return sum(item.mark == "done" for item in self.items)
 
     @property
+    def stale(self) -> int:
+        return sum(item.mark == "stale" for item in self.items)
+
+    @property
+    def believed(self) -> WorkView:
+        """Of a damaged ledger nothing counts that it calls done."""
+        if not self.problems:
+            return self
+        return replace(self, items=tuple(item.no_longer(DAMAGED) for item in self.items))
+
+    @property
+    def lapsed(self) -> str:
+        """Of work that is over: why it does not hold as it did then; empty while it does."""
+        left = [item for item in self.items if item.counts and item.mark != "done"]
+        if not left:
+            return DAMAGED if self.problems else "" if self.total else "what proved it is not there"
+        reasons = {item.receipt_why for item in left}
+        told = next(iter(reasons)) if len(reasons) == 1 else ""
+        return (
+            told or f"{len(left)} of {units(self.total, self.unit)} {'does' if len(left) == 1 else 'do'} not hold now"
+        )
+
+    def standing(self, item: Item) -> str:
+        """complete, receipt fresh; what a gate passed on has no receipt, it is fresh or stale itself."""
+        receipt = item.receipt if self.unit == "gate" or not item.receipt else f"receipt {item.receipt}"
+        return ", ".join(filter(None, [clip(item.status, 24), receipt]))
+
+    @property
     def data(self) -> Row:
         return {
             "kind": self.kind,
@@ -98,6 +145,7 @@ class WorkView:
             "unit": self.unit,
             "headline": self.headline,
             "done": self.done,
+            "stale": self.stale,
             "total": self.total,
             "items": [item.data for item in self.items],
             "next": self.next.data,
@@ -109,12 +157,14 @@ class WorkView:
 
 @dataclass(frozen=True)
 class Place:
-    """Whose work is looked at, where and when. Looking writes nothing."""
+    """Whose work is looked at, where and when. All that looking may leave is the cache of the tree's fingerprint."""
 
     context: Context
     session: str
     row: Row = field(default_factory=dict)
     kept: str = ""  # where a plan of goals lies that was archived or cleared; empty for the session's own
+    trees: dict[str, str] = field(default_factory=dict, compare=False)  # shared where many sessions are looked at
+    reads_all: bool = False  # every file, and nothing rests on the cache, which an agent could write
 
     @property
     def given(self) -> Row:
@@ -129,17 +179,25 @@ class Place:
             "limits": self.context.limits,
         }
 
-    @cached_property
+    @property
     def tree(self) -> str:
-        """The project's files as they are, good enough to show what is stale; empty where nobody can tell."""
+        """The project's files as they are; empty where nobody can tell."""
+        if "now" not in self.trees:
+            self.trees["now"] = self._fingerprint()
+        return self.trees["now"]
+
+    def _fingerprint(self) -> str:
         from omo.evidence import tree
 
         cache = Path(paths.tree_cache(self.context.state))
+        is_cached = not self.reads_all and cache.parent.is_dir()
         try:
-            return tree.fingerprint(Path(self.context.root), cache=cache if cache.parent.is_dir() else None)
+            return tree.fingerprint(Path(self.context.root), cache=cache if is_cached else None)
         except NotEvaluable:
             return ""
 
     def changed_since(self, proven_on: object) -> str:
         """Why something that was proven on a tree may not hold any more; empty while it is the same."""
-        return "" if not self.tree or self.tree == proven_on else "the tree has changed since"
+        if not self.tree:
+            return UNTOLD
+        return "" if self.tree == proven_on else "the tree has changed since"

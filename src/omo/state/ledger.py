@@ -75,7 +75,7 @@ def _leads_on(path: str, digest: str) -> bool:
 
 def set_aside(path: str, now: float) -> tuple[str, str]:
     """Keep a damaged ledger under another name: that name, and the digest of its bytes."""
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=store.file_only) as file:
         digest = digest_of(file.read())
     kept = f"{path}.damaged-{int(now * 1000)}"
     os.replace(path, kept)
@@ -190,7 +190,7 @@ def _is_ahead(rows_found: list[Row | None], digests: list[str], mark: Row) -> bo
 def _write(path: str, data: bytes) -> None:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     try:
-        descriptor = os.open(path, flags, 0o600)
+        descriptor = store.file_only(path, flags)
         try:
             os.write(descriptor, data)
         finally:
@@ -213,7 +213,7 @@ def _mend_and_find_head(path: str) -> Head:
 def _tail(path: str) -> bytes:
     """The end of the file, as much of it as holds the last whole row."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=store.file_only) as file:
             size = file.seek(0, os.SEEK_END)
             near = SHORT_TAIL
             while True:
@@ -243,7 +243,7 @@ def _head(tail: bytes) -> Head:
 
 def _lines(path: str) -> list[bytes]:
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=store.file_only) as file:
             raw = file.read()
     except FileNotFoundError:
         return []

@@ -11,6 +11,7 @@ import os
 from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
+from omo.shown import clip
 from omo.state import ledger, paths, store
 
 TYPE_CHECKING = False
@@ -24,6 +25,7 @@ VERSION = 1
 KEPT_FOR = 14 * 24 * 3600.0
 OPEN_STATES = ("active", "waiting", "paused", "blocked")
 ANY_SESSION = "*"
+AN_END = ("state", "how", "run", "at")  # what a summary says of an end; the ledger has to say the same
 
 
 class Change:
@@ -105,16 +107,20 @@ def change_session(
         return change.answer
 
 
-def move_session(state: str, old: str, new: str, *, now: float, wait: float) -> None:
+def move_session(state: str, old: str, new: str, *, now: float, wait: float, source: str = "") -> None:
     """The host gave a running session a new id: its row and its plan go along, once; the old id owns nothing."""
 
     def move(runtime: Json) -> None:
         sessions = runtime["sessions"]
         if old in sessions and new not in sessions:
-            sessions[new] = {key: value for key, value in sessions.pop(old).items() if key != "ledger"}
-            sessions[new]["lastUsedAt"] = stamp(now)
+            row = caught_up(state, old, sessions.pop(old))
+            row = {**{key: value for key, value in row.items() if key != "ledger"}, "lastUsedAt": stamp(now)}
+            sessions[new] = {**row, "ledger": _begin_ledger(state, new, row, {"from": old, "source": source}, now)}
 
-    _update(state, move, now, store.Deadline(wait))
+    deadline = store.Deadline(wait)
+    store.make_dir(paths.session_dir(state, new), state)
+    with store.Lock(paths.session_lock(state, new), deadline):
+        _update(state, move, now, deadline)
     for directory in (paths.ultragoal_dir, paths.goal_dir):
         source, target = directory(state, old), directory(state, new)
         if os.path.isdir(source) and not os.path.exists(target):
@@ -122,12 +128,52 @@ def move_session(state: str, old: str, new: str, *, now: float, wait: float) -> 
             store.move(source, target)
 
 
+def _begin_ledger(state: str, new: str, row: Json, told: Json, now: float) -> Json:
+    """The new id's ledger takes the row over from the old one's, so that it vouches for the same."""
+    event = {"kind": "taken-over", **told, "after": row}
+    head = ledger.append(paths.events_file(state, new), [event], actor="hook", now=now)
+    return {"seq": head.seq, "digest": head.digest}
+
+
 def caught_up(state: str, session_id: str, row: Json) -> Json:
     """The row, or the ledger's word where a crash left that ahead of it. Writes nothing."""
     head = ledger.head_of(paths.events_file(state, session_id))
+    ahead = _ahead(head, row)
+    return _doubted(row, head) if ahead is None else {**ahead, "ledger": {"seq": head.seq, "digest": head.digest}}
+
+
+def doubted(state: str, session_id: str, row: Json) -> Json:
+    """The row, with every end marked that its ledger does not vouch for. Writes nothing."""
+    if not work_in(row, "done"):
+        return row
+    try:
+        head = ledger.head_of(paths.events_file(state, session_id))
+    except Unreadable:
+        head = ledger.Head(0, ledger.START, None)
+    return _doubted(row, head) if _ahead(head, row) is None else row
+
+
+def unvouched(row: Json) -> list[str]:
+    """The kinds of work that a row, once looked at beside its ledger, calls done and the ledger does not."""
+    return [kind for kind, one in work_in(row, "done") if one.get("unvouched")]
+
+
+def _ahead(head: ledger.Head, row: Json) -> Json | None:
     known = part(row, "ledger").get("seq")
     ahead = head.row.get("after") if head.row and isinstance(known, int) and head.seq > known else None
-    return {**ahead, "ledger": {"seq": head.seq, "digest": head.digest}} if isinstance(ahead, dict) else row
+    return ahead if isinstance(ahead, dict) else None
+
+
+def _doubted(row: Json, head: ledger.Head) -> Json:
+    """The mark is kept with the row, and so in every later `after`: no further event makes such an end good."""
+    told = part(part(head.row or {}, "after"), "work")
+    doubts = {kind: {**one, "unvouched": True} for kind, one in work_in(row, "done") if not _vouches(told, kind, one)}
+    return {**row, "work": {**part(row, "work"), **doubts}} if doubts else row
+
+
+def _vouches(told: Json, kind: str, one: Json) -> bool:
+    said = part(told, kind)
+    return not said.get("unvouched") and all(said.get(key) == one.get(key) for key in AN_END)
 
 
 def set_corrupt_aside(state: str, *, now: float, wait: float) -> str | None:
@@ -144,7 +190,15 @@ def set_corrupt_aside(state: str, *, now: float, wait: float) -> str | None:
 
 
 def ledger_problems(state: str, session_id: str) -> list[str]:
-    """What is wrong with a session's ledger: its chain, and its end against the row's own mark."""
+    """What is wrong with a session's ledger, and what its row calls done that the ledger does not."""
+    row = session(state, session_id) or {}
+    doubts = unvouched(caught_up(state, session_id, row)) if work_in(row, "done") else []
+    said = [f"the state says that {clip(kind, 20)} is done, and the session's ledger does not" for kind in doubts]
+    return [*chain_problems(state, session_id), *said]
+
+
+def chain_problems(state: str, session_id: str) -> list[str]:
+    """What is wrong with a session's ledger alone: its chain, and its end against the row's own mark."""
     mark = part(session(state, session_id) or {}, "ledger")
     return ledger.verify_marked(paths.events_file(state, session_id), mark, f"the row of session {session_id}")
 

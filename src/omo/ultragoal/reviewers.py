@@ -35,7 +35,7 @@ MOST_TRIED = 50
 def finished(run: Run, goal: Goal) -> list[Row]:
     """Reviewers that finished since the goal began; a damaged session ledger vouches for nobody."""
     try:
-        if runtime.ledger_problems(run.state, run.session):
+        if runtime.chain_problems(run.state, run.session):
             return []
     except Unreadable:
         return []

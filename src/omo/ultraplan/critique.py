@@ -151,7 +151,7 @@ def _row(place: Place, recorded: Recorded, message: str, witness: Row | None) ->
 def _seen(place: Place) -> list[Row]:
     """What the host reported of critics in this session, newest first; a damaged ledger reports nothing."""
     try:
-        if not place.session or runtime.ledger_problems(place.state, place.session):
+        if not place.session or runtime.chain_problems(place.state, place.session):
             return []
         rows = ledger.rows(paths.events_file(place.state, place.session))
     except Unreadable:

@@ -70,7 +70,7 @@ def summarize(at: Standing, record: Record, step: Next) -> Row:
     summary: Row = {
         "run": record.run,
         "open": left,
-        "total": len(at.audit.steps) if at.audit else max(len(record.steps), left),
+        "total": max(_counting(at, record), left),
         "next": _next(record, step),
         **_state(record, step),
     }
@@ -87,10 +87,28 @@ def _next(record: Record, step: Next) -> str | None:
     return clip(step.text, LONGEST_NEXT - len(more)) + more
 
 
+def _counting(at: Standing, record: Record) -> int:
+    """What was skipped, as its plan allows, is neither done nor open."""
+    if at.audit is not None:
+        return sum(one.status != "skipped" for one in at.audit.steps)
+    return len(_told_steps(record))
+
+
+def _told_steps(record: Record) -> set[int]:
+    """As the ledger has them; at its end a recovery names those of the whole session."""
+    ended = [step for key in ("passed", "missing") for step in record.finished.get(key) or []]
+    return {*record.steps, *ended} - set(record.skipped)
+
+
 def _left(at: Standing, record: Record) -> int:
-    if record.end:
-        return len(record.recovered.get("missing", [])) if record.end == "recovered" else 0
-    return len(at.missing) if at.audit is not None else len(record.steps)
+    """The steps that do not pass; a session that ended otherwise than by its audit has them still."""
+    if record.end == "pass":
+        return 0
+    if record.end == "recovered":
+        return len(record.recovered.get("missing", []))
+    if at.audit is not None:
+        return len(at.missing)
+    return len(_told_steps(record) - set(record.finished.get("passed") or []))
 
 
 def _state(record: Record, step: Next) -> Row:
@@ -154,8 +172,9 @@ def _handed_on(parent: str) -> Any:
         if old.get("run") != parent:
             return runtime.Change(None)
         left = {key: value for key, value in old.items() if key != "fence"}
-        over = {**left, "state": "done", "open": 0, "next": None, "how": f"plan session {parent} goes on elsewhere"}
+        over = {**left, "state": "done", "next": None, "how": f"plan session {parent} goes on elsewhere"}
         after = {**(row or {}), "work": {**part(row or {}, "work"), KIND: over}}
-        return runtime.Change(None, after, [{"kind": KIND, "run": parent, "state": "done", "open": 0}])
+        event = {"kind": KIND, "run": parent, "state": "done", "open": old.get("open")}
+        return runtime.Change(None, after, [event])
 
     return decide

@@ -63,15 +63,8 @@ def _taken_over(event: host.Event, world: World) -> Json | None:
     ancestors = [key for key in live if key != event.session and _is_mentioned(key, event.transcript)]
     if len(ancestors) != 1 or not event.session:
         return None
-    runtime.move_session(world.state, ancestors[0], event.session, now=world.now, wait=store.HOOK_WAIT)
-    moved = {"kind": "taken-over", "from": ancestors[0], "source": event.start_source}
-    runtime.change_session(
-        world.state,
-        event.session,
-        lambda row: runtime.Change(None, row, [moved]),
-        actor="hook",
-        now=world.now,
-        wait=store.HOOK_WAIT,
+    runtime.move_session(
+        *(world.state, ancestors[0], event.session), source=event.start_source, now=world.now, wait=store.HOOK_WAIT
     )
     return runtime.session(world.state, event.session)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.clock import stamp
-from omo.state.runtime import OPEN_STATES, part, work_in
+from omo.state.runtime import OPEN_STATES, part, unvouched, work_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 KIND = "ulw"
+OF_ITS_STATE = ("why", "question", "told", "own", "at", "unvouched")  # of a summary, what goes when its state does
 SKIPPED = "verification skipped"  # how a run says that nothing proved it
 
 
@@ -52,7 +53,7 @@ def _same_wait(old: Json, summary: Json) -> bool:
 
 
 def _same_end(old: Json, summary: Json) -> bool:
-    is_told = old.get("state") == "done" and old.get("told") is True
+    is_told = old.get("state") == "done" and old.get("told") is True and not old.get("unvouched")
     return is_told and summary["state"] == "done" and old.get("run") == summary.get("run")
 
 
@@ -73,7 +74,7 @@ def _work_when_armed(old: Json, now: float) -> Json:
     before = part(part(old, "work"), KIND)
     is_open = before.get("state") in OPEN_STATES and not is_cancelled(old)
     run = before.get("run") if is_open else None
-    total = before.get("total", 0)
+    total = _pinned(old)
     return {
         "run": run or f"u{int(now * 1000)}",
         "state": "active",
@@ -81,6 +82,12 @@ def _work_when_armed(old: Json, now: float) -> Json:
         "total": total,
         "next": before.get("next") if is_open else None,
     }
+
+
+def _pinned(row: Json) -> Any:
+    """How many gates are pinned: a cancel or a withdrawal takes the summary away, and leaves that beside it."""
+    work = part(row, "work")
+    return work[KIND].get("total", 0) if part(work, KIND) else part(row, "stopContinuation").get("gates", 0)
 
 
 def cancel(
@@ -99,6 +106,7 @@ def cancel(
         "shown": shown,
         "ended": [kind for kind, _ in work_in(old, *OPEN_STATES)],
         "cancelledFor": event,
+        "gates": _pinned(old),
     }
     work = {kind: one for kind, one in part(old, "work").items() if kind != KIND}
     return {**old, "ulw": {**part(old, "ulw"), "enabled": False}, "stopContinuation": off, "work": work}
@@ -107,7 +115,8 @@ def cancel(
 def withdraw(row: Json) -> Json:
     """The prompt that armed this session was taken back before the model said anything: as if never armed."""
     work = {kind: one for kind, one in part(row, "work").items() if kind != KIND}
-    return {**row, "ulw": {**part(row, "ulw"), "enabled": False}, "work": work}
+    beside = {**part(row, "stopContinuation"), "gates": _pinned(row)}
+    return {**row, "ulw": {**part(row, "ulw"), "enabled": False}, "stopContinuation": beside, "work": work}
 
 
 def is_cancelled(row: Json | None) -> bool:
@@ -183,10 +192,22 @@ def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:
     return {**row, "work": {**work, KIND: summary}}
 
 
-def finish(row: Json, *, how: str) -> Json:
-    """Verification said so. The next Stop is let through and closes the run."""
+def finish(row: Json, *, how: str, at: str = "") -> Json:
+    """Verification said so. The next Stop is let through and closes the run.
+
+    `at` is when the tree was looked at: until that Stop it may change.
+    """
     work = part(row, "work")
-    return {**row, "work": {**work, KIND: {**_active(part(work, KIND)), "state": "done", "how": how}}}
+    seen = {"at": at} if at else {}
+    return {**row, "work": {**work, KIND: {**_active(part(work, KIND)), "state": "done", "how": how, **seen}}}
+
+
+def disowned(row: Json) -> Json:
+    """What was called done and the ledger does not vouch for is over, and only a person sets it going again."""
+    given_up = {"state": "exhausted", "endedBy": "repaired"}
+    kinds = unvouched(row)
+    work = {kind: {**_active(one), **given_up} if kind in kinds else one for kind, one in part(row, "work").items()}
+    return {**row, "work": work}
 
 
 def is_untold(one: Json) -> bool:
@@ -210,5 +231,5 @@ def _with_active(row: Json, changes: Json) -> Json:
 
 
 def _active(one: Json) -> Json:
-    kept = {key: value for key, value in one.items() if key not in ("why", "question", "told", "own")}
+    kept = {key: value for key, value in one.items() if key not in OF_ITS_STATE}
     return {**kept, "state": "active"}

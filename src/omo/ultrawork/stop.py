@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo import settings
 from omo.clock import seconds
-from omo.state.runtime import OPEN_STATES, Change, is_live, part, work_in
+from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
 from omo.ultrawork import session, texts
 
 TYPE_CHECKING = False
@@ -145,7 +145,7 @@ def _is_limit_notice(s: Situation) -> bool:
 
 
 def _is_done(s: Situation) -> bool:
-    """`omo ulw done`, or another workflow's end, said so after looking at the tree; a summary of gates does not."""
+    """`omo ulw done`, or another workflow's end, said so; a summary of gates does not."""
     return not s.active() and bool(work_in(s.row, "done"))
 
 
@@ -291,7 +291,7 @@ RULES = (
     ),
     Rule(
         "done",
-        "verification gates passed or are recorded, and the tree was looked at",
+        "the state says the work is finished, as omo ulw done or a workflow's own end writes it",
         _is_done,
         _done,
         reads=("work",),
@@ -373,4 +373,6 @@ def carry_out(situation: Situation) -> Change:
         return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
     message = texts.release(rule.name, situation.row, after, situation.limits)
     after = session.note(session.told(after) if message else after, unanswered=False)
-    return Change((rule, message), after, [{"kind": "allowed", "rule": rule.name}])
+    doubts = unvouched(after)
+    event = {"kind": "allowed", "rule": rule.name, **({"unvouched": doubts} if doubts else {})}
+    return Change((rule, message), after, [event])

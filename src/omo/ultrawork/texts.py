@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from omo.clock import seconds
 from omo.shown import clip, counted
 from omo.state.runtime import part, work_in
 from omo.ultrawork import session
@@ -20,6 +21,7 @@ ULTRAWORK = "ultrawork"
 NOT_PROVEN = "The work is not proven done. Go on with a new `ulw`?"
 NOTHING_HOLDS = "Nothing holds this session any more, and the work is not proven done. A new `ulw` starts it again."
 PROOF = "`omo ledger show` has the proof."
+UNVOUCHED = "the state calls it done, and the ledger does not. `omo ledger verify` tells more."
 FROM_A_TERMINAL = "user: omo stop-continuation"
 
 # The rules of Stop by which the user is told something; the others end a turn that goes on by itself.
@@ -185,20 +187,35 @@ CAUSES = {"cap": _capped, "cooldown": _cooled_down, "ceiling": _at_its_ceiling, 
 def _ends(row: Json) -> list[str]:
     ended = [(kind, one) for kind, one in work_in(row, "done") if session.is_untold(one)]
     said = [_end(kind, one) for kind, one in ended]
-    return [*said, PROOF] if any(_is_proven(one) for _, one in ended) else said
+    return [*said, PROOF] if any(is_proven(one) for _, one in ended) else said
 
 
 def _end(kind: str, one: Json) -> str:
     how = clip(str(one.get("how") or "nothing says how"), 240)
-    if _is_proven(one):
-        return f"{_named(kind, one, how)} is done: {_sentence(how)}"
+    if one.get("unvouched"):
+        return f"{_named(kind, one)} has ended, not proven done: {UNVOUCHED}"
+    if is_proven(one):
+        return f"{_named(kind, one, how)} is done: {_sentence(how + _as_of(one))}"
     way_on = "Go on with a new `ulw`?" if kind == session.KIND else "`omo ledger show` tells more."
     return f"{_named(kind, one, how)} has ended, not proven done: {_sentence(how)} {way_on}"
 
 
-def _is_proven(one: Json) -> bool:
+def _as_of(one: Json) -> str:
+    """When the files were looked at, where the work says so: nothing looks at them again before the Stop."""
+    at = str(one.get("at") or "")
+    try:
+        seconds(at)
+    except ValueError:
+        return ""
+    return f", on the files as they were at {at[11:19]} UTC"
+
+
+def is_proven(one: Json) -> bool:
+    """Whether the way work ended is a proof, and the ledger's word; it can be over without one."""
     how = str(one.get("how") or "")
-    return bool(how) and not how.startswith(NO_PROOF) and not any(mark in how for mark in NOT_BY_PROOF)
+    if not how or one.get("unvouched"):
+        return False
+    return not how.startswith(NO_PROOF) and not any(mark in how for mark in NOT_BY_PROOF)
 
 
 def _waiting(row: Json) -> list[tuple[str, Json]]:

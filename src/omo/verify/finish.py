@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from omo.errors import Refused
+from omo.errors import NotEvaluable, Refused
 from omo.evidence.evaluate import EXIT_CODES, Verdict
 from omo.verify import claims, streaks
 from omo.verify.decision import Decision, broken_checks, decide, weigh
@@ -85,13 +85,15 @@ def _conclude(
 ) -> Finished:
     """One append: the evaluation, the summary, the streak, the unblocking. All of it happened, or none of it."""
     decision = replace(decision, notes=[*decision.notes, *goal.refilings])
+    tree = _tree(place, goal)
 
     def record(goals: Goals) -> tuple[list[str], list[Row]]:
         now = known(goals, goal.id)
         if (now.attempt, now.state, now.spec) != (goal.attempt, goal.state, goal.spec):
             raise Refused(f"goal {goal.id} was changed meanwhile", fix=f"omo verify finish {goal.id} again")
         freed = freed_by(goals, goal.id) if decision.verdict == "pass" and decision.to != "agent-leg-complete" else None
-        return freed or [], [seen(goal, verdict), *_end_rows(goal, decision, summary, learned, place.now, freed)]
+        ended = _end_rows(goal, decision, summary, learned, place.now, freed, tree)
+        return freed or [], [seen(goal, verdict), *ended]
 
     unblocked = place.change(record)
     goals = place.goals()
@@ -99,6 +101,16 @@ def _conclude(
     complete = after.state == "completed" and _family_complete(goals, after.spec.parent)
     left = max(0, after.spec.max_retries - after.failures)
     return Finished(decision, after, unblocked, complete, left, overrides(place, goal.id))
+
+
+def _tree(place: Place, goal: Goal) -> Row:
+    """What the checks were evaluated on, after their commands have written what they write."""
+    trees = Trees(place)
+    without = trees.answer_files(goal)
+    try:
+        return {"tree": trees.now(without), "without": list(without)}
+    except NotEvaluable:
+        return {}  # whoever looks later cannot tell either
 
 
 def _family_complete(goals: Goals, parent: str | None) -> bool:
@@ -117,7 +129,7 @@ def override_line(row: Row) -> str:
 
 
 def _end_rows(
-    goal: Goal, decision: Decision, summary: str, learned: str, now: float, freed: list[str] | None
+    goal: Goal, decision: Decision, summary: str, learned: str, now: float, freed: list[str] | None, tree: Row
 ) -> list[Row]:
     if decision.verdict == "unknown" and decision.to == "in-progress":
         return []  # nothing has ended: what is owed is still owed
@@ -132,6 +144,7 @@ def _end_rows(
             "reason": decision.reason,
             "learned": learned or (summary if decision.verdict == "fail" else ""),
             "notes": list(decision.notes),
+            **tree,
         }
     ]
     if decision.verdict == "pass" and goal.spec.recurring:
@@ -156,11 +169,12 @@ def achieve(place: Place, name: str) -> Goal:
         decision = Decision("unknown", f"its questions are open: omo verify begin {name}")
     if decision.verdict != "pass":
         raise Refused(f"goal {name} is not achieved: {decision.reason}", fix=f"omo verify begin {name}")
+    tree = _tree(place, goal)
 
     def record(goals: Goals) -> tuple[None, list[Row]]:
         now = known(goals, name)
         check_due(now, place.now)
-        return None, [seen(now, verdict), *_end_rows(now, decision, decision.reason, "", place.now, None)]
+        return None, [seen(now, verdict), *_end_rows(now, decision, decision.reason, "", place.now, None, tree)]
 
     place.change(record)
     return place.goal(name)

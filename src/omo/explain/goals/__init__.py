@@ -9,7 +9,7 @@ from omo.errors import BadInput, OmoError
 from omo.explain.answer import Explanation, Fact
 from omo.report import works
 from omo.report.session import ORDER
-from omo.report.work import Place, WorkView
+from omo.report.work import Place, WorkView, units
 from omo.shown import clip
 
 MOST_LISTED = 20
@@ -61,10 +61,10 @@ def _run(place: Place, kind: str) -> Explanation:
 
 
 def _work(view: WorkView) -> Explanation:
-    read = [Fact(f"{view.unit} {item.id}", f"the {view.kind} ledger", item.status) for item in view.items]
+    read = [Fact(f"{view.unit} {item.id}", f"the {view.kind} ledger", view.standing(item)) for item in view.items]
     read += [Fact("ledger", f"the {view.kind} ledger", clip(one, 200)) for one in view.problems]
     return Explanation(
-        f"{view.kind} {view.run}: {view.done} of {view.total} {view.unit}s done",
+        f"{view.kind}{f' {view.run}' if view.run else ''}: {view.done} of {units(view.total, view.unit)} done",
         view.next.action or "none",
         f"{view.kind}.next_step",
         view.next.why or view.headline,

@@ -7,6 +7,7 @@ from omo.ralph.next_step import next_step
 from omo.ralph.run import RalphRun
 from omo.ralph.standing import Standing
 from omo.ralph.transitions import MOST_FAILURES, MOST_REGRESSIONS
+from omo.report import works
 from omo.report.work import Place
 from omo.shown import clip
 
@@ -17,13 +18,17 @@ def explain(place: Place, name: str) -> Explanation | None:
     if at is None or one is None:
         return None
     step = next_step(at, problems)
-    is_open = one.id in at.remaining
+    view = works.look_at("ralph", place)
+    item = next((item for item in view.items if item.id == one.id), None) if view else None
+    if view is None or item is None:
+        return None
+    is_open = one.id in at.remaining or item.mark == "stale"
     status = at.states[one.id].status
     return Explanation(
-        f"criterion {one.id} {clip(one.description, 100)}: {status}",
+        f"criterion {one.id} {clip(one.description, 100)}: {view.standing(item)}",
         "open" if is_open else status.lower(),
-        f"status-{status}",
-        _why(at, one.id, problems),
+        "receipt-stale" if item.mark == "stale" else f"status-{status}",
+        _why(at, one.id, problems, item.receipt_why),
         _facts(at, one.id, problems, place.session),
         [step.command] if step.command and (is_open or problems) else [],
         [],
@@ -31,7 +36,7 @@ def explain(place: Place, name: str) -> Explanation | None:
     )
 
 
-def _why(at: Standing, name: str, problems: list[str]) -> str:
+def _why(at: Standing, name: str, problems: list[str], stale: str) -> str:
     state, found = at.states[name], at.last_result(name)
     said = clip(str(found.get("evidence") or ""), 200)
     if problems:
@@ -40,6 +45,8 @@ def _why(at: Standing, name: str, problems: list[str]) -> str:
         return "no judgement was made of it yet"
     if any(one.id == name for one in at.unproven):
         return f"it passed before, and the newest judgement could not tell: {said}"
+    if stale:
+        return f"it passed, but {stale}"
     if state.status == "BLOCKED":
         times = f"{state.regressions} regressions" if state.is_flapping else f"{state.fail_count} failures in a row"
         return f"it is blocked after {times}: {said}"

@@ -6,8 +6,9 @@ import os
 from typing import Any
 
 from omo.explain.answer import Explanation, Fact
-from omo.report.work import Place
-from omo.report.works.ultragoal import proof, run_at
+from omo.report.work import DAMAGED, Place
+from omo.report.works import ultragoal as seen
+from omo.report.works.ultragoal import run_at
 from omo.shown import clip
 from omo.ultragoal import receipts, summary
 from omo.ultragoal.next_step import CHECKPOINT, RULES, Standing, Step, decide, tool_step
@@ -41,7 +42,7 @@ def explain_run(place: Place) -> Explanation:
             "id": step.goal,
             "run": at.plan.run if at.plan else None,
             "may_complete": complete["may"],
-            "goals": [_data(run, at.plan, goal) for goal in at.plan.goals] if at.plan else [],
+            "goals": [_data(run, at, goal) for goal in at.plan.goals] if at.plan else [],
         },
     )
 
@@ -63,9 +64,9 @@ def explain(place: Place, name: str) -> Explanation | None:
     if at.plan is None or not found:
         return None
     goal = found[0]
-    facts = proof(run, at.plan, goal)
+    facts = _proof(run, at, goal)
     step = _towards(at, goal)
-    is_proven = facts["receipt"] == "fresh" and not at.problems
+    is_proven = facts["receipt"] == "fresh"
     return Explanation(
         f"goal {goal.id} {clip(goal.title, 80)}: {_state(goal, facts)}",
         "complete" if is_proven else "open" if goal.is_required else "superseded",
@@ -74,7 +75,7 @@ def explain(place: Place, name: str) -> Explanation | None:
         _goal_facts(run, at, goal, facts),
         [] if is_proven or not goal.is_required else [step.text],
         [],
-        {"session": run.session, "kind": "ultragoal", "run": at.plan.run, "id": goal.id, **_data(run, at.plan, goal)},
+        {"session": run.session, "kind": "ultragoal", "run": at.plan.run, "id": goal.id, **_data(run, at, goal)},
     )
 
 
@@ -108,8 +109,16 @@ def _why(at: Standing, goal: Goal, facts: Row) -> str:
     return goal.evidence or f"it is {goal.status}, and no checkpoint has closed it"
 
 
-def _data(run: Run, plan: Plan, goal: Goal) -> Row:
-    facts = proof(run, plan, goal)
+def _proof(run: Run, at: Standing, goal: Goal) -> Row:
+    """As status has it: in a damaged ledger no receipt counts."""
+    assert at.plan is not None
+    facts = seen.proof(run, at.plan, goal)
+    is_moot = at.problems and facts["receipt"] == "fresh"
+    return {**facts, "receipt": "stale", "stale_because": DAMAGED} if is_moot else facts
+
+
+def _data(run: Run, at: Standing, goal: Goal) -> Row:
+    facts = _proof(run, at, goal)
     return {"id": goal.id, "status": goal.status, "receipt": facts["receipt"], "stale_because": facts["stale_because"]}
 
 
@@ -176,7 +185,7 @@ def _facts(name: str, run: Run, at: Standing) -> list[Fact]:
     if name == "goals":
         return [Fact(f"{goal.id}.status", LEDGER, goal.status) for goal in plan.goals] if plan else []
     if name == "receipts":
-        return [_proof_fact(run, plan, goal) for goal in plan.required] if plan else []
+        return [_proof_fact(run, at, goal) for goal in plan.required] if plan else []
     if name == "final":
         carrier = receipts.final(plan, run.directory) if plan else None
         return [Fact("final receipt", LEDGER, f"fresh, with {carrier.id}" if carrier else "none that is fresh")]
@@ -188,7 +197,7 @@ def _facts(name: str, run: Run, at: Standing) -> list[Fact]:
     return [Fact(name, LEDGER, clip(values[name], 200))] if name in values else []
 
 
-def _proof_fact(run: Run, plan: Plan, goal: Goal) -> Fact:
-    facts = proof(run, plan, goal)
+def _proof_fact(run: Run, at: Standing, goal: Goal) -> Fact:
+    facts = _proof(run, at, goal)
     why = f", {facts['stale_because']}" if facts["stale_because"] else ""
     return Fact(f"{goal.id}.receipt", LEDGER, f"{facts['receipt'] or 'none'}{why}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from omo.explain.answer import Explanation, Fact
 from omo.report.work import Place
+from omo.report.works.verify import stale_because
 from omo.shown import clip
 from omo.verify import goals
 from omo.verify.goals import Goal
@@ -33,11 +34,13 @@ def explain(place: Place, name: str) -> Explanation | None:
     owed = [step for step in steps(goal, at, trees) if step.is_open]
     stale = {one: why for one, answer in goal.answers.items() if (why := why_stale(goal, answer, at, trees))}
     problems = at.journal.problems()
+    lapsed = stale_because(goal, at, trees)
+    receipt = _receipt(goal, is_stale=bool(lapsed or problems))
     return Explanation(
-        f"goal {goal.id} {clip(goal.spec.title, 80)}: {goal.status}",
-        goal.status,
-        owed[0].name if owed else f"state-{goal.status}",
-        _why(goal, owed, stale, problems),
+        f"goal {goal.id} {clip(goal.spec.title, 80)}: {goal.status}{f', receipt {receipt}' if receipt else ''}",
+        "open" if receipt == "stale" else goal.status,
+        owed[0].name if owed else "receipt-stale" if receipt == "stale" else f"state-{goal.status}",
+        _why(goal, owed, stale, problems) if problems or stale or not lapsed else f"it was completed, but {lapsed}",
         _facts(goal, owed, stale, problems),
         _changes(goal, owed),
         [],
@@ -46,12 +49,16 @@ def explain(place: Place, name: str) -> Explanation | None:
             "kind": "verify",
             "id": goal.id,
             "status": goal.status,
-            "receipt": None if goal.receipt is None else "stale" if stale else "fresh",
+            "receipt": receipt or None,
             "owed": [
                 {"step": step.name, "state": step.state, "why": step.why, "command": step.command} for step in owed
             ],
         },
     )
+
+
+def _receipt(goal: Goal, *, is_stale: bool) -> str:
+    return "" if goal.receipt is None else "stale" if is_stale else "fresh"
 
 
 def _why(goal: Goal, owed: Sequence[Step], stale: dict[str, str], problems: Sequence[str]) -> str:

@@ -60,6 +60,12 @@ class Dossier:
     tables: tuple[Table, ...] = ()
     exhibits: tuple[Exhibit, ...] = ()
     notices: tuple[Notice, ...] = ()
+    command: str = ""  # of a gate, as it would be typed
+    pinned_by: str = ""
+
+    def pin(self, longest: int = 200) -> str:
+        """What decides a gate, and whose word that is."""
+        return f"{clip(self.command, longest)}, pinned by the {self.pinned_by}" if self.command else ""
 
     @property
     def data(self) -> Row:
@@ -70,6 +76,7 @@ class Dossier:
             "covers": dict(self.covers),
             "tables": [one.data for one in self.tables],
             "exhibits": [one.data for one in self.exhibits],
+            **({"command": self.command, "pinned_by": self.pinned_by} if self.command else {}),
         }
 
 

@@ -22,8 +22,11 @@ TITLES = {"ulw": "Gates", "ultragoal": "Goals", "ultraplan": "Steps", "ralph": "
 BREAK = "\N{WORD JOINER}"
 SYNTAX = re.compile(r"([\\`*_\[\]|~$])")
 ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-# Mentions, issues, addresses and :emoji: are found in the finished text, whatever was escaped.
-LINKED = re.compile(r"@|#|(?<=\bgh)-|:(?=//|[a-z+-][\w+-]*:)|(?<=\bwww)(?=\.)", re.I)
+# Mentions, issues, advisories, addresses and :emoji: are found in the finished text, whatever was escaped, and what
+# comes before does not have to be the end of a word.
+LINKED = re.compile(r"@|#|(?<=gh)-(?=\d)|(?<=cve)-(?=\d)|(?<=ghsa)-|:(?=//|[\w+-]+(?::|$))|(?<=www)(?=\.)", re.I)
+COMMIT = re.compile(r"((?<![0-9a-z])(?:[0-9a-f]+-)*[0-9a-f]{7,}(?:-[0-9a-f]+)*(?![0-9a-z]))", re.I)
+STARTS = re.compile(r"([-+=]|\d+(?=[.)]))")  # what would begin a list or a line where nothing stands before it
 
 
 def render(report: Report) -> str:
@@ -54,8 +57,16 @@ def _bounded(lines: Sequence[str]) -> str:
 
 def text(value: object, longest: int = 200) -> str:
     """As it can stand anywhere in a line of Markdown, also in a table, and mean nothing but itself."""
-    line = LINKED.sub(lambda found: found[0] + BREAK, clip(str(value), longest))
-    return SYNTAX.sub(r"\\\1", line.translate(ENTITIES))
+    # What looks like a commit is code, which is never linked and can be copied as it is.
+    pieces = COMMIT.split(LINKED.sub(lambda found: found[0] + BREAK, clip(str(value), longest)))
+    line = "".join(
+        f"`{piece}`" if at % 2 else SYNTAX.sub(r"\\\1", piece.translate(ENTITIES)) for at, piece in enumerate(pieces)
+    )
+    return STARTS.sub(_harmless, line, count=1) if STARTS.match(line) else line
+
+
+def _harmless(start: re.Match[str]) -> str:
+    return f"{start[0]}\\" if start[0].isdigit() else f"\\{start[0]}"
 
 
 def _run(report: Report) -> str:
@@ -95,7 +106,7 @@ def _part(part: Part) -> list[str]:
 
 
 def _row(item: Item, dossier: Dossier) -> str:
-    name = f"{text(item.id, 40)} {text(item.title, 120)}".strip()
+    name = f"{text(item.id, 40)} {text(item.title, 120) or text(dossier.pin(), 260)}".strip()
     proof = f"{item.receipt}: {item.receipt_why}" if item.receipt_why else item.receipt or "–"
     flags = "".join(f", **{text(one, 120)}**" for one in item.overrides)
     took = spans.between(dossier.began, dossier.ended) or "–"

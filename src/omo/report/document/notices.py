@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from omo.context import Context
+from omo.errors import OmoError
 from omo.report import project
 from omo.report.document.evidence import Notice
+from omo.report.document.verdict import does_count, not_passing
 from omo.report.project import SessionView
+from omo.report.session import Work
 from omo.report.work import WorkView
 from omo.shown import clip
 from omo.state.journal import Journal
@@ -37,14 +40,47 @@ SHARED = ("evidence", "commands", "verify/pins", "verify/goals", "verify/claims"
 CHANGED = ("the tree has changed", "outside the fence", "not committed", "the spec was edited")
 
 
-def notices(context: Context, seen: SessionView, parts: Sequence[Part]) -> list[Notice]:
+def notices(context: Context, seen: SessionView, parts: Sequence[Part], told_work: Sequence[Work]) -> list[Notice]:
+    views = [one.view for one in parts]
     found = [notice for one in parts for notice in _of_part(one)]
+    found += [notice for one in parts for notice in _of_gates(one, counts=does_count(one.view, views, told_work))]
     told = {one.text for one in found}
     damage = [("session", text) for text in seen.problems] + _shared_problems(context.state)
     found += [Notice("damaged ledger", clip(text, 300), where) for where, text in damage if clip(text, 300) not in told]
-    claims = [f"{row['claim']}: let stand by the {row['by']}, {row['reason']}" for row in project.overrides(context)]
+    if seen.brief.now.unreadable:
+        found.append(Notice("unreadable", clip(seen.brief.now.unreadable, 300), "state"))
+    claims, unread = _claims(context)
     found += [Notice("claim let stand", text) for text in claims if not any(text in one.text for one in found)]
+    known = {one.text for one in found}
+    found += [Notice("unreadable", text, "verify/claims") for text in unread if text not in known]
     return sorted(dict.fromkeys(found), key=lambda one: WEIGHTS.get(one.what, 1))
+
+
+def _claims(context: Context) -> tuple[list[str], list[str]]:
+    """Those that were let stand, and why they cannot be read."""
+    try:
+        rows = project.overrides(context)
+    except OmoError as error:
+        return [], [clip(error.message, 300)]
+    return [f"{row['claim']}: let stand by the {row['by']}, {row['reason']}" for row in rows], []
+
+
+def _of_gates(one: Part, *, counts: bool) -> list[Notice]:
+    """Who pinned what the proof rests on, and what fails beside it."""
+    if one.view.kind != "ulw":
+        return []
+    if not counts:
+        said = "it holds nobody here, and decides nothing"
+        return [
+            Notice("gate not passing", f"{item.status}; {said}", item.id)
+            for item in one.view.items
+            if not_passing(item)
+        ]
+    dossiers = [(item.id, one.proof.dossier(item.id)) for item in one.view.items]
+    if not dossiers or any(dossier.pinned_by != "agent" for _, dossier in dossiers):
+        return []
+    named = "; ".join(f"{name}: {dossier.command}" for name, dossier in dossiers)
+    return [Notice("pinned by the agent", clip(f"every gate was pinned by the agent ({named})", 400), one.view.run)]
 
 
 def _shared_problems(state: str) -> list[tuple[str, str]]:
@@ -62,7 +98,8 @@ def _of_part(one: Part) -> list[Notice]:
     told = [*view.overrides, *(f"{item.id}: {said}" for item in view.items for said in item.overrides)]
     lets = [_override(text, view) for text in dict.fromkeys(told)]
     in_full = {(notice.what, where) for notice in proven for where in (notice.where, view.run)}
-    found = [Notice("damaged ledger", clip(text, 300), view.run or view.kind) for text in view.problems]
+    damage = "damaged" if view.kind == "ultraplan" else "damaged ledger"  # of a plan it may be the spec
+    found = [Notice(damage, clip(text, 300), view.run or view.kind) for text in view.problems]
     found += [let for let in lets if (let.what, let.where) not in in_full]
     found += proven
     found += [

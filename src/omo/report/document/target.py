@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
+from pathlib import Path
 
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused
-from omo.evidence import globs
+from omo.evidence import changes, globs
 from omo.shown import clip
 from omo.state import paths, runtime, store
 from omo.ultrawork import guarded
@@ -18,6 +19,12 @@ ENDINGS = {"html": (".html", ".htm"), "md": (".md", ".markdown")}
 CLOSED = (".sisyphus", ".git")
 ANOTHER = "name another file with --out, or leave it out"
 HOME = "reports"
+READ_BY_AGENTS = ("skills", "agents", "commands")
+LISTED = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
+COUNTS = (
+    "the report is now one of the project's files, so what was proven on the files before is stale; "
+    "write it outside the project, have git ignore it, or leave --out away"
+)
 
 
 @dataclass(frozen=True)
@@ -95,6 +102,8 @@ def _not_for_agents(context: Context, real: str) -> str:
     root = os.path.realpath(context.root)
     if not globs.is_inside(root, real):
         return f"is outside the project {_shown(root)}"
+    if why := _could_be_read_as_orders(os.path.relpath(real, root)):
+        return why
     try:
         rows = runtime.read(context.state)["sessions"].values()
     except OmoError:
@@ -104,6 +113,28 @@ def _not_for_agents(context: Context, real: str) -> str:
         if fence is not None and fence.root == root and (why := fence.refusal(real, root)):
             return f"is refused by a plan's fence: {why}"
     return ""
+
+
+def _could_be_read_as_orders(name: str) -> str:
+    """A file that tools or agents read by themselves, by its name or place, is nothing an agent may plant."""
+    *folders, file = name.lower().replace("\\", "/").split("/")
+    if "report" not in file or file.startswith("."):
+        return "is not named as a report: an agent's is called report or something-report"
+    if hidden := next((one for one in folders if one.startswith(".") or one in READ_BY_AGENTS), ""):
+        return f"is inside {hidden}, which an agent does not write a report into"
+    return ""
+
+
+def stale_note(context: Context, real: str) -> str:
+    """Where the report is one of the files that a proof is about: what its being there does to that."""
+    root = os.path.realpath(context.root)
+    if not globs.is_inside(root, real):
+        return ""
+    try:
+        seen = changes.ask(Path(root), *LISTED, os.path.relpath(real, root))
+    except OmoError:
+        seen = real  # without a repository every file counts
+    return COUNTS if seen else ""
 
 
 def _require_replaceable(real: str, out: str, kind: Kind) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from omo.report.session import Work
 from omo.report.work import Item, WorkView
@@ -48,21 +48,59 @@ class Verdict:
         return self.level in (PROVEN, EXCEPTIONS)
 
 
-def verdict(views: Sequence[WorkView], told: Sequence[Work], mode: str, exceptions: int) -> Verdict:
-    """`told` is how the session's row sums the same work up; a gate nobody was held to decides nothing."""
-    states = {one.kind: one for one in told}
-    counting = [view for view in views if view.kind in states or view.kind != "ulw" or len(views) == 1]
-    if not counting:
-        return Verdict(UNPROVEN, NOT, ("there is nothing that could prove it",))
-    if all(is_proven(view, states.get(view.kind)) for view in counting):
-        held = tuple(_held(view) for view in counting)
-        if not exceptions:
-            return Verdict(PROVEN, "Proven", held)
-        return Verdict(EXCEPTIONS, f"Proven with {counted(exceptions, 'exception')}", held)
-    was = all(_was_proven(view, states.get(view.kind)) for view in counting)
-    parts = [_open(view) for view in counting if not is_proven(view, states.get(view.kind))]
-    parts += [MODES[mode]] if mode in MODES else []
-    return Verdict(GONE, f"{NOT} any more", tuple(parts)) if was else Verdict(UNPROVEN, NOT, tuple(parts))
+@dataclass(frozen=True)
+class Ground:
+    """What a verdict rests on beside the work itself. `told` is how the session's row sums the same work up."""
+
+    told: Sequence[Work] = ()
+    mode: str = ""
+    exceptions: int = 0
+    damage: Sequence[str] = ()  # of the session's own ledger: whatever it says of any work is then worth nothing
+    gates: Mapping[str, str] = field(default_factory=dict)  # of each gate the command, and who pinned it
+
+
+def verdict(views: Sequence[WorkView], ground: Ground) -> Verdict:
+    states = {one.kind: one for one in ground.told}
+    counting = [view for view in views if does_count(view, views, ground.told)]
+    unbelieved = _unbelieved(ground, counting)
+    can_be_read = ground.mode != "unreadable" and not unbelieved
+    proven = {view.kind: is_proven(view, states.get(view.kind)) for view in counting}
+    if counting and all(proven.values()) and can_be_read:
+        return _proven(views, counting, ground)
+    was = can_be_read and all(_was_proven(view, states.get(view.kind)) for view in counting)
+    parts = [*unbelieved, *(_open(view) for view in counting if not proven[view.kind]), *_beside(views, counting)]
+    parts += [MODES[ground.mode]] if ground.mode in MODES else []
+    if was and counting:
+        return Verdict(GONE, f"{NOT} any more", tuple(parts))
+    return Verdict(UNPROVEN, NOT, tuple(parts) or ("there is nothing that could prove it",))
+
+
+def does_count(view: WorkView, views: Sequence[WorkView], told: Sequence[Work]) -> bool:
+    """A gate nobody was held to decides nothing."""
+    return view.kind != "ulw" or len(views) == 1 or any(one.kind == "ulw" for one in told)
+
+
+def _unbelieved(ground: Ground, counting: Sequence[WorkView]) -> list[str]:
+    known = {problem for view in counting for problem in view.problems}
+    damage = [one for one in ground.damage if one not in known][:1]
+    return [f"the ledger of the session cannot be believed ({clip(one, 120)})" for one in damage]
+
+
+def _proven(views: Sequence[WorkView], counting: Sequence[WorkView], ground: Ground) -> Verdict:
+    held = (*(_held(view, ground.gates) for view in counting), *_beside(views, counting))
+    if not ground.exceptions:
+        return Verdict(PROVEN, "Proven", held)
+    return Verdict(EXCEPTIONS, f"Proven with {counted(ground.exceptions, 'exception')}", held)
+
+
+def _beside(views: Sequence[WorkView], counting: Sequence[WorkView]) -> list[str]:
+    """Gates that hold nobody here, and do not pass."""
+    left = [item for view in views if view not in counting for item in view.items if not_passing(item)]
+    return [f"beside it {'gate' if len(left) == 1 else 'gates'} {_named(left)}"] if left else []
+
+
+def not_passing(item: Item) -> bool:
+    return item.counts and item.mark not in ("done", "stale")
 
 
 def is_proven(view: WorkView, told: Work | None) -> bool:
@@ -87,16 +125,19 @@ def plural(view: WorkView, count: int) -> str:
     return counted(count, view.unit)
 
 
-def _held(view: WorkView) -> str:
+def _held(view: WorkView, gates: Mapping[str, str]) -> str:
     is_one = view.total == 1
     every = "the one" if is_one else f"all {view.total}"
     noun = plural(view, view.total).split(" ", 1)[1]
-    return f"{every} {noun} {'is' if is_one else 'are'} {HOLDS.get(view.kind, 'done')}"
+    said = f"{every} {noun} {'is' if is_one else 'are'} {HOLDS.get(view.kind, 'done')}"
+    named = [f"{clip(item.id, 30)}: {gates[item.id]}" for item in view.items if view.kind == "ulw" and item.id in gates]
+    more = [f"and {len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
+    return f"{said} ({'; '.join([*named[:MOST_NAMED], *more])})" if named else said
 
 
 def _open(view: WorkView) -> str:
     if view.problems:
-        return f"the ledger of {view.kind} cannot be believed ({clip(view.problems[0], 120)})"
+        return f"what {view.kind} says cannot be believed ({clip(view.problems[0], 120)})"
     if not view.total:
         return f"{view.kind} has no {view.unit} that could prove it"
     stale = [item for item in view.items if _is_stale(item)]

@@ -9,7 +9,7 @@ from typing import Any
 from omo import __version__
 from omo.clock import seconds, stamp
 from omo.context import Context
-from omo.errors import Refused
+from omo.errors import Refused, Unreadable
 from omo.report import project, works
 from omo.report.document import evidence, story
 from omo.report.document.choosing import Chosen, find_run, known_sessions
@@ -17,7 +17,7 @@ from omo.report.document.evidence import Notice, Proof, Room
 from omo.report.document.exhibits import Budget
 from omo.report.document.notices import notices
 from omo.report.document.story import Source, Story
-from omo.report.document.verdict import Verdict, verdict
+from omo.report.document.verdict import Ground, Verdict, verdict
 from omo.report.project import SessionView
 from omo.report.session import Work
 from omo.report.work import Place, WorkView
@@ -103,8 +103,9 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     room = Room(place, rows, Budget())
     parts = tuple(Part(view, evidence.lay_out(room, view)) for view in seen.works or [])
     told = story.tell(_narrowed(sources, chosen) if run else sources)
-    found = tuple(notices(context, seen, parts))
-    mode = "" if run else seen.brief.mode
+    found = tuple(notices(context, seen, parts, _held(seen)))
+    mode = "" if run and seen.brief.mode != "unreadable" else seen.brief.mode
+    gates = {name: one.pin(80) for part in parts for name, one in part.proof.of.items() if one.command}
     return Report(
         seen,
         context.root,
@@ -112,7 +113,7 @@ def gather(context: Context, name: str, run: str = "") -> Report:
         parts,
         told,
         found,
-        verdict([one.view for one in parts], _held(seen), mode, len(found)),
+        verdict([one.view for one in parts], Ground(_held(seen), mode, len(found), seen.problems, gates)),
         run=run,
         others=tuple(_others(sources, parts, chosen)),
     )
@@ -125,13 +126,23 @@ def _held(seen: SessionView) -> list[Work]:
 
 
 def _look(context: Context, chosen: Chosen) -> tuple[SessionView, Place]:
-    if not chosen.run:
-        seen = project.look_at(context, chosen.session)
-        return seen, Place(context, chosen.session, seen.brief.row)
-    brief = project.look_at(context, chosen.session, closely=False)
+    """Every file is read: what a report calls proven rests on nothing that was remembered."""
+    seen = project.look_at(context, chosen.session, closely=False)
     named = chosen.run if chosen.kind in ("ralph", "ultraplan") else ""
-    place = RunPlace(context, chosen.session, brief.brief.row, chosen.kept, run=named)
-    return replace(brief, works=[one for one in works.look(place) if one.kind == chosen.kind]), place
+    place = RunPlace(context, chosen.session, seen.brief.row, chosen.kept, reads_all=True, run=named)
+    found = [one for one in works.look(place) if not chosen.run or one.kind == chosen.kind]
+    # A row that was dropped for its age says nothing of a run, which has a ledger of its own; nor does one that nobody
+    # can read say anything of the session's ledger.
+    is_silent = seen.brief.mode == "unreadable" or (bool(chosen.run) and not seen.brief.row)
+    problems = () if is_silent else _ledger_problems(context.state, chosen.session)
+    return replace(seen, works=found, problems=problems), place
+
+
+def _ledger_problems(state: str, session: str) -> tuple[str, ...]:
+    try:
+        return tuple(runtime.ledger_problems(state, session))
+    except Unreadable as error:
+        return (error.message,)
 
 
 def _narrowed(sources: Sequence[Source], chosen: Chosen) -> list[Source]:

@@ -48,7 +48,7 @@ def _session(one: SessionView, *, everything: bool) -> Iterator[str]:
         yield _fact("problem", said)
     for view in words.works(one):
         yield from _work(view, in_full=words.is_shown_in_full(one, view, everything=everything), everything=everything)
-    for said in words.overrides(one):
+    for said in one.overrides:
         yield _fact("override", said)
     yield from _next(one)
 
@@ -70,7 +70,7 @@ def _work(view: WorkView, *, in_full: bool, everything: bool) -> Iterator[str]:
 def _item(view: WorkView, item: Item, *, everything: bool) -> Iterator[str]:
     why = f": {item.receipt_why}" if item.receipt_why else ""
     name = clip(item.id, 60)
-    yield _fact(view.unit, f"{name} {item.mark} [{words.standing(view, item)}{why}] {words.title(item)}")
+    yield _fact(view.unit, f"{name} {item.mark} [{view.standing(item)}{why}] {words.title(item)}")
     for note in words.notes(item, everything=everything):
         yield _fact("note", f"{name} {note}")
 
@@ -86,10 +86,9 @@ def _next(one: SessionView) -> Iterator[str]:
 
 
 def _brief(one: SessionView) -> str:
-    leading = one.brief.leading
     told = [
         words.headline(one),
-        words.progress(leading) if leading else "",
+        words.how_far(one),
         f"next stop {one.brief.decision} ({one.brief.rule.name})",
         words.ago(one.unused_for),
         *words.notices(one),

@@ -18,13 +18,14 @@ LONGEST_NEXT = 60
 # What a person reads at a glance: it works, it needs them, it is over, something is wrong.
 COLOURS = {"active": "36", "done": "32", "unreadable": "31"}
 NEEDS_YOU = "33"
+NOT_PROVEN = "done, not proven"
 
 
 def handle(event: host.Event, world: World) -> bytes:
     limits = settings.load(world.environ, world.root).limits
     seen = session.look(world.state, event.session, limits, world.now, world.environ)
     line = text(seen)
-    return (coloured(line, seen.mode, world.environ) + "\n").encode("utf-8", "replace") if line else b""
+    return (coloured(line, seen, world.environ) + "\n").encode("utf-8", "replace") if line else b""
 
 
 def text(seen: session.View) -> str:
@@ -42,7 +43,11 @@ def text(seen: session.View) -> str:
 
 def _work(work: session.Work) -> list[str]:
     progress = [f"{work.done}/{work.total}"] if work.total else []
-    return [work.kind, *progress, *([] if work.state == "active" else [work.state])]
+    return [work.kind, *progress, *([] if work.state == "active" else [_state(work)])]
+
+
+def _state(work: session.Work) -> str:
+    return NOT_PROVEN if work.state == "done" and not work.is_proven else work.state
 
 
 def _more(seen: session.View, work: session.Work | None) -> list[str]:
@@ -55,7 +60,9 @@ def _more(seen: session.View, work: session.Work | None) -> list[str]:
     return told
 
 
-def coloured(line: str, mode: str, environ: Mapping[str, str]) -> str:
+def coloured(line: str, seen: session.View, environ: Mapping[str, str]) -> str:
     if environ.get("NO_COLOR"):
         return line
-    return f"\033[{COLOURS.get(mode, NEEDS_YOU)}m{line}\033[0m"
+    is_proven = seen.leading is not None and seen.leading.is_proven
+    colour = NEEDS_YOU if seen.mode == "done" and not is_proven else COLOURS.get(seen.mode, NEEDS_YOU)
+    return f"\033[{colour}m{line}\033[0m"

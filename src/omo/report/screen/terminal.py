@@ -33,8 +33,8 @@ MARKS = {
     "waiting": ("…", "~", "yellow"),
     "cut": ("–", "-", "dim"),
 }
-MODES = {"active": "cyan", "done": "green", "exhausted": "red", "unreadable": "red", "cancelled": "dim", "off": "dim"}
-LET_GO = {"done": "green", "cap": "red", "ceiling": "red", "cooldown": "red", "invalid-state": "red"}
+MODES = {"active": "cyan", "exhausted": "red", "unreadable": "red", "cancelled": "dim", "off": "dim"}
+LET_GO = {"cap": "red", "ceiling": "red", "cooldown": "red", "invalid-state": "red"}
 STANDINGS = {"done": "green", "failed": "red", "stale": "yellow", "waiting": "yellow", "active": "cyan"}
 
 
@@ -128,14 +128,14 @@ def _session(one: SessionView, paper: Paper, *, everything: bool) -> Iterator[Te
     yield from _wrapped(_safe(paper.dot.join(_about(one)), "dim"), paper.width)
     yield Text("")
     if ended := words.has_ended(one):
-        yield from _labelled("Ended", _safe(ended, MODES.get(one.brief.mode, "")), paper)
+        yield from _labelled("Ended", _safe(ended, _mode(one)), paper)
     yield from _labelled("Next stop", _next_stop(one), paper)
     for question in words.questions(one):
         yield from _labelled("Question", _safe(question, "bold"), paper)
     if one.is_live:
         yield from _labelled("Breakers", _breakers(one, paper), paper)
     yield from _worse("Problem", words.problems(one), "red", paper)
-    yield from _worse("Override", words.overrides(one), "yellow", paper)
+    yield from _worse("Override", one.overrides, "yellow", paper)
     for view in words.works(one):
         yield Text("")
         yield from _work(one, view, paper, everything=everything)
@@ -143,7 +143,7 @@ def _session(one: SessionView, paper: Paper, *, everything: bool) -> Iterator[Te
 
 
 def _headline(one: SessionView, paper: Paper) -> Text:
-    text = _safe(words.headline(one), "bold", MODES.get(one.brief.mode, "yellow"))
+    text = _safe(words.headline(one), "bold", _mode(one))
     told = _safe(f"{'this session' if one.is_here else 'session'} {clip(one.name, words.LONGEST_NAME)}", "dim")
     gap = paper.width - text.cell_len - told.cell_len
     if gap < 2:
@@ -154,6 +154,13 @@ def _headline(one: SessionView, paper: Paper) -> Text:
     return text
 
 
+def _mode(one: SessionView) -> str:
+    """Green is what was proven and holds; what was proven and nobody looked at since has no colour of its own."""
+    if one.brief.mode == "done":
+        return "yellow" if not one.is_proven or one.lapsed else "dim" if one.works is None else "green"
+    return MODES.get(one.brief.mode, "yellow")
+
+
 def _about(one: SessionView) -> list[str]:
     run = one.leading.run if one.leading else ""
     used = words.ago(one.unused_for)
@@ -161,7 +168,10 @@ def _about(one: SessionView) -> list[str]:
 
 
 def _next_stop(one: SessionView) -> Text:
-    style = "yellow" if one.brief.decision == "block" else LET_GO.get(one.brief.rule.name, "")
+    is_done = one.brief.rule.name == "done"
+    style = (
+        "yellow" if one.brief.decision == "block" else LET_GO.get(one.brief.rule.name, _mode(one) if is_done else "")
+    )
     decided, because = words.next_stop(one).split(")", 1)
     return Text.assemble(_safe(f"{decided})", "bold", style), _safe(because))
 
@@ -217,12 +227,12 @@ def _progress(view: WorkView, paper: Paper) -> Text:
 def _items(view: WorkView, items: Sequence[Item], paper: Paper, *, everything: bool) -> Iterator[Text]:
     """Three columns as wide as they need to be; where the line is too short for them, the titles give way."""
     ids = min(max((cell_len(clip(item.id, 24)) for item in items), default=0), 24)
-    right = max((cell_len(words.standing(view, item)) for item in items), default=0)
+    right = max((cell_len(view.standing(item)) for item in items), default=0)
     titles = max((cell_len(words.title(item)) for item in items), default=0)
     indent = 4 + ids + 2
     room = max(8, min(titles, paper.width - indent - right - 2))
     for item in items:
-        yield _item(item, words.standing(view, item), paper, ids, room)
+        yield _item(item, view.standing(item), paper, ids, room)
         if item.receipt_why:
             yield from _wrapped(_safe(item.receipt_why, "yellow"), paper.width, indent=indent)
         for note in words.notes(item, everything=everything):
@@ -268,12 +278,10 @@ def _others(view: ProjectView, paper: Paper, *, everything: bool) -> Iterator[Te
 
 
 def _brief(one: SessionView, name: str, paper: Paper) -> list[Text]:
-    leading = one.brief.leading
-    mode = MODES.get(one.brief.mode, "yellow")
     return [
         _safe(name),
-        _safe(words.headline(one), mode),
-        _safe(words.progress(leading) if leading else ""),
+        _safe(words.short_headline(one), _mode(one)),
+        _safe(words.how_far(one)),
         _safe("sent back", "yellow") if one.brief.decision == "block" else _safe("let go", "dim"),
         _safe(words.ago(one.unused_for), "dim"),
         _safe(paper.dot.join(words.notices(one)), "yellow"),

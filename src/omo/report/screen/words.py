@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from omo.report.project import ProjectView, SessionView
+from omo.report.project import RECENT, ProjectView, SessionView
 from omo.report.session import WAITING, Work
-from omo.report.work import Item, WorkView
+from omo.report.work import Item, WorkView, plural, units
 from omo.report.works import UNITS
 from omo.shown import clip
 from omo.state.runtime import OPEN_STATES
 from omo.ultrawork import stop
 
 NAMES = {"ulw": "ultrawork"}
-PLURALS = {"criterion": "criteria"}
 MOST_ITEMS = 10  # more than that, and what is done is counted instead of listed
 MOST_NOTES = 2
-RECENT = 24 * 3600.0
 LONGEST_NAME = 64
+WHEN = " when it was last looked at"
 SHORTEST_ID = 8
+FENCE = "the plan's fence is up"
 OFF = "nothing is on in this session"
 NOTHING = "Nothing is on in this project."
 HOW_TO_START = "Type ulw in a prompt of Claude Code, or /omo:ultragoal, /omo:ultraplan, /omo:ralph."
@@ -29,14 +29,17 @@ def name_of(kind: str) -> str:
     return NAMES.get(kind, clip(kind, 20))
 
 
-def units(count: int, unit: str) -> str:
-    return f"{count} {unit}" if count == 1 else f"{count} {PLURALS.get(unit, unit + 's')}"
-
-
 def progress(one: Work | WorkView) -> str:
     """3/5 goals; empty where there is nothing to count."""
     unit = one.unit if isinstance(one, WorkView) else _unit(one)
-    return f"{one.done}/{one.total} {PLURALS.get(unit, unit + 's')}" if one.total else ""
+    return f"{one.done}/{one.total} {plural(unit)}" if one.total else ""
+
+
+def how_far(one: SessionView) -> str:
+    """Of the leading work: what holds now where somebody looked, else what was closed when its row was written."""
+    leading = one.brief.leading
+    known = one.leading if one.leading and one.leading.total else leading
+    return progress(known) if known else ""
 
 
 def _unit(work: Work) -> str:
@@ -45,14 +48,25 @@ def _unit(work: Work) -> str:
 
 
 def headline(one: SessionView) -> str:
-    """Which work, and how it is: ultragoal active; ultragoal and ultrawork active; off."""
+    """How it is, and what else has to be known with that: what was proven is not any more, a fence is up."""
+    since = one.lapsed or (FENCE if one.brief.is_fenced and not one.is_live else "")
+    return f"{_how_it_is(one)}; {since}" if since else _how_it_is(one)
+
+
+def short_headline(one: SessionView) -> str:
+    """The same for a column of a table, which has the fence among its notices."""
+    return _how_it_is(one) + (", stale" if one.lapsed else "")
+
+
+def _how_it_is(one: SessionView) -> str:
+    """ultragoal active; ultragoal and ultrawork active; ultrawork done, not proven; off."""
     brief = one.brief
     if brief.mode in ("off", "unreadable"):
         return brief.mode
     leading = [brief.leading] if brief.leading else []
     listed = [work for work in brief.work if work.state in OPEN_STATES] or leading
     names = " and ".join(name_of(work.kind) for work in listed) or name_of("ulw")
-    return f"{names} {brief.mode}"
+    return f"{names} {brief.mode}" + (", not proven" if one.is_proven is False else "")
 
 
 def outcome(one: SessionView) -> str:
@@ -61,10 +75,10 @@ def outcome(one: SessionView) -> str:
     if leading is None or leading.state not in ("done", "exhausted"):
         return ""
     if leading.state == "done":
-        return leading.how or progress(leading)
+        return one.end_of(leading)
     causes = {rule.name: rule.why for rule in stop.RULES}
     let_go = causes.get(leading.ended_by, leading.ended_by)
-    return "; ".join(filter(None, [let_go and f"let go ({leading.ended_by}): {let_go}", progress(leading)]))
+    return "; ".join(filter(None, [let_go and f"let go ({leading.ended_by}): {let_go}", how_far(one)]))
 
 
 def next_stop(one: SessionView) -> str:
@@ -77,12 +91,14 @@ def next_stop(one: SessionView) -> str:
 def because(one: SessionView) -> str:
     brief = one.brief
     if brief.decision == "block":
-        return "; ".join(_what_is_open(work) for work in brief.work if work.state == "active") or brief.rule.why
+        told = (_what_is_open(work, one.view_of(work)) for work in brief.work if work.state == "active")
+        return "; ".join(told) or brief.rule.why
     if brief.rule.name == "waiting":
         return "; ".join(f"{name_of(w.kind)} is {w.state}: {w.why}" for w in brief.work if w.state in WAITING)
     if brief.rule.name == "unreadable-state":
         return f"{brief.rule.why} ({clip(brief.now.unreadable, 160)})"
-    return (outcome(one) if brief.rule.name == "done" else "") or brief.rule.why
+    ended = [outcome(one), one.lapsed] if brief.rule.name == "done" else []
+    return "; ".join(filter(None, ended)) or brief.rule.why
 
 
 def has_ended(one: SessionView) -> str:
@@ -90,15 +106,42 @@ def has_ended(one: SessionView) -> str:
     return "" if one.brief.rule.name == "done" else outcome(one)
 
 
-def _what_is_open(work: Work) -> str:
-    if work.open:
-        verb = "is" if work.open == 1 else "are"
-        return f"{work.open} of {units(work.total, _unit(work))} {verb} open"
+def _what_is_open(work: Work, view: WorkView | None) -> str:
+    """What Stop counts, and where the work stands otherwise by now, that as well."""
+    opened, now = work.open, _open_now(work, view)
+    if view is not None and now is not None and view.total != work.total:
+        opened = now  # its row has not heard of all of them
+    total = view.total if view is not None and now is not None else work.total
+    changed = _changed_since(opened, now, view)
+    if opened:
+        tense = "was" if changed.startswith(WHEN) else "is"
+        return f"{opened} of {units(total, _unit(work))} {_verb(opened, tense)} open{changed}"
     if work.kind != "ulw":
-        return f"{name_of(work.kind)} is not finished"
-    if not work.total:
+        return f"{name_of(work.kind)} is not finished{changed}"
+    if not total:
         return "no verification gate is pinned yet"
-    return "every gate passed when it last ran, and omo ulw done has not looked at the tree"
+    return f"every gate passed when it last ran{changed}, and omo ulw done has not looked at the tree"
+
+
+def _open_now(work: Work, view: WorkView | None) -> int | None:
+    """As its own ledger and the files show it; None where that counts something else, or nobody looked."""
+    if view is None or view.unit != _unit(work) or not view.total:
+        return None
+    return view.total - view.done
+
+
+def _changed_since(opened: int, now: int | None, view: WorkView | None) -> str:
+    if now is None or view is None or now == opened:
+        return ""
+    if now < opened:
+        return f"{WHEN}, {now} {_verb(now, 'is')} now"
+    more = now - opened
+    word = "stale" if view.stale >= more else "open by now"
+    return f", {more}{' more' if opened else ''} {_verb(more, 'is')} {word}"
+
+
+def _verb(count: int, word: str) -> str:
+    return word if count == 1 else {"is": "are", "was": "were"}[word]
 
 
 def questions(one: SessionView) -> list[str]:
@@ -122,7 +165,7 @@ def marks(one: SessionView) -> list[str]:
 
 def notices(one: SessionView) -> list[str]:
     """The same in a line of its own, where what must not be overlooked is a number."""
-    told = [(len(problems(one)), "problem"), (len(overrides(one)), "override")]
+    told = [(len(problems(one)), "problem"), (len(one.overrides), "override")]
     return [*marks(one), *(units(count, unit) for count, unit in told if count)]
 
 
@@ -176,24 +219,9 @@ def notes(item: Item, *, everything: bool) -> list[str]:
     return list(found[:MOST_NOTES])
 
 
-def standing(view: WorkView, item: Item) -> str:
-    """complete, receipt fresh; what a gate passed on has no receipt, it is fresh or stale itself."""
-    receipt = item.receipt if view.unit == "gate" or not item.receipt else f"receipt {item.receipt}"
-    return ", ".join(filter(None, [clip(item.status, 24), receipt]))
-
-
 def problems(one: SessionView) -> list[str]:
     found = [*one.problems, *(said for view in one.works or [] for said in view.problems)]
     return list(dict.fromkeys(clip(said, 300) for said in found))
-
-
-def overrides(one: SessionView) -> list[str]:
-    """What was let through without its proof: the works' own, then those of items that no work repeats."""
-    told = [said for view in one.works or [] for said in view.overrides]
-    for view in one.works or []:
-        for item in view.items:
-            told += [f"{item.id}: {said}" for said in item.overrides if f"{item.id}: {said}" not in told]
-    return list(dict.fromkeys(clip(said, 300) for said in told))
 
 
 def works(one: SessionView) -> list[WorkView]:

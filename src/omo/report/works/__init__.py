@@ -25,7 +25,7 @@ UNITS = {"ultraplan": "step", "ultragoal": "goal", "ralph": "criterion", "verify
 
 def look(place: Place) -> list[WorkView]:
     """All the work of a session that its row or its ledgers know, what leads first."""
-    found = [_look_at(kind, place) for kind in ORDER if _may_have(kind, place)]
+    found = [look_at(kind, place) for kind in ORDER if _may_have(kind, place)]
     return [view for view in found if view is not None]
 
 
@@ -36,8 +36,8 @@ def _may_have(kind: str, place: Place) -> bool:
     return os.path.isdir(HOMES[kind](place.context.state, place.session))
 
 
-def _look_at(kind: str, place: Place) -> WorkView | None:
-    """A ledger nobody can read is shown as that; the other work is shown all the same."""
+def look_at(kind: str, place: Place) -> WorkView | None:
+    """A ledger nobody can read is shown as that, and in a damaged one nothing counts; other work is not touched."""
     try:
         view: WorkView | None = importlib.import_module(f"omo.report.works.{kind}").look(place)
     except OmoError as error:
@@ -46,7 +46,7 @@ def _look_at(kind: str, place: Place) -> WorkView | None:
         # Anybody can write a row that follows the chain and has another shape than ours.
         what = f"the ledger of {kind} holds what omo did not write ({type(error).__name__}: {clip(str(error), 80)})"
         return _unreadable(kind, place, what, "omo ledger verify")
-    return view
+    return view.believed if view else None
 
 
 def _unreadable(kind: str, place: Place, what: str, fix: str) -> WorkView | None:

@@ -24,17 +24,16 @@ def look(place: Place) -> WorkView | None:
         return None
     step = next_step(at, problems)
     told = NextStep(step.action, clip(step.why, 300), clip(step.command, 2000))
-    if problems:
-        return WorkView("ralph", "criterion", at.run, "its ledger is damaged", next=told, problems=tuple(problems))
     return WorkView(
         "ralph",
         "criterion",
         run=at.run,
-        headline=_headline(at),
+        headline="its ledger is damaged" if problems else _headline(at),
         items=tuple(_item(at, one, place) for one in at.criteria),
         next=told,
         facts=tuple(_facts(at)),
         overrides=tuple(_overrides(at)),
+        problems=tuple(problems),
     )
 
 
@@ -47,11 +46,12 @@ def _headline(at: Standing) -> str:
 def _item(at: Standing, one: Criterion, place: Place) -> Item:
     state, found = at.states[one.id], at.last_result(one.id)
     is_unproven = one in at.unproven
-    mark = "stale" if is_unproven else MARKS.get(state.status, "open")
+    mark = MARKS.get(state.status, "open")
     notes = [clip(str(found.get("evidence")), 200)] if found.get("evidence") else []
     notes += [f"failed {state.fail_count}x"] if state.fail_count else []
     notes += [f"regressed {state.regressions}x"] if state.regressions else []
     receipt, why = ("stale", "the newest judgement could not tell") if is_unproven else _receipt(at, mark, place)
+    mark = "stale" if receipt == "stale" else mark
     return Item(one.id, clip(one.description, 200), state.status, mark, tuple(notes), receipt, why)
 
 

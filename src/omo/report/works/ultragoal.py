@@ -34,7 +34,6 @@ def run_at(place: Place) -> Run:
 
 def look(place: Place) -> WorkView | None:
     from omo.ultragoal import summary
-    from omo.ultragoal.drift import drift
     from omo.ultragoal.next_step import next_step
     from omo.ultragoal.tally import tally
 
@@ -51,13 +50,21 @@ def look(place: Place) -> WorkView | None:
         "ultragoal",
         "goal",
         run=at.plan.run,
-        headline=tally(at.plan),
+        headline=_headline(tally(at.plan), items, is_damaged=bool(at.problems)),
         items=items,
         next=told,
-        facts=tuple(filter(None, [clip(at.plan.objective, 300), *_final(run, at.plan), drift(run, at.plan)])),
+        facts=tuple(filter(None, [clip(at.plan.objective, 300), *_final(run, at.plan), _drift(run, at.plan, place)])),
         overrides=tuple(f"{one.id}: {said}" for one in items for said in one.overrides),
         problems=tuple(at.problems),
     )
+
+
+def _headline(closed: str, items: tuple[Item, ...], *, is_damaged: bool) -> str:
+    """What became of the plan, and how many of the receipts behind that no longer count."""
+    if is_damaged:
+        return f"{closed}, by the word of a damaged ledger"
+    stale = sum(one.mark == "stale" for one in items)
+    return f"{closed}, {counted(stale, 'receipt')} stale" if stale else closed
 
 
 def item(run: Run, plan: Plan, goal: Goal) -> Item:
@@ -79,8 +86,8 @@ def proof(run: Run, plan: Plan, goal: Goal) -> dict[str, Any]:
     """What a goal's receipt is worth now; every view of a plan shows this."""
     from omo.ultragoal import receipts
 
-    stale = receipts.problem(plan, goal, run.directory) if goal.status == "complete" else ""
     receipt = goal.receipt or {}
+    stale = (receipts.problem(plan, goal, run.directory) or _spoiled(run, receipt)) if goal.status == "complete" else ""
     return {
         "receipt": None if goal.status != "complete" else "stale" if stale else "fresh",
         "stale_because": stale or None,
@@ -89,6 +96,22 @@ def proof(run: Run, plan: Plan, goal: Goal) -> dict[str, Any]:
         "notes": receipt.get("notes", []),
         "open_blockers": [one.id for one in plan.open_blockers_of(goal.id)],
     }
+
+
+def _spoiled(run: Run, receipt: dict[str, Any]) -> str:
+    """The evidence that a receipt cites and that is not there any more as it was recorded."""
+    from omo.evidence import artifacts
+
+    for name, digest in runtime.part(receipt, "artifacts").items():
+        if not artifacts.is_unchanged(run.root, str(name), str(digest)):
+            return f"its evidence {clip(str(name), 120)} was changed or is gone"
+    return ""
+
+
+def _drift(run: Run, plan: Plan, place: Place) -> str:
+    from omo.ultragoal.drift import drift
+
+    return drift(run, plan, is_cached=not place.reads_all)
 
 
 def _notes(goal: Goal, facts: dict[str, Any]) -> list[str]:

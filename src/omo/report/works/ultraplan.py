@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omo.report.work import Item, NextStep, Place, WorkView
+from omo.report.work import DAMAGED, Item, NextStep, Place, WorkView
 from omo.shown import clip
 from omo.state.runtime import part
 
@@ -36,7 +36,7 @@ def look(place: Place) -> WorkView | None:
         next=NextStep(step.action, clip(step.why, 300), clip(step.command, 2000)),
         facts=(*_fence(place), *_facts(at, MOST_RECOVERIES)),
         overrides=tuple(clip(one, 200) for one in record.overrides),
-        problems=tuple(at.problems),
+        problems=tuple(clip(one, 300) for one in (*at.problems, at.broken) if one),
     )
 
 
@@ -49,11 +49,14 @@ def _item(one: StepAudit) -> Item:
 
 
 def _unaudited(at: Standing) -> tuple[Item, ...]:
-    """What the ledger knows where git cannot be asked: steps, and which were once seen to pass."""
+    """What the ledger knows where git cannot be asked. What was once seen to pass is not known to be there now."""
     record = at.record
     seen = set(record.done) if record else set()
+    why = DAMAGED if at.problems else clip(at.broken or "nothing was begun", 200)
     return tuple(
-        Item(str(step), "", "seen" if step in seen else "open", "done" if step in seen else "open")
+        Item(str(step), "", "seen then", "stale", receipt="stale", receipt_why=why)
+        if step in seen
+        else Item(str(step), "", "open", "open")
         for step in (record.steps if record else ())
     )
 

@@ -6,7 +6,7 @@ import shlex
 
 from omo.report.work import Item, NextStep, Place, WorkView
 from omo.shown import clip, counted
-from omo.state import runtime
+from omo.state import ledger, paths, runtime
 from omo.ultrawork import gates, session
 
 MARKS = {"pass": "done", "recorded": "done", "pass, unchanged tree": "done", "not run": "open"}
@@ -16,23 +16,39 @@ RUN = "omo gate run"
 def look(place: Place) -> WorkView | None:
     summary = runtime.part(runtime.part(place.row, "work"), session.KIND)
     is_on = bool(runtime.part(place.row, "ulw").get("enabled")) and not runtime.part(place.row, "work")
-    pinned = gates.current(place.context.state, place.session, place.row)
+    rows = ledger.rows(paths.events_file(place.context.state, place.session))
+    run = run_of(place, rows)
+    pinned = gates.fold(rows, run)
     if not summary and not is_on and not pinned:
         return None
     items = tuple(_item(gate, place) for gate in pinned.values())
     how = clip(str(summary.get("how") or ""), 300)
-    problems = tuple(runtime.ledger_problems(place.context.state, place.session))
+    problems = tuple(runtime.chain_problems(place.context.state, place.session))
     skipped = (how,) if how.startswith(session.SKIPPED) else ()
     return WorkView(
         session.KIND,
         "gate",
-        run=clip(str(summary.get("run") or ""), 60),
-        headline=how or counted(len(items), "gate") + " pinned",
+        run=clip(run or "", 60),
+        headline=_headline(summary, how, items),
         items=items,
         next=_repair(place) if problems and runtime.is_live(place.row) else _next(place, summary, items),
         overrides=skipped,
         problems=problems,
     )
+
+
+def _headline(summary: runtime.Json, how: str, items: tuple[Item, ...]) -> str:
+    if not how or summary.get("unvouched"):
+        return counted(len(items), "gate") + " pinned"
+    return how if all(item.mark == "done" for item in items) else f"when it ended: {how}"
+
+
+def run_of(place: Place, rows: list[runtime.Json]) -> str | None:
+    """Whose results count: the run of the row, or the one that the user called off, which only the ledger names."""
+    run = gates.run_of(place.row)
+    if run or not session.is_cancelled(place.row):
+        return run
+    return next(filter(None, (gates.run_of(runtime.part(row, "after")) for row in reversed(rows))), None)
 
 
 def _item(gate: gates.Gate, place: Place) -> Item:
@@ -41,7 +57,7 @@ def _item(gate: gates.Gate, place: Place) -> Item:
         why = place.changed_since(gate.last["tree"])
         mark, receipt = ("stale", "stale") if why else (mark, "fresh")
     vacuous = ["it passes on the very tree it was pinned on"] if gate.is_vacuous else []
-    notes = [clip(" ".join(gate.argv), 200), *vacuous, f"pinned by the {gate.by}"]
+    notes = [clip(shlex.join(gate.argv), 200), *vacuous, f"pinned by the {gate.by}"]
     return Item(gate.name, "", gate.status, mark, tuple(notes), receipt, why, tuple(_overrides(gate)))
 
 
@@ -65,5 +81,10 @@ def _next(place: Place, summary: runtime.Json, items: tuple[Item, ...]) -> NextS
         return NextStep("pin", "no verification gate is pinned yet", "omo gate add NAME -- COMMAND")
     if all(item.mark == "done" for item in items):
         return NextStep("done", "every gate holds on the tree as it is", "omo ulw done")
-    named = ", ".join(item.id for item in items if item.mark != "done")
-    return NextStep("run", f"open: {clip(named, 120)}", RUN)
+    told = [_named("open", items, "failed", "open"), _named("stale", items, "stale")]
+    return NextStep("run", "; ".join(filter(None, told)), RUN)
+
+
+def _named(word: str, items: tuple[Item, ...], *marks: str) -> str:
+    names = ", ".join(item.id for item in items if item.mark in marks)
+    return f"{word}: {clip(names, 120)}" if names else ""

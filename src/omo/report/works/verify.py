@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omo.report.work import Item, NextStep, Place, WorkView
+from omo.errors import NotEvaluable, OmoError
+from omo.report.work import UNTOLD, Item, NextStep, Place, WorkView
 from omo.shown import clip, counted
 from omo.state import runtime
 
@@ -21,6 +22,8 @@ MARKS = {
     "expired": "cut",
     "blocked": "waiting",
 }
+READ_OFF = ("path", "content")  # checks that a look may evaluate: they start no program
+UNRECORDED = "no tree was recorded, so freshness is not known"
 
 
 def look(place: Place) -> WorkView | None:
@@ -31,7 +34,7 @@ def look(place: Place) -> WorkView | None:
 
     given = place.given
     at = goals.Place(given["state"], given["root"], given["by"], given["now"], given["wait"])
-    known, trees = at.goals(), steps.Trees(at, for_show=True)
+    known, trees = at.goals(), steps.Trees(at, for_show=not place.reads_all)
     names = [*summary.get("goals", []), str(summary.get("run"))]
     held = [known[name] for name in dict.fromkeys(names) if name in known]
     owed = {goal.id: steps.steps(goal, at, trees) for goal in held}
@@ -40,26 +43,47 @@ def look(place: Place) -> WorkView | None:
         "goal",
         run=clip(str(summary.get("run") or ""), 60),
         headline=counted(len(held), "goal"),
-        items=tuple(_item(goal, owed[goal.id], _why_stale(goal, at, trees)) for goal in held),
+        items=tuple(_item(goal, owed[goal.id], stale_because(goal, at, trees)) for goal in held),
         next=_next(held, owed),
         overrides=tuple(_overrides(given["state"], {goal.id for goal in held})),
         problems=tuple(at.journal.problems()),
     )
 
 
-def _why_stale(goal: Goal, at: GoalsPlace, trees: Trees) -> str:
-    """Of a goal that was completed: what its answers spoke of is no longer so."""
+def stale_because(goal: Goal, at: GoalsPlace, trees: Trees) -> str:
+    """Of a goal that was completed: what its answers or its checks spoke of is no longer so."""
     from omo.verify.steps import why_stale
 
     if goal.receipt is None:
         return ""
-    return next(filter(None, (why_stale(goal, answer, at, trees) for answer in goal.answers.values())), "")
+    try:
+        told = (why_stale(goal, answer, at, trees) for answer in goal.answers.values())
+        return next(filter(None, told), "") or _other_tree(goal, at, trees)
+    except NotEvaluable:
+        return UNTOLD
+    except OmoError as error:
+        return clip(error.message, 160)
+
+
+def _other_tree(goal: Goal, at: GoalsPlace, trees: Trees) -> str:
+    """On other files than it was finished on, it holds where all that it rests on can be read off them again."""
+    from omo.verify import goal_checks
+
+    row = next((row for row in at.journal.rows() if row.get("seq") == goal.receipt), {})
+    if row.get("tree") and row["tree"] == trees.now(tuple(row.get("without") or ())):
+        return ""
+    checks = goal_checks.checks_of(goal)
+    if not checks or any(isinstance(one, str) or one.type not in READ_OFF for one in checks):
+        return "the tree has changed since" if row.get("tree") else UNRECORDED
+    seen = goal_checks.look(at, goal).checks
+    return next((f"{one.id}: {clip(one.reason, 120)}" for one in seen if one.result != "pass"), "")
 
 
 def _item(goal: Goal, owed: list[Step], why: str) -> Item:
     left = [f"{step.name}: {step.state}" + (f", {clip(step.why, 120)}" if step.why else "") for step in owed]
     notes = [*left, *([clip(goal.reason, 200)] if goal.reason else []), *goal.refilings]
-    mark = "stale" if any(step.state == "stale" for step in owed) else MARKS.get(goal.status, "open")
+    is_stale = why or any(step.state == "stale" for step in owed)
+    mark = "stale" if is_stale else MARKS.get(goal.status, "open")
     users = tuple(f"left for the user: {clip(one, 120)}" for one in goal.users_leg)
     receipt = "" if goal.receipt is None else "stale" if why else "fresh"
     return Item(goal.id, clip(goal.spec.title, 200), goal.status, mark, tuple(notes), receipt, why, users)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from omo.report.document.evidence import Dossier, Notice, Proof, Room, facts
 from omo.report.document.exhibits import Exhibit, text_exhibit
 from omo.report.work import WorkView
+from omo.report.works.ulw import run_of
+from omo.shown import clip
+from omo.state import ledger, paths
 from omo.ultrawork import gates
 
 Row = dict[str, Any]
 
 
 def lay_out(room: Room, view: WorkView) -> Proof:
-    pinned = gates.current(room.state, room.place.session, room.place.row)
+    rows = ledger.rows(paths.events_file(room.state, room.place.session))
+    pinned = gates.fold(rows, run_of(room.place, rows))
     return Proof({name: _dossier(room, gate) for name, gate in pinned.items()})
 
 
@@ -30,6 +35,8 @@ def _dossier(room: Room, gate: gates.Gate) -> Dossier:
         ),
         exhibits=tuple(_output(room, gate, last)),
         notices=tuple(_notices(gate)),
+        command=clip(shlex.join(gate.argv), 200),
+        pinned_by=clip(gate.by, 20),
     )
 
 

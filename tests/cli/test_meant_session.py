@@ -1,0 +1,76 @@
+"""Every command that only looks says in one way which session is meant, and none that changes something guesses."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import SESSION, Shell
+
+LOOKS = {
+    "status": ["status"],
+    "ledger show": ["ledger", "show"],
+    "ledger verify": ["ledger", "verify"],
+    "explain stop": ["explain", "stop"],
+    "explain tool": ["explain", "tool", "--write", "a.py"],
+    "explain goal": ["explain", "goal"],
+    "report": ["report", "--md"],
+}
+CHANGES = {
+    "ulw start": ["ulw", "start"],
+    "gate add": ["gate", "add", "lint", "--cwd", "."],
+    "stop-continuation": ["stop-continuation"],
+    "ledger repair": ["ledger", "repair"],
+}
+each_look = pytest.mark.parametrize("argv", LOOKS.values(), ids=LOOKS)
+
+
+@pytest.fixture
+def begun(shell: Shell) -> Shell:
+    shell.agent("ulw", "start")
+    shell.agent("gate", "add", "tests", "--", "true")
+    return shell
+
+
+def with_session(argv: list[str], name: str) -> list[str]:
+    return [*argv, "--session", name]
+
+
+@each_look
+def test_a_unique_beginning_of_an_id_is_enough_to_look(begun: Shell, argv: list[str]) -> None:
+    whole = begun.user(*with_session(argv, SESSION))
+    begun.now -= 1
+    cut = begun.user(*with_session(argv, SESSION[:4]))
+    assert (cut.code, cut.out) == (whole.code, whole.out)
+    assert whole.code == 0
+    assert SESSION in cut.out + cut.err
+
+
+@each_look
+def test_nonsense_is_refused_with_the_sessions_there_are(begun: Shell, argv: list[str]) -> None:
+    ran = begun.user(*with_session(argv, "nonsense"))
+    assert (ran.code, ran.out) == (2, "")
+    assert "--session nonsense is no session of this project" in ran.err
+    assert SESSION in ran.err
+
+
+@each_look
+def test_in_the_users_own_terminal_the_newest_is_shown_and_named(begun: Shell, argv: list[str]) -> None:
+    begun.user("stop-continuation", "--session", SESSION)
+    ran = begun.user(*argv)
+    assert ran.code == 0
+    assert SESSION in ran.out + ran.err
+
+
+@pytest.mark.parametrize("argv", CHANGES.values(), ids=CHANGES)
+def test_what_changes_something_takes_no_beginning_for_an_id(begun: Shell, argv: list[str]) -> None:
+    tail = ["--", "true"] if argv[0] == "gate" else []
+    ran = begun.user(*with_session(argv, SESSION[:4]), *tail)
+    assert (ran.code, f"did you mean {SESSION}?" in ran.err) == (2, True)
+    assert begun.user("ulw", "start", "--session", "a-new-one").code == 0
+
+
+def test_a_prompt_is_explained_without_quotes_too(shell: Shell) -> None:
+    quoted = shell.user("explain", "prompt", "ulw fix it")
+    assert quoted.code == 0
+    assert shell.user("explain", "prompt", "ulw", "fix", "it").out == quoted.out
+    assert shell.user("explain", "prompt", "hello", "--session", "nobody").code == 2

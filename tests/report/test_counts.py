@@ -1,0 +1,365 @@
+"""One view, one count: what the row knows, what the ledger and the files show, and what is said of the difference."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from omo.report.project import ProjectView, SessionView
+from omo.report.screen import plain, statusline, terminal, words
+from omo.report.work import DAMAGED, WorkView
+from omo.state import paths, runtime
+from tests.ralph import desk as ralph_desk
+from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, begin, scene, view
+from tests.ultraplan import plan_desk
+from tests.ultraplan.plans import carry_out, plan_text
+from tests.ultraplan.plans import project as plan_project
+from tests.verify import workshop as verify_desk
+
+CHANGED = "the tree has changed since"
+
+
+def gates_passed(root: Path) -> Scene:
+    scene = begin(root)
+    scene.prompt("ulw fix it")
+    scene.omo("gate", "add", "tests", "--", "true")
+    scene.write("value", "new\n")
+    scene.omo("gate", "run")
+    scene.omo("ulw", "done")
+    return scene
+
+
+def gates_passed_once(root: Path) -> Scene:
+    scene = gates_passed(root)
+    scene.write("value", "newer\n")
+    return scene
+
+
+def every_gate_stale(root: Path) -> Scene:
+    scene = begin(root)
+    scene.prompt("ulw fix it")
+    scene.omo("gate", "add", "tests", "--", "true")
+    scene.write("value", "new\n")
+    scene.omo("gate", "run")
+    scene.write("value", "newer\n")
+    return scene
+
+
+def called_done_by_hand(root: Path) -> Scene:
+    scene = begin(root)
+    scene.prompt("ulw fix it")
+    scene.omo("gate", "add", "tests", "--", "true")
+    scene.edit_row(lambda row: row["work"]["ulw"].update(state="done", how="gates passed: tests", open=0, told=False))
+    return scene
+
+
+def goals_damaged(root: Path) -> Scene:
+    scene = SCENES["ultragoal-five-goals"](root)
+    path = Path(paths.ultragoal_dir(scene.state, HERE), "ledger.jsonl")
+    path.write_text(path.read_text(encoding="utf-8").replace('"kind"', '"kind" ', 1), encoding="utf-8")
+    return scene
+
+
+def _ralph(root: Path, *rounds: dict[str, str], most: int = 5) -> ralph_desk.Desk:
+    root.mkdir(parents=True)
+    desk = ralph_desk.desk(root)
+    desk.session = HERE
+    desk.start(*[ralph_desk.criterion(number) for number in (1, 2, 3)], max_iterations=most)
+    for one in rounds:
+        desk.round(**one)
+    return desk
+
+
+def _scene(desk: ralph_desk.Desk | plan_desk.Desk) -> Scene:
+    return Scene(desk.root, desk.now + 120)
+
+
+def ralph_spent(root: Path) -> Scene:
+    return _scene(_ralph(root, {"C1": "pass", "C2": "fail", "C3": "fail"}, most=1))
+
+
+def ralph_with_a_blocked_criterion(root: Path) -> Scene:
+    """C2 failed three times and is not worked on any more; C3 is still open."""
+    rounds = [{"C1": "pass", "C2": "fail", "C3": "pass"}] * 2 + [{"C1": "pass", "C2": "fail", "C3": "fail"}]
+    return _scene(_ralph(root, *rounds))
+
+
+def ralph_passed(root: Path) -> Scene:
+    return _scene(_ralph(root, {"C1": "pass", "C2": "pass", "C3": "pass"}))
+
+
+def ralph_passed_once(root: Path) -> Scene:
+    scene = ralph_passed(root)
+    scene.write("later.txt")
+    return scene
+
+
+def ralph_damaged(root: Path) -> Scene:
+    desk = _ralph(root, {"C1": "pass", "C2": "fail", "C3": "fail"})
+    desk.damage()
+    return _scene(desk)
+
+
+def _plan(root: Path, *done: int) -> plan_desk.Desk:
+    desk = plan_desk.Desk(plan_project(root, plan_text(4)))
+    desk.start(session=HERE)
+    for step in done:
+        carry_out(desk.root, step)
+    desk.status(session=HERE)
+    return desk
+
+
+def plan_given_up(root: Path) -> Scene:
+    desk = _plan(root, 1)
+    desk.abandon(session=HERE)
+    return _scene(desk)
+
+
+def plan_ended_by_the_user(root: Path) -> Scene:
+    desk = _plan(root, 1)
+    desk.abandon(session=HERE, by="user")
+    return _scene(desk)
+
+
+def plan_not_told_of_a_commit(root: Path) -> Scene:
+    desk = _plan(root, 1)
+    carry_out(desk.root, 2)
+    return _scene(desk)
+
+
+def plan_damaged(root: Path) -> Scene:
+    desk = _plan(root, 1, 2)
+    path = next(Path(desk.state, "plans").glob("*/ledger.jsonl"))
+    path.write_text(path.read_text().replace('"passed"', '"passed" ', 1))
+    return _scene(desk)
+
+
+def plan_called_off(root: Path) -> Scene:
+    scene = SCENES["ultraplan-missing-step"](root)
+    scene.prompt("/omo:stop-continuation")
+    return scene
+
+
+def goal_proven(root: Path) -> Scene:
+    scene = SCENES["verify-goal"](root)
+    scene.write("parser.py")
+    scene.omo("verify", "finish", "G1", "--summary", verify_desk.SUMMARY)
+    return scene
+
+
+def goal_damaged(root: Path) -> Scene:
+    scene = goal_proven(root)
+    path = Path(paths.verify_dir(scene.state), "goals", "ledger.jsonl")
+    path.write_text(path.read_text().replace('"kind"', '"kind" ', 1))
+    return scene
+
+
+def failure_recorded(root: Path) -> Scene:
+    scene = begin(root)
+    scene.prompt("ulw fix it")
+    scene.omo("gate", "add", "types", "--", "false")
+    scene.omo("gate", "run", code=3)
+    scene.omo("gate", "record", "types", "--pre-existing", "--evidence", "it failed before the first change")
+    scene.omo("ulw", "done")
+    return scene
+
+
+MORE: dict[str, Callable[[Path], Scene]] = {
+    one.__name__: one
+    for one in (
+        *(gates_passed, gates_passed_once, every_gate_stale, called_done_by_hand, failure_recorded, goals_damaged),
+        *(ralph_spent, ralph_with_a_blocked_criterion, ralph_passed, ralph_passed_once, ralph_damaged),
+        *(plan_given_up, plan_ended_by_the_user, plan_not_told_of_a_commit, plan_damaged, plan_called_off),
+        *(goal_proven, goal_damaged),
+    )
+}
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ProjectView]:
+    @cache
+    def look(name: str) -> ProjectView:
+        return MORE[name](tmp_path_factory.mktemp("counts") / "p").view() if name in MORE else view(name)
+
+    return look
+
+
+def focus(found: ProjectView) -> SessionView:
+    assert found.focus is not None
+    return found.focus
+
+
+# What holds for every scene
+
+
+@pytest.mark.parametrize("name", [*SCENES, *MORE])
+def test_the_numbers_of_one_view_agree(seen: Callable[[str], ProjectView], name: str) -> None:
+    for one in seen(name).sessions:
+        for work in one.brief.work:
+            if (known := one.view_of(work)) is not None and known.unit == words._unit(work) and known.total:
+                assert work.total == known.total
+                if work.state == "active":
+                    assert open_in(words._what_is_open(work, known), work.open) == known.total - known.done
+                elif work.is_proven and not one.lapsed:
+                    assert work.done == known.done == known.total
+                elif work.kind not in runtime.unvouched(one.brief.row):
+                    assert 0 <= work.done - known.done <= known.stale, "but for what went stale since"
+
+
+def open_in(sentence: str, opened: int) -> int:
+    """How many are open by what the sentence says, after it said how many the row counts."""
+    begins = re.match(r"(\d+) of \d+ ", sentence)
+    assert int(begins[1] if begins else 0) == opened
+    now = re.search(r"looked at, (\d+) (?:is|are) now", sentence)
+    more = re.search(r", (\d+)(?: more)? (?:is|are) (?:stale|open by now)", sentence)
+    return int(now[1]) if now else opened + int(more[1] if more else 0)
+
+
+@pytest.mark.parametrize("name", [*SCENES, *MORE])
+def test_the_numbers_of_a_work_are_those_of_its_items(seen: Callable[[str], ProjectView], name: str) -> None:
+    for one in seen(name).data["sessions"]:
+        for work in one.get("works", []):
+            marks = [item["mark"] for item in work["items"]]
+            assert (work["done"], work["stale"]) == (marks.count("done"), marks.count("stale"))
+            assert work["total"] == len(marks) - marks.count("cut")
+
+
+@pytest.mark.parametrize("name", [*SCENES, *MORE])
+def test_nothing_is_done_whose_proof_is_stale_or_whose_ledger_is_damaged(
+    seen: Callable[[str], ProjectView], name: str
+) -> None:
+    for one in seen(name).sessions:
+        for work in one.works or []:
+            for item in work.items:
+                assert (item.mark, item.receipt) != ("done", "stale")
+                assert not (work.problems and (item.mark == "done" or item.receipt == "fresh"))
+
+
+@pytest.mark.parametrize("name", [*SCENES, *MORE])
+def test_green_is_what_was_proven_and_holds(seen: Callable[[str], ProjectView], name: str) -> None:
+    for one in seen(name).sessions:
+        is_green = "green" in {span.style for span in terminal._headline(one, terminal.Paper(100)).spans}
+        leading = one.leading
+        holds = leading is not None and leading.done == leading.total > 0 and not leading.problems
+        assert is_green == (one.brief.mode == "done" and one.is_proven is True and holds)
+
+
+# Each of the lies that was found
+
+
+def leading(found: ProjectView) -> WorkView:
+    view = focus(found).leading
+    assert view is not None
+    return view
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "far"),
+    [
+        ("ralph_spent", "omo ralph 1/3 blocked", "1/3 criteria"),
+        ("ralph_with_a_blocked_criterion", "omo ralph 1/3", "1/3 criteria"),
+        ("plan_given_up", "omo ultraplan 1/4 blocked", "1/4 steps"),
+        ("plan_ended_by_the_user", "omo ultraplan 1/4 done, not proven", "1/4 steps"),
+    ],
+)
+def test_what_ended_without_passing_has_its_items_counted(
+    seen: Callable[[str], ProjectView], name: str, line: str, far: str
+) -> None:
+    one = focus(seen(name))
+    assert statusline.text(one.brief).startswith(line)
+    assert words.how_far(one) == far
+
+
+def test_finished_work_says_that_the_tree_has_changed_since(seen: Callable[[str], ProjectView]) -> None:
+    for name, kind in (("gates_passed_once", "ultrawork"), ("ralph_passed_once", "ralph")):
+        one = focus(seen(name))
+        assert words.headline(one) == f"{kind} done; {CHANGED}"
+        assert words.because(one).endswith(f"; {CHANGED}")
+        assert (one.data["proven"], one.data["lapsed"]) == (True, CHANGED)
+    before = focus(seen("gates_passed"))
+    assert (words.headline(before), before.data["lapsed"]) == ("ultrawork done", None)
+
+
+def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
+    """In a terminal of the user's, where nothing is on any more."""
+    scene = gates_passed_once(tmp_path / "p")
+    scene.stop()
+    theirs = replace(scene, here="")
+    assert f"ultrawork done; {CHANGED}, 0/1 gates" in plain.render(theirs.view())
+    (line,) = [line for line in terminal.lines(theirs.view(), 80) if HERE[:8] in line.plain]
+    assert "ultrawork done, stale" in line.plain
+    assert "green" not in {span.style for span in line.spans}
+    theirs.now += 2 * 24 * 3600
+    (later,) = [line for line in terminal.lines(theirs.view(), 80, everything=True) if HERE[:8] in line.plain]
+    assert "green" not in {span.style for span in later.spans}, "nobody looked"
+
+
+@pytest.mark.parametrize("name", ["skipped-verification", "failure_recorded", "plan_ended_by_the_user"])
+def test_what_ended_without_proof_is_nowhere_plainly_done(seen: Callable[[str], ProjectView], name: str) -> None:
+    found = seen(name)
+    one = focus(found)
+    assert words.headline(one).endswith(" done, not proven")
+    assert one.data["proven"] is False
+    assert one.data["overrides"]
+    aside = replace(found, sessions=[replace(one, works=None)], meant=ELSEWHERE)
+    assert re.search(r"done, not proven.*\d override", plain.render(aside))
+    (line,) = [line for line in terminal.lines(aside, 120) if HERE[:8] in line.plain]
+    assert "yellow" in {span.style for span in line.spans}
+    assert "green" not in {span.style for span in line.spans}
+
+
+def test_a_row_that_alone_says_done_is_a_problem(seen: Callable[[str], ProjectView]) -> None:
+    one = focus(seen("called_done_by_hand"))
+    assert words.headline(one) == "ultrawork done, not proven"
+    assert one.problems == ("the state says that ulw is done, and the session's ledger does not",)
+    assert "gates passed" not in plain.render(seen("called_done_by_hand"))
+
+
+def test_what_went_stale_is_said_with_what_is_open(seen: Callable[[str], ProjectView]) -> None:
+    told = {
+        "ulw-with-gates": "2 of 4 gates are open, 1 more is stale",
+        "ultragoal-five-goals": "3 of 5 goals are open, 1 more is stale",
+        "plan_not_told_of_a_commit": "3 of 4 steps were open when it was last looked at, 2 are now",
+        "every_gate_stale": (
+            "every gate passed when it last ran, 1 is stale, and omo ulw done has not looked at the tree"
+        ),
+    }
+    assert {name: words.because(focus(seen(name))) for name in told} == told
+    assert leading(seen("ulw-with-gates")).next.why == "open: types, docs; stale: lint"
+    assert leading(seen("ultragoal-five-goals")).headline == "2 of 5 goals complete, 1 receipt stale"
+
+
+@pytest.mark.parametrize("name", ["damaged-ledger", "goals_damaged", "ralph_damaged", "plan_damaged", "goal_damaged"])
+def test_a_damaged_ledger_proves_nothing(seen: Callable[[str], ProjectView], name: str) -> None:
+    work = leading(seen(name))
+    assert work.problems
+    assert (work.done, DAMAGED in {item.receipt_why for item in work.items}) == (0, True)
+
+
+def test_the_short_view_names_what_is_stale() -> None:
+    told = replace(scene("ulw-with-gates")).omo("ulw", "status")
+    assert re.findall(r"gate +(\w+): ([^\[]+) \[", told) == [
+        ("tests", "pass"),
+        ("lint", "pass, stale"),
+        ("types", "fail"),
+        ("docs", "not run"),
+    ]
+
+
+def test_a_run_that_was_called_off_keeps_its_results(seen: Callable[[str], ProjectView]) -> None:
+    (gates,) = focus(seen("cancelled")).works or []
+    assert [item.mark for item in gates.items] == ["done", "stale", "failed", "open"]
+    assert gates.run.startswith("u")
+
+
+def test_a_fence_that_is_up_is_something(tmp_path: Path) -> None:
+    scene = replace(plan_called_off(tmp_path / "p"), here="")
+    found = plain.render(scene.view())
+    assert found.startswith(f"session {HERE} (fenced): ultraplan cancelled; the plan's fence is up")
+    assert words.NOTHING not in found
+    assert "  command    omo plan status" in found
