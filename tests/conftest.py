@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -22,7 +23,12 @@ LEAKY = ("OMO_", "CLAUDE", "ANTHROPIC", "GIT_")
 
 
 def pytest_configure() -> None:
-    """Keep the tests' files in memory where there is room: a journal on a disk takes longer than most tests."""
+    """An interrupt reaches what tests start, also where the suite itself was started in the background, and deaf to it.
+
+    The tests' files are kept in memory where there is room: a journal on a disk takes longer than most tests.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "TMPDIR" not in os.environ and sys.platform == "linux" and _can_hold_tests(MEMORY):
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None

@@ -30,8 +30,9 @@ def test_bin_omo_runs_the_same_cli(shell: Shell, tmp_path: Path) -> None:
     home.mkdir()
     point_at(home, sys.executable)
     environ = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "OMO_ENV_HOME": str(home)}
+    environ["CLAUDE_CODE_SESSION_ID"] = "x"
     done = subprocess.run(
-        [ROOT / "bin" / "omo", "ulw", "status", "--session", "x", "--json"],
+        [ROOT / "bin" / "omo", "ulw", "status", "--json"],
         cwd=shell.project,
         env=environ,
         capture_output=True,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from omo.clock import stamp
 from omo.errors import OmoError
 from omo.replay.stage import Stage
 from omo.shown import clip
@@ -86,7 +87,7 @@ def _done(stage: Stage, words: list[str], answered: str, now: float) -> str:
         return ""
     how = clip(found[1], 300)
     event = {"kind": "done", "how": how, "by": WORD}
-    is_changed = _change(stage, now, lambda row: session.finish(row, how=how), event)
+    is_changed = _change(stage, now, lambda row: session.finish(row, how=how, at=stamp(now)), event)
     return f"the run counts as done ({how})" if is_changed else "nothing was on to be done"
 
 
