@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import re
-import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
 from omo.cli.main import build_parser
-from omo.errors import BadInput
 from omo.ralph import cache, criteria, exec_gate, phase_proof, transitions, wording
 from omo.ralph.judging import EXIT_CODES
 from omo.ralph.next_step import ENDS
+from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
 
 ROOT = Path(__file__).resolve().parents[1]
 SKILL = ROOT / "skills" / "ralph" / "SKILL.md"
@@ -192,57 +189,21 @@ def test_what_is_said_to_be_refused_is_refused(path: Path) -> None:
 # Commands
 
 
-def parser_at(words: list[str]) -> tuple[argparse.ArgumentParser, list[str]]:
-    """The parser that a command line leads to, and the words it leaves for it. `a|b` needs both to exist."""
-    parser = build_parser()
-    while words and (children := _children(parser)):
-        for name in words[0].split("|"):
-            if name.startswith(("-", "…")):
-                return parser, words
-            assert name in children, f"{parser.prog} has no {name}"
-        parser, words = children[words[0].split("|")[0]], words[1:]
-    return parser, words
-
-
-def _children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    return next((one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction)), {})
-
-
-def named_commands(path: Path) -> Iterator[list[str]]:
-    """What stands in backticks, wherever it is wrapped, and begins with omo."""
-    prose = re.sub(r"^```.*?^```", "", text(path), flags=re.M | re.S)
-    for found in re.findall(r"`(omo [^`]+)`", " ".join(prose.split())):
-        yield shlex.split(found)[1:]
-
-
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_command_that_is_named_exists_with_its_options(path: Path) -> None:
-    for words in named_commands(path):
-        parser, rest = parser_at(words)
-        for option in (word for word in rest if word.startswith("--")):
-            assert option in parser._option_string_actions, f"{parser.prog} has no {option}"
-
-
-def whole_commands() -> list[str]:
-    """The lines an agent would copy: in code blocks, up to a remark."""
-    texts = [text(path).replace("\\\n", "") for path in TEXTS]
-    found = [line for one in texts for line in re.findall(r"^(?: {4}|\$ )?(omo .+)$", one, re.M)]
-    return [part for line in found for part in re.sub(r" {2,}#.*", "", line).split(" && ")]
+    assert_named_commands_exist(path)
 
 
 def test_there_are_commands_to_copy() -> None:
-    assert len(whole_commands()) >= 6
+    assert len(whole_commands(TEXTS)) >= 6
 
 
-@pytest.mark.parametrize("line", whole_commands())
+@pytest.mark.parametrize("line", whole_commands(TEXTS))
 def test_a_command_that_can_be_copied_parses(line: str) -> None:
-    try:
-        build_parser().parse_args(shlex.split(line)[1:])
-    except BadInput as error:
-        pytest.fail(f"{line}: {error}")
+    assert_parses(line)
 
 
 def test_every_verb_of_ralph_is_explained_somewhere() -> None:
-    verbs = _children(_children(build_parser())["ralph"])
+    verbs = children(children(build_parser())["ralph"])
     told = " ".join(flat(path) for path in TEXTS)
     assert [verb for verb in verbs if f"omo ralph {verb}" not in told] == []

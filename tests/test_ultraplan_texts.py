@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import shlex
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from omo.cli.main import build_parser
-from omo.errors import BadInput
 from omo.ultraplan import manifest, parser, preflight, sessions, spec_text, step_rules, validate, verdict
 from omo.ultraplan.audit import audit
 from omo.ultraplan.document import ON_FAILURE, Document, Step
 from omo.ultraplan.shell_text import commit_subjects
+from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
 
 ROOT = Path(__file__).resolve().parents[1]
 SKILLS = {name: ROOT / "skills" / name / "SKILL.md" for name in ("ultraresearch", "ultraplan", "ultraexecute")}
@@ -380,51 +377,18 @@ def test_the_template_shows_every_key_a_planner_writes() -> None:
 # Commands
 
 
-def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    return next((one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction)), {})
-
-
-def parser_at(words: list[str]) -> tuple[argparse.ArgumentParser, list[str]]:
-    """The parser that a command line leads to, and the words it leaves for it."""
-    found = build_parser()
-    while words and (below := children(found)):
-        assert words[0] in below, f"{found.prog} has no {words[0]}"
-        found, words = below[words[0]], words[1:]
-    return found, words
-
-
-def named_commands(path: Path) -> Iterator[list[str]]:
-    """What stands in backticks, wherever it is wrapped, and begins with omo and a word."""
-    prose = re.sub(r"^(`{3,}).*?^\1", "", text(path), flags=re.M | re.S)
-    for found in re.findall(r"`(omo [^`]+)`", " ".join(prose.split())):
-        yield shlex.split(found)[1:]
-
-
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_command_that_is_named_exists_with_its_options(path: Path) -> None:
-    for words in named_commands(path):
-        found, rest = parser_at(words)
-        for option in (word for word in rest if word.startswith("--")):
-            assert option in found._option_string_actions, f"{found.prog} has no {option}"
-
-
-def whole_commands() -> list[str]:
-    """The lines an agent would copy: in code blocks, up to a remark."""
-    texts = [text(path).replace("\\\n", "") for path in TEXTS]
-    found = [line for one in texts for line in re.findall(r"^(?: {4}|\$ )?(omo .+)$", one, re.M)]
-    return [part for line in found for part in re.sub(r" {2,}#.*", "", line).split(" && ")]
+    assert_named_commands_exist(path)
 
 
 def test_there_are_commands_to_copy() -> None:
-    assert len(whole_commands()) >= 12
+    assert len(whole_commands(TEXTS)) >= 12
 
 
-@pytest.mark.parametrize("line", whole_commands())
+@pytest.mark.parametrize("line", whole_commands(TEXTS))
 def test_a_command_that_can_be_copied_parses(line: str) -> None:
-    try:
-        build_parser().parse_args(shlex.split(line)[1:])
-    except BadInput as error:
-        pytest.fail(f"{line}: {error}")
+    assert_parses(line)
 
 
 def test_every_verb_of_plan_is_explained_in_the_page_and_in_a_skill() -> None:

@@ -6,41 +6,13 @@ from collections.abc import Sequence
 from shlex import quote
 
 from omo.completion.table import Command
-from omo.completion.words import INSTALL, argument_cases, filled, value_cases
+from omo.completion.words import INSTALL, LOOKUPS, argument_cases, filled, value_cases
 
 # No candidate is ever expanded: they are compared, quoted with %q, and put into an array. compgen -W would run them.
 SCRIPT = r"""# omo completion for bash, made by `omo completion bash`
 # @INSTALL@
 
-_omo_commands() {
-    case $1 in
-@COMMANDS@
-    *) found=() ;;
-    esac
-}
-
-_omo_options() {
-    case $1 in
-@OPTIONS@
-    *) found=() ;;
-    esac
-}
-
-# What follows an option; fails for one that takes nothing.
-_omo_value() {
-    case "$1 $2" in
-@VALUES@
-    *) return 1 ;;
-    esac
-}
-
-# What stands at a place; fails where nothing more is taken.
-_omo_argument() {
-    case "$1 $2" in
-@ARGUMENTS@
-    *) return 1 ;;
-    esac
-}
+@LOOKUPS@
 
 _omo_ids() {
     local program
@@ -153,6 +125,7 @@ complete -F _omo omo
 
 def script(commands: Sequence[Command], program: str) -> str:
     parts = {
+        "LOOKUPS": LOOKUPS,
         "INSTALL": INSTALL["bash"],
         "COMMANDS": "\n".join(_list(one.path, [name for name, _ in one.commands]) for one in commands if one.commands),
         "OPTIONS": "\n".join(_list(one.path, [option.name for option in one.options]) for one in commands),

@@ -14,6 +14,38 @@ INSTALL = {
     "fish": "omo completion fish > ~/.config/fish/completions/omo.fish",
 }
 
+# What may follow what, as bash and zsh both look it up.
+LOOKUPS = """\
+_omo_commands() {
+    case $1 in
+@COMMANDS@
+    *) found=() ;;
+    esac
+}
+
+_omo_options() {
+    case $1 in
+@OPTIONS@
+    *) found=() ;;
+    esac
+}
+
+# What follows an option; fails for one that takes nothing.
+_omo_value() {
+    case "$1 $2" in
+@VALUES@
+    *) return 1 ;;
+    esac
+}
+
+# What stands at a place; fails where nothing more is taken.
+_omo_argument() {
+    case "$1 $2" in
+@ARGUMENTS@
+    *) return 1 ;;
+    esac
+}"""
+
 
 def values_by_place(commands: Sequence[Command]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Each kind of value with the (command, option) that take it; command `*` where the option is the same in all."""

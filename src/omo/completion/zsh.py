@@ -6,42 +6,14 @@ from collections.abc import Sequence
 from shlex import quote
 
 from omo.completion.table import Command
-from omo.completion.words import INSTALL, argument_cases, described, filled, value_cases
+from omo.completion.words import INSTALL, LOOKUPS, argument_cases, described, filled, value_cases
 
 # compadd quotes what it inserts, so an id stays one word whatever is in it.
 SCRIPT = r"""#compdef omo
 # omo completion for zsh, made by `omo completion zsh`
 # @INSTALL@
 
-_omo_commands() {
-    case $1 in
-@COMMANDS@
-    *) found=() ;;
-    esac
-}
-
-_omo_options() {
-    case $1 in
-@OPTIONS@
-    *) found=() ;;
-    esac
-}
-
-# What follows an option; fails for one that takes nothing.
-_omo_value() {
-    case "$1 $2" in
-@VALUES@
-    *) return 1 ;;
-    esac
-}
-
-# What stands at a place; fails where nothing more is taken.
-_omo_argument() {
-    case "$1 $2" in
-@ARGUMENTS@
-    *) return 1 ;;
-    esac
-}
+@LOOKUPS@
 
 _omo_ids() {
     local program=${commands[omo]:-@PROGRAM@}
@@ -124,6 +96,7 @@ fi
 
 def script(commands: Sequence[Command], program: str) -> str:
     parts = {
+        "LOOKUPS": LOOKUPS,
         "INSTALL": INSTALL["zsh"],
         "COMMANDS": "\n".join(_list(one.path, list(one.commands)) for one in commands if one.commands),
         "OPTIONS": "\n".join(_list(one.path, described(one.options)) for one in commands),

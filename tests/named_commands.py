@@ -1,0 +1,56 @@
+"""The commands that a text names, held against the parsers: what skills, agents and pages tell an agent to run."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from omo.cli.main import build_parser
+
+FENCED = re.compile(r"^(`{3,}).*?^\1", re.M | re.S)
+
+
+def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    return next((one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction)), {})
+
+
+def parser_at(words: list[str]) -> tuple[argparse.ArgumentParser, list[str]]:
+    """The parser that the first words lead to, and the words that are left for it. `a|b` needs both to exist."""
+    found = build_parser()
+    while words and (below := children(found)):
+        for name in words[0].split("|"):
+            if name.startswith(("-", "…")):
+                return found, words
+            assert name in below, f"{found.prog} has no {name}"
+        found, words = below[words[0].split("|")[0]], words[1:]
+    return found, words
+
+
+def named_commands(path: Path) -> Iterator[list[str]]:
+    """What stands in backticks, wherever it is wrapped, and begins with omo and a word."""
+    prose = FENCED.sub("", path.read_text(encoding="utf-8"))
+    for found in re.findall(r"`(omo [^`]+)`", " ".join(prose.split())):
+        yield shlex.split(found)[1:]
+
+
+def assert_named_commands_exist(path: Path) -> None:
+    """With their options."""
+    for words in named_commands(path):
+        parser, rest = parser_at(words)
+        for option in (word for word in rest if word.startswith("--")):
+            assert option in parser._option_string_actions, f"{parser.prog} has no {option}"
+
+
+def whole_commands(paths: Sequence[Path]) -> list[str]:
+    """The lines an agent would copy: in code blocks, up to a remark."""
+    texts = [path.read_text(encoding="utf-8").replace("\\\n", "") for path in paths]
+    found = [line for one in texts for line in re.findall(r"^(?: {4}|\$ )?(omo .+)$", one, re.M)]
+    return [part for line in found for part in re.sub(r" {2,}#.*", "", line).split(" && ")]
+
+
+def assert_parses(line: str) -> None:
+    """Raises what a person would read who typed it."""
+    build_parser().parse_args(shlex.split(line)[1:])
