@@ -279,3 +279,11 @@ def test_a_run_of_plain_ultrawork_by_its_name(done: Shell) -> None:
     ran = done.agent("report", "--run", run)
     assert ran.out.startswith("Proven: ")
     assert Path(ran.out.splitlines()[-1]).name == f"{run}.html"
+
+
+@pytest.mark.parametrize("options", [("--open",), ("--out", "../x-report.html")])
+def test_an_agent_that_hides_one_variable_is_still_one(shell: Shell, options: tuple[str, ...]) -> None:
+    shell.agent("ulw", "start")
+    refused = shell.run({"CLAUDE_CODE_SESSION_ID": SESSION}, "report", *options)
+    assert refused.code == 3
+    assert not (shell.project.parent / "x-report.html").exists()

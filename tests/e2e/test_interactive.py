@@ -56,6 +56,7 @@ def only_session(stage: Stage) -> str:
 
 def test_a_block_and_a_release_are_shown(stage: Stage) -> None:
     stage.model.script(say("Ultrawork is on: I continue."), say("I stop again."))
+    stage.limits.clear()  # as it comes, without settings of ours
     terminal = stage.open()
     terminal.submit("ulw fix the flaky tests")
     shows(terminal, "Ultrawork is on: I continue.")
@@ -63,7 +64,7 @@ def test_a_block_and_a_release_are_shown(stage: Stage) -> None:
     shows(terminal, "Block 1 of 8. Cannot go on? omo ulw blocked --evidence TEXT. The user stops this with " + COMMAND)
     shows(
         terminal,
-        "Stop says: omo: ultrawork let go, cooled down: the agent stopped again within 60 s of being sent back. "
+        "Stop says: omo: ultrawork let go, cooled down: the agent stopped again within 3 s of being sent back. "
         "The work is not proven done. Go on with a new `ulw`?",
     )
     assert stage.kinds(only_session(stage))[1:] == ["blocked:block", "allowed:cooldown"]

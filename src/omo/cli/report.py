@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _check(arguments: argparse.Namespace, context: Context) -> None:
-    if arguments.open and context.is_agent:
+    if arguments.open and context.is_in_session:
         raise Refused(
             "--open is the user's: it starts a program on their screen", fix="omo report writes the page and names it"
         )

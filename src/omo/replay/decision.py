@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,7 @@ from omo.shown import clip
 
 LONGEST_WHAT = 160
 LONGEST_TEXT = 600
+MOMENT = re.compile(r"\b\d\d:\d\d:\d\d UTC\b")
 
 
 @dataclass
@@ -63,4 +65,5 @@ class Decision:
 
 
 def _plain(text: str) -> str:
-    return clip(text, LONGEST_TEXT)
+    """Without the second at which files were looked at: a transcript has only the time of the answer to that."""
+    return MOMENT.sub("", clip(text, LONGEST_TEXT))
