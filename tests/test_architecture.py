@@ -24,26 +24,27 @@ MAY_IMPORT = {
     "shown": set(),
     "shell": set(),
     "host": {"json_text", "digest"},
+    "work": BASE,
     "state": BASE,
     "settings": BASE | {"state"},
-    "ultrawork": BASE | {"host", "settings", "shell", "state"},
+    "ultrawork": BASE | {"work", "host", "settings", "shell", "state", "evidence"},
     "evidence": BASE | {"state"},
     "context": BASE | {"settings", "state"},
     "doctor": BASE | {"host", "settings", "state", "ultrawork", "evidence", "context"},
-    "verify": BASE | {"settings", "state", "evidence", "ultrawork"},
-    "ultragoal": BASE | {"settings", "state", "evidence", "ultrawork"},
-    "ultraplan": BASE | {"settings", "shell", "state", "evidence", "ultrawork"},
-    "ralph": BASE | {"settings", "state", "evidence", "ultrawork"},
+    "verify": BASE | {"work", "settings", "state", "evidence", "ultrawork"},
+    "ultragoal": BASE | {"work", "settings", "state", "evidence", "ultrawork"},
+    "ultraplan": BASE | {"work", "settings", "shell", "state", "evidence", "ultrawork"},
+    "ralph": BASE | {"work", "settings", "state", "evidence", "ultrawork"},
     "report": BASE
-    | {"host", "settings", "state", "ultrawork", "evidence", "context"}
+    | {"work", "host", "settings", "state", "ultrawork", "evidence", "context"}
     | {"verify", "ultragoal", "ultraplan", "ralph"},
     "explain": BASE
-    | {"host", "settings", "state", "ultrawork", "evidence", "context", "report"}
+    | {"work", "host", "settings", "state", "ultrawork", "evidence", "context", "report"}
     | {"verify", "ultragoal", "ultraplan", "ralph"},
     "replay": BASE | {"host", "settings", "state", "ultrawork", "report"},
     "completion": BASE | {"state"},
     "cli": BASE
-    | {"host", "settings", "shell", "state", "ultrawork", "evidence", "doctor", "context", "report"}
+    | {"work", "host", "settings", "shell", "state", "ultrawork", "evidence", "doctor", "context", "report"}
     | {"completion", "explain", "replay"}
     | {"verify", "ultragoal", "ultraplan", "ralph"},
     "": set(),

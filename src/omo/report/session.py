@@ -10,7 +10,8 @@ from omo.errors import Unreadable
 from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import OPEN_STATES, part
-from omo.ultrawork import session, stop, texts
+from omo.ultrawork import session, stop
+from omo.work import outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 # Which work speaks for a session that has several kinds of it.
 ORDER = ("ultraplan", "ultragoal", "ralph", "verify", "ulw")
 STATES = (*OPEN_STATES, "exhausted", "done")
+ENDS = ("exhausted", "done")
 WAITING = ("waiting", "paused", "blocked")
 IDLE = ("switched-off", "not-active", "cancelled")
 LONGEST = 300
@@ -30,7 +32,7 @@ LONGEST = 300
 class Work:
     """One kind of work, as the session's row sums it up for the hooks."""
 
-    __slots__ = ("ended_by", "how", "is_proven", "kind", "next", "open", "question", "run", "state", "total", "why")
+    __slots__ = ("ended_by", "kind", "next", "open", "outcome", "question", "run", "state", "total", "why")
 
     def __init__(self, kind: str, summary: Json) -> None:
         self.kind = kind
@@ -40,10 +42,18 @@ class Work:
         self.next = _line(summary.get("next"))
         self.why = _line(summary.get("why"))
         self.question = _line(summary.get("question"))
-        self.how = _line(summary.get("how"))
         self.run = _line(summary.get("run"))
         self.ended_by = _line(summary.get("endedBy"))
-        self.is_proven = self.state == "done" and texts.is_proven(summary)
+        self.outcome = outcome.of(summary) if self.state in ENDS else None
+
+    @property
+    def is_proven(self) -> bool:
+        return self.outcome is not None and outcome.is_done(self.outcome)
+
+    @property
+    def how(self) -> str:
+        """How it ended, in the words that Stop has for it."""
+        return "" if self.outcome is None else clip(outcome.in_words(self.outcome), LONGEST)
 
     @property
     def done(self) -> int:
@@ -54,7 +64,10 @@ class Work:
         found: Json = {"kind": self.kind, "state": self.state, "done": self.done, "total": self.total}
         told = {"next": self.next, "why": self.why, "question": self.question, "how": self.how, "run": self.run}
         told["ended_by"] = self.ended_by
-        return {**found, **{key: value for key, value in told.items() if value}}
+        known = {key: value for key, value in told.items() if value}
+        if self.outcome is not None:
+            known["outcome"] = self.outcome
+        return {**found, **known}
 
 
 class Breaker:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from omo.clock import stamp
 from omo.state.runtime import OPEN_STATES, part, unvouched, work_in
+from omo.work import outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 KIND = "ulw"
-OF_ITS_STATE = ("why", "question", "told", "own", "at", "unvouched")  # of a summary, what goes when its state does
-SKIPPED = "verification skipped"  # how a run says that nothing proved it
+OF_ITS_STATE = ("why", "question", "told", "own", "at", "outcome", "unvouched")  # of a summary, what goes when its state does
 
 
 def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
@@ -41,7 +41,7 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
     is_spent = old.get("state") == "exhausted" and not part(row, "ulw").get("enabled")
     is_theirs = old.get("state") == "paused" and not old.get("own") and summary["state"] == "active"
     if is_theirs or (is_spent and summary["state"] != "done"):
-        kept: Json = {key: old[key] for key in ("state", "why", "question", "told", "endedBy") if key in old}
+        kept: Json = {key: old[key] for key in ("state", "why", "question", "told", "endedBy", "outcome") if key in old}
         return {**summary, **kept}
     if _same_wait(old, summary):
         return {**summary, "told": old.get("told", False)}
@@ -152,10 +152,15 @@ def resume(row: Json, *, own: bool = True) -> Json:
     return {**row, "work": {kind: _active(one) if wakes(one) else one for kind, one in work.items()}}
 
 
-def end(row: Json, *, state: str, rule: str) -> Json:
-    """Terminal: `done` or `exhausted`, and which rule said so."""
-    ended = _with_active(row, {"state": state, "endedBy": rule})
-    return {**ended, "ulw": {**part(ended, "ulw"), "enabled": False}}
+def close(row: Json) -> Json:
+    """All work is over, and each says how: nothing holds the session any more."""
+    return {**row, "ulw": {**part(row, "ulw"), "enabled": False}}
+
+
+def exhaust(row: Json, *, rule: str, why: str) -> Json:
+    """A breaker lets go of whatever is active."""
+    ended = {"state": "exhausted", "endedBy": rule, "outcome": outcome.outcome(outcome.ENDED, why)}
+    return {**_with_active(row, ended), "ulw": {**part(row, "ulw"), "enabled": False}}
 
 
 def count_block(row: Json, *, now: float, fingerprint: str) -> Json:
@@ -192,19 +197,19 @@ def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:
     return {**row, "work": {**work, KIND: summary}}
 
 
-def finish(row: Json, *, how: str, at: str = "") -> Json:
-    """Verification said so. The next Stop is let through and closes the run.
+def finish(row: Json, ended: Json, *, at: str) -> Json:
+    """The run is over, and `ended` is its outcome. The next Stop is let through and closes it.
 
     `at` is when the tree was looked at: until that Stop it may change.
     """
     work = part(row, "work")
-    seen = {"at": at} if at else {}
-    return {**row, "work": {**work, KIND: {**_active(part(work, KIND)), "state": "done", "how": how, **seen}}}
+    return {**row, "work": {**work, KIND: {**_active(part(work, KIND)), "state": "done", "outcome": ended, "at": at}}}
 
 
 def disowned(row: Json) -> Json:
     """What was called done and the ledger does not vouch for is over, and only a person sets it going again."""
-    given_up = {"state": "exhausted", "endedBy": "repaired"}
+    why = "the state called it done, and the ledger did not"
+    given_up = {"state": "exhausted", "endedBy": "repaired", "outcome": outcome.outcome(outcome.ENDED, why)}
     kinds = unvouched(row)
     work = {kind: {**_active(one), **given_up} if kind in kinds else one for kind, one in part(row, "work").items()}
     return {**row, "work": work}

@@ -171,16 +171,17 @@ def _waits_for_limit(s: Situation, rule: str) -> Json:
 
 
 def _done(s: Situation, rule: str) -> Json:
-    return session.end(s.row, state="done", rule=rule)
+    return session.close(s.row)
 
 
 def _exhausted(s: Situation, rule: str) -> Json:
-    return session.end(s.row, state="exhausted", rule=rule)
+    return session.exhaust(s.row, rule=rule, why=texts.CAUSES[rule](s.row, s.limits))
 
 
 def _invalid(s: Situation, rule: str) -> Json:
     ulw = {"enabled": False, "stopBlocks": 0, "lastStopAt": None}
-    return {**s.row, "ulw": ulw, "work": {session.KIND: {"state": "exhausted", "endedBy": rule}}}
+    unarmed = {**s.row, "ulw": {"enabled": True}, "work": {}}  # nothing of it can be kept
+    return {**session.exhaust(unarmed, rule=rule, why=texts.CAUSES[rule](s.row, s.limits)), "ulw": ulw}
 
 
 TYPE_ULW = "type ulw in a prompt"
@@ -371,7 +372,7 @@ def carry_out(situation: Situation) -> Change:
     if rule is BLOCK:
         reason = texts.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"])
         return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
-    message = texts.release(rule.name, situation.row, after, situation.limits)
+    message = texts.release(rule.name, situation.row, after)
     after = session.note(session.told(after) if message else after, unanswered=False)
     doubts = unvouched(after)
     event = {"kind": "allowed", "rule": rule.name, **({"unvouched": doubts} if doubts else {})}

@@ -6,6 +6,7 @@ from omo.clock import seconds
 from omo.shown import clip, counted
 from omo.state.runtime import part, work_in
 from omo.ultrawork import session
+from omo.work import outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,18 +19,14 @@ LONGEST_INSTRUCTIONS = 3000
 STOP = "/omo:stop-continuation"
 LONGEST_TOLD = 900
 ULTRAWORK = "ultrawork"
-NOT_PROVEN = "The work is not proven done. Go on with a new `ulw`?"
-NOTHING_HOLDS = "Nothing holds this session any more, and the work is not proven done. A new `ulw` starts it again."
-PROOF = "`omo ledger show` has the proof."
-UNVOUCHED = "the state calls it done, and the ledger does not. `omo ledger verify` tells more."
+NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
+EVIDENCE = "`omo report` shows the evidence."
+GO_ON = "Go on with a new `ulw`?"
 FROM_A_TERMINAL = "user: omo stop-continuation"
 
 # The rules of Stop by which the user is told something; the others end a turn that goes on by itself.
 TELLING = ("done", "waiting", "host-limit", "cap", "cooldown", "ceiling", "invalid-state")
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
-# Work can be over without a proof. How it says so begins like this, or has one of these in it.
-NO_PROOF = (f"{session.SKIPPED}: ", "recorded as pre-existing: ")
-NOT_BY_PROOF = (" was ended by the user: ", " goes on elsewhere", "; open is: ", " agent-leg-complete: ", " expired: ")
 
 INSTRUCTIONS = f"""\
 [omo] The user turned ultrawork on for this session. Begin your reply with one line that tells them:
@@ -143,61 +140,69 @@ def _open_work(kind: str, one: Json) -> str:
     return f"Open gates, {left} of {total}{named}. Fix, then omo gate run; when all pass, omo ulw done."
 
 
-def release(rule: str, before: Json, after: Json, limits: Json) -> str:
+def release(rule: str, before: Json, after: Json) -> str:
     """One line for the user where the session is let go or waits for them: what, how, and what they can do.
 
     Of what ended or waits only what they were not shown before; nothing where the turn ends for another reason.
     """
     if rule not in TELLING:
         return ""
-    said = [*_let_go(rule, before, limits), *_ends(after), *(_wait(kind, one) for kind, one in _waiting(after))]
-    return clip("omo: " + " ".join(said), LONGEST_TOLD) if said else ""
+    parts = _ends(rule, before, after)
+    for kind, summary in work_in(after, *WAITS):
+        if session.is_untold(summary):
+            parts.append(_wait(kind, summary))
+    return clip("omo: " + " ".join(parts), LONGEST_TOLD) if parts else ""
 
 
-def _let_go(rule: str, before: Json, limits: Json) -> list[str]:
-    if rule not in CAUSES:
+def _ends(rule: str, before: Json, after: Json) -> list[str]:
+    """Everything that ended, in one sentence that is no better than the worst of it, and what can be done now."""
+    ended = [(kind, summary) for kind, summary in work_in(after, "done") if session.is_untold(summary)]
+    is_let_go = rule in CAUSES
+    if is_let_go:
+        ended += work_in(after, "exhausted")
+    if not ended:
         return []
-    held = _listed(work_in(before, "active")) or ULTRAWORK
-    return [f"{held} let go, {CAUSES[rule](before, limits)}. {NOT_PROVEN}"]
+    whole = outcome.worst([_named_outcome(kind, summary, alone=len(ended) == 1) for kind, summary in ended])
+    parts = [_sentence(outcome.in_words(whole))]
+    if is_let_go and (left := _listed(work_in(before, "active"))) not in ("", ULTRAWORK):
+        parts.append(f"Open: {left}.")
+    if outcome.is_done(whole):
+        parts.append(EVIDENCE)
+    elif is_let_go:
+        parts.append(GO_ON)
+    return parts
+
+
+def _named_outcome(kind: str, summary: Json, *, alone: bool) -> Json:
+    """An outcome whose words say of which work they are, where that is not plain."""
+    ended = outcome.of(summary)
+    why = ended["why"] + _as_of(summary)
+    name = _named(kind, summary, why)
+    is_plain = name in why or (alone and kind == session.KIND) or summary.get("state") == "exhausted"
+    return {**ended, "why": why if is_plain else f"{name}: {why}"}
 
 
 def _capped(before: Json, limits: Json) -> str:
-    return f"capped: {counted(limits['max_stop_blocks'], 'block')} without verified progress"
+    return f"{counted(limits['max_stop_blocks'], 'block')} without verified progress"
 
 
 def _cooled_down(before: Json, limits: Json) -> str:
-    return f"cooled down: the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
+    return f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
 
 
 def _at_its_ceiling(before: Json, limits: Json) -> str:
     most = limits["max_total_blocks"]
     given = part(before, "ulw").get("totalBlocks", 0)
     reached = counted(most, "block") if given >= most else f"{limits['max_hours']:g} hours"
-    return f"at its ceiling: {reached} in one run"
+    return f"the ceiling of {reached} in one run"
 
 
 def _unusable(before: Json, limits: Json) -> str:
     """Nothing of such a row can be compared or counted."""
-    return "its state is unusable: somebody edited the counters into nonsense"
+    return "its state is unusable, somebody edited the counters into nonsense"
 
 
 CAUSES = {"cap": _capped, "cooldown": _cooled_down, "ceiling": _at_its_ceiling, "invalid-state": _unusable}
-
-
-def _ends(row: Json) -> list[str]:
-    ended = [(kind, one) for kind, one in work_in(row, "done") if session.is_untold(one)]
-    said = [_end(kind, one) for kind, one in ended]
-    return [*said, PROOF] if any(is_proven(one) for _, one in ended) else said
-
-
-def _end(kind: str, one: Json) -> str:
-    how = clip(str(one.get("how") or "nothing says how"), 240)
-    if one.get("unvouched"):
-        return f"{_named(kind, one)} has ended, not proven done: {UNVOUCHED}"
-    if is_proven(one):
-        return f"{_named(kind, one, how)} is done: {_sentence(how + _as_of(one))}"
-    way_on = "Go on with a new `ulw`?" if kind == session.KIND else "`omo ledger show` tells more."
-    return f"{_named(kind, one, how)} has ended, not proven done: {_sentence(how)} {way_on}"
 
 
 def _as_of(one: Json) -> str:
@@ -210,21 +215,12 @@ def _as_of(one: Json) -> str:
     return f", on the files as they were at {at[11:19]} UTC"
 
 
-def is_proven(one: Json) -> bool:
-    """Whether the way work ended is a proof, and the ledger's word; it can be over without one."""
-    how = str(one.get("how") or "")
-    if not how or one.get("unvouched"):
-        return False
-    return not how.startswith(NO_PROOF) and not any(mark in how for mark in NOT_BY_PROOF)
-
-
-def _waiting(row: Json) -> list[tuple[str, Json]]:
-    return [(kind, one) for kind, one in work_in(row, *WAITS) if session.is_untold(one)]
-
-
 def _wait(kind: str, one: Json) -> str:
     why, question = clip(str(one.get("why") or ""), 200), clip(str(one.get("question") or ""), 200)
-    how = "has ended, not proven done" if one.get("cleared") else WAITS[str(one.get("state"))]
+    if one.get("cleared"):
+        ended = _named_outcome(kind, {**one, "outcome": outcome.outcome(outcome.ENDED, why)}, alone=True)
+        return f"{_sentence(outcome.in_words(ended))} {question}".rstrip()
+    how = WAITS[str(one.get("state"))]
     return f"{_named(kind, one, why)} {how}: {_sentence(why or 'nothing says why')} {question or _way_on(one)}"
 
 
@@ -238,13 +234,14 @@ def cancelled(row: Json) -> str:
     """For a session whose cancel the user saw somewhere else, or not at all."""
     off = part(row, "stopContinuation")
     where = "in another terminal" if off.get("disabledReason") == FROM_A_TERMINAL else "with your message"
-    return f"omo: cancelled by you {where}: {_cancelled_work(row) or ULTRAWORK}. {NOTHING_HOLDS}"
+    why = f"{_cancelled_work(row) or ULTRAWORK} was cancelled by you {where}"
+    return f"omo: {_sentence(outcome.in_words(outcome.outcome(outcome.ENDED, why)))} {NOTHING_HOLDS}"
 
 
 def cancel_answer(row: Json) -> str:
     """For the cancel that the user has just typed; by it, the row has lost what `ulw` had open."""
     more = _cancelled_work(row)
-    return f"{CANCELLED} Not proven done: {more}." if more not in ("", ULTRAWORK) else CANCELLED
+    return f"{CANCELLED} Not proven: {more}." if more not in ("", ULTRAWORK) else CANCELLED
 
 
 def _cancelled_work(row: Json) -> str:
@@ -265,7 +262,7 @@ def still_on(row: Json) -> str:
 def unreadable(problem: str, kept: str) -> str:
     return (
         f"omo: let go, the state could not be read: {_sentence(clip(problem, 300))} It is kept as {clip(kept, 300)}. "
-        "Nothing is on in this project now, and what was is not proven done. A new `ulw` starts it again."
+        "Nothing is on in this project now, and what was is not proven. A new `ulw` starts it again."
     )
 
 

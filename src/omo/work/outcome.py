@@ -1,0 +1,86 @@
+"""How work ended. The code that ends it writes this as a field; everybody who tells of the end reads it.
+
+Only `proven` and `judged` are called done. What was let through is an exception: what, by whom, and why.
+"""
+
+from __future__ import annotations
+
+from omo.shown import clip
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    Json = dict[str, Any]
+
+PROVEN, JUDGED, ATTESTED, WAIVED, ENDED = VERDICTS = ("proven", "judged", "attested", "waived", "ended")  # best first
+OPENINGS = {
+    PROVEN: "done, proven",
+    JUDGED: "done, judged",
+    ATTESTED: "finished on the agent's word",
+    WAIVED: "ended with exceptions",
+    ENDED: "ended, not proven",
+}
+LONGEST = 500
+MOST_EXCEPTIONS = 5
+NOBODY_SAYS = "nothing says how it ended"
+
+
+def outcome(verdict: str, why: str, exceptions: Iterable[Json] = ()) -> Json:
+    """Nothing is done, nor finished on a word alone, while something was let through."""
+    let_through = list(exceptions)
+    if let_through:
+        verdict = _worse(verdict, WAIVED)
+    return {"verdict": verdict, "why": why, "exceptions": let_through}
+
+
+def exception(what: str, by: str, why: str) -> Json:
+    return {"what": what, "by": by, "why": why}
+
+
+def of(summary: Json) -> Json:
+    """The outcome in a summary that anybody may have edited. What is no outcome, or what the ledger does not
+    vouch for, proves nothing."""
+    if summary.get("unvouched"):
+        return outcome(ENDED, "the state calls it done, and the ledger does not: omo ledger verify tells more")
+    stored = summary.get("outcome")
+    if not isinstance(stored, dict) or stored.get("verdict") not in VERDICTS:
+        return outcome(ENDED, NOBODY_SAYS)
+    listed = stored.get("exceptions")
+    exceptions = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return outcome(stored["verdict"], str(stored.get("why") or NOBODY_SAYS), exceptions)
+
+
+def worst(outcomes: Iterable[Json]) -> Json:
+    """Several ends as one: the worst verdict, every exception, and what each of them says."""
+    verdict, whys, exceptions = PROVEN, [], []
+    for each in outcomes:
+        verdict = _worse(verdict, each["verdict"])
+        whys.append(each["why"])
+        exceptions += each["exceptions"]
+    if not whys:
+        return outcome(ENDED, NOBODY_SAYS)
+    return outcome(verdict, "; ".join(dict.fromkeys(whys)), exceptions)
+
+
+def is_done(ended: Json) -> bool:
+    return ended["verdict"] in (PROVEN, JUDGED)
+
+
+def in_words(ended: Json) -> str:
+    """The one sentence that tells how work ended, without its full stop."""
+    parts = [_in_words(each) for each in ended["exceptions"][:MOST_EXCEPTIONS]]
+    if len(ended["exceptions"]) > MOST_EXCEPTIONS:
+        parts.append(f"{len(ended['exceptions']) - MOST_EXCEPTIONS} more exceptions")
+    parts.append(clip(ended["why"], LONGEST))
+    return f"{OPENINGS[ended['verdict']]}: {'; '.join(parts)}".rstrip(". ")
+
+
+def _in_words(let_through: Json) -> str:
+    what, by, why = (clip(str(let_through.get(key) or "?"), 200) for key in ("what", "by", "why"))
+    return f"{what} (by the {by}: {why})"
+
+
+def _worse(first: str, second: str) -> str:
+    return max(first, second, key=VERDICTS.index)
