@@ -30,7 +30,6 @@ GROUPS = {
     "statusline": "statusline",
     "report": "report",
     "explain": "explain",
-    "replay": "replay",
     "ledger": "ledger",
     "doctor": "doctor",
     "completion": "completion",

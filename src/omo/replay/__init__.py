@@ -1,1 +1,0 @@
-"""A saved transcript through the hooks: what each would decide. On a scratch project; nothing in it is executed."""
