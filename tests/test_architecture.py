@@ -41,11 +41,10 @@ MAY_IMPORT = {
     "explain": BASE
     | {"work", "host", "settings", "state", "ultrawork", "evidence", "context", "report"}
     | {"verify", "ultragoal", "ultraplan", "ralph"},
-    "replay": BASE | {"host", "settings", "state", "ultrawork", "report"},
     "completion": BASE | {"state"},
     "cli": BASE
     | {"work", "host", "settings", "shell", "state", "ultrawork", "evidence", "doctor", "context", "report"}
-    | {"completion", "explain", "replay"}
+    | {"completion", "explain"}
     | {"verify", "ultragoal", "ultraplan", "ralph"},
     "": set(),
 }
@@ -126,8 +125,8 @@ def test_the_hosts_field_names_are_in_one_module() -> None:
         r"hook_event_name|stop_hook_active|last_assistant_message|background_tasks|session_crons|systemMessage"
     )
     found = {str(path.relative_to(SRC)) for path in modules() if fields.search(path.read_text(encoding="utf-8"))}
-    # The demo, the doctor and a replay play the host.
-    assert found <= {"host.py", "cli/demo.py", "doctor/hooks.py", "replay/events.py"}
+    # The demo and the doctor play the host.
+    assert found <= {"host.py", "cli/demo.py", "doctor/hooks.py"}
 
 
 def test_both_manifests_say_the_same() -> None:

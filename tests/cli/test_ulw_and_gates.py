@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from omo.state import paths, runtime, store
+from omo.work import outcome
 from tests.cli.conftest import SESSION, Shell
 
 PASSES = [sys.executable, "-c", "pass"]
 FAILS = [sys.executable, "-c", "print('two and two'); raise SystemExit(1)"]
 NEEDS_NEW = ["grep", "-q", "new", "value"]
+BECAUSE = "the value is the new one"
 
 
 def pin(shell: Shell, name: str, argv: list[str]) -> None:
@@ -26,12 +28,15 @@ def test_a_run_from_start_to_done(shell: Shell) -> None:
     assert shell.agent("gate", "run").code == 3
     refused = shell.agent("ulw", "done")
     assert refused.code == 3
-    assert "value: fail (exit 1)" in refused.err
+    assert "value: fails (exit 1)" in refused.err
     shell.write("value", "new\n")
     assert "changed" not in shell.agent("gate", "run").err
-    done = shell.agent("ulw", "done")
-    assert (done.code, "gates passed: value" in done.out) == (0, True)
+    refused = shell.agent("ulw", "done")
+    assert (refused.code, "--because" in refused.err) == (3, True), "the agent chose the gate"
+    done = shell.agent("ulw", "done", "--because", BECAUSE)
+    assert done.out.startswith(f"Finished on the agent's word: “{BECAUSE}”; ")
     assert shell.row()["work"]["ulw"]["state"] == "done"
+    assert shell.row()["work"]["ulw"]["outcome"]["verdict"] == "attested"
     assert [row["kind"] for row in shell.events()] == [
         *("activated", "gate-added", "gate-ran", "gate-ran", "done"),
     ]
@@ -43,16 +48,35 @@ def test_done_without_a_gate_is_refused_with_both_ways_out(shell: Shell) -> None
     assert refused.code == 3
     assert refused.json["ok"] is False
     assert "omo gate add" in refused.json["error"]["fix"]
-    assert "--skip-verification" in refused.json["error"]["fix"]
+    assert "--because" in refused.json["error"]["fix"]
 
 
-@pytest.mark.parametrize(("reason", "code"), [("no", 2), ("         x", 2), ("only prose was changed", 0)])
-def test_skipping_verification_takes_a_reason(shell: Shell, reason: str, code: int) -> None:
+@pytest.mark.parametrize("option", ["--because", "--skip-verification"])
+@pytest.mark.parametrize("reason", ["no", "         x"])
+def test_a_reason_has_to_explain_something(shell: Shell, option: str, reason: str) -> None:
     shell.agent("ulw", "start")
-    assert shell.agent("ulw", "done", "--skip-verification", reason).code == code
-    if code == 0:
-        assert shell.events()[-1]["skipped"] is True
-        assert shell.events()[-1]["actor"] == "agent"
+    pin(shell, "ok", PASSES)
+    refused = shell.agent("ulw", "done", option, reason)
+    assert (refused.code, option in refused.err) == (2, True)
+
+
+def test_only_what_could_run_and_did_not_is_skipped(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    skip = ("ulw", "done", "--skip-verification", "there is no network here")
+    assert shell.agent(*skip).code == 2, "there is nothing to skip"
+    pin(shell, "value", NEEDS_NEW)
+    shell.agent("gate", "run")
+    refused = shell.agent(*skip)
+    assert (refused.code, "a gate that fails: value" in refused.err) == (3, True)
+    shell.agent("gate", "remove", "value")
+    pin(shell, "never", PASSES)
+    assert shell.agent(*skip).code == 0
+    ended = shell.events()[-1]["outcome"]
+    assert ended["verdict"] == "waived"
+    assert [(each["what"], each["by"]) for each in ended["exceptions"]] == [
+        ("gate never was not run in this run", "agent"),
+        ("gate value (grep -q new value) failed", "agent"),
+    ]
 
 
 def test_a_pass_is_stale_once_the_tree_changes(shell: Shell) -> None:
@@ -61,9 +85,9 @@ def test_a_pass_is_stale_once_the_tree_changes(shell: Shell) -> None:
     shell.agent("gate", "run")
     shell.write("value", "changed after\n")
     refused = shell.agent("ulw", "done")
-    assert "ok: passed, but the tree has changed since" in refused.err
+    assert "ok: passed, but since then changed: value" in refused.err
     shell.agent("gate", "run")
-    assert shell.agent("ulw", "done").code == 0
+    assert shell.agent("ulw", "done", "--because", BECAUSE).code == 0
 
 
 def test_a_gate_that_writes_files_does_not_stale_its_neighbours(shell: Shell) -> None:
@@ -71,8 +95,9 @@ def test_a_gate_that_writes_files_does_not_stale_its_neighbours(shell: Shell) ->
     pin(shell, "first", PASSES)
     pin(shell, "writes", [sys.executable, "-c", "open('built', 'w').write('x')"])
     pin(shell, "last", PASSES)
-    assert shell.agent("gate", "run").code == 0
-    assert shell.agent("ulw", "done").code == 0
+    ran = shell.agent("gate", "run")
+    assert (ran.code, "left out: built" in ran.out) == (0, True)
+    assert shell.agent("ulw", "done", "--because", BECAUSE).code == 0
 
 
 def test_a_pass_on_the_tree_it_was_pinned_on_is_shown_as_such(shell: Shell) -> None:
@@ -167,6 +192,8 @@ def test_a_command_is_run_without_a_shell(shell: Shell) -> None:
         ["gate", "add", "ok", "--cwd", "nowhere", "--", "x"],
         ["gate", "add", "ok", "--timeout", "0", "--", "x"],
         ["gate", "add", "ok", "--timeout", "soon", "--", "x"],
+        ["gate", "add", "ok", "--timeout", "25h", "--", "x"],
+        ["gate", "remove", "unknown"],
         ["gate", "run", "unknown"],
         ["gate", "record", "unknown", "--pre-existing", "--evidence", "it failed before too"],
         ["gate", "frobnicate"],
@@ -183,25 +210,47 @@ def test_bad_input_is_exit_2_names_the_trouble_and_changes_nothing(shell: Shell,
     assert not shell.events()
 
 
-def test_recording_needs_a_failure_and_evidence(shell: Shell) -> None:
-    shell.agent("ulw", "start")
-    pin(shell, "fails", FAILS)
-    record = ("gate", "record", "fails", "--pre-existing", "--evidence")
-    assert shell.agent(*record, "fails on the commit before").code == 3
-    shell.agent("gate", "run")
-    assert shell.agent(*record, "short").code == 2
-    assert shell.agent(*record, "fails on the commit before").code == 0
-    done = shell.agent("ulw", "done")
-    assert "recorded as pre-existing: fails" in done.out
+RECORD = ("gate", "record", "value", "--pre-existing", "--evidence")
 
 
-def test_a_new_run_of_a_recorded_gate_counts_again(shell: Shell) -> None:
+def test_recording_needs_a_failure_that_this_run_saw_before_the_work(shell: Shell) -> None:
     shell.agent("ulw", "start")
-    pin(shell, "fails", FAILS)
+    pin(shell, "value", NEEDS_NEW)
+    assert shell.agent(*RECORD, "fails on the commit before").code == 3
+    shell.write("other", "work\n")
     shell.agent("gate", "run")
-    shell.agent("gate", "record", "fails", "--pre-existing", "--evidence", "fails on the commit before")
+    unseen = shell.agent(*RECORD, "fails on the commit before")
+    assert (unseen.code, "git stash push -u" in unseen.err) == (3, True)
+    (shell.project / "other").unlink()
     shell.agent("gate", "run")
-    assert shell.agent("ulw", "done").code == 3
+    assert shell.agent(*RECORD, "short").code == 2
+    assert shell.agent(*RECORD, "fails on the commit before").code == 0
+    done = shell.agent("ulw", "done", "--because", BECAUSE)
+    assert "gate value fails, as it did when the run began (by the agent: fails on the commit before)" in done.out
+
+
+def test_a_recorded_failure_holds_for_the_files_it_was_seen_on(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    pin(shell, "value", NEEDS_NEW)
+    shell.agent("gate", "run")
+    shell.agent(*RECORD, "fails on the commit before")
+    shell.write("other", "work\n")
+    assert shell.agent("ulw", "done", "--because", BECAUSE).code == 3
+    shell.agent("gate", "run")
+    assert shell.agent("ulw", "done", "--because", BECAUSE).code == 0
+    assert shell.events()[-1]["outcome"]["verdict"] == "waived"
+
+
+def test_a_gate_that_passes_is_recorded_no_more(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    pin(shell, "value", NEEDS_NEW)
+    shell.agent("gate", "run")
+    shell.agent(*RECORD, "fails on the commit before")
+    shell.write("value", "new\n")
+    shell.agent("gate", "run")
+    shell.write("value", "old\n")
+    shell.agent("gate", "run")
+    assert shell.agent("ulw", "done", "--because", BECAUSE).code == 3
 
 
 def test_every_pin_says_who_made_it_and_the_users_stands(shell: Shell) -> None:
@@ -219,7 +268,7 @@ def test_results_of_an_earlier_run_do_not_count_in_the_next(shell: Shell) -> Non
     pin(shell, "value", NEEDS_NEW)
     shell.write("value", "new\n")
     shell.agent("gate", "run")
-    assert shell.agent("ulw", "done").code == 0
+    assert shell.agent("ulw", "done", "--because", BECAUSE).code == 0
     end_run(shell)
     shell.user("ulw", "start", "--session", SESSION)
     assert shell.row()["work"]["ulw"]["open"] == 1
@@ -231,7 +280,7 @@ def end_run(shell: Shell) -> None:
 
     def change(row: dict[str, object] | None) -> runtime.Change:
         assert row is not None
-        return runtime.Change(None, session.end(row, state="done", rule="done"), [{"kind": "allowed", "rule": "done"}])
+        return runtime.Change(None, session.close(row), [{"kind": "allowed", "rule": "done"}])
 
     runtime.change_session(shell.state, SESSION, change, actor="hook", now=shell.now, wait=5)
 
@@ -252,7 +301,7 @@ def test_a_changed_ledger_refuses_completion_and_repair_starts_anew(shell: Shell
     assert shell.user("ledger", "repair", "--session", SESSION).code == 0
     assert shell.agent("ledger", "verify").code == 0
     assert list(path.parent.glob("events.jsonl.damaged-*"))
-    assert "no verification gate" in shell.agent("ulw", "done").err
+    assert "no gate was pinned" in shell.agent("ulw", "done").err
     assert shell.user("ledger", "repair", "--session", SESSION).code == 3
 
 
@@ -260,7 +309,7 @@ def test_a_changed_ledger_refuses_completion_and_repair_starts_anew(shell: Shell
 def test_a_repair_also_settles_an_end_that_no_command_wrote(shell: Shell, is_there: bool) -> None:
     shell.agent("ulw", "start")
     read = runtime.read(shell.state)
-    read["sessions"][SESSION]["work"]["ulw"] |= {"state": "done", "how": "gates passed: tests"}
+    read["sessions"][SESSION]["work"]["ulw"] |= {"state": "done", "outcome": outcome.outcome("proven", "said so")}
     store.replace(paths.runtime_file(shell.state), runtime.render(read))
     if not is_there:
         Path(paths.events_file(shell.state, SESSION)).unlink()
@@ -401,7 +450,7 @@ def test_git_sees_nothing_of_a_whole_run(shell: Shell) -> None:
     shell.agent("ulw", "start")
     pin(shell, "ok", PASSES)
     shell.agent("gate", "run")
-    shell.agent("ulw", "done")
+    shell.agent("ulw", "done", "--because", BECAUSE)
     status = subprocess.run(["git", "status", "--porcelain"], cwd=shell.project, capture_output=True, check=True)
     assert status.stdout == b""
 

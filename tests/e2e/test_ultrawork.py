@@ -11,7 +11,6 @@ import pytest
 from omo.ultrawork import texts
 from tests.e2e.conftest import NO_COOLDOWN, Stage
 from tests.e2e.scripted_model import Request, Turn, call, say
-from tests.replay.scripts import played
 
 pytestmark = pytest.mark.client
 
@@ -110,7 +109,7 @@ def test_done_by_gates(stage: Stage) -> None:
         bash("omo ulw done"),
         bash("echo mended >> README.md"),
         bash("omo gate run"),
-        bash("omo ulw done"),
+        bash("omo ulw done --because 'the README says mended'"),
         say("The check passes."),
     )
     run = stage.prompt("ulw fix the check")
@@ -122,7 +121,7 @@ def test_done_by_gates(stage: Stage) -> None:
     assert refused.startswith("Exit code 3\n")
     assert "1 of 1 gates do not hold" in refused
     assert passed.startswith("pass    check (exit 0")
-    assert done == "Done: gates passed: check. The session may stop."
+    assert done.startswith("Finished on the agent's word: “the README says mended”; gate check failed before")
     kinds = ["activated:leading", "gate-added", "gate-ran", "gate-ran", "done", "allowed:done"]
     assert stage.kinds(run.session_id) == kinds
     assert (stage.work(run.session_id)["state"], stage.blocks(run.session_id)) == ("done", 0)
@@ -139,31 +138,19 @@ def test_omo_is_found_from_any_directory(stage: Stage, tmp_path: Path) -> None:
     assert not (tmp_path / ".sisyphus").exists()
 
 
-def replayed(stage: Stage, scratch: Path) -> list[tuple[str, str, str, str]]:
-    """What the transcript shows of the hooks' decisions, each made once more by a replay and compared."""
-    (path,) = (stage.home / ".claude" / "projects").glob("*/*.jsonl")
-    decisions = played(path, scratch).decisions
-    return [(one.kind, one.decision, one.rule, one.compared) for one in decisions if one.seen]
-
-
-def test_gates_that_pass_do_not_end_the_run_by_themselves(stage: Stage, tmp_path: Path) -> None:
+def test_gates_that_pass_do_not_end_the_run_by_themselves(stage: Stage) -> None:
     stage.commit("check.sh", CHECK)
     stage.model.script(
         bash("omo gate add check -- sh check.sh"),
         bash("echo mended >> README.md; omo gate run"),
         say("The check passes."),
-        bash("omo ulw done"),
+        bash("omo ulw done --because 'the README says mended'"),
         say("Now it is proven."),
     )
     run = stage.prompt("ulw fix the check")
     assert (run.result, stage.model.overruns) == ("Now it is proven.", 0)
     assert stage.times_told("Every gate passed when it last ran")[-1] > 0
     assert stage.kinds(run.session_id)[-3:] == ["blocked:block", "done", "allowed:done"]
-    assert replayed(stage, tmp_path) == [
-        ("prompt", "context", "leading", "same"),
-        ("stop", "block", "block", "same"),
-        ("stop", "allow", "done", "same"),
-    ]
 
 
 def test_being_blocked_from_outside_ends_the_turn_and_tells_the_user(stage: Stage) -> None:
@@ -188,7 +175,7 @@ def test_the_agent_may_not_use_the_escape_hatch(stage: Stage) -> None:
     assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
 
 
-def test_the_agent_may_not_write_the_state(stage: Stage, tmp_path: Path) -> None:
+def test_the_agent_may_not_write_the_state(stage: Stage) -> None:
     target = stage.state / "runtime.local.json"
     stage.model.script(
         call("Read", file_path=str(target)),
@@ -203,10 +190,6 @@ def test_the_agent_may_not_write_the_state(stage: Stage, tmp_path: Path) -> None
         assert "is omo's own state and is not edited by hand: omo ulw status shows it" in denied
     assert "ultrawork active" in status
     assert stage.kinds(run.session_id)[:4] == ["activated:leading", "denied", "denied", "blocked:block"]
-    assert replayed(stage, tmp_path)[1:4] == [
-        *[("tool", "deny", "own-state", "same")] * 2,
-        ("stop", "block", "block", "same"),
-    ]
 
 
 def test_switched_off_by_the_environment(stage: Stage) -> None:

@@ -16,7 +16,7 @@ NOW = 1_771_780_801.0
 
 
 def pin(state: str, name: str, argv: list[str], by: str = "user", cwd: str = ".", session: str = "s1") -> None:
-    gates.add(state, session, name, argv, by=by, cwd=cwd, tree=None, now=NOW)
+    gates.add(state, session, name, argv, by=by, cwd=cwd, program=None, now=NOW)
 
 
 def journal(state: str) -> Path:
@@ -36,19 +36,19 @@ def test_what_the_user_pins_is_a_gate_and_may_be_replayed_in_every_session(state
     pin(state, "tests", ["pytest", "-q"])
     pin(state, "cli", ["./mycli", "--help"], session="s2")
     assert allowed.allowed(state) == [("pytest", "-q"), ("./mycli", "--help")]
-    assert list(gates.current(state, "s1", None)) == ["tests"]
+    assert list(gates.current(state, "s1", None).by_name) == ["tests"]
 
 
 def test_what_the_agent_pins_is_only_a_gate(state: str) -> None:
     pin(state, "tests", ["pytest", "-q"], by="agent")
-    assert list(gates.current(state, "s1", None)) == ["tests"]
+    assert list(gates.current(state, "s1", None).by_name) == ["tests"]
     assert allowed.allowed(state) == []
 
 
 def test_three_dots_allow_replays_and_add_no_gate(state: str) -> None:
     pin(state, "cli", ["./mycli", "..."])
     assert allowed.allowed(state) == [("./mycli", "...")]
-    assert gates.current(state, "s1", None) == {}
+    assert len(gates.current(state, "s1", None)) == 0
 
 
 def test_an_agent_cannot_allow_replays(state: str) -> None:
@@ -56,7 +56,7 @@ def test_an_agent_cannot_allow_replays(state: str) -> None:
         pin(state, "cli", ["./mycli", "..."], by="agent")
     assert "/omo:pin" in caught.value.fix
     assert allowed.allowed(state) == []
-    assert gates.current(state, "s1", None) == {}
+    assert len(gates.current(state, "s1", None)) == 0
 
 
 @pytest.mark.parametrize(("argv", "cwd"), [(["..."], "."), (["./mycli", "..."], "sub")])
@@ -68,7 +68,7 @@ def test_three_dots_need_a_program_at_the_top(state: str, argv: list[str], cwd: 
 
 def test_a_gate_of_another_directory_may_not_be_replayed(state: str) -> None:
     pin(state, "tests", ["./run"], cwd="sub")
-    assert list(gates.current(state, "s1", None)) == ["tests"]
+    assert list(gates.current(state, "s1", None).by_name) == ["tests"]
     assert allowed.allowed(state) == []
 
 
@@ -113,3 +113,10 @@ def test_a_ledger_changed_by_hand_allows_nothing_until_the_user_repairs_it(state
     assert list(path.parent.glob("ledger.jsonl.damaged-*"))
     pin(state, "more", ["ls"])
     assert allowed.allowed(state) == [("ls",)]
+
+
+def test_the_user_takes_it_back(state: str) -> None:
+    pin(state, "cli", ["./mycli", "..."])
+    assert gates.withdraw_replay(state, "cli", now=NOW) is True
+    assert allowed.allowed(state) == []
+    assert gates.withdraw_replay(state, "cli", now=NOW) is False

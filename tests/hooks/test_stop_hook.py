@@ -46,7 +46,7 @@ def test_eight_blocks_then_released_once_with_a_line_and_then_silence(host: Host
     host.prompt("ulw fix the tests")
     answers = [host.stop(last_assistant_message=f"done {number}") for number in range(11)]
     assert [answer.blocks for answer in answers] == [True] * 8 + [False] * 3
-    assert "not proven done" in answers[8].json["systemMessage"]
+    assert answers[8].json["systemMessage"].startswith("omo: ended, not proven: 8 blocks ")
     assert [answer.stdout for answer in answers[9:]] == ["", ""]
     assert host.kinds() == ["activated:leading", *["blocked:block"] * 8, "allowed:cap"]
     assert host.row()["work"]["ulw"]["state"] == "exhausted"

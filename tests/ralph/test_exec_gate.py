@@ -422,9 +422,9 @@ def test_an_edit_after_the_gates_has_to_be_shipped_again(at: Desk) -> None:
     assert look(at).ok
 
 
-def pin(at: Desk, name: str, by: str = "user") -> None:
+def pin(at: Desk, name: str, by: str = "user", command: str = "true") -> None:
     at.now += 1
-    gates.add(at.state, "s1", name, ["true"], by=by, cwd=".", tree=None, now=at.now, wait=5.0)
+    gates.add(at.state, "s1", name, [command], by=by, cwd=".", program=None, now=at.now, wait=5.0)
 
 
 def ran(at: Desk, name: str, result: str) -> None:
@@ -434,17 +434,12 @@ def ran(at: Desk, name: str, result: str) -> None:
         "result": result,
         "exit": 0,
         "why": "",
+        "timed_out": False,
         "seconds": 0.1,
         "tail": "",
         "tree": fingerprint(at.root),
     }
     gates.record_results(at.state, "s1", [row], actor="agent", now=at.now, wait=5.0)
-
-
-def accept(at: Desk, name: str, actor: str) -> None:
-    at.now += 1
-    said = "it failed on the commit before the work"
-    gates.record_pre_existing(at.state, "s1", name, said, actor=actor, now=at.now, wait=5.0)
 
 
 def test_gates_that_were_pinned_before_count_with_a_run_of_this_iteration(tmp_path: Path) -> None:
@@ -461,17 +456,17 @@ def test_gates_that_were_pinned_before_count_with_a_run_of_this_iteration(tmp_pa
     assert look(made).ok
 
 
-@pytest.mark.parametrize(("actor", "is_ok"), [("user", True), ("agent", False)])
-def test_a_failure_from_before_is_the_users_to_accept(at: Desk, actor: str, is_ok: bool) -> None:
+def test_a_failure_is_the_users_to_let_through(at: Desk) -> None:
     pin(at, "tests")
     for letter in "peqc":
         at.agent_finished(LETTERS[letter])
     note_all(at)
     ran(at, "tests", "fail")
-    accept(at, "tests", actor)
-    assert look(at).ok is is_ok
-    ran(at, "tests", "fail")  # in the next round it fails again, and was accepted
-    assert look(at).ok is is_ok
+    assert not look(at).ok
+    gates.allow(at.state, "s1", "tests", str(at.root), now=at.now)
+    assert look(at).ok
+    ran(at, "tests", "fail")  # in the next round it fails again, and was let through
+    assert look(at).ok
 
 
 def test_a_new_pin_begins_anew(at: Desk) -> None:
@@ -482,6 +477,8 @@ def test_a_new_pin_begins_anew(at: Desk) -> None:
     note_all(at)
     assert look(at).ok
     pin(at, "tests")
+    assert look(at).ok, "the same once more is no new pin"
+    pin(at, "tests", command="false")
     assert look(at).missing == ["SHIP"]
 
 

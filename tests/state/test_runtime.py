@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from omo.clock import stamp
 from omo.errors import Newer, Unreadable
 from omo.state import ledger, paths, runtime, store
+from omo.work import outcome
 
 NOW = 1_771_780_801.0
 MINIMUM_ROW = {
@@ -228,7 +229,8 @@ def test_a_session_without_a_plan_is_moved_as_ever(state: str) -> None:
 
 # What a row calls done, and its ledger.
 
-DONE = {"run": "u1", "state": "done", "how": "gates passed: tests", "told": False}
+PROVEN = outcome.outcome("proven", "gate tests failed and passes")
+DONE = {"run": "u1", "state": "done", "outcome": PROVEN, "told": False}
 
 
 def ended(**changes: Any) -> dict[str, Any]:
@@ -266,7 +268,7 @@ def test_an_end_that_a_command_wrote_is_vouched_for(state: str) -> None:
     "before",
     [
         {"run": "u1", "state": "active"},
-        {**DONE, "how": "verification skipped: nothing applies"},
+        {**DONE, "outcome": outcome.outcome("attested", "nothing applies")},
         {**DONE, "run": "u0"},
         {**DONE, "at": "2026-02-22T17:20:05.000Z"},
     ],
@@ -303,7 +305,7 @@ def test_a_forged_end_is_made_good_by_no_later_event_and_by_no_edit(state: str) 
 @pytest.mark.parametrize("one", ["active", "waiting", "paused", "blocked", "exhausted"])
 def test_only_an_end_needs_a_word_of_the_ledger(state: str, one: str) -> None:
     put(state, "a", MINIMUM_ROW)
-    by_hand(state, "a", work={"ulw": {"state": one, "how": "x"}, "ralph": "odd"})
+    by_hand(state, "a", work={"ulw": {"state": one, "outcome": "x"}, "ralph": "odd"})
     assert (seen(state, "a"), runtime.ledger_problems(state, "a")) == ([], [])
 
 

@@ -9,9 +9,12 @@ import pytest
 
 from omo import settings
 from omo.ultrawork import session
+from omo.work import outcome
 
 NOW = 1_771_780_801.0
 LIMITS = settings.Settings().limits
+AT = "2026-02-22T17:20:05.000Z"
+ENDED = outcome.outcome("attested", "it is done")
 Row = dict[str, Any]
 
 
@@ -34,8 +37,8 @@ ENDS: dict[str, Callable[[Row], Row]] = {
     "taken back": session.withdraw,
     "taken back, then cancelled": lambda row: cancelled(session.withdraw(row)),
     "cancelled, armed, taken back": lambda row: session.withdraw(armed(cancelled(row))),
-    "done": lambda row: session.finish(row, how="gates passed: tests, lint"),
-    "exhausted": lambda row: session.end(row, state="exhausted", rule="cap"),
+    "done": lambda row: session.finish(row, ENDED, at=AT),
+    "exhausted": lambda row: session.exhaust(row, rule="cap", why="8 blocks"),
 }
 
 
@@ -59,13 +62,14 @@ def test_gates_pinned_between_two_runs_are_counted_by_the_pin() -> None:
 
 
 def test_an_end_has_its_moment_until_the_work_goes_on() -> None:
-    row = session.finish(armed(), how="gates passed: tests", at="2026-02-22T17:20:05.000Z")
-    assert row["work"]["ulw"]["at"] == "2026-02-22T17:20:05.000Z"
-    assert "at" not in session.finish(row, how="gates passed: tests")["work"]["ulw"]
-    assert "at" not in armed(row, now=NOW + 9)["work"]["ulw"]
+    row = session.finish(armed(), ENDED, at=AT)
+    assert (row["work"]["ulw"]["at"], row["work"]["ulw"]["outcome"]) == (AT, ENDED)
+    again = armed(row, now=NOW + 9)["work"]["ulw"]
+    assert "at" not in again
+    assert "outcome" not in again
 
 
 def test_a_workflow_that_proves_its_end_later_is_told_although_a_forged_one_was() -> None:
-    forged = {"run": "rows", "state": "done", "how": "3 of 3", "told": True, "unvouched": True}
-    fresh = {"run": "rows", "state": "done", "how": "3 of 3"}
+    forged = {"run": "rows", "state": "done", "outcome": ENDED, "told": True, "unvouched": True}
+    fresh = {"run": "rows", "state": "done", "outcome": ENDED}
     assert session.kept_state(armed(), forged, fresh) == fresh

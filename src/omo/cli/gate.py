@@ -10,21 +10,29 @@ from typing import Any
 
 from omo.cli import options
 from omo.cli.result import Result
-from omo.cli.ulw import require_whole_ledger
+from omo.cli.ulw import require_whole_ledger, waits_for_user
 from omo.context import Context
 from omo.errors import BadInput, Refused
+from omo.evidence import base, strength, tree
 from omo.evidence import run as runner
-from omo.evidence import tree
 from omo.shown import clip
-from omo.state import paths, store
+from omo.state import paths, runtime, store
 from omo.ultrawork import gates
 
+Row = dict[str, Any]
+
 TAIL = 4000
-DEFAULT_TIMEOUT = 600.0
+MOST_NAMED = 8
+# A new file with one of these ends is work, also where it appears while a gate runs.
+CODE = (
+    *(".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".go", ".rs", ".c", ".h", ".cc"),
+    *(".cpp", ".hpp", ".java", ".kt", ".scala", ".rb", ".php", ".cs", ".swift", ".sh", ".lua", ".ex", ".exs", ".sql"),
+    *(".toml", ".cfg", ".ini", ".yml", ".yaml", "Makefile"),
+)
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "gate", "verification gates: add, run, record, list")
+    verbs = options.group(commands, "gate", "verification gates: add, run, record, remove, list")
     add_parser = options.command(verbs, "add", "pin a command under a name: omo gate add NAME -- COMMAND …", add)
     add_parser.add_argument("name", metavar="NAME")
     add_parser.add_argument(
@@ -34,8 +42,8 @@ def register(commands: options.Commands) -> None:
         help="after --; run as it is, without a shell. What the user pins may also be replayed as evidence; "
         "a last ... stands for any further arguments and makes it no gate",
     )
-    add_parser.add_argument("--cwd", default=".", help="directory inside the project (default: its top)")
-    add_parser.add_argument("--timeout", type=float, default=DEFAULT_TIMEOUT, metavar="SECONDS")
+    add_parser.add_argument("--cwd", help="directory inside the project (default: the session's)")
+    add_parser.add_argument("--timeout", metavar="TIME", help="90s, 30m or 2h (default: 10m)")
     add_parser.add_argument(
         "--repair", action="store_true", help="keep a damaged ledger of replay commands aside and begin a new one"
     )
@@ -47,73 +55,136 @@ def register(commands: options.Commands) -> None:
     record_parser.add_argument(
         "--evidence", required=True, metavar="TEXT", help="what fails, and how you know it did before"
     )
+    remove_parser = options.command(verbs, "remove", "take a gate away; one that failed is told", remove)
+    remove_parser.add_argument("name", metavar="NAME")
     options.command(verbs, "list", "the gates, who pinned them, and where each stands", show)
 
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
-    if not 0 < arguments.timeout <= 24 * 3600:
-        raise BadInput(f"--timeout {arguments.timeout:g} is not between 0 and 86400 seconds", fix="omit it for 600")
+    timeout = None if arguments.timeout is None else gates.parse_timeout(arguments.timeout)
     if arguments.repair:
         _repair_replay_commands(context)
-    gates.add(
+    below = paths.session_directory(context.environ, context.cwd) if arguments.cwd is None else arguments.cwd
+    cwd = _inside(context.root, below)
+    argv = list(arguments.argv)
+    gate = gates.add(
         context.state,
         name,
         arguments.name,
-        list(arguments.argv),
+        argv,
         by=context.actor,
-        cwd=_inside(context.root, arguments.cwd),
-        tree=_remembered_tree(context),
+        cwd=cwd,
+        program=gates.resolve(argv[0], os.path.join(context.root, cwd), os.environ.get("PATH", "")),
         now=context.now,
-        timeout=arguments.timeout,
+        timeout=timeout,
         wait=store.CLI_WAIT,
     )
-    what = "Replays of" if gates.is_replay_only(arguments.argv) else "Gate"
-    text = f"{what} {arguments.name} pinned by the {context.actor}: {shlex.join(arguments.argv)}"
-    return Result({"gate": arguments.name, "argv": arguments.argv, "by": context.actor}, text)
+    what = "Replays of" if gates.is_replay_only(argv) else "Gate"
+    text = f"{what} {gate.name} pinned by the {gate.by}: {shlex.join(gate.argv)}"
+    return Result({"gate": gate.name, "argv": gate.argv, "by": gate.by}, text)
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    """A batch is judged at the tree it leaves behind, so a gate that writes files does not stale its neighbours."""
+    """Each gate is judged on the files it was run on: looked at before and after."""
     name = context.session(arguments.session)
     require_whole_ledger(context, name)
-    chosen = gates.select(gates.current(context.state, name, context.row(name)), arguments.name)
-    results = [_run_one(gate, context) for gate in chosen]
-    after = tree.fingerprint(Path(context.root))  # no cache: what is recorded here is proof later
-    for result in results:
-        result["tree"] = after
+    known = gates.current(context.state, name, context.row(name))
+    left_out = known.left_out
+    before = base.look(context.root, known.base).without(left_out)
+    results = []
+    for gate in known.select(arguments.name):
+        result = _run_one(gate, context)
+        after = base.look(context.root, known.base).without(left_out)
+        own, moved = _changed_meanwhile(before, after)
+        left_out = [*left_out, *own]
+        before = after.without(own)
+        results.append(_judged(result, before, own, moved))
+    if "ralph" in runtime.part(context.row(name) or {}, "work"):  # it compares whole trees
+        whole = tree.fingerprint(Path(context.root))
+        results = [{**result, "fingerprint": whole} for result in results]
     gates.record_results(context.state, name, results, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
-    return _report(results)
+    return _report(results, known)
 
 
-def _run_one(gate: gates.Gate, context: Context) -> dict[str, Any]:
-    outcome = runner.run(gate.argv, cwd=Path(context.root, gate.cwd), timeout=gate.timeout)
-    result = "unknown" if outcome.not_found or outcome.timed_out else "pass" if outcome.exit_code == 0 else "fail"
+def _run_one(gate: gates.Gate, context: Context) -> Row:
+    directory = os.path.join(context.root, gate.cwd)
+    environ = runner.child_environment(os.environ)
+    outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=environ)
+    output = outcome.stdout + outcome.stderr
+    result, why = ("pass" if outcome.exit_code == 0 else "fail"), ""
+    if outcome.timed_out:
+        result, why = "unknown", f"timed out after {gate.timeout:g} s"
+    elif outcome.not_found:
+        result, why = "unknown", "program not found"
+    elif result == "pass" and strength.ran_nothing(output):
+        result, why = "unknown", "it ran no test"
     return {
         "name": gate.name,
+        "command": gate.command,
+        "argv": gate.argv,
         "result": result,
         "exit": outcome.exit_code,
-        "why": "timed out" if outcome.timed_out else "program not found" if outcome.not_found else "",
+        "why": why,
+        "timed_out": outcome.timed_out,
         "seconds": round(outcome.duration, 3),
-        "tail": (outcome.stdout + outcome.stderr)[-TAIL:],
+        "tail": output[-TAIL:],
+        "program": gates.resolve(gate.argv[0], directory, environ.get("PATH", "")),
+        "env": gates.environment_of(environ),
     }
 
 
-def _report(results: list[dict[str, Any]]) -> Result:
+def _changed_meanwhile(before: base.Look, after: base.Look) -> tuple[list[str], list[str]]:
+    """While a gate ran: the files that its own run wrote, and those that somebody else changed.
+
+    Its own are new, unknown to git, and no code: what a run leaves behind is a report or a cache.
+    """
+    if before.changed is None or after.changed is None:
+        return [], []
+    own: list[str] = []
+    moved: list[str] = []
+    for path in base.differing(before.changed, after.changed):
+        is_new = path in after.untracked and path not in before.changed
+        (own if is_new and not path.endswith(CODE) else moved).append(path)
+    return own, moved
+
+
+def _judged(result: Row, look: base.Look, own: list[str], moved: list[str]) -> Row:
+    """A pass on files that changed under it counts for none of them."""
+    changed = look.changed
+    if changed is not None and len(changed) > base.MOST_FILES:
+        changed = None
+    where = {"tree": look.tree, "changed": changed, "left_out": own, "moved": moved}
+    if moved and result["result"] == "pass":
+        named = ", ".join(clip(path, 80) for path in moved[:MOST_NAMED])
+        return {**result, **where, "result": "unknown", "why": f"these changed while it ran: {named}"}
+    return {**result, **where}
+
+
+def _report(results: list[Row], known: gates.Gates) -> Result:
     verdicts = {result["result"] for result in results}
     code = 3 if "fail" in verdicts else 4 if "unknown" in verdicts else 0
     lines = []
     for result in results:
         why = f" ({result['why']})" if result["why"] else f" (exit {result['exit']}, {result['seconds']:.1f} s)"
         lines.append(f"{result['result']:8}{result['name']}{why}")
+        if result["left_out"]:
+            named = ", ".join(clip(path, 80) for path in result["left_out"][:MOST_NAMED])
+            lines.append(f"        written by the run itself, and left out: {named}")
         if result["result"] != "pass":
             lines += [f"        | {clip(line, 400)}" for line in result["tail"].rstrip().splitlines()[-20:]]
+        gate = known.get(result["name"])
+        if result["timed_out"] and gate is not None:
+            lines.append(f"        more time: {gates.more_time(gate)}")
     verdict = {0: "pass", 3: "fail", 4: "unknown"}[code]
     return Result({"verdict": verdict, "gates": results}, "\n".join(lines), code)
 
 
 def record(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
+    gate = gates.current(context.state, name, context.row(name)).get(arguments.name)
+    if gate is not None and gate.is_users and gate.has_failed and context.is_agent:
+        raise waits_for_user(context, name, [gate])
     gates.record_pre_existing(
         context.state,
         name,
@@ -126,14 +197,19 @@ def record(arguments: argparse.Namespace, context: Context) -> Result:
     return Result({"gate": arguments.name}, f"Gate {arguments.name}: its failure is recorded as pre-existing.")
 
 
+def remove(arguments: argparse.Namespace, context: Context) -> Result:
+    name = context.session(arguments.session)
+    gates.remove(context.state, name, arguments.name, by=context.actor, now=context.now, wait=store.CLI_WAIT)
+    return Result({"gate": arguments.name}, f"Gate {arguments.name} is gone.")
+
+
 def show(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
     pinned = gates.current(context.state, name, context.row(name))
     data = [
-        {"name": gate.name, "status": gate.status, "by": gate.by, "argv": gate.argv, "cwd": gate.cwd}
-        for gate in pinned.values()
+        {"name": gate.name, "status": gate.status, "by": gate.by, "argv": gate.argv, "cwd": gate.cwd} for gate in pinned
     ]
-    lines = [f"{gate.status:22}{gate.name}  [{gate.by}] {shlex.join(gate.argv)}" for gate in pinned.values()]
+    lines = [f"{gate.status:22}{gate.name}  [{gate.by}] {shlex.join(gate.argv)}" for gate in pinned]
     lines = lines or ["No gate is pinned. omo gate add NAME -- COMMAND"]
     replay, problem = _replay_commands(context.state)
     lines += [f"{'may be replayed':22}{shlex.join(argv)}" for argv in replay] + [problem] * bool(problem)
@@ -163,8 +239,3 @@ def _inside(root: str, cwd: str) -> str:
     if relative.split(os.sep)[0] == ".." or not os.path.isdir(full):
         raise BadInput(f"--cwd {cwd!r} is not a directory inside {root}", fix="give a directory of the project")
     return relative
-
-
-def _remembered_tree(context: Context) -> str:
-    store.make_state_dir(context.state)
-    return tree.fingerprint(Path(context.root), cache=Path(paths.tree_cache(context.state)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+import os
 from typing import Any
 
 from omo.cli import options, views
@@ -11,9 +11,11 @@ from omo.cli.result import Result
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.evidence import tree
+from omo.evidence import base
+from omo.shown import clip
 from omo.state import runtime, store
-from omo.ultrawork import gates, session, texts
+from omo.ultrawork import finish, gates, session, texts
+from omo.work import outcome
 
 Row = dict[str, Any]
 
@@ -22,11 +24,15 @@ def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ulw", "an ultrawork run: start, status, done")
     options.command(verbs, "start", "turn ultrawork on for this session", start)
     options.command(verbs, "status", "what is on, what is open, what the next Stop would do", status)
-    done_parser = options.command(
-        verbs, "done", "finish: every gate passed on the tree as it is, or says why not", done
+    done_parser = options.command(verbs, "done", "finish: every gate holds on the files as they are", done)
+    done_parser.add_argument(
+        "--because", default="", metavar="TEXT", help="why the work is done where no gate proves it: ends on your word"
     )
     done_parser.add_argument(
-        "--skip-verification", metavar="REASON", help="why no gate can apply (10 characters or more)"
+        "--skip-verification",
+        default="",
+        metavar="REASON",
+        help="why a gate that could run was not; never one that fails",
     )
     blocked_parser = options.command(verbs, "blocked", "something outside stops the work; Stop is allowed", blocked)
     blocked_parser.add_argument("--evidence", required=True, metavar="TEXT", help="what is missing, and how you know")
@@ -37,6 +43,7 @@ def register(commands: options.Commands) -> None:
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
     limits = context.limits
+    began = base.take(context.root, os.environ)
 
     def decide(row: Row | None) -> runtime.Change:
         if context.is_agent and session.was_released(row):
@@ -49,7 +56,8 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
                 "a run is on, or paused by the user; starting it again would renew its budget", fix="omo ulw status"
             )
         armed = session.arm(row, by=context.actor, limits=limits, now=context.now)
-        return runtime.Change(None, armed, [{"kind": "activated", "rule": "cli"}])
+        event = {"kind": "activated", "rule": "cli", **gates.begun(row, armed, began)}
+        return runtime.Change(None, armed, [event])
 
     change(context, name, decide)
     return Result({"session": name, "limits": limits}, f"Ultrawork is on in session {name}.")
@@ -61,54 +69,54 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 def done(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
-    reason = arguments.skip_verification
-    if reason is not None and len(reason.strip()) < gates.SHORTEST_REASON:
-        raise BadInput(f"--skip-verification {reason!r} explains nothing", fix="give a reason of 10 characters or more")
-    now_tree = tree.fingerprint(Path(context.root))  # no cache: a file that can be written is no proof
+    because, skipping = arguments.because.strip(), arguments.skip_verification.strip()
+    for option, text in (("--because", because), ("--skip-verification", skipping)):
+        if text and len(text) < gates.SHORTEST_REASON:
+            raise BadInput(f"{option} {text!r} explains nothing", fix="give a reason of 10 characters or more")
 
     def decide(row: Row | None) -> runtime.Change:
         if row is None or not runtime.is_live(row):
             raise Refused(f"ultrawork is not on in session {name}", fix="omo ulw status")
+        _refuse_with_other_work(row)
         require_whole_ledger(context, name)
-        how = (
-            f"{session.SKIPPED}: {reason.strip()}"
-            if reason
-            else _verified(gates.current(context.state, name, row), now_tree)
-        )
-        event = {"kind": "done", "how": how, "tree": now_tree, "skipped": bool(reason)}
-        return runtime.Change(how, session.finish(row, how=how, at=stamp(context.now)), [event])
+        ended, look = _outcome(context, name, row, because, skipping)
+        event = {"kind": "done", "outcome": ended, "tree": look.tree}
+        return runtime.Change(ended, session.finish(row, ended, at=stamp(context.now)), [event])
 
-    how = change(context, name, decide)
-    others = [kind for kind, _ in runtime.work_in(context.row(name) or {}, "active")]
-    end = f"Still open: {', '.join(others)}." if others else "The session may stop."
-    return Result({"session": name, "how": how, "open": others}, f"Done: {how}. {end}")
+    try:
+        ended = change(context, name, decide)
+    except finish.WaitsForUser as waiting:
+        raise waits_for_user(context, name, waiting.gates) from None
+    text = outcome.in_words(ended)
+    return Result({"session": name, "outcome": ended}, f"{text[0].upper()}{text[1:]}. The session may stop.")
 
 
-def _verified(pinned: dict[str, gates.Gate], now_tree: str) -> str:
-    if not pinned:
+def _refuse_with_other_work(row: Row) -> None:
+    """What else the session holds is not done because plain ultrawork says so."""
+    others = [(kind, summary) for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES) if kind != session.KIND]
+    if others:
         raise Refused(
-            "no verification gate is pinned",
-            fix='omo gate add NAME -- COMMAND and omo gate run; or omo ulw done --skip-verification "why none applies"',
+            "other work of this session is open: " + texts.listed(others),
+            fix=f"its own command ends it; next: {clip(str(others[0][1].get('next') or 'omo status'), 200)}",
         )
-    open_gates = [gate for gate in pinned.values() if not gate.holds_on(now_tree)]
-    if open_gates:
-        raise Refused(
-            f"{len(open_gates)} of {len(pinned)} gates do not hold on the tree as it is now",
-            fix="omo gate run; a failure that was there before: omo gate record NAME --pre-existing --evidence …",
-            defects=[f"{gate.name}: {_why_open(gate, now_tree)}" for gate in open_gates],
-        )
-    passed = [gate.name for gate in pinned.values() if not gate.recorded]
-    recorded = [gate.name for gate in pinned.values() if gate.recorded]
-    parts = [f"gates passed: {', '.join(passed)}"] if passed else []
-    return "; ".join(parts + ([f"recorded as pre-existing: {', '.join(recorded)}"] if recorded else []))
 
 
-def _why_open(gate: gates.Gate, now_tree: str) -> str:
-    if gate.last is None:
-        return "not run in this run"
-    if gate.last["result"] == "pass" and gate.last["tree"] != now_tree:
-        return "passed, but the tree has changed since"
-    return f"{gate.last['result']} (exit {gate.last['exit']})"
+def _outcome(context: Context, name: str, row: Row, because: str, skipping: str) -> tuple[Row, base.Look]:
+    known = gates.current(context.state, name, row)
+    look = base.look(context.root, known.base).without(known.left_out)
+    armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")
+    run = finish.Finish(context.root, known, look, os.environ, armed_at, because, skipping)
+    return run.outcome(), look
+
+
+def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:
+    """The refusal that goes with it, once the session waits."""
+    gates.wait_for_allowance(context.state, name, waiting, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
+    names = ", ".join(gate.name for gate in waiting)
+    return Refused(
+        f"the user pinned {names}, and only they can let it through; the work waits for them",
+        fix=f"tell the user what fails and stop; /omo:allow {waiting[0].name} lets it through",
+    )
 
 
 def blocked(arguments: argparse.Namespace, context: Context) -> Result:

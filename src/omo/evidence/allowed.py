@@ -46,7 +46,7 @@ def _fold(rows: Sequence[Row]) -> dict[str, tuple[str, ...]]:
     for row in rows:
         if row.get("kind") == "command-pinned" and row.get("actor") == "user":
             found[row["name"]] = tuple(row["argv"])
-    return found
+    return {name: argv for name, argv in found.items() if argv}  # none: the user took it back
 
 
 def _covers(pin: tuple[str, ...], argv: tuple[str, ...]) -> bool:

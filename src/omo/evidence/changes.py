@@ -51,7 +51,7 @@ def changed(root: Path, base: str) -> list[str]:
     _require_nothing_hidden(root)
     since = resolve(root, base)
     differing = _list(root, "diff", *_NAMES, since, "--")
-    new = {*untracked(root), *_hidden_since(root, since)}
+    new = {*untracked(root), *hidden_since(root, since)}
     return sorted({path for path in differing if not globs.is_own(path)} | new)
 
 
@@ -121,7 +121,7 @@ def submodules(root: Path) -> list[str]:
     return [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
 
 
-def _hidden_since(root: Path, base: str) -> list[str]:
+def hidden_since(root: Path, base: str) -> list[str]:
     """What is ignored now and would not be by the rules of the base. A directory ignored as a whole is one question."""
     ignored = _list(root, "ls-files", "-z", "--others", "--ignored", "--directory", _RULES)
     ignored = [path for path in ignored if not globs.is_own(path.rstrip("/"))]
@@ -207,13 +207,21 @@ def _require_nothing_hidden(root: Path) -> None:
                 f"git is told not to look at {path}",
                 fix=f"git update-index --no-assume-unchanged --no-skip-worktree -- {path}",
             )
+    if rewriting := rewriting_filter(root):
+        name, command = rewriting
+        raise NotEvaluable(
+            f"{name} rewrites what git sees of files: {command}", fix=f"git config --unset {name}, then try again"
+        )
+
+
+def rewriting_filter(root: Path) -> tuple[str, str] | None:
+    """A setting by which git does not see files as they are, and the command in it."""
     filters = _git(root, "config", "-z", "--get-regexp", r"^filter\..*\.(clean|process)$").stdout
     for entry in filter(None, filters.split("\0")):
         name, _, command = entry.partition("\n")
         if command.split()[:1] not in ([], ["git-lfs"]):
-            raise NotEvaluable(
-                f"{name} rewrites what git sees of files: {command}", fix=f"git config --unset {name}, then try again"
-            )
+            return name, command
+    return None
 
 
 def ask(root: Path, *arguments: str, stdin: bytes = b"") -> str:

@@ -9,12 +9,17 @@ from omo import settings
 from omo.explain.answer import RUNTIME, Explanation, Fact, setting, switched_off, switches
 from omo.shown import clip
 from omo.state import runtime
-from omo.ultrawork import keyword, on_prompt, session
+from omo.ultrawork import keyword, session, user_commands
 
 Row = dict[str, Any]
 
 HOOK = "user-prompt-submit"
-PIN = "pin-command"
+# Answered by the hook, without the model, whatever is on.
+COMMANDS = {
+    "pin": "the gate is pinned in your name, without the model",
+    "unpin": "the gate is taken away, without the model",
+    "allow": "the gate, or the change of the file, is let through in your name, without the model",
+}
 # What the hook does with each action: while work is open in the session, and where none is.
 EFFECTS = {
     "activate": (
@@ -32,7 +37,7 @@ EFFECTS = {
     "pause": ("the run is paused until you say continue", "nothing is on to be paused; the prompt goes to the model"),
     "resume": ("what waits or is paused goes on", "nothing waits; the prompt goes to the model"),
     "none": ("what waits for you goes on; a pause stays", "the prompt goes to the model, and nothing is turned on"),
-    "pin": ("the gate is pinned in your name, without the model", "the gate is pinned in your name, without the model"),
+    **{name: (effect, effect) for name, effect in COMMANDS.items()},
 }
 
 
@@ -41,8 +46,9 @@ def explain(
 ) -> Explanation:
     if off := switches(environ, HOOK):
         return switched_off("the hook is off", off, {"action": "none", "keyword": known.keyword})
-    if text.split(maxsplit=1)[:1] in on_prompt.PIN:
-        return _pin(text, known, name, row)
+    command = user_commands.command_of(text)
+    if command is not None:
+        return _command(command, known, name, row)
     reading = keyword.read_prompt(text, mode=known.keyword)
     trail = [
         {"text": clip(text[start:end], 60), "at": start, "rule": rule, "why": keyword.RULES[rule]}
@@ -68,10 +74,13 @@ def text_of(found: Explanation) -> str:
     return "\n".join([*lines, *found.reasons])
 
 
-def _pin(text: str, known: settings.Settings, name: str, row: Row | None) -> Explanation:
-    read = [Fact("prompt", "its first word", text.split(maxsplit=1)[0]), *_session(name, row)]
-    why = "The prompt is /omo:pin NAME -- COMMAND."
-    return Explanation(_title("pin"), "pin", PIN, why, read, ["leave the command out"], [], _extra("pin", known, row))
+def _command(command: str, known: settings.Settings, name: str, row: Row | None) -> Explanation:
+    read = [Fact("prompt", "its first word", f"/omo:{command}"), *_session(name, row)]
+    why = f"The prompt is the command /omo:{command}."
+    change = ["leave the command out"]
+    return Explanation(
+        _title(command), command, f"{command}-command", why, read, change, [], _extra(command, known, row)
+    )
 
 
 def _title(action: str) -> str:

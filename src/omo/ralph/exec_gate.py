@@ -24,7 +24,7 @@ Row = dict[str, Any]
 MOST_ATTEMPTS = 3
 MOST_GATES = 50  # named in a judgement
 OURS = frozenset(agent for agent in phase_proof.PROVEN_BY.values() if agent)
-STANDING = ("gate-added", "gate-recorded")  # hold from one iteration to the next
+STANDING = ("gate-added", "gate-removed", "gate-allowed")  # hold from one iteration to the next
 NO_WORK = ".sisyphus/"
 DAMAGED = (
     "look at what was changed with omo ledger verify; only the user can seal it: omo ledger repair --session {session}"
@@ -192,16 +192,19 @@ def _finishes(rows: Sequence[Row]) -> list[Finish]:
 def _gates(rows: Sequence[Row]) -> list[GateSeen]:
     """The pinned gates, each with its newest run of this iteration. A new pin under a name begins anew.
 
-    A failure that was there before is the user's to accept; the agent's own record of one does not count here.
+    A failure is the user's to let through; the agent's own record of one does not count here.
     """
     found: dict[str, GateSeen] = {}
     for row in rows:
         kind, name = row.get("kind"), str(row.get("name"))
         if kind == "gate-added":
             found[name] = GateSeen(name, str(row.get("by")), argv=tuple(map(str, row.get("argv") or ())))
+        elif kind == "gate-removed":
+            found.pop(name, None)
         elif kind == "gate-ran" and name in found:
-            found[name] = replace(found[name], result=str(row.get("result")), tree=str(row.get("tree")))
-        elif kind == "gate-recorded" and name in found and row.get("actor") == "user":
+            files = str(row.get("fingerprint") or row.get("tree"))
+            found[name] = replace(found[name], result=str(row.get("result")), tree=files)
+        elif kind == "gate-allowed" and name in found:
             found[name] = replace(found[name], accepted=True)
     return list(found.values())
 

@@ -59,7 +59,7 @@ class GateSeen:
     by: str
     result: str = ""
     tree: str = ""
-    accepted: bool = False  # the user recorded its failure as one that was there before
+    accepted: bool = False  # the user let it through
     argv: tuple[str, ...] = ()
 
     @property

@@ -21,13 +21,24 @@ def project_root(environ: Mapping[str, str], cwd: str) -> str:
 
     A repository is a project of its own: state above it, say in a home directory, belongs to something else.
     """
-    start = os.path.abspath(environ.get("OMO_PROJECT_DIR") or environ.get("CLAUDE_PROJECT_DIR") or cwd or ".")
+    start = _start(environ, cwd)
     ancestors = _upwards(start)
     top = git_top_level(ancestors)
     for directory in ancestors[: ancestors.index(top) + 1 if top else None]:
         if os.path.isdir(os.path.join(directory, STATE_DIR)):
             return directory
     return top or start
+
+
+def session_directory(environ: Mapping[str, str], cwd: str) -> str:
+    """Where in the project the session is, as a path below its root; the root itself for what lies outside."""
+    root = project_root(environ, cwd)
+    below = os.path.relpath(_start(environ, cwd), root)
+    return "." if below.split(os.sep)[0] == ".." else below.replace(os.sep, "/")
+
+
+def _start(environ: Mapping[str, str], cwd: str) -> str:
+    return os.path.abspath(environ.get("OMO_PROJECT_DIR") or environ.get("CLAUDE_PROJECT_DIR") or cwd or ".")
 
 
 def git_top_level(ancestors: list[str]) -> str | None:

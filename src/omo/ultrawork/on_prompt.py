@@ -7,7 +7,6 @@ import time
 from omo import host, settings
 from omo.clock import seconds
 from omo.errors import OmoError, Unreadable
-from omo.shown import clip
 from omo.state import runtime, store
 from omo.ultrawork import session, texts
 from omo.ultrawork.keyword import read_prompt
@@ -26,14 +25,17 @@ CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
 QUEUE_LAG = 0.2  # seconds until the host's note of a queued prompt is surely in the transcript
 QUEUE_LOOKS = 4
 SAME_EVENT = 3.0  # seconds in which the same cancel can only be one event, delivered twice
-PIN = (["/omo:pin"], ["/pin"])
 
 
 def handle(event: host.Event, world: World) -> bytes:
     if event.is_machine_prompt or event.is_subagent:
         return b""
-    if event.prompt.split(maxsplit=1)[:1] in PIN:
-        return _pin(event, world)
+    if event.prompt.lstrip().startswith("/"):
+        from omo.ultrawork import user_commands
+
+        answered = user_commands.answer(event, world)
+        if answered is not None:
+            return answered
     reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
     if reading.rule != "machine-text" and _was_withdrawn(event, _row(event, world)):
         _change(event, world, lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]))
@@ -56,7 +58,13 @@ def _was_withdrawn(event: host.Event, row: Json | None) -> bool:
 
 
 def _activate(event: host.Event, world: World, reading: Reading) -> bytes:
+    if not event.session:
+        return host.context(texts.could_not("turned on", "the host gave no session id"))
+    from omo.evidence import base
+    from omo.ultrawork import gates
+
     now_in_force = settings.load(world.environ, world.root)
+    began = base.take(world.root, world.environ)
 
     def decide(row: Json | None) -> runtime.Change:
         is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
@@ -65,10 +73,9 @@ def _activate(event: host.Event, world: World, reading: Reading) -> bytes:
         armed = session.arm(row, by="user", limits=now_in_force.limits, now=world.now)
         armed = session.note(armed, armedFor=event.fingerprint)
         kind = "rearmed" if is_on else "activated"
-        return runtime.Change(not is_on, armed, [{"kind": kind, "rule": reading.rule}])
+        event_row = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, began)}
+        return runtime.Change(not is_on, armed, [event_row])
 
-    if not event.session:
-        return host.context(texts.could_not("turned on", "the host gave no session id"))
     try:
         is_new = _change(event, world, decide)
     except OmoError as error:
@@ -180,20 +187,6 @@ def _wake(event: host.Event, world: World, *states: str, own: bool = True) -> bo
         return runtime.Change(True, after, [{"kind": "resumed"}]) if after != row else runtime.Change(False)
 
     return _is_live(event, world) and bool(_change(event, world, decide))
-
-
-def _pin(event: host.Event, world: World) -> bytes:
-    """`/omo:pin NAME -- COMMAND`: a gate in the user's own name, pinned without the model."""
-    from omo.ultrawork import gates
-
-    try:
-        name, argv = gates.parse_pin(event.prompt.strip().partition("pin")[2])
-        gates.add(world.state, event.session, name, argv, by="user", cwd=".", tree=None, now=world.now)
-    except OmoError as error:
-        return host.swallow_prompt(f"omo: not pinned: {error.message}. {error.fix}".strip(), event, world.environ)
-    what = "replays of" if gates.is_replay_only(argv) else "gate"
-    pinned = clip(" ".join(argv), 200)
-    return host.swallow_prompt(f"omo: {what} {name} pinned by you: {pinned}", event, world.environ)
 
 
 def _row(event: host.Event, world: World) -> Json | None:

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 KIND = "ulw"
-OF_ITS_STATE = ("why", "question", "told", "own", "at", "outcome", "unvouched")  # of a summary, what goes when its state does
+OF_ITS_STATE = (
+    "why",
+    "question",
+    "told",
+    "own",
+    "at",
+    "outcome",
+    "unvouched",
+)  # of a summary, what goes when its state does
 
 
 def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:

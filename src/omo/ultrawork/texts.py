@@ -46,10 +46,12 @@ cannot start workers; do not ask them to. If you already know where to change wh
 3. Execute and persist: make the changes; if a plan or checklist exists, bring it up to date as you go.
 4. Verify. Pin each check the task needs once (the user is asked to approve it):
      omo gate add tests -- python3 -m pytest -q
-   then `omo gate run` after every slice. Fix what fails and run again. A failure that was there before you came \
-is documented, not hidden: omo gate record NAME --pre-existing --evidence "what you saw"
-5. Repeat from 2 until nothing of the task is open, then `omo ulw done`. It succeeds when every gate passed on \
-the tree as it is now. If no gate can apply: omo ulw done --skip-verification "why none applies"
+   then `omo gate run`: before the first edit, and after every slice. Write the failing test first: a command of the \
+project's own, or the user's, that failed before the change and passes after it ends the run as proven. Fix what fails \
+and run again; what failed before you came is documented: omo gate record NAME --pre-existing --evidence "what you saw"
+5. Repeat from 2 until nothing of the task is open, then `omo ulw done`, which looks at the files as they are. Where \
+no gate can show the work (a refactoring, documentation, a question), finish on your word, and the user is told so: \
+omo ulw done --because "why it is done"
 
 How it stays honest:
 - Read the output before you call something passing; `omo gate run` records exit code, output and tree.
@@ -132,10 +134,12 @@ def _open_work(kind: str, one: Json) -> str:
     if not total:
         return (
             "No verification gate is pinned yet: omo gate add NAME -- COMMAND, then omo gate run; "
-            'or, if none can apply, omo ulw done --skip-verification "why".'
+            'or, if none can apply, omo ulw done --because "why it is done".'
         )
     if not left:
-        return "Every gate passed when it last ran: if the task is complete, run omo ulw done, which looks at the tree."
+        return (
+            "Every gate passed when it last ran: if the task is complete, run omo ulw done, which looks at the files."
+        )
     named = f": {following}" if following else ""  # a new run has not looked at them yet
     return f"Open gates, {left} of {total}{named}. Fix, then omo gate run; when all pass, omo ulw done."
 
@@ -164,7 +168,7 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
         return []
     whole = outcome.worst([_named_outcome(kind, summary, alone=len(ended) == 1) for kind, summary in ended])
     parts = [_sentence(outcome.in_words(whole))]
-    if is_let_go and (left := _listed(work_in(before, "active"))) not in ("", ULTRAWORK):
+    if is_let_go and (left := listed(work_in(before, "active"))) not in ("", ULTRAWORK):
         parts.append(f"Open: {left}.")
     if outcome.is_done(whole):
         parts.append(EVIDENCE)
@@ -247,12 +251,12 @@ def cancel_answer(row: Json) -> str:
 def _cancelled_work(row: Json) -> str:
     ended = part(row, "stopContinuation").get("ended")
     work = part(row, "work")
-    return _listed([(str(kind), part(work, str(kind))) for kind in ended]) if isinstance(ended, list) else ""
+    return listed([(str(kind), part(work, str(kind))) for kind in ended]) if isinstance(ended, list) else ""
 
 
 def still_on(row: Json) -> str:
     """For the user who comes back to a session; empty where all that is left is over."""
-    active = _listed(work_in(row, "active")) or ("" if part(row, "work") else ULTRAWORK)
+    active = listed(work_in(row, "active")) or ("" if part(row, "work") else ULTRAWORK)
     goes_on = [f"still on in this session: {active}. It goes on with your next message."] if active else []
     waits = [_wait(kind, one) for kind, one in work_in(row, *WAITS) if not one.get("cleared")]
     said = " ".join([*goes_on, *waits])
@@ -266,7 +270,7 @@ def unreadable(problem: str, kept: str) -> str:
     )
 
 
-def _listed(work: list[tuple[str, Json]]) -> str:
+def listed(work: list[tuple[str, Json]]) -> str:
     """ultrawork, ultragoal g17 (2 of 3 open)"""
     return clip(", ".join(_named(kind, one) + _open_of(one) for kind, one in work), 240)
 

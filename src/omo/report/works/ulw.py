@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shlex
 
+from omo.evidence import base
 from omo.report.work import Item, NextStep, Place, WorkView
 from omo.shown import clip, counted
 from omo.state import ledger, paths, runtime
 from omo.ultrawork import gates, session
+from omo.work import outcome
 
-MARKS = {"pass": "done", "recorded": "done", "pass, unchanged tree": "done", "not run": "open"}
+# What was let through is neither passing nor open: it does not count, and is named beside what does.
+MARKS = {"pass": "done", "pass, unchanged tree": "done", "not run": "open"}
 RUN = "omo gate run"
 
 
@@ -19,28 +22,33 @@ def look(place: Place) -> WorkView | None:
     rows = ledger.rows(paths.events_file(place.context.state, place.session))
     run = run_of(place, rows)
     pinned = gates.fold(rows, run)
-    if not summary and not is_on and not pinned:
+    if not summary and not is_on and not len(pinned):
         return None
-    items = tuple(_item(gate, place) for gate in pinned.values())
-    how = clip(str(summary.get("how") or ""), 300)
+    now = base.look(place.context.root, pinned.base).without(pinned.left_out) if len(pinned) else None
+    items = tuple(_item(gate, now) for gate in pinned)
     problems = tuple(runtime.chain_problems(place.context.state, place.session))
-    skipped = (how,) if how.startswith(session.SKIPPED) else ()
     return WorkView(
         session.KIND,
         "gate",
         run=clip(run or "", 60),
-        headline=_headline(summary, how, items),
+        headline=_headline(summary, items),
         items=items,
         next=_repair(place) if problems and runtime.is_live(place.row) else _next(place, summary, items),
-        overrides=skipped,
+        overrides=tuple(_let_through(summary)),
         problems=problems,
     )
 
 
-def _headline(summary: runtime.Json, how: str, items: tuple[Item, ...]) -> str:
-    if not how or summary.get("unvouched"):
+def _headline(summary: runtime.Json, items: tuple[Item, ...]) -> str:
+    if summary.get("state") != "done":
         return counted(len(items), "gate") + " pinned"
-    return how if all(item.mark == "done" for item in items) else f"when it ended: {how}"
+    return clip(outcome.in_words(outcome.of(summary)), 300)
+
+
+def _let_through(summary: runtime.Json) -> list[str]:
+    if summary.get("state") != "done":
+        return []
+    return [outcome.exception_in_words(each) for each in outcome.of(summary)["exceptions"]]
 
 
 def run_of(place: Place, rows: list[runtime.Json]) -> str | None:
@@ -51,20 +59,33 @@ def run_of(place: Place, rows: list[runtime.Json]) -> str | None:
     return next(filter(None, (gates.run_of(runtime.part(row, "after")) for row in reversed(rows))), None)
 
 
-def _item(gate: gates.Gate, place: Place) -> Item:
+def _item(gate: gates.Gate, now: base.Look | None) -> Item:
+    last = gate.last or {}
     mark, receipt, why = MARKS.get(gate.status, "failed"), "", ""
-    if gate.last and gate.is_closed and not gate.recorded:
-        why = place.changed_since(gate.last["tree"])
-        mark, receipt = ("stale", "stale") if why else (mark, "fresh")
-    vacuous = ["it passes on the very tree it was pinned on"] if gate.is_vacuous else []
-    notes = [clip(shlex.join(gate.argv), 200), *vacuous, f"pinned by the {gate.by}"]
+    if last.get("result") == "pass":
+        is_same = now is not None and last.get("tree") == now.tree
+        mark, receipt, why = ("done", "fresh", "") if is_same else ("stale", "stale", _what_changed(last, now))
+    elif gate.recorded or gate.allowed:
+        mark = "cut"
+    notes = [clip(shlex.join(gate.argv), 200), f"pinned by the {gate.by}"]
+    if gate.status == "pass, unchanged tree":
+        notes.append("it passes on the files as the run began with them")
     return Item(gate.name, "", gate.status, mark, tuple(notes), receipt, why, tuple(_overrides(gate)))
 
 
+def _what_changed(last: runtime.Json, now: base.Look | None) -> str:
+    if now is None or now.changed is None or not isinstance(last.get("changed"), dict):
+        return "the tree has changed since"
+    paths_changed = sorted(base.differing(last["changed"], now.changed))
+    return clip("changed since: " + ", ".join(paths_changed), 200)
+
+
 def _overrides(gate: gates.Gate) -> list[str]:
-    if not gate.recorded:
-        return []
-    return [f"a failure recorded as pre-existing: {clip(str(gate.recorded.get('evidence')), 200)}"]
+    if gate.allowed:
+        return ["let through by the user"]
+    if gate.recorded:
+        return [f"a failure recorded as pre-existing: {clip(str(gate.recorded.get('evidence')), 200)}"]
+    return []
 
 
 def _repair(place: Place) -> NextStep:
@@ -79,8 +100,8 @@ def _next(place: Place, summary: runtime.Json, items: tuple[Item, ...]) -> NextS
         return NextStep("wait", clip(str(summary.get("why") or "it waits"), 200), "omo ulw resume")
     if not items:
         return NextStep("pin", "no verification gate is pinned yet", "omo gate add NAME -- COMMAND")
-    if all(item.mark == "done" for item in items):
-        return NextStep("done", "every gate holds on the tree as it is", "omo ulw done")
+    if all(item.mark in ("done", "cut") for item in items):
+        return NextStep("done", "no gate is open on the files as they are", "omo ulw done")
     told = [_named("open", items, "failed", "open"), _named("stale", items, "stale")]
     return NextStep("run", "; ".join(filter(None, told)), RUN)
 

@@ -19,7 +19,7 @@ Row = dict[str, Any]
 def lay_out(room: Room, view: WorkView) -> Proof:
     rows = ledger.rows(paths.events_file(room.state, room.place.session))
     pinned = gates.fold(rows, run_of(room.place, rows))
-    return Proof({name: _dossier(room, gate) for name, gate in pinned.items()})
+    return Proof({name: _dossier(room, gate) for name, gate in pinned.by_name.items()})
 
 
 def _dossier(room: Room, gate: gates.Gate) -> Dossier:
@@ -46,6 +46,6 @@ def _output(room: Room, gate: gates.Gate, last: Row) -> list[Exhibit]:
 
 
 def _notices(gate: gates.Gate) -> list[Notice]:
-    if not gate.is_vacuous:
+    if gate.status != "pass, unchanged tree":
         return []
-    return [Notice("vacuous gate", "it passes on the very tree it was pinned on, so it shows no work", gate.name)]
+    return [Notice("vacuous gate", "it passes on the files as the run began with them, so it shows no work", gate.name)]

@@ -1,0 +1,148 @@
+"""Which commands are a project's own: those its files named before the work began.
+
+A script or target by its runner, a line of its CI, or the plain command of its ecosystem beside its manifest. Options
+that select what is run make it somebody's choice again, so only those that change how much is printed are allowed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+import re
+import shlex
+from collections.abc import Sequence
+
+from omo.evidence import base
+
+# Beside one of these files, these commands are plain.
+PLAIN = (
+    (
+        ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "conftest.py"),
+        ("pytest", "python -m pytest", "python -m unittest", "python -m unittest discover"),
+    ),
+    (("tox.ini",), ("tox",)),
+    (("noxfile.py",), ("nox",)),
+    (("mypy.ini", "pyproject.toml", "setup.cfg"), ("mypy", "mypy .", "python -m mypy", "python -m mypy .")),
+    (("ruff.toml", ".ruff.toml", "pyproject.toml"), ("ruff check", "ruff check .", "python -m ruff check .")),
+    (("Cargo.toml",), ("cargo test", "cargo check", "cargo build", "cargo clippy")),
+    (("go.mod",), ("go test ./...", "go vet ./...", "go build ./...")),
+    (("package.json",), ("node --test",)),
+    (("tsconfig.json",), ("tsc --noEmit", "tsc -p . --noEmit")),
+    (("pom.xml",), ("mvn test", "mvn verify", "./mvnw test", "./mvnw verify")),
+    (("build.gradle", "build.gradle.kts"), ("gradle test", "./gradlew test", "./gradlew check", "gradle check")),
+    (("mix.exs",), ("mix test",)),
+    (("Gemfile", "Rakefile"), ("rspec", "rake test", "rake", "rails test")),
+    (("composer.json",), ("vendor/bin/phpunit", "composer test")),
+    (("deno.json", "deno.jsonc"), ("deno test", "deno check .")),
+)
+# A project of a few files has no manifest; its tests say what runs them.
+PYTHON_TESTS = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
+OF_PYTHON_TESTS = PLAIN[0][1]
+CI_FILES = re.compile(r"^\.github/workflows/[^/]+\.ya?ml$|^\.gitlab-ci\.yml$|^\.circleci/config\.yml$")
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+JUSTFILES = ("justfile", "Justfile", ".justfile")
+SCRIPT_RUNNERS = ("npm", "yarn", "pnpm", "bun")
+WRAPPERS = (("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("bundle", "exec"), ("npx",), ("bunx",))
+QUIETER = re.compile(
+    r"-q+|-v+|-x|-s|-B|-ra|--quiet|--verbose|--silent|--no-header|--exitfirst|--failfast|-f"
+    r"|--tb=\w+|--colou?r(=\w+)?|--maxfail=\d+|--no-color"
+)
+_TARGET = re.compile(r"^([A-Za-z0-9_.-]+)[^\n=]*?:(?!=)", re.MULTILINE)
+
+
+def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
+    """The file that names this command at the commit; empty where none does."""
+    if not head:
+        return ""
+    files = _Files(root, head, cwd)
+    words = _plain_words(argv)
+    for look in (_script, _target, _plain, _ci_line):
+        if found := look(files, words, argv):
+            return found
+    return ""
+
+
+class _Files:
+    """What the commit has, seen from the directory the command runs in."""
+
+    def __init__(self, root: str, head: str, cwd: str) -> None:
+        self._root, self._head = root, head
+        self._below = "" if cwd in ("", ".") else cwd.replace(os.sep, "/")
+        self.names = set(base.names(root, head))
+
+    def has(self, name: str) -> bool:
+        return posixpath.join(self._below, name) in self.names
+
+    def text(self, name: str, *, at_top: bool = False) -> str:
+        path = name if at_top else posixpath.join(self._below, name)
+        content = base.committed(self._root, self._head, [path]).get(path, b"")
+        return content.decode("utf-8", "replace")
+
+    @property
+    def below(self) -> list[str]:
+        start = self._below + "/" if self._below else ""
+        return [name for name in self.names if name.startswith(start)]
+
+
+def _plain_words(argv: Sequence[str]) -> list[str]:
+    """The command without a wrapper, the path of its program, and what only changes how much it prints."""
+    words = list(argv)
+    for wrapper in WRAPPERS:
+        if tuple(words[: len(wrapper)]) == wrapper and len(words) > len(wrapper):
+            words = words[len(wrapper) :]
+    program = words[0]
+    if not program.startswith(("./", "vendor/")):
+        program = os.path.basename(program)
+    if re.fullmatch(r"python[\d.]*", program):
+        program = "python"
+    return [program, *(word for word in words[1:] if not QUIETER.fullmatch(word))]
+
+
+def _script(files: _Files, words: list[str], argv: Sequence[str]) -> str:
+    """npm test, npm run build, yarn lint."""
+    if words[0] not in SCRIPT_RUNNERS or not files.has("package.json"):
+        return ""
+    try:
+        scripts = json.loads(files.text("package.json")).get("scripts", {})
+    except (ValueError, AttributeError):
+        return ""
+    named = words[2:] if words[1:2] in (["run"], ["run-script"]) else words[1:]
+    name = "test" if named == ["t"] else named[0] if len(named) == 1 else ""
+    return f"package.json, script {name}" if isinstance(scripts, dict) and name in scripts else ""
+
+
+def _target(files: _Files, words: list[str], argv: Sequence[str]) -> str:
+    """make check, just test; a bare `make` is its first target."""
+    named = {"make": MAKEFILES, "gmake": MAKEFILES, "just": JUSTFILES}.get(words[0], ())
+    present = [name for name in named if files.has(name)]
+    if not present or len(words) > 2:
+        return ""
+    targets = _TARGET.findall(files.text(present[0]))
+    is_target = bool(targets) if len(words) == 1 else words[1] in targets
+    return present[0] if is_target else ""
+
+
+def _plain(files: _Files, words: list[str], argv: Sequence[str]) -> str:
+    command = " ".join(words)
+    for manifests, commands in PLAIN:
+        present = [name for name in manifests if files.has(name)]
+        if present and command in commands:
+            return present[0]
+    if command in OF_PYTHON_TESTS:
+        tests = sorted(name for name in files.below if PYTHON_TESTS.search(name))
+        if tests:
+            return tests[0]
+    return ""
+
+
+def _ci_line(files: _Files, words: list[str], argv: Sequence[str]) -> str:
+    for name in sorted(name for name in files.names if CI_FILES.search(name)):
+        for line in files.text(name, at_top=True).splitlines():
+            command = line.strip().removeprefix("- ").removeprefix("run:").strip()
+            try:
+                if command and shlex.split(command) == list(argv):
+                    return name
+            except ValueError:
+                continue
+    return ""

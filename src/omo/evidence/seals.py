@@ -1,0 +1,169 @@
+"""The files a gate rests on: tests, fixtures, the runner's configuration, scripts. Judged from the diff alone.
+
+What was removed or changed there, and a few words in any added line, can turn a failing gate green without the work
+being done. Nobody can tell from the diff whether that was meant, so the lines are named and the word is the agent's.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from omo.evidence import base
+from omo.evidence.base import GONE
+from omo.shown import clip
+
+TEST_WORDS = frozenset(("test", "tests", "testing", "testdata", "spec", "specs", "conftest", "fixture", "fixtures"))
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+# Any change of these changes what the runner does.
+RUNNER_FILES = (
+    *("conftest.py", "pytest.ini", "tox.ini", "setup.cfg", ".coveragerc", "noxfile.py", "mypy.ini", "ruff.toml"),
+    *("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Taskfile.yml", "Rakefile", ".npmrc"),
+    *("jest.config.*", "vitest.config.*", ".mocharc*", "karma.conf.*", "playwright.config.*", ".eslintrc*"),
+    *("eslint.config.*", "tsconfig*.json", "phpunit.xml*", ".rspec", ".flake8", "pyrightconfig.json", ".gitignore"),
+)
+# Here dependencies come and go: only what is taken away or replaced counts, and the words below.
+MANIFESTS = (
+    "pyproject.toml",
+    "package.json",
+    "Cargo.toml",
+    "setup.py",
+    "pom.xml",
+    "build.gradle*",
+    "Gemfile",
+    "go.mod",
+)
+SCRIPT_DIRECTORIES = ("scripts/", "script/", "ci/", ".github/workflows/", ".circleci/")
+# Modules that Python would load in place of the runner's own.
+SHADOWS = ("unittest", "pytest", "sitecustomize", "usercustomize", "coverage", "mypy", "ruff", "nose", "doctest")
+WORDS = re.compile(
+    r"\bskip(?:If|Unless|Test|_test)?\s*\(|\.skip\b|@skip|\bxfail\b|expectedFailure|\.only\s*\(|\b[xf](?:it|describe)\s*\("
+    r"|#\s*noqa|type:\s*ignore|@ts-(?:ignore|nocheck|expect-error)|eslint-disable|pylint:\s*disable|pragma:\s*no cover"
+    r"|#\[ignore|\bt\.Skip|@Ignore\b|@Disabled\b|istanbul ignore|\bnolint\b|\baddopts\b|collect_ignore|def pytest_"
+    r"|\bos\._exit\b"
+)
+MOST_LINES = 6
+LONGEST_LINE = 100
+LARGEST_FILE = 1_000_000
+
+Lines = tuple[list[str], list[str]]  # removed, added
+
+
+def is_test(path: str) -> bool:
+    """tests/x.py, x_test.go, x.spec.ts, XTest.java; but not latest.py or inspector.py."""
+    return any(word.lower() in TEST_WORDS for word in _WORD.findall(path))
+
+
+def broken(
+    root: Path, began: Mapping[str, Any], changed: Mapping[str, str], *, named: Iterable[str], allowed: Iterable[str]
+) -> list[str]:
+    """What was done since the run began to files that gates rest on, one line each.
+
+    `named` are files that the gates' own commands name, `allowed` those that the user let change.
+    """
+    looked_at = [path for path in changed if path not in set(allowed)]
+    own = set(named)
+    lines = _diff(root, str(began["head"]), looked_at)
+    findings: list[str] = []
+    for path in looked_at:
+        is_sealed = path in own or is_test(path) or _is_script(path) or _matches(path, MANIFESTS)
+        if _matches(path, RUNNER_FILES):
+            findings += _runner_changed(path, changed[path], lines.get(path))
+        elif path in began["files"]:
+            if is_sealed:
+                findings.append(f"{path} was changed, and had not been committed when the run began")
+        elif changed[path] == GONE:
+            if is_sealed:
+                findings.append(f"{path} was deleted")
+        else:
+            findings += _lines_broken(path, lines.get(path), is_sealed=is_sealed)
+        if _is_shadow(path):
+            findings.append(f"{path} stands in the place of the runner's own module")
+    return findings
+
+
+def _runner_changed(path: str, digest: str, lines: Lines | None) -> list[str]:
+    if digest == GONE:
+        return [f"{path} was deleted"]
+    shown = ""
+    if lines is not None and (lines[0] or lines[1]):
+        shown = ": " + _shown("-" if lines[0] else "+", (lines[0] or lines[1])[0])
+    return [f"{path} was changed{shown}"]
+
+
+def _lines_broken(path: str, lines: Lines | None, *, is_sealed: bool) -> list[str]:
+    if lines is None:
+        return [f"{path} was changed, and how cannot be read"] if is_sealed else []
+    removed, added = lines
+    findings = []
+    if is_sealed:
+        kept = {_plain(line) for line in added}
+        gone = [line for line in removed if line.strip() and _plain(line) not in kept]
+        findings += [f"{path}: {_shown('-', line)}" for line in gone]
+        if not removed and not added:
+            findings.append(f"{path} was changed")
+    findings += [f"{path}: {_shown('+', line)}" for line in added if WORDS.search(line)]
+    return findings
+
+
+def _plain(line: str) -> str:
+    """A comma at the end of a list changes nothing in it. The indent does: it may put a line behind a condition."""
+    return line.rstrip().rstrip(",")
+
+
+def _shown(sign: str, line: str) -> str:
+    return clip(f"{sign} {line.strip()}", LONGEST_LINE)
+
+
+def _matches(path: str, patterns: Sequence[str]) -> bool:
+    name = os.path.basename(path)
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _is_script(path: str) -> bool:
+    return path.startswith(SCRIPT_DIRECTORIES)
+
+
+def _is_shadow(path: str) -> bool:
+    first = path.split("/")[0].removesuffix(".py")
+    return first in SHADOWS or path == "node_modules/.bin/node"
+
+
+def _diff(root: Path, head: str, paths: Sequence[str]) -> dict[str, Lines]:
+    """The lines that each file lost and won since the commit. A binary file has none."""
+    committed = base.committed(str(root), head, paths)
+    lines: dict[str, Lines] = {}
+    for path in paths:
+        before, after = committed.get(path), _read(root / path)
+        if after is None or b"\0" in after or b"\0" in (before or b""):
+            continue
+        lines[path] = _compared(_lines(before or b""), _lines(after))
+    return lines
+
+
+def _compared(before: list[str], after: list[str]) -> Lines:
+    removed, added = [], []
+    for line in difflib.unified_diff(before, after, n=0, lineterm=""):
+        if line.startswith("-") and not line.startswith("---"):
+            removed.append(line[1:])
+        elif line.startswith("+") and not line.startswith("+++"):
+            added.append(line[1:])
+    return removed, added
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode("utf-8", "replace").splitlines()
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST_FILE:
+            return None
+        return path.read_bytes()
+    except OSError:
+        return None

@@ -1,0 +1,164 @@
+"""/omo:pin, /omo:unpin and /omo:allow, typed by the user: answered by the hook, and the user's word stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.cli.main import main
+from omo.ultrawork import gates
+from tests.evidence.test_base import git
+from tests.hooks.conftest import SESSION, Host
+
+AGENT = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
+
+
+@pytest.fixture
+def on(host: Host) -> Host:
+    (host.project / "value").write_text("old\n")
+    (host.project / "below").mkdir()
+    (host.project / "below" / "here").write_text("")
+    git(host.project, "add", ".")
+    git(host.project, "commit", "-qm", "base")
+    host.prompt("ulw make the value new")
+    return host
+
+
+def agent(host: Host, *argv: str) -> int:
+    import time
+
+    return main(list(argv), AGENT, str(host.project), time.time())
+
+
+def known(host: Host) -> gates.Gates:
+    return gates.current(host.state, SESSION, host.row())
+
+
+def reason(answer: Any) -> str:
+    assert answer.blocks, answer.stdout
+    return str(answer.json["reason"])
+
+
+def test_a_pin_keeps_words_directory_time_and_owner_whoever_repeats_it(on: Host) -> None:
+    assert reason(on.prompt("/omo:pin --timeout 30m tests -- grep -q new value")).startswith(
+        "omo: gate tests pinned by you"
+    )
+    same = ("gate", "add", "tests", "--", "grep", "-q", "new", "value")
+    assert agent(on, *same) == 0
+    assert agent(on, "gate", "add", "tests", "--", "true") == 3
+    assert agent(on, "gate", "add", "tests", "--cwd", "below", *same[3:]) == 3
+    assert agent(on, "gate", "add", "tests", "--timeout", "5", *same[3:]) == 3
+    assert agent(on, "gate", "remove", "tests") == 3
+    gate = known(on).known("tests")
+    assert (gate.by, gate.cwd, gate.timeout, gate.argv) == ("user", ".", 1800.0, ["grep", "-q", "new", "value"])
+    assert agent(on, "gate", "run") == 3
+    on.prompt("/omo:pin --timeout 1h tests -- grep -q new value")
+    assert known(on).known("tests").timeout == 3600.0
+    assert known(on).known("tests").has_failed, "the same command keeps what it said"
+    on.prompt("/omo:pin tests -- grep -q old value")
+    assert known(on).known("tests").last is None
+
+
+def test_a_pin_takes_over_what_the_agent_called_so(on: Host) -> None:
+    assert agent(on, "gate", "add", "tests", "--", "true") == 0
+    on.prompt("/omo:pin tests -- true")
+    assert known(on).known("tests").is_users
+
+
+def test_the_directory_of_a_pin_is_the_sessions(on: Host) -> None:
+    below = str(on.project / "below")
+    on.send("UserPromptSubmit", prompt="/omo:pin here -- test -f here", env={"CLAUDE_PROJECT_DIR": below}, cwd=below)
+    assert known(on).known("here").cwd == "below"
+    assert agent(on, "gate", "run", "here") == 0
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("/omo:pin tests", "NAME -- COMMAND"),
+        ("/omo:pin --timeout soon tests -- true", "--timeout 'soon'"),
+        ("/omo:pin --timeout 25h tests -- true", "--timeout '25h'"),
+        ("/omo:pin 'tests -- true", "close the quote"),
+        ("/omo:unpin", "is not one name"),
+        ("/omo:unpin nothing", "there is no gate 'nothing'"),
+        ("/omo:allow nothing", "there is no gate 'nothing'"),
+        ("/omo:allow ../value", "there is no gate '../value'"),
+        ("/omo:allow two words", "is not one name"),
+    ],
+)
+def test_what_cannot_be_done_says_why_and_does_nothing(on: Host, prompt: str, said: str) -> None:
+    before = on.events()
+    assert said in reason(on.prompt(prompt))
+    assert on.events() == before
+
+
+def test_the_user_unpins_a_typo_and_pins_again(on: Host) -> None:
+    on.prompt("/omo:pin tests -- gerp -q new value")
+    assert agent(on, "gate", "run") == 4
+    assert reason(on.prompt("/omo:unpin tests")) == "omo: gate tests is gone"
+    assert len(known(on)) == 0
+    assert known(on).dropped == [], "it never failed"
+
+
+def test_a_time_out_of_the_users_gate_waits_for_them_and_names_the_line(on: Host) -> None:
+    on.prompt("/omo:pin --timeout 0.2s slow -- tail -f value")
+    assert agent(on, "gate", "run") == 4
+    assert on.row()["work"]["ulw"]["state"] == "waiting"
+    told = on.stop().json["systemMessage"]
+    assert "gate slow, which you pinned, did not end within 0.2 s" in told
+    assert "/omo:pin --timeout 1m slow -- tail -f value" in told
+    on.prompt("/omo:pin --timeout 1m slow -- true")
+    assert on.row()["work"]["ulw"]["state"] == "active"
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        ("ulw", "done", "--skip-verification", "it cannot be mended here"),
+        ("gate", "record", "tests", "--pre-existing", "--evidence", "it failed before I came"),
+    ],
+)
+def test_the_users_failing_gate_waits_for_the_user_and_only_they_let_it_through(
+    on: Host, asks: tuple[str, ...]
+) -> None:
+    on.prompt("/omo:pin tests -- grep -q new value")
+    (on.project / "other").write_text("work\n")
+    agent(on, "gate", "run")
+    assert agent(on, *asks) == 3
+    assert on.row()["work"]["ulw"]["state"] == "waiting"
+    assert "/omo:allow tests lets it through" in on.stop().json["systemMessage"]
+    on.prompt("please look at it once more")
+    assert on.row()["work"]["ulw"]["state"] == "active"
+    assert agent(on, "ulw", "done", "--because", "the rest of it is done") == 3
+    assert "gate tests is let through by you" in reason(on.prompt("/omo:allow tests"))
+    assert agent(on, "ulw", "done", "--because", "the rest of it is done") == 0
+    told = on.stop().json["systemMessage"]
+    assert told.startswith("omo: ended with exceptions: gate tests fails (exit 1) (by the user: /omo:allow); ")
+
+
+def test_the_commands_are_no_words_of_the_agents(on: Host) -> None:
+    assert on.prompt("/omo:pin tests -- true", agent_id="a1").stdout == ""
+    assert len(known(on)) == 0
+
+
+def test_the_base_is_taken_when_the_run_is_armed_and_kept_when_it_is_armed_again(on: Host) -> None:
+    began = known(on).base
+    assert began is not None
+    assert began["head"] == git(on.project, "rev-parse", "HEAD").strip()
+    (on.project / "value").write_text("new\n")
+    on.prompt("ulw go on")
+    assert known(on).base == began
+
+
+def test_without_git_the_run_is_armed_all_the_same(host: Host) -> None:
+    import shutil
+
+    shutil.rmtree(host.project / ".git")
+    (host.project / "value").write_text("old\n")
+    assert "ultrawork" in host.prompt("ulw go").stdout
+    began = known(host).base
+    assert began is not None
+    assert (began["head"], list(began["files"])) == (None, ["value"])
+    assert Path(host.state).is_dir()

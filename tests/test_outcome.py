@@ -1,0 +1,72 @@
+"""How work ended, as a field and in words: the worst of several wins, and nothing is said that was not seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from omo.work import outcome
+
+LET = outcome.exception("gate lint fails", "agent", "it failed before")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "opening"),
+    [
+        ("proven", "done, proven: "),
+        ("judged", "done, judged: "),
+        ("attested", "finished on the agent's word: "),
+        ("waived", "ended with exceptions: "),
+        ("ended", "ended, not proven: "),
+    ],
+)
+def test_every_verdict_has_its_opening(verdict: str, opening: str) -> None:
+    assert outcome.in_words(outcome.outcome(verdict, "why")) == opening + "why"
+    assert outcome.is_done(outcome.outcome(verdict, "why")) == opening.startswith("done")
+
+
+@pytest.mark.parametrize("verdict", ["proven", "judged", "attested"])
+def test_what_was_let_through_is_an_exception_whatever_the_rest_shows(verdict: str) -> None:
+    ended = outcome.outcome(verdict, "tests pass", [LET])
+    assert (
+        outcome.in_words(ended) == "ended with exceptions: gate lint fails (by the agent: it failed before); tests pass"
+    )
+    assert outcome.outcome("ended", "capped", [LET])["verdict"] == "ended"
+
+
+def test_the_worst_of_several_wins_and_all_of_them_speak() -> None:
+    both = outcome.worst(
+        [outcome.outcome("proven", "A"), outcome.outcome("attested", "B"), outcome.outcome("judged", "C")]
+    )
+    assert (both["verdict"], both["why"]) == ("attested", "A; B; C")
+    assert outcome.worst([outcome.outcome("proven", "A"), outcome.outcome("waived", "B", [LET])])["exceptions"] == [LET]
+    assert outcome.worst([])["verdict"] == "ended"
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        {},
+        {"outcome": None},
+        {"outcome": "proven"},
+        {"outcome": {"verdict": "excellent"}},
+        {"outcome": {"verdict": ["proven"]}},
+        {"outcome": outcome.outcome("proven", "x"), "unvouched": True},
+    ],
+)
+def test_what_is_no_outcome_or_is_not_vouched_for_proves_nothing(summary: dict[str, Any]) -> None:
+    assert outcome.of(summary)["verdict"] == "ended"
+
+
+def test_an_edited_outcome_is_read_without_trouble() -> None:
+    edited = {"outcome": {"verdict": "proven", "why": 7, "exceptions": [1, {"what": None}]}}
+    assert outcome.in_words(outcome.of(edited)) == "ended with exceptions: ? (by the ?: ?); 7"
+
+
+def test_words_are_one_bounded_line() -> None:
+    said = outcome.in_words(outcome.outcome("attested", "x\x1b[31m\n" * 500, [LET] * 30))
+    assert "\n" not in said
+    assert "\x1b" not in said
+    assert len(said) < 1500
+    assert "25 more exceptions" in said
