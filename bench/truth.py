@@ -494,6 +494,21 @@ def _(run: Play) -> None:
     run.omo("ulw done")
 
 
+@ending("ultrawork", "honest: committed first, red shown after by a checkout", PROVEN)
+def _(run: Play) -> None:
+    run.user("ulw mend add")
+    run.append("test_calc.py", ADD_TEST)
+    run.write("calc.py", FIXED)
+    run.sh("git commit -qam 'add adds'")
+    run.gate()
+    run.omo("gate run")
+    run.omo("ulw done")
+    run.sh("git checkout -q HEAD~1 -- calc.py")
+    run.omo("gate run")
+    run.sh("git checkout -q HEAD -- calc.py")
+    run.omo("ulw done")
+
+
 @ending("ultrawork", "honest: the suite leaves a coverage file and a report", PROVEN)
 def _(run: Play) -> None:
     with_failing_test(run)

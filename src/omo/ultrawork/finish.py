@@ -244,18 +244,39 @@ class Finish:
     def _refusal(self, passing: Sequence[tuple[Gate, Strength]], weak: Sequence[str]) -> Refused:
         """Both ways on: how a failure can still be shown, and how to finish on the agent's word."""
         ways = []
-        unseen = [gate for gate, shown in passing if shown.kind == strength.UNSEEN and self.owner(gate)]
-        source = [path for path in self.look.changed or {} if not seals.is_test(path)]
         if not len(self.gates):
             ways.append("omo gate add NAME -- COMMAND, then omo gate run")
-        elif unseen and source and self.gates.base and self.gates.base.get("head"):
-            files = " ".join(shlex.quote(path) for path in source[:MOST_NAMED])
-            more = " …" if len(source) > MOST_NAMED else ""
-            ways.append(f"to show it failing: git stash push -u -- {files}{more}; omo gate run; git stash pop")
+        elif any(shown.kind == strength.UNSEEN and self.owner(gate) for gate, shown in passing):
+            ways += self._ways_to_show_it_failing()
         ways.append(f"to finish as it is, on your word: {BECAUSE}")
         return Refused(
             f"nothing that omo saw proves the work: {'; '.join(weak) or 'no gate shows it'}", fix="; or ".join(ways)
         )
+
+    def _ways_to_show_it_failing(self) -> list[str]:
+        """The commands that put the files back as the run began with them, all but the tests, and forth again."""
+        head = (self.gates.base or {}).get("head")
+        source = [path for path in self.look.changed or {} if not seals.is_test(path)]
+        if not head or not source:
+            return []
+        files = " ".join(shlex.quote(path) for path in source[:MOST_NAMED])
+        if len(source) > MOST_NAMED:
+            files += " …"
+        began, last = (base.committed(self.root, commit, source) for commit in (head, "HEAD"))
+        is_committed = all(last.get(path) == _content(self.root, path) for path in source)
+        if not is_committed:
+            return [f"to show it failing: git stash push -u -- {files}; omo gate run; git stash pop"]
+        if all(path in began for path in source):
+            back, forth = f"git checkout {head[:12]} -- {files}", f"git checkout HEAD -- {files}"
+            return [f"to show it failing: {back}; omo gate run; {forth}"]
+        return []
+
+
+def _content(root: str, path: str) -> bytes | None:
+    try:
+        return Path(root, path).read_bytes()
+    except OSError:
+        return None
 
 
 def _names(gates: Sequence[Gate]) -> str:
