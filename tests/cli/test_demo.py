@@ -18,7 +18,7 @@ def test_the_demo_plays_to_its_end(shell: Shell, tmp_path: Path) -> None:
     point_at(home, sys.executable)
     ran = shell.run({"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "OMO_ENV_HOME": str(home)}, "demo")
     assert ran.code == 0, ran.err
-    for line in ("2. ulw turns it on", "Ultrawork active", "Done: gates passed: check", "git status: M add.py"):
+    for line in ("2. ulw turns it on", "Ultrawork active", "Done, proven: gate check", "git status: M add.py"):
         assert line in ran.out
 
 

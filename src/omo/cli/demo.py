@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -150,15 +151,16 @@ def play(stage: Stage) -> None:
     stage.title("3. The agent stops too early and is sent back")
     expect('"block"' in stage.agent_stops("I fixed it, trust me."), "a premature Stop is blocked")
 
-    stage.title("4. Claims do not count; a pinned command does")
+    stage.title("4. Claims do not count; your own check does, seen failing and passing")
     python = "python3" if shutil.which("python3") else sys.executable
-    stage.agent_runs("gate", "add", "check", "--", python, "-B", "check.py")
+    pinned = stage.person(f"/omo:pin check -- {shlex.quote(python)} -B check.py")
+    expect("pinned by you" in pinned, "the user's gate is pinned")
     expect(stage.agent_runs("gate", "run") == 3, "the gate fails while the bug is there")
     expect(stage.agent_runs("ulw", "done") == 3, "done is refused")
     stage.agent_writes("add.py", "def add(a, b):\n    return a + b\n")
     expect(stage.agent_runs("gate", "run") == 0, "the gate passes after the fix")
     expect(stage.agent_runs("ulw", "done") == 0, "done is accepted")
-    expect('"block"' not in stage.agent_stops("The check passes."), "the session may stop")
+    expect("done, proven: gate check" in stage.agent_stops("The check passes."), "the user is told that it is proven")
 
     stage.title("5. And you can always end it yourself")
     stage.person("ulw polish everything")

@@ -191,10 +191,10 @@ class Finish:
     def owner(self, gate: Gate) -> str:
         """Whose gate it is, where that is not the agent: the user's, or named by a file of the project at the base."""
         if gate.is_users:
-            return "the user's"
+            return "pinned by the user"
         head = (self.gates.base or {}).get("head")
         file = own_commands.where(self.root, head, gate.argv, gate.cwd)
-        return f"the project's own, from {file}" if file else ""
+        return f"the project's own ({file})" if file else ""
 
     def _broken_seals(self) -> list[str]:
         began = self.gates.base
