@@ -1,0 +1,95 @@
+"""The worst endings and an honest one in the real client: what the user reads at the Stop."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.client import Run
+from tests.e2e.conftest import Stage
+from tests.e2e.scripted_model import say
+from tests.e2e.test_ultrawork import bash
+
+pytestmark = pytest.mark.client
+
+CALC = "def add(a, b):\n    return a - b\n"
+TESTS = """import unittest
+
+import calc
+
+
+class Calc(unittest.TestCase):
+    def test_add(self):
+        self.assertEqual(calc.add(2, 3), 5)
+"""
+TEST = "python3 -B -m unittest"
+
+
+def told(run: Run) -> str:
+    """What the last Stop said to the user."""
+    return [event["stdout"] for event in run.hook_events if event["hook_event"] == "Stop"][-1]
+
+
+@pytest.fixture
+def calc(stage: Stage) -> Stage:
+    stage.commit("calc.py", CALC)
+    stage.commit("test_calc.py", TESTS)
+    return stage
+
+
+def test_a_gate_that_cannot_fail_on_an_untouched_tree_is_the_agents_word(calc: Stage) -> None:
+    calc.model.script(
+        bash("omo gate add t -- true && omo gate run && omo ulw done"),
+        bash("omo ulw done --because 'all of it is there'"),
+        say("All done."),
+    )
+    run = calc.prompt("ulw add a multiply function")
+    refused = calc.tool_results()[0]
+    assert "nothing that omo saw proves the work: no file was changed" in refused
+    assert "omo: finished on the agent's word: “all of it is there”; no file was changed" in told(run)
+    assert "done, " not in told(run)
+
+
+def test_the_users_pin_is_neither_replaced_nor_called_old_and_the_work_waits(calc: Stage) -> None:
+    calc.model.script(say("Hello."))
+    session = calc.prompt("hello").session_id
+    calc.prompt(f"/omo:pin tests -- {TEST}", resume=session)
+    calc.model.script(
+        bash("omo gate run"),
+        bash("omo gate add tests -- true"),
+        bash("omo gate record tests --pre-existing --evidence 'it failed before as well'"),
+        say("The test was broken before."),
+    )
+    run = calc.prompt("ulw mend add", resume=session)
+    failed, replaced, recorded = calc.tool_results()[-3:]
+    assert "FAILED (failures=1)" in failed
+    assert "gate tests was pinned by the user" in replaced
+    assert "only they can let it through" in recorded
+    assert "waits for you" in told(run)
+    assert "/omo:allow tests lets it through" in told(run)
+
+
+def test_a_skipped_test_does_not_prove_and_the_line_is_named(calc: Stage) -> None:
+    calc.model.script(
+        bash(f"omo gate add tests -- {TEST}; omo gate run"),
+        bash(
+            "sed -i 's/    def test_add/    @unittest.skip(\"later\")\\n    def test_add/' test_calc.py; omo gate run"
+        ),
+        bash("omo ulw done --because 'the suite is green'"),
+        say("All green."),
+    )
+    run = calc.prompt("ulw mend add")
+    assert "omo: finished on the agent's word" in told(run)
+    assert "unittest.skip" in told(run)
+
+
+def test_a_bug_that_is_fixed_is_proven(calc: Stage) -> None:
+    calc.model.script(
+        bash(f"omo gate add tests -- {TEST}; omo gate run"),
+        bash("sed -i 's/a - b/a + b/' calc.py; omo gate run; omo ulw done"),
+        say("Fixed."),
+    )
+    run = calc.prompt("ulw mend add")
+    assert (
+        "omo: done, proven: gate tests (python3 -B -m unittest), the project's own (test_calc.py), "
+        "failed before the change (FAILED (failures=1)) and passes now"
+    ) in told(run)
