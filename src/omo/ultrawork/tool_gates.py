@@ -35,8 +35,7 @@ INSTEAD = {
 
 OWN_STATE = "own-state"
 STATE_HINTS = ("sisyphus", "cc-omo")
-LED = ("ultragoal", "ultraplan", "ralph")  # kinds of work that one session leads
-# `omo GROUP VERB` that only the session which leads such work may call: each changes the plan or ends it.
+# `omo GROUP VERB` that only the leader of open work may call: each changes the work or ends it.
 LEADERS = {
     "ulw": ("start", "done", "blocked", "resume"),
     "ultragoal": (
@@ -168,9 +167,9 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
     if "omo" not in text or not any(hint in text for hint in HINTS[event.is_subagent]):
         return None
     work = _open_work(event, world)
-    run = runtime.part(work, RUN)
-    if not any(kind in work for kind in LED):
+    if not work:
         return None
+    run = runtime.part(work, RUN)
     for words in omo_calls(text):
         group, verb = ([word for word in words if not word.startswith("-")] + ["", ""])[:2]
         is_leaders = _is_leaders(group, verb, words)
@@ -206,7 +205,7 @@ def _refusal(run: Json, what: str) -> str:
 
 def _for_the_leader(group: str, verb: str) -> Denial:
     reason = (
-        f"omo {group} {verb} belongs to the leader of this run: only its session changes the plan. "
+        f"omo {group} {verb} belongs to the leader of this run, who alone changes or ends it. "
         "Return your evidence (files, commands and their output) to the leader, who records it."
     )
     return Denial("subagent", reason, f"omo {group} {verb}")
