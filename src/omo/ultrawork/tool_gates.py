@@ -34,7 +34,8 @@ INSTEAD = {
 }
 
 OWN_STATE = "own-state"
-STATE_HINTS = ("sisyphus", "cc-omo")
+# Where the state is, or how git takes it along with all that is ignored; the launcher looks for the same.
+STATE_HINTS = ("sisyphus", "cc-omo", "clean", "stash")
 # `omo GROUP VERB` that only the leader of open work may call: each changes the work or ends it.
 LEADERS = {
     "ulw": ("start", "done", "blocked", "resume"),
@@ -75,7 +76,7 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
 
 
 def _guards_from_shell(event: Event, world: World) -> Denial | None:
-    """A command that names our state and removes or overwrites it, while work is open that rests on it."""
+    """A command that removes or overwrites our state, by name or with all that git ignores, while work is open."""
     text = shell_text(event)
     if not any(hint in text.lower() for hint in STATE_HINTS) or not _is_live(event, world):
         return None
@@ -83,11 +84,8 @@ def _guards_from_shell(event: Event, world: World) -> Denial | None:
     from omo.ultrawork.fence import StateFence
 
     fence = StateFence([world.state, paths.settings_file(world.root)], world.root, world.environ)
-    found = shell_fence.state_writes(text, fence, event.cwd or world.root)
-    reason = (
-        f"{found[0]}, and work is open that rests on it: omo --help lists the commands that change it." if found else ""
-    )
-    return Denial(OWN_STATE, clip(reason, LONGEST_REASON), text) if found else None
+    reasons = shell_fence.state_writes(text, fence, event.cwd or world.root)
+    return Denial(OWN_STATE, clip(f"{reasons[0]}.", LONGEST_REASON), text) if reasons else None
 
 
 def _is_live(event: Event, world: World) -> bool:
