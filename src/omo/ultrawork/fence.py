@@ -82,7 +82,8 @@ class Fence:
         reason = next((one for place in places if (one := self._refusal_of(place, of))), "")
         if not reason and of == TREE and os.path.isdir(entry) and not os.path.islink(entry):
             reason = self._refusal_below(entry, only if how == TREE else "")
-        if not reason or self._is_taken_back(entry, what):
+        is_through_link = path.endswith("/") and os.path.islink(entry)
+        if not reason or (not is_through_link and self._is_taken_back(entry, what)):
             return ""
         return f"{shown(path)} {reason}. {self._way_back(entry, how)}{REMEDY}"
 
@@ -97,8 +98,8 @@ class Fence:
         if not is_inside(entry, self.root) or not os.path.lexists(entry):
             return ""
         if self._is_leftover(entry):
-            flag = "-r " if os.path.isdir(entry) and not os.path.islink(entry) else ""
-            return f"It is new since the session began: `rm {flag}{shown(entry[len(self.root) + 1 :])}` removes it. "
+            remove = "rm -r" if os.path.isdir(entry) and not os.path.islink(entry) else "rm"
+            return f"It is new since the session began: `{remove} {_quoted(entry[len(self.root) + 1 :])}` removes it. "
         if how not in (REMOVED, UNTRACKED, RESTORED):
             return ""
         if self.uncommitted is None:
@@ -111,16 +112,16 @@ class Fence:
 
         if entry == self.root or not is_inside(entry, self.root) or not os.path.lexists(entry):
             return False
-        return self._is_of_session(entry) and not git_index.tracks(entry)
+        return self._is_of_session(entry) and not git_index.tracks(self.root, entry)
 
     def _is_of_session(self, entry: str) -> bool:
         """Whether HEAD had all of this as it was when the session began."""
         if self.uncommitted is None:
             return False
         path = entry[len(self.root) :].strip("/").lower()
-        for one in self.uncommitted:
-            before = one.strip("/").lower()
-            if is_inside(path, before) or not path or is_inside(before, path):
+        for listed in self.uncommitted:
+            before = listed.lower()
+            if not path or is_inside(path, before) or is_inside(before, path):
                 return False
         return True
 
@@ -222,6 +223,13 @@ def open_fence(row: Mapping[str, Any], environ: Mapping[str, str]) -> Fence | No
 
 def shown(text: str) -> str:
     return clip(text, LONGEST_SHOWN)
+
+
+def _quoted(path: str) -> str:
+    """As shlex does it, without what that imports."""
+    if path.isascii() and path.replace("/", "").replace(".", "").replace("-", "").replace("_", "").isalnum():
+        return path
+    return "'" + path.replace("'", "'\"'\"'") + "'"
 
 
 def is_inside(path: str, directory: str) -> bool:

@@ -18,16 +18,13 @@ def top_of(directory: str) -> str:
     return directory.rstrip("/") or "/"
 
 
-def tracks(entry: str) -> bool:
-    """Whether git tracks this, something below it, or a submodule it is in. Case is ignored, as some disks do."""
-    top = top_of(os.path.dirname(entry))
-    data = _index_of(top) if top else b""
-    if not data.startswith(READ):
-        return True
-    path = os.fsencode(entry[len(top) :].strip("/")).lower()
-    parts = path.split(b"/")
-    above = [b"/".join(parts[:length]) for length in range(1, len(parts))]
-    return _has(data, path, below=True) or any(_has(data, one, below=False) for one in above)
+def tracks(root: str, entry: str) -> bool:
+    """Whether git tracks this or something below it. Case is ignored, as some disks do."""
+    top = top_of(root)
+    if not top or top_of(os.path.dirname(entry)) != top:
+        return True  # of a submodule, or of another repository
+    data = _index_of(top)
+    return not data.startswith(READ) or _has(data, os.fsencode(entry[len(top) :].strip("/")).lower())
 
 
 def _index_of(top: str) -> bytes:
@@ -45,17 +42,16 @@ def _index_of(top: str) -> bytes:
         return b""
 
 
-def _has(data: bytes, name: bytes, *, below: bool) -> bool:
+def _has(data: bytes, path: bytes) -> bool:
     """Names end with a NUL, and stand behind two bytes with their length, or behind two more in version 3."""
     lowered = data.lower()
-    at = lowered.find(name)
-    while at >= 0:
-        end = data.find(b"\0", at)
-        length = min(end - at, LONGEST)
-        lengths = [int.from_bytes(data[at - back : at - back + 2], "big") & LONGEST for back in (2, 4)]
-        if length in lengths and (
-            end - at == len(name) or (below and data[at + len(name) : at + len(name) + 1] == b"/")
-        ):
+    begin = lowered.find(path)
+    while begin >= 0:
+        end = data.find(b"\0", begin)
+        length = min(end - begin, LONGEST)
+        flags = [int.from_bytes(data[begin - back : begin - back + 2], "big") & LONGEST for back in (2, 4)]
+        rest = data[begin + len(path) : end]
+        if length in flags and (not rest or rest.startswith(b"/")):
             return True
-        at = lowered.find(name, at + 1)
+        begin = lowered.find(path, begin + 1)
     return False

@@ -243,16 +243,16 @@ def _git_stashed(words: list[str]) -> Writes:
 
 def _pathspecs(words: list[str], short: str, long: str) -> tuple[list[str], list[str]]:
     """The paths a command of git is given, and those it is to leave out. The option named takes a value."""
-    values = [one for one in words if one == long or (one[:1] == "-" and one[1:2] != "-" and one.endswith(short))]
+    values = [word for word in words if word == long or (word.startswith("-") and word.endswith(short))]
     named = operands(words, values)
     left_out = []
-    for one in named:
-        left_out += [one[len(sign) :] for sign in LEFT_OUT if one.startswith(sign)]
-    return [one for one in named if not one.startswith(":")], left_out
+    for path in named:
+        left_out += [path[len(sign) :] for sign in LEFT_OUT if path.startswith(sign)]
+    return [path for path in named if not path.startswith(":")], left_out
 
 
 def _leaves_state(patterns: list[str]) -> bool:
-    return any(one.removesuffix("/**").rstrip("/") in LEAVES_STATE for one in patterns)
+    return any(pattern.removesuffix("/**").rstrip("/") in LEAVES_STATE for pattern in patterns)
 
 
 def is_patch(words: list[str]) -> bool:
