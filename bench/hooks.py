@@ -162,7 +162,10 @@ def installed_statusline(directory: Path, environ: dict[str, str]) -> str:
     config = directory / "claude"
     argv = [str(ROOT / "bin" / "omo"), "doctor", "--fix", "statusline", "--yes"]
     as_user = {**environ, "CLAUDE_CONFIG_DIR": str(config), "OMO_ENV_HOME": environ["CLAUDE_PLUGIN_DATA"]}
-    subprocess.run(argv, env=as_user, cwd=directory, check=True, capture_output=True)
+    keyboard, screen = os.openpty()  # without a terminal nobody is taken for the user
+    subprocess.run(argv, env=as_user, cwd=directory, check=True, stdin=screen, capture_output=True)
+    os.close(screen)
+    os.close(keyboard)
     settings = json.loads((config / "settings.json").read_text(encoding="utf-8"))
     return str(settings["statusLine"]["command"])
 

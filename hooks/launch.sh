@@ -119,14 +119,14 @@ is_powershell() {
     esac
 }
 
-# omo, or where its state is. In what the tool is given, that is: a directory may well be called so.
-names_omo() {
+# omo, where its state is, or how git takes that along. In what the tool is given: a directory may well be called so.
+concerns_omo() {
     case $input in
-    *'"tool_input"'*omo* | *'"tool_input"'*sisyphus*) ;;
+    *'"tool_input"'*omo* | *'"tool_input"'*sisyphus* | *'"tool_input"'*git*clean* | *'"tool_input"'*git*stash*) ;;
     *) return 1 ;;
     esac
     case ${input#*'"tool_input"'} in
-    *omo* | *sisyphus*) return 0 ;;
+    *omo* | *sisyphus* | *git*clean* | *git*stash*) return 0 ;;
     *) return 1 ;;
     esac
 }
@@ -200,7 +200,7 @@ pre-tool-use)
         if is_fenced; then
             decide
         else
-            names_omo && is_live && decide
+            concerns_omo && is_live && decide
         fi
     elif is_powershell; then
         is_fenced && decide

@@ -11,6 +11,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from omo.context import OF_AN_AGENT
+
 hypothesis.configuration.set_hypothesis_home_dir(Path(__file__).resolve().parents[1] / ".hypothesis")
 hypothesis.settings.register_profile(
     "omo", deadline=None, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
@@ -19,7 +21,7 @@ hypothesis.settings.load_profile("omo")
 
 MEMORY = Path("/dev/shm")
 ROOM = 2 << 30
-LEAKY = ("OMO_", "CLAUDE", "ANTHROPIC", "GIT_")
+LEAKY = ("OMO_", "CLAUDE", "ANTHROPIC", "GIT_", *OF_AN_AGENT)
 
 
 def pytest_configure() -> None:

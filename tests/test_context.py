@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from omo.context import Context, Meant
-from omo.errors import BadInput
+from omo.context import OF_AN_AGENT, Context, Meant
+from omo.errors import BadInput, Refused
 from omo.state import paths, runtime
 
 NOW = 1_771_780_801.0
@@ -23,7 +24,7 @@ def begin(root: Path, name: str, *, now: float = NOW, live: bool = True) -> None
 
 @pytest.fixture
 def context(tmp_path: Path) -> Context:
-    return Context({"OMO_PROJECT_DIR": str(tmp_path)}, str(tmp_path), NOW)
+    return Context({"OMO_PROJECT_DIR": str(tmp_path)}, str(tmp_path), NOW, has_terminal=True)
 
 
 @pytest.fixture
@@ -94,7 +95,36 @@ def test_what_changes_takes_a_new_id_but_none_that_was_cut_off(three: Context) -
         assert "did you mean" in refused.value.fix
 
 
-@pytest.mark.parametrize("name", ["CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT"])
-def test_any_variable_of_the_host_tells_its_shell(context: Context, name: str) -> None:
-    assert not context.is_in_session
-    assert Context({name: "1"}, context.cwd, NOW).is_in_session
+@pytest.mark.parametrize("value", ["1", ""])
+@pytest.mark.parametrize("name", OF_AN_AGENT)
+def test_any_variable_of_a_host_tells_its_agent_also_with_a_terminal(context: Context, name: str, value: str) -> None:
+    assert (context.is_agent, context.actor) == (False, "user")
+    inside = replace(context, environ={name: value})
+    assert (inside.is_agent, inside.actor) == (True, "agent")
+
+
+def test_without_a_terminal_nobody_is_a_person(context: Context) -> None:
+    assert replace(context, has_terminal=False).actor == "agent"
+
+
+@pytest.mark.parametrize("variable", ["", "OMO_SESSION_ID"])
+def test_an_agent_changes_its_own_session_and_looks_at_any(three: Context, variable: str) -> None:
+    given = {variable: "aaa-2"} if variable else {}
+    named = None if variable else "aaa-2"
+    inside = replace(three, environ={**three.environ, **given, "CLAUDE_CODE_SESSION_ID": "aaa-1"})
+    with pytest.raises(Refused, match="is another session than this agent's own, aaa-1") as refused:
+        inside.session(named)
+    assert refused.value.message.startswith(f"{variable or '--session'} aaa-2 ")
+    assert "--session aaa-2" in refused.value.fix
+    assert inside.session("aaa-1") == "aaa-1"
+    assert inside.session(named, looks=True) == "aaa-2"
+    assert inside.looked_at("aaa-2").name == "aaa-2"
+
+
+def test_an_agent_whose_host_names_no_session_says_which_is_its_own(three: Context) -> None:
+    inside = replace(three, environ={**three.environ, "CLAUDECODE": "1"})
+    assert inside.session("aaa-2") == "aaa-2"
+
+
+def test_the_user_names_any_session(three: Context) -> None:
+    assert three.session("aaa-2") == "aaa-2"

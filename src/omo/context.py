@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from omo import settings
-from omo.errors import BadInput, Unreadable
+from omo.errors import BadInput, Refused, Unreadable
 from omo.shown import clip
 from omo.state import paths, runtime
 
 MOST_NAMED = 10
 LONGEST_NAME = 64
-# What the host sets in every shell it starts: an agent that unsets one of them has the others.
-OF_A_SESSION = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION")
+# What hosts set in the shells they start for an agent: one that unsets some of them has the others.
+OF_AN_AGENT = (
+    *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "AI_AGENT"),
+    *("CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_PID"),
+    *("CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_CI", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ class Context:
     environ: Mapping[str, str]
     cwd: str
     now: float
+    has_terminal: bool = False
 
     @property
     def root(self) -> str:
@@ -47,13 +52,8 @@ class Context:
 
     @property
     def is_agent(self) -> bool:
-        """Inside Claude Code's own shell it is the agent who types."""
-        return bool(self.environ.get("CLAUDECODE"))
-
-    @property
-    def is_in_session(self) -> bool:
-        """Whether anything says that the host started this shell: for what only a terminal of the user's may do."""
-        return any(self.environ.get(name) for name in OF_A_SESSION)
+        """Whoever a host's variable names, emptied or not, and whoever has no terminal: a person types in one."""
+        return not self.has_terminal or any(name in self.environ for name in OF_AN_AGENT)
 
     @property
     def actor(self) -> str:
@@ -77,16 +77,19 @@ class Context:
     def named_session(self) -> str | None:
         return self.environ.get("OMO_SESSION_ID") or self.environ.get("CLAUDE_CODE_SESSION_ID")
 
-    def session(self, named: str | None) -> str:
-        """For what changes something: `--session` in full, else the host's variables, else the only live session.
+    def session(self, named: str | None, *, looks: bool = False) -> str:
+        """`--session` in full, else the host's variables, else the only live session. An agent whose session the host
+        names changes no other; it `looks` at any.
 
         A new id is the start of a new session, but one that is the beginning of a known id was cut off.
         """
         if named:
             self._refuse_cut_off(named)
-            return named
-        if self.named_session:
-            return self.named_session
+        meant = named or self.named_session
+        if meant:
+            if not looks:
+                self._refuse_another(meant, "--session" if named else "OMO_SESSION_ID")
+            return meant
         live = self.live_sessions()
         if len(live) == 1:
             return live[0]
@@ -102,6 +105,16 @@ class Context:
         if begun:
             fix = f"did you mean {_listed(begun)}? The whole id, please"
             raise BadInput(f"--session {clip(named, LONGEST_NAME)} is the beginning of a session's id", fix=fix)
+
+    def _refuse_another(self, meant: str, field: str) -> None:
+        own = self.environ.get("CLAUDE_CODE_SESSION_ID")
+        if not self.is_agent or not own or meant == own:
+            return
+        other = clip(meant, LONGEST_NAME)
+        raise Refused(
+            f"{field} {other} is another session than this agent's own, {clip(own, LONGEST_NAME)}",
+            fix=f"leave {field} away; the user may, in a terminal of their own, with --session {other}",
+        )
 
     def looked_at(self, named: str | None) -> Meant:
         """For what only looks: `--session`, whole or as much of it as is unique, else the host's variables, else the

@@ -47,7 +47,7 @@ class Shell:
     def run(self, environ: dict[str, str], *argv: str) -> Ran:
         self.now += 1
         self.capsys.readouterr()
-        code = main(list(argv), {**self.environ, **environ}, str(self.project), self.now)
+        code = main(list(argv), {**self.environ, **environ}, str(self.project), self.now, has_terminal=True)
         captured = self.capsys.readouterr()
         return Ran(code, captured.out, captured.err)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,9 +11,21 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Shell
+from tests.terminal import terminal
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 CONSOLE = "from omo.cli import console; console()"
+# Runs a command with a terminal that is neither its input nor its output, as in `omo … <file | less`.
+IN_A_TERMINAL = """
+import os, pty, sys
+child, _ = pty.fork()
+if child:
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+nobody = os.open(os.devnull, os.O_RDWR)
+for number in range(3):
+    os.dup2(nobody, number)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 FULL = "omo: the output cannot be written: No space left on device\n"
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a shell's redirections are needed")
@@ -23,6 +36,39 @@ def ran(where: Path, redirections: str, *argv: str) -> subprocess.CompletedProce
     line = f'"$@" {redirections}'
     command = ["sh", "-c", line, "sh", sys.executable, "-c", CONSOLE, *argv]
     return subprocess.run(command, cwd=where, env=environ, capture_output=True, text=True, check=False)
+
+
+def pinned_by(where: Path, stdin: int, environ: dict[str, str]) -> str:
+    """Whose a gate is that is pinned from there. In a session of its own, so that no terminal of ours is inherited."""
+    done = subprocess.run(
+        [sys.executable, "-c", CONSOLE, "gate", "add", "tests", "--session", "s1", "--json", "--", "true"],
+        cwd=where,
+        env={**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONUTF8": "1", **environ},
+        stdin=stdin,
+        capture_output=True,
+        text=True,
+        check=True,
+        start_new_session=True,
+    )
+    by: str = json.loads(done.stdout)["by"]
+    return by
+
+
+@pytest.mark.parametrize(("environ", "by"), [({}, "user"), ({"AI_AGENT": "x"}, "agent"), ({"CLAUDECODE": ""}, "agent")])
+def test_a_person_types_in_a_terminal_that_no_host_has_started(shell: Shell, environ: dict[str, str], by: str) -> None:
+    with terminal() as screen:
+        assert pinned_by(shell.project, screen, environ) == by
+
+
+def test_without_a_terminal_nobody_is_taken_for_a_person(shell: Shell) -> None:
+    assert pinned_by(shell.project, subprocess.DEVNULL, {}) == "agent"
+
+
+def test_a_terminal_counts_also_where_input_and_output_go_elsewhere(shell: Shell) -> None:
+    command = [sys.executable, "-c", CONSOLE, "ulw", "start", "--session", "s1"]
+    environ = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONUTF8": "1"}
+    subprocess.run([sys.executable, "-c", IN_A_TERMINAL, *command], cwd=shell.project, env=environ, check=True)
+    assert shell.row("s1")["ulw"]["by"] == "user"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")

@@ -72,7 +72,7 @@ class Machine:
 
     @property
     def probe(self) -> Probe:
-        return Probe(Context(self.environ, str(self.project), NOW), self.plugin, sys.executable)
+        return Probe(Context(self.environ, str(self.project), NOW, has_terminal=True), self.plugin, sys.executable)
 
     def look(self, name: str) -> Finding:
         return examine(next(check for check in CHECKS if check.name == name), self.probe)

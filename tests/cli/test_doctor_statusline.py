@@ -12,7 +12,7 @@ import pytest
 
 from omo.cli.doctor import fix_statusline
 from omo.cli.result import Result
-from omo.context import OF_A_SESSION, Context
+from omo.context import OF_AN_AGENT, Context
 from omo.doctor import statusline
 from omo.doctor.finding import OK, WARN, Probe
 from omo.errors import Refused
@@ -32,7 +32,7 @@ class Desk:
 
     @property
     def probe(self) -> Probe:
-        return Probe(Context(self.environ, str(self.home), NOW), ROOT, sys.executable)
+        return Probe(Context(self.environ, str(self.home), NOW, has_terminal=True), ROOT, sys.executable)
 
     def fix(self, *, remove: bool = False, agreed: bool = True) -> Result:
         return fix_statusline(self.probe, remove=remove, agreed=agreed)
@@ -118,7 +118,7 @@ def test_a_linked_settings_file_stays_a_link_with_the_rights_it_had(desk: Desk) 
     assert real.stat().st_mode & 0o777 == 0o640
 
 
-@pytest.mark.parametrize("variable", OF_A_SESSION)
+@pytest.mark.parametrize("variable", OF_AN_AGENT)
 def test_an_agent_changes_no_settings_whichever_variable_it_forgot(desk: Desk, variable: str) -> None:
     desk.environ[variable] = "1"
     with pytest.raises(Refused) as refused:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from omo.context import OF_AN_AGENT
 from tests.cli.conftest import SESSION, Shell
 
 LOOKS = {
@@ -67,6 +68,45 @@ def test_what_changes_something_takes_no_beginning_for_an_id(begun: Shell, argv:
     ran = begun.user(*with_session(argv, SESSION[:4]), *tail)
     assert (ran.code, f"did you mean {SESSION}?" in ran.err) == (2, True)
     assert begun.user("ulw", "start", "--session", "a-new-one").code == 0
+
+
+OF_ANOTHER = {"CLAUDE_CODE_SESSION_ID": "other"}
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["ulw", "done", "--skip-verification", "nothing to verify"],
+        ["ulw", "blocked", "--evidence", "the registry answers 403"],
+        ["ulw", "start"],
+        ["gate", "add", "lint"],
+        ["goal", "create", "--objective", "another"],
+        ["ultragoal", "create-goals", "--brief", "@goal: another"],
+        ["plan", "finish", "--abandon", "it is in my way"],
+        ["verify", "begin", "G1"],
+        ["state", "clear", "--mode", "ultragoal", "--force"],
+    ],
+)
+def test_an_agent_changes_no_session_but_its_own(begun: Shell, argv: list[str]) -> None:
+    before = begun.row()
+    tail = ["--", "true"] if argv[0] == "gate" else []
+    for environ, named in ((OF_ANOTHER, ["--session", SESSION]), ({**OF_ANOTHER, "OMO_SESSION_ID": SESSION}, [])):
+        ran = begun.run(environ, *argv, *named, *tail)
+        assert (ran.code, f"{SESSION} is another session than this agent's own, other" in ran.err) == (3, True)
+        assert f"--session {SESSION}" in ran.err
+    assert begun.row() == before
+
+
+@pytest.mark.parametrize("argv", [*LOOKS.values(), ["goal", "get"], ["state", "show"], ["plan", "status"]])
+def test_an_agent_looks_at_any_session(begun: Shell, argv: list[str]) -> None:
+    assert begun.run(OF_ANOTHER, *argv, "--session", SESSION).code == 0
+
+
+@pytest.mark.parametrize("variable", OF_AN_AGENT)
+def test_whichever_variable_an_agent_forgot_it_is_no_user(begun: Shell, variable: str) -> None:
+    for argv in (["stop-continuation", "--all"], ["ledger", "repair", "--session", SESSION]):
+        assert begun.run({"CLAUDECODE": "", variable: ""}, *argv).code == 3
+    assert begun.row()["ulw"]["enabled"] is True
 
 
 def test_a_prompt_is_explained_without_quotes_too(shell: Shell) -> None:

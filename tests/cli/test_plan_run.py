@@ -196,10 +196,12 @@ def test_an_agent_ends_only_its_own_session(planned: Shell) -> None:
     start(planned)
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
     run = planned.row()["work"]["ultraplan"]["run"]
-    for named in (("--session", SESSION), ("--run", run)):
+    for named, why in (
+        (("--session", SESSION), "another session than this agent's own, other"),
+        (("--run", run), "ends only its own"),
+    ):
         ran = planned.run(other, "plan", "finish", *named, "--abandon", "it is in my way here")
-        assert ran.code == 3
-        assert "ends only its own" in ran.err
+        assert (ran.code, why in ran.err) == (3, True)
     assert planned.row()["work"]["ultraplan"]["fence"]
     ran = planned.user("plan", "finish", "--run", run, "--session", "other", "--abandon", "that session died")
     assert ran.code == 0

@@ -202,9 +202,12 @@ def test_an_agent_gives_up_only_its_own(shell: Shell) -> None:
     run = start(shell).json["run"]
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
     for argv in (("exec",), ("phase", "PLAN"), ("brief",), ("judge",), ("abandon", "it is in my way here")):
-        for named in (("--run", run), ("--session", SESSION)):
+        for named, why in (
+            (("--run", run), "an agent acts only on its own"),
+            (("--session", SESSION), "another session than this agent's own, other"),
+        ):
             refused = shell.run(other, "ralph", *argv, *named)
-            assert (refused.code, "an agent acts only on its own" in refused.err) == (3, True), (argv, named)
+            assert (refused.code, why in refused.err) == (3, True), (argv, named)
     assert shell.user("ralph", "abandon", "it is in my way here", "--run", run, "--session", SESSION).code == 0
 
 

@@ -103,7 +103,7 @@ def test_another_session_by_as_much_of_its_id_as_is_unique(shell: Shell) -> None
 
 def test_sessions_that_are_off_are_listed_on_demand(shell: Shell) -> None:
     arm(shell, OTHER)
-    shell.run({"CLAUDE_CODE_SESSION_ID": OTHER}, "stop-continuation")
+    shell.user("stop-continuation", "--session", OTHER)
     shell.now += 3 * 24 * 3600
     assert shell.user("status").out == "Nothing is on in this project.\n1 session is off: omo status --all\n"
     assert f"session {OTHER}: ultrawork cancelled" in shell.user("status", "--all").out

@@ -643,7 +643,7 @@ def test_ulw_blocked_is_no_way_out_of_a_plan(shell: Shell) -> None:
 
 def test_a_session_whose_plan_was_adopted_is_held_by_nothing(shell: Shell) -> None:
     create(shell)
-    other = {"CLAUDECODE": "", "OMO_SESSION_ID": "other"}
+    other = {"OMO_SESSION_ID": "other"}
     assert shell.run(other, "ultragoal", "adopt").code == 0
     assert shell.row()["ulw"]["enabled"] is False
     assert shell.agent("goal", "get", "--json").json["goal"] is None

@@ -29,7 +29,7 @@ class Project:
         parser = Parser(prog="omo")
         verify_claim.register(parser.add_subparsers(required=True))
         arguments: argparse.Namespace = parser.parse_args(["claim", *argv])
-        context = Context({"CLAUDECODE": "1"} if agent else {}, str(self.root), 1_771_780_801.0)
+        context = Context({}, str(self.root), 1_771_780_801.0, has_terminal=not agent)
         result: Result = arguments.run(arguments, context)
         json.dumps(result.data)
         return result

@@ -148,7 +148,7 @@ class Stage:
         sys.stdin = io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8")
         try:
             with contextlib.redirect_stdout(terminal), contextlib.redirect_stderr(terminal):
-                code = main(argv, environment, str(self.project), time.time())
+                code = main(argv, environment, str(self.project), time.time(), has_terminal=True)
         finally:
             sys.stdin = stdin
         return code, terminal.getvalue()

@@ -31,7 +31,7 @@ def test_it_appears_with_ulw_and_is_gone_with_the_release(stage: Stage) -> None:
     theirs.write_text(json.dumps({"statusLine": {"type": "command", "command": command}}), "utf-8")
     environ = {"HOME": str(stage.home), "OMO_ENV_HOME": str(stage.data)}
     assert stage.plugin is not None
-    probe = Probe(Context(environ, str(stage.project), 0.0), stage.plugin, sys.executable)
+    probe = Probe(Context(environ, str(stage.project), 0.0, has_terminal=True), stage.plugin, sys.executable)
     fix_statusline(probe, remove=False, agreed=True)
 
     terminal, held = start(stage, say("Ultrawork is on: I continue."), say("Nothing more."), prompt="ulw fix the tests")

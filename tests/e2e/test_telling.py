@@ -12,6 +12,7 @@ from tests.e2e.client import Terminal, environment
 from tests.e2e.conftest import NO_COOLDOWN, Stage, wait_until
 from tests.e2e.scripted_model import call, say
 from tests.e2e.test_interactive import ask, only_session, shows, start
+from tests.terminal import terminal as terminal_of_the_user
 
 pytestmark = pytest.mark.client
 
@@ -59,12 +60,14 @@ def test_a_run_that_is_capped_rings_and_is_told_once_also_to_who_comes_back(stag
 def test_a_cancel_in_another_terminal_is_told_where_the_work_was(stage: Stage) -> None:
     terminal, held = start(stage, say("What I did so far."))
     assert stage.plugin is not None
-    subprocess.run(
-        [str(stage.plugin / "bin" / "omo"), "stop-continuation", "--all"],
-        cwd=stage.project,
-        env=environment(stage.home, None, {"OMO_ENV_HOME": str(stage.data)}),
-        check=True,
-    )
+    with terminal_of_the_user() as screen:
+        subprocess.run(
+            [str(stage.plugin / "bin" / "omo"), "stop-continuation", "--all"],
+            cwd=stage.project,
+            env=environment(stage.home, None, {"OMO_ENV_HOME": str(stage.data)}),
+            stdin=screen,
+            check=True,
+        )
     held.set()
     shows(terminal, "Stop says: omo: cancelled by you in another terminal: ultrawork.")
     ask(stage, terminal, "and now?", "Nothing holds me.")

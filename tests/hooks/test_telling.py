@@ -64,7 +64,7 @@ class Desk:
         return row
 
     def omo(self, *argv: str) -> None:
-        assert main([*argv], {"HOME": "/nonexistent"}, str(self.project), self.now) == 0
+        assert main([*argv], {"HOME": "/nonexistent"}, str(self.project), self.now, has_terminal=True) == 0
 
 
 @pytest.fixture

@@ -164,18 +164,18 @@ def test_a_run_that_is_over_or_makes_no_sense_refuses_nothing(host: Host, change
 
 def test_without_a_run_nothing_is_refused(host: Host) -> None:
     ask(host).assert_silent()
+    bash(host, "omo ultragoal checkpoint", **AS_SUBAGENT).assert_silent()
     host.prompt("ulw x")
     ask(host).assert_silent()
     bash(host, "omo goal pause").assert_silent()
-    bash(host, "omo ultragoal checkpoint", **AS_SUBAGENT).assert_silent()
 
 
 def test_another_sessions_run_refuses_nothing_here(host: Host) -> None:
     open_run(host, session_id="another")
+    bash(host, "omo ultragoal steer", **AS_SUBAGENT).assert_silent()
     host.prompt("ulw x")
     ask(host).assert_silent()
     bash(host, "omo goal pause").assert_silent()
-    bash(host, "omo ultragoal steer", **AS_SUBAGENT).assert_silent()
     assert denied(ask(host, session_id="another")) == ASK
 
 
@@ -236,6 +236,16 @@ def test_only_the_leader_changes_the_plan(host: Host, command: str) -> None:
     reason = denied(bash(host, command, **AS_SUBAGENT))
     assert "leader" in reason
     assert "evidence" in reason
+    bash(host, command).assert_silent()
+
+
+@pytest.mark.parametrize(
+    "command", ["omo ulw done", "omo ulw done --skip-verification 'a mere text'", "omo ulw blocked"]
+)
+def test_only_the_leader_ends_plain_ultrawork(host: Host, command: str) -> None:
+    host.prompt("ulw fix it")
+    called = " ".join(command.split()[:3])
+    assert f"{called} belongs to the leader" in denied(bash(host, command, **AS_SUBAGENT))
     bash(host, command).assert_silent()
 
 

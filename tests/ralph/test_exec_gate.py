@@ -542,7 +542,7 @@ def test_after_the_user_sealed_the_ledger_the_phases_can_be_done_again(at: Desk)
     damage_session(at)
     at.now += 1
     environ = {"OMO_PROJECT_DIR": str(at.root)}
-    assert main(["ledger", "repair", "--session", "s1"], environ, str(at.root), at.now) == 0
+    assert main(["ledger", "repair", "--session", "s1"], environ, str(at.root), at.now, has_terminal=True) == 0
     assert look(at).missing == ["PLAN", "VERIFY", "REFINE", "SHIP"]
     for letter in "pqc":
         at.agent_finished(LETTERS[letter])

@@ -45,7 +45,7 @@ class Sample:
         return str(self.root / ".sisyphus" / "cc-omo")
 
     def context(self, **environ: str) -> Context:
-        return Context(environ, str(self.root), self.now)
+        return Context(environ, str(self.root), self.now, has_terminal=True)
 
 
 def everything(directory: Path, session: str = SESSION) -> Sample:

@@ -53,7 +53,7 @@ class Scene:
         environ = {"OMO_SESSION_ID": session, **({"CLAUDECODE": "1"} if by == "agent" else {})}
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            ended = main(argv, environ, str(self.root), self.now)
+            ended = main(argv, environ, str(self.root), self.now, has_terminal=True)
         assert ended == code, f"{argv}: {ended} {err.getvalue()}"
         return out.getvalue()
 
@@ -74,7 +74,7 @@ class Scene:
 
     def context(self, **environ: str) -> Context:
         mine = {"OMO_SESSION_ID": self.here} if self.here else {}
-        return Context({**mine, **self.environ, **environ}, str(self.root), self.now)
+        return Context({**mine, **self.environ, **environ}, str(self.root), self.now, has_terminal=True)
 
     def view(self, closely: str = "", **environ: str) -> ProjectView:
         return project.look(self.context(**environ), closely=closely)

@@ -106,7 +106,7 @@ def project(row: Row, ahead: Row | None) -> Iterator[str]:
 def asked(root: str, environ: dict[str, str], *argv: str) -> Row:
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        assert main([*argv, "--json"], environ, root, NOW) == 0
+        assert main([*argv, "--json"], environ, root, NOW, has_terminal=True) == 0
     found: Row = json.loads(out.getvalue())
     return found
 

@@ -33,7 +33,7 @@ TONES = ("good", "warn", "bad", "info", "plain")
 
 
 def context_of(shop: Workshop) -> Context:
-    return Context({}, str(shop.root), shop.now + 60)
+    return Context({}, str(shop.root), shop.now + 60, has_terminal=True)
 
 
 def told(report: Report) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -205,3 +207,55 @@ def test_a_hook_is_not_held_by_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(path)
     answer = event("stop", on_stop.handle, NOW + 60, last_assistant_message="done")
     assert b'"block"' not in answer, "a state nobody can read lets go"
+
+
+# A row of a session for every limit on the size of files, as a quota or a full disk sets one: refused or written whole.
+LIMITED = """
+import resource, sys
+from omo.errors import Unwritable
+from omo.state import ledger, paths, runtime
+
+hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+
+def add(state, kinds, limit=resource.RLIM_INFINITY):
+    def decide(row):
+        events = [{"kind": kind, "why": kind * 40} for kind in kinds]
+        return runtime.Change(None, {**(row or {}), "ulw": {"enabled": True}}, events)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    try:
+        runtime.change_session(state, "s1", decide, actor="agent", now=1.0, wait=5)
+        return True
+    except Unwritable:
+        return False
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, hard))
+
+def kinds_in(state):
+    assert runtime.chain_problems(state, "s1") == [], state
+    return [row["kind"] for row in ledger.rows(paths.events_file(state, "s1"))]
+
+written = []
+for room in range(0, int(sys.argv[2]), 3):
+    state = f"{sys.argv[1]}/{room}"
+    add(state, ["begun"])
+    with open(paths.events_file(state, "s1"), "rb") as file:
+        size = len(file.read())
+    is_written = add(state, ["one", "two", "three"], size + room)
+    kinds = kinds_in(state)
+    assert kinds == ["begun", "one", "two", "three"][: 4 if is_written else 1], state
+    assert add(state, ["after"]), state
+    assert kinds_in(state) == [*kinds, "after"], state
+    written.append(is_written)
+print(written.count(False), written.count(True))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a limit on the size of files is needed")
+def test_a_write_that_is_cut_short_leaves_no_torn_row_and_no_mark_of_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", LIMITED, str(tmp_path), "1500"]
+    source = str(Path(__file__).resolve().parents[2] / "src")
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": source}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    refused, written = map(int, done.stdout.split())
+    assert min(refused, written) > 100, "both sides of the limit were met"

@@ -111,7 +111,8 @@ class Hunt:
         agent = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": session}
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), death(self.dies_at):
-            code = main([*argv, "--json"], agent if by == "agent" else {}, str(self.root), self.now)
+            environ = agent if by == "agent" else {}
+            code = main([*argv, "--json"], environ, str(self.root), self.now, has_terminal=True)
         ran = Ran(argv, code, json.loads(out.getvalue()))
         self.log.append(f"{session} {by}: {ran}")
         assert code in EXIT_CODES, self.log

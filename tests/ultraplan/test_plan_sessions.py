@@ -24,7 +24,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def omo(root: Path, *arguments: str, **environ: str) -> int:
-    return main(["plan", *arguments], {**os.environ, "OMO_SESSION_ID": "s1", **environ}, str(root), NOW)
+    given = {**os.environ, "OMO_SESSION_ID": "s1", **environ}
+    return main(["plan", *arguments], given, str(root), NOW, has_terminal=True)
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def test_start_records_the_base_the_fence_and_the_steps(tmp_path: Path) -> None:
     assert record.base == git(here.root, "rev-parse", "HEAD")
     assert record.steps == (1, 2, 3)
     fence = {"touch": ["src/**", "tests/**"], "never": ["infra/**"], "root": str(here.root), "spec": "plan.md"}
-    assert here.told()["fence"] == fence
+    assert here.told()["fence"] == {**fence, "uncommitted": [".sisyphus/"]}
     assert (here.told()["state"], here.told()["open"], here.told()["total"]) == ("active", 3, 3)
     assert here.row()["ulw"]["enabled"] is True
     assert (started.next.action, started.next.step) == ("execute", 1)

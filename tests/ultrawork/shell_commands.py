@@ -185,7 +185,7 @@ DENIED = [
     "git stash push --all -m x",
     "git stash save -ka",
     "git clean -fdx",
-    "git clean -fX",
+    "git clean -fdX",
     "git clean -f -d -x",
     "cp k src/id_rsa",
     "echo k > src/id_ed25519",

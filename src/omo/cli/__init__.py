@@ -39,9 +39,20 @@ def _run() -> int:
         print("omo: the directory you are in was removed\n  fix: cd to one that is there", file=sys.stderr)
         return 2
     try:
-        return main(sys.argv[1:], os.environ, cwd, time.time())
+        return main(sys.argv[1:], os.environ, cwd, time.time(), has_terminal=_has_terminal())
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
+
+
+def _has_terminal() -> bool:
+    """Also where input and output go elsewhere: `omo status | less` is typed by a person."""
+    if any(os.isatty(number) for number in range(3)):
+        return True
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except (OSError, AttributeError):  # Windows has no O_NOCTTY
+        return False
+    return True
 
 
 def _say(error: Exception) -> int:

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 
 def fix_statusline(probe: Probe, *, remove: bool, agreed: bool) -> Result:
     """The settings are the user's: an agent changes nothing in them, and nobody does unseen."""
-    if probe.context.is_in_session:
+    if probe.context.is_agent:
         command = shlex.join([str(probe.plugin / "bin" / "omo"), "doctor", "--fix", "statusline"])
         raise Refused("Claude Code's settings are for the user to change", fix=f"in a terminal of their own: {command}")
     change = statusline.plan(probe, remove=remove)

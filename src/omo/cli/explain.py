@@ -56,7 +56,7 @@ def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[
         name = context.looked_at(arguments.session).name
         return name, context.row(name)
     try:
-        name = context.session(None)
+        name = context.session(None, looks=True)
         return name, context.row(name)
     except (BadInput, Unreadable):
         return "", None

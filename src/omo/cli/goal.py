@@ -35,7 +35,7 @@ def register(commands: options.Commands) -> None:
 
 
 def get(arguments: argparse.Namespace, context: Context) -> Result:
-    name = context.session(arguments.session)
+    name = context.session(arguments.session, looks=True)
     goal = goal_tool.current(context.state, name)
     problems = goal_tool.problems(context.state, name)
     data: dict[str, Any] = {"goal": goal.render() if goal else None}

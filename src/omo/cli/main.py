@@ -54,9 +54,9 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     return parser
 
 
-def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float) -> int:
+def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, *, has_terminal: bool = False) -> int:
     wants_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
-    context = Context(environ, cwd, now)
+    context = Context(environ, cwd, now, has_terminal)
     try:
         arguments = build_parser(argv[0] if argv else None).parse_args(argv)
         result: Result = arguments.run(arguments, context)

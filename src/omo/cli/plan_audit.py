@@ -103,6 +103,8 @@ def _next(told: Audit, name: str) -> str:
     """The one thing to do now; empty where nothing is left."""
     if told.verdict == "pass":
         return ""
+    if told.ways_back:
+        return f"take back what was changed against the scope: {' && '.join(told.ways_back[:MOST_SHOWN])}"
     if told.has_violations:
         return "tell the user what was changed that must not be; only they decide how it is undone"
     if told.verdict == "unknown":

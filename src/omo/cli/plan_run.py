@@ -53,13 +53,13 @@ def _end_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tried", default="", metavar="TEXT", help="with --failed: what was tried")
 
 
-def run_of(arguments: argparse.Namespace, context: Context) -> PlanRun:
+def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> PlanRun:
     from omo.ultraplan.run import PlanRun
 
     return PlanRun(
         state=context.state,
         root=context.root,
-        session=context.session(arguments.session),
+        session=context.session(arguments.session, looks=looks),
         by=context.actor,
         now=context.now,
         wait=store.CLI_WAIT,
@@ -112,7 +112,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ultraplan import summary
     from omo.ultraplan.standing import look
 
-    run = run_of(arguments, context)
+    run = run_of(arguments, context, looks=True)
     at = look(run)
     step = summary.tell(run, at)
     if at.record is None:
@@ -221,7 +221,7 @@ def _facts(record: Record) -> dict[str, Any]:
 def _require_own(run: PlanRun, context: Context) -> None:
     """An agent ends its own session's run; another's is the user's to end."""
     whose = run.holder(run.current())
-    if context.is_agent and context.named_session and whose != context.named_session:
+    if context.is_agent and whose != run.session:
         raise Refused(
             f"the plan session is that of {whose}, and an agent ends only its own",
             fix=f'the user runs omo plan finish --session {whose} --abandon "why"',

@@ -120,7 +120,7 @@ def replan(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ralph import replan as replanning
     from omo.ralph import summary
 
-    run = run_of(arguments, context)
+    run = run_of(arguments, context, looks=True)
     at = run.require()
     step = summary.tell(run)
     rounds = f"after iteration {at.last_judged['iteration']} of {at.max_iterations}" if at.last_judged else ""
@@ -133,7 +133,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views as views
     from omo.ralph import summary
 
-    run = run_of(arguments, context)
+    run = run_of(arguments, context, looks=True)
     at, problems = run.look()
     step = summary.tell(run)
     if at is None:

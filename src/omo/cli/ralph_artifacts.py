@@ -25,7 +25,7 @@ def register(verbs: options.Commands) -> None:
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ralph import earlier, exec_gate
 
-    run = run_of(arguments, context)
+    run = run_of(arguments, context, looks=True)
     standing = run.require_open()
     found = exec_gate.check(run, standing, newer_than=arguments.newer_than)
     carried = [f"It carries on, {standing.after_text}"] if standing.after else []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from omo.cli.result import Result
@@ -24,13 +23,13 @@ def named(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     return parser
 
 
-def run_of(arguments: argparse.Namespace, context: Context) -> RalphRun:
+def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> RalphRun:
     from omo.ralph.run import RalphRun
 
     run = RalphRun(
         state=context.state,
         root=context.root,
-        session=context.session(arguments.session),
+        session=context.session(arguments.session, looks=looks),
         by=context.actor,
         now=context.now,
         wait=store.CLI_WAIT,
@@ -42,14 +41,13 @@ def run_of(arguments: argparse.Namespace, context: Context) -> RalphRun:
 
 
 def own_run_of(arguments: argparse.Namespace, context: Context) -> RalphRun:
-    """The run to act on. An agent acts only on its own session's, whatever --session says."""
+    """The run to act on. An agent acts only on its own session's, whatever --run says."""
     run = run_of(arguments, context)
     name = run.current()
     if not context.is_agent or not name:
         return run
-    own = context.named_session or run.session
     whose = run.standing().session or run.holder(name)
-    if whose != own and replace(run, session=own).told().get("run") != name:
+    if whose != run.session and run.told().get("run") != name:
         raise Refused(
             f"ralph run {name} is that of session {whose}, and an agent acts only on its own",
             fix=f"leave it to them; the user may, in their own terminal, with --session {shlex.quote(whose)}",

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _check(arguments: argparse.Namespace, context: Context) -> None:
-    if arguments.open and context.is_in_session:
+    if arguments.open and context.is_agent:
         raise Refused(
             "--open is the user's: it starts a program on their screen", fix="omo report writes the page and names it"
         )
@@ -58,7 +58,7 @@ def _looked_at(arguments: argparse.Namespace, context: Context, run: str) -> Mea
     if arguments.session or not run:
         return context.looked_at(arguments.session)
     try:
-        return Meant(context.session(None))
+        return Meant(context.session(None, looks=True))
     except BadInput:
         return Meant("")
 

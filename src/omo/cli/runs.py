@@ -9,11 +9,11 @@ from omo.state import store
 from omo.ultragoal.run import Run
 
 
-def run_of(arguments: argparse.Namespace, context: Context) -> Run:
+def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> Run:
     return Run(
         state=context.state,
         root=context.root,
-        session=context.session(arguments.session),
+        session=context.session(arguments.session, looks=looks),
         by=context.actor,
         now=context.now,
         wait=store.CLI_WAIT,

@@ -43,7 +43,7 @@ def _register_mode(verbs: options.Commands, mode: str) -> None:
 
 
 def show(arguments: argparse.Namespace, context: Context) -> Result:
-    run = run_of(arguments, context)
+    run = run_of(arguments, context, looks=True)
     row = context.row(run.session)
     marks = part(row or {}, "phases")
     plan, notes = None, []

@@ -21,7 +21,7 @@ def register(commands: options.Commands) -> None:
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     if context.is_agent:
         raise Refused(
-            "the escape hatch belongs to the user, and this is the agent's shell",
+            "the escape hatch belongs to the user, and this is an agent's shell or has no terminal",
             fix="finish with omo ulw done, or omo ulw blocked --evidence …; the user types /omo:stop-continuation",
         )
     everywhere = arguments.all or not (arguments.session or context.named_session or context.live_sessions())

@@ -136,7 +136,7 @@ def _go_on(run: Run, plan: Plan) -> list[str]:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    run = run_of(arguments, context)
+    run = run_of(arguments, context, looks=True)
     at = summary.standing(run)
     step = next_step(at)
     if at.plan is None:

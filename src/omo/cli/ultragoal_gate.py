@@ -59,7 +59,7 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
 
     name = arguments.goal_id
     gate = load(arguments.quality_gate_json, context.cwd)
-    found = checkpoint.validate(run_of(arguments, context), name, gate)
+    found = checkpoint.validate(run_of(arguments, context, looks=True), name, gate)
     return Result(_shown(name, digest(gate), found), f"The gate of {name} passes.", notes=found.notes)
 
 
@@ -78,7 +78,7 @@ def _subject(arguments: argparse.Namespace, context: Context) -> tuple[Goal, Sub
     from omo.cli.runs import run_of
     from omo.ultragoal.checkpoint import subject_of
 
-    run = run_of(arguments, context)
+    run = run_of(arguments, context, looks=True)
     plan = run.require_plan()
     goal = plan.goal(arguments.goal_id)
     return goal, subject_of(run, plan, goal)

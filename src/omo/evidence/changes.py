@@ -101,9 +101,11 @@ def untracked(root: Path) -> list[str]:
     return [path for path in (one.rstrip("/") for one in listed) if path and not globs.is_own(path)]
 
 
-def loose(root: Path) -> list[str]:
-    """All that git does not track, ignored or not; a nested repository is one path, its directory."""
-    return [path for path in _list(root, "ls-files", "-z", "--others") if not globs.is_own(path)]
+def loose(root: Path, *, whole_directories: bool = False) -> list[str]:
+    """All that git does not track, ignored or not; a nested repository is one path, its directory. With
+    `whole_directories` so is every directory in which nothing is tracked."""
+    as_one = ["--directory"] if whole_directories else []
+    return [path for path in _list(root, "ls-files", "-z", "--others", *as_one) if not globs.is_own(path)]
 
 
 def edited(root: Path) -> list[str]:

@@ -188,11 +188,17 @@ def _is_ahead(rows_found: list[Row | None], digests: list[str], mark: Row) -> bo
 
 
 def _write(path: str, data: bytes) -> None:
+    """Whole or not at all: what a full disk or a quota cuts short is taken back, so that no torn row stays."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     try:
         descriptor = store.file_only(path, flags)
+        size = os.fstat(descriptor).st_size
         try:
-            os.write(descriptor, data)
+            while data:
+                data = data[os.write(descriptor, data) :]
+        except OSError:
+            os.ftruncate(descriptor, size)
+            raise
         finally:
             os.close(descriptor)
     except OSError as error:

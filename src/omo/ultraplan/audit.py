@@ -8,6 +8,7 @@ forgotten. Nothing is said against a step because git could not be asked: that i
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,7 +28,8 @@ EXIT_CODES = {"pass": 0, "drift": 3, "unknown": 4}
 
 @dataclass(frozen=True)
 class Audit:
-    """`problems` are why something about the session could not be established."""
+    """`problems` are why something about the session could not be established. `ways_back` are the commands that take
+    back all that is changed against the scope; empty where a commit has some of it."""
 
     base: str | None
     head: str | None
@@ -37,6 +39,7 @@ class Audit:
     dirty: list[str] = field(default_factory=list)
     unclaimed: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    ways_back: list[str] = field(default_factory=list)
 
     @property
     def verdict(self) -> Literal["pass", "drift", "unknown"]:
@@ -80,6 +83,7 @@ class Audit:
                 "dirty": self.dirty,
                 "unclaimed_commits": self.unclaimed,
                 "problems": self.problems,
+                "ways_back": self.ways_back,
             },
             "base": self.base,
             "head": self.head,
@@ -160,14 +164,33 @@ def _with_session(told: Audit, document: Document, past: Past, not_counted: Coll
         problems.append(_said(error))
     trail = scope.Trail(past.commits, [path for path in changed if path not in not_counted], not_counted)
     forbidden = trail.forbidden(document)
+    fence = scope.fence_of(document)
     return replace(
         told,
         steps=[_with_forbidden(one, forbidden.get(one.step, [])) for one in told.steps],
-        scope_violations=trail.violations(scope.fence_of(document)),
+        scope_violations=trail.violations(fence),
         forbidden_violations=[line for lines in forbidden.values() for line in lines],
         dirty=[clip(path, 300) for path in dirty if path not in not_counted and not scope.is_apart(path)],
         problems=problems,
+        ways_back=_ways_back(past.root, trail.not_committed(document, fence)),
     )
+
+
+def _ways_back(root: Path, paths: Sequence[str]) -> list[str]:
+    """For each path the command that takes it back, which the fence lets through."""
+    if not paths:
+        return []
+    try:
+        untracked = {path.rstrip("/") for path in changes.loose(root)}
+    except NotEvaluable:
+        return []
+    commands = []
+    for path in paths:
+        undo = "git restore"
+        if path in untracked:
+            undo = "rm -r" if os.path.isdir(root / path) else "rm"
+        commands.append(f"{undo} {shlex.quote(path)}")
+    return commands
 
 
 def _with_forbidden(one: StepAudit, lines: Sequence[str]) -> StepAudit:

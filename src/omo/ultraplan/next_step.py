@@ -14,6 +14,7 @@ from omo.ultraplan.standing import Standing
 
 FINISH = "omo plan finish"
 REVISE = "revise the plan, then omo plan critique, decompose and start"
+MOST_WAYS = 5
 FAILED = "omo plan finish --failed {step} --error TEXT --tried TEXT"
 
 
@@ -112,7 +113,11 @@ def _unknown(at: Standing) -> Next | None:
 def _violation(at: Standing) -> Next | None:
     if not at.violations:
         return None
-    why = f"outside the fence, which is never recovered: {clip(at.violations[0], 160)}; {_undone(at.violations[0])}"
+    why = f"outside the fence, which is never recovered: {clip(at.violations[0], 160)}; "
+    ways = at.audit.ways_back if at.audit else []
+    if ways:
+        return Next("take-back", f"{why}take it back", " && ".join(ways[:MOST_WAYS]))
+    why += _undone(at.violations[0])
     return Next("escalate", why, FAILED.format(step=_first_open(at)))
 
 

@@ -13,7 +13,7 @@ from omo.shown import clip
 from omo.state import paths, store
 from omo.ultraplan import compiling, sessions, spec_text, summary
 from omo.ultraplan.document import Document, Recovery
-from omo.ultraplan.next_step import FAILED, FINISH, REVISE, Next
+from omo.ultraplan.next_step import FAILED, FINISH, MOST_WAYS, REVISE, Next
 from omo.ultraplan.record import MOST_RECOVERIES, Record
 from omo.ultraplan.run import ABANDON, PlanRun, digest_of, pinned, record_of, records, runs_at
 from omo.ultraplan.standing import Standing, audited, line_of, require_evaluable
@@ -113,8 +113,10 @@ def _judge(run: PlanRun, record: Record, at: Standing, missing: list[int]) -> tu
         require_evaluable(at)
     report = FAILED.format(step=next(iter(missing), "STEP")) if record.is_open else REVISE
     if at.violations:
-        what = "what lies outside the fence is never recovered automatically: a person decides"
-        raise Refused(what, fix=report, defects=[clip(one, 200) for one in at.violations])
+        what = "what lies outside the fence is never recovered automatically"
+        ways = at.audit.ways_back if at.audit else []
+        fix = f"take it back: {' && '.join(ways[:MOST_WAYS])}" if ways else f"a person decides: {report}"
+        raise Refused(what, fix=fix, defects=[clip(one, 200) for one in at.violations])
     if not missing:
         left = f"; not committed: {clip(', '.join(at.dirty), 200)}" if at.dirty else ""
         way = f"commit or remove what is left, then {FINISH}" if record.is_open else f"omo plan audit {record.spec}"

@@ -56,21 +56,37 @@ class Trail:
         outside = [one.path for one in left if not any(one.is_about(glob) for glob in fence.touch)]
         return never + [f"{clip(path, 300)}: {self._by(path)} (outside the scope)" for path in outside]
 
+    def not_committed(self, document: Document, fence: Fence) -> list[str]:
+        """The paths that are changed against the scope, where all of that can be taken back: none is in a commit."""
+        closed = list(fence.never)
+        for step in document.steps:
+            closed += step.manifest.forbidden_paths if step.manifest else ()
+        if any(self._commit_of(path) for path in self._paths_of(closed)):
+            return []
+        found = []
+        for change in self._now():
+            is_outside = bool(fence.touch) and not any(change.is_about(glob) for glob in fence.touch)
+            is_against = is_outside or any(change.is_about(glob) for glob in closed)
+            if is_against and not is_apart(change.path):
+                found.append(change.path)
+        return [] if any(self._commit_of(path) for path in found) else found
+
     def _hits(self, forbidden: Iterable[str]) -> list[str]:
-        wanted = list(forbidden)
+        return [f"{clip(path, 300)}: {self._by(path)}" for path in self._paths_of(list(forbidden))]
+
+    def _paths_of(self, wanted: Sequence[str]) -> list[str]:
         every = [one for commit in self.commits for one in commit.own_changes]
         every += self._now()
         paths = dict.fromkeys(one.path for one in every if any(one.is_about(glob) for glob in wanted))
-        return [
-            f"{clip(path, 300)}: {self._by(path)}"
-            for path in paths
-            if not is_apart(path) and path not in self.not_counted
-        ]
+        return [path for path in paths if not is_apart(path) and path not in self.not_counted]
 
     def _now(self) -> list[Change]:
         submodules = {one.path for commit in self.commits for one in commit.changes if one.is_submodule}
         return [Change(path, "M", path in submodules) for path in self.changed]
 
     def _by(self, path: str) -> str:
-        first = next((one for one in self.commits if any(path == own.path for own in one.own_changes)), None)
+        first = self._commit_of(path)
         return f"changed by {first}" if first else "changed and not committed"
+
+    def _commit_of(self, path: str) -> Commit | None:
+        return next((one for one in self.commits if any(path == own.path for own in one.own_changes)), None)

@@ -26,6 +26,8 @@ from omo.ultraplan.standing import Standing, audited
 Row = dict[str, Any]
 
 MOST_SHOWN = 10
+MOST_UNCOMMITTED = 200
+LONGEST_UNCOMMITTED = 8000
 
 
 @dataclass(frozen=True)
@@ -235,7 +237,21 @@ def _open(
 
 def _fence(run: PlanRun, given: Contract) -> Row:
     fence = given.spec.fence or Fence()
-    return {"touch": list(fence.touch), "never": list(fence.never), "root": run.here, "spec": given.document.path}
+    return {
+        "touch": list(fence.touch),
+        "never": list(fence.never),
+        "root": run.here,
+        "spec": given.document.path,
+        "uncommitted": _uncommitted(Path(run.root)),
+    }
+
+
+def _uncommitted(root: Path) -> list[str] | None:
+    """What HEAD does not have as it is now, ignored files too: not the session's to remove or restore. None where it is
+    more than a row that every hook reads should hold."""
+    found = sorted({*changes.loose(root, whole_directories=True), *changes.edited(root)})
+    is_little = len(found) <= MOST_UNCOMMITTED and sum(map(len, found)) <= LONGEST_UNCOMMITTED
+    return found if is_little else None
 
 
 def _record(run: PlanRun, name: str) -> Record:

@@ -8,7 +8,7 @@ from omo import shell
 from omo.shell.wrappers import stages
 from omo.ultrawork import guarded, shell_feeds, shell_forms, shell_writes
 from omo.ultrawork.arguments import letters
-from omo.ultrawork.fence import DIRECTORY, FILE, REMEDY, SECURITY, StateFence, shown
+from omo.ultrawork.fence import DIRECTORY, FILE, REMEDY, SECURITY, StateFence, shown, state_refusal
 from omo.ultrawork.path_globs import expand
 
 TYPE_CHECKING = False
@@ -160,11 +160,16 @@ class _Judge:
             name = self._kind(path)
             path, what = start.rpartition("/")[0] + "/" if "/" in start else "", DIRECTORY
             if name or not path:
-                return f"{shown(path or start)}… is {name}. {SECURITY}" if name else ""
+                return self._guarded(f"{path or start}…", name, what)
         if self.fence is None or (directory is None and not path.startswith(("/", "~"))):
-            kind = self._kind(os.path.join(directory or "", path))
-            return f"{shown(path)} is {kind}. {SECURITY}" if kind else ""
+            return self._guarded(path, self._kind(os.path.join(directory or "", path)), what)
         return self.fence.refusal(path, directory or "", what)
+
+    def _guarded(self, path: str, kind: str, what: str) -> str:
+        """By its name alone."""
+        if not kind:
+            return ""
+        return f"{shown(path)} is {kind}. {SECURITY}" if self.is_plan else state_refusal(path, what)
 
     def _arrived(self, path: str, directory: str | None) -> str:
         """`a/b\\0name` → the file in the directory a/b, or a/b itself where that is none."""

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from omo.shell import name
 from omo.ultrawork.arguments import before, letters, operands, option
-from omo.ultrawork.fence import DIRECTORY, FILE, NEW_DIRECTORY, TREE
+from omo.ultrawork.fence import (
+    DIRECTORY,
+    FILE,
+    IGNORED,
+    NEW_DIRECTORY,
+    OWN_STATE,
+    REMOVED,
+    RESTORED,
+    TREE,
+    UNTRACKED,
+)
 from omo.ultrawork.tool_writes import GIT_OUTPUT, TOOLS, git_output, sed_scripts
 
 TYPE_CHECKING = False
@@ -17,7 +27,8 @@ PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move
 CURL_TAKES = "HdXAbcDeEFKmPQrtTuUwxyYzC"  # options with a value
 STARTS_OF_FIND = ("-", "(", "!")
 MANY_NAMES = ("-o", "-or", "!", "-not", "(", ",")  # a find in which one -name does not say it all
-OWN_STATE = ".sisyphus/cc-omo"  # what git ignores, and goes where git takes ignored files
+LEAVES_STATE = (".sisyphus", "/.sisyphus", OWN_STATE, "/" + OWN_STATE, "cc-omo")  # left out, it stays
+LEFT_OUT = (":!", ":^", ":(exclude)")
 PATCH_READS = ("--check", "--dry-run", "--stat", "--numstat", "--summary", "--help", "--version")
 AM_READS = ("--abort", "--skip", "--quit", "--show-current-patch")
 
@@ -38,9 +49,12 @@ def _files(*values: str) -> Callable[[list[str]], Writes]:
     return lambda words: [(one, FILE) for one in operands(words, values)]
 
 
+def _removed(words: list[str]) -> Writes:
+    return [(one, REMOVED) for one in operands(words)]
+
+
 def _trees(words: list[str]) -> Writes:
-    is_deep = bool(letters(words) & {"r", "R"}) or "--recursive" in words or name(words) in ("mv", "shred")
-    return [(one, TREE if is_deep else FILE) for one in operands(words)]
+    return [(one, TREE) for one in operands(words)]
 
 
 def _made(words: list[str]) -> Writes:
@@ -183,29 +197,62 @@ def _git_removed(words: list[str]) -> Writes:
 
 def _git_restored(words: list[str]) -> Writes:
     is_index_only = ("--staged" in words or "-S" in words) and not {"--worktree", "-W"} & set(words)
-    return [] if is_index_only else _git_paths(words)
+    if is_index_only:
+        return []
+    others = [source for source in option(words, "s", "--source") if source != "HEAD"]
+    return [(path, " ".join([RESTORED, *others])) for path, _ in _git_paths(words)]
 
 
 def _git_checked_out(words: list[str]) -> Writes:
     """Only behind `--`, or a lone dot: any other word may be a branch."""
-    named = words[words.index("--") + 1 :] if "--" in words else [one for one in words if one == "."]
-    return [(one, TREE) for one in named]
+    at = words.index("--") if "--" in words else len(words)
+    named = words[at + 1 :] or [one for one in words[:at] if one == "."]
+    others = [one for one in words[1:at] if one not in ("HEAD", ".")]
+    return [(one, " ".join([RESTORED, *others])) for one in named]
 
 
 def _git_cleaned(words: list[str]) -> Writes:
+    """Without paths it goes into directories only with -d; with -x and -X ignored files go as well."""
     flags = letters(words, "e")
-    if "n" in flags or "--dry-run" in words:
+    if "n" in flags or any(len(one) > 3 and "--dry-run".startswith(one) for one in words):
         return []
-    if operands(words, ("-e",)):
-        return _git_paths(words)
-    return [*([(OWN_STATE, TREE)] if flags & {"x", "X"} else []), *_git_paths([*words, "."])]
+    paths, left_out = _pathspecs(words, "e", "--exclude")
+    if "X" not in flags:
+        left_out += option(words, "e", "--exclude")
+    what = UNTRACKED
+    if flags & {"x", "X"} and not _leaves_state(left_out):
+        what = f"{IGNORED} clean-{'X' if 'X' in flags else 'x'}"
+    if paths:
+        return [(one, what) for one in paths]
+    return [*([(OWN_STATE, what)] if what != UNTRACKED and "d" in flags else []), (".", UNTRACKED)]
 
 
 def _git_stashed(words: list[str]) -> Writes:
-    """Tracked files come back; with -a it takes the ignored ones as well."""
+    """Tracked files come back; with -a it takes the ignored ones as well, of the whole repository."""
     is_push = not words[1:] or words[1] in ("push", "save") or words[1].startswith("-")
     takes_all = "a" in letters(words, "m") or any(len(one) > 2 and "--all".startswith(one) for one in words[1:])
-    return [(OWN_STATE, TREE)] if is_push and takes_all else []
+    if not is_push or not takes_all:
+        return []
+    verb = words[1:] if words[1] == "push" else words
+    paths, left_out = _pathspecs(verb, "m", "--message") if words[1] != "save" else ([], [])
+    if _leaves_state(left_out):
+        return []
+    what = f"{IGNORED} stash"
+    return [(one, what) for one in paths] or [(OWN_STATE, what)]
+
+
+def _pathspecs(words: list[str], short: str, long: str) -> tuple[list[str], list[str]]:
+    """The paths a command of git is given, and those it is to leave out. The option named takes a value."""
+    values = [word for word in words if word == long or (word.startswith("-") and word.endswith(short))]
+    named = operands(words, values)
+    left_out = []
+    for path in named:
+        left_out += [path[len(sign) :] for sign in LEFT_OUT if path.startswith(sign)]
+    return [path for path in named if not path.startswith(":")], left_out
+
+
+def _leaves_state(patterns: list[str]) -> bool:
+    return any(pattern.removesuffix("/**").rstrip("/") in LEAVES_STATE for pattern in patterns)
 
 
 def is_patch(words: list[str]) -> bool:
@@ -230,7 +277,8 @@ WRITERS: dict[str, Callable[[list[str]], Writes]] = {
     "touch": _files("-d", "-t", "-r", "--date", "--reference"),
     "truncate": _files("-s", "-r", "--size", "--reference"),
     "unlink": _files(),
-    **dict.fromkeys(("rm", "shred"), _trees),
+    "rm": _removed,
+    "shred": _trees,
     "mkdir": _made,
     "rmdir": _emptied,
     **dict.fromkeys(("cp", "install", "rsync"), _copied),

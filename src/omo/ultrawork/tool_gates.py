@@ -34,9 +34,9 @@ INSTEAD = {
 }
 
 OWN_STATE = "own-state"
-STATE_HINTS = ("sisyphus", "cc-omo")
-LED = ("ultragoal", "ultraplan", "ralph")  # kinds of work that one session leads
-# `omo GROUP VERB` that only the session which leads such work may call: each changes the plan or ends it.
+# Where the state is, or how git takes it along with all that is ignored; the launcher looks for the same.
+STATE_HINTS = ("sisyphus", "cc-omo", "clean", "stash")
+# `omo GROUP VERB` that only the leader of open work may call: each changes the work or ends it.
 LEADERS = {
     "ulw": ("start", "done", "blocked", "resume"),
     "ultragoal": (
@@ -76,7 +76,7 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
 
 
 def _guards_from_shell(event: Event, world: World) -> Denial | None:
-    """A command that names our state and removes or overwrites it, while work is open that rests on it."""
+    """A command that removes or overwrites our state, by name or with all that git ignores, while work is open."""
     text = shell_text(event)
     if not any(hint in text.lower() for hint in STATE_HINTS) or not _is_live(event, world):
         return None
@@ -84,11 +84,8 @@ def _guards_from_shell(event: Event, world: World) -> Denial | None:
     from omo.ultrawork.fence import StateFence
 
     fence = StateFence([world.state, paths.settings_file(world.root)], world.root, world.environ)
-    found = shell_fence.state_writes(text, fence, event.cwd or world.root)
-    reason = (
-        f"{found[0]}, and work is open that rests on it: omo --help lists the commands that change it." if found else ""
-    )
-    return Denial(OWN_STATE, clip(reason, LONGEST_REASON), text) if found else None
+    reasons = shell_fence.state_writes(text, fence, event.cwd or world.root)
+    return Denial(OWN_STATE, clip(f"{reasons[0]}.", LONGEST_REASON), text) if reasons else None
 
 
 def _is_live(event: Event, world: World) -> bool:
@@ -168,9 +165,9 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
     if "omo" not in text or not any(hint in text for hint in HINTS[event.is_subagent]):
         return None
     work = _open_work(event, world)
-    run = runtime.part(work, RUN)
-    if not any(kind in work for kind in LED):
+    if not work:
         return None
+    run = runtime.part(work, RUN)
     for words in omo_calls(text):
         group, verb = ([word for word in words if not word.startswith("-")] + ["", ""])[:2]
         is_leaders = _is_leaders(group, verb, words)
@@ -206,7 +203,7 @@ def _refusal(run: Json, what: str) -> str:
 
 def _for_the_leader(group: str, verb: str) -> Denial:
     reason = (
-        f"omo {group} {verb} belongs to the leader of this run: only its session changes the plan. "
+        f"omo {group} {verb} belongs to the leader of this run, who alone changes or ends it. "
         "Return your evidence (files, commands and their output) to the leader, who records it."
     )
     return Denial("subagent", reason, f"omo {group} {verb}")

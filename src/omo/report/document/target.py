@@ -97,7 +97,7 @@ def _closed(context: Context, path: str) -> str:
 
 def _not_for_agents(context: Context, real: str) -> str:
     """An agent writes inside the project, and inside the fence of every plan session that is open there."""
-    if not context.is_in_session:
+    if not context.is_agent:
         return ""
     root = os.path.realpath(context.root)
     if not globs.is_inside(root, real):

@@ -1,0 +1,179 @@
+"""What a plan session leaves outside its fence: the audit counts it, so the hook lets it be taken back."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from omo.ultraplan import starting
+from tests.cli.conftest import SESSION as AGENTS
+from tests.cli.conftest import Shell
+from tests.hooks.conftest import Host
+from tests.hooks.test_tool_gates import bash as bash_of
+from tests.hooks.test_tool_gates import denied
+from tests.ultraplan.plans import carry_out, commit, git, plan_text
+
+WHY = "no critic in this test"
+
+
+def bash(host: Host, command: str) -> str:
+    """Why it is denied, empty where it is not."""
+    return denied(bash_of(host, command, session_id=AGENTS))
+
+
+@pytest.fixture
+def shell(host: Host, capsys: pytest.CaptureFixture[str]) -> Shell:
+    """A plan of two steps that is begun, with files of the user's beside it: tracked, ignored, in a submodule."""
+    shell = Shell(host.project, capsys)
+    git(host.project, "config", "user.name", "Test")
+    git(host.project, "config", "user.email", "test@example.org")
+    other = host.project.parent / "other"
+    other.mkdir()
+    for argv in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "begin"]):
+        git(other, "-c", "user.name=Test", "-c", "user.email=test@example.org", *argv)
+    git(host.project, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "lib")
+    shell.write("plan.md", plan_text(2))
+    shell.write("README.md", "read me\n")
+    shell.write(".gitignore", "*.db\nbuild\n")
+    commit(host.project, "docs: a plan")
+    shell.write("local.db", "kept by nobody else\n")
+    (host.project / "build").mkdir()
+    shell.write("build/out", "built before\n")
+    (host.project / "lib" / "new.c").write_text("in the submodule\n")
+    git(host.project / "lib", "add", "new.c")
+    git(host.project / "lib", "-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "new")
+    commit(host.project, "chore: the submodule")
+    return shell
+
+
+def start(shell: Shell) -> None:
+    ran = shell.agent("plan", "start", "plan.md", "--unreviewed", WHY)
+    assert ran.code == 0, ran.err
+
+
+def test_what_a_verify_left_is_removed_and_the_plan_passes(host: Host, shell: Shell) -> None:
+    start(shell)
+    for number in (1, 2):
+        carry_out(host.project, number)
+    shell.write(".coverage", "left by the plan's own Verify\n")
+    shell.write("README.md", "a slip\n")
+    ran = shell.agent("plan", "finish", "--json")
+    assert (ran.code, ran.json["closed"]) == (3, False)
+    taken_back = ran.json["next"]["command"]
+    assert (ran.json["next"]["action"], taken_back) == ("take-back", "rm .coverage && git restore README.md")
+    for argv in (["recover", "plan.md"], ["audit", "plan.md"], ["status"]):
+        shown = shell.agent("plan", *argv)
+        assert "rm .coverage" in shown.out + shown.err, argv
+    assert bash(host, taken_back) == ""
+    subprocess.run(["sh", "-c", taken_back], cwd=host.project, check=True)
+    ran = shell.agent("plan", "finish", "--json")
+    assert (ran.code, ran.json["closed"], ran.json["verdict"]) == (0, True, "pass")
+
+
+@pytest.fixture
+def left(host: Host, shell: Shell) -> Host:
+    start(shell)
+    (host.project / ".coverage").write_text("new\n")
+    (host.project / "out dir" / "deep").mkdir(parents=True)
+    (host.project / "out dir" / "deep" / "log").write_text("new\n")
+    (host.project / "late.db").write_text("new and ignored\n")
+    return host
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("rm .coverage", "rm -f ./.coverage", "rm -- .coverage", "git clean -f .coverage", "rm late.db .coverage"),
+        *("rm -r 'out dir'", "rm 'out dir/deep/log'", "cd 'out dir' && rm deep/log", "git clean -fd 'out dir'"),
+        *("git restore README.md", "git checkout -- README.md", "git checkout HEAD -- README.md"),
+        *("git restore --source=HEAD README.md", "git restore -SW README.md"),
+    ],
+)
+def test_what_is_new_is_removed_and_what_was_changed_is_restored(left: Host, command: str) -> None:
+    assert bash(left, command) == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("rm README.md", "outside the plan's fence"),
+        ("rm readme.MD", "outside the plan's fence"),
+        ("rm .coverage README.md", "README.md is outside"),
+        ("rm local.db", "It was there before the session began"),
+        ("rm build/out", "It was there before the session began"),
+        ("rm -r build", "It was there before the session began"),
+        ("rm lib/new.c", "outside the plan's fence"),
+        ("rm -r lib", "outside the plan's fence"),
+        ("rm -r .", "outside the plan's fence"),
+        ("git clean -fd", "outside the plan's fence"),
+        ("git clean -fdx build", "outside the plan's fence"),
+        ("git restore -s HEAD~1 README.md", "outside the plan's fence"),
+        ("git checkout HEAD~1 -- README.md", "outside the plan's fence"),
+        ("mv .coverage /tmp/x", "`rm .coverage` removes it"),
+        ("mv 'out dir' /tmp/x", "`rm -r 'out dir'` removes it"),
+        ("echo x >> .coverage", "`rm .coverage` removes it"),
+        ("rm -rf 'out dir'", "rm -r"),
+        ("echo .coverage >> .gitignore", "outside the plan's fence"),
+        ("rm /etc/hosts", "outside the project"),
+    ],
+)
+def test_nothing_else_is_and_a_denial_names_the_way_that_works(left: Host, command: str, why: str) -> None:
+    assert why in bash(left, command)
+
+
+def test_a_new_link_is_removed_but_not_what_lies_behind_it(left: Host) -> None:
+    (left.project / "docs").mkdir()
+    (left.project / "docs" / "kept.md").write_text("x\n")
+    commit(left.project, "docs: kept")
+    (left.project / "link").symlink_to("docs")
+    assert bash(left, "rm link") == ""
+    for command in ("rm -r link/", "rm link/kept.md", "rm -r docs"):
+        assert "outside the plan's fence" in bash(left, command), command
+
+
+def test_the_third_denial_waits_for_the_user_and_names_the_command_that_works(left: Host) -> None:
+    tried = [bash(left, "mv .coverage /tmp/x") for _ in range(3)]
+    assert left.row(AGENTS)["work"]["ultraplan"]["state"] == "waiting"
+    left.prompt("continue", session_id=AGENTS)
+    assert left.row(AGENTS)["work"]["ultraplan"]["state"] == "active"
+    assert all("`rm .coverage` removes it" in reason for reason in (*tried, bash(left, "mv .coverage /tmp/x")))
+    assert bash(left, "rm .coverage") == ""
+
+
+def test_where_too_much_was_there_nothing_is_removed_and_it_is_said_why(
+    host: Host, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "MOST_UNCOMMITTED", 1)
+    start(shell)
+    shell.write(".coverage", "new\n")
+    assert "What was there before the session began is not known" in bash(host, "rm .coverage")
+    assert bash(host, "git restore README.md")
+
+
+def test_a_plan_that_was_not_committed_when_it_began_is_nobodys_to_restore(host: Host, shell: Shell) -> None:
+    shell.write("plan.md", plan_text(2) + "\nA word of the user's.\n")
+    start(shell)
+    assert bash(host, "git restore plan.md")
+    assert bash(host, "git checkout -- .")
+
+
+def test_an_index_that_cannot_be_read_removes_nothing(left: Host) -> None:
+    git(left.project, "update-index", "--index-version", "4")
+    assert bash(left, "rm .coverage")
+    git(left.project, "update-index", "--index-version", "2")
+    assert bash(left, "rm .coverage") == ""
+    git(left.project, "update-index", "--split-index")
+    assert bash(left, "rm README.md")
+    assert bash(left, "rm .coverage")
+
+
+def test_in_a_worktree_the_index_of_that_worktree_counts(host: Host, shell: Shell) -> None:
+    tree = host.project.parent / "tree"
+    git(host.project, "worktree", "add", "-q", "-b", "other", str(tree))
+    inside = Shell(tree, shell.capsys)
+    there = Host(tree, host.data)
+    start(inside)
+    inside.write(".coverage", "new\n")
+    assert bash(there, "rm .coverage") == ""
+    assert bash(there, "rm README.md")
