@@ -218,7 +218,7 @@ def _as_of(one: Json) -> str:
 def _wait(kind: str, one: Json) -> str:
     why, question = clip(str(one.get("why") or ""), 200), clip(str(one.get("question") or ""), 200)
     if one.get("cleared"):
-        ended = _named_outcome(kind, {**one, "outcome": outcome.outcome(outcome.ENDED, why)}, alone=True)
+        ended = _named_outcome(kind, one, alone=True)
         return f"{_sentence(outcome.in_words(ended))} {question}".rstrip()
     how = WAITS[str(one.get("state"))]
     return f"{_named(kind, one, why)} {how}: {_sentence(why or 'nothing says why')} {question or _way_on(one)}"
