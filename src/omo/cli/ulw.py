@@ -14,6 +14,7 @@ from omo.errors import BadInput, Refused
 from omo.evidence import tree
 from omo.state import runtime, store
 from omo.ultrawork import gates, session, texts
+from omo.work import outcome
 
 Row = dict[str, Any]
 
@@ -70,21 +71,22 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
         if row is None or not runtime.is_live(row):
             raise Refused(f"ultrawork is not on in session {name}", fix="omo ulw status")
         require_whole_ledger(context, name)
-        how = (
-            f"{session.SKIPPED}: {reason.strip()}"
-            if reason
-            else _verified(gates.current(context.state, name, row), now_tree)
-        )
-        event = {"kind": "done", "how": how, "tree": now_tree, "skipped": bool(reason)}
-        return runtime.Change(how, session.finish(row, how=how, at=stamp(context.now)), [event])
+        if reason:
+            let_through = outcome.exception("verification skipped", context.actor, reason.strip())
+            ended_as = outcome.outcome(outcome.WAIVED, "no gate was asked for", [let_through])
+        else:
+            ended_as = _verified(gates.current(context.state, name, row), now_tree)
+        event = {"kind": "done", "outcome": ended_as, "tree": now_tree}
+        return runtime.Change(ended_as, session.finish(row, ended_as, at=stamp(context.now)), [event])
 
-    how = change(context, name, decide)
+    ended_as = change(context, name, decide)
+    how = ended_as["why"]
     others = [kind for kind, _ in runtime.work_in(context.row(name) or {}, "active")]
     end = f"Still open: {', '.join(others)}." if others else "The session may stop."
     return Result({"session": name, "how": how, "open": others}, f"Done: {how}. {end}")
 
 
-def _verified(pinned: dict[str, gates.Gate], now_tree: str) -> str:
+def _verified(pinned: dict[str, gates.Gate], now_tree: str) -> Row:
     if not pinned:
         raise Refused(
             "no verification gate is pinned",
@@ -99,8 +101,13 @@ def _verified(pinned: dict[str, gates.Gate], now_tree: str) -> str:
         )
     passed = [gate.name for gate in pinned.values() if not gate.recorded]
     recorded = [gate.name for gate in pinned.values() if gate.recorded]
-    parts = [f"gates passed: {', '.join(passed)}"] if passed else []
-    return "; ".join(parts + ([f"recorded as pre-existing: {', '.join(recorded)}"] if recorded else []))
+    let_through = []
+    for gate in pinned.values():
+        if gate.recorded:
+            why = str(gate.recorded.get("evidence"))
+            let_through.append(outcome.exception(f"gate {gate.name} fails", str(gate.recorded.get("actor")), why))
+    why = f"gates passed: {', '.join(passed)}" if passed else f"recorded as pre-existing: {', '.join(recorded)}"
+    return outcome.outcome(outcome.ATTESTED, why, let_through)
 
 
 def _why_open(gate: gates.Gate, now_tree: str) -> str:

@@ -8,6 +8,7 @@ from omo.report.work import Item, NextStep, Place, WorkView
 from omo.shown import clip, counted
 from omo.state import ledger, paths, runtime
 from omo.ultrawork import gates, session
+from omo.work import outcome
 
 MARKS = {"pass": "done", "recorded": "done", "pass, unchanged tree": "done", "not run": "open"}
 RUN = "omo gate run"
@@ -22,9 +23,9 @@ def look(place: Place) -> WorkView | None:
     if not summary and not is_on and not pinned:
         return None
     items = tuple(_item(gate, place) for gate in pinned.values())
-    how = clip(str(summary.get("how") or ""), 300)
+    ended_as = outcome.of(summary) if summary.get("state") == "done" else None
+    how = clip(outcome.in_words(ended_as), 300) if ended_as else ""
     problems = tuple(runtime.chain_problems(place.context.state, place.session))
-    skipped = (how,) if how.startswith(session.SKIPPED) else ()
     return WorkView(
         session.KIND,
         "gate",
@@ -32,8 +33,8 @@ def look(place: Place) -> WorkView | None:
         headline=_headline(summary, how, items),
         items=items,
         next=_repair(place) if problems and runtime.is_live(place.row) else _next(place, summary, items),
-        overrides=skipped,
         problems=problems,
+        outcome=ended_as,
     )
 
 
