@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "explain": BASE
     | {"work", "host", "settings", "state", "ultrawork", "evidence", "context", "report"}
     | {"verify", "ultragoal", "ultraplan", "ralph"},
-    "replay": BASE | {"host", "settings", "state", "ultrawork", "report"},
+    "replay": BASE | {"work", "host", "settings", "state", "ultrawork", "report"},
     "completion": BASE | {"state"},
     "cli": BASE
     | {"work", "host", "settings", "shell", "state", "ultrawork", "evidence", "doctor", "context", "report"}

@@ -33,8 +33,9 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
     at.says(("C1", "clear", "pass"), challenges=[doubt])
     assert at.judge().verdict == "pass"
     found = gathered(at.desk.root, at.desk.now)
+    run = found.parts[0].view.run
     assert found.verdict.text == (
-        "Proven with 1 exception: the one criterion is judged to hold on the files as they are."
+        f"done, judged: ralph run {run}: 1 of 1 criterion passes, iteration 1; decided by omo:judge, which a hook saw."
     )
     assert [(one.what, one.where) for one in found.notices] == [("challenge", "C1")]
     (part,) = found.parts
@@ -49,6 +50,7 @@ def test_a_judgement_from_a_file_is_of_reduced_independence(tmp_path: Path) -> N
     at = court.asked(tmp_path)
     at.judge(court.reply(at.nonce, ("C1", "clear", "pass")))
     found = gathered(at.desk.root, at.desk.now)
+    assert found.verdict.text.startswith("finished on the agent's word: ralph run ")
     assert [one.what for one in found.notices] == ["reduced independence"]
     assert "no hook saw the judge" in " ".join(one.what for one in found.story.events)
 
@@ -63,7 +65,8 @@ def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
     shop.finish()
     session_summary.tell_sessions(shop.place, "s1", limits=workshop.LIMITS)
     found = gathered(shop.root, shop.now)
-    assert found.verdict.text == "Proven: the one goal is verified."
+    assert found.verdict.text == "finished on the agent's word: goal G1: closed on the agent's own answers."
+    assert [(one.what, one.where) for one in found.notices] == [("the agent's own answers", "G1")]
     dossier = found.parts[0].proof.dossier("G1")
     assert [(one.name, one.state) for one in dossier.exhibits] == [
         ("Answer to q1", ""),
@@ -94,7 +97,9 @@ def verified(tmp_path: Path, *checks: object) -> workshop.Workshop:
 
 def test_a_goal_with_checks_alone_holds_while_the_files_say_so(tmp_path: Path) -> None:
     shop = verified(tmp_path, workshop.path_check())
-    assert gathered(shop.root, shop.now).verdict.text == "Proven: the one goal is verified."
+    assert gathered(shop.root, shop.now).verdict.text == (
+        "done, proven: goal G1: 1 of 1 check passes; there is the user's, and failed when the goal was begun."
+    )
     shop.write("notes.txt", "for another goal")  # other files, and the check still says so
     assert gathered(shop.root, shop.now).verdict.is_proven
     (shop.root / "parser.py").unlink()
@@ -154,7 +159,7 @@ def finished_plan(tmp_path: Path) -> plan_desk.Desk:
     plans.carry_out(desk.root, 1)
     plans.carry_out(desk.root, 2)
     desk.finish()
-    assert gathered(desk.root, desk.now).verdict.is_proven
+    assert gathered(desk.root, desk.now).verdict.level == "waived"
     return desk
 
 
@@ -190,9 +195,9 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
     desk.skip(2)
     desk.finish()
     found = gathered(desk.root, desk.now)
-    assert found.verdict.text.startswith("Proven with 2 exceptions: ")
+    assert found.verdict.text.startswith("ended with exceptions: no clean critique of the plan (by the agent: ")
     assert [(one.what, one.where) for one in found.notices] == [
-        ("not reviewed", started.record.run),
+        ("no clean critique of the plan", started.record.run),
         ("skipped step", "2"),
     ]
     (part,) = found.parts

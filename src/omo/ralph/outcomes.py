@@ -19,7 +19,9 @@ def outcome_of(at: Standing, how: str, *, by: str = "", reason: str = "") -> Row
     exceptions = _exceptions(at)
     if how != "pass":
         return outcome.outcome(outcome.ENDED, _with_earlier(at, _why_ended(at, how, by, reason)), exceptions)
-    said = f"ralph run {at.run}: {len(at.criteria)} of {criteria_of(len(at.criteria))} pass, iteration {at.iteration}"
+    count = len(at.criteria)
+    verb = "passes" if count == 1 else "pass"
+    said = f"ralph run {at.run}: {count} of {criteria_of(count)} {verb}, iteration {at.iteration}"
     if not any(one.questions for one in at.criteria):
         verdict, whose = outcome.ATTESTED, "decided by code alone, on criteria that no judge was asked about"
     elif at.independence == "full":

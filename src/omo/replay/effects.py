@@ -13,6 +13,7 @@ from omo.replay.stage import Stage
 from omo.shown import clip
 from omo.state import runtime, store
 from omo.ultrawork import gates, session, tool_gates
+from omo.work import outcome
 
 Row = dict[str, Any]
 
@@ -86,9 +87,10 @@ def _done(stage: Stage, words: list[str], answered: str, now: float) -> str:
     if not found:
         return ""
     how = clip(found[1], 300)
-    event = {"kind": "done", "how": how, "by": WORD}
-    is_changed = _change(stage, now, lambda row: session.finish(row, how=how, at=stamp(now)), event)
-    return f"the run counts as done ({how})" if is_changed else "nothing was on to be done"
+    ended_as = outcome.outcome(outcome.ATTESTED, f"{how}, {WORD}")
+    event = {"kind": "done", "outcome": ended_as, "by": WORD}
+    is_changed = _change(stage, now, lambda row: session.finish(row, ended_as, at=stamp(now)), event)
+    return f"the run counts as ended ({how})" if is_changed else "nothing was on to be done"
 
 
 def _blocked(stage: Stage, words: list[str], answered: str, now: float) -> str:

@@ -16,6 +16,7 @@ from omo.work.outcome import exception
 Row = dict[str, Any]
 
 LONGEST = 120
+MOST_NAMED = 10
 
 
 def outcome_of(plan: Plan) -> Row:
@@ -53,12 +54,15 @@ def _contradictions(plan: Plan) -> list[str]:
 
 def _unseen(plan: Plan) -> list[str]:
     """Who was not seen to say anything of which goals that could be read as a verdict."""
-    found = []
+    silent: dict[str, list[str]] = {}
     for agent, role in INDEPENDENT.items():
         missing = [goal.id for goal in plan.required if "clean" not in _last_words(goal).get(role, {})]
         if missing:
-            found.append(f"reduced independence, no verdict of {agent} was seen for {', '.join(missing[:10])}")
-    return found
+            silent.setdefault(", ".join(missing[:MOST_NAMED]), []).append(agent)
+    return [
+        f"reduced independence, no verdict of {' or '.join(agents)} was seen for {goals}"
+        for goals, agents in silent.items()
+    ]
 
 
 def exceptions(plan: Plan) -> list[Row]:

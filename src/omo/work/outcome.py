@@ -70,14 +70,14 @@ def is_done(ended: Json) -> bool:
 
 def in_words(ended: Json) -> str:
     """The one sentence that tells how work ended, without its full stop."""
-    parts = [_in_words(each) for each in ended["exceptions"][:MOST_EXCEPTIONS]]
+    parts = [exception_in_words(each) for each in ended["exceptions"][:MOST_EXCEPTIONS]]
     if len(ended["exceptions"]) > MOST_EXCEPTIONS:
         parts.append(f"{len(ended['exceptions']) - MOST_EXCEPTIONS} more exceptions")
     parts.append(clip(ended["why"], LONGEST))
     return f"{OPENINGS[ended['verdict']]}: {'; '.join(parts)}".rstrip(". ")
 
 
-def _in_words(let_through: Json) -> str:
+def exception_in_words(let_through: Json) -> str:
     what, by, why = (clip(str(let_through.get(key) or "?"), 200) for key in ("what", "by", "why"))
     return f"{what} (by the {by}: {why})"
 
