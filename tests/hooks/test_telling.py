@@ -119,8 +119,7 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
     "gates that passed before as well": (
         session.finish(ARMED, outcome.outcome(outcome.ATTESTED, "tests passes, as it did before"), at=AT),
         {},
-        "omo: finished on the agent's word: tests passes, as it did before, on the files as they were at "
-        "17:20:05 UTC.",
+        "omo: finished on the agent's word: tests passes, as it did before, on the files as they were at 17:20:05 UTC.",
     ),
     "verification skipped": (
         session.finish(ARMED, outcome.outcome(outcome.WAIVED, "no gate was asked for", [SKIPPED]), at=""),
@@ -318,8 +317,7 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
     "ralph without a pass": (
         work(ralph=given_up()),
         {},
-        "omo: ended, not proven: ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. "
-        "What should change?",
+        "omo: ended, not proven: ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. What should change?",
     ),
     "cancelled elsewhere": (
         session.cancel(
@@ -581,9 +579,7 @@ def test_a_cancel_of_nothing_is_not_told_as_one(desk: Desk) -> None:
 def test_a_cancel_typed_is_answered_there_and_names_what_it_ended(desk: Desk) -> None:
     desk.put({**ARMED, "work": {**ARMED["work"], "ultragoal": plan()}})
     answer = json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))
-    assert answer["reason"] == (
-        f"{texts.CANCELLED} Not proven: ultrawork, ultragoal g1771780801000 (2 of 3 open)."
-    )
+    assert answer["reason"] == (f"{texts.CANCELLED} Not proven: ultrawork, ultragoal g1771780801000 (2 of 3 open).")
     assert desk.stop() == {}
 
 

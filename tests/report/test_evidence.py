@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from omo.context import Context
-from omo.report.document import whole
+from omo.report.document import markdown, whole
 from omo.report.document.whole import Report
 from omo.state.journal import Journal
 from omo.ultraplan import critique
@@ -106,6 +106,24 @@ def test_a_goal_with_checks_alone_holds_while_the_files_say_so(tmp_path: Path) -
     found = gathered(shop.root, shop.now)
     assert found.verdict.text.startswith("NOT proven any more: 0 of 1 goal holds, no longer proven: G1 (there: ")
     assert found.parts[0].view.items[0].receipt == "stale"
+
+
+def test_a_goal_that_expired_is_in_the_report_beside_one_that_passes(tmp_path: Path) -> None:
+    shop = workshop.project(tmp_path / "project")
+    for name, path in (("A", "speed.txt"), ("B", "parser.py")):
+        shop.add(id=name, hypothesis="H1" if name == "A" else None, **workshop.checks(workshop.path_check(path)))
+        shop.begin(name)
+        session_summary.tell_sessions(shop.place, "s1", began=name, limits=workshop.LIMITS)
+    shop.finish("A", hypothesis="expired")
+    shop.work()
+    shop.finish("B")
+    session_summary.tell_sessions(shop.place, "s1", limits=workshop.LIMITS)
+    found = gathered(shop.root, shop.now)
+    assert found.verdict.text.startswith(
+        "ended, not proven: goal A: hypothesis H1 expired; goal B: 1 of 1 check passes"
+    )
+    assert [item.id for item in found.parts[0].view.items] == ["A", "B"]
+    assert markdown.render(found).count("✅") == 1, "of goal B alone"
 
 
 def test_a_goal_whose_checks_are_commands_holds_on_the_files_it_was_finished_on(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from omo.report.document import exhibits, page, spans, whole
 from omo.report.document.exhibits import Budget, Picture
 from omo.report.document.whole import Report
 from omo.state import ledger, paths
+from omo.ultragoal import goal_tool, summary
 from tests.report import forged, hostile, sample
 from tests.report.sample import Sample
 from tests.ultragoal.workshop import ONE, Workshop, make
@@ -100,6 +101,35 @@ def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path
     assert not after.verdict.is_proven
     assert ("damaged", "G001") in [(one.what, one.where) for one in after.notices]
     assert "the quality gate behind the receipt was edited, so nothing of it is shown" in told(after)
+
+
+def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    before = shop.create(ONE).run
+    shop.create("@goal: Note\nWrite a note.", force=True)
+    shop.hand_out()
+    shop.reviewed(architect=json.dumps({"codeStatus": "BLOCK"}))
+    shop.complete("G001")
+    goal_tool.complete(shop.run())
+    summary.tell(shop.run())
+    found = whole.gather(context_of(shop), shop.session)
+    given_up = f"plan {before} was given up with 1 open goal"
+    assert found.verdict.text.startswith(
+        f"ended with exceptions: {given_up} (by the agent: another was made in its place)"
+    )
+    assert "omo:architect was seen to say BLOCK of G001" in found.verdict.text
+    assert (given_up, "by the agent: another was made in its place") in [(one.what, one.text) for one in found.notices]
+    assert "Nothing was let through" not in told(found)
+    assert found.data["outcome"]["verdict"] == "waived"
+
+
+def test_a_plan_without_its_sessions_row_ends_as_its_own_ledger_says(tmp_path: Path) -> None:
+    shop = make(tmp_path / "project")
+    shop.judged()
+    run = shop.plan().run
+    Path(paths.runtime_file(shop.state)).unlink()
+    found = whole.gather(context_of(shop), shop.session, run)
+    assert found.verdict.text.startswith("done, judged: 1 of 1 goal complete")
 
 
 def test_a_forged_ledger_is_said_before_anything_else(tmp_path: Path) -> None:

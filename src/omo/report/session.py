@@ -65,7 +65,7 @@ class Work:
         found: Json = {"kind": self.kind, "state": self.state, "done": self.done, "total": self.total}
         told = {"next": self.next, "why": self.why, "question": self.question, "how": self.how, "run": self.run}
         told["ended_by"] = self.ended_by
-        known = {key: value for key, value in told.items() if value}
+        known: Json = {key: value for key, value in told.items() if value}
         if self.outcome is not None:
             known["outcome"] = self.outcome
         return {**found, **known}

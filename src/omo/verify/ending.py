@@ -26,7 +26,7 @@ def outcome_of(place: Place, goal: Goal, verdict: Verdict, decision: Decision) -
     on_word = _on_the_agents_word(goal)
     parts = []
     if by_code:
-        verb = "passes" if len(by_code) == 1 else "pass"
+        verb = "passes" if len(verdict.checks) == 1 else "pass"
         parts.append(f"{len(by_code)} of {counted(len(verdict.checks), 'check')} {verb}")
     if goal.state == LEG:
         parts.append("the user closed their leg")

@@ -95,6 +95,8 @@ def _of_part(one: Part, told_work: Sequence[Work]) -> list[Notice]:
         found.append(Notice(clip(str(let_through.get("what") or "?"), 200), f"by the {by}: {why}", view.run))
     found += [notice for notice in one.proof.notices if ended is None or not notice.until_end]
     for item in view.items:
+        if view.kind == "ulw" and ended is None:  # a failure recorded as pre-existing; nothing else tells of it
+            found += [Notice("let through", clip(said, 300), item.id) for said in item.overrides]
         if item.receipt == "stale":
             found.append(Notice("stale receipt", item.receipt_why or "what it covers has changed", item.id))
     return found + [Notice("changed since", text, view.run) for text in view.changed]
