@@ -163,7 +163,7 @@ def test_what_the_user_paused_stays_paused_whatever_the_goal_does(shell: Shell, 
 
 
 def test_a_pause_and_a_resume_give_no_new_budget(shell: Shell, planned: Desk) -> None:
-    change_row(shell, lambda row: session.end(row, state="exhausted", rule="cap"))
+    change_row(shell, lambda row: session.exhaust(row, rule="cap", why="8 blocks"))
     planned.classify()
     shell.agent("goal", "pause")
     shell.agent("goal", "resume")

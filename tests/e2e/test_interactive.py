@@ -64,19 +64,19 @@ def test_a_block_and_a_release_are_shown(stage: Stage) -> None:
     shows(terminal, "Block 1 of 8. Cannot go on? omo ulw blocked --evidence TEXT. The user stops this with " + COMMAND)
     shows(
         terminal,
-        "Stop says: omo: ultrawork let go, cooled down: the agent stopped again within 3 s of being sent back. "
-        "The work is not proven done. Go on with a new `ulw`?",
+        "Stop says: omo: ended, not proven: the agent stopped again within 3 s of being sent back. "
+        "Go on with a new `ulw`?",
     )
     assert stage.kinds(only_session(stage))[1:] == ["blocked:block", "allowed:cooldown"]
 
 
-def test_the_end_of_a_proven_run_is_shown(stage: Stage) -> None:
+def test_the_end_of_a_run_is_shown(stage: Stage) -> None:
     gates = "omo gate add check -- grep -q mended README.md; echo mended >> README.md; omo gate run; omo ulw done"
     stage.model.script(call("Bash", command=gates), say("The check passes."))
     terminal = stage.open()
     terminal.submit("ulw fix the check")
-    shows(terminal, "Stop says: omo: ultrawork is done: gates passed: check, on the files as they were at ")
-    shows(terminal, "UTC. `omo ledger show` has the proof.")
+    shows(terminal, "Stop says: omo: finished on the agent's word: ")
+    shows(terminal, ", on the files as they were at ")
     assert stage.kinds(only_session(stage))[-1] == "allowed:done"
 
 

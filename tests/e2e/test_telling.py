@@ -43,7 +43,7 @@ def test_a_run_that_is_capped_rings_and_is_told_once_also_to_who_comes_back(stag
     terminal = stage.open(env={**NO_COOLDOWN, "OMO_MAX_STOP_BLOCKS": "1"})
     written = written_by(terminal, tmp_path)
     terminal.submit("ulw fix the flaky tests")
-    capped = "omo: ultrawork let go, capped: 1 block without verified progress. The work is not proven done."
+    capped = "omo: ended, not proven: 1 block without verified progress."
     shows(terminal, f"Stop says: {capped}")
     wait_until(lambda: OTHERS.sub(b"", written.read_bytes()).count(b"\a") == 1)
     assert "bell 1" in terminal._tmux("display-message", "-p", "bell #{window_bell_flag}")

@@ -26,7 +26,7 @@ TEST = "python3 -B -m unittest"
 
 def told(run: Run) -> str:
     """What the last Stop said to the user."""
-    return [event["stdout"] for event in run.hook_events if event["hook_event"] == "Stop"][-1]
+    return str([event["stdout"] for event in run.hook_events if event["hook_event"] == "Stop"][-1])
 
 
 @pytest.fixture

@@ -401,7 +401,8 @@ def test_a_file_counts_with_reduced_independence_and_everybody_is_told(tmp_path:
     assert len(made.rows("judge-inline-fallback")) == 1
     (end,) = made.rows("ended")
     assert end["receipt"]["independence"] == "reduced"
-    assert "reduced independence" in made.desk.told()["how"]
+    assert made.desk.told()["outcome"]["verdict"] == "attested"
+    assert "reduced independence" in made.desk.told()["outcome"]["why"]
 
 
 def test_the_judges_message_handed_in_as_a_file_keeps_its_independence(tmp_path: Path) -> None:

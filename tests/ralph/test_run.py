@@ -429,7 +429,14 @@ class TestBeginningAgain:
         assert (at.after_text, at.after["attempts"]) == (said, 3)
         ended = at_desk.round(C1="pass").ended or {}
         assert ended["receipt"]["after"] == at.after
-        assert said in at_desk.told()["how"]
+        ended_as = at_desk.told()["outcome"]
+        assert ended_as == ended["outcome"]
+        assert said in ended_as["why"]
+        assert ended_as["verdict"] == "waived"
+        assert [(one["what"].split(" ")[0], one["by"]) for one in ended_as["exceptions"]] == [
+            ("C2", "agent"),
+            ("C1", "agent"),
+        ]
 
     def test_after_the_users_own_end_or_a_pass_nothing_is_carried(self, at_desk: Desk) -> None:
         at_desk.start()

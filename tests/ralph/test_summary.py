@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from omo.host import Event
-from omo.ralph import ending
+from omo.ralph import ending, outcomes
 from omo.settings import LIMITS
 from omo.state.runtime import is_live
 from omo.ultrawork import session, stop, texts
@@ -67,13 +67,34 @@ def test_a_pass_is_done(at_desk: Desk) -> None:
     assert (at_desk.told()["state"], at_desk.told()["open"]) == ("done", 0)
     rule, text = decide(at_desk)
     assert rule == "done"
-    assert "2 of 2 criteria pass" in text
+    assert text.startswith("omo: finished on the agent's word: ralph run r")
+    assert "2 of 2 criteria pass, iteration 1; decided by code alone" in text
+    assert at_desk.told()["outcome"] == (at_desk.standing().ended or {})["outcome"]
+
+
+def test_a_pass_that_a_judge_was_seen_to_give_is_judged(at_desk: Desk) -> None:
+    at_desk.start(criterion(1), criterion(2, question()))
+    at_desk.round(C1="pass", C2="pass")
+    assert decide(at_desk)[1].startswith("omo: done, judged: ralph run r")
 
 
 def test_less_than_all_is_said_with_the_pass(at_desk: Desk) -> None:
     at_desk.start(by="user", reduced_scope="a demonstration only")
     at_desk.round(C1="pass", C2="pass")
-    assert "reduced scope: a demonstration only" in at_desk.told()["how"]
+    ended_as = at_desk.told()["outcome"]
+    assert ended_as["exceptions"] == [{"what": "reduced scope", "by": "user", "why": "a demonstration only"}]
+    assert decide(at_desk)[1].startswith(
+        "omo: ended with exceptions: reduced scope (by the user: a demonstration only); ralph run r"
+    )
+
+
+def test_a_gate_that_fails_and_was_accepted_is_an_exception(at_desk: Desk) -> None:
+    at_desk.start()
+    at_desk.execute()
+    at = at_desk.standing()
+    at.last_judged = {"gates": [{"name": "tests", "by": "user", "failed": True}]}
+    ended_as = outcomes.outcome_of(at, "pass")
+    assert (ended_as["verdict"], ended_as["exceptions"][0]["what"]) == ("waived", "gate tests fails")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +114,10 @@ def test_every_other_end_lets_go_and_tells_the_user_once(at_desk: Desk, most: in
     assert (told["open"], told["total"]) == (1, 2)
     rule, text = decide(at_desk)
     assert rule == "waiting"
+    assert text.startswith("omo: ended, not proven: ralph run r")
     assert said in text
+    assert told["outcome"] == (at_desk.standing().ended or {})["outcome"]
+    assert told["outcome"]["verdict"] == "ended"
     at_desk.change_row(session.told)
     at_desk.run().standing()
     assert decide(at_desk) == ("waiting", "")
@@ -122,7 +146,7 @@ def test_an_agent_that_gives_up_has_the_user_told(at_desk: Desk) -> None:
     ending.abandon(at_desk.run(), "the task cannot be done")
     rule, text = decide(at_desk)
     assert rule == "waiting"
-    assert "the agent gave up" in text
+    assert text.startswith("omo: ended, not proven: the agent gave up ralph run r")
     assert "the task cannot be done" in text
 
 
@@ -131,6 +155,7 @@ def test_the_user_who_gives_up_is_done(at_desk: Desk) -> None:
     run = at_desk.standing().run
     ending.abandon(at_desk.run(by="user", session="their-terminal", named=run), "no longer wanted")
     assert (at_desk.told()["state"], at_desk.told()["open"]) == ("done", 2)
+    assert decide(at_desk)[1] == f"omo: ended, not proven: ralph run {run} was ended by the user: no longer wanted."
     assert at_desk.row("their-terminal") == {}
 
 
@@ -157,7 +182,7 @@ def test_the_cap_of_blocks_holds_as_well(at_desk: Desk) -> None:
 
 def test_a_new_run_does_not_undo_what_a_breaker_let_go(at_desk: Desk) -> None:
     at_desk.start()
-    at_desk.change_row(lambda row: session.end(row, state="exhausted", rule="cap"))
+    at_desk.change_row(lambda row: session.exhaust(row, rule="cap", why="8 blocks"))
     ending.abandon(at_desk.run(), "to begin again with a full budget")
     at_desk.start()
     at_desk.execute()

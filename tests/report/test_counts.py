@@ -278,11 +278,11 @@ def test_what_ended_without_passing_has_its_items_counted(
 def test_finished_work_says_that_the_tree_has_changed_since(seen: Callable[[str], ProjectView]) -> None:
     for name, kind in (("gates_passed_once", "ultrawork"), ("ralph_passed_once", "ralph")):
         one = focus(seen(name))
-        assert words.headline(one) == f"{kind} done; {CHANGED}"
+        assert words.headline(one) == f"{kind} done, not proven; {CHANGED}"
         assert words.because(one).endswith(f"; {CHANGED}")
-        assert (one.data["proven"], one.data["lapsed"]) == (True, CHANGED)
+        assert (one.data["proven"], one.data["lapsed"]) == (False, CHANGED)
     before = focus(seen("gates_passed"))
-    assert (words.headline(before), before.data["lapsed"]) == ("ultrawork done", None)
+    assert (words.headline(before), before.data["lapsed"]) == ("ultrawork done, not proven", None)
 
 
 def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
@@ -290,9 +290,9 @@ def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
     scene = gates_passed_once(tmp_path / "p")
     scene.stop()
     theirs = replace(scene, here="")
-    assert f"ultrawork done; {CHANGED}, 0/1 gates" in plain.render(theirs.view())
+    assert f"ultrawork done, not proven; {CHANGED}, 0/1 gates" in plain.render(theirs.view())
     (line,) = [line for line in terminal.lines(theirs.view(), 80) if HERE[:8] in line.plain]
-    assert "ultrawork done, stale" in line.plain
+    assert "ultrawork done, not proven, stale" in line.plain
     assert "green" not in {span.style for span in line.spans}
     theirs.now += 2 * 24 * 3600
     (later,) = [line for line in terminal.lines(theirs.view(), 80, everything=True) if HERE[:8] in line.plain]

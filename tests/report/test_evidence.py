@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from omo.context import Context
-from omo.report.document import whole
+from omo.report.document import markdown, whole
 from omo.report.document.whole import Report
 from omo.state.journal import Journal
 from omo.ultraplan import critique
@@ -33,8 +33,9 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
     at.says(("C1", "clear", "pass"), challenges=[doubt])
     assert at.judge().verdict == "pass"
     found = gathered(at.desk.root, at.desk.now)
+    run = found.parts[0].view.run
     assert found.verdict.text == (
-        "Proven with 1 exception: the one criterion is judged to hold on the files as they are."
+        f"done, judged: ralph run {run}: 1 of 1 criterion passes, iteration 1; decided by omo:judge, which a hook saw."
     )
     assert [(one.what, one.where) for one in found.notices] == [("challenge", "C1")]
     (part,) = found.parts
@@ -49,6 +50,7 @@ def test_a_judgement_from_a_file_is_of_reduced_independence(tmp_path: Path) -> N
     at = court.asked(tmp_path)
     at.judge(court.reply(at.nonce, ("C1", "clear", "pass")))
     found = gathered(at.desk.root, at.desk.now)
+    assert found.verdict.text.startswith("finished on the agent's word: ralph run ")
     assert [one.what for one in found.notices] == ["reduced independence"]
     assert "no hook saw the judge" in " ".join(one.what for one in found.story.events)
 
@@ -63,7 +65,8 @@ def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
     shop.finish()
     session_summary.tell_sessions(shop.place, "s1", limits=workshop.LIMITS)
     found = gathered(shop.root, shop.now)
-    assert found.verdict.text == "Proven: the one goal is verified."
+    assert found.verdict.text == "finished on the agent's word: goal G1: closed on the agent's own answers."
+    assert [(one.what, one.where) for one in found.notices] == [("the agent's own answers", "G1")]
     dossier = found.parts[0].proof.dossier("G1")
     assert [(one.name, one.state) for one in dossier.exhibits] == [
         ("Answer to q1", ""),
@@ -94,13 +97,33 @@ def verified(tmp_path: Path, *checks: object) -> workshop.Workshop:
 
 def test_a_goal_with_checks_alone_holds_while_the_files_say_so(tmp_path: Path) -> None:
     shop = verified(tmp_path, workshop.path_check())
-    assert gathered(shop.root, shop.now).verdict.text == "Proven: the one goal is verified."
+    assert gathered(shop.root, shop.now).verdict.text == (
+        "done, proven: goal G1: 1 of 1 check passes; there is the user's, and failed when the goal was begun."
+    )
     shop.write("notes.txt", "for another goal")  # other files, and the check still says so
     assert gathered(shop.root, shop.now).verdict.is_proven
     (shop.root / "parser.py").unlink()
     found = gathered(shop.root, shop.now)
     assert found.verdict.text.startswith("NOT proven any more: 0 of 1 goal holds, no longer proven: G1 (there: ")
     assert found.parts[0].view.items[0].receipt == "stale"
+
+
+def test_a_goal_that_expired_is_in_the_report_beside_one_that_passes(tmp_path: Path) -> None:
+    shop = workshop.project(tmp_path / "project")
+    for name, path in (("A", "speed.txt"), ("B", "parser.py")):
+        shop.add(id=name, hypothesis="H1" if name == "A" else None, **workshop.checks(workshop.path_check(path)))
+        shop.begin(name)
+        session_summary.tell_sessions(shop.place, "s1", began=name, limits=workshop.LIMITS)
+    shop.finish("A", hypothesis="expired")
+    shop.work()
+    shop.finish("B")
+    session_summary.tell_sessions(shop.place, "s1", limits=workshop.LIMITS)
+    found = gathered(shop.root, shop.now)
+    assert found.verdict.text.startswith(
+        "ended, not proven: goal A: hypothesis H1 expired; goal B: 1 of 1 check passes"
+    )
+    assert [item.id for item in found.parts[0].view.items] == ["A", "B"]
+    assert markdown.render(found).count("✅") == 1, "of goal B alone"
 
 
 def test_a_goal_whose_checks_are_commands_holds_on_the_files_it_was_finished_on(tmp_path: Path) -> None:
@@ -154,7 +177,7 @@ def finished_plan(tmp_path: Path) -> plan_desk.Desk:
     plans.carry_out(desk.root, 1)
     plans.carry_out(desk.root, 2)
     desk.finish()
-    assert gathered(desk.root, desk.now).verdict.is_proven
+    assert gathered(desk.root, desk.now).verdict.level == "waived"
     return desk
 
 
@@ -190,9 +213,9 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
     desk.skip(2)
     desk.finish()
     found = gathered(desk.root, desk.now)
-    assert found.verdict.text.startswith("Proven with 2 exceptions: ")
+    assert found.verdict.text.startswith("ended with exceptions: no clean critique of the plan (by the agent: ")
     assert [(one.what, one.where) for one in found.notices] == [
-        ("not reviewed", started.record.run),
+        ("no clean critique of the plan", started.record.run),
         ("skipped step", "2"),
     ]
     (part,) = found.parts

@@ -10,7 +10,9 @@ from markdown_it import MarkdownIt
 
 from omo.report.document import markdown, story
 from omo.report.document.story import Event
+from omo.report.document.verdict import Verdict
 from omo.report.document.whole import Part, Report
+from omo.work import outcome
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -138,6 +140,18 @@ def test_it_fits_a_pull_request_whatever_there_is(report: Report) -> None:
     assert text.count("<details>") == text.count("</details>")
 
 
-def test_a_run_with_nothing_let_through_says_so(report: Report) -> None:
-    text = markdown.render(replace(report, notices=(), story=story.Story()))
-    assert "Nothing was let through: no override, no skipped verification, no reduced independence." in text
+def test_a_run_with_nothing_let_through_says_so_once_that_is_known(report: Report) -> None:
+    calm = replace(report, notices=(), story=story.Story())
+    assert "Nothing was let through" not in markdown.render(calm)
+    assert "Nothing that was let through is known so far; it has not ended." in markdown.render(calm)
+    ended_as = outcome.outcome(outcome.JUDGED, "1 of 1 goal complete")
+    over = replace(calm, verdict=Verdict(outcome.JUDGED, "done, judged", ("1 of 1 goal complete",), ended_as))
+    text = markdown.render(over)
+    assert "## ✅ done, judged: 1 of 1 goal complete." in text
+    assert "Nothing was let through: no exception, no override, no reduced independence" in text
+
+
+@pytest.mark.parametrize("level", [*outcome.VERDICTS, "gone", "unproven"])
+def test_only_what_is_done_has_the_sign_for_it(report: Report, level: str) -> None:
+    text = markdown.render(replace(report, verdict=Verdict(level, "the word", ("why",))))
+    assert ("## ✅ the word: why." in text) is (level in ("proven", "judged"))

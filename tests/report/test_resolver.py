@@ -60,7 +60,8 @@ def test_goals_have_receipts_and_what_they_rest_on() -> None:
 def test_a_plan_that_is_done_says_so_after_its_stop() -> None:
     one = focus(view("ultragoal-done"))
     assert (one.brief.mode, one.brief.rule.name, one.is_on) == ("done", "not-active", False)
-    assert (words.headline(one), words.outcome(one)) == ("ultragoal done", "3 of 3 goals complete")
+    assert words.headline(one) == "ultragoal done, not proven"
+    assert words.outcome(one).startswith("finished on the agent's word: 3 of 3 goals complete; reduced independence")
     assert one.leading is not None
     assert "final receipt: fresh, issued with G003" in one.leading.facts
 

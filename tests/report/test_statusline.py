@@ -11,6 +11,7 @@ from omo.clock import stamp
 from omo.report import session
 from omo.report.screen import statusline
 from omo.ultrawork import stop
+from omo.work import outcome
 
 NOW = 1_790_000_000.0
 LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64, "max_hours": 8.0}
@@ -30,8 +31,8 @@ def armed(**work: Row) -> Row:
 
 
 GOALS = {"state": "active", "open": 3, "total": 5, "next": "G003 Log in"}
-PROVEN = {"state": "done", "total": 5, "how": "5 of 5 goals complete"}
-SKIPPED = "verification skipped: only a comment changed"
+PROVEN = {"state": "done", "total": 5, "outcome": outcome.outcome(outcome.JUDGED, "5 of 5 goals complete")}
+SKIPPED = outcome.outcome(outcome.WAIVED, "no gate", [outcome.exception("verification skipped", "agent", "a comment")])
 WAITS = {"state": "blocked", "open": 1, "total": 2, "why": "no key", "question": "Which key?", "told": False}
 
 
@@ -50,7 +51,7 @@ WAITS = {"state": "blocked", "open": 1, "total": 2, "why": "no key", "question":
         (armed(ralph=WAITS), "omo ralph 1/2 blocked · next stop lets go (waiting) · Which key?"),
         (armed(ultragoal=PROVEN), "omo ultragoal 5/5 done · next stop lets go (done)"),
         (armed(ulw={"state": "done"}), "omo ulw done, not proven · next stop lets go (done)"),
-        (armed(ulw={"state": "done", "how": SKIPPED}), "omo ulw done, not proven · next stop lets go (done)"),
+        (armed(ulw={"state": "done", "outcome": SKIPPED}), "omo ulw done, not proven · next stop lets go (done)"),
         (
             armed(ultragoal={**PROVEN, "unvouched": True}),
             "omo ultragoal 5/5 done, not proven · next stop lets go (done)",
@@ -92,7 +93,7 @@ def test_the_state_that_cannot_be_read_is_said() -> None:
         (armed(ulw={"state": "active"}), "36"),
         (armed(ralph=WAITS), "33"),
         (armed(ultragoal=PROVEN), "32"),
-        (armed(ulw={"state": "done", "how": SKIPPED}), "33"),
+        (armed(ulw={"state": "done", "outcome": SKIPPED}), "33"),
         (armed(ultragoal={**PROVEN, "unvouched": True}), "33"),
     ],
 )
@@ -104,5 +105,5 @@ def test_only_what_is_proven_is_green(row: Row, colour: str) -> None:
 def test_work_is_proven_by_how_it_ended_and_only_when_it_has() -> None:
     assert session.Work("ultragoal", PROVEN).is_proven
     assert not session.Work("ultragoal", {**PROVEN, "state": "active"}).is_proven
-    assert not session.Work("ulw", {"state": "done", "how": SKIPPED}).is_proven
+    assert not session.Work("ulw", {"state": "done", "outcome": SKIPPED}).is_proven
     assert not session.Work("ulw", {"state": "done"}).is_proven

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from omo.report.document import story, story_lines
 from omo.report.document.story import Source
 from omo.report.document.whole import Report
+from omo.work import outcome
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -96,8 +97,9 @@ def test_a_judgement_names_what_broke_again_and_who_did_not_judge() -> None:
 @pytest.mark.parametrize(
     ("ledger", "fields", "what", "mark"),
     [
-        ("session", row("done", how="verification skipped: no tests", skipped=True), "Called done with", "stale"),
-        ("session", row("done", how="gates passed: tests", skipped=False), "Done: gates passed: tests", "done"),
+        ("session", row("done", outcome=outcome.outcome("waived", "no tests")), "The run was ended", "stale"),
+        ("session", row("done", outcome=outcome.outcome("proven", "tests")), "The run was ended", "done"),
+        ("session", row("done"), "The run was ended", "stale"),
         ("session", row("blocked", evidence="no key"), "The agent is blocked from outside", "waiting"),
         ("session", row("gate-ran", name="t", result="fail", exit=1, seconds=2), "Gate t: fail (exit 1", "failed"),
         ("ultragoal", row("goal_checkpointed", goalId="G1", status="failed"), "G1 was set to failed", "failed"),
@@ -117,10 +119,10 @@ def test_what_is_less_than_proven_is_marked(ledger: str, fields: dict[str, Any],
 
 def test_the_newest_events_are_told_and_the_rest_counted() -> None:
     rows = [row("blocked", at, rule="block", reason=f"block {at}") for at in range(2990)]
-    rows.append(row("done", 2999, how="gates passed", skipped=False))
+    rows.append(row("done", 2999, outcome=outcome.outcome("attested", "gates passed")))
     found = story.tell([Source("session", rows)], most=100)
     assert (len(found.events), found.total, found.earlier) == (100, 2991, {"blocked": 2891})
-    assert found.events[-1].what == "Done: gates passed"
+    assert found.events[-1].detail == "finished on the agent's word: gates passed"
     assert found.events[0].detail == "block 2891"
 
 

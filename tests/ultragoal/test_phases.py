@@ -154,7 +154,7 @@ def test_the_mark_of_an_earlier_plan_says_nothing_of_the_next(planned: Desk) -> 
 
 def test_a_detour_through_a_handoff_gives_no_new_budget(planned: Desk) -> None:
     def exhaust(row: dict[str, object] | None) -> runtime.Change:
-        return runtime.Change(None, session.end(row or {}, state="exhausted", rule="cap"), [{"kind": "allowed"}])
+        return runtime.Change(None, session.exhaust(row or {}, rule="cap", why="8 blocks"), [{"kind": "allowed"}])
 
     runtime.change_session(planned.state, planned.session, exhaust, actor="hook", now=planned.now, wait=5.0)
     handoff.write(planned.run(), ULTRAGOAL, "handoff")

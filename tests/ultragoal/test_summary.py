@@ -83,13 +83,13 @@ def test_a_receipt_gives_the_budget_of_blocks_back_and_a_setback_does_not(shop: 
 
 
 @pytest.mark.parametrize(
-    ("end", "how"),
+    ("end", "why"),
     [
         ("complete", "2 of 2 goals complete"),
         ("superseded", "1 of 2 goals complete, 1 superseded (1 without a replacement)"),
     ],
 )
-def test_nothing_open_lets_go_and_says_what_was_cut(shop: Workshop, end: str, how: str) -> None:
+def test_nothing_open_lets_go_and_says_what_was_cut(shop: Workshop, end: str, why: str) -> None:
     begin(shop)
     if end == "superseded":
         shop.set_back("G001", "blocked")
@@ -97,7 +97,7 @@ def test_nothing_open_lets_go_and_says_what_was_cut(shop: Workshop, end: str, ho
     shop.finish()
     found = told(shop)
     assert (found["state"], found["open"]) == ("done", 0)
-    assert found["how"].startswith(how)
+    assert found["outcome"]["why"].startswith(why)
 
 
 def test_what_waits_for_a_person_lets_go_and_says_for_what(shop: Workshop) -> None:

@@ -30,6 +30,10 @@ TWO = f"Keep the API.\n{ONE}\n@goal: Check\nCheck each row."
 THREE = f"{TWO}\n@goal: Write\nWrite the report."
 SEEN = "it was seen to work"
 WHY = {"evidence": "what was seen on the way", "rationale": "why this follows"}
+CLEAN = {
+    "omo:architect": {"architectureStatus": "CLEAR", "productStatus": "CLEAR", "codeStatus": "CLEAR"},
+    "omo:qa": {"e2eStatus": "passed", "redTeamStatus": "passed"},
+}
 
 
 @dataclass
@@ -102,6 +106,21 @@ class Workshop:
         """Every goal that can be handed out is done."""
         while (goal := self.hand_out()) is not None:
             self.complete(goal.id)
+
+    def reviewed(self, **said: str) -> None:
+        """Both reviewers finish, as the SubagentStop hook notes it; clean unless `architect` or `qa` says otherwise."""
+        for agent, clean in CLEAN.items():
+            message = said.get(agent.removeprefix("omo:"), json.dumps(clean))
+            self.note(kind="agent-finished", agentType=agent, agentId="a1", message=message, digest=message, cut=False)
+
+    def judged(self, text: str = ONE, **said: str) -> None:
+        """A plan from its brief to its end, with reviewers that hooks saw."""
+        self.create(text)
+        while (goal := self.hand_out()) is not None:
+            self.reviewed(**said)
+            self.complete(goal.id)
+        goal_tool.complete(self.run())
+        summary.tell(self.run())
 
     def steer(self, kind: str, **options: str) -> dict[str, Any]:
         return steering.steer(self.run(), steering.Attempt(kind=kind, **{**WHY, **options}))

@@ -11,7 +11,8 @@ from omo.errors import BadInput
 from omo.ultraplan import summary
 from omo.ultraplan.record import Record
 from omo.ultraplan.standing import Standing
-from tests.ultraplan.plan_desk import WHY, desk
+from omo.ultrawork import texts
+from tests.ultraplan.plan_desk import WHY, Desk, desk, record_critique
 from tests.ultraplan.plans import carry_out, commit
 
 FAILURE = (2, "ImportError: no module named parts", "another name, then a relative import")
@@ -25,10 +26,69 @@ def test_a_session_that_passes_is_done_and_its_fence_comes_down(tmp_path: Path) 
     done = here.finish()
     assert (done.exit_code, done.closed, done.verdict) == (0, True, "pass")
     assert here.told()["state"] == "done"
-    assert "2 steps pass the audit" in here.told()["how"]
+    assert here.told()["outcome"] == here.record().finished["outcome"]
+    assert here.told()["outcome"] == {
+        "verdict": "waived",
+        "why": f"plan session {here.record().run}: 2 steps pass the audit; its Verify commands were not run by omo",
+        "exceptions": [{"what": "no clean critique of the plan", "by": "agent", "why": WHY}],
+    }
     assert "fence" not in here.told()
     assert Path(done.path).read_text() == done.report
     assert here.kinds()[-1] == "finished"
+
+
+def ended(here: Desk, **start: Any) -> str:
+    """What the user reads at Stop once every step is carried out."""
+    here.start(**start)
+    for number in here.record().steps:
+        if number not in here.record().skipped:
+            carry_out(here.root, number)
+    here.finish()
+    return texts.release("done", here.row(), here.row())
+
+
+def test_an_audit_that_passes_is_the_agents_word_and_says_what_was_not_run(tmp_path: Path) -> None:
+    here = desk(tmp_path, 1)
+    record_critique(here)
+    assert ended(here, unreviewed="") == (
+        f"omo: finished on the agent's word: ultraplan: plan session {here.record().run}: 1 step passes the audit; "
+        "its Verify commands were not run by omo."
+    )
+
+
+LET_THROUGH: dict[str, tuple[dict[str, Any], dict[str, str], str]] = {
+    "no critic": ({}, {"unreviewed": WHY}, f"no clean critique of the plan (by the agent: {WHY})"),
+    "an older plan": (
+        {"version": None, "step1": {"manifest": None}},
+        {"unreviewed": ""},
+        "a plan before 1.7: no critic was asked (by the agent: what it does not say was taken from its prose)",
+    ),
+    "no preflight": (
+        {"needs": ["env:NOT_THERE"]},
+        {"OMO_SKIP_PREFLIGHT": "1"},
+        "preflight bypassed (by the agent: OMO_SKIP_PREFLIGHT)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LET_THROUGH)
+def test_an_exit_meant_for_the_user_that_the_agent_took_is_an_exception(tmp_path: Path, name: str) -> None:
+    changes, start, said = LET_THROUGH[name]
+    told = ended(desk(tmp_path, 1, **changes), **start)
+    assert told.startswith("omo: ended with exceptions: ")
+    assert said in told
+
+
+def test_a_step_skipped_as_the_plan_allows_is_named_and_lowers_nothing(tmp_path: Path) -> None:
+    here = desk(tmp_path, 2, step1={"On failure": "skip — not needed"})
+    record_critique(here)
+    here.start(unreviewed="")
+    here.skip(1)
+    carry_out(here.root, 2)
+    here.finish()
+    told = here.told()["outcome"]
+    assert told["verdict"] == "attested"
+    assert told["why"].endswith("step 1 was skipped, as its plan allows: the plan lets it be left out")
 
 
 def test_steps_that_remain_keep_the_session_open(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from omo.state import ledger, paths
 from omo.ultraplan import critique, parser, preflight, sessions, spec_text, starting
 from omo.ultraplan.next_step import Next
 from omo.ultraplan.run import find_base, find_skipped, pinned_path, problems_of
-from tests.ultraplan.plan_desk import WHY, Desk, desk
+from tests.ultraplan.plan_desk import WHY, Desk, desk, record_critique
 from tests.ultraplan.plans import carry_out, commit, git, plan_text, project, subject_of
 
 
@@ -113,13 +113,6 @@ def test_a_directory_without_git_cannot_be_started_in(tmp_path: Path) -> None:
 
 
 # the critic's gate
-
-
-def record_critique(here: Desk) -> None:
-    """As the journal has it once a critic found nothing; what makes a verdict clean is tested where it is decided."""
-    digest = parser.load(here.root / "plan.md", here.root).digest
-    row = {"kind": "critique", "digest": digest, "clean": True, "independence": "full"}
-    critique.reviews(here.state).change(lambda rows: (None, [row]), actor="agent", now=here.now, wait=5.0)
 
 
 def test_a_plan_nobody_reviewed_is_refused(tmp_path: Path) -> None:
@@ -695,7 +688,8 @@ def test_given_up_by_the_user_it_is_over(tmp_path: Path) -> None:
     here.start()
     here.abandon(by="user")
     assert here.told()["state"] == "done"
-    assert "by the user" in here.told()["how"]
+    assert here.told()["outcome"]["verdict"] == "ended"
+    assert here.told()["outcome"]["why"].endswith("was ended by the user: given up in this test")
 
 
 def test_a_damaged_ledger_is_kept_and_what_it_told_carried_over(tmp_path: Path) -> None:

@@ -444,7 +444,7 @@ def test_what_the_user_or_a_breaker_ended_is_not_revived_by_the_agent(shop: Work
         after = {
             "cancel": lambda: session.cancel(row, reason="user", now=shop.now),
             "pause": lambda: session.suspend(row, state="paused", why="the user asked"),
-            "exhaust": lambda: session.end(row, state="exhausted", rule="cap"),
+            "exhaust": lambda: session.exhaust(row, rule="cap", why="8 blocks without verified progress"),
         }[change]()
         return runtime.Change(None, after, [{"kind": "test"}])
 

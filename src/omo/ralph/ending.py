@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from omo.digest import sha256
@@ -9,8 +10,10 @@ from omo.errors import BadInput, Refused, Unreadable
 from omo.json_text import dumps
 from omo.ralph import summary
 from omo.ralph.next_step import Next
+from omo.ralph.outcomes import outcome_of
 from omo.ralph.run import ABANDON, SHORTEST_REASON, RalphRun, Standing
 from omo.ralph.standing import START
+from omo.ralph.transitions import State
 from omo.shown import clip
 from omo.state.runtime import part
 
@@ -27,7 +30,15 @@ def end_of(at: Standing, judged: Row) -> Row | None:
     verdict = str(judged["verdict"]) if judged["verdict"] in ("pass", "partial") else "fail"
     how = "safeguard" if judged["decision"] == "safeguard" else verdict
     receipt = receipt_of(at, judged) if how == "pass" else None
-    return {"kind": "ended", "how": how, "verdict": verdict, "receipt": receipt}
+    states = {one.id: State(**judged["states"][one.id]) for one in at.criteria}
+    after = replace(at, states=states, last_judged=judged)
+    return {
+        "kind": "ended",
+        "how": how,
+        "verdict": verdict,
+        "receipt": receipt,
+        "outcome": outcome_of(after, how),
+    }
 
 
 def receipt_of(at: Standing, judged: Row) -> Row:
@@ -60,7 +71,9 @@ def abandon(run: RalphRun, reason: str) -> tuple[Standing, Next]:
     is_held = run.told().get("run") == at.run and run.told().get("state") == "active"
     if at.ended is not None and not (problems and is_held):  # an end in a damaged ledger may be a forged one
         raise Refused(f"ralph run {at.run} ended already ({at.ended.get('how')})", fix="omo ralph status")
-    row = {"kind": "ended", "how": "abandoned", "verdict": "fail", "receipt": None, "why": clip(reason.strip(), 500)}
+    why = clip(reason.strip(), 500)
+    ended_as = outcome_of(at, "abandoned", by=run.by, reason=why)
+    row = {"kind": "ended", "how": "abandoned", "verdict": "fail", "receipt": None, "why": why, "outcome": ended_as}
     try:
         run.append([row])
         at = run.standing()

@@ -14,6 +14,7 @@ from omo.clock import stamp
 from omo.errors import BadInput, NotEvaluable, Refused, Unreadable
 from omo.evidence import tree
 from omo.ralph import execution, phase_proof
+from omo.ralph.outcomes import outcome_of
 from omo.ralph.phase_proof import MISSING, REMEDIES, Facts, Finish, GateSeen, Proof
 from omo.ralph.run import RalphRun, Standing
 from omo.shown import clip
@@ -85,8 +86,16 @@ def check(run: RalphRun, standing: Standing, *, newer_than: str | None = None) -
         phase_proof.checks(facts),
         _remediation(run.state, name, standing, missing),
         without_work=[phase for phase, one in missing.items() if not one.is_honest],
-        gates=[{"name": clip(gate.name, 60), "by": clip(gate.by, 20)} for gate in facts.gates[:MOST_GATES]],
+        gates=[_gate(gate) for gate in facts.gates[:MOST_GATES]],
     )
+
+
+def _gate(gate: GateSeen) -> Row:
+    """For the receipt: a failure that the user accepted stays a failure."""
+    row: Row = {"name": clip(gate.name, 60), "by": clip(gate.by, 20)}
+    if gate.result == "fail":
+        row["failed"] = True
+    return row
 
 
 def moment(text: str) -> str:
@@ -116,8 +125,11 @@ def record_circumvention(run: RalphRun, standing: Standing, found: Found) -> int
             raise Refused(f"iteration {standing.iteration} is no longer open", fix="omo ralph status")
         attempt = at.circumventions + 1
         row = {"kind": "exec-circumvention", "iteration": at.iteration, "attempt": attempt, "missing": found.missing}
-        end = {"kind": "ended", "how": "circumvented", "verdict": "fail", "receipt": None}
-        return attempt, [row, end] if attempt >= MOST_ATTEMPTS else [row]
+        if attempt < MOST_ATTEMPTS:
+            return attempt, [row]
+        how = "circumvented"
+        ended_as = outcome_of(replace(at, circumventions=attempt), how)
+        return attempt, [row, {"kind": "ended", "how": how, "verdict": "fail", "receipt": None, "outcome": ended_as}]
 
     attempts: int = run.append(decide=decide)
     return attempts

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from omo.ralph.next_step import Next, named, next_step
+from omo.ralph.next_step import Next, next_step
 from omo.ralph.run import KIND, RalphRun, Standing
-from omo.ralph.standing import START, criteria_of
-from omo.shown import clip, counted
+from omo.ralph.standing import START
+from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import part
 from omo.ultrawork import session
+from omo.work import outcome
 
 Row = dict[str, Any]
 
@@ -76,44 +77,20 @@ def _left(at: Standing) -> int:
 def _state(at: Standing) -> Row:
     if at.ended is None:
         return {"state": "active"}
-    how = str(at.ended.get("how"))
-    if how == "pass":
-        return {"state": "done", "how": f"ralph run {at.run}: {_proven(at)}"}
-    if how == "abandoned" and at.ended.get("actor") == "user":
-        return {"state": "done", "how": f"ralph run {at.run} was ended by the user: {_why(at)}"}
-    why, question = _told_to_user(at, how)
-    why = "; ".join(filter(None, [why, at.after_text]))
+    ended_as = outcome.of(at.ended)
+    if not at.is_the_users_turn:
+        return {"state": "done", "outcome": ended_as}
+    told = {"why": ended_as["why"], "question": _question(str(at.ended.get("how"))), "told": False, "own": True}
     # `cleared`: the run is over, so no word of the user's wakes it; they begin another.
-    return {"state": "blocked", "why": why, "question": question, "told": False, "own": True, "cleared": True}
+    return {"state": "blocked", **told, "cleared": True, "outcome": ended_as}
 
 
-def _proven(at: Standing) -> str:
-    said = f"{len(at.criteria)} of {criteria_of(len(at.criteria))} pass, iteration {at.iteration}"
-    less = [at.after_text] if at.after else []
-    less += [f"reduced scope: {clip(at.reduced_scope, 60)}"] if at.reduced_scope else []
-    less += ["judged with reduced independence"] if at.independence == "reduced" else []
-    return "; ".join([said, *less])
-
-
-def _told_to_user(at: Standing, how: str) -> tuple[str, str]:
-    blocked = named([one.id for one in at.with_status("BLOCKED")])
-    passing = f"{len(at.with_status('PASS'))} of {len(at.criteria)} pass"
-    again = f"What should change? omo ralph replan shows it; {START} begins again"
-    if how == "partial":
-        return f"ralph run {at.run} is settled, not passed: {passing}, {blocked} blocked", again
-    if how == "safeguard":
-        left = named([*at.remaining, *(one.id for one in at.with_status("BLOCKED"))])
-        used = counted(at.max_iterations, "iteration")
-        return f"ralph run {at.run} used its {used}: {passing}, {left} do not", again
+def _question(how: str) -> str:
+    if how in ("partial", "safeguard"):
+        return f"What should change? omo ralph replan shows it; {START} begins again"
     if how == "circumvented":
-        times = counted(at.circumventions, "time")
-        why = f"ralph run {at.run} was ended: {times} a verdict was asked for over missing phases"
-        return why, "Run it in full again, or authorise less yourself: omo ralph start … --reduced-scope REASON"
-    return f"the agent gave up ralph run {at.run}: {_why(at)}", "Begin it again, or leave it?"
-
-
-def _why(at: Standing) -> str:
-    return clip(str((at.ended or {}).get("why") or ""), 120)
+        return "Run it in full again, or authorise less yourself: omo ralph start … --reduced-scope REASON"
+    return "Begin it again, or leave it?"
 
 
 def _put(run: RalphRun, at: Standing, fresh: Row, *, begins: bool) -> None:

@@ -14,6 +14,7 @@ from omo.report import session
 from omo.report.work import NextStep, Place, WorkView
 from omo.shown import clip
 from omo.state import paths, runtime
+from omo.work import outcome
 
 Row = dict[str, Any]
 
@@ -76,18 +77,28 @@ class SessionView:
 
     @property
     def lapsed(self) -> str:
-        """Why what was proven when it ended is not any more; empty while it holds, and where nobody looked."""
-        if not self.is_proven or self.works is None:
+        """Why what it ended with does not hold any more; empty while it holds, and where nobody looked.
+
+        What was let through, or not reached, cannot lapse.
+        """
+        ended = self.brief.leading.outcome if self.brief.leading and self.brief.mode == "done" else None
+        if ended is None or ended["verdict"] in (outcome.WAIVED, outcome.ENDED) or self.works is None:
             return ""
         return self.leading.lapsed if self.leading else "its ledger is not there"
 
     @property
     def overrides(self) -> list[str]:
-        """What was let through without its proof: the works' own, those of their items, ends that no work repeats."""
-        told = [said for view in self.works or [] for said in view.overrides]
+        """What was let through without its proof: the exceptions of what ended, else what the works say themselves."""
+        told = []
+        for work in self.brief.work:
+            if work.kind in runtime.unvouched(self.brief.row):
+                told.append(self.end_of(work))
+            elif work.outcome is not None:
+                told += [outcome.exception_in_words(one) for one in work.outcome["exceptions"]]
+        ended = {work.kind for work in self.brief.work if work.outcome is not None}
         for view in self.works or []:
+            told += [said for said in view.overrides if view.kind not in ended]
             told += [f"{item.id}: {said}" for item in view.items for said in item.overrides]
-        told += [self.end_of(work) for work in self.brief.work if work.state == "done" and not work.is_proven]
         return list(dict.fromkeys(clip(said, 300) for said in told if said not in self.problems))
 
     @property

@@ -44,7 +44,8 @@ class Work:
         self.question = _line(summary.get("question"))
         self.run = _line(summary.get("run"))
         self.ended_by = _line(summary.get("endedBy"))
-        self.outcome = outcome.of(summary) if self.state in ENDS else None
+        has_ended = self.state in ENDS or bool(summary.get("cleared"))  # given up: no word of the user's wakes it
+        self.outcome = outcome.of(summary) if has_ended else None
 
     @property
     def is_proven(self) -> bool:

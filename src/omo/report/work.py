@@ -98,8 +98,10 @@ class WorkView:
     items: tuple[Item, ...] = ()
     next: NextStep = NextStep()
     facts: tuple[str, ...] = ()  # iteration 2 of 5; the tree has changed since the receipt of G002
+    changed: tuple[str, ...] = ()  # of the facts, those that say what is no longer as it was
     overrides: tuple[str, ...] = ()  # reduced independence, a skipped verification: always in plain sight
     problems: tuple[str, ...] = ()  # what was changed by hand, or cannot be read
+    outcome: Row | None = None  # how it ended, as its own last row has it; None while it is open
 
     @property
     def total(self) -> int:
@@ -152,6 +154,7 @@ class WorkView:
             "facts": list(self.facts),
             "overrides": list(self.overrides),
             "problems": list(self.problems),
+            "outcome": self.outcome,
         }
 
 

@@ -16,7 +16,8 @@ from omo.shown import clip, counted
 from omo.ultragoal import committed, loop, receipts, reviewers, snapshots, spent
 from omo.ultragoal.gate import marks
 from omo.ultragoal.gate.inspect import Inspection, Subject, inspect
-from omo.ultragoal.plan import Goal, Plan
+from omo.ultragoal.outcomes import outcome_of
+from omo.ultragoal.plan import Goal, Plan, applied
 from omo.ultragoal.run import Run, require_here
 from omo.ultragoal.transitions import move
 
@@ -233,6 +234,9 @@ def _close(run: Run, name: str, said: str, gate: str, snapshot: Row, facts: Row,
             "supersedes": resolved,
             "completionVerification": receipt,
         }
+        after = applied(plan, {**closed, "ts": stamp(run.now), "actor": run.by})
+        if not after.open_goals:
+            closed["outcome"] = outcome_of(after)
         following = [] if plan.active not in (None, goal) else loop.start(plan)
         return (following[0]["goalId"] if following else None), [closed, *following]
 

@@ -16,6 +16,7 @@ from omo.ultragoal.goal_tool import ToolGoal
 from omo.ultragoal.phases import ULTRAGOAL
 from omo.ultragoal.plan import Plan
 from omo.ultragoal.run import Run
+from omo.work import outcome
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -152,16 +153,18 @@ def _tell(run: Run, found: Found, kept: list[str], force: bool) -> Cleared:
 
 def _left(found: Found) -> Row:
     """No silent way out: Stop lets go, and shows the user what was given up."""
+    why = _what(found)
     return {
         "run": found.plan.run if found.plan else str(found.summary.get("run", "")),
         "state": "blocked",
-        "why": _what(found),
+        "why": why,
         "question": "Shall it be planned again? (omo ultragoal create-goals)",
         "told": False,
         "open": found.open,
         "total": len(found.plan.required) if found.plan else found.open,
         "next": "omo ultragoal create-goals, or omo state clear --mode ultragoal",
         "cleared": True,
+        "outcome": outcome.outcome(outcome.ENDED, why),
     }
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from omo.errors import BadInput, Refused, Unreadable
 from omo.shown import counted
 from omo.state import runtime, store
+from omo.state.runtime import part
 from omo.ultragoal import plan as plans
 from omo.ultragoal.brief import Brief
 from omo.ultragoal.plan import Plan
 from omo.ultragoal.run import Run, check_sizes, new_run_id, repository
 
 Row = dict[str, Any]
+
+MOST_EARLIER = 5
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Before:
     open: int
     trouble: str = ""
     mending: str = ""
+    earlier: Sequence[Row] = ()  # what it had been made in place of itself, unfinished as well
 
 
 def create_goals(run: Run, brief: Brief, *, mode: str, force: bool) -> tuple[Plan, str | None]:
@@ -34,7 +39,7 @@ def create_goals(run: Run, brief: Brief, *, mode: str, force: bool) -> tuple[Pla
     before = _before(run)
     if before is not None and (before.open or before.trouble) and not force:
         raise _unfinished(before)
-    created = plan_row(run, brief, mode, before)
+    created = plan_row(run, brief, mode, before or _cleared(run))
     check_sizes([created])
     kept = _archive(run, before) if before is not None else None
 
@@ -56,7 +61,15 @@ def _before(run: Run) -> Before | None:
         return Before("", 0, trouble or error.message, mending)
     if plan is None:
         return Before("", 0, trouble, mending) if trouble else None
-    return Before(plan.run, len(plan.open_goals), trouble, mending)
+    return Before(plan.run, len(plan.open_goals), trouble, mending, plan.replaced)
+
+
+def _cleared(run: Run) -> Before | None:
+    """A plan that the agent cleared away and the user was not shown yet."""
+    told = part(part(runtime.session(run.state, run.session) or {}, "work"), "ultragoal")
+    if not told.get("cleared") or told.get("told") is not False:
+        return None
+    return Before(str(told.get("run") or ""), int(told.get("open") or 0), str(told.get("why") or ""))
 
 
 def _unfinished(before: Before) -> Refused:
@@ -92,6 +105,8 @@ def plan_row(run: Run, brief: Brief, mode: str, before: Before | None) -> Row:
     }
     if before is not None:
         row["replaces"] = {"run": before.run, "open": before.open, "trouble": before.trouble, "by": run.by}
+        if before.earlier:
+            row["replaces"]["earlier"] = list(before.earlier)[-MOST_EARLIER:]
     return row
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -66,6 +67,9 @@ class Plan:
     created_at: str
     updated_at: str
     goals: list[Goal] = field(default_factory=list)
+    replaced: list[Row] = field(default_factory=list)  # plans that were given up for this one
+    steered_by: dict[str, str] = field(default_factory=dict)  # who cut or reworded a goal last
+    outcome: Row | None = None  # how it ended, once no goal is open
     last: Row = field(default_factory=dict)
     seq: int = 0
 
@@ -161,7 +165,21 @@ def _created(plan: Plan | None, row: Row) -> Plan:
         created_at=row["ts"],
         updated_at=row["ts"],
         goals=goals,
+        replaced=_replaced(row.get("replaces") or {}),
     )
+
+
+def _replaced(before: Row) -> list[Row]:
+    """Only what was unfinished; and what that plan had been made in place of, where it was."""
+    if not before.get("open") and not before.get("trouble"):
+        return []
+    own = {key: value for key, value in before.items() if key != "earlier"}
+    return [*(before.get("earlier") or []), own]
+
+
+def applied(plan: Plan, row: Row) -> Plan:
+    """The plan as it will be with one more row; `plan` stays as it is."""
+    return _APPLY[row["kind"]](copy.deepcopy(plan), row)
 
 
 def _new_goal(one: Row, row: Row) -> Goal:
@@ -195,6 +213,8 @@ def _checkpointed(plan: Plan | None, row: Row) -> Plan:
         parent = _touch(plan, name, row)
         parent.status, parent.evidence = "superseded", f"its review blockers were resolved by {goal.id}"
         parent.steering = {**(parent.steering or {}), "supersededBy": goal.id}
+        plan.steered_by[parent.id] = str(row.get("actor"))
+    plan.outcome = row.get("outcome")
     return plan
 
 
@@ -207,6 +227,7 @@ def _steered(plan: Plan | None, row: Row) -> Plan:
 
 
 def _added(plan: Plan, row: Row) -> None:
+    plan.outcome = None
     plan.goals += [_new_goal(one, row) for one in row["goals"]]
 
 
@@ -233,12 +254,14 @@ def _revised(plan: Plan, row: Row) -> None:
     # However often it is revised: what was promised first stays visible.
     first = known.get("firstWording", row.get("previous"))
     goal.steering = {**known, **_why(row), "changedFields": row["changedFields"], "firstWording": first}
+    plan.steered_by[goal.id] = str(row.get("actor"))
 
 
 def _superseded(plan: Plan, row: Row) -> None:
     goal = _touch(plan, row["goalId"], row)
     goal.status, goal.human_blocked = "superseded", ""
     goal.steering = {**(goal.steering or {}), **_why(row), "noReplacementRequired": True}
+    plan.steered_by[goal.id] = str(row.get("actor"))
 
 
 def _why(row: Row) -> Row:
@@ -248,6 +271,7 @@ def _why(row: Row) -> Row:
 
 def _blockers(plan: Plan | None, row: Row) -> Plan:
     plan = _there(plan, row)
+    plan.outcome = None
     if row.get("goalId"):
         goal = _touch(plan, row["goalId"], row)
         goal.status, goal.evidence, goal.receipt, goal.human_blocked = "review_blocked", row["evidence"], None, ""
@@ -292,6 +316,7 @@ def _touched(plan: Plan | None, row: Row) -> tuple[Plan, Goal]:
 def _touch(plan: Plan, name: str, row: Row) -> Goal:
     goal = plan.goal(name)
     goal.updated_at = plan.updated_at = row["ts"]
+    plan.outcome = None
     return goal
 
 

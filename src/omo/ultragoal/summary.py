@@ -11,9 +11,9 @@ from omo.state import runtime
 from omo.state.runtime import part
 from omo.ultragoal import committed, goal_tool, phases, receipts
 from omo.ultragoal.next_step import Standing, Step, next_step
+from omo.ultragoal.outcomes import outcome_of, unfinished
 from omo.ultragoal.plan import Goal, Plan
 from omo.ultragoal.run import Run, moved
-from omo.ultragoal.tally import tally
 from omo.ultrawork import session
 
 Row = dict[str, Any]
@@ -93,7 +93,7 @@ def _next(plan: Plan, step: Step) -> str:
 
 def _state(plan: Plan, at: Standing, step: Step) -> Row:
     if not plan.open_goals and not at.problems:  # what a damaged ledger calls complete ends nothing
-        return {"state": "done", "how": _how(plan, step)}
+        return {"state": "done", "outcome": outcome_of(plan) if step.action == "done" else unfinished(plan, step)}
     if at.handed_off:
         return {"state": "paused", "why": at.handed_off, "question": "Go on with planning?", "told": False, "own": True}
     if at.tool_status == "paused":
@@ -103,11 +103,6 @@ def _state(plan: Plan, at: Standing, step: Step) -> Row:
         question = "Tell the agent when that is done."
         return {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
     return {"state": "active"}
-
-
-def _how(plan: Plan, step: Step) -> str:
-    closed = tally(plan)
-    return closed if step.action in ("done", "complete-goal") else f"{closed}; open is: {step.text}"
 
 
 def denials(plan: Plan, at: Standing, step: Step) -> Row:

@@ -12,6 +12,7 @@ from omo.shown import block, clip
 from omo.state import paths, store
 from omo.ultraplan import report, summary
 from omo.ultraplan.next_step import Next, next_step
+from omo.ultraplan.outcomes import outcome_of
 from omo.ultraplan.record import Record, fold
 from omo.ultraplan.run import SHORTEST_REASON, START, PlanRun, record_of
 from omo.ultraplan.standing import Standing, audited, look
@@ -107,7 +108,7 @@ def _not_yet(run: PlanRun, record: Record, at: Standing) -> Finished:
 def _close(run: PlanRun, at: Standing, row: Row, exit_code: int) -> Finished:
     assert at.record is not None
     path = report_path(run, at.record)
-    row = {**row, "report": path}
+    row = {**row, "report": path, "outcome": outcome_of(at.record, row, by=run.by, audit=at.audit)}
     after = fold(at.record.run, [*run.journal(at.record.run).rows(), {**row, "actor": run.by}])
     step = next_step(Standing(after))
     text = report.render(at, row, now=stamp(run.now), following=step.text)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from omo.state.runtime import part
+from omo.work.outcome import exception
 
 Row = dict[str, Any]
 
@@ -20,6 +21,7 @@ class Record:
 
     run: str
     at: str = ""
+    by: str = "agent"  # who started it
     session: str = ""
     spec: str = ""
     digest: str = ""
@@ -65,20 +67,32 @@ class Record:
         return sorted({*self.seen, *_numbers(self.finished.get("passed"))})
 
     @property
-    def overrides(self) -> list[str]:
-        """What was let through without its proof, for every view."""
-        found = [f"no clean critique of the plan: {self.unreviewed}"] if self.unreviewed else []
+    def exceptions(self) -> list[Row]:
+        """What was let through without its proof: what, by whom, and why."""
+        let_through = []
+        if self.unreviewed:
+            let_through.append(exception("no clean critique of the plan", self.by, self.unreviewed))
         if self.out_of_order:
-            found.append(f"begun before what it depends on was done: {self.out_of_order}")
+            let_through.append(exception("begun before what it depends on was done", self.by, self.out_of_order))
         if self.is_legacy:
-            found.append("a plan before 1.7: no critic was asked, and what it does not say was taken from its prose")
+            what = "a plan before 1.7: no critic was asked"
+            let_through.append(exception(what, self.by, "what it does not say was taken from its prose"))
         if self.anew:
-            found.append(f"plan session {self.recovery_of} could not be audited any more: {self.anew}")
+            what = f"plan session {self.recovery_of} could not be audited any more"
+            let_through.append(exception(what, self.by, self.anew))
         if self.review == "reduced":
-            found.append("the critique has reduced independence: no hook saw the critic say it")
+            let_through.append(exception("the critique has reduced independence", self.by, "no hook saw the critic"))
         if self.preflight.get("bypassed"):
-            found.append(f"preflight bypassed: {self.preflight['bypassed']}")
-        return found + (["the ledger was damaged and set aside"] if self.repaired else [])
+            whose = str(self.preflight.get("actor") or self.by)
+            let_through.append(exception("preflight bypassed", whose, str(self.preflight["bypassed"])))
+        if self.repaired:
+            let_through.append(exception("the ledger was set aside", self.by, "it was damaged"))
+        return let_through
+
+    @property
+    def overrides(self) -> list[str]:
+        """The same in words, for every view."""
+        return [f"{one['what']}: {one['why']}" for one in self.exceptions]
 
 
 def _started(record: Record, row: Row) -> Record:
@@ -88,6 +102,7 @@ def _started(record: Record, row: Row) -> Record:
         record,
         **told,
         at=str(row.get("ts") or ""),
+        by=str(row.get("actor") or record.by),
         fence=part(row, "fence"),
         steps=_numbers(row.get("steps")),
         depth=_number(row.get("depth")),
@@ -118,7 +133,8 @@ def _audited(record: Record, row: Row) -> Record:
 
 
 def _repaired(record: Record, row: Row) -> Record:
-    return replace(_started(record, {**part(row, "carried"), "ts": row.get("ts")}), repaired=True)
+    told = {**part(row, "carried"), "ts": row.get("ts"), "actor": row.get("actor")}
+    return replace(_started(record, told), repaired=True)
 
 
 def _moved(record: Record, row: Row) -> Record:

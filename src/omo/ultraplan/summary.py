@@ -9,10 +9,12 @@ from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import part
 from omo.ultraplan.next_step import Next, next_step
+from omo.ultraplan.outcomes import handed_on
 from omo.ultraplan.record import Record
 from omo.ultraplan.run import KIND, PlanRun
 from omo.ultraplan.standing import Standing
 from omo.ultrawork import session
+from omo.work import outcome
 
 Row = dict[str, Any]
 
@@ -112,30 +114,20 @@ def _left(at: Standing, record: Record) -> int:
 
 
 def _state(record: Record, step: Next) -> Row:
-    told = record.finished
-    if record.end == "pass":
-        passed = len(told.get("passed") or record.steps)
-        return {"state": "done", "how": f"plan session {record.run}: {passed} steps pass the audit"}
-    if record.end == "abandoned" and told.get("actor") == "user":
-        return {"state": "done", "how": f"plan session {record.run} was ended by the user: {_clipped(told, 'reason')}"}
-    if record.end == "abandoned":
-        why = f"the agent abandoned plan session {record.run}: {_clipped(told, 'reason')}"
-        return _waits(why, "Begin it again, or leave it? omo plan status")
+    told, ended_as = record.finished, outcome.of(record.finished)
     if record.end == "failed":
-        failed = part(told, "failed")
-        why = f"plan session {record.run} stopped at step {failed.get('step')}: {_clipped(failed, 'error')}"
-        return _waits(why, f"Report: {told.get('report')}. {step.command}")
+        return _waits(ended_as["why"], f"Report: {told.get('report')}. {step.command}")
+    if record.end == "abandoned" and told.get("actor") != "user":
+        return _waits(ended_as["why"], "Begin it again, or leave it? omo plan status")
+    if told:
+        return {"state": "done", "outcome": ended_as}
     if not record.base:
-        return _waits(f"{_clipped(record.preflight, 'why')}", f"Make it available, then: {step.command}")
+        return _waits(clip(str(record.preflight.get("why") or ""), 160), f"Make it available, then: {step.command}")
     return {"state": "active"}
 
 
 def _waits(why: str, question: str) -> Row:
     return {"state": "blocked", "why": why, "question": question, "told": False}
-
-
-def _clipped(row: Row, key: str) -> str:
-    return clip(str(row.get(key) or ""), 160)
 
 
 def _put(run: PlanRun, fresh: Row, *, progressed: bool = False, holder: str = "") -> None:
@@ -172,7 +164,7 @@ def _handed_on(parent: str) -> Any:
         if old.get("run") != parent:
             return runtime.Change(None)
         left = {key: value for key, value in old.items() if key != "fence"}
-        over = {**left, "state": "done", "next": None, "how": f"plan session {parent} goes on elsewhere"}
+        over = {**left, "state": "done", "next": None, "outcome": handed_on(parent)}
         after = {**(row or {}), "work": {**part(row or {}, "work"), KIND: over}}
         event = {"kind": KIND, "run": parent, "state": "done", "open": old.get("open")}
         return runtime.Change(None, after, [event])

@@ -153,7 +153,7 @@ def release(rule: str, before: Json, after: Json) -> str:
         return ""
     parts = _ends(rule, before, after)
     for kind, summary in work_in(after, *WAITS):
-        if session.is_untold(summary):
+        if session.is_untold(summary) and not summary.get("cleared"):
             parts.append(_wait(kind, summary))
     return clip("omo: " + " ".join(parts), LONGEST_TOLD) if parts else ""
 
@@ -161,6 +161,12 @@ def release(rule: str, before: Json, after: Json) -> str:
 def _ends(rule: str, before: Json, after: Json) -> list[str]:
     """Everything that ended, in one sentence that is no better than the worst of it, and what can be done now."""
     ended = [(kind, summary) for kind, summary in work_in(after, "done") if session.is_untold(summary)]
+    given_up = [
+        (kind, summary)
+        for kind, summary in work_in(after, *WAITS)
+        if summary.get("cleared") and session.is_untold(summary)
+    ]
+    ended += given_up
     is_let_go = rule in CAUSES
     if is_let_go:
         ended += work_in(after, "exhausted")
@@ -174,6 +180,7 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
         parts.append(EVIDENCE)
     elif is_let_go:
         parts.append(GO_ON)
+    parts += [clip(str(summary["question"]), 200) for _, summary in given_up if summary.get("question")]
     return parts
 
 
@@ -211,7 +218,7 @@ CAUSES = {"cap": _capped, "cooldown": _cooled_down, "ceiling": _at_its_ceiling, 
 
 def _as_of(one: Json) -> str:
     """When the files were looked at, where the work says so: nothing looks at them again before the Stop."""
-    at = str(one.get("at") or "")
+    at = "" if one.get("unvouched") else str(one.get("at") or "")
     try:
         seconds(at)
     except ValueError:
@@ -221,9 +228,6 @@ def _as_of(one: Json) -> str:
 
 def _wait(kind: str, one: Json) -> str:
     why, question = clip(str(one.get("why") or ""), 200), clip(str(one.get("question") or ""), 200)
-    if one.get("cleared"):
-        ended = _named_outcome(kind, {**one, "outcome": outcome.outcome(outcome.ENDED, why)}, alone=True)
-        return f"{_sentence(outcome.in_words(ended))} {question}".rstrip()
     how = WAITS[str(one.get("state"))]
     return f"{_named(kind, one, why)} {how}: {_sentence(why or 'nothing says why')} {question or _way_on(one)}"
 

@@ -8,6 +8,7 @@ from omo.errors import NotEvaluable, Refused
 from omo.evidence.evaluate import EXIT_CODES, Verdict
 from omo.verify import claims, streaks
 from omo.verify.decision import Decision, broken_checks, decide, weigh
+from omo.verify.ending import outcome_of
 from omo.verify.goal_checks import checks_of, escalates, look, seen
 from omo.verify.goals import OVER, Goal, Goals, Place, Row, known, require_in_progress
 from omo.verify.lessons import gap
@@ -41,6 +42,7 @@ class Finished:
             "reason": self.decision.reason,
             "notes": list(self.decision.notes),
             "overrides": self.overrides,
+            "outcome": self.goal.outcome,
             "attempts_left": self.attempts_left,
             "users_leg": self.goal.users_leg,
         }
@@ -86,13 +88,14 @@ def _conclude(
     """One append: the evaluation, the summary, the streak, the unblocking. All of it happened, or none of it."""
     decision = replace(decision, notes=[*decision.notes, *goal.refilings])
     tree = _tree(place, goal)
+    ended_as = outcome_of(place, goal, verdict, decision)
 
     def record(goals: Goals) -> tuple[list[str], list[Row]]:
         now = known(goals, goal.id)
         if (now.attempt, now.state, now.spec) != (goal.attempt, goal.state, goal.spec):
             raise Refused(f"goal {goal.id} was changed meanwhile", fix=f"omo verify finish {goal.id} again")
         freed = freed_by(goals, goal.id) if decision.verdict == "pass" and decision.to != "agent-leg-complete" else None
-        ended = _end_rows(goal, decision, summary, learned, place.now, freed, tree)
+        ended = _end_rows(goal, decision, summary, learned, place.now, freed, {**tree, "outcome": ended_as})
         return freed or [], [seen(goal, verdict), *ended]
 
     unblocked = place.change(record)
@@ -129,7 +132,7 @@ def override_line(row: Row) -> str:
 
 
 def _end_rows(
-    goal: Goal, decision: Decision, summary: str, learned: str, now: float, freed: list[str] | None, tree: Row
+    goal: Goal, decision: Decision, summary: str, learned: str, now: float, freed: list[str] | None, facts: Row
 ) -> list[Row]:
     if decision.verdict == "unknown" and decision.to == "in-progress":
         return []  # nothing has ended: what is owed is still owed
@@ -144,7 +147,7 @@ def _end_rows(
             "reason": decision.reason,
             "learned": learned or (summary if decision.verdict == "fail" else ""),
             "notes": list(decision.notes),
-            **tree,
+            **facts,
         }
     ]
     if decision.verdict == "pass" and goal.spec.recurring:
@@ -169,12 +172,12 @@ def achieve(place: Place, name: str) -> Goal:
         decision = Decision("unknown", f"its questions are open: omo verify begin {name}")
     if decision.verdict != "pass":
         raise Refused(f"goal {name} is not achieved: {decision.reason}", fix=f"omo verify begin {name}")
-    tree = _tree(place, goal)
+    facts = {**_tree(place, goal), "outcome": outcome_of(place, goal, verdict, decision)}
 
     def record(goals: Goals) -> tuple[None, list[Row]]:
         now = known(goals, name)
         check_due(now, place.now)
-        return None, [seen(now, verdict), *_end_rows(now, decision, decision.reason, "", place.now, None, tree)]
+        return None, [seen(now, verdict), *_end_rows(now, decision, decision.reason, "", place.now, None, facts)]
 
     place.change(record)
     return place.goal(name)

@@ -58,6 +58,7 @@ class Goal:
     summary: str = ""
     reason: str = ""
     learned: str = ""
+    outcome: Row | None = None  # how it ended; None while it has not
     refilings: list[str] = field(default_factory=list)
 
     @property
@@ -146,7 +147,7 @@ def _begun(goals: Goals, row: Row) -> None:
     if row.get("again"):
         goal.failures, goal.receipt, goal.ready_at = 0, None, seconds(row["ts"])
     goal.state, goal.attempt, goal.answers, goal.checked = "in-progress", row["seq"], {}, None
-    goal.begun = True
+    goal.begun, goal.outcome = True, None
 
 
 def _checked(goals: Goals, row: Row) -> None:
@@ -174,7 +175,7 @@ def _answered(goals: Goals, row: Row) -> None:
 def _finished(goals: Goals, row: Row) -> None:
     goal = goals[row["goal"]]
     goal.summary, goal.reason, goal.learned = row["summary"], row["reason"], row.get("learned", "")
-    goal.state = row["to"]
+    goal.state, goal.outcome = row["to"], row.get("outcome")
     if row["verdict"] == "pass":
         goal.receipt, goal.failures, goal.completed_at = row["seq"], 0, row["ts"]
         goal.count += goal.state != "agent-leg-complete"  # that is half a goal; the user's leg makes it whole

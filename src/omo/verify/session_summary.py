@@ -10,6 +10,7 @@ from omo.state.runtime import part
 from omo.ultrawork import session
 from omo.verify.goals import Goal, Goals, Place, Row
 from omo.verify.steps import Step, Trees, steps
+from omo.work import outcome
 
 _KIND = "verify"
 
@@ -38,11 +39,12 @@ def _telling(
 ) -> Callable[[Row | None], runtime.Change]:
     def tell(row: Row | None) -> runtime.Change:
         old = part(part(row or {}, "work"), _KIND)
-        names = dict.fromkeys([*(str(name) for name in old.get("goals", [])), *([began] if began else [])])
+        ended = _ended_before(old)
+        names = dict.fromkeys([*(str(name) for name in old.get("goals", [])), *ended, *([began] if began else [])])
         held = [goals[name] for name in names if name in goals]
         if not held:
             return runtime.Change(None)
-        summary = session.kept_state(row or {}, old, _summarize(held, place, trees))
+        summary = session.kept_state(row or {}, old, _summarize(held, ended, place, trees))
         if summary == old:
             return runtime.Change(None)
         after = session.put_work(row, _KIND, summary, limits=limits, now=place.now)
@@ -53,8 +55,14 @@ def _telling(
     return tell
 
 
-def _summarize(held: list[Goal], place: Place, trees: Trees) -> Row:
-    """What hooks read: how much is open, and the next command."""
+def _ended_before(old: Row) -> Row:
+    """How the goals ended that this session was held to. Told to the user, they belong to a run that is over."""
+    is_told = old.get("state") == "done" and not session.is_untold(old)
+    return {} if is_told else part(old, "ended")
+
+
+def _summarize(held: list[Goal], before: Row, place: Place, trees: Trees) -> Row:
+    """What hooks read: how much is open, the next command, and how each goal ended that is over."""
     working = [goal for goal in held if goal.state == "in-progress"]
     listed = [(goal, step) for goal in working for step in steps(goal, place, trees)]
     left = [(goal, step) for goal, step in listed if step.is_open]
@@ -62,9 +70,12 @@ def _summarize(held: list[Goal], place: Place, trees: Trees) -> Row:
     spent = [goal for goal in held if goal.state == "exhausted"]
     waiting = [goal for goal in held if goal.state == "pending" and goal.spec.hypothesis and not goal.failures]
     kept = [*working, *again, *spent, *waiting]
+    ended = {name: told for name, told in before.items() if name not in [goal.id for goal in held]}
+    ended |= {goal.id: _outcome(goal) for goal in held if goal not in kept}
     summary: Row = {
         "run": kept[0].id if kept else held[-1].id,
         "goals": [goal.id for goal in kept],
+        "ended": ended,
         "open": len(left) + len(again),
         "total": len(listed) + len(again),
         "next": _next(left, again),
@@ -78,7 +89,13 @@ def _summarize(held: list[Goal], place: Place, trees: Trees) -> Row:
     if waiting:
         why = f"the hypothesis of goal {waiting[0].id} has not resolved yet"
         return {**summary, "state": "waiting", "why": why, "question": "", "told": False, "own": True}
-    return {**summary, "state": "done", "how": f"goal {held[-1].id} {held[-1].state}: {clip(held[-1].reason, 120)}"}
+    return {**summary, "state": "done", "outcome": outcome.worst(ended.values())}
+
+
+def _outcome(goal: Goal) -> Row:
+    if goal.outcome is None:
+        return outcome.outcome(outcome.ENDED, f"goal {goal.id} is {goal.status}, and nothing shows that it is met")
+    return goal.outcome
 
 
 def _next(left: list[tuple[Goal, Step]], again: list[Goal]) -> str | None:

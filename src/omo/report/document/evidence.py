@@ -19,11 +19,15 @@ MOST_ROWS = 60
 
 @dataclass(frozen=True)
 class Notice:
-    """Something a reader has to know before believing the rest. `what` is its kind, `where` the run or goal."""
+    """Something a reader has to know before believing the rest. `what` is its kind, `where` the run or goal.
+
+    `until_end`: once the work has ended its outcome names it, as an exception.
+    """
 
     what: str
     text: str
     where: str = ""
+    until_end: bool = False
 
     @property
     def data(self) -> Row:

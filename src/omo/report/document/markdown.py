@@ -16,7 +16,15 @@ MARKER = "<!-- made by omo report -->\n"
 MOST_ITEMS, MOST_NOTICES, MOST_EVENTS, MOST_PROOFS = 40, 30, 40, 60
 LONGEST = 60_000  # GitHub takes 65,536 characters
 SIGNS = {"done": "✅", "active": "▶️", "open": "⬜", "failed": "❌", "stale": "⚠️", "waiting": "⏳", "cut": "➖"}
-LEVELS = {"proven": "✅", "exceptions": "⚠️", "gone": "⚠️", "unproven": "❌"}
+LEVELS = {
+    "proven": "✅",
+    "judged": "✅",
+    "attested": "✍️",
+    "waived": "⚠️",
+    "ended": "⏹️",
+    "gone": "⚠️",
+    "unproven": "❌",
+}
 TITLES = {"ulw": "Gates", "ultragoal": "Goals", "ultraplan": "Steps", "ralph": "Criteria", "verify": "Verified goals"}
 # After the sign that makes GitHub link what follows: invisible, and no link goes on over it.
 BREAK = "\N{WORD JOINER}"
@@ -81,7 +89,7 @@ def _when(report: Report) -> str:
 
 def _sight(report: Report) -> list[str]:
     if not report.notices:
-        return ["", "Nothing was let through: no override, no skipped verification, no reduced independence."]
+        return ["", report.let_through]
     listed = [
         f"- **{text(one.what)}**{f' ({text(one.where, 80)})' if one.where else ''}: {text(one.text, 300)}"
         for one in report.notices[:MOST_NOTICES]

@@ -8,61 +8,52 @@ from typing import TYPE_CHECKING
 
 from omo.context import Context
 from omo.errors import OmoError
-from omo.report import project
 from omo.report.document.evidence import Notice
-from omo.report.document.verdict import does_count, not_passing
+from omo.report.document.verdict import does_count, ended_as, not_passing
 from omo.report.project import SessionView
 from omo.report.session import Work
-from omo.report.work import WorkView
 from omo.shown import clip
+from omo.state import paths
 from omo.state.journal import Journal
-from omo.ultrawork import session as sessions
 
 if TYPE_CHECKING:
     from omo.report.document.whole import Part
 
-# How the resolver begins what was let through. What follows may be an agent's words, so only the beginning counts.
-KINDS = (
-    ("independence: reduced", "reduced independence"),
-    ("judged with reduced independence", "reduced independence"),
-    ("the critique has reduced independence", "reduced independence"),
-    (sessions.SKIPPED, "skipped verification"),
-    ("a failure recorded as pre-existing", "pre-existing failure"),
-    ("skipped, as its plan allows", "skipped step"),
-    ("reduced scope", "reduced scope"),
-    ("left for the user", "left for the user"),
-    ("no clean critique", "not reviewed"),
-    ("preflight bypassed", "preflight bypassed"),
-)
 # What takes the ground from everything else comes first, what may be harmless last.
 WEIGHTS = {"damaged ledger": 0, "damaged": 0, "unreadable": 0, "changed since": 2}
 SHARED = ("evidence", "commands", "verify/pins", "verify/goals", "verify/claims")
-CHANGED = ("the tree has changed", "outside the fence", "not committed", "the spec was edited")
 
 
 def notices(context: Context, seen: SessionView, parts: Sequence[Part], told_work: Sequence[Work]) -> list[Notice]:
     views = [one.view for one in parts]
-    found = [notice for one in parts for notice in _of_part(one)]
+    found = [notice for one in parts for notice in _of_part(one, told_work)]
     found += [notice for one in parts for notice in _of_gates(one, counts=does_count(one.view, views, told_work))]
     told = {one.text for one in found}
     damage = [("session", text) for text in seen.problems] + _shared_problems(context.state)
     found += [Notice("damaged ledger", clip(text, 300), where) for where, text in damage if clip(text, 300) not in told]
     if seen.brief.now.unreadable:
         found.append(Notice("unreadable", clip(seen.brief.now.unreadable, 300), "state"))
-    claims, unread = _claims(context)
-    found += [Notice("claim let stand", text) for text in claims if not any(text in one.text for one in found)]
-    known = {one.text for one in found}
-    found += [Notice("unreadable", text, "verify/claims") for text in unread if text not in known]
+    ended_goals = {item.id for view in views if view.kind == "verify" and view.outcome for item in view.items}
+    found += _claims(context, ended_goals)
     return sorted(dict.fromkeys(found), key=lambda one: WEIGHTS.get(one.what, 1))
 
 
-def _claims(context: Context) -> tuple[list[str], list[str]]:
-    """Those that were let stand, and why they cannot be read."""
+def _claims(context: Context, ended_goals: set[str]) -> list[Notice]:
+    """Claims that were let stand against what code saw, but those that the outcome of their goal names."""
+    if not os.path.isdir(paths.verify_dir(context.state)):
+        return []
+    from omo.verify import claims
+
     try:
-        rows = project.overrides(context)
+        rows = claims.recorded(context.state, overridden=True)
     except OmoError as error:
-        return [], [clip(error.message, 300)]
-    return [f"{row['claim']}: let stand by the {row['by']}, {row['reason']}" for row in rows], []
+        return [Notice("unreadable", clip(error.message, 300), "verify/claims")]
+    found = []
+    for row in rows:
+        if row.get("goal") not in ended_goals:
+            text = f"{clip(str(row['claim']), 160)}: let stand by the {row['actor']}, {clip(str(row['override']), 160)}"
+            found.append(Notice("claim let stand", text, clip(str(row.get("goal") or ""), 60)))
+    return found
 
 
 def _of_gates(one: Part, *, counts: bool) -> list[Notice]:
@@ -93,33 +84,19 @@ def _shared_problems(state: str) -> list[tuple[str, str]]:
     return found
 
 
-def _of_part(one: Part) -> list[Notice]:
-    view, proven = one.view, one.proof.notices
-    told = [*view.overrides, *(f"{item.id}: {said}" for item in view.items for said in item.overrides)]
-    lets = [_override(text, view) for text in dict.fromkeys(told)]
-    in_full = {(notice.what, where) for notice in proven for where in (notice.where, view.run)}
+def _of_part(one: Part, told_work: Sequence[Work]) -> list[Notice]:
+    """What was let through is told by the outcome once there is one, and by the ledger until then."""
+    view = one.view
+    ended = ended_as(view, told_work)
     damage = "damaged" if view.kind == "ultraplan" else "damaged ledger"  # of a plan it may be the spec
     found = [Notice(damage, clip(text, 300), view.run or view.kind) for text in view.problems]
-    found += [let for let in lets if (let.what, let.where) not in in_full]
-    found += proven
-    found += [
-        Notice("stale receipt", item.receipt_why or "what it covers has changed", item.id)
-        for item in view.items
-        if item.receipt == "stale"
-    ]
-    return found + [Notice("changed since", text, view.run) for text in view.facts if text.startswith(CHANGED)]
-
-
-def _override(text: str, view: WorkView) -> Notice:
-    """Where the ledger tells it in full, that is shown instead: a notice of the same kind, about the same item."""
-    item, _, rest = text.partition(": ")
-    is_item = any(one.id == item for one in view.items)
-    said = rest if is_item else text
-    return Notice(_what(said, view.kind), clip(said, 400), item if is_item else view.run)
-
-
-def _what(said: str, kind: str) -> str:
-    known = next((what for begins, what in KINDS if said.startswith(begins)), "")
-    if kind == "ultragoal" and said.endswith(" exempted"):
-        return "exempted replay"
-    return known or ("claim let stand" if kind == "verify" else "override")
+    for let_through in (ended or {}).get("exceptions", []):
+        by, why = (clip(str(let_through.get(key) or "?"), 200) for key in ("by", "why"))
+        found.append(Notice(clip(str(let_through.get("what") or "?"), 200), f"by the {by}: {why}", view.run))
+    found += [notice for notice in one.proof.notices if ended is None or not notice.until_end]
+    for item in view.items:
+        if view.kind == "ulw" and ended is None:  # a failure recorded as pre-existing; nothing else tells of it
+            found += [Notice("let through", clip(said, 300), item.id) for said in item.overrides]
+        if item.receipt == "stale":
+            found.append(Notice("stale receipt", item.receipt_why or "what it covers has changed", item.id))
+    return found + [Notice("changed since", text, view.run) for text in view.changed]

@@ -10,6 +10,7 @@ from typing import Any
 
 from omo.shown import clip
 from omo.state.runtime import part
+from omo.work import outcome
 
 Row = dict[str, Any]
 
@@ -114,17 +115,23 @@ def _plain(value: object) -> str:
 
 def _ralph_ended(row: Row) -> list[Line]:
     mark = "done" if row.get("how") == "pass" else "failed"
-    return [Line("The run ended: {how}, verdict {verdict}", ("why",), mark)]
+    return [Line("The run ended: {how}, verdict {verdict}", mark=mark, also=_ended_as(row))]
 
 
 def _plan_finished(row: Row) -> list[Line]:
     mark = "done" if row.get("verdict") == "pass" else "failed"
-    return [Line("The plan session ended: {verdict}, audit {audit}", ("reason", "failed", "violations"), mark)]
+    what = "The plan session ended: {verdict}, audit {audit}"
+    return [Line(what, ("reason", "failed", "violations"), mark, _ended_as(row))]
 
 
 def _goal_finished(row: Row) -> list[Line]:
     mark = {"pass": "done", "fail": "failed"}.get(str(row.get("verdict")), "waiting")
-    return [Line("{goal} was verified: {verdict}, now {to}", ("reason", "summary", "notes"), mark)]
+    return [Line("{goal} was verified: {verdict}, now {to}", ("reason", "summary", "notes"), mark, _ended_as(row))]
+
+
+def _ended_as(row: Row) -> str:
+    """The outcome of a row that ends work, in its words; empty where it has none."""
+    return clip(outcome.in_words(outcome.of(row)), LONGEST_DETAIL) if row.get("outcome") else ""
 
 
 def _evaluated(row: Row) -> list[Line]:
@@ -163,9 +170,8 @@ def _blocked(row: Row) -> list[Line]:
 
 
 def _done(row: Row) -> list[Line]:
-    if row.get("skipped"):
-        return [Line("Called done with its verification skipped", ("how",), "stale")]
-    return [Line("Done: {how}", mark="done")]
+    mark = "done" if outcome.is_done(outcome.of(row)) else "stale"
+    return [Line("The run was ended", mark=mark, also=_ended_as(row))]
 
 
 LINES: dict[str, dict[str, Lines]] = {

@@ -1,24 +1,20 @@
-"""Whether a run is proven, in one sentence that cannot be misread. It only sums up what the resolver says."""
+"""How a run ended, in the sentence that Stop has for it; and where it is open or stale, that it is not proven."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from omo.report.session import Work
 from omo.report.work import Item, WorkView
 from omo.shown import clip, counted
+from omo.work import outcome
 
-PROVEN, EXCEPTIONS, GONE, UNPROVEN = "proven", "exceptions", "gone", "unproven"
+Row = dict[str, Any]
+
+GONE, UNPROVEN = "gone", "unproven"  # beside the five verdicts of an outcome
 NOT = "NOT proven"
-OVER = ("", "done", "complete-goal", "verify-again")  # what comes next where every item was closed
-HOLDS = {
-    "ultragoal": "closed by fresh receipts",
-    "ultraplan": "in git and as the plan says",
-    "ralph": "judged to hold on the files as they are",
-    "verify": "verified",
-    "ulw": "passing on the files as they are",
-}
 MODES = {
     "active": "it is still going on",
     "waiting": "it waits",
@@ -33,11 +29,15 @@ MOST_NAMED = 4
 
 @dataclass(frozen=True)
 class Verdict:
-    """`word` is what nobody may misread, `reasons` what it rests on."""
+    """`level` is one of the five verdicts, gone or unproven; `word` is what nobody may misread, `reasons` what follows.
+
+    `outcome` is what the sentence says, where everything that counts has ended and still holds.
+    """
 
     level: str
     word: str
     reasons: tuple[str, ...]
+    outcome: Row | None = None
 
     @property
     def text(self) -> str:
@@ -45,7 +45,7 @@ class Verdict:
 
     @property
     def is_proven(self) -> bool:
-        return self.level in (PROVEN, EXCEPTIONS)
+        return self.outcome is not None and outcome.is_done(self.outcome)
 
 
 @dataclass(frozen=True)
@@ -54,25 +54,37 @@ class Ground:
 
     told: Sequence[Work] = ()
     mode: str = ""
-    exceptions: int = 0
     damage: Sequence[str] = ()  # of the session's own ledger: whatever it says of any work is then worth nothing
-    gates: Mapping[str, str] = field(default_factory=dict)  # of each gate the command, and who pinned it
 
 
 def verdict(views: Sequence[WorkView], ground: Ground) -> Verdict:
-    states = {one.kind: one for one in ground.told}
     counting = [view for view in views if does_count(view, views, ground.told)]
     unbelieved = _unbelieved(ground, counting)
-    can_be_read = ground.mode != "unreadable" and not unbelieved
-    proven = {view.kind: is_proven(view, states.get(view.kind)) for view in counting}
-    if counting and all(proven.values()) and can_be_read:
-        return _proven(views, counting, ground)
-    was = can_be_read and all(_was_proven(view, states.get(view.kind)) for view in counting)
-    parts = [*unbelieved, *(_open(view) for view in counting if not proven[view.kind]), *_beside(views, counting)]
-    parts += [MODES[ground.mode]] if ground.mode in MODES else []
-    if was and counting:
-        return Verdict(GONE, f"{NOT} any more", tuple(parts))
+    ends = {view.kind: ended_as(view, ground.told) for view in counting}
+    known = [ended for ended in ends.values() if ended is not None]
+    can_be_read = ground.mode != "unreadable" and not unbelieved and not any(view.problems for view in counting)
+    if counting and len(known) == len(counting) and can_be_read:
+        whole = outcome.worst(known)
+        lapsed = [view for view in counting if not _holds(view, ends[view.kind])]
+        if not lapsed:
+            return _ended(whole, counting, _beside(views, counting))
+        word = f"{NOT} any more" if outcome.is_done(whole) else NOT
+        return Verdict(GONE, word, (*(_open(view) for view in lapsed), *_beside(views, counting)))
+    parts = unbelieved
+    for view in counting:
+        parts += _part(view, ends[view.kind])
+    parts += _beside(views, counting)
+    if ground.mode in MODES:
+        parts.append(MODES[ground.mode])
     return Verdict(UNPROVEN, NOT, tuple(parts) or ("there is nothing that could prove it",))
+
+
+def ended_as(view: WorkView, told: Sequence[Work]) -> Row | None:
+    """How work ended: by the session's row where that speaks of this run, else by its own last row. None while open."""
+    for work in told:
+        if work.kind == view.kind and work.run in ("", view.run):
+            return work.outcome
+    return view.outcome
 
 
 def does_count(view: WorkView, views: Sequence[WorkView], told: Sequence[Work]) -> bool:
@@ -86,11 +98,29 @@ def _unbelieved(ground: Ground, counting: Sequence[WorkView]) -> list[str]:
     return [f"the ledger of the session cannot be believed ({clip(one, 120)})" for one in damage]
 
 
-def _proven(views: Sequence[WorkView], counting: Sequence[WorkView], ground: Ground) -> Verdict:
-    held = (*(_held(view, ground.gates) for view in counting), *_beside(views, counting))
-    if not ground.exceptions:
-        return Verdict(PROVEN, "Proven", held)
-    return Verdict(EXCEPTIONS, f"Proven with {counted(ground.exceptions, 'exception')}", held)
+def _holds(view: WorkView, ended: Row | None) -> bool:
+    """Whether what it ended as is still so. What was let through, or not reached, cannot lapse."""
+    if ended is None or ended["verdict"] in (outcome.WAIVED, outcome.ENDED):
+        return ended is not None
+    is_fresh = view.next.action != "verify-again" and not any(_is_stale(item) for item in view.items)
+    return is_fresh and not any(not_passing(item) for item in view.items)
+
+
+def _ended(whole: Row, counting: Sequence[WorkView], beside: Sequence[str]) -> Verdict:
+    """The words of the outcome; of what was not reached, also how far it came, and what has changed since."""
+    word = outcome.OPENINGS[whole["verdict"]]
+    said = outcome.in_words(whole).removeprefix(f"{word}: ")
+    left = []
+    if whole["verdict"] in (outcome.WAIVED, outcome.ENDED):
+        left = [_open(view) for view in counting if any(_is_left(item) for item in view.items)]
+    return Verdict(whole["verdict"], word, (said, *left, *beside), whole)
+
+
+def _part(view: WorkView, ended: Row | None) -> list[str]:
+    """What keeps the whole from being proven: what is open, and what ended beside it without being done."""
+    if ended is None or view.problems or not _holds(view, ended):
+        return [_open(view)]
+    return [] if outcome.is_done(ended) else [outcome.in_words(ended)]
 
 
 def _beside(views: Sequence[WorkView], counting: Sequence[WorkView]) -> list[str]:
@@ -103,16 +133,8 @@ def not_passing(item: Item) -> bool:
     return item.counts and item.mark not in ("done", "stale")
 
 
-def is_proven(view: WorkView, told: Work | None) -> bool:
-    is_fresh = view.next.action != "verify-again" and not any(_is_stale(item) for item in view.items)
-    return is_fresh and _was_proven(view, told)
-
-
-def _was_proven(view: WorkView, told: Work | None) -> bool:
-    """Every item was closed by its own rules, whatever has changed since."""
-    is_over = told.state == "done" if told and told.run in ("", view.run) else view.kind != "ulw"
-    closed = all(item.mark in ("done", "stale") for item in view.items if item.counts)
-    return is_over and view.total > 0 and closed and not view.problems and view.next.action in OVER
+def _is_left(item: Item) -> bool:
+    return not_passing(item) or _is_stale(item)
 
 
 def _is_stale(item: Item) -> bool:
@@ -123,16 +145,6 @@ def plural(view: WorkView, count: int) -> str:
     if view.unit == "criterion":
         return f"{count} {'criterion' if count == 1 else 'criteria'}"
     return counted(count, view.unit)
-
-
-def _held(view: WorkView, gates: Mapping[str, str]) -> str:
-    is_one = view.total == 1
-    every = "the one" if is_one else f"all {view.total}"
-    noun = plural(view, view.total).split(" ", 1)[1]
-    said = f"{every} {noun} {'is' if is_one else 'are'} {HOLDS.get(view.kind, 'done')}"
-    named = [f"{clip(item.id, 30)}: {gates[item.id]}" for item in view.items if view.kind == "ulw" and item.id in gates]
-    more = [f"and {len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
-    return f"{said} ({'; '.join([*named[:MOST_NAMED], *more])})" if named else said
 
 
 def _open(view: WorkView) -> str:

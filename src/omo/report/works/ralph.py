@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from omo.report.work import Item, NextStep, Place, WorkView
 from omo.shown import clip
 from omo.state.runtime import part
+from omo.work import outcome
 
 if TYPE_CHECKING:
     from omo.ralph.criteria import Criterion
@@ -34,6 +35,7 @@ def look(place: Place) -> WorkView | None:
         facts=tuple(_facts(at)),
         overrides=tuple(_overrides(at)),
         problems=tuple(problems),
+        outcome=outcome.of(at.ended) if at.ended is not None else None,
     )
 
 

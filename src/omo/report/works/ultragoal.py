@@ -46,6 +46,7 @@ def look(place: Place) -> WorkView | None:
     if at.plan is None:
         return WorkView("ultragoal", "goal", headline="no plan", next=told, problems=tuple(at.problems))
     items = tuple(item(run, at.plan, goal) for goal in at.plan.goals)
+    changed = tuple(filter(None, [_drift(run, at.plan, place)]))
     return WorkView(
         "ultragoal",
         "goal",
@@ -53,9 +54,11 @@ def look(place: Place) -> WorkView | None:
         headline=_headline(tally(at.plan), items, is_damaged=bool(at.problems)),
         items=items,
         next=told,
-        facts=tuple(filter(None, [clip(at.plan.objective, 300), *_final(run, at.plan), _drift(run, at.plan, place)])),
+        facts=(*filter(None, [clip(at.plan.objective, 300), *_final(run, at.plan)]), *changed),
+        changed=changed,
         overrides=tuple(f"{one.id}: {said}" for one in items for said in one.overrides),
         problems=tuple(at.problems),
+        outcome=at.plan.outcome,
     )
 
 

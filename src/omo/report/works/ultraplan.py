@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from omo.report.work import DAMAGED, Item, NextStep, Place, WorkView
 from omo.shown import clip
 from omo.state.runtime import part
+from omo.work import outcome
 
 if TYPE_CHECKING:
+    from omo.ultraplan.record import Record
     from omo.ultraplan.standing import Standing
     from omo.ultraplan.step_audit import StepAudit
 
@@ -27,6 +29,7 @@ def look(place: Place) -> WorkView | None:
     step, record = next_step(at), at.record
     state = record.end or ("active" if record.base else "blocked")
     items = tuple(_item(one) for one in at.audit.steps) if at.audit else _unaudited(at)
+    changed = tuple(_changed(at))
     return WorkView(
         "ultraplan",
         "step",
@@ -34,10 +37,25 @@ def look(place: Place) -> WorkView | None:
         headline=state + (f", audit {at.words}" if record.is_open else ""),
         items=items,
         next=NextStep(step.action, clip(step.why, 300), clip(step.command, 2000)),
-        facts=(*_fence(place), *_facts(at, MOST_RECOVERIES)),
+        facts=(
+            *_fence(place),
+            f"spec {clip(record.spec, 200)}",
+            f"recovery {record.depth} of {MOST_RECOVERIES}",
+            *changed,
+        ),
+        changed=changed,
         overrides=tuple(clip(one, 200) for one in record.overrides),
         problems=tuple(clip(one, 300) for one in (*at.problems, at.broken) if one),
+        outcome=_outcome(record),
     )
+
+
+def _outcome(record: Record) -> dict[str, Any] | None:
+    if record.end == "recovered":
+        from omo.ultraplan.outcomes import handed_on
+
+        return handed_on(record.run)
+    return outcome.of(record.finished) if record.finished else None
 
 
 def _item(one: StepAudit) -> Item:
@@ -68,10 +86,7 @@ def _fence(place: Place) -> list[str]:
     return [clip(f"fence: {'; '.join(told) or 'the project'}", 200)] if fence else []
 
 
-def _facts(at: Standing, most: int) -> list[str]:
-    record = at.record
-    assert record is not None
-    found = [f"spec {clip(record.spec, 200)}", f"recovery {record.depth} of {most}"]
-    found += [f"outside the fence: {clip(one, 160)}" for one in at.violations]
+def _changed(at: Standing) -> list[str]:
+    found = [f"outside the fence: {clip(one, 160)}" for one in at.violations]
     found += [f"not committed: {clip(one, 160)}" for one in at.dirty]
-    return [*found, *([at.edited] if at.edited else [])]
+    return [*found, at.edited] if at.edited else found

@@ -26,29 +26,24 @@ def look(place: Place) -> WorkView | None:
         return None
     now = base.look(place.context.root, pinned.base).without(pinned.left_out) if len(pinned) else None
     items = tuple(_item(gate, now) for gate in pinned)
+    ended_as = outcome.of(summary) if summary.get("state") == "done" else None
     problems = tuple(runtime.chain_problems(place.context.state, place.session))
     return WorkView(
         session.KIND,
         "gate",
         run=clip(run or "", 60),
-        headline=_headline(summary, items),
+        headline=_headline(ended_as, items),
         items=items,
         next=_repair(place) if problems and runtime.is_live(place.row) else _next(place, summary, items),
-        overrides=tuple(_let_through(summary)),
         problems=problems,
+        outcome=ended_as,
     )
 
 
-def _headline(summary: runtime.Json, items: tuple[Item, ...]) -> str:
-    if summary.get("state") != "done":
+def _headline(ended: runtime.Json | None, items: tuple[Item, ...]) -> str:
+    if ended is None:
         return counted(len(items), "gate") + " pinned"
-    return clip(outcome.in_words(outcome.of(summary)), 300)
-
-
-def _let_through(summary: runtime.Json) -> list[str]:
-    if summary.get("state") != "done":
-        return []
-    return [outcome.exception_in_words(each) for each in outcome.of(summary)["exceptions"]]
+    return clip(outcome.in_words(ended), 300)
 
 
 def run_of(place: Place, rows: list[runtime.Json]) -> str | None:

@@ -8,6 +8,7 @@ from omo.errors import NotEvaluable, OmoError
 from omo.report.work import UNTOLD, Item, NextStep, Place, WorkView
 from omo.shown import clip, counted
 from omo.state import runtime
+from omo.work import outcome
 
 if TYPE_CHECKING:
     from omo.verify.goals import Goal
@@ -35,7 +36,7 @@ def look(place: Place) -> WorkView | None:
     given = place.given
     at = goals.Place(given["state"], given["root"], given["by"], given["now"], given["wait"])
     known, trees = at.goals(), steps.Trees(at, for_show=not place.reads_all)
-    names = [*summary.get("goals", []), str(summary.get("run"))]
+    names = [*summary.get("goals", []), *runtime.part(summary, "ended"), str(summary.get("run"))]
     held = [known[name] for name in dict.fromkeys(names) if name in known]
     owed = {goal.id: steps.steps(goal, at, trees) for goal in held}
     return WorkView(
@@ -47,7 +48,14 @@ def look(place: Place) -> WorkView | None:
         next=_next(held, owed),
         overrides=tuple(_overrides(given["state"], {goal.id for goal in held})),
         problems=tuple(at.journal.problems()),
+        outcome=_outcome(held),
     )
+
+
+def _outcome(held: list[Goal]) -> runtime.Json | None:
+    """The worst of what the goals ended as; None while one of them goes on."""
+    ended = [goal.outcome for goal in held if goal.outcome is not None]
+    return outcome.worst(ended) if held and len(ended) == len(held) else None
 
 
 def stale_because(goal: Goal, at: GoalsPlace, trees: Trees) -> str:

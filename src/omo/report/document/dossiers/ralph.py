@@ -125,7 +125,10 @@ def _ids(row: Row) -> list[str]:
 
 
 def _notices(at: Standing) -> list[Notice]:
-    found = [
+    found = []
+    if at.reduced_scope:
+        found.append(Notice("reduced scope", clip(at.reduced_scope, 300), at.run, until_end=True))
+    found += [
         Notice("reduced independence", f"round {number} was judged without the judge's own message", at.run)
         for number in at.reduced_iterations
     ]

@@ -169,12 +169,13 @@ def _notices(goal: Goal, receipt: Row, problem: str) -> list[Notice]:
         if isinstance(one, dict):
             said = f"{one.get('artifact')} was not run again ({one.get('reasonCode')}): {one.get('reason')}"
             approved = f"approved by {one.get('approvedBy')}"
-            found.append(Notice("exempted replay", clip(f"{said}; {approved}", 400), goal.id))
+            found.append(Notice("exempted replay", clip(f"{said}; {approved}", 400), goal.id, until_end=True))
     if receipt.get("independence") == "reduced":
         roles = ", ".join(sorted({str(one.get("role")) for one in listed(receipt.get("agents"))})) or "nobody"
         text = f"no hook saw both an architect and a tester end with a clean report; seen: {roles}"
         found.append(Notice("reduced independence", clip(text, 300), goal.id))
     if (goal.steering or {}).get("noReplacementRequired"):
         why = str((goal.steering or {}).get("rationale") or "")
-        found.append(Notice("dropped goal", clip(f"superseded, and nothing replaced it: {why}", 300), goal.id))
+        text = clip(f"superseded, and nothing replaced it: {why}", 300)
+        found.append(Notice("dropped goal", text, goal.id, until_end=True))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from omo.errors import Refused
-from omo.report.document.evidence import Dossier, Proof, Room, Table, facts, listed, table
+from omo.report.document.evidence import Dossier, Notice, Proof, Room, Table, facts, listed, table
 from omo.report.document.exhibits import Exhibit, text_exhibit
 from omo.report.work import WorkView
 from omo.shown import clip
@@ -28,9 +28,20 @@ def lay_out(room: Room, view: WorkView) -> Proof:
         covers=_covers(record),
         tables=tuple(_tables(room, record)),
         exhibits=tuple(_spec(room, record)),
+        notices=tuple(_notices(record)),
     )
     seen = record.audited
     return Proof({str(step): _step(record, step, seen) for step in record.steps}, whole)
+
+
+def _notices(record: Record) -> list[Notice]:
+    found = []
+    for let_through in record.exceptions:
+        text = clip(f"by the {let_through['by']}: {let_through['why']}", 300)
+        found.append(Notice(let_through["what"], text, record.run, until_end=True))
+    for step, reason in sorted(record.skipped.items()):
+        found.append(Notice("skipped step", clip(f"as its plan allows: {reason}", 300), str(step)))
+    return found
 
 
 def _covers(record: Record) -> tuple[tuple[str, str], ...]:

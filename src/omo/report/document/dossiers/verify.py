@@ -11,6 +11,7 @@ from omo.report.document.exhibits import Exhibit, file_exhibit, text_exhibit
 from omo.report.work import WorkView
 from omo.shown import clip
 from omo.verify import claims, goals
+from omo.verify.goal_checks import checks_of, escalates
 from omo.verify.goals import Goal
 
 Row = dict[str, Any]
@@ -84,8 +85,13 @@ def _kind(path: str) -> str:
 
 
 def _notices(goal: Goal, looked: Sequence[Row]) -> list[Notice]:
-    return [
-        Notice("unverified claim", clip(f"{row.get('claim')}: {row.get('verdict')}", 300), goal.id)
-        for row in looked
-        if row.get("verdict") in ("contradicted", "insufficient", "not-probeable") and not row.get("override")
-    ]
+    found = []
+    if goal.answers and escalates(checks_of(goal)):
+        text = f"nobody else answered: {', '.join(goal.answers)}"
+        found.append(Notice("the agent's own answers", text, goal.id))
+    for left in goal.users_leg:
+        found.append(Notice("left for the user", clip(left, 300), goal.id))
+    for row in looked:
+        if row.get("verdict") in ("contradicted", "insufficient", "not-probeable") and not row.get("override"):
+            found.append(Notice("unverified claim", clip(f"{row.get('claim')}: {row.get('verdict')}", 300), goal.id))
+    return found

@@ -41,7 +41,15 @@ SIGNS = {
     "agent": ("•", "plain"),
     "": ("·", "plain"),
 }
-LEVELS = {"proven": ("✓", "good"), "exceptions": ("!", "warn"), "gone": ("!", "warn"), "unproven": ("✗", "bad")}
+LEVELS = {
+    "proven": ("✓", "good"),
+    "judged": ("✓", "good"),
+    "attested": ("✎", "info"),
+    "waived": ("!", "warn"),
+    "ended": ("■", "bad"),
+    "gone": ("!", "warn"),
+    "unproven": ("✗", "bad"),
+}
 TITLES = {
     "ulw": "Ultrawork",
     "ultragoal": "Goals",

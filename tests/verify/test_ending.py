@@ -1,0 +1,188 @@
+"""The word that a user reads of verified goals: at Stop, in the summary and in the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.state import runtime
+from omo.ultrawork import texts
+from omo.verify import claims, session_summary
+from omo.work import outcome
+from tests.verify.workshop import LIMITS, Q3, Workshop, checklist, checks, path_check, project, q1, q2
+
+Row = dict[str, Any]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    return project(tmp_path)
+
+
+def begun(shop: Workshop, name: str = "G1", **fields: Any) -> None:
+    shop.add(id=name, **fields)
+    shop.begin(name)
+    tell(shop, began=name)
+
+
+def tell(shop: Workshop, **options: Any) -> Row:
+    session_summary.tell_sessions(shop.place, "s1", limits=LIMITS, **options)
+    return dict((runtime.session(shop.place.state, "s1") or {})["work"]["verify"])
+
+
+def told_at_stop(shop: Workshop) -> str:
+    row = runtime.session(shop.place.state, "s1") or {}
+    return texts.release("done", row, row)
+
+
+def verdict(shop: Workshop, name: str = "G1") -> str:
+    return str((shop.goal(name).outcome or {}).get("verdict"))
+
+
+def test_checks_by_code_alone_are_finished_on_the_agents_word(shop: Workshop) -> None:
+    begun(shop, **checks(path_check()))
+    shop.work()
+    shop.finish()
+    assert tell(shop)["outcome"] == shop.goal().outcome == shop.place.journal.rows()[-2]["outcome"]
+    assert told_at_stop(shop) == (
+        "omo: finished on the agent's word: verify: goal G1: 1 of 1 check passes; "
+        "no check of the user's was seen to fail before."
+    )
+
+
+def test_a_check_of_the_users_that_failed_at_begin_and_passes_now_is_proof(shop: Workshop) -> None:
+    begun(shop.as_user(), **checks(path_check()))
+    shop.tick(5)
+    shop.work()
+    shop.finish()
+    assert verdict(shop) == outcome.PROVEN
+    tell(shop)
+    assert told_at_stop(shop).startswith("omo: done, proven: verify: goal G1: 1 of 1 check passes; there is the user's")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"guard": True, **checks(path_check("README.md"))},
+        {"hypothesis": "H1; open is: does it expire", **checks(path_check())},
+        {"verification": {"checks": [path_check()], "outcomes": ["all tests pass"]}},
+    ],
+    ids=["a guard", "a hypothesis", "outcomes in words"],
+)
+def test_what_no_check_shows_stays_the_agents_word(shop: Workshop, fields: Row) -> None:
+    begun(shop.as_user(), **fields)
+    shop.tick(5)
+    shop.work()
+    shop.finish(**({"hypothesis": "confirmed"} if "hypothesis" in fields else {}))
+    assert verdict(shop) == outcome.ATTESTED
+
+
+def test_a_check_that_passed_when_the_goal_was_begun_proves_nothing(shop: Workshop) -> None:
+    user = shop.as_user()
+    user.add(**checks(path_check()))
+    shop.tick(5)
+    shop.work()
+    shop.begin()
+    shop.finish()
+    assert verdict(shop) == outcome.ATTESTED
+
+
+def test_a_goal_closed_by_answers_says_whose_they_are(shop: Workshop) -> None:
+    begun(shop, **checks("a user can log in"))
+    shop.work()
+    shop.answer_all()
+    shop.finish()
+    tell(shop)
+    assert told_at_stop(shop) == (
+        "omo: finished on the agent's word: verify: goal G1: closed on the agent's own answers."
+    )
+
+
+def test_an_answer_that_left_a_gap_is_an_exception(shop: Workshop) -> None:
+    begun(shop, **checks("a user can log in"))
+    shop.work()
+    for question, data in (("q1", q1()), ("q1.5", checklist()), ("q2", {"failure_mode": ""}), ("q3", Q3)):
+        shop.answer(question, data)
+    shop.finish()
+    tell(shop)
+    assert told_at_stop(shop).startswith(
+        "omo: ended with exceptions: goal G1: q2 was let pass without an answer (by the agent: it named no way"
+    )
+
+
+def test_a_claim_that_stands_against_what_code_saw_is_an_exception(shop: Workshop) -> None:
+    begun(shop, **checks("a user can log in"))
+    shop.work()
+    shop.answer("q1", q1())
+    shop.answer("q1.5", checklist())
+    wrong = "The split is right because `parser.py` contains `nothing of the kind`."
+    shop.answer("q2", q2(statement=wrong, override="the search does not read generated files"))
+    shop.finish()
+    said = outcome.in_words(tell(shop)["outcome"])
+    assert said.startswith("ended with exceptions: goal G1: a claim stands against contradicted: The split is right")
+    assert "(by the agent: the search does not read generated files)" in said
+
+
+def test_a_claim_that_was_contradicted_last_is_an_exception(shop: Workshop) -> None:
+    begun(shop, **checks(path_check()))
+    shop.work()
+    report = claims.run_claim("`parser.py` contains `nothing of the kind`", root=shop.root)
+    claims.record(shop.place.state, report, actor="agent", now=shop.now, wait=5.0, goal="G1")
+    shop.finish()
+    assert verdict(shop) == outcome.WAIVED
+    assert "contradicted" in outcome.in_words(tell(shop)["outcome"])
+
+
+def test_a_goal_that_expired_does_not_vanish_behind_one_that_passes(shop: Workshop) -> None:
+    begun(shop, "A", hypothesis="H1", **checks(path_check("speed.txt")))
+    begun(shop, "B", **checks(path_check()))
+    shop.finish("A", hypothesis="expired")
+    assert tell(shop)["state"] == "active"
+    shop.work()
+    shop.finish("B")
+    summary = tell(shop)
+    assert set(summary["ended"]) == {"A", "B"}
+    assert summary["outcome"]["verdict"] == outcome.ENDED
+    said = told_at_stop(shop)
+    assert said.startswith("omo: ended, not proven: ")
+    assert "goal A: hypothesis H1 expired" in said
+    assert "goal B: 1 of 1 check passes" in said
+
+
+def test_a_goal_that_ended_before_the_next_was_begun_is_still_told(shop: Workshop) -> None:
+    begun(shop, "A", hypothesis="H1", **checks(path_check("speed.txt")))
+    shop.finish("A", hypothesis="expired")
+    tell(shop)
+    begun(shop, "B", **checks(path_check()))
+    shop.work()
+    shop.finish("B")
+    assert tell(shop)["outcome"]["verdict"] == outcome.ENDED
+
+
+def test_what_the_user_was_told_belongs_to_a_run_that_is_over(shop: Workshop) -> None:
+    begun(shop, "A", hypothesis="H1", **checks(path_check("speed.txt")))
+    shop.finish("A", hypothesis="expired")
+    summary = tell(shop)
+    row = runtime.session(shop.place.state, "s1") or {}
+    after = {**row, "work": {"verify": {**summary, "told": True}}}
+    change = runtime.Change(None, after, [{"kind": "allowed"}])
+    runtime.change_session(shop.place.state, "s1", lambda _: change, actor="hook", now=shop.now, wait=5)
+    begun(shop, "B", **checks(path_check()))
+    shop.work()
+    shop.finish("B")
+    assert tell(shop)["outcome"]["verdict"] == outcome.ATTESTED
+
+
+def test_the_users_leg_stays_visible_beside_a_goal_that_passes(shop: Workshop) -> None:
+    leg = {"outcomes": ["the text is there", "the user has signed it"], "outcomes_agent_leg": ["the text is there"]}
+    begun(shop, "C", participants=["agent", "user"], verification=leg)
+    begun(shop, "B", **checks(path_check()))
+    shop.work()
+    said = {"outcome": "the text is there", "artifact": "parser.py", "statement": q1()["statement"]}
+    shop.answer("agent-leg", {"outcomes": [said]}, "C")
+    shop.finish("C")
+    shop.finish("B")
+    assert tell(shop)["outcome"]["verdict"] == outcome.ENDED
+    assert "the user's is pending: the user has signed it" in told_at_stop(shop)
