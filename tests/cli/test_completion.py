@@ -104,7 +104,7 @@ def test_nothing_in_the_table_is_about_a_command_that_is_gone() -> None:
 
 LINES = {
     "ul": {"ulw", "ultragoal"},
-    "gate re": {"record"},
+    "gate re": {"record", "remove"},
     "ultragoal gate in": {"init"},
     "nonsense ": set(),
     "ultragoal checkpoint --status ": {"complete", "failed", "blocked"},

@@ -249,7 +249,7 @@ def test_a_gate_is_open_holds_and_goes_stale(shell: Shell) -> None:
     assert explain(shell, "goal", "gate", "check")["decision"] == "holds"
     shell.write("value", "new again\n")
     told = explain(shell, "goal", "check")
-    assert (told["decision"], told["why"]) == ("open", "it passed, but the tree has changed since")
+    assert (told["decision"], told["why"]) == ("open", "it passed, but changed since: value")
     assert facts(told)["tree now"][0] == "another"
     assert shell.agent("explain", "goal", "--json").json["kind"] == "ulw"
 

@@ -20,11 +20,12 @@ HELD = "finished on the agent's word: "
 @pytest.fixture
 def done(shell: Shell) -> Shell:
     """A run that ended: a gate that passed on files that were changed after it was pinned."""
+    shell.write(".git/info/exclude", "*-report.html\n")
     shell.user("ulw", "start", "--session", SESSION)
     shell.user(*PASSING[:2], "--session", SESSION, *PASSING[2:])
     shell.write("value", "new\n")
     assert shell.agent("gate", "run").code == 0
-    assert shell.agent("ulw", "done").code == 0
+    assert shell.agent("ulw", "done", "--because", "the value is the new one").code == 0
     return shell
 
 
@@ -42,25 +43,27 @@ def test_a_page_is_written_below_the_state_directory_and_named(done: Shell) -> N
 def test_a_change_after_the_proof_takes_it_back(done: Shell) -> None:
     done.write("value", "newer\n")
     said = done.user("report", "--session", SESSION).out
-    assert said.startswith("NOT proven: 0 of 1 gate holds, no longer proven: tests (the tree has changed since)")
+    assert said.startswith("NOT proven: 0 of 1 gate holds, no longer proven: tests (changed since: value)")
 
 
 def test_a_skipped_verification_is_no_proof(shell: Shell) -> None:
     shell.user("ulw", "start", "--session", SESSION)
+    shell.agent("gate", "add", "tests", "--", "pytest")
     shell.agent("ulw", "done", "--skip-verification", "there is nothing to test here")
     ran = shell.agent("report", "--json").json
     assert ran["verdict"]["proven"] is False
     assert ran["verdict"]["level"] == "waived"
-    (notice,) = ran["notices"]
-    assert "there is nothing to test here" in notice["text"]
+    skipped, pinned = ran["notices"]
+    assert "there is nothing to test here" in skipped["text"]
+    assert pinned["what"] == "pinned by the agent"
 
 
 def test_a_recorded_failure_is_an_exception(shell: Shell) -> None:
     shell.user("ulw", "start", "--session", SESSION)
-    shell.user("gate", "add", "tests", "--session", SESSION, "--", "git", "no-such-command")
+    shell.agent("gate", "add", "tests", "--", "git", "no-such-command")
     shell.agent("gate", "run")
     shell.agent("gate", "record", "tests", "--pre-existing", "--evidence", "it failed before the work as well")
-    shell.agent("ulw", "done")
+    shell.agent("ulw", "done", "--because", "nothing else was asked for")
     ran = shell.agent("report", "--json").json
     assert ran["verdict"]["level"] == "waived"
     assert ran["outcome"]["exceptions"]
@@ -152,7 +155,6 @@ def test_an_agent_plants_nothing_that_others_take_for_orders(done: Shell, out: s
 
 def test_a_report_among_the_files_of_the_project_says_what_that_does(done: Shell, tmp_path: Path) -> None:
     said = "the report is now one of the project's files"
-    done.write(".git/info/exclude", "*-report.html\n")
     assert said in done.agent("report", "--out", "report.html").err
     assert done.agent("report").out.startswith("NOT proven: ")
     (done.project / "report.html").unlink()
@@ -166,7 +168,7 @@ def test_a_gate_of_the_agents_own_is_an_exception_in_plain_sight(shell: Shell) -
     assert shell.agent("gate", "add", "tests", "--", "test", "a b", "=", "a b").code == 0
     shell.write("value", "new\n")
     assert shell.agent("gate", "run").code == 0
-    assert shell.agent("ulw", "done").code == 0
+    assert shell.agent("ulw", "done", "--because", "the value is the new one").code == 0
     told = shell.agent("report", "--json").json
     command = "test 'a b' = 'a b'"
     assert told["verdict"]["text"].startswith(HELD)
@@ -196,8 +198,8 @@ def test_a_gate_that_fails_beside_the_work_is_named(shell: Shell) -> None:
     assert shell.agent("gate", "run").code == 3
     told = shell.agent("report", "--json").json
     assert told["verdict"]["text"] == (
-        "done, proven: goal G1: 1 of 1 check passes; new is the user's, and failed when the goal was begun; "
-        "beside it gate tests fail."
+        "ended with exceptions: not passing beside it: gate tests fail (by the agent: the work was ended without it); "
+        "goal G1: 1 of 1 check passes; new is the user's, and failed when the goal was begun."
     )
     assert [(one["what"], one["where"]) for one in told["notices"]] == [("gate not passing", "tests")]
 

@@ -12,7 +12,7 @@ from omo.explain.goals import ultragoal
 from omo.report.session import View
 from omo.ultragoal.next_step import RULES, Standing
 from omo.ultragoal.run import Run
-from omo.ultrawork import keyword, on_prompt, on_tool_use, stop
+from omo.ultrawork import keyword, on_prompt, on_tool_use, stop, user_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = 1_771_780_801.0
@@ -54,7 +54,7 @@ def test_the_numbers_in_a_change_are_those_of_the_session() -> None:
 
 def test_each_rule_of_a_prompt_says_what_would_change_it() -> None:
     assert set(keyword.CHANGE) == set(keyword.RULES)
-    assert set(prompts.EFFECTS) == {*on_prompt.ACTIONS, "pin"}
+    assert set(prompts.EFFECTS) == {*on_prompt.ACTIONS, *user_commands.COMMANDS}
 
 
 def test_each_gate_says_what_it_read_and_what_opens_it() -> None:

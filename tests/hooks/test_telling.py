@@ -409,7 +409,7 @@ def test_done_is_said_of_the_files_as_they_were_when_they_were_looked_at(desk: D
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     desk.omo("gate", "add", "check", "--session", SESSION, "--", "test", "!", "-e", "broken")
     desk.omo("gate", "run", "--session", SESSION)
-    desk.omo("ulw", "done", "--session", SESSION)
+    desk.omo("ulw", "done", "--because", "the value is new", "--session", SESSION)
     (desk.project / "broken").touch()
     desk.now += 600
     assert "on the files as they were at 17:20:01 UTC" in desk.says()
@@ -465,7 +465,7 @@ def test_a_forged_end_keeps_nobody_from_a_real_one(desk: Desk) -> None:
     desk.omo("gate", "add", "check", "--session", SESSION, "--", "true")
     forge(desk, ulw={**desk.row()["work"]["ulw"], **FORGED, "run": desk.row()["work"]["ulw"]["run"]})
     desk.omo("gate", "run", "--session", SESSION)
-    desk.omo("ulw", "done", "--session", SESSION)
+    desk.omo("ulw", "done", "--because", "the value is new", "--session", SESSION)
     assert ", on the files as they were at " in desk.says()
     assert runtime.ledger_problems(desk.state, SESSION) == []
 

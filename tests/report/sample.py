@@ -110,10 +110,18 @@ def blocked(shop: Workshop, reason: str) -> None:
 
 def gate_runs(shop: Workshop, result: str, *, exit_code: int = 0, tail: str = "") -> None:
     known = {"actor": "agent", "now": shop.now, "wait": 5.0}
-    if not gates.current(shop.state, shop.session, None):
-        pinned = {"by": "user", "cwd": ".", "tree": "tree1:0", "now": shop.now, "wait": 5.0}
+    if not len(gates.current(shop.state, shop.session, None)):
+        pinned = {"by": "user", "cwd": ".", "program": None, "now": shop.now, "wait": 5.0}
         gates.add(shop.state, shop.session, "tests", ["pytest", "-q"], **pinned)  # type: ignore[arg-type]
-    row = {"name": "tests", "result": result, "exit": exit_code, "why": "", "seconds": 2.4, "tail": tail}
+    row = {
+        "name": "tests",
+        "result": result,
+        "exit": exit_code,
+        "why": "",
+        "timed_out": False,
+        "seconds": 2.4,
+        "tail": tail,
+    }
     gates.record_results(shop.state, shop.session, [{**row, "tree": fingerprint(shop.root)}], **known)  # type: ignore[arg-type]
 
 

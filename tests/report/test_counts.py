@@ -30,7 +30,7 @@ def gates_passed(root: Path) -> Scene:
     scene.omo("gate", "add", "tests", "--", "true")
     scene.write("value", "new\n")
     scene.omo("gate", "run")
-    scene.omo("ulw", "done")
+    scene.omo("ulw", "done", "--because", "the value is what it should be")
     return scene
 
 
@@ -165,7 +165,7 @@ def failure_recorded(root: Path) -> Scene:
     scene.omo("gate", "add", "types", "--", "false")
     scene.omo("gate", "run", code=3)
     scene.omo("gate", "record", "types", "--pre-existing", "--evidence", "it failed before the first change")
-    scene.omo("ulw", "done")
+    scene.omo("ulw", "done", "--because", "the value is what it should be")
     return scene
 
 
@@ -276,11 +276,12 @@ def test_what_ended_without_passing_has_its_items_counted(
 
 
 def test_finished_work_says_that_the_tree_has_changed_since(seen: Callable[[str], ProjectView]) -> None:
-    for name, kind in (("gates_passed_once", "ultrawork"), ("ralph_passed_once", "ralph")):
+    cases = (("gates_passed_once", "ultrawork", "changed since: value"), ("ralph_passed_once", "ralph", CHANGED))
+    for name, kind, changed in cases:
         one = focus(seen(name))
-        assert words.headline(one) == f"{kind} done, not proven; {CHANGED}"
-        assert words.because(one).endswith(f"; {CHANGED}")
-        assert (one.data["proven"], one.data["lapsed"]) == (False, CHANGED)
+        assert words.headline(one) == f"{kind} done, not proven; {changed}"
+        assert words.because(one).endswith(f"; {changed}")
+        assert (one.data["proven"], one.data["lapsed"]) == (False, changed)
     before = focus(seen("gates_passed"))
     assert (words.headline(before), before.data["lapsed"]) == ("ultrawork done, not proven", None)
 
@@ -290,7 +291,7 @@ def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
     scene = gates_passed_once(tmp_path / "p")
     scene.stop()
     theirs = replace(scene, here="")
-    assert f"ultrawork done, not proven; {CHANGED}, 0/1 gates" in plain.render(theirs.view())
+    assert "ultrawork done, not proven; changed since: value, 0/1 gates" in plain.render(theirs.view())
     (line,) = [line for line in terminal.lines(theirs.view(), 80) if HERE[:8] in line.plain]
     assert "ultrawork done, not proven, stale" in line.plain
     assert "green" not in {span.style for span in line.spans}

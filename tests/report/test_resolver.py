@@ -44,7 +44,7 @@ def test_gates_are_fresh_stale_failed_and_open() -> None:
     gates = work(view("ulw-with-gates"), "ulw")
     assert marks(gates) == {"tests": "done", "lint": "stale", "types": "failed", "docs": "open"}
     assert (item(gates, "tests").receipt, item(gates, "lint").receipt) == ("fresh", "stale")
-    assert item(gates, "lint").receipt_why == "the tree has changed since"
+    assert item(gates, "lint").receipt_why == "changed since: value"
     assert item(gates, "tests").notes[-1] == "pinned by the user"
     assert (gates.done, gates.total, gates.next.command) == (1, 4, "omo gate run")
 

@@ -89,7 +89,7 @@ def test_without_colours_there_are_none() -> None:
     ("name", "said", "style"),
     [
         ("ultragoal-five-goals", "G002: independence: reduced", "yellow"),
-        ("skipped-verification", "verification skipped", "yellow"),
+        ("skipped-verification", "gate docs was not run in this run", "yellow"),
         ("damaged-ledger", "does not follow", "red"),
         ("exhausted", "let go (cap)", "red"),
     ],

@@ -388,7 +388,7 @@ def pin(shop: Workshop, by: str) -> None:
         COMMAND,
         by=by,
         cwd=".",
-        tree=None,
+        program=None,
         now=shop.now,
         wait=5,
     )

@@ -28,6 +28,10 @@ GIT_SECONDS = 5.0
 AT_ONCE = 8  # git processes
 GONE = "gone"
 LINK_MODE, FILE_MODE, PROGRAM_MODE = "l", "f", "x"
+DIFF = (
+    *("diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv"),
+    "--ignore-submodules=none",
+)
 OWN_DIRECTORIES = (".sisyphus/cc-omo/", ".sisyphus/evidence/")
 # Looked at wherever they are, also where git is told to ignore them: each changes what a test runner does.
 ALWAYS_LOOKED_AT = (
@@ -68,9 +72,10 @@ class Look:
 
 def take(root: str, environ: Mapping[str, str]) -> Json:
     """The base of a run that begins now."""
-    base: Json = {"head": None, "files": {}, "unknown": "", "home": home_of(environ)}
+    exclude = _exclude_file(root)
+    base: Json = {"head": None, "files": {}, "unknown": "", "home": home_of(environ), "exclude": _rules_in(exclude)}
     try:
-        listed = _list(root, "HEAD")
+        listed = _list(root, "HEAD", exclude)
         base["head"] = listed.head
         base["files"] = _digests(root, listed.paths, MOST_FILES)
     except _Unknown as error:
@@ -80,7 +85,21 @@ def take(root: str, environ: Mapping[str, str]) -> Json:
 
 def home_of(environ: Mapping[str, str]) -> str:
     """Which home directory a command would run with; not its name, which is nobody's business."""
-    return sha256(os.fsencode(environ.get("HOME", "")))[:16]
+    home = environ.get("HOME", "")
+    return sha256(os.fsencode(home))[:16] if home else ""
+
+
+def _exclude_file(root: str) -> str:
+    """Rules of git that only this clone has."""
+    path = os.path.join(root, ".git", "info", "exclude")
+    return path if os.path.isfile(path) else ""
+
+
+def _rules_in(path: str) -> str:
+    try:
+        return sha256(_content(path))[:16] if path else ""
+    except OSError:
+        return ""
 
 
 def look(root: str, base: Json | None) -> Look:
@@ -102,7 +121,10 @@ def _look(root: str, base: Json) -> Look:
     head, before = base.get("head"), base["files"]
     if head and (setting := _rewriting_filter(root)):
         raise _Unknown(f"git's setting {setting} rewrites what git sees of files")
-    listed = _list(root, head)
+    exclude = _exclude_file(root)
+    # What was agreed on when the run began hides what it hid then; a rule that was written since hides nothing.
+    is_as_before = _rules_in(exclude) == base.get("exclude")
+    listed = _list(root, head, exclude if is_as_before else "")
     if listed.head != head:
         raise _Unknown(f"the commit {str(head)[:12]} that the run began on is gone")
     paths = set(listed.paths)
@@ -167,33 +189,40 @@ class _Listed:
         self.untracked = untracked
 
 
-def _list(root: str, head: str | None) -> _Listed:
+def _list(root: str, head: str | None, exclude: str) -> _Listed:
     """The paths that may differ from a commit; without one, every path that counts."""
-    if head is None or not _has_repository(root):
+    if not _has_repository(root):
         return _Listed(None, *_every_path(root))
-    commands = [
-        ["rev-parse", "--verify", "--quiet", f"{head}^{{commit}}"],
-        [
-            *("diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv"),
-            *("--ignore-submodules=none", head, "--"),
-        ],
-        # Only the .gitignore files count: what info/exclude hides, nobody else has agreed to.
-        ["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"],
-    ]
-    commit, differing, every = _ask_git(root, commands)
-    if commit is None or differing is None or every is None:
+    commands = [["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"]]
+    if exclude:
+        commands[0].append(f"--exclude-from={exclude}")
+    if head:
+        commands.append(["rev-parse", "--verify", "--quiet", f"{head}^{{commit}}"])
+        commands.append([*DIFF, head, "--"])
+    every, commit, differing = [*_ask_git(root, commands), None, None][:3]
+    if every is None:
         return _Listed(None, *_every_path(root))
-    untracked, flagged = [], []
+    tracked, untracked, flagged = _sorted_out(root, every)
+    if commit is None or differing is None:
+        return _Listed(None, sorted(path for path in {*tracked, *untracked} if not _is_own(path)), untracked)
+    paths = {*differing.split("\0"), *untracked, *_edited(root, commit.strip(), flagged)} - {""}
+    return _Listed(commit.strip(), sorted(path for path in paths if not _is_own(path)), untracked)
+
+
+def _sorted_out(root: str, listed: str) -> tuple[list[str], list[str], list[str]]:
+    """What git lists: tracked, not tracked, and tracked but not to be looked at."""
+    tracked, untracked, flagged = [], [], []
     ignored = {path for path in ALWAYS_LOOKED_AT if os.path.lexists(os.path.join(root, path))}
-    for line in filter(None, every.split("\0")):
+    for line in filter(None, listed.split("\0")):
         flag, path = line[0], line[2:].rstrip("/")
         ignored.discard(path)
-        if flag == "?" and not is_leftover(path):
+        if flag != "?":
+            tracked.append(path)
+        elif not is_leftover(path):
             untracked.append(path)
-        elif flag.islower() or flag == "S":
-            flagged.append(path)  # git is told not to look at it
-    paths = {*differing.split("\0"), *untracked, *ignored, *_edited(root, commit.strip(), flagged)} - {""}
-    return _Listed(commit.strip(), sorted(path for path in paths if not _is_own(path)), [*untracked, *ignored])
+        if flag.islower() or flag == "S":
+            flagged.append(path)
+    return tracked, [*untracked, *ignored], flagged
 
 
 def _edited(root: str, commit: str, paths: list[str]) -> list[str]:

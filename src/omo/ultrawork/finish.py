@@ -162,7 +162,7 @@ class Finish:
                 what = f"gate {gate.name} ran {clip(program, 120)}, which is newer than the run"
                 self._except(what, "agent", f"it was pinned with {clip(gate.program or 'no such program', 120)}")
         armed_home = (self.gates.base or {}).get("home")
-        if armed_home and len(self.gates) and armed_home != base.home_of(self.environ):
+        if armed_home and any(self._passes(gate) for gate in self.gates) and armed_home != base.home_of(self.environ):
             self._except(
                 "the gates ran with another HOME than the session has", "agent", "it was given with the command"
             )

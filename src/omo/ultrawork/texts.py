@@ -172,7 +172,8 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
         ended += work_in(after, "exhausted")
     if not ended:
         return []
-    whole = outcome.worst([_named_outcome(kind, summary, alone=len(ended) == 1) for kind, summary in ended])
+    ends = [_named_outcome(kind, summary, alone=len(ended) == 1) for kind, summary in ended]
+    whole = outcome.worst([*ends, *_gates_beside(after)])
     parts = [_sentence(outcome.in_words(whole))]
     if is_let_go and (left := listed(work_in(before, "active"))) not in ("", ULTRAWORK):
         parts.append(f"Open: {left}.")
@@ -182,6 +183,14 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
         parts.append(GO_ON)
     parts += [clip(str(summary["question"]), 200) for _, summary in given_up if summary.get("question")]
     return parts
+
+
+def _gates_beside(row: Json) -> list[Json]:
+    """Gates that were pinned while other work held the session, and that do not pass at its end."""
+    gates = part(part(row, "work"), session.KIND)
+    if gates.get("state") or not gates.get("open"):
+        return []
+    return [outcome.beside(f"{'gate' if gates['open'] == 1 else 'gates'} {clip(str(gates.get('next') or '?'), 120)}")]
 
 
 def _named_outcome(kind: str, summary: Json, *, alone: bool) -> Json:

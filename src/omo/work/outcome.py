@@ -61,7 +61,7 @@ def worst(outcomes: Iterable[Json]) -> Json:
         exceptions += each["exceptions"]
     if not whys:
         return outcome(ENDED, NOBODY_SAYS)
-    return outcome(verdict, "; ".join(dict.fromkeys(whys)), exceptions)
+    return outcome(verdict, "; ".join(filter(None, dict.fromkeys(whys))), exceptions)
 
 
 def is_done(ended: Json) -> bool:
@@ -70,11 +70,22 @@ def is_done(ended: Json) -> bool:
 
 def in_words(ended: Json) -> str:
     """The one sentence that tells how work ended, without its full stop."""
+    return f"{OPENINGS[ended['verdict']]}: {facts_in_words(ended)}"
+
+
+def facts_in_words(ended: Json) -> str:
+    """What follows the opening: first what was let through, then what was seen."""
     parts = [exception_in_words(each) for each in ended["exceptions"][:MOST_EXCEPTIONS]]
     if len(ended["exceptions"]) > MOST_EXCEPTIONS:
         parts.append(f"{len(ended['exceptions']) - MOST_EXCEPTIONS} more exceptions")
-    parts.append(clip(ended["why"], LONGEST))
-    return f"{OPENINGS[ended['verdict']]}: {'; '.join(parts)}".rstrip(". ")
+    if ended["why"]:
+        parts.append(clip(ended["why"], LONGEST))
+    return "; ".join(parts).rstrip(". ")
+
+
+def beside(gates: str) -> Json:
+    """The part in an end of gates that were pinned beside the work, held nobody, and do not pass."""
+    return outcome(WAIVED, "", [exception(f"not passing beside it: {gates}", "agent", "the work was ended without it")])
 
 
 def exception_in_words(let_through: Json) -> str:

@@ -64,10 +64,10 @@ def verdict(views: Sequence[WorkView], ground: Ground) -> Verdict:
     known = [ended for ended in ends.values() if ended is not None]
     can_be_read = ground.mode != "unreadable" and not unbelieved and not any(view.problems for view in counting)
     if counting and len(known) == len(counting) and can_be_read:
-        whole = outcome.worst(known)
+        whole = outcome.worst([*known, *_gates_beside(views, counting)])
         lapsed = [view for view in counting if not _holds(view, ends[view.kind])]
         if not lapsed:
-            return _ended(whole, counting, _beside(views, counting))
+            return _ended(whole, counting)
         word = f"{NOT} any more" if outcome.is_done(whole) else NOT
         return Verdict(GONE, word, (*(_open(view) for view in lapsed), *_beside(views, counting)))
     parts = unbelieved
@@ -106,14 +106,14 @@ def _holds(view: WorkView, ended: Row | None) -> bool:
     return is_fresh and not any(not_passing(item) for item in view.items)
 
 
-def _ended(whole: Row, counting: Sequence[WorkView], beside: Sequence[str]) -> Verdict:
+def _ended(whole: Row, counting: Sequence[WorkView]) -> Verdict:
     """The words of the outcome; of what was not reached, also how far it came, and what has changed since."""
     word = outcome.OPENINGS[whole["verdict"]]
-    said = outcome.in_words(whole).removeprefix(f"{word}: ")
+    said = outcome.facts_in_words(whole)
     left = []
     if whole["verdict"] in (outcome.WAIVED, outcome.ENDED):
         left = [_open(view) for view in counting if any(_is_left(item) for item in view.items)]
-    return Verdict(whole["verdict"], word, (said, *left, *beside), whole)
+    return Verdict(whole["verdict"], word, (said, *left), whole)
 
 
 def _part(view: WorkView, ended: Row | None) -> list[str]:
@@ -124,9 +124,17 @@ def _part(view: WorkView, ended: Row | None) -> list[str]:
 
 
 def _beside(views: Sequence[WorkView], counting: Sequence[WorkView]) -> list[str]:
+    return [f"beside it {gates}" for gates in _left_beside(views, counting)]
+
+
+def _gates_beside(views: Sequence[WorkView], counting: Sequence[WorkView]) -> list[Row]:
+    return [outcome.beside(gates) for gates in _left_beside(views, counting)]
+
+
+def _left_beside(views: Sequence[WorkView], counting: Sequence[WorkView]) -> list[str]:
     """Gates that hold nobody here, and do not pass."""
     left = [item for view in views if view not in counting for item in view.items if not_passing(item)]
-    return [f"beside it {'gate' if len(left) == 1 else 'gates'} {_named(left)}"] if left else []
+    return [f"{'gate' if len(left) == 1 else 'gates'} {_named(left)}"] if left else []
 
 
 def not_passing(item: Item) -> bool:
