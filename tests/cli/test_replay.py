@@ -129,10 +129,24 @@ def test_the_users_own_state_is_never_touched_and_nothing_is_left(
 
 
 def test_time_is_the_transcripts(shell: Shell) -> None:
+    shell.environ["OMO_COOLDOWN_SECONDS"] = "30"
     script = Script(step=0.5).prompt("ulw go").says("One.").says("Two.")
     assert decided(replay(shell, script), "stop") == [("stop", "block", "block"), ("stop", "allow", "cooldown")]
     script = Script(step=60).prompt("ulw go").says("One.").says("Two.")
     assert decided(replay(shell, script), "stop") == [("stop", "block", "block"), ("stop", "block", "block")]
+
+
+def test_a_cooldown_is_not_waited_for_in_a_replay(shell: Shell) -> None:
+    script = Script(step=0.5).prompt("ulw go").says("One.").says("Two.").says("Three.")
+    assert decided(replay(shell, script), "stop") == [("stop", "block", "block")] * 3
+
+
+def test_what_the_agent_called_since_a_message_is_known_in_a_replay(shell: Shell) -> None:
+    script = Script().prompt("ulw go").bash("pytest -q").prompt("lopeta se homma nyt").says("One.").says("Two.")
+    told = [("stop", "block", "quote-message"), ("stop", "allow", "message-quoted")]
+    assert decided(replay(shell, script), "stop") == told
+    script = Script().prompt("ulw go").bash("pytest -q").prompt("lopeta se homma nyt").bash("pytest -q").says("One.")
+    assert decided(replay(shell, script), "stop") == [("stop", "block", "block")]
 
 
 def test_what_was_decided_then_is_compared(shell: Shell) -> None:
@@ -190,7 +204,7 @@ def test_subagents_have_their_own_rows_and_files(shell: Shell) -> None:
         ("tool", "deny", "own-state"),
         ("stop", "allow", "background-agent"),
         ("subagent", "pass", "recorded"),
-        ("prompt", "pass", "no-keyword"),
+        ("prompt", "pass", "machine-text"),
         ("stop", "block", "block"),
     ]
     assert told["decisions"][2]["what"].startswith("subagent omo:explorer: Write ")

@@ -49,10 +49,11 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
                 "a run is on, or paused by the user; starting it again would renew its budget", fix="omo ulw status"
             )
         armed = session.arm(row, by=context.actor, limits=limits, now=context.now)
-        return runtime.Change(None, armed, [{"kind": "activated", "rule": "cli"}])
+        return runtime.Change(session.woken(row, armed), armed, [{"kind": "activated", "rule": "cli"}])
 
-    change(context, name, decide)
-    return Result({"session": name, "limits": limits}, f"Ultrawork is on in session {name}.")
+    woken = change(context, name, decide)
+    more = "".join(f" {kind} goes on with it." for kind, _ in woken)
+    return Result({"session": name, "limits": limits}, f"Ultrawork is on in session {name}.{more}")
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:

@@ -194,6 +194,7 @@ class Player:
         self._continues = found.decision == "block"
 
     def _called(self, move: Move, line: Line) -> None:
+        self.stage.called(move.name, move.data, line.at)
         decision = self._pre_tool_use(move, line) if move.name in WATCHED else None
         if len(self._calls) >= MOST_TASKS:
             self._calls.pop(next(iter(self._calls)))

@@ -18,12 +18,20 @@ from omo.ultrawork.hook import World, answer
 
 Row = dict[str, Any]
 
+MOST_CALLS = 200  # of the latest: a Stop looks for those since the user's last message
 READS_TRANSCRIPT = ("prompt", "stop", "start")
 DEEPEST = 50  # levels of a tool's input in which the project's path is looked for
+
+
+def _stop(event: host.Event, world: World) -> bytes:
+    """A cooldown is over at once: nobody waits for what is long past."""
+    return on_stop.handle(event, world, wait=lambda seconds: None)
+
+
 HANDLERS: dict[str, tuple[str, Callable[[host.Event, World], bytes]]] = {
     "prompt": ("user-prompt-submit", on_prompt.handle),
     "tool": ("pre-tool-use", on_tool_use.handle),
-    "stop": ("stop", on_stop.handle),
+    "stop": ("stop", _stop),
     "subagent": ("subagent-stop", on_subagent_stop.handle),
     "start": ("session-start", on_session_start.handle),
 }
@@ -39,6 +47,7 @@ class Stage:
     sessions: list[str] = field(default_factory=list)
     queued: int = 0
     last_words: str = ""  # when the model last spoke
+    calls: list[Row] = field(default_factory=list)  # what it called, as a transcript has it
 
     @property
     def state(self) -> str:
@@ -84,6 +93,11 @@ class Stage:
     def spoke(self, at: float) -> None:
         self.last_words = stamp(at)
 
+    def called(self, name: str, given: Row, at: float) -> None:
+        block = {"type": "tool_use", "name": name, "input": given}
+        self.calls.append(_assistant([block], stamp(at)))
+        del self.calls[:-MOST_CALLS]
+
     @property
     def _transcript(self) -> str:
         return os.path.join(self.root, "transcript.jsonl")
@@ -91,7 +105,8 @@ class Stage:
     def _write_transcript(self) -> None:
         """Of the transcript as it was then, what the hooks look for in it."""
         rows: list[Row] = [{"sessionId": name} for name in self.sessions[-20:]]
-        rows += [{"message": {"role": "assistant"}, "timestamp": self.last_words}] if self.last_words else []
+        rows += self.calls
+        rows += [_assistant([], self.last_words)] if self.last_words else []
         rows += [{"type": "queue-operation", "operation": "enqueue"}] * self.queued
         store.replace(self._transcript, "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
 
@@ -113,6 +128,10 @@ class Stage:
 
     def theirs_again(self, text: str) -> str:
         return text.replace(self.root, self.theirs or "PROJECT")
+
+
+def _assistant(content: list[Row], at: str) -> Row:
+    return {"type": "assistant", "message": {"role": "assistant", "content": content}, "timestamp": at}
 
 
 def build(root: str, known: settings.Settings, given: Mapping[str, Any], environ: Mapping[str, str]) -> Stage:
