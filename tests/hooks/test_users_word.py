@@ -221,6 +221,8 @@ def test_a_message_in_no_known_wording_is_sent_back_once_and_then_let_go(host: H
         f'omo: ultrawork stays on, and this turn ends: since you wrote "{UNKNOWN}" the agent has only answered. '
         'Say "continue" to go on; /omo:stop-continuation ends it.'
     )
+    page = (Path(__file__).parents[2] / "docs" / "telling.md").read_text(encoding="utf-8")
+    assert f"| {let_go.json['systemMessage']} |" in page
     host.stop(transcript_path=path, stop_hook_active=True).assert_silent()
     assert states(host) == {"ulw": "active"}
     assert host.kinds()[1:] == ["blocked:quote-message", *["allowed:message-quoted"] * 2]
