@@ -101,9 +101,7 @@ def test_never_mind_ends_the_turn_and_is_confirmed_in_one_line(stage: Stage) -> 
     assert (stage.times_told(PAUSED)[-1], stage.blocks(session)) == (1, 0)
     assert stage.kinds(session)[-2:] == ["paused:live-stop", "allowed:waiting"]
     _, *after_the_start = shown(run)
-    assert [line.partition(".")[0] for line in after_the_start] == [
-        "omo: understood as a stop: ultrawork is paused"
-    ]
+    assert [line.partition(".")[0] for line in after_the_start] == ["omo: understood as a stop: ultrawork is paused"]
 
 
 def test_a_stop_in_a_wording_that_no_table_knows_is_sent_back_once_at_most(stage: Stage) -> None:

@@ -167,7 +167,7 @@ def test_gates_that_pass_do_not_end_the_run_by_themselves(stage: Stage, tmp_path
         bash("omo ulw done"),
         say("Now it is proven."),
     )
-    run = stage.prompt("ulw fix the check")
+    run = stage.prompt("ulw fix the check", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("Now it is proven.", 0)
     assert stage.times_told("Every gate passed when it last ran")[-1] > 0
     assert stage.kinds(run.session_id)[-3:] == ["blocked:block", "done", "allowed:done"]
@@ -209,7 +209,7 @@ def test_the_agent_may_not_write_the_state(stage: Stage, tmp_path: Path) -> None
         bash("omo ulw status"),
         say("It is guarded."),
     )
-    run = stage.prompt("ulw fix the flaky tests")
+    run = stage.prompt("ulw fix the flaky tests", env=EIGHT_BLOCKS)
     _, written, edited, status = stage.tool_results()
     for denied in (written, edited):
         assert "is omo's own state and is not edited by hand: omo ulw status shows it" in denied

@@ -133,7 +133,9 @@ def test_a_workflows_own_command_does_not_undo_a_stop_by_name() -> None:
     assert session.kept_state(row, stopped, summary("ralph", state="done", how="h"))["state"] == "done"
 
 
-@pytest.mark.parametrize("prompt", ["wait, also add a test", "moment.js should be replaced with dayjs", "stop the server"])
+@pytest.mark.parametrize(
+    "prompt", ["wait, also add a test", "moment.js should be replaced with dayjs", "stop the server"]
+)
 def test_work_words_do_not_pause(host: Host, prompt: str) -> None:
     put(host, ulw=summary("ulw"))
     host.prompt(prompt).assert_silent()
@@ -381,7 +383,7 @@ def test_a_run_that_is_blocked_anew_while_a_hook_waits_is_waited_for_within_boun
 
 def test_a_hook_waits_well_below_its_timeout() -> None:
     hooks = json.loads((Path(__file__).parents[2] / "hooks" / "hooks.json").read_text("utf-8"))["hooks"]
-    assert stop.LONGEST_WAIT + 3 <= hooks["Stop"][0]["hooks"][0]["timeout"]
+    assert hooks["Stop"][0]["hooks"][0]["timeout"] >= stop.LONGEST_WAIT + 3
 
 
 # A new ulw wakes what was let go.
@@ -405,7 +407,9 @@ def test_an_arming_wakes_every_workflow_and_names_it(host: Host, state: str, arm
 
 def test_an_arming_wakes_neither_what_was_given_up_nor_what_was_stopped_by_name(host: Host) -> None:
     given_up = summary("ralph", state="blocked", why="w", question="", told=True, own=True, cleared=True)
-    put(host, ralph=given_up, verify=summary("verify", state="done", how="h", told=True), ultragoal=summary("ultragoal"))
+    put(
+        host, ralph=given_up, verify=summary("verify", state="done", how="h", told=True), ultragoal=summary("ultragoal")
+    )
     host.prompt("stop ultragoal")
     host.prompt("ulw go on")
     expected = {"ralph": "blocked", "verify": "done", "ultragoal": "paused", "ulw": "active"}
@@ -414,7 +418,7 @@ def test_an_arming_wakes_neither_what_was_given_up_nor_what_was_stopped_by_name(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_woken_workflow_stays_awake_when_its_next_command_tells_of_it(kind: str) -> None:
-    spent = {"ulw": {"enabled": False}, "work": {kind: summary(kind, state="exhausted", endedBy="cap")}}
+    spent: Row = {"ulw": {"enabled": False}, "work": {kind: summary(kind, state="exhausted", endedBy="cap")}}
     kept = session.kept_state(spent, spent["work"][kind], summary(kind))
     assert kept["state"] == "exhausted"
     armed = session.arm(spent, by="user", limits=LIMITS, now=1.0)

@@ -66,7 +66,7 @@ def _activate(event: host.Event, world: World, reading: Reading) -> bytes:
         armed = session.note(armed, armedFor=event.fingerprint)
         woken = session.woken(row, armed)
         kind = "rearmed" if is_on else "activated"
-        noted = {"kind": kind, "rule": reading.rule}
+        noted: Json = {"kind": kind, "rule": reading.rule}
         if woken:
             noted["woke"] = [name for name, _ in woken]
         return runtime.Change((not is_on, woken), armed, [noted])
@@ -81,7 +81,7 @@ def _activate(event: host.Event, world: World, reading: Reading) -> bytes:
     if not woken:
         return host.context(text) if text else b""
     more, line = texts.goes_on_again(woken)
-    return _tell_both(text + more, line, event, world)
+    return _tell_both((text + more, line), event, world)
 
 
 def _cancel(event: host.Event, world: World, reading: Reading) -> bytes:
@@ -144,7 +144,7 @@ def _pause(event: host.Event, world: World, reading: Reading) -> bytes:
         return runtime.Change(texts.stopped_by_name(named, runtime.work_in(paused, "active")), paused, [noted])
 
     answer = _change(event, world, decide) if _is_live(event, world) else None
-    return _tell_both(*answer, event, world) if answer else _none(event, world, reading)
+    return _tell_both(answer, event, world) if answer else _none(event, world, reading)
 
 
 def _resume(event: host.Event, world: World, reading: Reading) -> bytes:
@@ -162,7 +162,7 @@ def _resume(event: host.Event, world: World, reading: Reading) -> bytes:
     if not _is_live(event, world):
         return _none(event, world, reading)
     answer = _change(event, world, decide)
-    return _tell_both(*answer, event, world) if answer else b""
+    return _tell_both(answer, event, world) if answer else b""
 
 
 def _none(event: host.Event, world: World, reading: Reading) -> bytes:
@@ -189,8 +189,9 @@ def _none(event: host.Event, world: World, reading: Reading) -> bytes:
     return b""
 
 
-def _tell_both(text: str, line: str, event: host.Event, world: World) -> bytes:
+def _tell_both(answer: tuple[str, str], event: host.Event, world: World) -> bytes:
     """The model gets the text, the user one line; where a host has no place for the line, the text alone."""
+    text, line = answer
     if host.is_claude_code(event, world.environ):
         return host.context_and_message(text, line, event)
     return host.context(text)

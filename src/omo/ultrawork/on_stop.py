@@ -39,9 +39,11 @@ def _decide(event: host.Event, world: World, in_force: Settings, waited: float) 
     patience = stop.LONGEST_WAIT - waited
 
     def decide(row: Json | None) -> runtime.Change:
-        return stop.carry_out(
-            stop.Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience)
-        )
+        situation = stop.Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience)
+        change = stop.carry_out(situation)
+        rule, text = change.answer
+        left = situation.cooldown_left() if rule.blocks and not text else 0.0
+        return runtime.Change((rule, text, left), change.row, change.events)
 
     try:
         row = runtime.session(world.state, event.session)

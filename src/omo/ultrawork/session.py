@@ -177,7 +177,8 @@ def can_be_paused(row: Json) -> list[tuple[str, Json]]:
     """What is active or waits for anything; where the row has no summaries, ultrawork itself."""
     if part(row, "ulw").get("enabled") and not part(row, "work"):
         return [(KIND, {})]
-    return [(kind, summary) for kind, summary in work_in(row, "active", "waiting", "blocked") if not summary.get("cleared")]
+    open_work = work_in(row, "active", "waiting", "blocked")
+    return [(kind, summary) for kind, summary in open_work if not summary.get("cleared")]
 
 
 def pause(row: Json, *, why: str, told: bool) -> Json:

@@ -80,14 +80,14 @@ class Situation:
         return self.unheeded
 
     def _look_for_message(self) -> Json:
-        said = part(self.ulw, "said")
-        moment = said.get("at")
+        message = part(self.ulw, "said")
+        moment = message.get("at")
         if not isinstance(moment, str):
             return {}
         calls = self.event.tools_since(moment)
         if calls is None or any(_is_work(name, given) for name, given in calls):
             return {}
-        return said
+        return message
 
 
 class Rule:
@@ -451,25 +451,25 @@ def decide(situation: Situation) -> Rule:
 
 
 def carry_out(situation: Situation) -> Change:
-    """The decision as a change of state. Its answer is (rule, text, wait): the text is the reason to go on, or a
-    line for the user. Within the cooldown of the last block no other is given: nothing changes, and `wait` says how
-    many seconds have to pass before anybody decides anew.
+    """The decision as a change of state. Its answer is (rule, text): the reason to go on, or a line for the user.
+
+    Within the cooldown of the last block no other is given: then nothing changes, and the text is empty.
     """
     rule = decide(situation)
     if rule.blocks and situation.cooldown_left() > 0:
-        return Change((rule, "", situation.cooldown_left()))
+        return Change((rule, ""))
     if rule.name == "cancelled" and session.cancel_is_unshown(situation.row):
         shown = session.cancel_shown(situation.row)
-        return Change((rule, texts.cancelled(situation.row), 0.0), shown, [{"kind": "allowed", "rule": rule.name}])
+        return Change((rule, texts.cancelled(situation.row)), shown, [{"kind": "allowed", "rule": rule.name}])
     if rule.then is None:
-        return Change((rule, "", 0.0))
+        return Change((rule, ""))
     after = rule.then(situation, rule.name)
     if rule.blocks:
         message = str(situation.message().get("text", "")) if rule is not BLOCK else ""
         reason = texts.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"], message)
-        return Change((rule, reason, 0.0), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
+        return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
     message = texts.release(rule.name, situation.row, after, situation.limits)
     after = session.note(session.told(after) if message else after, unanswered=False)
     doubts = unvouched(after)
     event = {"kind": "allowed", "rule": rule.name, **({"unvouched": doubts} if doubts else {})}
-    return Change((rule, message, 0.0), after, [event])
+    return Change((rule, message), after, [event])

@@ -207,7 +207,12 @@ def release(rule: str, before: Json, after: Json, limits: Json) -> str:
     """
     if rule not in TELLING:
         return ""
-    said = [*_let_go(rule, before, limits), *_stays_on(rule, before, limits), *_ends(after), *(_wait(kind, one) for kind, one in _waiting(after))]
+    said = [
+        *_let_go(rule, before, limits),
+        *_stays_on(rule, before, limits),
+        *_ends(after),
+        *(_wait(kind, one) for kind, one in _waiting(after)),
+    ]
     return clip("omo: " + " ".join(said), LONGEST_TOLD) if said else ""
 
 
@@ -228,7 +233,7 @@ def _stays_on(rule: str, before: Json, limits: Json) -> list[str]:
     if rule == "message-quoted" and not message.get("told"):
         wrote = _quotable(str(message.get("text") or ""))
         why = f'since you wrote "{wrote}" the agent has only answered'
-        return [f"{held} stays on, and this turn ends: {why}. Say \"continue\" to go on; {STOP} ends it."]
+        return [f'{held} stays on, and this turn ends: {why}. Say "continue" to go on; {STOP} ends it.']
     return []
 
 

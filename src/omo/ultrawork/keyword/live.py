@@ -14,7 +14,7 @@ from omo.ultrawork.keyword.words import words_of
 LONGEST_PHRASE = 7
 LONGEST_UNSPACED = 10
 NOT_PROSE = "/#>-`|<$@"  # a prompt that begins so is a command, a quotation or a paste
-MARKUP = "\n`\"“„«「>"  # where one of these is, what was found may stand in code or in quotation marks
+MARKUP = '\n`"“„«「>'  # where one of these is, what was found may stand in code or in quotation marks
 PLEASE = ("please", "pls", "plz", "bitte", "favor", "stp", "svp", "пожалуйста")
 AND = ("and", "und", "et", "y", "e", "и", "then")
 
@@ -76,16 +76,16 @@ class Clause:
 
     def _unspaced(self, clause: str) -> str:
         letters = "".join(clause.lower().split())
-        kinds, at = set(), 0
-        while at < len(letters):
-            token, kind = _unspaced_token(letters, at)
+        kinds, place = set(), 0
+        while place < len(letters):
+            token, kind = _unspaced_token(letters, place)
             if not token:
                 is_work = any(mark in letters for mark in _phrases(stop_words.UNSPACED_WORK))
                 return "work" if is_work else "other"
             if kind in stop_words.NAMES:
                 self.names.append(kind)
             kinds.add(kind)
-            at += len(token)
+            place += len(token)
         return _strongest(kinds)
 
 
@@ -99,10 +99,10 @@ def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int], tuple[str, ...]]
     if text[start : start + 1] in NOT_PROSE:
         return None
     clauses = [Clause(text, begin, end) for begin, end in live_clauses(text)]
-    found = _decisive(clauses, is_whole=len(prompt) < WINDOW)
-    if found is None:
+    decision = _decisive(clauses, is_whole=len(prompt) < WINDOW)
+    if decision is None:
         return None
-    action, rule, clause = found
+    action, rule, clause = decision
     span = slice(clause.start, clause.end)
     if any(mark in prompt for mark in MARKUP) and split(text)[0][span] != text[span]:
         return None
@@ -219,12 +219,12 @@ def _asks_for_work(words: list[str]) -> bool:
     return False
 
 
-def _unspaced_token(letters: str, at: int) -> tuple[str, str]:
+def _unspaced_token(letters: str, place: int) -> tuple[str, str]:
     table = _unspaced_table()
-    for size in range(min(LONGEST_UNSPACED, len(letters) - at), 0, -1):
-        kind = table.get(letters[at : at + size])
-        if kind:
-            return letters[at : at + size], kind
+    for size in range(min(LONGEST_UNSPACED, len(letters) - place), 0, -1):
+        token = letters[place : place + size]
+        if token in table:
+            return token, table[token]
     return "", ""
 
 
