@@ -89,8 +89,8 @@ def test_a_workflow_is_stopped_by_its_name_and_the_others_go_on(host: Host, prom
     host.environ |= CLAUDE
     put(host, ralph=summary("ralph"), ultragoal=summary("ultragoal"))
     told = host.prompt(prompt).json
-    assert "ralph ralph-1 (2 of 3 open)" in told["systemMessage"]
-    assert "ultragoal ultragoal-1 (2 of 3 open) goes on" in told["systemMessage"]
+    assert "a stop of ralph ralph-1: it is paused" in told["systemMessage"]
+    assert "ultragoal ultragoal-1 goes on" in told["systemMessage"]
     assert states(host) == {"ralph": "paused", "ultragoal": "active"}
     assert host.row()["work"]["ralph"]["stoppedByName"] is True
     reason = host.stop().json["reason"]
@@ -122,6 +122,14 @@ def test_what_was_stopped_by_its_name_wakes_by_its_name_or_when_nothing_else_is_
     host.prompt("stop ralph")
     host.prompt("continue")
     assert states(host) == {"ralph": "active"}
+
+
+def test_a_stop_by_name_of_what_is_paused_already_stops_nothing_else(host: Host) -> None:
+    paused = summary("ralph", state="paused", why="w", question="", told=True)
+    put(host, ralph=paused, ultragoal=summary("ultragoal"))
+    host.prompt("stop ralph")
+    assert states(host) == {"ralph": "paused", "ultragoal": "active"}
+    assert host.row()["work"]["ralph"]["stoppedByName"] is True
 
 
 def test_a_workflows_own_command_does_not_undo_a_stop_by_name() -> None:

@@ -132,7 +132,7 @@ def _pause(event: host.Event, world: World, reading: Reading) -> bytes:
         if row is None or not runtime.is_live(row):
             return runtime.Change(None)
         work = session.can_be_paused(row)
-        named = [(kind, summary) for kind, summary in work if kind in reading.names]
+        named = [(kind, summary) for kind, summary in session.not_given_up(row) if kind in reading.names]
         noted: Json = {"kind": "paused", "rule": reading.rule}
         if not named:
             paused = session.pause(row, why=texts.FOR_NOW, told=shown)

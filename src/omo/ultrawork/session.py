@@ -177,8 +177,12 @@ def can_be_paused(row: Json) -> list[tuple[str, Json]]:
     """What is active or waits for anything; where the row has no summaries, ultrawork itself."""
     if part(row, "ulw").get("enabled") and not part(row, "work"):
         return [(KIND, {})]
-    open_work = work_in(row, "active", "waiting", "blocked")
-    return [(kind, summary) for kind, summary in open_work if not summary.get("cleared")]
+    return [(kind, summary) for kind, summary in not_given_up(row) if summary.get("state") != "paused"]
+
+
+def not_given_up(row: Json) -> list[tuple[str, Json]]:
+    """What is open in any way and can go on."""
+    return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES) if not summary.get("cleared")]
 
 
 def pause(row: Json, *, why: str, told: bool) -> Json:

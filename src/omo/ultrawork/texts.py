@@ -93,7 +93,7 @@ WAY_BACK = 'It goes on when you say "continue".'
 
 def paused(work: list[tuple[str, Json]]) -> tuple[str, str]:
     """For the model and for the user, when a prompt was understood as a stop."""
-    named = _listed(work) or ULTRAWORK
+    named = _names(work)
     return PAUSED.format(work=named), f"omo: understood as a stop: {named} is paused. {WAY_BACK} {STOP} ends it."
 
 
@@ -101,14 +101,14 @@ def stopped_by_name(work: list[tuple[str, Json]], others: list[tuple[str, Json]]
     """The same, for a workflow by its name; what else is on goes on."""
     if not others:
         return paused(work)
-    named, rest = _listed(work), _listed(others)
+    named, rest = _names(work), _names(others)
     line = f"omo: understood as a stop of {named}: it is paused. {rest} goes on; {STOP} ends everything."
     return STOPPED_BY_NAME.format(work=named, others=rest), line
 
 
 def continued(work: list[tuple[str, Json]]) -> tuple[str, str]:
     """For the model and for the user, when a prompt was understood as "continue"."""
-    named = _listed(work) or ULTRAWORK
+    named = _names(work)
     lead = named[:1].upper() + named[1:]
     return CONTINUED.format(work=lead), f"omo: understood as continue: {named} goes on. {STOP} ends it."
 
@@ -339,6 +339,11 @@ def unreadable(problem: str, kept: str) -> str:
         f"omo: let go, the state could not be read: {_sentence(clip(problem, 300))} It is kept as {clip(kept, 300)}. "
         "Nothing is on in this project now, and what was is not proven done. A new `ulw` starts it again."
     )
+
+
+def _names(work: list[tuple[str, Json]]) -> str:
+    """ultrawork, ultragoal g17"""
+    return clip(", ".join(_named(kind, one) for kind, one in work), 160)
 
 
 def _listed(work: list[tuple[str, Json]]) -> str:
