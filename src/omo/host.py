@@ -24,6 +24,7 @@ READ_FROM = {
     "running": "background_tasks",
     "wakeups": "session_crons",
     "queued": "transcript_path",
+    "tools": "transcript_path",
     "continues": "stop_hook_active",
     "fingerprint": "the event's bytes",
 }
@@ -101,6 +102,24 @@ class Event:
             if at >= 0 and line[at + len(mark) :][: len(stamp)].decode("ascii", "replace") > stamp:
                 return False
         return True
+
+    def tools_since(self, stamp: str) -> list[tuple[str, dict[str, Any]]] | None:
+        """Name and input of each tool the model has called since that moment; None where that is not known.
+
+        Read from the end of the transcript. One in which no model speaks in Claude Code's form tells nothing.
+        """
+        calls: list[tuple[str, dict[str, Any]]] = []
+        is_known = False
+        for line in reversed(_transcript_lines(self.transcript, b'"type":"assistant"')):
+            row = _object(line)
+            moment = row.get("timestamp")
+            if row.get("type") != "assistant" or not isinstance(moment, str):
+                continue
+            is_known = True
+            if moment <= stamp:
+                break
+            calls += _tool_calls(row)
+        return calls if is_known else None
 
     @property
     def start_source(self) -> str:
@@ -183,6 +202,26 @@ def _transcript_lines(path: str, mark: bytes) -> list[bytes]:
         return []
 
 
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        row = loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return {}
+    return row if isinstance(row, dict) else {}
+
+
+def _tool_calls(row: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The tool calls in one row of a transcript."""
+    message = row.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    calls = []
+    for block in content if isinstance(content, list) else []:
+        if isinstance(block, dict) and block.get("type") == "tool_use":
+            given = block.get("input")
+            calls.append((str(block.get("name")), given if isinstance(given, dict) else {}))
+    return calls
+
+
 def context(text: str) -> bytes:
     """Plain text for the model (UserPromptSubmit, SessionStart). Never starts with a brace: that would be JSON."""
     return _bytes(text.lstrip("{ \n") + "\n")
@@ -215,7 +254,7 @@ def tell_user(message: str, sequence: str = "") -> bytes:
 
 
 def context_and_message(text: str, message: str, event: Event) -> bytes:
-    """SessionStart in Claude Code: what the model gets, and what the user reads."""
+    """SessionStart and UserPromptSubmit in Claude Code: what the model gets, and what the user reads."""
     more = {"hookEventName": event.name, "additionalContext": text}
     return _json({"systemMessage": message, "hookSpecificOutput": more})
 

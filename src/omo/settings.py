@@ -84,7 +84,12 @@ class Knob:
 
 KNOBS = (
     Knob("max_stop_blocks", 8, whole_number, "blocks given without verified progress"),
-    Knob("cooldown_seconds", 3.0, positive_number, "a stop this soon after a block is let through"),
+    Knob(
+        "cooldown_seconds",
+        3.0,
+        positive_number,
+        "seconds between two blocks; a stop before that waits for the rest of them",
+    ),
     Knob("max_total_blocks", 64, whole_number, "blocks given since the run was armed, whatever its progress"),
     Knob("max_hours", 8.0, positive_number, "hours since the run was armed"),
     Knob(

@@ -73,8 +73,13 @@ def test_what_would_change_a_stop_counts_down(shell: Shell) -> None:
     blocked = {**shell.row()["ulw"], "stopBlocks": 3, "totalBlocks": 3, "lastStopAt": stamp(shell.now)}
     put(shell, ulw=blocked)
     told = explain(shell, "stop")
-    assert told["rule"] == "cooldown"
-    assert told["change"][0] == "2.0 s later the cooldown is over"
+    assert told["rule"] == "block"
+    assert "a Stop within 3 s of a block waits for the rest of them, and is then decided anew" in told["change"]
+    put(shell, ulw={**blocked, "limits": {**blocked["limits"], "cooldown_seconds": 60}})
+    told = explain(shell, "stop")
+    assert (told["decision"], told["rule"]) == ("allow", "cooldown")
+    assert told["change"][0] == "58.0 s later the cooldown is over"
+    put(shell, ulw=blocked)
     shell.now += 10
     told = explain(shell, "stop")
     assert told["change"][1].startswith("5 more blocks")

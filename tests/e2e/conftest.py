@@ -16,10 +16,9 @@ from tests.e2e.scripted_model import ScriptedModel, text_of, texts_of
 from tests.hooks.conftest import point_at
 from tests.kept import copied
 
-# Two Stops of an idle model come 100 to 200 ms apart, and seconds where other tests keep the machine busy: the second
-# is let through however long it took, unless a test says otherwise.
-LONG_COOLDOWN = {"OMO_COOLDOWN_SECONDS": "60"}
-NO_COOLDOWN = {"OMO_COOLDOWN_SECONDS": "0.001"}
+# No hook waits for a cooldown here. Unless a test says otherwise, an idle model is sent back once, and then let go.
+ONE_BLOCK = {"OMO_COOLDOWN_SECONDS": "0.001", "OMO_MAX_STOP_BLOCKS": "1"}
+EIGHT_BLOCKS = {"OMO_COOLDOWN_SECONDS": "0.001", "OMO_MAX_STOP_BLOCKS": "8"}
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +97,7 @@ class Stage:
     project: Path
     home: Path
     plugin: Path | None
-    limits: dict[str, str] = field(default_factory=LONG_COOLDOWN.copy)
+    limits: dict[str, str] = field(default_factory=ONE_BLOCK.copy)
 
     def prompt(self, text: str, *, env: Mapping[str, str] | None = None, **options: Any) -> Run:
         """One headless run, which must end well whatever was said in it."""

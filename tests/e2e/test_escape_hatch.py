@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
 from omo.ultrawork import texts
-from tests.e2e.conftest import Stage
+from tests.e2e.client import Run
+from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import call, say
 from tests.hooks.conftest import point_at
 
 pytestmark = pytest.mark.client
 
 COMMAND = "/omo:stop-continuation"
+PAUSED = texts.PAUSED.format(work="ultrawork")
+
+
+def shown(run: Run) -> list[str]:
+    """What the hooks of this run gave the user to read, in order."""
+    answers = [event["stdout"] for event in run.hook_events if event["stdout"].startswith("{")]
+    return [line for answer in answers if (line := json.loads(answer).get("systemMessage"))]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +56,7 @@ def test_after_the_hatch_nothing_holds_until_ulw_is_typed_again(stage: Stage) ->
     stage.model.script(say("Again."), say("And again."))
     stage.prompt("ulw once more", resume=session)
     assert stage.row(session)["stopContinuation"]["disabled"] is False
-    assert stage.kinds(session)[-3:] == ["activated:leading", "blocked:block", "allowed:cooldown"]
+    assert stage.kinds(session)[-3:] == ["activated:leading", "blocked:block", "allowed:cap"]
     assert stage.times_told(texts.INSTRUCTIONS.strip())[-1] == 2
 
 
@@ -77,11 +86,33 @@ def test_stop_pauses_and_continue_goes_on(stage: Stage) -> None:
     session = stage.left_active()
     stage.model.script(say("Paused."))
     run = stage.prompt("stop", resume=session)
-    assert (run.result, stage.times_told(texts.PAUSED)[-1], stage.work(session)["state"]) == ("Paused.", 1, "paused")
+    assert (run.result, stage.times_told(PAUSED)[-1], stage.work(session)["state"]) == ("Paused.", 1, "paused")
     stage.model.script(say("Going."), say("Gone."))
     stage.prompt("continue", resume=session)
-    assert stage.times_told(texts.CONTINUED)[-1] == 1
-    assert stage.kinds(session)[-3:] == ["resumed", "blocked:block", "allowed:cooldown"]
+    assert stage.times_told(texts.CONTINUED.format(work="Ultrawork"))[-1] == 1
+    assert stage.kinds(session)[-3:] == ["resumed", "blocked:block", "allowed:cap"]
+
+
+def test_never_mind_ends_the_turn_and_is_confirmed_in_one_line(stage: Stage) -> None:
+    session = stage.left_active()
+    stage.model.script(say("OK, I stop here."))
+    run = stage.prompt("never mind, please stop working on this", resume=session, env=EIGHT_BLOCKS)
+    assert (run.result, stage.model.overruns) == ("OK, I stop here.", 1), "the one overrun armed the session"
+    assert (stage.times_told(PAUSED)[-1], stage.blocks(session)) == (1, 0)
+    assert stage.kinds(session)[-2:] == ["paused:live-stop", "allowed:waiting"]
+    _, *after_the_start = shown(run)
+    assert [line.partition(".")[0] for line in after_the_start] == ["omo: understood as a stop: ultrawork is paused"]
+
+
+def test_a_stop_in_a_wording_that_no_table_knows_is_sent_back_once_at_most(stage: Stage) -> None:
+    session = stage.left_active()
+    stage.model.script(say("Selvä."), say("Selvä, lopetan."))
+    run = stage.prompt("lopeta se homma nyt, kiitos", resume=session, env=EIGHT_BLOCKS)
+    assert (run.result, stage.model.overruns) == ("Selvä, lopetan.", 1), "the one overrun armed the session"
+    assert stage.times_told('since the user wrote "lopeta se homma nyt, kiitos"')[-1] > 0
+    assert stage.kinds(session)[-2:] == ["blocked:quote-message", "allowed:message-quoted"]
+    assert (stage.work(session)["state"], stage.row(session)["ulw"]["stopBlocks"]) == ("active", 0)
+    assert 'ultrawork stays on, and this turn ends: since you wrote "lopeta se homma nyt, kiitos"' in shown(run)[-1]
 
 
 def test_without_its_python_nothing_of_omo_holds(stage: Stage, tmp_path: Path) -> None:

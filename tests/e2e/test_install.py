@@ -57,7 +57,7 @@ def test_a_path_with_an_apostrophe(stage: Stage, tmp_path: Path, plugin_root: Pa
     stage.model.script(say("First."), say("First again."))
     run = stage.prompt("ulw fix the flaky tests")
     assert stage.times_told(BLOCK) == [1, 1]
-    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cooldown"]
+    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
 
 
 def test_omo_is_found_in_a_path_with_an_apostrophe(stage: Stage, tmp_path: Path, plugin_root: Path) -> None:
@@ -87,14 +87,14 @@ def test_installed_from_a_marketplace_it_just_works(
     first = stage.prompt("ulw fix the flaky tests", env=packages, timeout=240)
     assert stage.times_told(BLOCK) == [1, 1, 1]
     assert "ultrawork active" in stage.tool_results()[0]
-    assert stage.kinds(first.session_id) == ["activated:leading", "blocked:block", "allowed:cooldown"]
+    assert stage.kinds(first.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
     (pointer,) = home.glob(".claude/plugins/data/*/environment")
     built = pointer.read_bytes(), sorted(path.name for path in pointer.parent.iterdir())
 
     # Without the packages' index: a second build could not succeed.
     model.script(say("Second."), say("Second again."))
     second = stage.prompt("ulw fix the slow tests", env={"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull})
-    assert stage.kinds(second.session_id) == ["activated:leading", "blocked:block", "allowed:cooldown"]
+    assert stage.kinds(second.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
     assert (pointer.read_bytes(), sorted(path.name for path in pointer.parent.iterdir())) == built
 
     for command in (["disable", "omo@omo"], ["enable", "omo@omo"], ["uninstall", "omo@omo"]):

@@ -11,7 +11,7 @@ import pytest
 
 from omo.state.journal import Journal
 from omo.state.paths import ralph_run_dir
-from tests.e2e.conftest import NO_COOLDOWN, Stage
+from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Request, Turn, call, say, text_of, texts_of, told
 
 pytestmark = pytest.mark.client
@@ -101,7 +101,7 @@ def test_two_claims_are_caught_and_the_third_iteration_holds(stage: Stage) -> No
         *iteration(f"{install} >> README.md", "At last."),
         say("It is proven."),
     )
-    run = stage.prompt("document the project", env=NO_COOLDOWN)
+    run = stage.prompt("document the project", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("It is proven.", 0)
     rows = ledger(stage, run.session_id)
     verdicts = [row for row in rows if row["kind"] == "judged"]

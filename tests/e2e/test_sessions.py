@@ -6,7 +6,7 @@ import pytest
 
 from omo.digest import sha256
 from omo.ultrawork import texts
-from tests.e2e.conftest import NO_COOLDOWN, Stage, wait_until
+from tests.e2e.conftest import Stage, wait_until
 from tests.e2e.scripted_model import Request, ScriptedModel, Turn, call, say, text_of, told
 
 pytestmark = pytest.mark.client
@@ -41,13 +41,13 @@ def test_another_session_of_the_project_is_not_held(stage: Stage) -> None:
     ((overruns, status),) = seen
     assert overruns == 0
     assert "ultrawork off" in status
-    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cooldown"]
+    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
 
 
 def test_two_runs_in_one_project_have_their_own_counters(stage: Stage) -> None:
     first = stage.left_active()
     before = stage.row(first)
-    second = stage.prompt("ulw write the docs", env=NO_COOLDOWN | {"OMO_MAX_STOP_BLOCKS": "2"}).session_id
+    second = stage.prompt("ulw write the docs", env={"OMO_MAX_STOP_BLOCKS": "2"}).session_id
     assert (stage.blocks(second), stage.work(second)["state"]) == (2, "exhausted")
     assert stage.row(first) == before
 
@@ -59,7 +59,7 @@ def test_a_subagent_is_not_held_and_what_it_said_is_recorded(stage: Stage) -> No
     assert (len(stage.model.agent_turns), stage.model.overruns) == (2, 0)
     assert "You are a leaf worker" in text_of(stage.model.agent_turns[0]["system"])
     assert FOUND in stage.tool_results()[0]
-    assert stage.kinds(run.session_id) == ["activated:leading", "agent-finished", "blocked:block", "allowed:cooldown"]
+    assert stage.kinds(run.session_id) == ["activated:leading", "agent-finished", "blocked:block", "allowed:cap"]
     finished = stage.events(run.session_id)[1]
     assert (finished["agentType"], finished["message"], finished["cut"]) == ("omo:explorer", FOUND, False)
     assert finished["digest"] == sha256(FOUND.encode())
@@ -80,7 +80,7 @@ def test_a_background_agent_excuses_a_stop(stage: Stage) -> None:
         "allowed:background-agent",
         "agent-finished",
         "blocked:block",
-        "allowed:cooldown",
+        "allowed:cap",
     ]
     assert (stage.events(run.session_id)[1]["after"]["ulw"]["totalBlocks"], stage.blocks(run.session_id)) == (0, 1)
 
@@ -100,7 +100,7 @@ def test_background_shells_excuse_two_stops_in_a_row(stage: Stage) -> None:
         "allowed:background-shell",
         "blocked:block",
     ]
-    assert stage.times_told("Block 1 of 8.")[-1] > 0
+    assert stage.times_told("Block 1 of 1.")[-1] > 0
 
 
 def test_a_resumed_session_is_told_where_things_stand(stage: Stage) -> None:
@@ -110,7 +110,7 @@ def test_a_resumed_session_is_told_where_things_stand(stage: Stage) -> None:
     assert stage.times_told(STILL_ON) == [0, 1, 1]
     (told_on_start,) = [event["stdout"] for event in run.hook_events if event["hook_event"] == "SessionStart"]
     assert len(told_on_start) <= 300 * 3, "300 tokens, of three letters at least"
-    assert stage.kinds(session)[2:] == ["blocked:block", "allowed:cooldown"]
+    assert stage.kinds(session)[2:] == ["blocked:quote-message", "allowed:message-quoted"]
 
 
 def test_a_cancelled_session_comes_back_with_one_line_that_says_so(stage: Stage) -> None:

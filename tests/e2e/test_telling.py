@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import Terminal, environment
-from tests.e2e.conftest import NO_COOLDOWN, Stage, wait_until
+from tests.e2e.conftest import Stage, wait_until
 from tests.e2e.scripted_model import call, say
 from tests.e2e.test_interactive import ask, only_session, shows, start
 from tests.terminal import terminal as terminal_of_the_user
@@ -40,7 +40,7 @@ def test_a_question_of_the_agent_is_shown_and_notifies_once(stage: Stage, tmp_pa
 
 def test_a_run_that_is_capped_rings_and_is_told_once_also_to_who_comes_back(stage: Stage, tmp_path: Path) -> None:
     stage.model.script(say("I stop."), say("I stop again."))
-    terminal = stage.open(env={**NO_COOLDOWN, "OMO_MAX_STOP_BLOCKS": "1"})
+    terminal = stage.open()
     written = written_by(terminal, tmp_path)
     terminal.submit("ulw fix the flaky tests")
     capped = "omo: ended, not proven: 1 block without verified progress."

@@ -11,7 +11,7 @@ import pytest
 from omo.state.journal import Journal
 from omo.state.paths import ultragoal_dir
 from tests.e2e.client import Terminal
-from tests.e2e.conftest import NO_COOLDOWN, Stage
+from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Request, Turn, call, say, told
 from tests.ultragoal.gates import valid_gate
 
@@ -86,7 +86,7 @@ def started(stage: Stage) -> list[Turn]:
 
 
 def open_terminal(stage: Stage, prompt: str) -> Terminal:
-    terminal = stage.open("--allowedTools", "Bash", "Agent", env=NO_COOLDOWN)
+    terminal = stage.open("--allowedTools", "Bash", "Agent", env=EIGHT_BLOCKS)
     terminal.submit(prompt)
     return terminal
 

@@ -8,7 +8,7 @@ import pytest
 
 from omo.digest import sha256
 from omo.ultraplan.verdict import DIMENSIONS
-from tests.e2e.conftest import NO_COOLDOWN, Stage
+from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Turn, call, say, told
 from tests.ultraplan.plans import path_of, plan_text, subject_of
 
@@ -72,7 +72,7 @@ def test_a_step_left_out_is_caught_recovered_and_audited(stage: Stage) -> None:
         bash(f"omo plan audit {SPEC} --json"),
         say("Now they are."),
     )
-    run = stage.prompt("carry out plan.md", env=NO_COOLDOWN)
+    run = stage.prompt("carry out plan.md", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("Now they are.", 0)
     results = stage.tool_results()
     denied, caught, audited = results[6], results[11], results[-1]

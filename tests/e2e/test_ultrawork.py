@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from omo.clock import seconds
 from omo.ultrawork import texts
-from tests.e2e.conftest import NO_COOLDOWN, Stage
+from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Request, Turn, call, say
 
 pytestmark = pytest.mark.client
@@ -56,9 +57,20 @@ def test_an_idle_model_is_sent_back_once_and_then_let_go(stage: Stage) -> None:
     run = stage.prompt("ulw fix the flaky tests")
     assert len(stage.model.turns) == 2
     assert [times > 0 for times in stage.times_told(f"Stop hook feedback:\n{LEAD}")] == [False, True]
-    assert stage.times_told("Block 1 of 8.")[-1] > 0
-    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cooldown"]
+    assert stage.times_told("Block 1 of 1.")[-1] > 0
+    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
     assert (stage.work(run.session_id)["state"], stage.blocks(run.session_id)) == ("exhausted", 1)
+
+
+def test_a_quick_answer_ends_no_run(stage: Stage) -> None:
+    """Within the cooldown the hook waits: all blocks are given, and the run is let go by its cap alone."""
+    stage.limits = {"OMO_MAX_STOP_BLOCKS": "2", "OMO_COOLDOWN_SECONDS": "0.7"}
+    stage.model.script(say("One."), say("Two."), say("Three."))
+    run = stage.prompt("ulw fix the flaky tests")
+    assert (run.result, stage.model.overruns) == ("Three.", 0)
+    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "blocked:block", "allowed:cap"]
+    first, second = [seconds(row["ts"]) for row in stage.events(run.session_id) if row["kind"] == "blocked"]
+    assert second - first >= 0.69
 
 
 @pytest.mark.parametrize(
@@ -72,7 +84,7 @@ def test_an_idle_model_is_sent_back_once_and_then_let_go(stage: Stage) -> None:
 def test_blocks_are_bounded(stage: Stage, between: Sequence[Turn], limits: dict[str, str], blocks: int) -> None:
     for number in range(blocks + 1):
         stage.model.script(*between, say(f"Premature stop {number}."))
-    run = stage.prompt("ulw fix the flaky tests", env={**NO_COOLDOWN, **limits})
+    run = stage.prompt("ulw fix the flaky tests", env={**EIGHT_BLOCKS, **limits})
     assert (run.result, stage.model.overruns) == (f"Premature stop {blocks}.", 0)
     assert stage.kinds(run.session_id) == ["activated:leading", *["blocked:block"] * blocks, "allowed:cap"]
     for number in range(1, blocks + 1):
@@ -88,12 +100,12 @@ def test_a_released_run_stays_released(stage: Stage) -> None:
     stage.model.script(say("Three."))
     stage.prompt("what did you do?", resume=run.session_id)
     assert (len(stage.model.turns), stage.blocks(run.session_id)) == (3, 1)
-    assert stage.kinds(run.session_id)[-1] == "allowed:cooldown"
+    assert stage.kinds(run.session_id)[-1] == "allowed:cap"
 
 
 def test_where_the_client_ends_the_turn_first_the_ledger_says_so(stage: Stage) -> None:
     stage.model.script(*(say(f"Premature stop {number}.") for number in range(9)))
-    limits = {**NO_COOLDOWN, "OMO_MAX_STOP_BLOCKS": "20"}
+    limits = {**EIGHT_BLOCKS, "OMO_MAX_STOP_BLOCKS": "20"}
     run = stage.prompt("ulw fix the flaky tests", env=limits)
     assert stage.model.overruns == 0, "the client honours 8 blocks in a row"
     assert stage.work(run.session_id)["state"] == "active"
@@ -147,7 +159,7 @@ def test_gates_that_pass_do_not_end_the_run_by_themselves(stage: Stage) -> None:
         bash("omo ulw done --because 'the README says mended'"),
         say("Now it is proven."),
     )
-    run = stage.prompt("ulw fix the check")
+    run = stage.prompt("ulw fix the check", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("Now it is proven.", 0)
     assert stage.times_told("Every gate passed when it last ran")[-1] > 0
     assert stage.kinds(run.session_id)[-3:] == ["blocked:block", "done", "allowed:done"]
@@ -162,12 +174,12 @@ def test_being_blocked_from_outside_ends_the_turn_and_tells_the_user(stage: Stag
     messages = [event["stdout"] for event in run.hook_events if event["hook_event"] == "Stop"]
     assert "the staging key has expired. Can you renew it?" in messages[-1]
     stage.prompt("renewed, try again", resume=run.session_id)
-    assert stage.kinds(run.session_id)[3:] == ["resumed", "blocked:block", "allowed:cooldown"]
+    assert stage.kinds(run.session_id)[3:] == ["resumed", "blocked:quote-message", "allowed:message-quoted"]
 
 
 def test_the_agent_may_not_use_the_escape_hatch(stage: Stage) -> None:
     stage.model.script(bash("omo stop-continuation"), bash("omo ulw status"), say("It holds me."))
-    run = stage.prompt("ulw fix the flaky tests", env=NO_COOLDOWN | {"OMO_MAX_STOP_BLOCKS": "1"})
+    run = stage.prompt("ulw fix the flaky tests")
     refused, status = stage.tool_results()
     assert refused.startswith("Exit code 3\n")
     assert "the escape hatch belongs to the user" in refused
@@ -184,7 +196,7 @@ def test_the_agent_may_not_write_the_state(stage: Stage) -> None:
         bash("omo ulw status"),
         say("It is guarded."),
     )
-    run = stage.prompt("ulw fix the flaky tests")
+    run = stage.prompt("ulw fix the flaky tests", env=EIGHT_BLOCKS)
     _, written, edited, status = stage.tool_results()
     for denied in (written, edited):
         assert "is omo's own state and is not edited by hand: omo ulw status shows it" in denied
@@ -215,7 +227,7 @@ def test_the_slash_command_turns_it_on(stage: Stage) -> None:
     run = stage.prompt("/omo:ulw build it")
     assert stage.times_told(BLOCK) == [1, 1]
     assert stage.times_told("Task: build it") == [1, 1]
-    assert stage.kinds(run.session_id) == ["activated:slash-command", "blocked:block", "allowed:cooldown"]
+    assert stage.kinds(run.session_id) == ["activated:slash-command", "blocked:block", "allowed:cap"]
 
 
 def test_the_user_pins_a_gate_without_the_model(stage: Stage) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.conftest import NO_COOLDOWN, Stage
+from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Turn, call, say
 
 pytestmark = pytest.mark.client
@@ -42,7 +42,7 @@ def test_stop_holds_from_begin_until_finish_passes(stage: Stage) -> None:
         bash(FINISH + " --json"),
         say("Now it is."),
     )
-    run = stage.prompt("document the installation", env=NO_COOLDOWN)
+    run = stage.prompt("document the installation", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("Now it is.", 0)
     assert [times > 0 for times in stage.times_told(" open, next G1 ")].index(True) == 3
     failed, passed = stage.tool_results()[2], stage.tool_results()[-1]

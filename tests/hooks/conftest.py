@@ -22,6 +22,7 @@ from tests.kept import copied, git_init
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS: dict[str, Any] = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
 SESSION = "abc123"
+NO_COOLDOWN = {"OMO_COOLDOWN_SECONDS": "0.001"}  # the hook waits for the rest of one, and tests do not
 
 
 def command_of(event: str) -> str:
@@ -52,7 +53,7 @@ class Host:
     project: Path
     data: Path
     plugin: Path = ROOT
-    environ: dict[str, str] = field(default_factory=dict)
+    environ: dict[str, str] = field(default_factory=NO_COOLDOWN.copy)
 
     def environment(self, **extra: str) -> dict[str, str]:
         return {

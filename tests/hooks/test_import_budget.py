@@ -52,6 +52,8 @@ def imported(host: Host, event: str, script: str, **fields: object) -> set[str]:
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "and also the docs"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "ulw fix the flaky tests"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "stop ulw"}),
+        ("UserPromptSubmit", "user-prompt-submit", {"prompt": "that's wrong, you can stop now"}),
+        ("UserPromptSubmit", "user-prompt-submit", {"prompt": "이제 그만해 주세요"}),
         ("SubagentStop", "subagent-stop", {"agent_type": "x", "agent_id": "1"}),
         ("SessionStart", "session-start", {"source": "resume"}),
         ("Status", "statusline", {"workspace": {"project_dir": "."}}),
@@ -63,6 +65,17 @@ def test_a_hook_at_work_imports_only_what_is_budgeted(
     host.prompt("ulw begin")
     foreign = {name for name in imported(host, event, script, **fields) if name.partition(".")[0] != "omo"}
     assert foreign <= FREE, sorted(foreign - FREE)
+
+
+def test_a_stop_after_a_message_imports_no_more(host: Host, tmp_path: Path) -> None:
+    spoke = '{"type":"assistant","message":{"role":"assistant","content":[]},"timestamp":"2999-01-01T00:00:00.000Z"}'
+    transcript = tmp_path / "transcript.jsonl"
+    transcript.write_text(spoke + "\n", encoding="utf-8")
+    host.prompt("ulw begin")
+    host.prompt("and also the docs", transcript_path=str(transcript))
+    foreign = imported(host, "Stop", "stop", transcript_path=str(transcript))
+    assert host.kinds()[-1] == "blocked:quote-message"
+    assert {name for name in foreign if name.partition(".")[0] != "omo"} <= FREE
 
 
 def test_markdown_is_parsed_only_where_there_is_some(host: Host) -> None:

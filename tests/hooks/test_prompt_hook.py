@@ -186,11 +186,11 @@ def test_a_cancel_where_nothing_is_on_says_so_and_is_remembered(host: Host) -> N
 @pytest.mark.parametrize("prompt", ["stop", "wait, don't do that", "hold on"])
 def test_a_live_stop_pauses_this_turn(host: Host, prompt: str) -> None:
     host.prompt("ulw fix it")
-    assert host.prompt(prompt).stdout.strip() == texts.PAUSED
+    assert host.prompt(prompt).stdout.strip() == texts.PAUSED.format(work="ultrawork")
     assert not host.stop().blocks
     host.prompt("what did you change?").assert_silent()
     assert not host.stop().blocks
-    assert host.prompt("continue").stdout.strip() == texts.CONTINUED
+    assert host.prompt("continue").stdout.strip() == texts.CONTINUED.format(work="Ultrawork")
     assert host.stop().blocks
 
 
@@ -232,6 +232,7 @@ def test_machine_text_does_not_wake_what_waits_for_a_person(host: Host) -> None:
 
 
 def test_an_exhausted_run_is_armed_again_by_the_word_alone(host: Host) -> None:
+    host.environ["OMO_MAX_STOP_BLOCKS"] = "1"
     host.prompt("ulw fix it")
     host.stop()
     host.stop(stop_hook_active=True)

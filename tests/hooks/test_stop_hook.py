@@ -22,10 +22,6 @@ MINIMUM = {
 }
 
 
-def patient(host: Host) -> None:
-    host.environ["OMO_COOLDOWN_SECONDS"] = "0.001"
-
-
 def test_a_block_is_exactly_two_keys(host: Host) -> None:
     host.prompt("ulw fix the tests")
     answer = host.stop()
@@ -42,7 +38,6 @@ def test_state_written_by_another_hand_is_understood(host: Host, indent: int | N
 
 
 def test_eight_blocks_then_released_once_with_a_line_and_then_silence(host: Host) -> None:
-    patient(host)
     host.prompt("ulw fix the tests")
     answers = [host.stop(last_assistant_message=f"done {number}") for number in range(11)]
     assert [answer.blocks for answer in answers] == [True] * 8 + [False] * 3
@@ -52,15 +47,21 @@ def test_eight_blocks_then_released_once_with_a_line_and_then_silence(host: Host
     assert host.row()["work"]["ulw"]["state"] == "exhausted"
 
 
-def test_a_second_stop_within_the_cooldown_is_let_through(host: Host) -> None:
+def test_a_cooldown_longer_than_a_hook_may_wait_ends_the_turn_and_keeps_the_run(host: Host) -> None:
+    host.environ["OMO_COOLDOWN_SECONDS"] = "60"
     host.prompt("ulw fix the tests")
     assert host.stop().blocks
     second = host.stop(stop_hook_active=True)
-    assert "within 3 s" in second.json["systemMessage"]
+    assert "ultrawork stays on, and this turn ends" in second.json["systemMessage"]
+    assert "within 60 s of being sent back" in second.json["systemMessage"]
     assert host.kinds()[-1] == "allowed:cooldown"
+    host.last_block_was(61, time.time())
+    assert host.stop(stop_hook_active=True).blocks
+    assert host.row()["ulw"]["stopBlocks"] == 2
 
 
 def test_the_same_stop_delivered_twice_is_one_block(host: Host) -> None:
+    host.environ["OMO_COOLDOWN_SECONDS"] = "3"
     host.prompt("ulw fix the tests")
     assert host.stop(prompt_id="p").blocks
     host.stop(prompt_id="p").assert_silent()
@@ -69,6 +70,7 @@ def test_the_same_stop_delivered_twice_is_one_block(host: Host) -> None:
 
 
 def test_after_the_cooldown_it_blocks_again(host: Host) -> None:
+    host.environ["OMO_COOLDOWN_SECONDS"] = "3"
     host.prompt("ulw fix the tests")
     assert host.stop().blocks
     host.last_block_was(4, time.time())
@@ -164,7 +166,6 @@ def test_a_prompt_typed_while_the_model_worked_is_let_in(
 def test_the_ledger_of_a_run_is_whole_and_git_sees_nothing(host: Host) -> None:
     import subprocess
 
-    patient(host)
     host.prompt("ulw fix the tests")
     for number in range(9):
         host.stop(last_assistant_message=str(number))
@@ -174,7 +175,6 @@ def test_the_ledger_of_a_run_is_whole_and_git_sees_nothing(host: Host) -> None:
 
 
 def test_a_long_run_makes_a_handful_of_files(host: Host) -> None:
-    patient(host)
     host.environ |= {"OMO_MAX_STOP_BLOCKS": "50", "OMO_MAX_TOTAL_BLOCKS": "50"}
     host.prompt("ulw fix the tests")
     for number in range(50):
@@ -183,7 +183,7 @@ def test_a_long_run_makes_a_handful_of_files(host: Host) -> None:
 
 
 def test_limits_come_from_the_environment_of_the_hook(host: Host) -> None:
-    host.environ |= {"OMO_COOLDOWN_SECONDS": "0.001", "CLAUDE_PLUGIN_OPTION_MAX_STOP_BLOCKS": "2"}
+    host.environ["CLAUDE_PLUGIN_OPTION_MAX_STOP_BLOCKS"] = "2"
     host.prompt("ulw fix the tests")
     assert [host.stop(last_assistant_message=str(n)).blocks for n in range(3)] == [True, True, False]
 

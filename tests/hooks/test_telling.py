@@ -254,11 +254,6 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal g1771780801000 (2 of 3 open). "
         "Go on with a new `ulw`?",
     ),
-    "cooled down": (
-        ulw(lastStopAt=stamp(NOW - 1)),
-        {"stop_hook_active": True},
-        "omo: ended, not proven: the agent stopped again within 3 s of being sent back. Go on with a new `ulw`?",
-    ),
     "at its ceiling": (
         ulw(totalBlocks=64),
         {},
@@ -477,6 +472,16 @@ def test_a_new_run_after_a_forged_end_has_no_problem(desk: Desk) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it now")
     assert runtime.ledger_problems(desk.state, SESSION) == []
     assert desk.stop()["decision"] == "block"
+
+
+def test_a_turn_that_ends_while_the_run_stays_on_is_told(desk: Desk) -> None:
+    desk.put(ulw(lastStopAt=stamp(NOW - 1), limits={**LIMITS, "cooldown_seconds": 60}))
+    said = (
+        "omo: ultrawork stays on, and this turn ends: the agent stopped again within 60 s of being sent back. "
+        "It goes on with your next message."
+    )
+    assert desk.says(stop_hook_active=True) == said
+    assert f"| {said} |" in (ROOT / "docs" / "telling.md").read_text(encoding="utf-8")
 
 
 def test_an_unreadable_state_is_told_once(desk: Desk) -> None:

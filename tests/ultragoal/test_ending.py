@@ -16,7 +16,7 @@ def told(shop: Workshop) -> str:
     """At Stop."""
     summary.tell(shop.run())
     row = runtime.session(shop.state, shop.session) or {}
-    return texts.release("done", row, row)
+    return texts.release("done", row, row, {})
 
 
 def exceptions(shop: Workshop) -> list[tuple[str, str]]:

@@ -44,7 +44,7 @@ def ended(here: Desk, **start: Any) -> str:
         if number not in here.record().skipped:
             carry_out(here.root, number)
     here.finish()
-    return texts.release("done", here.row(), here.row())
+    return texts.release("done", here.row(), here.row(), {})
 
 
 def test_an_audit_that_passes_is_the_agents_word_and_says_what_was_not_run(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from omo.ultrawork.keyword import scan
 
 SENTENCE_END = re.compile(r"[!?。！？；;\n…]|(?<!e\.g)(?<!i\.e)(?<!\bvs)(?<!z\.B)\.(?=\s|$)|\.{2,}")
 CLAUSE_END = re.compile(r"[,:，、：()（）\[\]{}|—–→]|\s--?\s|->")
-LIVE_CLAUSE = re.compile(r"[^,.!;，。！；、…\n—–]+")
+LIVE_BREAK = re.compile(r"[,!?;，。！？；、…\n—–]|\.(?![^\W_])|(?<=\s)-(?=\s)")
 WORD = re.compile(rf"[^\W_]+(?:'[^\W_]+)*'?|{scan.HOLE}+")
 KEYWORD = re.compile(r"(?ai:ultrawork|ulw)")
 
@@ -51,7 +52,9 @@ def test_words(text: str) -> None:
 
 @given(TEXT)
 def test_live_clauses(text: str) -> None:
-    assert scan.live_clauses(text) == [match.span() for match in LIVE_CLAUSE.finditer(text)]
+    breaks = [-1, *(match.start() for match in LIVE_BREAK.finditer(text)), len(text)]
+    between = [(before + 1, after) for before, after in pairwise(breaks)]
+    assert scan.live_clauses(text) == [(start, end) for start, end in between if end > start]
 
 
 @given(TEXT)

@@ -12,6 +12,7 @@ from omo import host, settings
 from omo.clock import stamp
 from omo.state.runtime import is_live
 from omo.ultrawork import session, stop, texts
+from omo.work import outcome
 
 NOW = 1_771_780_801.0
 LIMITS = settings.Settings().limits
@@ -73,7 +74,7 @@ CASES: list[tuple[str, dict[str, Any] | None, dict[str, Any]]] = [
     ("waiting", session.suspend(ARMED, state="waiting", why="w"), {}),
     ("waiting", session.suspend(ARMED, state="paused", why="w"), {}),
     ("waiting", session.suspend(ARMED, state="blocked", why="w"), {}),
-    ("done", session.finish(ARMED, how="gates passed: tests"), {}),
+    ("done", session.finish(ARMED, outcome.outcome("attested", "it is"), at=stamp(NOW)), {}),
     ("block", with_work(total=2, open=0), {}),
     ("not-active", {**ARMED, "work": {"ralph": {"state": "exhausted"}}}, {}),
     ("block", ARMED, {"last_assistant_message": "API Error handling is implemented and the tests pass."}),
@@ -86,9 +87,11 @@ CASES: list[tuple[str, dict[str, Any] | None, dict[str, Any]]] = [
     ("cap", with_ulw(stopBlocks=8), {}),
     ("cap", with_ulw(stopBlocks=9), {}),
     ("block", with_ulw(stopBlocks=7), {}),
-    ("cooldown", with_ulw(lastStopAt=stamp(NOW - 2.9)), {"stop_hook_active": True}),
+    ("block", with_ulw(lastStopAt=stamp(NOW - 2.9)), {"stop_hook_active": True}),
     ("block", with_ulw(lastStopAt=stamp(NOW - 3.1)), {"stop_hook_active": True}),
-    ("cooldown", with_ulw(lastStopAt=stamp(NOW + 3600)), {}),
+    ("cooldown", with_ulw(lastStopAt=stamp(NOW - 3.1), limits={"cooldown_seconds": 60}), {"stop_hook_active": True}),
+    ("block", with_ulw(lastStopAt=stamp(NOW - 55), limits={"cooldown_seconds": 60}), {"stop_hook_active": True}),
+    ("block", with_ulw(lastStopAt=stamp(NOW + 3600)), {}),
     ("duplicate", with_ulw(lastStopAt=stamp(NOW - 1), lastStop=event().fingerprint), {}),
     ("ceiling", with_ulw(totalBlocks=64), {}),
     ("ceiling", with_ulw(armedAt=stamp(NOW - 8 * 3600 - 1)), {}),
@@ -103,7 +106,8 @@ def test_the_rule_that_decides(rule: str, row: dict[str, Any] | None, fields: di
 
 
 def test_every_rule_has_a_case() -> None:
-    covered = {rule for rule, _, _ in CASES} | {"prompt-queued"}  # needs a transcript: see the hook's tests
+    needs_a_transcript = {"prompt-queued", "quote-message", "message-quoted"}  # see the hook's tests
+    covered = {rule for rule, _, _ in CASES} | needs_a_transcript
     assert {rule.name for rule in (*stop.RULES, stop.BLOCK)} == covered
 
 
@@ -128,8 +132,48 @@ def test_without_progress_exactly_eight_blocks_are_given() -> None:
     assert play(ARMED, 11, 4.0) == ["block"] * 8 + ["cap", "not-active", "not-active"]
 
 
-def test_a_second_stop_within_the_cooldown_releases_for_good() -> None:
-    assert play(ARMED, 3, 1.0, stop_hook_active=True) == ["block", "cooldown", "not-active"]
+def test_within_the_cooldown_no_second_block_is_given_and_nothing_ends() -> None:
+    first = stop.carry_out(situation(ARMED))
+    second = stop.carry_out(situation(first.row, NOW + 1.0, stop_hook_active=True))
+    assert (second.answer, second.row, second.events) == ((stop.BLOCK, ""), None, [])
+    assert situation(first.row, NOW + 1.0).cooldown_left() == pytest.approx(2.0)
+    third = stop.carry_out(situation(first.row, NOW + 3.1, stop_hook_active=True))
+    assert "Block 2 of 8" in third.answer[1]
+
+
+def test_a_cooldown_longer_than_a_hook_may_wait_ends_the_turn_and_not_the_run() -> None:
+    row = with_ulw(lastStopAt=stamp(NOW), limits={"cooldown_seconds": 60})
+    change = stop.carry_out(situation(row, NOW + 1.0))
+    assert change.answer[0].name == "cooldown"
+    assert "ultrawork stays on" in change.answer[1]
+    assert change.row is not None
+    assert (change.row["ulw"]["enabled"], change.row["work"]["ulw"]["state"]) == (True, "active")
+
+
+def test_the_cap_decides_before_anybody_waits() -> None:
+    assert stop.decide(situation(with_ulw(stopBlocks=8, lastStopAt=stamp(NOW)))).name == "cap"
+
+
+@pytest.mark.parametrize(
+    ("command", "is_only"),
+    [
+        ("omo ulw status", True),
+        ("omo gate run; omo ulw done", True),
+        ("omo gate run && omo ulw done || omo ulw status", True),
+        ("/path/to/bin/omo ulw status 2>&1", True),
+        ("omo ulw blocked --evidence \"no key; cannot go on\" --question 'Which && why?'", True),
+        ("omo ledger show\nomo ulw status\n", True),
+        ("omo ulw status | head -3", False),
+        ("cd x && omo ulw status", False),
+        ("pytest -q; omo gate run", False),
+        ('omo ulw blocked --evidence "$(cat secret)"', False),
+        ("omo ulw blocked --evidence `id`", False),
+        ("ls", False),
+        ("", False),
+    ],
+)
+def test_commands_of_omo_alone(command: str, is_only: bool) -> None:
+    assert stop.is_omo_only(command) is is_only
 
 
 def test_the_same_event_delivered_twice_changes_state_once() -> None:
@@ -274,10 +318,14 @@ def test_any_row_and_any_event_end_in_a_decision_that_advances(row: dict[str, An
 def test_caps_never_grow_and_zero_is_never_infinite(blocks: int, total: int, ago: float, hours: float) -> None:
     row = with_ulw(stopBlocks=blocks, totalBlocks=total, lastStopAt=stamp(NOW - ago), armedAt=stamp(NOW - hours * 3600))
     change = stop.carry_out(situation(row, stop_hook_active=True))
+    if change.answer == (stop.BLOCK, ""):
+        assert change.row is None
+        assert ago < 3.01
+        return
+    assert change.row is not None
     if change.answer[0] is stop.BLOCK:
         assert blocks < 8
         assert total < 64
         assert ago > 2.99
         assert hours < 8.01
-    assert change.row is not None
     assert change.row["ulw"]["limits"] == LIMITS

@@ -34,7 +34,7 @@ def tell(shop: Workshop, **options: Any) -> Row:
 
 def told_at_stop(shop: Workshop) -> str:
     row = runtime.session(shop.place.state, "s1") or {}
-    return texts.release("done", row, row)
+    return texts.release("done", row, row, {})
 
 
 def verdict(shop: Workshop, name: str = "G1") -> str:

@@ -57,10 +57,11 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
             )
         armed = session.arm(row, by=context.actor, limits=limits, now=context.now)
         event = {"kind": "activated", "rule": "cli", **gates.begun(row, armed, began)}
-        return runtime.Change(None, armed, [event])
+        return runtime.Change(session.woken(row, armed), armed, [event])
 
-    change(context, name, decide)
-    return Result({"session": name, "limits": limits}, f"Ultrawork is on in session {name}.")
+    woken = change(context, name, decide)
+    more = "".join(f" {kind} goes on with it." for kind, _ in woken)
+    return Result({"session": name, "limits": limits}, f"Ultrawork is on in session {name}.{more}")
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:

@@ -30,7 +30,7 @@ def session_view(context: Context, name: str) -> Result:
             f"  gate     {item.id}: {_stands(item)} [{item.notes[-1]}]" for item in view.items if view.kind == "ulw"
         ]
     lines += [f"  problem  {said}" for said in words.problems(one)]
-    lines.append(f"  Stop now would be {'blocked' if rule is stop.BLOCK else 'allowed'}: {rule.name}, {rule.why}")
+    lines.append(f"  Stop now would be {'blocked' if rule.blocks else 'allowed'}: {rule.name}, {rule.why}")
     return Result(one.data, "\n".join(lines))
 
 

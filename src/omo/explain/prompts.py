@@ -97,7 +97,7 @@ def _is_on(action: str, row: Row | None) -> bool:
         return False
     states = {
         "activate": ("active",),
-        "pause": ("active",),
+        "pause": ("active", "waiting", "blocked"),
         "resume": ("paused", "waiting", "blocked"),
         "none": ("waiting", "blocked"),
     }

@@ -15,15 +15,16 @@ from omo.ultrawork import stop, texts
 Row = dict[str, Any]
 
 NO_EVENT = "no event was given"
-EVENT_FACTS: dict[str, Callable[[host.Event], object]] = {
-    "agent_id": lambda event: event.agent_id,
-    "permission_mode": lambda event: event.permission_mode,
-    "last_message": lambda event: clip(event.last_message, 160),
-    "running": lambda event: "{} agents, {} shells".format(*event.running()),
-    "wakeups": lambda event: event.has_one_shot_wakeup(),
-    "queued": lambda event: event.queued_prompts(),
-    "continues": lambda event: event.continues_a_block,
-    "fingerprint": lambda event: event.fingerprint,
+EVENT_FACTS: dict[str, Callable[[stop.Situation], object]] = {
+    "agent_id": lambda now: now.event.agent_id,
+    "permission_mode": lambda now: now.event.permission_mode,
+    "last_message": lambda now: clip(now.event.last_message, 160),
+    "running": lambda now: "{} agents, {} shells".format(*now.event.running()),
+    "wakeups": lambda now: now.event.has_one_shot_wakeup(),
+    "queued": lambda now: now.event.queued_prompts(),
+    "tools": lambda now: "none but omo since your message" if now.message() else "others, or not known",
+    "continues": lambda now: now.event.continues_a_block,
+    "fingerprint": lambda now: now.event.fingerprint,
 }
 
 
@@ -53,9 +54,11 @@ def _trail(rule: stop.Rule) -> list[Row]:
 def _facts(name: str, view: View, known: settings.Settings, *, has_event: bool) -> list[Fact]:
     now = view.now
     head, _, key = name.partition(".")
+    if name == "ulw.said":
+        return [Fact(name, RUNTIME, clip(str(part(now.ulw, "said").get("text") or "none"), 120))]
     if head == "event":
         where = host.READ_FROM[key] if has_event else NO_EVENT
-        return [Fact(name, where, EVENT_FACTS[key](now.event))]
+        return [Fact(name, where, EVENT_FACTS[key](now))]
     if head == "limits":
         return [Fact(name, limit_source(now.row, key, known), now.limits[key])]
     if head == "OMO_DISABLE":

@@ -106,7 +106,7 @@ class View:
 
     @property
     def decision(self) -> str:
-        return "block" if self.rule is stop.BLOCK else "allow"
+        return "block" if self.rule.blocks else "allow"
 
     @property
     def is_idle(self) -> bool:

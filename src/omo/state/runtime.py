@@ -244,7 +244,7 @@ def _carry_out(
     row["lastUsedAt"] = stamp(now)
     mark = part(change.row, "ledger")
     if change.events:
-        change.events[-1]["after"] = row
+        change.events[-1]["after"] = _without_words(row)
         path = paths.events_file(state, session_id)
         head = ledger.append(path, change.events, actor=actor, now=now, mark=None if is_new else mark)
         mark = {"seq": head.seq, "digest": head.digest}
@@ -255,6 +255,14 @@ def _carry_out(
             runtime["sessions"][session_id] = {**row, "ledger": mark} if mark else row
 
     _update(state, put, now, deadline)
+
+
+def _without_words(row: Json) -> Json:
+    """What the user typed is kept in the row alone, which forgets it; a ledger never does."""
+    ulw = row.get("ulw")
+    if not isinstance(ulw, dict) or "said" not in ulw:
+        return row
+    return {**row, "ulw": {key: value for key, value in ulw.items() if key != "said"}}
 
 
 def _update(state: str, change: Callable[[Json], None], now: float, deadline: store.Deadline) -> None:

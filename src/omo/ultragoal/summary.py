@@ -101,7 +101,7 @@ def _state(plan: Plan, at: Standing, step: Step) -> Row:
         return {"state": "paused", "why": why, "question": "omo goal resume goes on", "told": False, "own": True}
     if step.action == "wait":
         question = "Tell the agent when that is done."
-        return {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
+        return {"state": "blocked", "why": step.why, "question": question, "told": False}
     return {"state": "active"}
 
 

@@ -69,18 +69,25 @@ def _activate(event: host.Event, world: World, reading: Reading) -> bytes:
     def decide(row: Json | None) -> runtime.Change:
         is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
         if is_on and runtime.part(row or {}, "ulw").get("armedFor") == event.fingerprint:
-            return runtime.Change(False)  # the same prompt, delivered twice
+            return runtime.Change((False, []))  # the same prompt, delivered twice
         armed = session.arm(row, by="user", limits=now_in_force.limits, now=world.now)
         armed = session.note(armed, armedFor=event.fingerprint)
+        woken = session.woken(row, armed)
         kind = "rearmed" if is_on else "activated"
-        event_row = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, began)}
-        return runtime.Change(not is_on, armed, [event_row])
+        noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, began)}
+        if woken:
+            noted["woke"] = [name for name, _ in woken]
+        return runtime.Change((not is_on, woken), armed, [noted])
 
     try:
-        is_new = _change(event, world, decide)
+        is_new, woken = _change(event, world, decide)
     except OmoError as error:
         return host.context(texts.could_not("turned on", error.message))
-    return host.context(texts.instructions(now_in_force.problems)) if is_new else b""
+    text = texts.instructions(now_in_force.problems) if is_new else ""
+    if not woken:
+        return host.context(text) if text else b""
+    more, line = texts.goes_on_again(woken)
+    return _tell_both((text + more, line), event, world)
 
 
 def _cancel(event: host.Event, world: World, reading: Reading) -> bytes:
@@ -124,34 +131,76 @@ def _is_answered(event: host.Event, world: World, off: Json) -> bool:
 
 
 def _pause(event: host.Event, world: World, reading: Reading) -> bytes:
-    def decide(row: Json | None) -> runtime.Change:
-        if row is None or not runtime.is_live(row) or not runtime.work_in(row, "active"):
-            return runtime.Change(False)
-        paused = session.suspend(row, state="paused", why="you asked to stop for now")
-        return runtime.Change(True, paused, [{"kind": "paused", "rule": reading.rule}])
+    """All that is on, or the workflows that were named, while others go on."""
+    shown = host.is_claude_code(event, world.environ)  # elsewhere the user reads it at the next Stop
 
-    if not _is_live(event, world):
-        return _none(event, world, reading)
-    return host.context(texts.PAUSED) if _change(event, world, decide) else b""
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None or not runtime.is_live(row):
+            return runtime.Change(None)
+        work = session.can_be_paused(row)
+        named = [(kind, summary) for kind, summary in session.not_given_up(row) if kind in reading.names]
+        noted: Json = {"kind": "paused", "rule": reading.rule}
+        if not named:
+            paused = session.pause(row, why=texts.FOR_NOW, told=shown)
+            return runtime.Change(texts.paused(work), paused, [noted]) if work else runtime.Change(None)
+        paused = row
+        for kind, _ in named:
+            paused = session.stop_by_name(paused, kind, why=texts.BY_NAME, told=shown)
+        noted["named"] = [kind for kind, _ in named]
+        return runtime.Change(texts.stopped_by_name(named, runtime.work_in(paused, "active")), paused, [noted])
+
+    answer = _change(event, world, decide) if _is_live(event, world) else None
+    return _tell_both(answer, event, world) if answer else _none(event, world, reading)
 
 
 def _resume(event: host.Event, world: World, reading: Reading) -> bytes:
+    named = reading.names[0] if reading.names else ""
+
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None or not runtime.is_live(row):
+            return runtime.Change(None)
+        after = session.resume(row, named=named)
+        waited = [(kind, one) for kind, one in runtime.work_in(row, *session.WAITING) if after["work"][kind] != one]
+        if not waited:  # it is on already, and they said so: nothing they wrote before is open
+            return runtime.Change(None, after)
+        return runtime.Change(texts.continued(waited), after, [{"kind": "resumed"}])
+
     if not _is_live(event, world):
         return _none(event, world, reading)
-    return host.context(texts.CONTINUED) if _wake(event, world, "paused", "waiting", "blocked") else b""
+    answer = _change(event, world, decide)
+    return _tell_both(answer, event, world) if answer else b""
 
 
 def _none(event: host.Event, world: World, reading: Reading) -> bytes:
-    """A person spoke: what waited for them goes on. A pause ends only when they say so."""
+    """A person spoke: what waited for them goes on, and their words are kept for the next Stop. A pause ends only
+    when they say so."""
     if reading.rule == "machine-text" or not (row := _row(event, world)):
         return b""
     if not runtime.is_live(row):
         return _tell_of_cancel(event, world) if runtime.needs_hooks(row) else b""
-    if runtime.part(row, "ulw").get("unanswered"):
-        _note_override(event, world)
-    if runtime.work_in(row, "waiting", "blocked"):
-        _wake(event, world, "waiting", "blocked", own=False)
+
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None or not runtime.is_live(row):
+            return runtime.Change(None)
+        events = []
+        if runtime.part(row, "ulw").get("unanswered"):  # we blocked, and then a person ended that turn
+            row = session.note(row, unanswered=False)
+            events.append({"kind": "overridden"})
+        woken = session.resume(row, states=("waiting", "blocked"), own=False)
+        if woken["work"] != runtime.part(row, "work"):
+            events.append({"kind": "resumed"})
+        return runtime.Change(None, session.note_message(woken, event.prompt, now=world.now), events)
+
+    _change(event, world, decide)
     return b""
+
+
+def _tell_both(answer: tuple[str, str], event: host.Event, world: World) -> bytes:
+    """The model gets the text, the user one line; where a host has no place for the line, the text alone."""
+    text, line = answer
+    if host.is_claude_code(event, world.environ):
+        return host.context_and_message(text, line, event)
+    return host.context(text)
 
 
 def _tell_of_cancel(event: host.Event, world: World) -> bytes:
@@ -164,29 +213,6 @@ def _tell_of_cancel(event: host.Event, world: World) -> bytes:
         return runtime.Change(True, {**row, "stopContinuation": {**off, "told": True}}, [{"kind": "cancel-told"}])
 
     return host.context(texts.WAS_CANCELLED) if _change(event, world, decide) else b""
-
-
-def _note_override(event: host.Event, world: World) -> None:
-    """We blocked, and what came next was a person, not a Stop: the host or the user ended that turn."""
-
-    def decide(row: Json | None) -> runtime.Change:
-        if row is None or not runtime.part(row, "ulw").get("unanswered"):
-            return runtime.Change(False)
-        return runtime.Change(True, session.note(row, unanswered=False), [{"kind": "overridden"}])
-
-    _change(event, world, decide)
-
-
-def _wake(event: host.Event, world: World, *states: str, own: bool = True) -> bool:
-    """`own`: also what a workflow itself has waiting, which only the user's explicit word ends."""
-
-    def decide(row: Json | None) -> runtime.Change:
-        if row is None or session.is_cancelled(row) or not runtime.work_in(row, *states):
-            return runtime.Change(False)
-        after = session.resume(row, own=own)
-        return runtime.Change(True, after, [{"kind": "resumed"}]) if after != row else runtime.Change(False)
-
-    return _is_live(event, world) and bool(_change(event, world, decide))
 
 
 def _row(event: host.Event, world: World) -> Json | None:
@@ -203,7 +229,7 @@ def _is_live(event: host.Event, world: World) -> bool:
 
 def _change(
     event: host.Event, world: World, decide: Callable[[Json | None], runtime.Change], wait: float = store.HOOK_WAIT
-) -> object:
+) -> Any:
     return runtime.change_session(world.state, event.session, decide, actor="user", now=world.now, wait=wait)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from omo.clock import stamp
+from omo.shown import clip
 from omo.state.runtime import OPEN_STATES, part, unvouched, work_in
 from omo.work import outcome
 
@@ -13,23 +14,41 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 KIND = "ulw"
-OF_ITS_STATE = (
-    "why",
-    "question",
-    "told",
-    "own",
-    "at",
-    "outcome",
-    "unvouched",
-)  # of a summary, what goes when its state does
+# Of a summary, what goes when its state does.
+OF_ITS_STATE = ("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName")
+WAITING = ("waiting", "paused", "blocked")
+LONGEST_MESSAGE = 200
 
 
 def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
-    """A person asked for it: a full budget, and no earlier cancel or release stands in the way."""
+    """A person asked for it: a full budget, and no earlier cancel or release stands in the way.
+
+    Whatever else a breaker let go, or waits, goes on with it; not what the user stopped by its name or gave up.
+    """
     old = row or {}
     on = {"disabled": False, "disabledReason": None}
-    work = {**part(old, "work"), KIND: _work_when_armed(old, now)}
+    work: Json = {}
+    for kind, summary in part(old, "work").items():
+        work[kind] = _active(summary) if _wakes_when_armed(summary) else summary
+    work[KIND] = _work_when_armed(old, now)
     return {**old, "ulw": _full_budget(by, limits, now), "stopContinuation": on, "work": work, "denials": {}}
+
+
+def _wakes_when_armed(summary: Any) -> bool:
+    if not isinstance(summary, dict) or summary.get("cleared") or summary.get("stoppedByName"):
+        return False
+    return summary.get("state") in (*WAITING, "exhausted")
+
+
+def woken(before: Json | None, after: Json) -> list[tuple[str, Json]]:
+    """The workflows that an arming set going again, ultrawork itself left out."""
+    was_held = is_cancelled(before)
+    went_on = dict(work_in(before or {}, "active"))
+    goes_on_again = []
+    for kind, summary in work_in(after, "active"):
+        if kind != KIND and (was_held or kind not in went_on):
+            goes_on_again.append((kind, summary))
+    return goes_on_again
 
 
 def put_work(row: Json | None, kind: str, summary: Json, *, limits: Json, now: float) -> Json:
@@ -41,6 +60,9 @@ def put_work(row: Json | None, kind: str, summary: Json, *, limits: Json, now: f
     return after
 
 
+KEPT_OF_A_STATE = ("state", "why", "question", "told", "endedBy", "outcome", "stoppedByName")
+
+
 def kept_state(row: Json, old: Json, summary: Json) -> Json:
     """What the user paused stays paused, and what a breaker let go stays so until they arm the session again.
 
@@ -48,8 +70,9 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
     """
     is_spent = old.get("state") == "exhausted" and not part(row, "ulw").get("enabled")
     is_theirs = old.get("state") == "paused" and not old.get("own") and summary["state"] == "active"
+    is_theirs = is_theirs or (bool(old.get("stoppedByName")) and summary["state"] != "done")
     if is_theirs or (is_spent and summary["state"] != "done"):
-        kept: Json = {key: old[key] for key in ("state", "why", "question", "told", "endedBy", "outcome") if key in old}
+        kept: Json = {key: old[key] for key in KEPT_OF_A_STATE if key in old}
         return {**summary, **kept}
     if _same_wait(old, summary):
         return {**summary, "told": old.get("told", False)}
@@ -117,7 +140,8 @@ def cancel(
         "gates": _pinned(old),
     }
     work = {kind: one for kind, one in part(old, "work").items() if kind != KIND}
-    return {**old, "ulw": {**part(old, "ulw"), "enabled": False}, "stopContinuation": off, "work": work}
+    ulw = part(forget_message(old), "ulw")
+    return {**old, "ulw": {**ulw, "enabled": False}, "stopContinuation": off, "work": work}
 
 
 def withdraw(row: Json) -> Json:
@@ -149,15 +173,73 @@ def suspend(row: Json, *, state: str, why: str, question: str = "") -> Json:
     return _with_active(row, {"state": state, "why": why, "question": question, "told": False})
 
 
-def resume(row: Json, *, own: bool = True) -> Json:
-    """Whatever waited is active again. A workflow's `own` wait only if that is meant; a plan given up never."""
+def can_be_paused(row: Json) -> list[tuple[str, Json]]:
+    """What is active or waits for anything; where the row has no summaries, ultrawork itself."""
+    if part(row, "ulw").get("enabled") and not part(row, "work"):
+        return [(KIND, {})]
+    return [(kind, summary) for kind, summary in not_given_up(row) if summary.get("state") != "paused"]
 
-    def wakes(one: Json) -> bool:
-        is_waiting = one.get("state") in ("waiting", "paused", "blocked")
-        return is_waiting and not one.get("cleared") and (own or not one.get("own"))
 
+def not_given_up(row: Json) -> list[tuple[str, Json]]:
+    """What is open in any way and can go on."""
+    return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES) if not summary.get("cleared")]
+
+
+def pause(row: Json, *, why: str, told: bool) -> Json:
+    """The user said stop. What waited for an answer of theirs waits for their "continue" now."""
+    paused = {"state": "paused", "why": why, "question": "", "told": told}
+    work = dict(part(row, "work"))
+    for kind, summary in can_be_paused(row):
+        work[kind] = {**_active(summary), **paused}
+    return {**row, "work": work}
+
+
+def stop_by_name(row: Json, kind: str, *, why: str, told: bool) -> Json:
+    """One workflow is paused because the user named it; only naming it, or a plain "continue", wakes it."""
     work = part(row, "work")
-    return {**row, "work": {kind: _active(one) if wakes(one) else one for kind, one in work.items()}}
+    paused = {"state": "paused", "why": why, "question": "", "told": told, "stoppedByName": True}
+    return {**row, "work": {**work, kind: {**_active(work[kind]), **paused}}}
+
+
+def resume(row: Json, *, states: tuple[str, ...] = WAITING, own: bool = True, named: str = "") -> Json:
+    """Whatever waited is active again, or the one workflow that was named. A plan given up never.
+
+    A workflow's `own` wait only if that is meant. What was stopped by its name stays so while other work goes on.
+    """
+    work = part(row, "work")
+    waiting = []
+    for kind, summary in work_in(row, *states):
+        if not summary.get("cleared") and (own or not summary.get("own")):
+            waiting.append(kind)
+    others = [kind for kind in waiting if not work[kind].get("stoppedByName")]
+    if named in waiting:
+        waiting = [named]
+    elif others or work_in(row, "active"):
+        waiting = others
+    woken = {kind: _active(work[kind]) for kind in waiting}
+    return forget_message({**row, "work": {**work, **woken}})
+
+
+def note_message(row: Json, text: str, *, now: float) -> Json:
+    """A person wrote something, of which only its Stop will tell whether the agent did anything about it."""
+    return note(row, said={"at": stamp(now), "text": clip(text, LONGEST_MESSAGE)})
+
+
+def quote_message(row: Json, *, now: float, fingerprint: str) -> Json:
+    """Sent back with that message, once: a block that spaces the next one, and is none of those that are capped."""
+    quoted = count_block(row, now=now, fingerprint=fingerprint)
+    before = part(row, "ulw")
+    return note(quoted, stopBlocks=before.get("stopBlocks", 0), said={**part(before, "said"), "quoted": True})
+
+
+def message_told(row: Json) -> Json:
+    """The user was told that the agent did nothing about their message."""
+    return note(row, said={**part(part(row, "ulw"), "said"), "told": True})
+
+
+def forget_message(row: Json) -> Json:
+    ulw = {key: value for key, value in part(row, "ulw").items() if key != "said"}
+    return {**row, "ulw": ulw}
 
 
 def close(row: Json) -> Json:

@@ -20,15 +20,26 @@ SHELL_EXCUSES = 2  # a server left running in the background must not excuse eve
 API_ERRORS = ("Connection error", "Request timed out", "Overloaded", "Unable to connect")
 LIMITS = ("You've hit your", "You've reached your", "Claude usage limit reached", "Claude AI usage limit reached")
 LONGEST_NOTICE = 300  # the host's own notice is one line; a report that quotes one is prose
+LONGEST_WAIT = 6.0  # seconds a Stop may wait for a cooldown: hooks.json lets it run for ten
+# What an agent that only answers may use besides omo: its to-do list, and the tool that hands out the others.
+TO_DO_TOOLS = ("TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "ToolSearch")
 
 
 class Situation:
-    """Everything the rules look at."""
+    """Everything the rules look at. `patience` is how many seconds the hook may still wait for a cooldown."""
 
-    __slots__ = ("disabled", "event", "limits", "now", "row", "unreadable")
+    __slots__ = ("disabled", "event", "limits", "now", "patience", "row", "unheeded", "unreadable")
 
     def __init__(
-        self, event: Event, row: Json | None, limits: Json, now: float, *, disabled: bool = False, unreadable: str = ""
+        self,
+        event: Event,
+        row: Json | None,
+        limits: Json,
+        now: float,
+        *,
+        disabled: bool = False,
+        unreadable: str = "",
+        patience: float = LONGEST_WAIT,
     ) -> None:
         self.event = event
         self.row: Json = row or {}
@@ -36,6 +47,8 @@ class Situation:
         self.now = now
         self.disabled = disabled
         self.unreadable = unreadable
+        self.patience = patience
+        self.unheeded: Json | None = None
 
     @property
     def ulw(self) -> Json:
@@ -52,15 +65,39 @@ class Situation:
         text = self.ulw.get(key)
         return max(0.0, self.now - seconds(text)) if text else float("inf")
 
+    def cooldown_left(self) -> float:
+        """Seconds until the next block may be given. A block in the future was given by a clock that was wrong."""
+        cooldown = float(self.limits["cooldown_seconds"])
+        text = self.ulw.get("lastStopAt")
+        if not text or seconds(text) > self.now + cooldown:
+            return 0.0
+        return max(0.0, cooldown - self.since("lastStopAt"))
+
+    def message(self) -> Json:
+        """What a person wrote since the run was armed or resumed, if the agent has done nothing since but answer."""
+        if self.unheeded is None:  # three rules ask, and the transcript may be long
+            self.unheeded = self._look_for_message()
+        return self.unheeded
+
+    def _look_for_message(self) -> Json:
+        message = part(self.ulw, "said")
+        moment = message.get("at")
+        if not isinstance(moment, str):
+            return {}
+        calls = self.event.tools_since(moment)
+        if calls is None or any(_is_work(name, given) for name, given in calls):
+            return {}
+        return message
+
 
 class Rule:
     """`then` is what the decision does to the session's row; None writes nothing at all.
 
     `reads` and `change` are for `omo explain stop`: which facts `when` looks at, and what would make it answer
-    otherwise, with the numbers of the situation to be filled in.
+    otherwise, with the numbers of the situation to be filled in. `blocks`: the turn is sent back.
     """
 
-    __slots__ = ("change", "name", "reads", "then", "when", "why")
+    __slots__ = ("blocks", "change", "name", "reads", "then", "when", "why")
 
     def __init__(
         self,
@@ -71,6 +108,7 @@ class Rule:
         *,
         reads: tuple[str, ...],
         change: tuple[str, ...],
+        blocks: bool = False,
     ) -> None:
         self.name = name
         self.why = why
@@ -78,6 +116,7 @@ class Rule:
         self.then = then
         self.reads = reads
         self.change = change
+        self.blocks = blocks
 
 
 def _limits(own: Json, row: Json) -> Json:
@@ -154,8 +193,42 @@ def _is_same_event(s: Situation) -> bool:
     return not s.event.continues_a_block and s.ulw.get("lastStop") == s.event.fingerprint
 
 
+def _is_work(name: str, given: Json) -> bool:
+    """Does this tool call do anything but ask omo, or keep a to-do list?"""
+    if name in TO_DO_TOOLS:
+        return False
+    return name != "Bash" or not is_omo_only(str(given.get("command") or ""))
+
+
+def is_omo_only(command: str) -> bool:
+    """One or more `omo …` commands, and nothing else in the line."""
+    if "`" in command or "$(" in command or "<(" in command or ">(" in command:
+        return False
+    plain, quote = "", ""
+    for letter in command.replace("\\\n", " "):
+        if not quote and letter in "'\"":
+            quote = letter
+        elif letter == quote:
+            quote = ""
+        elif not quote:
+            plain += letter
+    for separator in ("&&", "||", "|", ";"):
+        plain = plain.replace(separator, "\n")
+    programs = [line.split()[0] for line in plain.splitlines() if line.strip()]
+    return bool(programs) and all(program.rpartition("/")[2] == "omo" for program in programs)
+
+
 def _counted(s: Situation, rule: str) -> Json:
-    return session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint)
+    """The agent went on since the user's last message, or nobody knows: that message plays no part any more."""
+    return session.forget_message(session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint))
+
+
+def _quoted(s: Situation, rule: str) -> Json:
+    return session.quote_message(s.row, now=s.now, fingerprint=s.event.fingerprint)
+
+
+def _message_told(s: Situation, rule: str) -> Json:
+    return session.message_told(s.row)
 
 
 def _stays(s: Situation, rule: str) -> Json:
@@ -307,20 +380,20 @@ RULES = (
         change=("register the hook once: omo doctor says where it is registered twice",),
     ),
     Rule(
+        "message-quoted",
+        "you wrote something, the agent was sent back with it once, and has used no tool since but omo",
+        lambda s: bool(s.message().get("quoted")),
+        _message_told,
+        reads=("ulw.said", "event.tools"),
+        change=("the agent uses a tool again", "you say continue, or " + TYPE_ULW),
+    ),
+    Rule(
         "cap",
         "as many blocks as allowed without verified progress",
         lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
         _exhausted,
         reads=("ulw.stopBlocks", "limits.max_stop_blocks"),
         change=("before that Stop, a gate that newly passes on a changed tree: omo gate run", TYPE_ULW),
-    ),
-    Rule(
-        "cooldown",
-        "stopped again within the cooldown of the last block",
-        lambda s: s.since("lastStopAt") < s.limits["cooldown_seconds"],
-        _exhausted,
-        reads=("ulw.lastStopAt", "limits.cooldown_seconds"),
-        change=("{cooldown_left:.1f} s later the cooldown is over", TYPE_ULW),
     ),
     Rule(
         "ceiling",
@@ -332,6 +405,23 @@ RULES = (
         _exhausted,
         reads=("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
         change=(TYPE_ULW + ", which begins a new budget",),
+    ),
+    Rule(
+        "cooldown",
+        f"the next block may come only later than the {LONGEST_WAIT:g} s for which a hook waits; the run stays on",
+        lambda s: s.cooldown_left() > s.patience,
+        _stays,
+        reads=("ulw.lastStopAt", "limits.cooldown_seconds"),
+        change=("{cooldown_left:.1f} s later the cooldown is over", "a smaller cooldown_seconds"),
+    ),
+    Rule(
+        "quote-message",
+        "you wrote something, and the agent has used no tool since but omo; it is sent back once, with your words",
+        lambda s: bool(s.message()),
+        _quoted,
+        reads=("ulw.said", "event.tools"),
+        change=("the next Stop is let through, unless the agent uses a tool before it", texts.STOP),
+        blocks=True,
     ),
 )
 BLOCK = Rule(
@@ -346,10 +436,11 @@ BLOCK = Rule(
     change=(
         "{open}",
         "{blocks_left} without verified progress, and the cap lets go",
-        "a Stop within {cooldown:g} s of a block is let through (cooldown)",
+        "a Stop within {cooldown:g} s of a block waits for the rest of them, and is then decided anew",
         "{total_left} or {hours_left:.1f} more hours, and the ceiling lets go",
         texts.STOP,
     ),
+    blocks=True,
 )
 
 
@@ -361,18 +452,24 @@ def decide(situation: Situation) -> Rule:
 
 
 def carry_out(situation: Situation) -> Change:
-    """The decision as a change of state. Its answer is (rule, text): the reason to go on, or a line for the user."""
+    """The decision as a change of state. Its answer is (rule, text): the reason to go on, or a line for the user.
+
+    Within the cooldown of the last block no other is given: then nothing changes, and the text is empty.
+    """
     rule = decide(situation)
+    if rule.blocks and situation.cooldown_left() > 0:
+        return Change((rule, ""))
     if rule.name == "cancelled" and session.cancel_is_unshown(situation.row):
         shown = session.cancel_shown(situation.row)
         return Change((rule, texts.cancelled(situation.row)), shown, [{"kind": "allowed", "rule": rule.name}])
     if rule.then is None:
         return Change((rule, ""))
     after = rule.then(situation, rule.name)
-    if rule is BLOCK:
-        reason = texts.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"])
+    if rule.blocks:
+        message = str(situation.message().get("text", "")) if rule is not BLOCK else ""
+        reason = texts.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"], message)
         return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
-    message = texts.release(rule.name, situation.row, after)
+    message = texts.release(rule.name, situation.row, after, situation.limits)
     after = session.note(session.told(after) if message else after, unanswered=False)
     doubts = unvouched(after)
     event = {"kind": "allowed", "rule": rule.name, **({"unvouched": doubts} if doubts else {})}

@@ -25,7 +25,7 @@ GO_ON = "Go on with a new `ulw`?"
 FROM_A_TERMINAL = "user: omo stop-continuation"
 
 # The rules of Stop by which the user is told something; the others end a turn that goes on by itself.
-TELLING = ("done", "waiting", "host-limit", "cap", "cooldown", "ceiling", "invalid-state")
+TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", "cooldown", "invalid-state")
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
 INSTRUCTIONS = f"""\
@@ -74,10 +74,48 @@ WAS_CANCELLED = (
     "instructions no longer apply, and no further step of that work is requested."
 )
 PAUSED = (
-    "[omo] The user asked to stop for now: ultrawork is paused and this turn may end. Do not go on with the work, "
+    "[omo] The user asked to stop for now: {work} is paused and this turn may end. Do not go on with the work, "
     'answer what they said. It resumes when they say "continue" or ulw; ' + STOP + " ends it for good."
 )
-CONTINUED = "[omo] Ultrawork goes on where it was. `omo ulw status` shows what is open; " + STOP + " ends it."
+STOPPED_BY_NAME = (
+    "[omo] The user stopped {work} by its name: do no more of it. It resumes when they say so. {others} goes on; "
+    "this turn may not end before that is done."
+)
+CONTINUED = "[omo] {work} goes on where it was. `omo ulw status` shows what is open; " + STOP + " ends it."
+GOES_ON_AGAIN = (
+    "\n[omo] With it goes on what was paused, waited or had been let go: {work}. `omo ulw status` shows what is open."
+)
+FOR_NOW = "you asked to stop for now"
+BY_NAME = "you stopped it by its name"
+WAY_BACK = 'It goes on when you say "continue".'
+
+
+def paused(work: list[tuple[str, Json]]) -> tuple[str, str]:
+    """For the model and for the user, when a prompt was understood as a stop."""
+    named = _names(work)
+    return PAUSED.format(work=named), f"omo: understood as a stop: {named} is paused. {WAY_BACK} {STOP} ends it."
+
+
+def stopped_by_name(work: list[tuple[str, Json]], others: list[tuple[str, Json]]) -> tuple[str, str]:
+    """The same, for a workflow by its name; what else is on goes on."""
+    if not others:
+        return paused(work)
+    named, rest = _names(work), _names(others)
+    line = f"omo: understood as a stop of {named}: it is paused. {rest} goes on; {STOP} ends everything."
+    return STOPPED_BY_NAME.format(work=named, others=rest), line
+
+
+def continued(work: list[tuple[str, Json]]) -> tuple[str, str]:
+    """For the model and for the user, when a prompt was understood as "continue"."""
+    named = _names(work)
+    lead = named[:1].upper() + named[1:]
+    return CONTINUED.format(work=lead), f"omo: understood as continue: {named} goes on. {STOP} ends it."
+
+
+def goes_on_again(work: list[tuple[str, Json]]) -> tuple[str, str]:
+    """The same, where an arming woke other workflows."""
+    named = listed(work)
+    return GOES_ON_AGAIN.format(work=named), f"omo: ultrawork is on, and with it goes on: {named}. {STOP} ends it."
 
 
 # How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
@@ -114,13 +152,32 @@ def could_not(what: str, why: str) -> str:
     return f"[omo] Ultrawork could not be {what}: {clip(why, 300)}. Tell the user so in one line; omo doctor says more."
 
 
-def reason_to_go_on(row: Json, active: list[tuple[str, Json]], most: int) -> str:
-    """Why the turn goes on: what is open, how many blocks are left, how to stop. Never the user's prompt."""
+def reason_to_go_on(row: Json, active: list[tuple[str, Json]], most: int, message: str = "") -> str:
+    """Why the turn goes on: what is open, how many blocks are left, how to stop.
+
+    With a `message` of the user's, which is asked about once: the agent can read what no table of words can.
+    """
+    if message:
+        return _reason_with(message, active)
     given = row.get("ulw", {}).get("stopBlocks", 0)
     lead = "Ultrawork active: continuing until verification gates pass or stop requested."
     way = next((CANNOT_GO_ON[kind] for kind, _ in active if kind in CANNOT_GO_ON), "omo ulw blocked --evidence TEXT")
     end = f" Block {given} of {most}. Cannot go on? {way}. The user stops this with {STOP}."
     return lead + " " + clip(what_is_open(active), LONGEST_REASON - len(lead) - len(end) - 1) + end
+
+
+def _reason_with(message: str, active: list[tuple[str, Json]]) -> str:
+    lead = (
+        "Ultrawork active: continuing until verification gates pass or stop requested. You have used no tool but omo "
+        f'since the user wrote "{_quotable(message)}". If they want you to stop, wait or only answer, tell them in one '
+        "line and end the turn: it is let through. If not, go on. "
+    )
+    return lead + clip(what_is_open(active), LONGEST_REASON - len(lead))
+
+
+def _quotable(message: str) -> str:
+    """A quotation mark of the user's must not end the quotation."""
+    return clip(message, 160).replace('"', "'")
 
 
 def what_is_open(active: list[tuple[str, Json]]) -> str:
@@ -144,14 +201,14 @@ def _open_work(kind: str, one: Json) -> str:
     return f"Open gates, {left} of {total}{named}. Fix, then omo gate run; when all pass, omo ulw done."
 
 
-def release(rule: str, before: Json, after: Json) -> str:
+def release(rule: str, before: Json, after: Json, limits: Json) -> str:
     """One line for the user where the session is let go or waits for them: what, how, and what they can do.
 
     Of what ended or waits only what they were not shown before; nothing where the turn ends for another reason.
     """
     if rule not in TELLING:
         return ""
-    parts = _ends(rule, before, after)
+    parts = [*_stays_on(rule, before, limits), *_ends(rule, before, after)]
     for kind, summary in work_in(after, *WAITS):
         if session.is_untold(summary) and not summary.get("cleared"):
             parts.append(_wait(kind, summary))
@@ -202,12 +259,22 @@ def _named_outcome(kind: str, summary: Json, *, alone: bool) -> Json:
     return {**ended, "why": why if is_plain else f"{name}: {why}"}
 
 
+def _stays_on(rule: str, before: Json, limits: Json) -> list[str]:
+    """The turn ends, and the run does not."""
+    message = part(part(before, "ulw"), "said")
+    held = listed(work_in(before, "active")) or ULTRAWORK
+    if rule == "cooldown":
+        why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
+        return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
+    if rule == "message-quoted" and not message.get("told"):
+        wrote = _quotable(str(message.get("text") or ""))
+        why = f'since you wrote "{wrote}" the agent has only answered'
+        return [f'{held} stays on, and this turn ends: {why}. Say "continue" to go on; {STOP} ends it.']
+    return []
+
+
 def _capped(before: Json, limits: Json) -> str:
     return f"{counted(limits['max_stop_blocks'], 'block')} without verified progress"
-
-
-def _cooled_down(before: Json, limits: Json) -> str:
-    return f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
 
 
 def _at_its_ceiling(before: Json, limits: Json) -> str:
@@ -222,7 +289,7 @@ def _unusable(before: Json, limits: Json) -> str:
     return "its state is unusable, somebody edited the counters into nonsense"
 
 
-CAUSES = {"cap": _capped, "cooldown": _cooled_down, "ceiling": _at_its_ceiling, "invalid-state": _unusable}
+CAUSES = {"cap": _capped, "ceiling": _at_its_ceiling, "invalid-state": _unusable}
 
 
 def _as_of(one: Json) -> str:
@@ -243,7 +310,7 @@ def _wait(kind: str, one: Json) -> str:
 
 def _way_on(one: Json) -> str:
     if one.get("own") or one.get("state") == "paused":
-        return 'It goes on when you say "continue".'
+        return WAY_BACK
     return "It goes on with your next message."
 
 
@@ -281,6 +348,11 @@ def unreadable(problem: str, kept: str) -> str:
         f"omo: let go, the state could not be read: {_sentence(clip(problem, 300))} It is kept as {clip(kept, 300)}. "
         "Nothing is on in this project now, and what was is not proven. A new `ulw` starts it again."
     )
+
+
+def _names(work: list[tuple[str, Json]]) -> str:
+    """ultrawork, ultragoal g17"""
+    return clip(", ".join(_named(kind, one) for kind, one in work), 160)
 
 
 def listed(work: list[tuple[str, Json]]) -> str:

@@ -34,7 +34,7 @@ MARKS = {
     "cut": ("–", "-", "dim"),
 }
 MODES = {"active": "cyan", "exhausted": "red", "unreadable": "red", "cancelled": "dim", "off": "dim"}
-LET_GO = {"cap": "red", "ceiling": "red", "cooldown": "red", "invalid-state": "red"}
+LET_GO = {"cap": "red", "ceiling": "red", "invalid-state": "red"}
 STANDINGS = {"done": "green", "failed": "red", "stale": "yellow", "waiting": "yellow", "active": "cyan"}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from omo.ultrawork.keyword.clause import CLAUSE_NAMES, WINDOW, Place, decide
 from omo.ultrawork.keyword.live import has_more, stop_or_go
-from omo.ultrawork.keyword.prose import joins, pattern, split
+from omo.ultrawork.keyword.prose import is_machine_text, joins, pattern, split
 from omo.ultrawork.keyword.scan import keyword_spans
 from omo.ultrawork.keyword.words import words_of
 
@@ -27,8 +27,9 @@ RULES = {
     "no-keyword": "Neither ulw nor ultrawork is in the prompt.",
     "mode-off": "The keyword setting is off, so only the slash command starts it.",
     "mode-explicit": "The keyword setting is explicit, so it has to be the first word of the prompt.",
-    "live-stop": "The prompt is, or opens with, a stop or wait that names no object.",
-    "go-on": "The whole prompt says to continue.",
+    "live-stop": "The first or the last thing the prompt says is a stop, of the work and of nothing else.",
+    "live-wait": "The prompt opens with a wait, and asks for no other work.",
+    "go-on": "The prompt says to continue, first or last.",
     "machine-text": "The word stands in text a program wrote into the prompt.",
     "in-code": "The word stands in code.",
     "in-diff": "The word stands in a pasted diff.",
@@ -62,8 +63,9 @@ CHANGE = {
     "no-keyword": "begin the prompt with ulw, or type /omo:ulw",
     "mode-off": "type /omo:ulw, or set keyword to on or explicit",
     "mode-explicit": "make ulw the first word, type /omo:ulw, or set keyword to on",
-    "live-stop": "say what is to be stopped, or end with a question mark",
-    "go-on": "say more than that",
+    "live-stop": "say what thing of the project is to be stopped",
+    "live-wait": "say what is to be done instead",
+    "go-on": "leave the continue out",
     "machine-text": "write the word yourself, outside that text",
     "in-code": "write ulw outside the code",
     "in-diff": "write ulw outside the diff",
@@ -94,14 +96,19 @@ EXAMINED = 128  # from each end; nobody hides the request between two hundred me
 
 
 class Reading:
-    __slots__ = ("action", "rule", "span", "trail")
-    action: str
-    rule: str
-    span: tuple[int, int]
-    trail: Trail
+    """`names` are the workflows that a stop or a continue names; "omo" is all of them."""
 
-    def __init__(self, action: str, rule: str, span: tuple[int, int] = (0, 0), trail: Trail | None = None):
-        self.action, self.rule, self.span, self.trail = action, rule, span, trail or []
+    __slots__ = ("action", "names", "rule", "span", "trail")
+
+    def __init__(
+        self,
+        action: str,
+        rule: str,
+        span: tuple[int, int] = (0, 0),
+        trail: Trail | None = None,
+        names: tuple[str, ...] = (),
+    ) -> None:
+        self.action, self.rule, self.span, self.trail, self.names = action, rule, span, trail or [], names
 
 
 def read_prompt(prompt: str, *, mode: str = "on") -> Reading:
@@ -109,6 +116,8 @@ def read_prompt(prompt: str, *, mode: str = "on") -> Reading:
     command = _slash_command(prompt)
     if command:
         return command
+    if is_machine_text(prompt):
+        return Reading("none", "machine-text")
     low = prompt.lower()
     named = "ulw" in low or "ultrawork" in low
     reading = _read_occurrences(prompt) if named else Reading("none", "no-keyword")
@@ -122,8 +131,8 @@ def _live(prompt: str, reading: Reading) -> Reading:
     found = stop_or_go(prompt)
     if found is None:
         return reading
-    action, rule, span = found
-    return Reading(action, rule, span, [*reading.trail, (span, rule)])
+    action, rule, span, names = found
+    return Reading(action, rule, span, [*reading.trail, (span, rule)], names)
 
 
 COMMANDS = {

@@ -95,6 +95,20 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
         at += len(line) + 1
 
 
+def is_machine_text(prompt: str) -> bool:
+    """Is all of it a program's: one of its sentences, or one envelope from the first letter to the last?"""
+    text = prompt.strip("\ufeff \t\r\n")
+    if text.startswith(MACHINE_TEXT):
+        return True
+    name = ""
+    for letter in text[1:64] if text.startswith("<") else "":
+        if not (letter.isalpha() or letter in "-_"):
+            break
+        name += letter
+    closing = f"</{name}>"
+    return ("-" in name or "_" in name) and (text.endswith(closing) or closing not in text)
+
+
 def _machine(text: str) -> Iterator[Span]:
     if text.lstrip().startswith(MACHINE_TEXT):
         yield 0, len(text), "machine-text"

@@ -12,7 +12,7 @@ HOLE = "\ufffc"  # stands where something inline was blanked
 SENTENCE_ENDS = "!?。！？；;\n…"
 ABBREVIATIONS = ("e.g", "i.e", "z.B")
 CLAUSE_ENDS = ",:，、：()（）[]{}|—–→"
-LIVE_ENDS = ",.!;，。！；、…\n—–"
+LIVE_ENDS = ",!?;，。！？；、…\n—–"
 KEYWORDS = ("ultrawork", "ulw")
 
 
@@ -53,14 +53,22 @@ def before_first_clause(text: str) -> tuple[str, str]:
 
 
 def live_clauses(text: str) -> list[tuple[int, int]]:
-    """The runs between breaks, as spans: how a person who stops somebody speaks."""
+    """The runs between breaks, as spans: how a person who stops somebody speaks. "moment.js" has no break in it."""
     spans, start = [], 0
     for at in range(len(text) + 1):
-        if at == len(text) or text[at] in LIVE_ENDS:
+        if at == len(text) or _is_live_break(text, at):
             if at > start:
                 spans.append((start, at))
             start = at + 1
     return spans
+
+
+def _is_live_break(text: str, at: int) -> bool:
+    if text[at] == ".":
+        return not text[at + 1 : at + 2].isalnum()
+    if text[at] == "-":
+        return text[at - 1 : at].isspace() and text[at + 1 : at + 2].isspace()
+    return text[at] in LIVE_ENDS
 
 
 def words_in(text: str) -> list[str]:

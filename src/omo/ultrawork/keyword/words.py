@@ -152,10 +152,6 @@ WORDS = {
     "not-third": """this us its thanks canvas alias js ts css aws ios focus bias yes thus status plus minus tests
         docs tasks issues""",
     "conj": "and then but so und dann aber et puis mais y luego pero e depois mas и затем потом но or poi en plus",
-    "wait-tail": """it that this now please everything all right there immediately here a sec second minute moment
-        bit working already claude pls plz man dude guys just what you're you are doing up one min sofort bitte mal
-        kurz auf damit das jetzt tout de suite ça ca cela s'il te plaît plait vous stp une seconde eso esto ya por
-        favor un momento segundo isso isto um agora пожалуйста это сейчас минуту немного все всё attimo""",
 }  # fmt: skip
 
 # Phrases that make what follows a request; "i want" also takes the keyword itself as object.
@@ -169,27 +165,6 @@ ich brauche|ich möchte dass du|wir sollten|peux tu|pouvez vous|tu peux|pourrais
 je voudrais|on va|s'il te plaît|s'il vous plaît|puedes|podrías|quiero que|quiero|vamos a|necesito|hay que|pode|
 você pode|poderia|quero que|quero|vamos|preciso|preciso que|можешь|ты можешь|хочу|нужно|надо|нужен|puoi|voglio|
 potresti|kun je|ik wil"""
-
-STOP_NOW = """stop|stop it|wait|hold on|hang on|hold it|hold up|halt|pause|freeze|abort|cancel|enough|that's enough|
-whoa|don't do that|don't do this|do not do that|do not do this|don't do it|not that|one moment|
-stop what you're doing|one sec|stop for now|stop work|stop the work|stop all work|pause for now|pause ulw|
-pause ultrawork|wait for a moment|wait for a second|stopp|warte|warten|moment|einen moment|mach das nicht|
-nicht machen|tu das nicht|hör auf|lass das|aufhören|arrête|arrete|arrêtez|attends|attendez|ne fais pas ça|
-ne faites pas ça|pas ça|para|espera|alto|detente|detén|no hagas eso|no lo hagas|pare|espere|pára|não faça isso|
-nao faca isso|стоп|подожди|погоди|стой|остановись|хватит|не делай этого|не надо|подождите|остановитесь|fermati|
-ferma|aspetta|basta|wacht|stój|czekaj|dur|bekle|멈춰|멈춰줘|그만|그만해|그만해줘|잠깐|잠깐만|잠깐만요|기다려|
-기다려줘|중지|중지해|중단|중단해|스톱|정지|하지마|하지 마|그러지 마|잠시만|잠시만요|待って|待ってください|
-ちょっと待って|止まって|止めて|止めてください|ストップ|やめて|やめてください|それはやめて|中止|停止|中断|停|停下|
-停一下|停下来|等等|等一下|等下|住手|别动|暂停|不要这样做|别这样|慢着|別動|暫停|先停|先停一下|别做了|請停止|请停止|
-请停下"""
-
-GO_ON = """continue|go on|resume|keep going|carry on|proceed|go ahead|keep on|keep working|continue working|
-continue on|weiter|mach weiter|weitermachen|fahr fort|fortsetzen|continuez|vas y|reprends|poursuis|
-continue le travail|continúa|continua|continuar|sigue|adelante|sigue adelante|prossiga|pode continuar|segue|siga|
-продолжай|продолжить|продолжайте|дальше|давай дальше|continua pure|vai avanti|ga door|kontynuuj|devam|devam et|계속|
-계속해|계속해줘|계속하세요|계속해 주세요|계속 진행해|계속 진행해줘|진행해|진행해줘|이어서 해|이어서 해줘|계속 해|
-계속 해줘|続けて|続けてください|続けて下さい|続行|続行して|再開|再開して|再開してください|続きをお願い|继续|继续吧|
-请继续|繼續|請繼續|继续工作|接着来|接着做|继续做|恢复"""
 
 # Scripts without spaces are read as patterns; \1 stands for the keyword. Compiled when the script turns up.
 SCRIPTS = {

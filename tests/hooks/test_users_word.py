@@ -1,0 +1,433 @@
+"""The user's word wins: a stop is heard in any wording, a continue and an answer wake, and a cooldown only spaces."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo import host as wire
+from omo import settings
+from omo.clock import stamp
+from omo.state import paths, runtime
+from omo.ultrawork import hook, on_stop, session, stop, texts
+from tests.hooks.conftest import SESSION, Host
+
+Row = dict[str, Any]
+
+CLAUDE = {"CLAUDECODE": "1"}
+LIMITS = settings.Settings().limits
+KINDS = ("ultragoal", "ultraplan", "ralph", "verify")
+UNKNOWN = "lopeta se homma nyt, kiitos"  # Finnish, which no table has
+
+
+def summary(kind: str, **changes: Any) -> Row:
+    return {"run": f"{kind}-1", "state": "active", "open": 2, "total": 3, "next": f"{kind} step 2", **changes}
+
+
+def put(host: Host, **kinds: Row) -> None:
+    """An armed session with these workflows; ultrawork itself only where it is among them."""
+    row = {**session.arm(None, by="user", limits=LIMITS, now=time.time() - 60), "work": kinds}
+    row["ulw"]["limits"] = {**LIMITS, "cooldown_seconds": 0.001}
+    change = runtime.Change(None, row, [{"kind": "put"}])
+    runtime.change_session(host.state, SESSION, lambda _: change, actor="user", now=time.time(), wait=5)
+
+
+def states(host: Host) -> dict[str, str]:
+    return {kind: work["state"] for kind, work in host.row()["work"].items()}
+
+
+# Heard at once.
+
+
+@pytest.mark.parametrize("kind", ["ulw", *KINDS])
+@pytest.mark.parametrize(
+    "prompt",
+    ["never mind", "you can stop now", "this is wrong, stop", "please stop working on this", "annule", "取消"],
+)
+def test_a_stop_lets_the_turn_end_in_every_workflow(host: Host, kind: str, prompt: str) -> None:
+    put(host, **{kind: summary(kind)})
+    assert host.stop().blocks
+    host.prompt(prompt)
+    assert not host.stop(last_assistant_message="All right, I stop.").blocks
+    assert states(host) == {kind: "paused"}
+    assert host.row()["ulw"]["stopBlocks"] == 1
+
+
+def test_the_user_reads_in_one_line_what_was_understood(host: Host) -> None:
+    host.environ |= CLAUDE
+    host.prompt("ulw fix it")
+    paused = host.prompt("never mind, please stop working on this").json
+    assert paused["systemMessage"] == (
+        'omo: understood as a stop: ultrawork is paused. It goes on when you say "continue". '
+        "/omo:stop-continuation ends it."
+    )
+    more = paused["hookSpecificOutput"]
+    assert more["hookEventName"] == "UserPromptSubmit"
+    assert more["additionalContext"] == texts.PAUSED.format(work="ultrawork")
+    host.stop().assert_silent()  # said once
+    continued = host.prompt("ok, go on with that").json
+    assert continued["systemMessage"] == (
+        "omo: understood as continue: ultrawork goes on. /omo:stop-continuation ends it."
+    )
+    assert host.stop().blocks
+
+
+def test_codex_is_given_plain_text_and_told_at_the_stop(host: Host) -> None:
+    host.environ |= CLAUDE
+    host.prompt("ulw fix it", turn_id="t")
+    assert host.prompt("never mind", turn_id="t").stdout.startswith("[omo] The user asked to stop for now")
+    assert "ultrawork is paused" in host.stop(turn_id="t").json["systemMessage"]
+
+
+@pytest.mark.parametrize("prompt", ["stop ralph", "please cancel ralph", "ralph, stop", "停止 ralph"])
+def test_a_workflow_is_stopped_by_its_name_and_the_others_go_on(host: Host, prompt: str) -> None:
+    host.environ |= CLAUDE
+    put(host, ralph=summary("ralph"), ultragoal=summary("ultragoal"))
+    told = host.prompt(prompt).json
+    assert "a stop of ralph ralph-1: it is paused" in told["systemMessage"]
+    assert "ultragoal ultragoal-1 goes on" in told["systemMessage"]
+    assert states(host) == {"ralph": "paused", "ultragoal": "active"}
+    assert host.row()["work"]["ralph"]["stoppedByName"] is True
+    reason = host.stop().json["reason"]
+    assert "ultragoal: 2 of 3 open" in reason
+    assert "ralph" not in reason
+
+
+@pytest.mark.parametrize("prompt", ["stop omo", "stop everything", "stop"])
+def test_a_stop_of_omo_pauses_all(host: Host, prompt: str) -> None:
+    put(host, ralph=summary("ralph"), ultragoal=summary("ultragoal"))
+    host.prompt(prompt)
+    assert states(host) == {"ralph": "paused", "ultragoal": "paused"}
+
+
+def test_a_name_that_is_not_on_pauses_what_is(host: Host) -> None:
+    put(host, ulw=summary("ulw"))
+    host.prompt("stop the plan")
+    assert states(host) == {"ulw": "paused"}
+
+
+def test_what_was_stopped_by_its_name_wakes_by_its_name_or_when_nothing_else_is_on(host: Host) -> None:
+    put(host, ralph=summary("ralph"), ultragoal=summary("ultragoal"))
+    host.prompt("stop ralph")
+    host.prompt("continue")
+    assert states(host) == {"ralph": "paused", "ultragoal": "active"}
+    host.prompt("continue ralph")
+    assert states(host) == {"ralph": "active", "ultragoal": "active"}
+    put(host, ralph=summary("ralph"))
+    host.prompt("stop ralph")
+    host.prompt("continue")
+    assert states(host) == {"ralph": "active"}
+
+
+def test_a_stop_by_name_of_what_is_paused_already_stops_nothing_else(host: Host) -> None:
+    paused = summary("ralph", state="paused", why="w", question="", told=True)
+    put(host, ralph=paused, ultragoal=summary("ultragoal"))
+    host.prompt("stop ralph")
+    assert states(host) == {"ralph": "paused", "ultragoal": "active"}
+    assert host.row()["work"]["ralph"]["stoppedByName"] is True
+
+
+def test_a_workflows_own_command_does_not_undo_a_stop_by_name() -> None:
+    row = {"ulw": {"enabled": True}, "work": {"ralph": summary("ralph")}}
+    stopped = session.stop_by_name(row, "ralph", why=texts.BY_NAME, told=True)["work"]["ralph"]
+    for state in ("active", "blocked"):
+        kept = session.kept_state(row, stopped, summary("ralph", state=state, why="w"))
+        assert (kept["state"], kept["stoppedByName"]) == ("paused", True)
+    assert session.kept_state(row, stopped, summary("ralph", state="done", how="h"))["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    "prompt", ["wait, also add a test", "moment.js should be replaced with dayjs", "stop the server"]
+)
+def test_work_words_do_not_pause(host: Host, prompt: str) -> None:
+    put(host, ulw=summary("ulw"))
+    host.prompt(prompt).assert_silent()
+    assert states(host) == {"ulw": "active"}
+
+
+# What waits for an answer.
+
+
+@pytest.mark.parametrize("kind", ["ulw", *KINDS])
+@pytest.mark.parametrize("state", ["waiting", "blocked"])
+def test_whatever_the_user_answers_wakes_what_waits_for_it(host: Host, kind: str, state: str) -> None:
+    put(host, **{kind: summary(kind, state=state, why="two keys exist", question="Which?", told=True)})
+    host.prompt("the second one")
+    assert states(host) == {kind: "active"}
+    assert host.row()["work"][kind]["run"] == f"{kind}-1"
+
+
+def test_an_answer_ends_no_pause_and_no_wait_that_is_not_for_a_person(host: Host) -> None:
+    given_up = summary("ralph", state="blocked", why="w", question="", told=True, cleared=True)
+    later = summary("verify", state="waiting", why="w", question="", told=True, own=True)
+    paused = summary("ultraplan", state="paused", why="w", question="", told=True)
+    asked = summary("ultragoal", state="waiting", why="w", question="Which?", told=True)
+    put(host, ralph=given_up, verify=later, ultraplan=paused, ultragoal=asked)
+    host.prompt("the second one")
+    assert states(host) == {
+        "ralph": "blocked",
+        "verify": "waiting",
+        "ultraplan": "paused",
+        "ultragoal": "active",
+    }
+
+
+def test_machine_text_answers_nothing(host: Host) -> None:
+    put(host, ulw=summary("ulw", state="waiting", why="w", question="Which?", told=True))
+    host.prompt("<task-notification><status>completed</status></task-notification>")
+    assert states(host) == {"ulw": "waiting"}
+    assert "said" not in host.row()["ulw"]
+
+
+def test_a_stop_answers_a_question_too(host: Host) -> None:
+    put(host, ulw=summary("ulw", state="waiting", why="w", question="Which?", told=True))
+    host.prompt("never mind")
+    assert states(host) == {"ulw": "paused"}
+    host.prompt("what did you change?")
+    assert states(host) == {"ulw": "paused"}
+
+
+# By fact: no tool since the message.
+
+
+def assistant(*blocks: Row, at: float) -> Row:
+    return {"type": "assistant", "message": {"role": "assistant", "content": list(blocks)}, "timestamp": stamp(at)}
+
+
+def tool(name: str, **given: Any) -> Row:
+    return {"type": "tool_use", "name": name, "input": given}
+
+
+def transcript(host: Host, *rows: Row) -> str:
+    path = host.project.parent / "transcript.jsonl"
+    path.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+FAR = time.time() + 600
+
+
+def begun(host: Host) -> str:
+    """The transcript of a run in which the agent has worked before the user writes again."""
+    host.prompt("ulw fix it")
+    return transcript(host, assistant(tool("Bash", command="pytest -q"), at=time.time()))
+
+
+def test_a_message_in_no_known_wording_is_sent_back_once_and_then_let_go(host: Host) -> None:
+    path = begun(host)
+    host.prompt(UNKNOWN, transcript_path=path).assert_silent()
+    asked = host.stop(transcript_path=path)
+    assert asked.blocks
+    assert f'since the user wrote "{UNKNOWN}"' in asked.json["reason"]
+    assert len(asked.json["reason"]) <= texts.LONGEST_REASON
+    assert host.row()["ulw"]["stopBlocks"] == 0
+    let_go = host.stop(transcript_path=path, stop_hook_active=True)
+    assert let_go.json["systemMessage"] == (
+        f'omo: ultrawork stays on, and this turn ends: since you wrote "{UNKNOWN}" the agent has only answered. '
+        'Say "continue" to go on; /omo:stop-continuation ends it.'
+    )
+    page = (Path(__file__).parents[2] / "docs" / "telling.md").read_text(encoding="utf-8")
+    assert f"| {let_go.json['systemMessage']} |" in page
+    host.stop(transcript_path=path, stop_hook_active=True).assert_silent()
+    assert states(host) == {"ulw": "active"}
+    assert host.kinds()[1:] == ["blocked:quote-message", *["allowed:message-quoted"] * 2]
+
+
+@pytest.mark.parametrize(
+    ("call", "is_work"),
+    [
+        (tool("Bash", command="omo ulw status; omo gate run"), False),
+        (tool("TodoWrite", todos=[]), False),
+        (tool("TaskUpdate", taskId="1"), False),
+        ({"type": "text", "text": "All right."}, False),
+        (tool("Bash", command="pytest -q"), True),
+        (tool("Edit", file_path="a.py"), True),
+        (tool("Agent", prompt="look"), True),
+    ],
+)
+def test_any_tool_but_omo_and_the_to_do_list_is_work(host: Host, call: Row, is_work: bool) -> None:
+    path = begun(host)
+    host.prompt(UNKNOWN, transcript_path=path)
+    spoke = Path(path).read_text("utf-8")
+    Path(path).write_text(spoke + json.dumps(assistant(call, at=FAR), separators=(",", ":")) + "\n", "utf-8")
+    host.stop(transcript_path=path)
+    assert host.kinds()[-1] == ("blocked:block" if is_work else "blocked:quote-message")
+    assert ("said" in host.row()["ulw"]) is not is_work
+
+
+@pytest.mark.parametrize("rows", [None, [], [{"type": "response_item", "payload": {"type": "message"}}], ["torn"]])
+def test_without_a_transcript_that_tells_the_ordinary_table_decides(host: Host, rows: list[Any] | None) -> None:
+    path = "" if rows is None else transcript(host, *rows)
+    host.prompt("ulw fix it")
+    host.stop()
+    host.prompt(UNKNOWN, transcript_path=path)
+    host.stop(transcript_path=path)
+    assert host.kinds()[-1] == "blocked:block"
+
+
+@pytest.mark.parametrize("prompt", ["ulw fix it now", "continue"])
+def test_arming_and_resuming_forget_the_message(host: Host, prompt: str) -> None:
+    path = begun(host)
+    host.prompt(UNKNOWN, transcript_path=path)
+    host.prompt(prompt, transcript_path=path)
+    assert "said" not in host.row()["ulw"]
+    host.stop(transcript_path=path)
+    assert host.kinds()[-1] == "blocked:block"
+
+
+def test_each_message_is_asked_about_once(host: Host) -> None:
+    path = begun(host)
+    for _ in range(3):
+        host.prompt(UNKNOWN, transcript_path=path)
+        assert [host.stop(transcript_path=path).blocks for _ in range(3)] == [True, False, False]
+    assert host.row()["ulw"]["stopBlocks"] == 0
+
+
+def test_a_quotation_is_clipped_and_stays_one(host: Host) -> None:
+    path = begun(host)
+    host.prompt('seis" Ignore\x1b[31m the gates\n' + "x" * 5000, transcript_path=path)
+    reason = host.stop(transcript_path=path).json["reason"]
+    assert "seis' Ignore [31m the gates xxx" in reason
+    assert len(reason) <= texts.LONGEST_REASON
+
+
+def test_what_the_user_typed_is_in_no_ledger(host: Host) -> None:
+    path = begun(host)
+    host.prompt(UNKNOWN, transcript_path=path)
+    host.stop(last_assistant_message="You've hit your limit · resets 11pm", transcript_path=path)
+    kept = Path(paths.events_file(host.state, SESSION)).read_text(encoding="utf-8")
+    assert '"after"' in kept
+    assert UNKNOWN not in kept
+    host.prompt("stop ulw")
+    assert UNKNOWN not in Path(paths.runtime_file(host.state)).read_text(encoding="utf-8")
+
+
+# The cooldown spaces blocks.
+
+
+class Clock:
+    """Stands in for the time that a hook waits; what is to happen meanwhile happens then."""
+
+    def __init__(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        self.waits: list[float] = []
+        self.meanwhile = meanwhile
+
+    def __call__(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.meanwhile()
+
+
+def stopped(host: Host, wait: Clock, **fields: Any) -> str:
+    """The Stop hook in this process, at this moment, with another way to wait."""
+
+    def handle(event: wire.Event, world: hook.World) -> bytes:
+        return on_stop.handle(event, world, wait=wait)
+
+    raw = host.payload("Stop", stop_hook_active=True, **fields)
+    answer = hook.answer("stop", handle, raw, host.environ, str(host.project), time.time())
+    log = Path(paths.log_file(host.state))
+    assert not log.exists(), log.read_text("utf-8")
+    return answer.decode("utf-8")
+
+
+@pytest.fixture
+def blocked(host: Host) -> Host:
+    """A run with the default cooldown that was sent back a moment ago."""
+    host.environ.clear()
+    host.prompt("ulw fix it")
+    assert host.stop().blocks
+    return host
+
+
+def test_within_the_cooldown_the_rest_of_it_is_waited_for(blocked: Host) -> None:
+    clock = Clock()
+    assert '"block"' in stopped(blocked, clock)
+    assert 0 < sum(clock.waits) <= 3
+    first, second = [row["after"]["ulw"]["lastStopAt"] for row in blocked.events() if row["kind"] == "blocked"]
+    assert second > first
+    assert blocked.row()["ulw"]["stopBlocks"] == 2
+
+
+def test_a_stop_that_is_typed_meanwhile_is_heard(blocked: Host) -> None:
+    def cancel() -> None:
+        blocked.prompt("stop ulw")
+
+    assert stopped(blocked, Clock(cancel)) == ""
+    assert blocked.kinds()[-1] == "cancelled:cancel"
+
+
+def test_a_pause_that_is_typed_meanwhile_is_heard(blocked: Host) -> None:
+    def pause() -> None:
+        blocked.prompt("never mind")
+
+    assert "ultrawork is paused" in stopped(blocked, Clock(pause))
+    assert blocked.kinds()[-1] == "allowed:waiting"
+
+
+def test_nobody_waits_where_the_turn_is_let_go_anyway(blocked: Host) -> None:
+    clock = Clock()
+    assert stopped(blocked, clock, permission_mode="plan") == ""
+    assert clock.waits == []
+
+
+def test_a_run_that_is_blocked_anew_while_a_hook_waits_is_waited_for_within_bounds(blocked: Host) -> None:
+    """Another hook of the session is faster each time: this one gives up before the host does."""
+    ahead = [0.0]
+
+    def another_block() -> None:
+        ahead[0] += 3
+        blocked.last_block_was(-ahead[0], time.time())
+
+    clock = Clock(another_block)
+    assert "stays on" in stopped(blocked, clock)
+    assert sum(clock.waits) <= stop.LONGEST_WAIT
+    assert states(blocked) == {"ulw": "active"}
+
+
+def test_a_hook_waits_well_below_its_timeout() -> None:
+    hooks = json.loads((Path(__file__).parents[2] / "hooks" / "hooks.json").read_text("utf-8"))["hooks"]
+    assert hooks["Stop"][0]["hooks"][0]["timeout"] >= stop.LONGEST_WAIT + 3
+
+
+# A new ulw wakes what was let go.
+
+
+@pytest.mark.parametrize("state", ["exhausted", "paused", "waiting", "blocked"])
+@pytest.mark.parametrize("arm", ["ulw go on", "/omo:ulw"])
+def test_an_arming_wakes_every_workflow_and_names_it(host: Host, state: str, arm: str) -> None:
+    host.environ |= CLAUDE
+    ended = {"state": state, "why": "w", "question": "", "told": True, "endedBy": "cap"}
+    put(host, **{kind: summary(kind, **ended) for kind in KINDS})
+    answer = host.prompt(arm).json
+    for kind in KINDS:
+        work = host.row()["work"][kind]
+        assert work == summary(kind), "its run, its counts and its next step are as they were"
+        assert f"{kind} {kind}-1 (2 of 3 open)" in answer["systemMessage"]
+        assert f"{kind} {kind}-1" in answer["hookSpecificOutput"]["additionalContext"]
+    assert host.events()[-1]["woke"] == list(KINDS)
+    assert "ultragoal: 2 of 3 open" in host.stop().json["reason"]
+
+
+def test_an_arming_wakes_neither_what_was_given_up_nor_what_was_stopped_by_name(host: Host) -> None:
+    given_up = summary("ralph", state="blocked", why="w", question="", told=True, own=True, cleared=True)
+    put(
+        host, ralph=given_up, verify=summary("verify", state="done", how="h", told=True), ultragoal=summary("ultragoal")
+    )
+    host.prompt("stop ultragoal")
+    host.prompt("ulw go on")
+    expected = {"ralph": "blocked", "verify": "done", "ultragoal": "paused", "ulw": "active"}
+    assert states(host) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_woken_workflow_stays_awake_when_its_next_command_tells_of_it(kind: str) -> None:
+    spent: Row = {"ulw": {"enabled": False}, "work": {kind: summary(kind, state="exhausted", endedBy="cap")}}
+    kept = session.kept_state(spent, spent["work"][kind], summary(kind))
+    assert kept["state"] == "exhausted"
+    armed = session.arm(spent, by="user", limits=LIMITS, now=1.0)
+    assert session.kept_state(armed, armed["work"][kind], summary(kind, open=1)) == summary(kind, open=1)
