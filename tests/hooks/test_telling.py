@@ -95,9 +95,10 @@ LIMIT = "You've hit your limit · resets 11pm"
 GIVEN_UP = "ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not"
 PASSED = "3 of 3 goals complete; omo:architect and omo:qa were seen to find each clean"
 JUDGED = outcome.outcome(outcome.JUDGED, PASSED)
-GATES = "gate tests was red in this run (1 failed), and is green"
+GATES = "gate tests (pytest -q), pinned by the user, failed before the change (1 failed) and passes now"
 PROVEN = outcome.outcome(outcome.PROVEN, GATES)
-SKIPPED = outcome.exception("verification skipped", "agent", "only a comment changed")
+SKIPPED = outcome.exception("gate docs was not run in this run", "agent", "only a comment changed")
+BEFORE = "“no behaviour changed”; gate tests passes, as it did before the work"
 
 
 def ended(verdict: str, why: str, *exceptions: Row) -> Row:
@@ -113,19 +114,20 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
     "done": (
         session.finish(ARMED, PROVEN, at=AT),
         {},
-        "omo: done, proven: gate tests was red in this run (1 failed), and is green, on the files as they were at "
-        "17:20:05 UTC. `omo report` shows the evidence.",
+        f"omo: done, proven: {GATES}, on the files as they were at 17:20:05 UTC. `omo report` shows the evidence.",
     ),
     "gates that passed before as well": (
-        session.finish(ARMED, outcome.outcome(outcome.ATTESTED, "tests passes, as it did before"), at=AT),
+        session.finish(ARMED, outcome.outcome(outcome.ATTESTED, BEFORE), at=AT),
         {},
-        "omo: finished on the agent's word: tests passes, as it did before, on the files as they were at 17:20:05 UTC.",
+        f"omo: finished on the agent's word: {BEFORE}, on the files as they were at 17:20:05 UTC.",
     ),
     "verification skipped": (
-        session.finish(ARMED, outcome.outcome(outcome.WAIVED, "no gate was asked for", [SKIPPED]), at=""),
+        session.finish(
+            ARMED, outcome.outcome(outcome.WAIVED, "gate tests passes, as it did before the work", [SKIPPED]), at=""
+        ),
         {},
-        "omo: ended with exceptions: verification skipped (by the agent: only a comment changed); "
-        "no gate was asked for.",
+        "omo: ended with exceptions: gate docs was not run in this run (by the agent: only a comment changed); "
+        "gate tests passes, as it did before the work.",
     ),
     "ultragoal done": (
         work(ultragoal=plan(open=0, **ended(outcome.JUDGED, PASSED))),
@@ -239,8 +241,8 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
             },
         },
         {},
-        "omo: ended, not proven: ultrawork: gate tests was red in this run (1 failed), and is green, on the files as "
-        "they were at 17:20:05 UTC; ultragoal g1771780801000: 3 of 3 goals complete; "
+        f"omo: ended, not proven: ultrawork: {GATES}, on the files as they were at 17:20:05 UTC; "
+        "ultragoal g1771780801000: 3 of 3 goals complete; "
         "ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. What should change?",
     ),
     "capped": (
