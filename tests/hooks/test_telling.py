@@ -388,7 +388,7 @@ def test_the_words_of_several_are_those_of_the_worst(desk: Desk) -> None:
         )
     )
     said = desk.says()
-    assert said.startswith("omo: finished on the agent's word: ultrawork: gate tests was red")
+    assert said.startswith("omo: finished on the agent's word: ultrawork: gate tests (pytest -q), ")
     assert "plan session p1: 5 steps pass the audit" in said
     assert texts.EVIDENCE not in said
 
