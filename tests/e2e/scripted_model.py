@@ -49,6 +49,10 @@ def call(tool: str, /, **tool_input: object) -> Turn:
     return Turn(({"type": "tool_use", "name": tool, "input": tool_input},))
 
 
+def bash(command: str) -> Turn:
+    return call("Bash", command=command)
+
+
 def texts_of(request: Request) -> list[str]:
     """What the model was shown: system prompt, prompts, reminders, tool results; not its own words."""
     shown = [request.get("system", "")]

@@ -12,7 +12,7 @@ import pytest
 from omo.state.journal import Journal
 from omo.state.paths import ralph_run_dir
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
-from tests.e2e.scripted_model import Request, Turn, call, say, text_of, texts_of, told
+from tests.e2e.scripted_model import Request, Turn, bash, call, say, text_of, texts_of, told
 
 pytestmark = pytest.mark.client
 
@@ -30,10 +30,6 @@ criteria:
 """
 NONCE = re.compile(r'"nonce": "([0-9a-f]{16,})"')
 ROLES = {"planner": "plan the work", "qa": "try to break it", "critic": "refine it"}
-
-
-def bash(command: str) -> Turn:
-    return call("Bash", command=command)
 
 
 def agent(name: str, prompt: str) -> Turn:

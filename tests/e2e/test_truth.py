@@ -6,8 +6,7 @@ import pytest
 
 from tests.e2e.client import Run
 from tests.e2e.conftest import Stage
-from tests.e2e.scripted_model import say
-from tests.e2e.test_ultrawork import bash
+from tests.e2e.scripted_model import bash, say
 
 pytestmark = pytest.mark.client
 

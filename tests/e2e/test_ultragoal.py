@@ -12,7 +12,7 @@ from omo.state.journal import Journal
 from omo.state.paths import ultragoal_dir
 from tests.e2e.client import Terminal
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
-from tests.e2e.scripted_model import Request, Turn, call, say, told
+from tests.e2e.scripted_model import Request, Turn, bash, call, say, told
 from tests.ultragoal.gates import valid_gate
 
 pytestmark = pytest.mark.client
@@ -39,10 +39,6 @@ ASK = {
         }
     ]
 }
-
-
-def bash(command: str) -> Turn:
-    return call("Bash", command=command)
 
 
 def review(name: str) -> Turn:

@@ -9,7 +9,7 @@ import pytest
 from omo.digest import sha256
 from omo.ultraplan.verdict import DIMENSIONS
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
-from tests.e2e.scripted_model import Turn, call, say, told
+from tests.e2e.scripted_model import Turn, bash, call, say, told
 from tests.ultraplan.plans import path_of, plan_text, subject_of
 
 pytestmark = pytest.mark.client
@@ -22,10 +22,6 @@ REVIEW = {
     "subagent_type": "omo:critic",
     "run_in_background": False,
 }
-
-
-def bash(command: str) -> Turn:
-    return call("Bash", command=command)
 
 
 def step(number: int) -> Turn:

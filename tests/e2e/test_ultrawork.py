@@ -11,17 +11,13 @@ import pytest
 from omo.clock import seconds
 from omo.ultrawork import texts
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
-from tests.e2e.scripted_model import Request, Turn, call, say
+from tests.e2e.scripted_model import Request, Turn, bash, call, say
 
 pytestmark = pytest.mark.client
 
 BLOCK = texts.INSTRUCTIONS.strip()
 LEAD = "Ultrawork active: continuing until verification gates pass or stop requested."
 CHECK = "grep -q mended README.md || { echo still broken; exit 1; }\n"
-
-
-def bash(command: str) -> Turn:
-    return call("Bash", command=command)
 
 
 def test_the_instructions_are_told_once_for_the_whole_conversation(stage: Stage) -> None:

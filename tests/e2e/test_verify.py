@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
-from tests.e2e.scripted_model import Turn, call, say
+from tests.e2e.scripted_model import Turn, bash, say
 
 pytestmark = pytest.mark.client
 
@@ -19,10 +19,6 @@ verification:
     - {id: shell, type: command, argv: [grep, -c, Install, README.md], stdout: "1"}
 """
 FINISH = 'omo verify finish G1 --summary "README.md has an installation section"'
-
-
-def bash(command: str) -> Turn:
-    return call("Bash", command=command)
 
 
 def filed(stage: Stage) -> list[Turn]:
