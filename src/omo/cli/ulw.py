@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any
+from typing import Any, cast
 
 from omo.cli import options, views
 from omo.cli.result import Result
@@ -18,6 +18,8 @@ from omo.ultrawork import finish, gates, session, texts
 from omo.work import outcome
 
 Row = dict[str, Any]
+
+TRIES = 5
 
 
 def register(commands: options.Commands) -> None:
@@ -75,21 +77,40 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
         if text and len(text) < gates.SHORTEST_REASON:
             raise BadInput(f"{option} {text!r} explains nothing", fix="give a reason of 10 characters or more")
 
-    def decide(row: Row | None) -> runtime.Change:
-        if row is None or not runtime.is_live(row):
-            raise Refused(f"ultrawork is not on in session {name}", fix="omo ulw status")
-        _refuse_with_other_work(row)
-        require_whole_ledger(context, name)
-        ended, look = _outcome(context, name, row, because, skipping)
-        event = {"kind": "done", "outcome": ended, "tree": look.tree}
-        return runtime.Change(ended, session.finish(row, ended, at=stamp(context.now)), [event])
-
     try:
-        ended = change(context, name, decide)
+        ended = _end_run(context, name, because, skipping)
     except finish.WaitsForUser as waiting:
         raise waits_for_user(context, name, waiting.gates) from None
     text = outcome.in_words(ended)
     return Result({"session": name, "outcome": ended}, f"{text[0].upper()}{text[1:]}. The session may stop.")
+
+
+def _end_run(context: Context, name: str, because: str, skipping: str) -> Row:
+    """Looking at the files takes longer than a hook waits for the lock, so it is done before, and anew where the
+    session went on meanwhile."""
+    for _ in range(TRIES):
+        ended = _try_to_end(context, name, because, skipping)
+        if ended is not None:
+            return ended
+    raise Refused(f"session {name} goes on meanwhile", fix="omo ulw done, when nothing else runs in it")
+
+
+def _try_to_end(context: Context, name: str, because: str, skipping: str) -> Row | None:
+    row = context.row(name)
+    if row is None or not runtime.is_live(row):
+        raise Refused(f"ultrawork is not on in session {name}", fix="omo ulw status")
+    row = runtime.caught_up(context.state, name, row)
+    _refuse_with_other_work(row)
+    require_whole_ledger(context, name)
+    ended, look = _outcome(context, name, row, because, skipping)
+
+    def decide(now: Row | None) -> runtime.Change:
+        if now is None or now.get("ledger") != row.get("ledger"):
+            return runtime.Change(None)
+        event = {"kind": "done", "outcome": ended, "tree": look.tree}
+        return runtime.Change(ended, session.finish(now, ended, at=stamp(context.now)), [event])
+
+    return cast("Row | None", change(context, name, decide))
 
 
 def _refuse_with_other_work(row: Row) -> None:

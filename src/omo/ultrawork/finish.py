@@ -48,6 +48,7 @@ class Finish:
     because: str = ""
     skipping: str = ""
     exceptions: list[Row] = field(default_factory=list)
+    _owners: dict[str, str] = field(default_factory=dict)
 
     def outcome(self) -> Row:
         """Raises Refused or WaitsForUser where the run cannot end so."""
@@ -192,8 +193,10 @@ class Finish:
         """Whose gate it is, where that is not the agent: the user's, or named by a file of the project at the base."""
         if gate.is_users:
             return "pinned by the user"
-        head = (self.gates.base or {}).get("head")
-        file = own_commands.where(self.root, head, gate.argv, gate.cwd)
+        if gate.command not in self._owners:
+            head = (self.gates.base or {}).get("head")
+            self._owners[gate.command] = own_commands.where(self.root, head, gate.argv, gate.cwd)
+        file = self._owners[gate.command]
         return f"the project's own ({file})" if file else ""
 
     def _broken_seals(self) -> list[str]:
