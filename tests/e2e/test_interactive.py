@@ -69,7 +69,7 @@ def test_a_block_and_a_release_are_shown(stage: Stage) -> None:
 
 
 def test_the_end_of_a_run_is_shown(stage: Stage) -> None:
-    gates = "omo gate add check -- grep -q mended README.md; echo mended >> README.md; omo gate run; omo ulw done"
+    gates = "omo gate add check -- grep -q mended README.md; echo mended >> README.md; omo gate run; omo ulw done --because 'it is mended'"
     stage.model.script(call("Bash", command=gates), say("The check passes."))
     terminal = stage.open()
     terminal.submit("ulw fix the check")

@@ -37,7 +37,7 @@ def test_it_appears_with_ulw_and_is_gone_with_the_release(stage: Stage) -> None:
     terminal, held = start(stage, say("Ultrawork is on: I continue."), say("Nothing more."), prompt="ulw fix the tests")
     terminal.wait_for(lambda screen: below_the_prompt(screen)[:2] == ["mine", "omo ulw"])
     held.set()
-    terminal.wait_for("let go")
+    terminal.wait_for("ended, not proven")
     stage.model.script(say("Hello."))
     terminal.submit("hello")
     terminal.wait_for(lambda screen: "Hello." in screen and below_the_prompt(screen)[:1] == ["mine"])

@@ -69,7 +69,7 @@ def test_a_cancel_in_another_terminal_is_told_where_the_work_was(stage: Stage) -
             check=True,
         )
     held.set()
-    shows(terminal, "Stop says: omo: cancelled by you in another terminal: ultrawork.")
+    shows(terminal, "Stop says: omo: ended, not proven: ultrawork was cancelled by you in another terminal.")
     ask(stage, terminal, "and now?", "Nothing holds me.")
     kinds = ["activated:leading", "cancelled:cli", "allowed:cancelled", "cancel-told"]
     assert stage.kinds(only_session(stage)) == kinds
