@@ -9,7 +9,7 @@ import pytest
 from omo.ultrawork import texts
 from tests.e2e.client import Terminal, input_box
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage, wait_until
-from tests.e2e.scripted_model import Request, Turn, call, say
+from tests.e2e.scripted_model import Request, Turn, bash, call, say
 
 pytestmark = pytest.mark.client
 
@@ -69,8 +69,9 @@ def test_a_block_and_a_release_are_shown(stage: Stage) -> None:
 
 
 def test_the_end_of_a_run_is_shown(stage: Stage) -> None:
-    gates = "omo gate add check -- grep -q mended README.md; echo mended >> README.md; omo gate run; omo ulw done --because 'it is mended'"
-    stage.model.script(call("Bash", command=gates), say("The check passes."))
+    gates = "omo gate add check -- grep -q mended README.md; echo mended >> README.md; omo gate run"
+    done = "omo ulw done --because 'it is mended'"
+    stage.model.script(bash(gates), bash(done), say("The check passes."))
     terminal = stage.open()
     terminal.submit("ulw fix the check")
     shows(terminal, "Stop says: omo: finished on the agent's word: ")
