@@ -23,7 +23,6 @@ from omo.ultragoal.transitions import move
 
 Row = dict[str, Any]
 
-STATUSES = ("complete", "failed", "blocked")
 LONGEST_EVIDENCE = 20_000
 LONGEST_NOTE = 300
 
