@@ -17,9 +17,7 @@ from omo.ultragoal.plan import POINTER
 from tests.cli.conftest import SESSION, Ran, Shell
 from tests.cli.test_ulw_and_gates import use_blocks
 from tests.ultragoal.gates import valid_gate
-from tests.ultragoal.workshop import ONE, TWO, write_foreign
-
-OLD = "Complete G001: Parse; G002: Check"
+from tests.ultragoal.workshop import ONE, TWO
 
 
 def directory(shell: Shell) -> Path:
@@ -579,36 +577,6 @@ def test_a_ledger_beyond_hope_is_cleared_by_force(shell: Shell) -> None:
     assert shell.user("state", "clear", "--mode", "ultragoal", "--force", "--session", SESSION).code == 0
     assert create(shell, ONE).code == 0
     assert shell.agent("ledger", "verify").code == 0
-
-
-# Another tool's plan
-
-
-def foreign(path: Path) -> None:
-    goals = [{"id": "G001", "title": "Parse", "objective": "Read.", "status": "pending"}]
-    write_foreign(path, {"gjcObjective": OLD, "gjcGoalMode": "aggregate", "goals": goals}, {"event": "plan_created"})
-
-
-def test_a_foreign_plan_in_place_is_shown_without_a_write_and_taken_over_by_the_first_change(shell: Shell) -> None:
-    foreign(directory(shell))
-    before = plan_bytes(shell)
-    shown = status(shell)
-    assert (shown["objective"], shown["goals"][0]["title"], shown["problems"]) == (POINTER, "Parse", [])
-    assert shell.agent("ledger", "verify").code == 0
-    assert plan_bytes(shell) == before
-    assert shown["next"]["command"] == "omo ultragoal complete-goals"
-    assert shell.agent("ultragoal", "complete-goals", "--json").json["goal_id"] == "G001"
-    assert len(list(directory(shell).glob("*.taken-over-*"))) == 2
-    assert checkpoint(shell, "G001").code == 0
-    assert shell.agent("goal", "complete").code == 0
-
-
-def test_a_foreign_plan_elsewhere_is_adopted(shell: Shell) -> None:
-    foreign(shell.project / ".gjc" / "_session-x" / "ultragoal")
-    done = shell.agent("ultragoal", "adopt", "--from", ".gjc/_session-x/ultragoal", "--json")
-    assert (done.code, done.json["next"]) == (0, "omo ultragoal complete-goals")
-    finish(shell)
-    assert shell.agent("goal", "complete").code == 0
 
 
 def test_a_plan_of_another_session_is_adopted_by_the_user(shell: Shell) -> None:

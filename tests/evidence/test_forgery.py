@@ -14,7 +14,7 @@ import pytest
 from omo.errors import BadInput, Refused
 from omo.evidence import artifacts, pins
 from omo.evidence.checks import digest_of_check, load_checks_file, parse_checks
-from omo.evidence.evaluate import JudgeAnswer, Observation, evaluate
+from omo.evidence.evaluate import Observation, evaluate
 from omo.state import paths
 from tests.evidence.test_evaluate import commit, git, write
 
@@ -169,12 +169,6 @@ def test_evidence_borrowed_from_another_goal(state: str, root: Path) -> None:
     write(root, "renamed.txt", "42 passed\n")
     register(state, root, "log.txt", "G1")
     assert "produce evidence that is about this goal" in refusal(state, root, "renamed.txt", "G2")
-
-
-def test_an_answer_replayed_from_another_question(state: str, root: Path, pinned: list[Any]) -> None:
-    other = JudgeAnswer("pass", "it is", "Is the sky blue?")
-    found = look(state, root, JUDGE, answers={"clear": other})
-    assert (found.result, "ask again" in found.reason) == ("unknown", True)
 
 
 def test_a_yaml_bomb(tmp_path: Path) -> None:

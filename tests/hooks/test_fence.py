@@ -44,7 +44,7 @@ def write(host: Host, path: str, tool: str = "Write", **fields: Any) -> Answer:
     return host.send("PreToolUse", tool_name=tool, tool_input={key: path}, **fields)
 
 
-def powershell(host: Host, command: str) -> Answer:
+def powershell(host: Host, command: object) -> Answer:
     return host.send("PreToolUse", tool_name="PowerShell", tool_input={"command": command})
 
 
@@ -110,10 +110,16 @@ def test_shell_commands_are_held_too(host: Host) -> None:
     assert "rm -rf" in denied(bash(host, "rm -rf src/old"))
     assert "outside the plan's fence" in denied(bash(host, "echo x > README.md"))
     assert "outside the plan's fence" in denied(bash(host, ["bash", "-lc", "echo x > README.md"]))
-    assert "by force" in denied(powershell(host, "Remove-Item -Recurse -Force src"))
     for command in ("git status", "echo 'rm -rf /' > src/a.py", "omo plan status", "cat .env", 7, None):
         bash(host, command).assert_silent()
-    powershell(host, "Get-ChildItem -Recurse -Force").assert_silent()
+
+
+@pytest.mark.parametrize("command", ["Remove-Item -Recurse -Force src", "Get-ChildItem", "omo plan finish", "", None])
+def test_powershell_is_refused_while_the_fence_is_up(host: Host, command: object) -> None:
+    open_fence(host)
+    reason = denied(powershell(host, command))
+    assert "reads POSIX shell only" in reason
+    assert "use Bash, where omo plan finish takes the fence down" in reason
 
 
 def test_a_relative_path_counts_from_where_the_call_runs(host: Host) -> None:

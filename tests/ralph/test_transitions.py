@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.ralph.transitions import RESULTS, STATUSES, State, after, decision, verdict
+from omo.ralph.answers import RESULTS
+from omo.ralph.transitions import STATUSES, State, after, decision, verdict
 
 LETTERS = {"p": "pass", "f": "fail", "u": "unknown"}
 

@@ -34,7 +34,7 @@ HOOKS = {
     "UserPromptSubmit": on_prompt.handle,
     "PreToolUse": on_tool_use.handle,
 }
-WORK = ("execute-goal", "start-goal", "retry-failed", "resolve-blockers", "create-goal", "drop-goal", "take-over")
+WORK = ("execute-goal", "start-goal", "retry-failed", "resolve-blockers", "create-goal", "drop-goal")
 RELEASED = ("paused", "waiting", "exhausted")
 
 COMMAND = re.compile(r"\bomo (?:ultragoal|goal|state|ledger|evidence)\b")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from omo.state import paths
+from omo.ultragoal.plan import STATUSES
 from tests.ultragoal.hunt import Died, Hunt, Ran
 
 Move = Callable[[Hunt, str, int], object]
@@ -23,7 +24,6 @@ LEDGERS = ("ultragoal/ledger.jsonl", "goal/ledger.jsonl", "events.jsonl", "evide
 KEPT = ("ultragoal/mark.json", "goal/mark.json", "ultragoal/goals.json", "runtime.local.json", "evidence/mark.json")
 EVERYONES = ("runtime.local.json", "evidence/ledger.jsonl", "evidence/mark.json")
 GARBLED = (b"{", b"", b"\xff\n", b"[1]\n", b'{"version": 1, "goals": []}\n', b"{}\n")
-THEIR_STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked")
 PHASES = ('{"current_phase":"handoff"}', '{"current_phase":"active"}')
 
 
@@ -195,20 +195,13 @@ def dies(name: str) -> Move:
     return move
 
 
-def finds_a_foreign_plan(hunt: Hunt, session: str, number: int) -> None:
-    """A plan of the tool this one descends from lies where ours would be."""
-    goals = [_foreign(1, THEIR_STATUSES[number % 6]), _foreign(2, THEIR_STATUSES[(number + 1) % 6])]
+def finds_a_plan_without_a_ledger(hunt: Hunt, session: str, number: int) -> None:
+    """A goals.json that omo did not write lies where ours would be."""
+    goal = {"id": "G001", "title": "Parse", "objective": "Read.", "status": STATUSES[number % len(STATUSES)]}
     directory = hunt.directory(session)
     directory.mkdir(parents=True, exist_ok=True)
-    document = {"version": 1, "brief": "b", "gjcObjective": "Complete G001 and G002", "goals": goals}
-    (directory / "goals.json").write_text(json.dumps(document), encoding="utf-8")
-    hunt.log.append(f"a foreign plan lies in {directory}: {goals}")
-
-
-def _foreign(number: int, status: str) -> dict[str, str]:
-    at = "2023-06-20T09:00:00.000Z"
-    name = f"G{number:03}"
-    return {"id": name, "title": name, "objective": name, "status": status, "createdAt": at, "updatedAt": at}
+    (directory / "goals.json").write_text(json.dumps({"version": 1, "goals": [goal]}), encoding="utf-8")
+    hunt.log.append(f"a goals.json lies in {directory}: {goal}")
 
 
 def resumes_under_another_name(hunt: Hunt, session: str, number: int) -> None:
@@ -290,7 +283,7 @@ DAMAGE: dict[str, Move] = {
     **{f"garbles {name}": damages(name, garbles) for name in (*KEPT, *LEDGERS)},
     **{f"dies in {name}": dies(name) for name in MORTAL},
     "rewrites goals.json": damages("ultragoal/goals.json", rewrites),
-    "finds a foreign plan": finds_a_foreign_plan,
+    "finds a plan without a ledger": finds_a_plan_without_a_ledger,
     "moves the project": moves_the_project,
 }
 MOVES = COMMANDS | PEOPLE | DAMAGE

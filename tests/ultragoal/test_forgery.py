@@ -20,8 +20,7 @@ from omo.ultragoal import goal_tool, receipts, summary
 from omo.ultragoal.repair import repair
 from omo.ultrawork import gates as pinned_gates
 from tests.ultragoal.gates import Gate, add_surface, artifact, screenshot, surface, transcript, valid_gate
-from tests.ultragoal.test_adoption import foreign_goal, foreign_plan
-from tests.ultragoal.workshop import ONE, TWO, Workshop, write_foreign
+from tests.ultragoal.workshop import ONE, TWO, Workshop
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links as POSIX has them")
 FORGED = {
@@ -184,11 +183,17 @@ def test_a_receipt_whose_gate_is_named_by_a_path_leads_nowhere(shop: Workshop) -
 # Plans put in the place of the real one
 
 
-ALL_DONE = foreign_plan(*(foreign_goal(number, "complete", completionVerification=FORGED) for number in (1, 2)))
+ALL_DONE = {
+    "version": 1,
+    "goals": [
+        {"id": "G001", "title": "Parse", "objective": "Read.", "status": "complete", "completionVerification": FORGED},
+        {"id": "G002", "title": "Check", "objective": "Check.", "status": "complete", "completionVerification": FORGED},
+    ],
+}
 
 
 @pytest.mark.parametrize("without", [(), ("mark.json",), ("mark.json", "ledger.jsonl")])
-def test_a_foreign_plan_next_to_a_real_ledger_is_an_edited_view(shop: Workshop, without: tuple[str, ...]) -> None:
+def test_another_plan_next_to_a_real_ledger_is_an_edited_view(shop: Workshop, without: tuple[str, ...]) -> None:
     at_work(shop)
     shop.goals_json.write_text(json.dumps(ALL_DONE))
     for name in without:
@@ -203,7 +208,7 @@ def test_a_foreign_plan_next_to_a_real_ledger_is_an_edited_view(shop: Workshop, 
     assert shop.files() == before
 
 
-def test_our_rows_beside_it_betray_a_foreign_plan_also_before_the_session_was_told(shop: Workshop) -> None:
+def test_our_rows_beside_it_betray_another_plan_also_before_the_session_was_told(shop: Workshop) -> None:
     shop.create(TWO)
     shop.goals_json.write_text(json.dumps(ALL_DONE))
     (shop.directory / "mark.json").unlink()
@@ -212,25 +217,21 @@ def test_our_rows_beside_it_betray_a_foreign_plan_also_before_the_session_was_to
     assert shop.statuses() == {"G001": "pending", "G002": "pending"}
 
 
-def test_a_foreign_plan_with_everything_complete_releases_nobody(shop: Workshop) -> None:
-    write_foreign(shop.directory, ALL_DONE)
-    goal_tool.create(shop.run())
-    shop.hand_out()
-    summary.tell(shop.run())
-    assert len(shop.plan().open_goals) == 2
-    assert_not_released(shop)
-
-
-def test_a_foreign_plan_cannot_bring_its_gates_or_its_times_along(shop: Workshop) -> None:
-    """An artifact from before the take-over proves nothing for a goal that was taken over."""
-    gate = valid_gate(shop.root)
-    for path in (shop.root / "artifacts").rglob("*.txt"):
-        os.utime(path, (1_700_000_000, 1_700_000_000))
-    write_foreign(shop.directory, foreign_plan(foreign_goal(1, "active", startedAt="1990-01-01T00:00:00.000Z")))
-    goal_tool.create(shop.run())
-    shop.hand_out()
-    with shop.refused("older than the work"):
-        shop.complete("G001", gate=gate)
+@pytest.mark.parametrize("document", [ALL_DONE, {"goals": []}, {"goals": "none"}, {}])
+def test_a_plan_without_a_ledger_is_no_plan_and_has_a_way_out(shop: Workshop, document: dict[str, Any]) -> None:
+    shop.directory.mkdir(parents=True)
+    shop.goals_json.write_text(json.dumps(document))
+    before = shop.files()
+    assert shop.run().problems()
+    step = shop.step()
+    assert (step.action, step.command) == ("repair", "omo state clear --mode ultragoal --force")
+    with pytest.raises(OmoError):
+        shop.hand_out()
+    with pytest.raises(OmoError, match="changed by hand"):
+        shop.create(ONE)
+    assert shop.files() == before
+    shop.create(ONE, force=True)
+    assert shop.statuses() == {"G001": "pending"}
 
 
 def test_another_sessions_finished_plan_moved_in_by_hand_ends_nothing(shop: Workshop) -> None:

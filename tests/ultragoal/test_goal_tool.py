@@ -205,14 +205,6 @@ def test_another_storys_objective_is_refused_while_its_turn_has_not_come(desk: D
         goal_tool.create(desk.run(), plan.goals[2].objective)
 
 
-def test_an_alias_of_the_objective_will_do(desk: Desk) -> None:
-    desk.plan()
-    desk.append({"kind": "aggregate_objective_migrated", "from": "Finish G001, G002 and G003", "to": POINTER})
-    goal = goal_tool.create(desk.run(), "Finish G001, G002 and G003").goal
-    assert goal is not None
-    assert goal.run
-
-
 def test_beside_a_finished_plan_any_goal_may_be_made(desk: Desk) -> None:
     desk.plan()
     desk.complete_all()

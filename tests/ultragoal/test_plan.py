@@ -23,7 +23,6 @@ CREATED: Row = {
     "constraints": "",
     "goalMode": "aggregate",
     "objective": plans.POINTER,
-    "objectiveAliases": [],
     "repository": {"root": "/p"},
     "goals": [{"id": f"G00{n}", "title": f"T{n}", "objective": f"O{n}"} for n in (1, 2, 3)],
 }
@@ -181,7 +180,6 @@ def test_a_classification_for_no_goal_is_for_what_is_under_way_or_stuck() -> Non
         closed("G001", supersedes=["G009"]),
         {"kind": "steering_accepted"},
         {"kind": "review_blockers_recorded", "goalId": "G001", "evidence": "e", "goals": 3},
-        {**CREATED, "goals": [{"id": "G001", "title": "T", "objective": "O", "status": "done"}]},
         {**CREATED, "goals": None},
     ],
 )
@@ -223,5 +221,5 @@ def test_goals_json_shows_every_goal_with_its_receipt(shop: Workshop) -> None:
 def test_in_a_per_story_plan_the_storys_own_objective_counts_too() -> None:
     plan = told()
     assert plan.objectives_of(plan.goal("G001")) == [plans.POINTER]
-    plan.goal_mode, plan.aliases = "per-story", ["old words"]
-    assert plan.objectives_of(plan.goal("G001")) == ["O1", plans.POINTER, "old words"]
+    plan.goal_mode = "per-story"
+    assert plan.objectives_of(plan.goal("G001")) == ["O1", plans.POINTER]

@@ -189,19 +189,6 @@ class Workshop:
         assert caught.value.fix
         assert self.files() == before
 
-    def put_foreign(self, document: dict[str, Any], *rows: dict[str, Any], text: str = "") -> None:
-        """A plan in the shape of another tool, where ours would be."""
-        self.directory.mkdir(parents=True, exist_ok=True)
-        write_foreign(self.directory, document, *rows, text=text)
-
-
-def write_foreign(directory: Path, document: dict[str, Any], *rows: dict[str, Any], text: str = "") -> None:
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / "goals.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    (directory / "ledger.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    if text:
-        (directory / "brief.md").write_text(text + "\n", encoding="utf-8")
-
 
 def make(root: Path) -> Workshop:
     copied(root, git_init)

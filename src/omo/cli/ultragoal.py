@@ -49,9 +49,8 @@ def register(commands: options.Commands) -> None:
     taking.add_argument(
         "--from",
         dest="source",
-        metavar="SESSION|DIR",
-        help="a session of this project (without it the only other one with open goals), or a directory with a plan of "
-        "another tool, such as .gjc/_session-x/ultragoal",
+        metavar="SESSION",
+        help="a session of this project; without it the only other one with open goals",
     )
 
 
@@ -189,9 +188,9 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
 
 def adopt(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
-    plan = adoption.adopt_from(run, arguments.source, context.cwd)
+    plan = adoption.adopt_from(run, arguments.source)
     source = arguments.source or "the other session"
-    notes = [*adoption.notes(run), *(_create_goal(run) if plan.open_goals else [])]
+    notes = _create_goal(run) if plan.open_goals else []
     step = summary.tell(run)
     data: dict[str, Any] = {"run": plan.run, "from": source, "goals_path": run.snapshot, "next": step.command}
     text = (

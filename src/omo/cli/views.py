@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from omo import host
 from omo.cli.result import Result
 from omo.context import Context
-from omo.report import project, session
+from omo.report import project
 from omo.report.screen import words
 from omo.report.work import Item
 from omo.shown import clip
-from omo.ultrawork import stop
-
-
-def situation(context: Context, name: str, event: host.Event | None = None) -> stop.Situation:
-    """What the Stop hook would look at now."""
-    return session.look(context.state, name, context.settings.limits, context.now, context.environ, event).now
 
 
 def session_view(context: Context, name: str) -> Result:

@@ -50,28 +50,18 @@ EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
 
 
 @dataclass(frozen=True)
-class JudgeAnswer:
-    """What an independent agent said. It counts for the very question it was asked, and for no other."""
-
-    result: Result
-    reason: str
-    question: str
-
-
-@dataclass(frozen=True)
 class Tree:
     """What checks are evaluated on.
 
     `base` overrides the base each check was pinned at (`bases`, by digest). `pinned` holds the digests of
-    the checks whose commands may run, `answers` what judges said, by check id. `inputs` are files that
-    ask for the evaluation, such as the checks file itself; changing them is not leaving the scope.
+    the checks whose commands may run. `inputs` are files that ask for the evaluation, such as the checks
+    file itself; changing them is not leaving the scope.
     `searching` is the time for regular expressions; each evaluation begins with a whole one.
     """
 
     root: Path
     base: str | None = None
     pinned: frozenset[str] = frozenset()
-    answers: Mapping[str, JudgeAnswer] = field(default_factory=dict)
     bases: Mapping[str, str | None] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()
     searching: patterns.Budget = field(default_factory=lambda: patterns.Budget(SEARCH_SECONDS), compare=False)
@@ -129,7 +119,7 @@ def _observe(check: Check | str, name: str, tree: Tree) -> Observation:
     if isinstance(check, str):
         reason = "a question in words: only judgement can answer it"
         return Observation(name, "string", "unknown", reason, "schema", clip(check, LONGEST_OBSERVED))
-    found = _find_out(check, name, tree)
+    found = _find_out(check, tree)
     return Observation(
         name,
         check.type,
@@ -141,10 +131,8 @@ def _observe(check: Check | str, name: str, tree: Tree) -> Observation:
     )
 
 
-def _find_out(check: Check, name: str, tree: Tree) -> Finding:
+def _find_out(check: Check, tree: Tree) -> Finding:
     try:
-        if isinstance(check, JudgeCheck):
-            return _judge(check, tree.answers.get(name))
         return _EVALUATORS[check.type](check, tree)
     except patterns.TooSlow:
         return Finding("unknown", "its regex takes too long; write it without nested repeats", "", "schema")
@@ -442,12 +430,8 @@ def _json_length(text: str) -> int | None:
     return len(value) if isinstance(value, (list, dict)) else None
 
 
-def _judge(check: JudgeCheck, answer: JudgeAnswer | None) -> Finding:
-    if answer is None:
-        return Finding("unknown", "no independent agent has answered it yet", check.question)
-    if answer.question != check.question:
-        return Finding("unknown", "the answer there is belongs to another question; ask again", check.question)
-    return Finding(answer.result, answer.reason, check.question)
+def _judge(check: JudgeCheck, tree: Tree) -> Finding:
+    return Finding("unknown", "no independent agent has answered it yet", check.question)
 
 
 _EVALUATORS: Mapping[str, Callable[[Any, Tree], Finding]] = {
@@ -459,4 +443,5 @@ _EVALUATORS: Mapping[str, Callable[[Any, Tree], Finding]] = {
     "forbidden": _forbidden,
     "scope": _scope,
     "metric": _metric,
+    "judge": _judge,
 }

@@ -46,10 +46,6 @@ def is_own(path: str) -> bool:
     return path == OWN or path.startswith(OWN + "/")
 
 
-def matches(path: str, glob: str) -> bool:
-    return _matches(path.split("/"), glob.split("/"))
-
-
 def covers(path: str, glob: str) -> bool:
     """Whether the glob names the path or a directory it is in."""
     parts = path.split("/")

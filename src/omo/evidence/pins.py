@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from omo.errors import Refused
 from omo.evidence import changes
 from omo.evidence.checks import Check, digest_of_check, dump, ids_of
-from omo.evidence.evaluate import JudgeAnswer, Tree, Verdict, evaluate
+from omo.evidence.evaluate import Tree, Verdict, evaluate
 from omo.state import paths
 from omo.state.journal import Journal
 
@@ -61,12 +61,11 @@ class Pinned:
         *,
         base: str | None = None,
         goal: str | None = None,
-        answers: Mapping[str, JudgeAnswer] | None = None,
         source: str = "",
     ) -> Tree:
         """What to evaluate on: the tree at `root`, with these pins and the base of each."""
         bases = {digest: self.base(digest, goal) for digest in self.digests}
-        return Tree(Path(root), base, self.digests, answers or {}, bases, _inputs(Path(root), source))
+        return Tree(Path(root), base, self.digests, bases, _inputs(Path(root), source))
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,6 @@ class Standing:
     circumventions: int = 0
     briefs: list[Row] = field(default_factory=list)
     judge_calls: int = 0
-    inline_fallbacks: int = 0
     last_judged: Row | None = None
     judged: list[Row] = field(default_factory=list)
     reduced_scope: str = ""
@@ -176,7 +175,7 @@ def _started(at: Standing, row: Row) -> None:
 
 def _exec(at: Standing, row: Row) -> None:
     at.iteration, at.open_iteration, at.exec_row = int(row["iteration"]), True, row
-    at.phases, at.briefs, at.judge_calls, at.inline_fallbacks = [], [], 0, 0
+    at.phases, at.briefs, at.judge_calls = [], [], 0
 
 
 def _phase(at: Standing, row: Row) -> None:
@@ -192,10 +191,6 @@ def _brief(at: Standing, row: Row) -> None:
     if row["iteration"] == at.iteration:
         at.briefs.append(row)
         at.judge_calls += 1
-
-
-def _inline(at: Standing, row: Row) -> None:
-    at.inline_fallbacks += row["iteration"] == at.iteration
 
 
 def _judged(at: Standing, row: Row) -> None:
@@ -214,7 +209,6 @@ _STEPS: dict[str, Callable[[Standing, Row], None]] = {
     "phase": _phase,
     "exec-circumvention": _circumvented,
     "brief": _brief,
-    "judge-inline-fallback": _inline,
     "judged": _judged,
     "ended": _ended,
 }

@@ -11,7 +11,6 @@ MOST_REGRESSIONS = 3  # in the whole run: what comes and goes is not mended by a
 MOST_ITERATIONS = 50
 DEFAULT_ITERATIONS = 5
 STATUSES = ("PENDING", "PASS", "FAIL", "REGRESSED", "BLOCKED")
-RESULTS = ("pass", "fail", "unknown")
 OPEN = ("PENDING", "FAIL", "REGRESSED")
 
 

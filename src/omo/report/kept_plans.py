@@ -1,4 +1,4 @@
-"""Plans of goals that were archived, cleared or taken over: kept beside the session's own, and never changed again."""
+"""Plans of goals that were archived or cleared: kept beside the session's own, and never changed again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking over a plan: from a session that was cleared, forked or died, or from another tool's directory."""
+"""Taking over the plan of a session that was cleared, forked or died."""
 
 from __future__ import annotations
 
@@ -11,31 +11,25 @@ from omo.errors import BadInput, OmoError, Refused, Unreadable
 from omo.shown import counted
 from omo.state import paths, runtime, store
 from omo.state.runtime import part
-from omo.ultragoal import foreign, goal_tool, takeover
+from omo.ultragoal import goal_tool
 from omo.ultragoal.clearing import disarmed
-from omo.ultragoal.plan import POINTER, Plan
-from omo.ultragoal.run import MENDING, Run, new_run_id, repository
+from omo.ultragoal.plan import Plan
+from omo.ultragoal.run import MENDING, Run
 
 Row = dict[str, Any]
 
 IDLE_FOR = 15 * 60.0
 
 
-def adopt_from(run: Run, source: str | None, cwd: str) -> Plan:
-    """A session of this project by its id, else a directory with a plan of another tool.
-
-    Without a source, the only other session that has a plan with open goals.
-    """
+def adopt_from(run: Run, source: str | None) -> Plan:
+    """Without a source, the only other session that has a plan with open goals."""
     source = _only_other(run) if source is None else source
-    path = os.path.join(cwd, source)
-    if os.path.isdir(paths.ultragoal_dir(run.state, source)):
-        return adopt(run, source)
-    if not os.path.isdir(path):
+    if not os.path.isdir(paths.ultragoal_dir(run.state, source)):
         raise BadInput(
-            f"--from {source!r} is neither a session with a plan nor a directory",
+            f"--from {source!r} is no session with a plan",
             fix=f"sessions with a plan: {', '.join(with_plans(run)) or 'none'}",
         )
-    return _take_over(run, path)
+    return adopt(run, source)
 
 
 def _only_other(run: Run) -> str:
@@ -66,25 +60,6 @@ def with_plans(run: Run) -> list[str]:
     except Unreadable:
         return []
     return [name for name in sessions if name != run.session and os.path.isdir(paths.ultragoal_dir(run.state, name))]
-
-
-def _take_over(run: Run, path: str) -> Plan:
-    found = foreign.read_directory(path, pointer=POINTER, now=run.now, root=run.root)
-    _make_room(run)
-    here = repository(run.root)
-    rows = takeover.rows_of(found, run=new_run_id(run.now), session=run.session, repository=here)
-    run.create(lambda plan: (None, rows))
-    return run.require_plan()
-
-
-def notes(run: Run) -> list[str]:
-    """What was filled in or left out when the plan was taken over from another tool."""
-    taken = next((row["takenOver"] for row in run.journal.rows() if "takenOver" in row), None)
-    if taken is None:
-        return []
-    count = taken["skippedRows"]
-    skipped = [f"{counted(count, 'row')} of its ledger could not be read"] if count else []
-    return [*taken["notes"], *skipped]
 
 
 def adopt(run: Run, other: str) -> Plan:

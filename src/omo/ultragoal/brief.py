@@ -43,31 +43,21 @@ class Brief:
 def parse(text: str) -> Brief:
     """BadInput with every defect at once: a text that cannot be kept, no text at all, empty blocks by number."""
     _require(defects_of(text))
-    lines = lines_of(text)
+    # Byte order marks are no text, at the beginning as little as where files were joined.
+    lines = LINE_END.split(text.replace("\ufeff", ""))
     if not any(is_visible(line) for line in lines):
         raise BadInput("the brief is blank", fix=f'{CREATE}, or --brief "what is to be done"')
     starts = [at for at, line in enumerate(lines) if DELIMITER.match(line)]
     blocks = [lines[start:end] for start, end in zip(starts, [*starts, len(lines)][1:], strict=True)]
     _require(_block_defects(blocks, starts))
+    first = starts[0] if starts else 0
     return Brief(
         text=_without_blank_ends(lines),
-        preamble=preamble_of(text),
+        preamble=_joined(lines[:first]),
         stories=[_story(block) for block in blocks] or [_whole(lines)],
         near_misses=_near_misses(lines),
         cut_titles=_cut_titles(blocks),
     )
-
-
-def lines_of(text: str) -> list[str]:
-    """Byte order marks are no text, at the beginning as little as where files were joined."""
-    return LINE_END.split(text.replace("\ufeff", ""))
-
-
-def preamble_of(text: str) -> str:
-    """What stands before the first goal and holds for all of them; empty where nothing is marked as a goal."""
-    lines = lines_of(text)
-    start = next((at for at, line in enumerate(lines) if DELIMITER.match(line)), 0)
-    return _joined(lines[:start])
 
 
 def _require(defects: list[str]) -> None:

@@ -98,7 +98,6 @@ def plan_row(run: Run, brief: Brief, mode: str, before: Before | None) -> Row:
         "constraints": brief.preamble,
         "goalMode": mode,
         "objective": plans.POINTER,
-        "objectiveAliases": [],
         "repository": repository(run.root),
         "goalIds": [goal["id"] for goal in goals],
         "goals": goals,

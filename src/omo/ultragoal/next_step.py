@@ -94,13 +94,6 @@ def _moved(at: Standing) -> Step | None:
     return Step("repair", at.moved, "if the project was moved: omo ultragoal repair; if not, work there")
 
 
-def _foreign(at: Standing) -> Step | None:
-    """Until it is taken over, its goals begin anew with every look: no evidence could be younger."""
-    if _plan(at).is_ours:
-        return None
-    return Step("take-over", "the plan is another tool's, and not taken over yet", "omo ultragoal complete-goals")
-
-
 def _handed_off(at: Standing) -> Step | None:
     if not at.handed_off or not _plan(at).open_goals:
         return None
@@ -231,7 +224,6 @@ RULES = (
     Rule("tool-damaged", "the journal of the session's goal was changed by hand", ("tool_mending",), _tool_damaged),
     Rule("missing", "there is no plan", ("plan",), _missing),
     Rule("moved", "the plan was made in another directory", ("moved",), _moved),
-    Rule("foreign", "the plan is another tool's", ("plan",), _foreign),
     Rule("handed-off", "the plan is handed off to another workflow", ("handed_off", "goals"), _handed_off),
     Rule("goal-tool", "a goal is under way, and the session's goal does not fit it", (*TOOL, "goals"), _goal_tool),
     Rule("active", "a goal is under way", ("goals",), _active),

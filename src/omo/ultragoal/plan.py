@@ -62,7 +62,6 @@ class Plan:
     constraints: str
     goal_mode: str
     objective: str
-    aliases: list[str]
     repository: Row
     created_at: str
     updated_at: str
@@ -81,11 +80,6 @@ class Plan:
         near = difflib.get_close_matches(name.upper(), ids, n=1)
         there = f"did you mean {near[0]}?" if near else f"there are {', '.join(ids)}"
         raise BadInput(f"there is no goal {name!r} in this plan", fix=f"{there} (omo ultragoal status)")
-
-    @property
-    def is_ours(self) -> bool:
-        """False while it is only shown as it would be taken over from another tool."""
-        return self.seq > 0
 
     @property
     def required(self) -> list[Goal]:
@@ -122,7 +116,7 @@ class Plan:
     def objectives_of(self, goal: Goal | None) -> list[str]:
         """What the goal tool's goal may say while this goal is worked on."""
         own = [goal.objective] if goal is not None and self.goal_mode == "per-story" else []
-        return [*own, self.objective, *self.aliases]
+        return [*own, self.objective]
 
     @property
     def is_human_blocked(self) -> bool:
@@ -160,7 +154,6 @@ def _created(plan: Plan | None, row: Row) -> Plan:
         constraints=row["constraints"],
         goal_mode=row["goalMode"],
         objective=row["objective"],
-        aliases=list(row["objectiveAliases"]),
         repository=dict(row["repository"]),
         created_at=row["ts"],
         updated_at=row["ts"],
@@ -185,9 +178,6 @@ def applied(plan: Plan, row: Row) -> Plan:
 def _new_goal(one: Row, row: Row) -> Goal:
     goal = Goal(one["id"], one["title"], one["objective"], row["ts"], row["ts"])
     goal.steering = one.get("steering")
-    if one.get("status") is not None:  # taken over from another tool; without a receipt of ours
-        goal.status, goal.evidence = _known(one["status"]), one.get("evidence", "")
-        goal.started_at = row["ts"] if goal.status not in ("pending", "superseded") else None
     return goal
 
 
@@ -289,13 +279,6 @@ def _classified(plan: Plan | None, row: Row) -> Plan:
     return plan
 
 
-def _migrated(plan: Plan | None, row: Row) -> Plan:
-    plan = _there(plan, row)
-    plan.objective = row["to"]
-    plan.aliases = list(dict.fromkeys([*plan.aliases, row["from"]]))
-    return plan
-
-
 def _adopted(plan: Plan | None, row: Row) -> Plan:
     plan = _there(plan, row)
     plan.session = row["session"]
@@ -340,7 +323,6 @@ _APPLY: dict[str, Callable[[Plan | None, Row], Plan]] = {
     "steering_accepted": _steered,
     "review_blockers_recorded": _blockers,
     "blocker_classified": _classified,
-    "aggregate_objective_migrated": _migrated,
     "adopted": _adopted,
     "repaired": _repaired,
 }
@@ -372,7 +354,6 @@ def render(plan: Plan) -> Row:
         "constraints": plan.constraints,
         "goalMode": plan.goal_mode,
         "objective": plan.objective,
-        "objectiveAliases": plan.aliases,
         "repository": plan.repository,
         "createdAt": plan.created_at,
         "updatedAt": plan.updated_at,

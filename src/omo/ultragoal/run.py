@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from omo.clock import stamp
-from omo.errors import BadInput, Refused, Unreadable
+from omo.errors import Refused, Unreadable
 from omo.evidence import changes
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
-from omo.ultragoal import foreign, takeover
 from omo.ultragoal import plan as plans
 from omo.ultragoal.plan import Plan
 
@@ -70,8 +68,8 @@ class Run:
         return os.path.join(self.directory, "goals.json")
 
     def plan(self) -> Plan | None:
-        """The plan as it stands; writes nothing. A plan of another tool is shown as it would be taken over."""
-        return plans.fold(self._rows(self.journal.rows())[0])
+        """The plan as it stands; writes nothing."""
+        return plans.fold(self.journal.rows())
 
     def require_plan(self) -> Plan:
         plan = self.plan()
@@ -85,11 +83,6 @@ class Run:
 
     def look(self) -> Look:
         """The plan and what is wrong with it, in one pass."""
-        try:
-            if self._foreign() is not None:
-                return Look(self.plan())
-        except Unreadable as error:
-            return Look(None, [error.message], "gone")
         rows, problems = self.journal.read()
         try:
             plan = plans.fold(rows)
@@ -152,12 +145,9 @@ class Run:
         """Decide on the plan there may be, under its lock; append what that returns."""
 
         def under_lock(rows: list[Row]) -> tuple[Any, list[Row]]:
-            known, imported = self._rows(rows)
-            answer, events = decide(plans.fold(known))
+            answer, events = decide(plans.fold(rows))
             check_sizes(events)
-            if imported:
-                self._set_foreign_aside()
-            return answer, [*imported, *events]
+            return answer, events
 
         return self.journal.change(
             under_lock, actor=self.by, now=self.now, wait=self.wait, publish=lambda: publish(self)
@@ -184,36 +174,6 @@ class Run:
         if gone := self._replaced(plan):
             raise Refused(f"this is the plan of session {plan.session}; this session's own, {gone}, is gone", fix=CLEAR)
         return [{"kind": "adopted", "from": plan.session, "session": self.session}]
-
-    def _rows(self, rows: list[Row]) -> tuple[list[Row], list[Row]]:
-        """The rows to fold, and those that are not written yet because the plan is another tool's."""
-        found = self._foreign()
-        if found is None:
-            return rows, []
-        here = repository(self.root)
-        events = takeover.rows_of(found, run=new_run_id(self.now), session=self.session, repository=here)
-        return [{**event, "seq": 0, "ts": stamp(self.now), "actor": self.by} for event in events], events
-
-    def _foreign(self) -> foreign.ForeignPlan | None:
-        """A plan of another tool's making that was put in our place: it has goals.json, and nothing here is ours."""
-        if os.path.exists(os.path.join(self.directory, "mark.json")) or self._run_on_record():
-            return None
-        try:
-            shown = store.read(self.snapshot)
-        except Unreadable:
-            return None
-        if shown is None or not foreign.is_foreign(shown) or any("kind" in row for row in self.journal.rows()):
-            return None
-        try:
-            return foreign.read_directory(self.directory, pointer=plans.POINTER, now=self.now)
-        except BadInput as error:
-            raise Unreadable(error.message, fix=f"{error.fix}; {CLEAR} clears the place", **error.details) from None
-
-    def _set_foreign_aside(self) -> None:
-        for name in ("ledger.jsonl", "brief.md", "goals.json"):  # last what makes it a plan: a crash loses none
-            path = os.path.join(self.directory, name)
-            if os.path.exists(path):
-                store.keep_as(path, "taken-over", self.now)
 
 
 def new_run_id(now: float) -> str:

@@ -51,7 +51,7 @@ def tell(run: Run, *, progressed: bool = False) -> Step:
     """Bring the session's summary up to the ledger; a receipt gives the budget of blocks back."""
     at = standing(run)
     step = next_step(at)
-    if at.plan is None or not at.plan.is_ours:
+    if at.plan is None:
         return step
     fresh = summarize(run, at.plan, at, step)
 

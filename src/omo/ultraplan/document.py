@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from omo.digest import sha256
 
@@ -144,6 +144,3 @@ class Document:
 
     def step(self, number: int) -> Step | None:
         return next((step for step in self.steps if step.number == number), None)
-
-    def with_steps(self, steps: tuple[Step, ...]) -> Document:
-        return replace(self, steps=steps)

@@ -27,7 +27,7 @@ MOST_SHOWN = 5
 
 @dataclass(frozen=True)
 class Need:
-    """`status` is ok, missing or unknown; `kind` says how it was told, such as auth or network for git_push."""
+    """`status` is ok, missing or unknown; `kind` says how it was told, such as no_remote or failed for git_push."""
 
     name: str
     status: str
@@ -116,12 +116,6 @@ def _git(root: Path, environ: Mapping[str, str]) -> Answer:
     return "ok", "ok", f"at commit {stands[:12]}"
 
 
-def _git_push(root: Path, environ: Mapping[str, str]) -> Answer:
-    push = git_push.check(root, environ)
-    status = {"ok": "ok", "unknown": "unknown"}.get(push.kind, "missing")
-    return status, push.kind, push.detail
-
-
 def _clean_tree(root: Path, environ: Mapping[str, str]) -> Answer:
     status, kind, detail = _git(root, environ)
     if status != "ok":
@@ -135,7 +129,7 @@ def _clean_tree(root: Path, environ: Mapping[str, str]) -> Answer:
 
 def _network(root: Path, environ: Mapping[str, str]) -> Answer:
     for host in HOSTS:
-        if reach.reaches(host, reach.PORTS["https"], environ):
+        if reach.reaches(host, environ):
             return "ok", "ok", f"{host} can be reached"
     return "missing", "network", f"none of {', '.join(HOSTS)} can be reached"
 
@@ -155,7 +149,7 @@ def _variable(name: str, environ: Mapping[str, str]) -> Answer:
 
 PLAIN: Mapping[str, Callable[[Path, Mapping[str, str]], Answer]] = {
     "git": _git,
-    "git_push": _git_push,
+    "git_push": git_push.check,
     "clean_tree": _clean_tree,
     "network": _network,
 }

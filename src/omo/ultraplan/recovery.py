@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from omo.errors import BadInput, Refused
 from omo.evidence import changes, globs
@@ -17,8 +16,6 @@ from omo.ultraplan.next_step import FAILED, FINISH, MOST_WAYS, REVISE, Next
 from omo.ultraplan.record import MOST_RECOVERIES, Record
 from omo.ultraplan.run import ABANDON, PlanRun, digest_of, pinned, record_of, records, runs_at
 from omo.ultraplan.standing import Standing, audited, line_of, require_evaluable
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)

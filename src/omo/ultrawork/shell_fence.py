@@ -8,7 +8,7 @@ from omo import shell
 from omo.shell.wrappers import stages
 from omo.ultrawork import guarded, shell_feeds, shell_forms, shell_writes
 from omo.ultrawork.arguments import letters
-from omo.ultrawork.fence import DIRECTORY, FILE, REMEDY, SECURITY, StateFence, shown, state_refusal
+from omo.ultrawork.fence import DIRECTORY, FILE, POSIX_ONLY, REMEDY, SECURITY, StateFence, shown, state_refusal
 from omo.ultrawork.path_globs import expand
 
 TYPE_CHECKING = False
@@ -24,7 +24,11 @@ MOST_SPREAD = 64
 MOST_FOUND = 2000
 SEPARATORS = (";", "&", "\n", "(", ")", "{", "}", "`")
 COPIES = ("cp", "mv", "install", "rsync")
-POWERSHELLS = ("pwsh", "powershell", "cmd")
+OTHER_SHELLS = {
+    "pwsh": ("-command", "-encodedcommand"),
+    "powershell": ("-command", "-encodedcommand"),
+    "cmd": ("/c", "/k"),
+}
 PATCH = "which files a patch changes is not read: make the change with the edit tools"
 PIPED = "is given what to write by a pipe that does not say what: name the files, or the directory inside the fence"
 BOMB = "a function that only forks itself: a fork bomb"
@@ -88,20 +92,18 @@ class _Judge:
         for at, words in enumerate(chain):
             if shell.name(words) == "omo":
                 return
-            yield from self._plan_only(words, call)
+            yield from self._plan_only(words)
             for given in shell_feeds.filled(words, chain[:at], upstream):
                 for path, what in self._written(given, call):
                     yield from self._operand(path, what, words, call)
 
-    def _plan_only(self, words: list[str], call: Call) -> Iterator[str]:
+    def _plan_only(self, words: list[str]) -> Iterator[str]:
         if self.fence is None or not self.is_plan:
             return
         if shell_writes.is_patch(words):
             yield f"`{shown(' '.join(words))}`: {PATCH}. {REMEDY}"
-        if shell.name(words).removesuffix(".exe") in POWERSHELLS:
-            from omo.ultrawork import powershell_fence
-
-            yield from powershell_fence.refusals(" ".join(words), self.fence, call.directory or self.directory)
+        if _is_for_another_shell(words):
+            yield f"`{shown(' '.join(words))}`: {POSIX_ONLY}"
 
     def _operand(self, path: str, what: str, words: list[str], call: Call) -> Iterator[str]:
         if isinstance(path, shell_feeds.Unseen):
@@ -217,6 +219,14 @@ def _spread(path: str) -> list[str]:
         else:
             left += [one[:begin] + choice + one[end + 1 :] for choice in inside.split(",")]
     return found
+
+
+def _is_for_another_shell(words: list[str]) -> bool:
+    """PowerShell or cmd with the text to run. A script file is run unseen, as any other script is."""
+    names = OTHER_SHELLS.get(shell.name(words).removesuffix(".exe"), ())
+    options = [word.lower() for word in words[1:] if len(word) > 1]
+    # PowerShell takes the beginning of an option's name for the whole.
+    return any(name.startswith(option) for option in options for name in names)
 
 
 def _unique(found: Iterator[str]) -> list[str]:

@@ -123,7 +123,7 @@ def keeps_inside_the_fence(event: Event, world: World) -> Denial | None:
 
 
 def _fence_reasons(event: Event, world: World, row: Json) -> list[str]:
-    from omo.ultrawork.fence import open_fence
+    from omo.ultrawork.fence import POSIX_ONLY, open_fence
 
     fence = open_fence(row, world.environ)
     directory = event.cwd or world.root
@@ -134,9 +134,7 @@ def _fence_reasons(event: Event, world: World, row: Json) -> list[str]:
 
         return shell_fence.refusals(shell_text(event), fence, directory)
     if event.tool == POWERSHELL:
-        from omo.ultrawork import powershell_fence
-
-        return powershell_fence.refusals(shell_text(event), fence, directory)
+        return [POSIX_ONLY]
     return [reason for path in written_paths(event) if (reason := fence.refusal(path, directory))]
 
 

@@ -190,7 +190,7 @@ def _facts(name: str, run: Run, at: Standing) -> list[Fact]:
         carrier = receipts.final(plan, run.directory) if plan else None
         return [Fact("final receipt", LEDGER, f"fresh, with {carrier.id}" if carrier else "none that is fresh")]
     if name == "plan":
-        return [Fact("plan", LEDGER, ("ours, " if plan.is_ours else "another tool's, ") + plan.run if plan else "none")]
+        return [Fact("plan", LEDGER, plan.run if plan else "none")]
     if name == "tool_status":
         return _tool(at)
     values = {"tool_mending": at.tool_mending, "moved": at.moved, "handed_off": at.handed_off}

@@ -211,7 +211,6 @@ LINES: dict[str, dict[str, Lines]] = {
         "steering_rejected": Line("Steering was refused: {mutation}{of_goal}", ("reason",), "failed"),
         "review_blockers_recorded": Line("A review{of_goal} asks for more: {blockerGoalIds}", ("evidence",), "failed"),
         "blocker_classified": Line("A blocker{of_goal} was classified {classification}", ("evidence",), "waiting"),
-        "aggregate_objective_migrated": Line("The plan came from another tool", ("to",)),
         "goal_resumed": Line("The paused goal goes on", mark="active"),
         "adopted": Line("The plan was taken over by session {session}", mark="steer"),
     },
