@@ -85,6 +85,16 @@ def test_git_told_not_to_look_hides_no_edit_and_makes_none(project: Path, flag: 
     assert changed(project, began) == {"calc.py"}
 
 
+def test_a_clone_that_looks_at_less_than_before_is_unknown(project: Path) -> None:
+    began = take(project)
+    git(project, "config", "core.fileMode", "false")
+    assert "core.fileMode" in base.look(str(project), began).unknown
+    git(project, "config", "core.fileMode", "true")
+    assert base.look(str(project), began).unknown == ""
+    git(project, "sparse-checkout", "set", "--no-cone", "/*", "!/calc.py")
+    assert "sparse checkout" in base.look(str(project), began).unknown
+
+
 def test_a_new_rule_of_git_hides_no_new_file(project: Path) -> None:
     began = take(project)
     (project / "ignored.txt").write_text("as agreed\n")

@@ -64,6 +64,10 @@ def make(root: Path) -> None:
         ("sh -c 'pytest || true'", ".", ""),
         ("true", ".", ""),
         ("tox", ".", ""),
+        ("/tmp/b/pytest -q", ".", ""),
+        ("tools/make check", ".", ""),
+        ("/usr/bin/make check", ".", "Makefile"),
+        ("make -f check", ".", ""),
     ],
 )
 def test_where_a_command_is_named(tmp_path: Path, command: str, cwd: str, file: str) -> None:
@@ -72,3 +76,35 @@ def test_where_a_command_is_named(tmp_path: Path, command: str, cwd: str, file: 
     (tmp_path / "tox.ini").write_text("new since the base")
     found = own_commands.where(str(tmp_path), head, shlex.split(command), cwd)
     assert found.endswith(file) if file else found == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "scripts"),
+    [
+        ("make check", ["check.py"]),
+        ("make other", []),
+        ("npm test", ["tools/run.js"]),
+        ("python3 -B check.py --all", ["check.py"]),
+        ("sh -c 'cd . && ./verify.sh; true'", ["verify.sh"]),
+        ("grep -q new value", []),
+        ("gcc value", []),
+    ],
+)
+def test_the_scripts_that_a_command_executes(tmp_path: Path, command: str, scripts: list[str]) -> None:
+    copied(tmp_path, make_scripts)
+    head = git(tmp_path, "rev-parse", "HEAD").strip()
+    assert own_commands.scripts(str(tmp_path), head, shlex.split(command), ".") == scripts
+
+
+def make_scripts(root: Path) -> None:
+    files = {
+        "Makefile": "check:\n\t@python3 -B check.py\nother:\n\techo value\n",
+        "package.json": '{"scripts": {"test": "FOO=1 node tools/run.js"}}',
+        **dict.fromkeys(("check.py", "verify.sh", "value", "tools/run.js"), ""),
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "base")

@@ -66,6 +66,12 @@ def broken(root: Path, began: dict[str, object], allowed: tuple[str, ...] = ()) 
         ("conftest.py", "x = 1\n", "conftest.py was changed"),
         ("package.json", FILES["package.json"].replace("jest", "true"), '- "test": "jest"'),
         ("pyproject.toml", FILES["pyproject.toml"] + '[tool.pytest.ini_options]\naddopts = "--co"\n', "addopts"),
+        ("pyproject.toml", FILES["pyproject.toml"] + '[tool.pytest.ini_options]\ntestpaths = ["x"]\n', "testpaths"),
+        ("tests/test_calc.py", FILES["tests/test_calc.py"] + "\n@pytest.mark.skipif(True)\ndef x(): ...\n", "skipif"),
+        ("lib.rs", "#[should_panic]\nfn f() {}\n", "should_panic"),
+        ("lib.rs", "#[allow(dead_code)]\nfn f() {}\n", "allow"),
+        ("x.rb", "# rubocop:disable all\n", "rubocop"),
+        (".eslintignore", "src\n", "was changed"),
         ("scripts/check.sh", "true\n", "- pytest"),
         ("run_checks.py", "pass\n", "- check()"),
         ("unittest.py", "", "stands in the place of the runner"),
@@ -89,7 +95,9 @@ def test_what_can_make_a_gate_green_without_the_work_is_named(
         ("tests/test_new.py", "def test_new():\n    assert True\n"),
         ("package.json", FILES["package.json"].replace('"a": "1"', '"a": "1",\n  "b": "2"')),
         ("pyproject.toml", FILES["pyproject.toml"].replace('"a",', '"a",\n  "b",')),
-        ("skipper.py", "def skip_blanks(only):\n    return only\n"),
+        ("skipper.py", "def skip(only):\n    return only.skip(10)\n"),
+        (".gitignore", "out\n"),
+        ("tests/data.bin", "\0binary"),
         ("README.md", "We skip nothing, and only test.\n"),
     ],
 )
@@ -97,6 +105,15 @@ def test_honest_work_breaks_nothing(project: Path, name: str, text: str) -> None
     began = base.take(str(project), os.environ)
     write(project, name, text)
     assert broken(project, began) == []
+
+
+def test_an_assertion_beside_the_code_it_tests_is_a_test_too(project: Path) -> None:
+    write(project, "lib.rs", "fn add() {}\n#[test]\nfn t() { assert_eq!(add(1, 2), 3); }\n")
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "inline")
+    began = base.take(str(project), os.environ)
+    write(project, "lib.rs", "fn add() {}\n#[test]\nfn t() { assert_eq!(add(1, 2), -1); }\n")
+    assert broken(project, began) == ["lib.rs: - fn t() { assert_eq!(add(1, 2), 3); }"]
 
 
 def test_a_deleted_test_is_named(project: Path) -> None:

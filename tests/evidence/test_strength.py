@@ -28,38 +28,44 @@ def row(result: str, changed: dict[str, str] | None, **more: Any) -> dict[str, A
 
 
 GREEN = row("pass", DONE)
+FIX = {"a.py": "1"}
 
 
 @pytest.mark.parametrize(
     ("results", "kind"),
     [
-        ([GREEN], "unseen"),
-        ([row("fail", BASE), GREEN], "red→green"),
-        ([row("fail", TESTS), GREEN], "red→green"),
-        ([GREEN, row("fail", TESTS)], "red→green"),
-        ([row("pass", BASE), GREEN], "green→green"),
-        ([row("pass", BASE), row("fail", TESTS), GREEN], "red→green"),
-        ([row("fail", {"a.py": "half"}), GREEN], "unseen"),
-        ([row("fail", {"tests/test_a.py": "another"}), GREEN], "unseen"),
-        ([row("fail", None), GREEN], "unseen"),
-        ([row("fail", BASE, env="another"), GREEN], "unseen"),
-        ([row("fail", BASE, moved=["a.py"]), GREEN], "unseen"),
-        ([row("unknown", BASE), GREEN], "unseen"),
-        ([row("fail", BASE, exit=127), GREEN], "unseen"),
-        ([row("fail", BASE, tail="no tests ran in 0.01s"), GREEN], "unseen"),
-        ([row("fail", BASE, tail="No module named pytest", argv=["python3", "-m", "pytest"]), GREEN], "unseen"),
-        ([row("fail", BASE, tail="No module named 'calc'", argv=["python3", "-m", "pytest"]), GREEN], "red→green"),
-        ([row("fail", BASE), row("pass", BASE), GREEN], "flaky"),
-        ([row("fail", DONE), GREEN], "flaky"),
+        ([], "unseen"),
+        ([row("fail", TESTS)], "red→green"),
+        ([row("pass", BASE)], "green→green"),
+        ([row("pass", BASE), row("fail", TESTS)], "red→green"),
+        ([row("fail", {"a.py": "half"})], "unseen"),
+        ([row("fail", {"tests/test_a.py": "another"})], "unseen"),
+        ([row("fail", BASE)], "unseen"),
+        ([row("fail", BASE), row("pass", FIX)], "red→green"),
+        ([row("fail", BASE), row("pass", {"a.py": "other work"})], "unseen"),
+        ([row("fail", None)], "unseen"),
+        ([row("fail", TESTS, env="another")], "unseen"),
+        ([row("fail", TESTS, moved=["a.py"])], "unseen"),
+        ([row("unknown", TESTS)], "unseen"),
+        ([row("fail", TESTS, exit=127)], "unseen"),
+        ([row("fail", TESTS, exit=None)], "unseen"),
+        ([row("fail", TESTS, tail="no tests ran in 0.01s")], "unseen"),
+        ([row("fail", TESTS, tail="No module named pytest")], "unseen"),
+        ([row("fail", TESTS, tail="No module named 'a'")], "red→green"),
+        ([row("fail", TESTS, tail="Cannot find module 'left-pad'")], "unseen"),
+        ([row("fail", TESTS, tail="Cannot find module './a'")], "red→green"),
+        ([row("fail", BASE), row("pass", BASE)], "flaky"),
+        ([row("fail", DONE)], "flaky"),
     ],
 )
 def test_strength(results: list[dict[str, Any]], kind: str) -> None:
-    assert strength.of_gate(results, GREEN, DONE).kind == kind
+    for rows in ([*results, GREEN], [GREEN, *results]):
+        assert strength.of_gate(rows, GREEN, DONE).kind == kind
 
 
 def test_the_last_line_of_the_failure_is_kept() -> None:
-    shown = strength.of_gate([row("fail", BASE, tail="x\nFAILED (failures=1)\n\n"), GREEN], GREEN, DONE)
-    assert shown.red == "FAILED (failures=1)"
+    rows = [row("fail", TESTS, tail="x\nFAILED (failures=1)\n\n"), GREEN]
+    assert strength.of_gate(rows, GREEN, DONE).red == "FAILED (failures=1)"
 
 
 @pytest.mark.parametrize(
@@ -75,6 +81,17 @@ def test_the_last_line_of_the_failure_is_kept() -> None:
         ("No tests found, exiting with code 0", True),
         ("Tests run: 0, Failures: 0", True),
         ("0 examples, 0 failures", True),
+        ("make: 'check' is up to date.", True),
+        ("make: Nothing to be done for 'test'.", True),
+        ("# tests 0\n# pass 0", True),
+        ("0 runs, 0 assertions, 0 failures", True),
+        ("1..0", True),
+        ("Tests:       0 total", True),
+        ("5 skipped in 0.01s", True),
+        ("Ran 5 tests in 0.1s\n\nOK (skipped=5)", True),
+        ("Ran 5 tests in 0.1s\n\nOK (skipped=2)", False),
+        ("3 passed, 2 skipped in 0.1s", False),
+        ("ok  \texample.com/a\t0.002s [no tests to run]", True),
         ("1 passed in 0.1s", False),
         ("Ran 12 tests in 0.1s", False),
         ("", False),
@@ -96,6 +113,8 @@ def test_runners_that_ran_nothing_say_so(output: str, nothing: bool) -> None:
         ("src/test/java/Calc.java", True),
         ("__tests__/a.js", True),
         ("conftest.py", True),
+        ("src/__snapshots__/a.snap", True),
+        ("web/e2e/login.ts", True),
         ("latest.py", False),
         ("inspector.py", False),
         ("contest/a.py", False),

@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     for gate in known.select(arguments.name):
         result = _run_one(gate, context)
         after = base.look(context.root, known.base).without(left_out)
-        own, moved = _changed_meanwhile(before, after)
+        own, moved = _changed_meanwhile(before, after, gate)
         left_out = [*left_out, *own]
         before = after.without(own)
         results.append(_judged(result, before, own, moved))
@@ -134,18 +134,20 @@ def _run_one(gate: gates.Gate, context: Context) -> Row:
     }
 
 
-def _changed_meanwhile(before: base.Look, after: base.Look) -> tuple[list[str], list[str]]:
+def _changed_meanwhile(before: base.Look, after: base.Look, gate: gates.Gate) -> tuple[list[str], list[str]]:
     """While a gate ran: the files that its own run wrote, and those that somebody else changed.
 
-    Its own are new, unknown to git, and no code: what a run leaves behind is a report or a cache.
+    Its own are no code, and new and unknown to git, or changed by each of its runs: a report or a cache.
     """
+    changed_before = {path for row in gate.results for path in row.get("moved", [])}
     if before.changed is None or after.changed is None:
         return [], []
     own: list[str] = []
     moved: list[str] = []
     for path in base.differing(before.changed, after.changed):
         is_new = path in after.untracked and path not in before.changed
-        (own if is_new and not path.endswith(CODE) else moved).append(path)
+        is_own = (is_new or path in changed_before) and not path.endswith(CODE)
+        (own if is_own else moved).append(path)
     return own, moved
 
 

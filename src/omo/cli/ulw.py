@@ -12,6 +12,7 @@ from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.evidence import base
+from omo.evidence.run import child_environment
 from omo.shown import clip
 from omo.state import runtime, store
 from omo.ultrawork import finish, gates, session, texts
@@ -45,7 +46,7 @@ def register(commands: options.Commands) -> None:
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
     limits = context.limits
-    began = base.take(context.root, os.environ)
+    began = {**base.take(context.root, os.environ), "by": context.actor}
 
     def decide(row: Row | None) -> runtime.Change:
         if context.is_agent and session.was_released(row):
@@ -127,7 +128,8 @@ def _outcome(context: Context, name: str, row: Row, because: str, skipping: str)
     known = gates.current(context.state, name, row)
     look = base.look(context.root, known.base).without(known.left_out)
     armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")
-    run = finish.Finish(context.root, known, look, os.environ, armed_at, because, skipping)
+    environ = child_environment(os.environ)
+    run = finish.Finish(context.root, known, look, environ, armed_at, because, skipping)
     return run.outcome(), look
 
 

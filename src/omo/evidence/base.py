@@ -42,7 +42,7 @@ ALWAYS_LOOKED_AT = (
 LEFTOVER_DIRECTORIES = frozenset(
     (
         *("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".nyc_output", ".tox", ".nox"),
-        *("htmlcov", "test-results", ".cache"),
+        *("htmlcov", "coverage", "cov", "lcov-report", "test-results", ".cache"),
     )
 )
 LEFTOVER_NAMES = (".coverage", "coverage.xml", "coverage.json", "lcov.info", "junit.xml", "nohup.out", ".DS_Store")
@@ -76,7 +76,7 @@ def take(root: str, environ: Mapping[str, str]) -> Json:
     base: Json = {"head": None, "files": {}, "unknown": "", "home": home_of(environ), "exclude": _rules_in(exclude)}
     try:
         listed = _list(root, "HEAD", exclude)
-        base["head"] = listed.head
+        base["head"], base["view"] = listed.head, listed.view
         base["files"] = _digests(root, listed.paths, MOST_FILES)
     except _Unknown as error:
         base["unknown"] = str(error)
@@ -127,6 +127,8 @@ def _look(root: str, base: Json) -> Look:
     listed = _list(root, head, exclude if is_as_before else "")
     if listed.head != head:
         raise _Unknown(f"the commit {str(head)[:12]} that the run began on is gone")
+    if listed.view != base.get("view"):
+        raise _Unknown("what git looks at in this clone was changed: a sparse checkout, or core.fileMode")
     paths = set(listed.paths)
     if head and any(os.path.basename(path) == ".gitignore" for path in paths | set(before)):
         paths.update(_hidden_by_new_rules(root, head))
@@ -138,6 +140,11 @@ def _look(root: str, base: Json) -> Look:
         # A path that no longer differs from the commit went back to what it was there.
         changed[path] = now.get(path, "as committed" if head else GONE)
     return Look(tree_of(changed), changed, frozenset(listed.untracked))
+
+
+def digest_of(root: str, path: str) -> str:
+    """As `changed` has it for a file."""
+    return _digest(root, path)[0]
 
 
 def tree_of(changed: Files) -> str:
@@ -181,12 +188,15 @@ class _Unknown(Exception):
 
 
 class _Listed:
-    __slots__ = ("head", "paths", "untracked")
+    """`view` is the same while git looks at the same files in the same way."""
 
-    def __init__(self, head: str | None, paths: list[str], untracked: list[str]) -> None:
+    __slots__ = ("head", "paths", "untracked", "view")
+
+    def __init__(self, head: str | None, paths: list[str], untracked: list[str], view: str = "") -> None:
         self.head = head
         self.paths = paths
         self.untracked = untracked
+        self.view = view
 
 
 def _list(root: str, head: str | None, exclude: str) -> _Listed:
@@ -196,17 +206,20 @@ def _list(root: str, head: str | None, exclude: str) -> _Listed:
     commands = [["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"]]
     if exclude:
         commands[0].append(f"--exclude-from={exclude}")
+    commands.append(["config", "--bool", "--default", "true", "core.fileMode"])
     if head:
         commands.append(["rev-parse", "--verify", "--quiet", f"{head}^{{commit}}"])
         commands.append([*DIFF, head, "--"])
-    every, commit, differing = [*_ask_git(root, commands), None, None][:3]
+    every, modes, commit, differing = [*_ask_git(root, commands), None, None][:4]
     if every is None:
         return _Listed(None, *_every_path(root))
     tracked, untracked, flagged = _sorted_out(root, every)
     if commit is None or differing is None:
         return _Listed(None, sorted(path for path in {*tracked, *untracked} if not _is_own(path)), untracked)
     paths = {*differing.split("\0"), *untracked, *_edited(root, commit.strip(), flagged)} - {""}
-    return _Listed(commit.strip(), sorted(path for path in paths if not _is_own(path)), untracked)
+    left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
+    view = sha256(os.fsencode("\0".join([str(modes).strip(), *sorted(left_out)])))[:16]
+    return _Listed(commit.strip(), sorted(path for path in paths if not _is_own(path)), untracked, view)
 
 
 def _sorted_out(root: str, listed: str) -> tuple[list[str], list[str], list[str]]:

@@ -42,10 +42,15 @@ OF_PYTHON_TESTS = PLAIN[0][1]
 CI_FILES = re.compile(r"^\.github/workflows/[^/]+\.ya?ml$|^\.gitlab-ci\.yml$|^\.circleci/config\.yml$")
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 JUSTFILES = ("justfile", "Justfile", ".justfile")
+INTERPRETERS = re.compile(r"python[\d.]*|(?:ba|z|da|k)?sh|node|ruby|perl|php|deno|bun|tsx|ts-node|env|time|exec")
 SCRIPT_RUNNERS = ("npm", "yarn", "pnpm", "bun")
+# Where a program lies that is meant by its name alone; any other path may be anybody's.
+OF_THE_SYSTEM = re.compile(
+    r"(?:/usr(?:/local)?/bin/|/bin/|(?:\./)?(?:\.venv|venv|env)/bin/|(?:\./)?node_modules/\.bin/)?[^/]+$"
+)
 WRAPPERS = (("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("bundle", "exec"), ("npx",), ("bunx",))
 QUIETER = re.compile(
-    r"-q+|-v+|-x|-s|-B|-ra|--quiet|--verbose|--silent|--no-header|--exitfirst|--failfast|-f"
+    r"-q+|-v+|-x|-s|-B|-ra|--quiet|--verbose|--silent|--no-header|--exitfirst|--failfast"
     r"|--tb=\w+|--colou?r(=\w+)?|--maxfail=\d+|--no-color"
 )
 _TARGET = re.compile(r"^([A-Za-z0-9_.-]+)[^\n=]*?:(?!=)", re.MULTILINE)
@@ -63,6 +68,53 @@ def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
     return ""
 
 
+def scripts(root: str, head: str | None, argv: Sequence[str], cwd: str) -> list[str]:
+    """Files of the commit that the command executes, itself or by the recipe that the project has for it."""
+    if not head:
+        return []
+    files = _Files(root, head, cwd)
+    words = _plain_words(argv)
+    for_a_shell = [word for word in argv if len(word.split()) > 1]
+    texts = [shlex.join(argv), *for_a_shell, *_recipe(files, words)]
+    executed = {name for text in texts for name in _executed(text)}
+    return [files.path(name) for name in sorted(executed) if files.has(name)]
+
+
+def _recipe(files: _Files, words: list[str]) -> list[str]:
+    """What a script or a target stands for, line by line."""
+    if words[0] in SCRIPT_RUNNERS:
+        return [str(_scripts(files).get(name, "")) for name in words[1:]]
+    named = {"make": MAKEFILES, "gmake": MAKEFILES, "just": JUSTFILES}.get(words[0], ())
+    present = [name for name in named if files.has(name)]
+    if not present:
+        return []
+    text = files.text(present[0])
+    wanted = words[1:2] or _TARGET.findall(text)[:1]
+    lines, target = [], ""
+    for line in text.splitlines():
+        if line[:1] not in ("\t", " "):
+            target = "".join(_TARGET.findall(line)[:1])
+        elif target in wanted:
+            lines.append(line.strip().lstrip("@-"))
+    return lines
+
+
+def _executed(text: str) -> list[str]:
+    """The programs and the scripts of interpreters in a line of shell."""
+    names = []
+    for part in re.split(r"&&|\|\||[;|\n]", text):
+        try:
+            words = shlex.split(part)
+        except ValueError:
+            words = part.split()
+        words = [word for word in words if not re.fullmatch(r"\w+=.*", word)]
+        if words and INTERPRETERS.fullmatch(os.path.basename(words[0])):
+            words = [word for word in words[1:] if not word.startswith("-")]
+        if words:
+            names.append(posixpath.normpath(words[0]))
+    return names
+
+
 class _Files:
     """What the commit has, seen from the directory the command runs in."""
 
@@ -73,6 +125,9 @@ class _Files:
 
     def has(self, name: str) -> bool:
         return posixpath.join(self._below, name) in self.names
+
+    def path(self, name: str) -> str:
+        return posixpath.join(self._below, name)
 
     def text(self, name: str, *, at_top: bool = False) -> str:
         path = name if at_top else posixpath.join(self._below, name)
@@ -92,7 +147,7 @@ def _plain_words(argv: Sequence[str]) -> list[str]:
         if tuple(words[: len(wrapper)]) == wrapper and len(words) > len(wrapper):
             words = words[len(wrapper) :]
     program = words[0]
-    if not program.startswith(("./", "vendor/")):
+    if OF_THE_SYSTEM.match(program):
         program = os.path.basename(program)
     if re.fullmatch(r"python[\d.]*", program):
         program = "python"
@@ -101,15 +156,21 @@ def _plain_words(argv: Sequence[str]) -> list[str]:
 
 def _script(files: _Files, words: list[str], argv: Sequence[str]) -> str:
     """npm test, npm run build, yarn lint."""
-    if words[0] not in SCRIPT_RUNNERS or not files.has("package.json"):
-        return ""
-    try:
-        scripts = json.loads(files.text("package.json")).get("scripts", {})
-    except (ValueError, AttributeError):
+    if words[0] not in SCRIPT_RUNNERS:
         return ""
     named = words[2:] if words[1:2] in (["run"], ["run-script"]) else words[1:]
-    name = "test" if named == ["t"] else named[0] if len(named) == 1 else ""
-    return f"package.json, script {name}" if isinstance(scripts, dict) and name in scripts else ""
+    name = named[0] if len(named) == 1 else ""
+    if name == "t":
+        name = "test"
+    return f"package.json, script {name}" if name in _scripts(files) else ""
+
+
+def _scripts(files: _Files) -> dict[str, object]:
+    try:
+        scripts = json.loads(files.text("package.json")).get("scripts")
+    except (ValueError, AttributeError):
+        return {}
+    return scripts if isinstance(scripts, dict) else {}
 
 
 def _target(files: _Files, words: list[str], argv: Sequence[str]) -> str:

@@ -18,16 +18,24 @@ from omo.evidence import base
 from omo.evidence.base import GONE
 from omo.shown import clip
 
-TEST_WORDS = frozenset(("test", "tests", "testing", "testdata", "spec", "specs", "conftest", "fixture", "fixtures"))
-_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+TEST_WORDS = frozenset(
+    (
+        *("test", "tests", "testing", "testdata", "unittest", "unittests", "spec", "specs", "conftest", "e2e", "bats"),
+        *("fixture", "fixtures", "snapshot", "snapshots", "snap", "golden", "goldens", "cassettes", "mocks"),
+    )
+)
+_WORD = re.compile(r"e2e|[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 # Any change of these changes what the runner does.
 RUNNER_FILES = (
-    *("conftest.py", "pytest.ini", "tox.ini", "setup.cfg", ".coveragerc", "noxfile.py", "mypy.ini", "ruff.toml"),
-    *("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Taskfile.yml", "Rakefile", ".npmrc"),
-    *("jest.config.*", "vitest.config.*", ".mocharc*", "karma.conf.*", "playwright.config.*", ".eslintrc*"),
-    *("eslint.config.*", "tsconfig*.json", "phpunit.xml*", ".rspec", ".flake8", "pyrightconfig.json", ".gitignore"),
+    *("conftest.py", "pytest.ini", "pytest.toml", "tox.ini", "setup.cfg", ".coveragerc", "noxfile.py", "mypy.ini"),
+    *("ruff.toml", ".ruff.toml", ".pylintrc", ".flake8", "pyrightconfig.json", ".python-version", "*.mk"),
+    *("Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "justfile", "Justfile", ".justfile", "Taskfile.*"),
+    *("Rakefile", ".rspec", ".rubocop.yml", ".npmrc", ".nycrc*", ".mocharc*", "jest.config.*", "vitest.config.*"),
+    *("karma.conf.*", "playwright.config.*", "cypress.config.*", ".eslintrc*", "eslint.config.*", ".eslintignore"),
+    *(".prettierignore", "biome.json*", ".stylelintrc*", "tsconfig*.json", "phpunit.xml*", "phpstan*.neon"),
+    *(".golangci.*", "maven.config", ".shellcheckrc", ".gitlab-ci.yml", "Jenkinsfile"),
 )
-# Here dependencies come and go: only what is taken away or replaced counts, and the words below.
+# Here dependencies come and go: what is taken away or replaced counts, and what tells a runner what to leave out.
 MANIFESTS = (
     "pyproject.toml",
     "package.json",
@@ -38,15 +46,29 @@ MANIFESTS = (
     "Gemfile",
     "go.mod",
 )
+MANIFEST_WORDS = re.compile(
+    r"testpaths|python_(?:files|classes|functions)|norecursedirs|addopts|\[tool\.(?:pytest|coverage|ruff|mypy|pylint|pyright)"
+    r"|testPathIgnore|testMatch|testRegex|\"(?:jest|mocha|vitest|nyc|eslintConfig)\"|\b(?:doc)?test\s*=\s*false|\bharness\b"
+    r"|skipTests|maven\.test\.skip|\b(?:exclude|ignore|omit|disable)\w*\b"
+)
 SCRIPT_DIRECTORIES = ("scripts/", "script/", "ci/", ".github/workflows/", ".circleci/")
 # Modules that Python would load in place of the runner's own.
 SHADOWS = ("unittest", "pytest", "sitecustomize", "usercustomize", "coverage", "mypy", "ruff", "nose", "doctest")
-WORDS = re.compile(
-    r"\bskip(?:If|Unless|Test|_test)?\s*\(|\.skip\b|@skip|\bxfail\b|expectedFailure|\.only\s*\(|\b[xf](?:it|describe)\s*\("
-    r"|#\s*noqa|type:\s*ignore|@ts-(?:ignore|nocheck|expect-error)|eslint-disable|pylint:\s*disable|pragma:\s*no cover"
-    r"|#\[ignore|\bt\.Skip|@Ignore\b|@Disabled\b|istanbul ignore|\bnolint\b|\baddopts\b|collect_ignore|def pytest_"
-    r"|\bos\._exit\b"
+# In tests: what leaves one out. Anywhere: what silences a checker, or ends a runner before its time.
+LEFT_OUT = re.compile(
+    r"skip(?:If|Unless|Test|_test)?\b|\bxfail\b|expectedFailure|\.only\b|\b[xf](?:it|describe|context)\s*\(|\.todo\s*\("
+    r"|@Ignore\b|@Disabled\b|#\[ignore|should_panic|__test__|load_tests|collect_ignore|def pytest_",
+    re.IGNORECASE,
 )
+SILENCED = re.compile(
+    r"\bnoqa\b|\bnosec\b|\bnolint\b|type:\s*ignore|pyright:\s*ignore|@ts-(?:ignore|nocheck|expect-error)"
+    r"|(?:eslint|tslint|stylelint)-?:?disable|(?:pylint|rubocop|shellcheck)[: ]+disable|pragma:\s*no cover"
+    r"|(?:biome|prettier|istanbul|c8|v8)[- ]ignore"
+    r"|#!?\[(?:allow|ignore|cfg_attr|should_panic)|@SuppressWarnings|\baddopts\b|\bos\._exit\b|\bos\.exec[vl]",
+    re.IGNORECASE,
+)
+# A removed line with one of these is a test also where it stands beside the code it tests.
+ASSERTS = re.compile(r"\bassert\w*\b|\bexpect\s*\(|^\s*>>> ")
 MOST_LINES = 6
 LONGEST_LINE = 100
 LARGEST_FILE = 1_000_000
@@ -100,14 +122,16 @@ def _lines_broken(path: str, lines: Lines | None, *, is_sealed: bool) -> list[st
     if lines is None:
         return [f"{path} was changed, and how cannot be read"] if is_sealed else []
     removed, added = lines
-    findings = []
-    if is_sealed:
-        kept = {_plain(line) for line in added}
-        gone = [line for line in removed if line.strip() and _plain(line) not in kept]
-        findings += [f"{path}: {_shown('-', line)}" for line in gone]
-        if not removed and not added:
-            findings.append(f"{path} was changed")
-    findings += [f"{path}: {_shown('+', line)}" for line in added if WORDS.search(line)]
+    kept = {_plain(line) for line in added}
+    gone = [line for line in removed if line.strip() and _plain(line) not in kept]
+    findings = [f"{path}: {_shown('-', line)}" for line in gone if is_sealed or ASSERTS.search(line)]
+    if is_sealed and not removed and not added:
+        findings.append(f"{path} was changed")
+    for line in added:
+        is_left_out = is_test(path) and LEFT_OUT.search(line)
+        is_of_manifest = _matches(path, MANIFESTS) and MANIFEST_WORDS.search(line)
+        if is_left_out or is_of_manifest or SILENCED.search(line):
+            findings.append(f"{path}: {_shown('+', line)}")
     return findings
 
 
@@ -140,6 +164,9 @@ def _diff(root: Path, head: str, paths: Sequence[str]) -> dict[str, Lines]:
     lines: dict[str, Lines] = {}
     for path in paths:
         before, after = committed.get(path), _read(root / path)
+        if before is None and (after is None or b"\0" in after):
+            lines[path] = ([], [""])  # new, and nothing in it to be read
+            continue
         if after is None or b"\0" in after or b"\0" in (before or b""):
             continue
         lines[path] = _compared(_lines(before or b""), _lines(after))

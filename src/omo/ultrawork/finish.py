@@ -20,6 +20,7 @@ from omo.work import outcome
 Row = dict[str, Any]
 
 MOST_NAMED = 8
+MOST_TO_STASH = 40
 BECAUSE = 'omo ulw done --because "why the work is done"'
 WEAK = {
     GREEN_TO_GREEN: "passes, as it did before the work",
@@ -140,7 +141,7 @@ class Finish:
         if last["result"] != "pass":
             return f"cannot be judged: {last['why']}"
         if last.get("tree") == self.look.tree:
-            return "passed with another PATH or HOME than this command has"
+            return "passed with other variables (PATH, HOME, TZ …) than this command has"
         if not isinstance(last.get("changed"), dict) or self.look.changed is None:
             return "passed, but the files have changed since"
         return f"passed, but since then changed: {_listed(base.differing(last['changed'], self.look.changed))}"
@@ -187,7 +188,12 @@ class Finish:
     def _proves(self, gate: Gate, shown: Strength) -> bool:
         is_in_git = bool(self.gates.base and self.gates.base.get("head"))
         is_red_to_green = shown.kind == RED_TO_GREEN and bool(self.look.changed)
-        return is_in_git and is_red_to_green and bool(self.owner(gate))
+        return is_in_git and is_red_to_green and not self._was_begun_by_agent and bool(self.owner(gate))
+
+    @property
+    def _was_begun_by_agent(self) -> bool:
+        """Whoever chooses when a run begins chooses what counts as before."""
+        return (self.gates.base or {}).get("by") == "agent"
 
     def owner(self, gate: Gate) -> str:
         """Whose gate it is, where that is not the agent: the user's, or named by a file of the project at the base."""
@@ -203,8 +209,10 @@ class Finish:
         began = self.gates.base
         if not self.look.changed or not began or not began.get("head"):
             return []
-        named = [os.path.normpath(os.path.join(gate.cwd, word)) for gate in self.gates for word in gate.argv]
-        return seals.broken(Path(self.root), began, self.look.changed, named=named, allowed=self.gates.allowed_paths)
+        named = []
+        for gate in self.gates:
+            named += own_commands.scripts(self.root, began["head"], gate.argv, gate.cwd)
+        return seals.broken(Path(self.root), began, self.look.changed, named=named, allowed=self._allowed())
 
     def _proven(self, proof: Sequence[tuple[Gate, Strength]], passing: Sequence[tuple[Gate, Strength]]) -> str:
         gate, shown = proof[0]
@@ -216,11 +224,16 @@ class Finish:
         others = [other.name for other, _ in passing if other is not gate]
         if others:
             parts.append(f"{', '.join(others[:MOST_NAMED])} {'passes' if len(others) == 1 else 'pass'} too")
-        return "; ".join([*parts, *self._allowed()])
+        return "; ".join([*parts, *self._allowed_in_words()])
 
     def _allowed(self) -> list[str]:
-        changed = [path for path in self.gates.allowed_paths if path in (self.look.changed or {})]
-        return [f"changed as the user allowed: {_listed(changed)}"] if changed else []
+        """What the user let be changed, as long as it is what they saw."""
+        changed = self.look.changed or {}
+        return [path for path, digest in self.gates.allowed_paths.items() if changed.get(path) == digest]
+
+    def _allowed_in_words(self) -> list[str]:
+        allowed = self._allowed()
+        return [f"changed as the user allowed: {_listed(allowed)}"] if allowed else []
 
     def _why_not_proven(self, passing: Sequence[tuple[Gate, Strength]], broken: Sequence[str]) -> list[str]:
         reasons = []
@@ -237,7 +250,9 @@ class Finish:
         if broken:
             more = f" and {len(broken) - seals.MOST_LINES} more" if len(broken) > seals.MOST_LINES else ""
             reasons.append(f"files that gates rest on were changed ({'; '.join(broken[: seals.MOST_LINES])}{more})")
-        return [*reasons, *self._allowed()]
+        if self._was_begun_by_agent:
+            reasons.append("the agent began the run itself")
+        return [*reasons, *self._allowed_in_words()]
 
     def _weakness(self, gate: Gate, shown: Strength) -> str:
         if shown.kind in WEAK:
@@ -260,16 +275,14 @@ class Finish:
         """The commands that put the files back as the run began with them, all but the tests, and forth again."""
         head = (self.gates.base or {}).get("head")
         source = [path for path in self.look.changed or {} if not seals.is_test(path)]
-        if not head or not source:
+        if not head or not source or len(source) > MOST_TO_STASH:
             return []
-        files = " ".join(shlex.quote(path) for path in source[:MOST_NAMED])
-        if len(source) > MOST_NAMED:
-            files += " …"
+        files = " ".join(shlex.quote(path) for path in source)
         began, last = (base.committed(self.root, commit, source) for commit in (head, "HEAD"))
-        is_committed = all(last.get(path) == _content(self.root, path) for path in source)
-        if not is_committed:
+        committed = [path for path in source if last.get(path) == _content(self.root, path)]
+        if not committed:
             return [f"to show it failing: git stash push -u -- {files}; omo gate run; git stash pop"]
-        if all(path in began for path in source):
+        if committed == source and all(path in began for path in source):
             back, forth = f"git checkout {head[:12]} -- {files}", f"git checkout HEAD -- {files}"
             return [f"to show it failing: {back}; omo gate run; {forth}"]
         return []

@@ -79,7 +79,7 @@ class Gate:
 
     @property
     def has_failed(self) -> bool:
-        return self.last is not None and self.last["result"] == "fail"
+        return self.last is not None and (self.last["result"] == "fail" or bool(self.last.get("timed_out")))
 
     def result_on(self, tree: str, env: str) -> Json | None:
         """What it said last of exactly these files, with this PATH and HOME."""
@@ -97,7 +97,7 @@ class Gates:
     def __init__(self) -> None:
         self.by_name: dict[str, Gate] = {}
         self.dropped: list[tuple[Gate, str]] = []  # those that had failed when somebody removed or replaced them
-        self.allowed_paths: list[str] = []
+        self.allowed_paths: dict[str, str] = {}  # by what they held when the user let them be changed
         self.base: Json | None = None
 
     def __iter__(self) -> Any:
@@ -144,7 +144,7 @@ def fold(rows: list[Json], run: str | None) -> Gates:
         elif kind in ("activated", "rearmed") and isinstance(row.get("base"), dict):
             gates.base = row["base"]
         elif kind == "change-allowed":
-            gates.allowed_paths.append(str(row.get("path")))
+            gates.allowed_paths[str(row.get("path"))] = str(row.get("digest"))
         elif (gate := gates.get(name)) is not None:
             _note(gate, row)
     return gates
@@ -232,7 +232,7 @@ def add(
 
 def in_words(gate: Gate) -> str:
     """The command, and where and how long where that is not the usual."""
-    words = clip(" ".join(gate.argv), 200)
+    words = clip(_typed(gate.argv), 200)
     if gate.cwd != ".":
         words += f" (in {clip(gate.cwd, 80)})"
     if gate.timeout != DEFAULT_TIMEOUT:
@@ -269,10 +269,15 @@ def allow(state: str, session_id: str, name: str, root: str, *, now: float) -> s
     def decide(gates: Gates) -> tuple[str, list[Json]]:
         if gates.get(name) is not None:
             return f"gate {name}", [{"kind": "gate-allowed", "name": name}]
+        from omo.evidence import base
+
         path = os.path.normpath(name).replace(os.sep, "/")
-        if path.startswith(("../", "/")) or not os.path.lexists(os.path.join(root, path)):
+        head = (gates.base or {}).get("head")
+        is_file = os.path.isfile(os.path.join(root, path)) or bool(head and base.committed(root, head, [path]))
+        if path.startswith(("../", "/")) or not is_file:
             gates.known(name)
-        return f"a change of {path}", [{"kind": "change-allowed", "path": path}]
+        digest = base.digest_of(root, path)
+        return f"the change of {path}, as it is now,", [{"kind": "change-allowed", "path": path, "digest": digest}]
 
     return str(_change(state, session_id, decide, actor="user", now=now, wait=store.HOOK_WAIT))
 
@@ -290,8 +295,9 @@ def resolve(program: str, cwd: str, path: str) -> str | None:
 
 
 def environment_of(environ: Mapping[str, str]) -> str:
-    """What a command finds its programs and its settings by; a result with another PATH or HOME is another result."""
-    return sha256(store.encode(environ.get("PATH", "") + "\0" + environ.get("HOME", "")))[:16]
+    """What a command is told of its surroundings; a result with another PATH or HOME is another result."""
+    told = sorted(f"{name}={value}" for name, value in environ.items())
+    return sha256(store.encode("\0".join(told)))[:16]
 
 
 def is_replay_only(argv: list[str]) -> bool:
@@ -348,7 +354,14 @@ def more_time(gate: Gate) -> str:
     """The line that gives a gate three times as long."""
     minutes = max(1, round(3 * gate.timeout / 60))
     pin = "/omo:pin" if gate.is_users else "omo gate add"
-    return f"{pin} --timeout {minutes}m {gate.name} -- {clip(' '.join(gate.argv), 200)}"
+    return f"{pin} --timeout {minutes}m {gate.name} -- {clip(_typed(gate.argv), LONGEST_COMMAND)}"
+
+
+def _typed(argv: list[str]) -> str:
+    """As a person would type it."""
+    from shlex import join
+
+    return join(argv)
 
 
 def record_pre_existing(
@@ -395,6 +408,8 @@ def parse_pin(text: str) -> tuple[str, list[str], float | None]:
     """`[--timeout TIME] NAME -- COMMAND …` as a person types it."""
     import shlex
 
+    if len(text) > 2 * LONGEST_COMMAND:
+        raise BadInput("the command is too long", fix="put it into a script, and pin the script")
     try:
         words = shlex.split(text)
     except ValueError as error:
