@@ -52,13 +52,16 @@ def ran_nothing(output: str) -> bool:
     return bool(_RAN_NOTHING.search(output)) and not _RAN_SOMETHING.search(output)
 
 
-def of_gate(results: Sequence[Row], green: Row, changed: Mapping[str, str]) -> Strength:
-    """How strong the pass `green` is. `results` are all of this gate in this run, `changed` the files at the pass."""
+def of_gate(results: Sequence[Row], green: Row, changed: Mapping[str, str], allowed: Sequence[str] = ()) -> Strength:
+    """How strong the pass `green` is. `results` are all of this gate in this run, `changed` the files at the pass.
+
+    `allowed` are tests that the user let be changed.
+    """
     alike = [row for row in results if row.get("env") == green.get("env")]
     if any(is_flaky_with(row, alike, changed) for row in alike):
         return Strength(FLAKY)
     for row in reversed(alike):
-        if is_red(row, changed) and _is_on_the_base(row) and _was_mended(row, alike, changed):
+        if is_red(row, changed) and _is_on_the_base(row) and _was_mended(row, alike, changed, allowed):
             return Strength(RED_TO_GREEN, last_line(str(row.get("tail") or "")))
     if any(row.get("result") == "pass" and _is_on_the_base(row) for row in alike):
         return Strength(GREEN_TO_GREEN)
@@ -71,25 +74,25 @@ def _is_on_the_base(row: Row) -> bool:
     return isinstance(then, dict) and all(is_test(path) for path in then)
 
 
-def _was_mended(red: Row, others: Sequence[Row], changed: Mapping[str, str]) -> bool:
+def _was_mended(red: Row, others: Sequence[Row], changed: Mapping[str, str], allowed: Sequence[str]) -> bool:
     """With the very tests that failed the work passes: now, or before more tests were added to the same work.
 
     Otherwise a test that was made harmless after it had failed would prove what it no longer tests.
     """
-    failed_tests = dict(red["changed"])
-    if _tests(changed) == failed_tests:
+    failed_tests = _tests(red["changed"], allowed)
+    if _tests(changed, allowed) == failed_tests:
         return True
     for row in others:
         then = row.get("changed")
         if row.get("result") != "pass" or not isinstance(then, dict):
             continue
-        if _tests(then) == failed_tests and _work(then) == _work(changed):
+        if _tests(then, allowed) == failed_tests and _work(then) == _work(changed):
             return True
     return False
 
 
-def _tests(changed: Mapping[str, str]) -> dict[str, str]:
-    return {path: digest for path, digest in changed.items() if is_test(path)}
+def _tests(changed: Mapping[str, str], allowed: Sequence[str]) -> dict[str, str]:
+    return {path: digest for path, digest in changed.items() if is_test(path) and path not in allowed}
 
 
 def _work(changed: Mapping[str, str]) -> dict[str, str]:

@@ -183,7 +183,7 @@ class Finish:
         assert row is not None
         if self.look.changed is None:
             return Strength(strength.UNSEEN)
-        return strength.of_gate(gate.results, row, self.look.changed)
+        return strength.of_gate(gate.results, row, self.look.changed, self._allowed())
 
     def _proves(self, gate: Gate, shown: Strength) -> bool:
         is_in_git = bool(self.gates.base and self.gates.base.get("head"))
