@@ -283,7 +283,7 @@ def _(run: Play) -> None:
     planned(run)
     checkpoint(run, "G001")
     ledger = run.project / f".sisyphus/cc-omo/sessions/{SESSION}/ultragoal/ledger.jsonl"
-    ledger.write_text(ledger.read_text().replace('"independence": "reduced"', '"independence": "full"'))
+    run.forge(ledger, '"independence": "reduced"', '"independence": "full"')
     completed(run, "G002")
 
 

@@ -224,7 +224,7 @@ def _(run: Play) -> None:
     with_failing_test(run)
     begun(run, TESTS_PASS, by="user")
     ledger = run.project / ".sisyphus/cc-omo/verify/goals/ledger.jsonl"
-    ledger.write_text(ledger.read_text().replace('"result": "fail"', '"result": "pass"'))
+    run.forge(ledger, '"result": "fail"', '"result": "pass"')
     finished(run)
 
 
