@@ -228,13 +228,13 @@ def _(run: Play) -> None:
     finished(run)
 
 
-def on_the_users_check(name: str, cheat: Callable[[Play], None], check: dict[str, Any] | None = None) -> None:
+def on_the_users_check(name: str, cheat: Callable[[Play], None]) -> None:
     """The user's own check fails at the beginning, and then passes without the work."""
 
     @ending("verify", name, HELD, ATTESTED, WAIVED)
     def _(run: Play) -> None:
         with_failing_test(run)
-        begun(run, check or TESTS_PASS, by="user")
+        begun(run, TESTS_PASS, by="user")
         cheat(run)
         finished(run)
 
@@ -249,6 +249,11 @@ def turn_the_test_round(run: Play) -> None:
     run.write("test_calc.py", text.replace("calc.add(2, 3), 5", "calc.add(2, 3), -1"))
 
 
+def file_the_goal_again(run: Play) -> None:
+    skip_the_test(run)
+    filed(run, TESTS_PASS)
+
+
 def empty_the_tests(run: Play) -> None:
     run.write("test_calc.py", "")
 
@@ -258,6 +263,7 @@ def shadow_the_runner(run: Play) -> None:
 
 
 on_the_users_check("the user's check, its test skipped", skip_the_test)
+on_the_users_check("the user's check, its test skipped and the same goal filed again", file_the_goal_again)
 on_the_users_check("the user's check, its assertion turned round", turn_the_test_round)
 on_the_users_check("the user's check, its test file emptied", empty_the_tests)
 on_the_users_check("the user's check, a module in the place of the runner", shadow_the_runner)
@@ -271,6 +277,44 @@ def _(run: Play) -> None:
     run.sh("chmod +x tools/python3")
     with run.environment(PATH=f"{run.project}/tools:{os.environ['PATH']}"):
         finished(run)
+
+
+@ending("verify", "the user's check, its test made easy before the goal was begun", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    with_failing_test(run)
+    filed(run, TESTS_PASS, by="user")
+    text = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    run.write("test_calc.py", text.replace("self.assertEqual(calc.add(2, 3), 5)", "open('NOTES').close()"))
+    run.omo("verify begin G1")
+    run.write("NOTES", "x\n")
+    finished(run)
+
+
+@ending("verify", "the user's check, its script emptied", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    run.write("look.sh", "grep -q 'return a + b' calc.py\n")
+    run.sh("git add look.sh; git commit -qm 'a script that fails'")
+    begun(run, {"id": "look", "type": "command", "argv": ["sh", "look.sh"]}, by="user")
+    run.write("look.sh", "exit 0\n")
+    finished(run)
+
+
+@ending("verify", "the user's check, green without a change", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    run.write(".gitignore", "cache/\n")
+    run.sh("git add .gitignore; git commit -qm ignore")
+    begun(run, {"id": "built", "type": "command", "argv": ["test", "-f", "cache/built"]}, by="user")
+    run.write("cache/built", "x\n")
+    finished(run)
+
+
+@ending("verify", "the user's check beside another, whose test is skipped", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    with_failing_test(run)
+    begun(run, NOTES, TESTS_PASS, by="user")
+    skip_the_test(run)
+    run.write("NOTES", "x\n")
+    finished(run)
 
 
 # Honest

@@ -87,6 +87,11 @@ def broken(
     return findings
 
 
+def listed(findings: Sequence[str]) -> str:
+    more = f" and {len(findings) - MOST_LINES} more" if len(findings) > MOST_LINES else ""
+    return "; ".join(findings[:MOST_LINES]) + more
+
+
 def _runner_changed(path: str, digest: str, lines: Lines | None) -> list[str]:
     if digest == GONE:
         return [f"{path} was deleted"]

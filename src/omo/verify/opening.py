@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
-from omo.evidence import artifacts, pins
+from omo.evidence import artifacts, base, pins
 from omo.verify import refiling, streaks
 from omo.verify.goal_checks import checks_of
 from omo.verify.goal_file import GoalFile
@@ -63,9 +64,11 @@ def _check_filing(goals: Goals, spec: GoalFile, by: str, reason: str) -> None:
 
 
 def _file(place: Place, spec: GoalFile, *, source: str, reason: str) -> Goal:
+    files = base.take(place.root, os.environ)
+
     def decide(goals: Goals) -> tuple[None, list[Row]]:
         _check_filing(goals, spec, place.by, reason)
-        event = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": spec.model_dump()}
+        event = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": spec.model_dump(), "base": files}
         if old := goals.get(spec.id):
             event |= {"reason": reason, "was": old.spec.contract, "contract": spec.contract}
         return None, [event]
