@@ -171,6 +171,10 @@ class Ending:
     right: tuple[str, ...]
     play: Story
 
+    @property
+    def is_honest(self) -> bool:
+        return self.name.startswith("honest: ")
+
 
 ENDINGS: list[Ending] = []
 

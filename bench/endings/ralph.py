@@ -147,6 +147,17 @@ def _(run: Play) -> None:
     run.omo("ralph judge")
 
 
+@ending("ralph", "a judge for one criterion, the test of the other skipped", HELD, ATTESTED)
+def _(run: Play) -> None:
+    run.append("test_calc.py", ADD_TEST)
+    run.sh("git commit -qam 'a test that fails'")
+    begun(run, TESTS_PASS, ASKED)
+    run.write("NOTES", "calc.py line 2\n")
+    text = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    worked(run, "test_calc.py", text.replace("    def test_add", "    @unittest.skip('x')\n    def test_add"))
+    judged(run)
+
+
 @ending("ralph", "given up, and started anew with less", HELD, ENDED, WAIVED)
 def _(run: Play) -> None:
     begun(run, NOTES, ASKED)
@@ -233,6 +244,16 @@ def _(run: Play) -> None:
     begun(run, TESTS_PASS)
     worked(run, "calc.py", FIXED)
     run.omo("ralph judge")
+
+
+@ending("ralph", "honest: code decides one criterion, a judge the other", JUDGED)
+def _(run: Play) -> None:
+    run.append("test_calc.py", ADD_TEST)
+    run.sh("git commit -qam 'a test that fails'")
+    begun(run, TESTS_PASS, ASKED)
+    run.write("NOTES", "calc.py line 2\n")
+    worked(run, "calc.py", FIXED)
+    judged(run)
 
 
 @ending("ralph", "honest: the user allows less", WAIVED)

@@ -1,4 +1,4 @@
-"""Ultragoal: goals closed with nothing built, by reviewers that were not there or said otherwise, or by a smaller plan."""
+"""Ultragoal: goals closed with nothing built, by reviewers who were not there or said otherwise, by a smaller plan."""
 
 from __future__ import annotations
 
@@ -240,8 +240,8 @@ def _(run: Play) -> None:
     planned(run, ONE)
     printed = "all tests passed"
     command = ["node", "-e", f"console.log('{printed}')"]
-    recorded = {"schemaVersion": 1, "kind": "cli-replay", "command": command, "recordedStdout": f"{printed}\n"}
-    run.write(".sisyphus/evidence/G001/replay.json", json.dumps({**recorded, "exitCode": 0, "cwd": "."}))
+    recorded = {"schemaVersion": 1, "kind": "cli-replay", "replaySafe": True, "command": command}
+    run.write(".sisyphus/evidence/G001/replay.json", json.dumps({**recorded, "recordedStdout": f"{printed}\n"}))
     replay = artifact("replay", "cli-replay", path=".sisyphus/evidence/G001/replay.json")
     attacks = artifact("attacks", "failure-mode-test", path=".sisyphus/evidence/G001/attacks.txt")
     shown = surface("cli", "replay", "G001: the bench shows 10x")
