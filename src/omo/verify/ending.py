@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from omo.evidence import base, pins, seals
 from omo.evidence.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
 from omo.evidence.evaluate import Verdict
 from omo.shown import clip, counted
-from omo.ultrawork.gates import is_newer, resolve
+from omo.ultrawork.gates import is_newer
 from omo.verify import claims
 from omo.verify.decision import Decision
-from omo.verify.goal_checks import FOR_JUDGEMENT, checks_of, escalates
+from omo.verify.goal_checks import FOR_JUDGEMENT, checks_of, escalates, programs_of
 from omo.verify.goals import Goal, Place, Row
 from omo.work import outcome
 
@@ -91,27 +90,12 @@ def _failed_at_begin(place: Place, goal: Goal) -> set[str]:
 def _doubts_of_commands(place: Place, goal: Goal) -> list[str]:
     """Why a command that failed and passes need not mean that the work was done."""
     commands = [check for check in checks_of(goal) if isinstance(check, (CommandCheck, MetricCheck))]
-    if not commands:
-        return []
-    look = base.look(place.root, goal.base)
-    if goal.base is None or look.changed is None:
-        return [f"what was changed since it was filed is not known ({look.unknown})"]
-    if not goal.base["head"]:
-        return ["there is no commit to compare with"]
-    if not look.changed:
-        return ["no file was changed since it was filed"]
-    doubts = []
-    if goal.base["home"] != base.home_of(os.environ):
+    doubts = seals.doubts_of(place.root, goal.base, commands)
+    if commands and goal.base and goal.base["home"] != base.home_of(os.environ):
         doubts.append("the commands ran with another HOME than when it was filed")
-    named = []
-    for check in commands:
-        named += [os.path.normpath(os.path.join(check.cwd, word)) for word in check.argv]
-        program = resolve(check.argv[0], os.path.join(place.root, check.cwd), os.environ.get("PATH", ""))
-        if program and is_newer(program, goal.filed_at):
-            doubts.append(f"{clip(program, 120)} was run, which is newer than the goal")
-    broken = seals.broken(Path(place.root), goal.base, look.changed, named=named, allowed=())
-    if broken:
-        doubts.append(f"files that its commands rest on were changed ({seals.listed(broken)})")
+    for name, program in programs_of(place, checks_of(goal)).items():
+        if program and program != goal.programs.get(name) and is_newer(program, goal.filed_at):
+            doubts.append(f"{name} ran {clip(program, 120)}, which is newer than the goal")
     return doubts
 
 
