@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from bench.truth import ENDINGS, Ending, played
+from bench.truth import ROOT, Ending, every_ending, played
+from omo.work.outcome import JUDGED, PROVEN
+
+WORKFLOWS = ("ralph", "ultragoal", "ultraplan", "ultrawork", "verify")
 
 
-@pytest.mark.parametrize("which", ENDINGS, ids=lambda which: f"{which.workflow}: {which.name}")
+@pytest.mark.parametrize("which", every_ending(), ids=lambda which: f"{which.workflow}: {which.name}")
 def test_the_user_is_told_what_happened(which: Ending, tmp_path: Path) -> None:
     word, sentence, log = played(which, tmp_path)
     assert word in which.right, sentence + "\n" + "\n".join(log)
 
 
 def test_every_ending_is_there_once() -> None:
-    names = [(which.workflow, which.name) for which in ENDINGS]
+    names = [(which.workflow, which.name) for which in every_ending()]
     assert len(set(names)) == len(names)
+
+
+def test_every_workflow_has_lazy_and_honest_endings() -> None:
+    lazy = Counter(which.workflow for which in every_ending() if not which.is_honest)
+    honest = Counter(which.workflow for which in every_ending() if which.is_honest)
+    assert sorted(lazy) == sorted(honest) == sorted(WORKFLOWS)
+    assert min(lazy.values()) >= 8
+
+
+@pytest.mark.parametrize(
+    "which", [which for which in every_ending() if not which.is_honest], ids=lambda which: which.name
+)
+def test_no_lazy_ending_may_be_called_done(which: Ending) -> None:
+    assert not {PROVEN, JUDGED} & set(which.right)
+
+
+def test_the_command_prints_each_ending() -> None:
+    """From a plain checkout, which has nothing on its path."""
+    command = [sys.executable, str(ROOT / "bench" / "truth.py"), "--only", "begun, and nothing more"]
+    ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, cwd="/")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.startswith("ok  verify     begun, and nothing more ")
+    assert ran.stdout.endswith("\n1 endings: 1 told in the right word, 0 not; 0 false done\n")

@@ -61,6 +61,7 @@ ELSEWHERE = [
     Elsewhere(r"python3 bench/hooks\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"hooks.py"'),
     Elsewhere(r"python3 bench/ledger\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"ledger.py"'),
     Elsewhere(r"python3 bench/tree\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"tree.py"'),
+    Elsewhere(r"python3 bench/truth\.py", "tests/test_truth.py::test_the_command_prints_each_ending", '"truth.py"'),
 ]
 # Code inside lines that is a command of this repository, not a word about one.
 OF_THE_REPOSITORY = re.compile(

@@ -55,6 +55,7 @@ def imported(host: Host, event: str, script: str, **fields: object) -> set[str]:
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "that's wrong, you can stop now"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "이제 그만해 주세요"}),
         ("SubagentStop", "subagent-stop", {"agent_type": "x", "agent_id": "1"}),
+        ("SubagentStop", "subagent-stop", {"agent_type": "omo:qa", "agent_id": "1"}),
         ("SessionStart", "session-start", {"source": "resume"}),
         ("Status", "statusline", {"workspace": {"project_dir": "."}}),
     ],

@@ -110,6 +110,15 @@ def test_an_agent_that_finishes_during_work_is_recorded_and_nothing_is_printed(h
     assert len(host.events()) == 2
 
 
+def test_a_reviewer_that_finishes_is_recorded_with_the_files_it_could_have_seen(host: Host) -> None:
+    host.prompt("ulw x")
+    (host.project / "new.py").write_text("x = 1\n")
+    finish(host, agent_type="omo:qa")
+    assert list(host.events()[-1]["base"]["files"]) == ["new.py"]
+    finish(host)
+    assert "base" not in host.events()[-1]
+
+
 def test_an_agent_a_session_waits_for_is_recorded_also_without_open_work(host: Host) -> None:
     row = {"awaits": "omo:critic"}
     runtime.change_session(

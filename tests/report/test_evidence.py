@@ -17,7 +17,7 @@ from omo.ultraplan import critique
 from omo.verify import session_summary
 from tests.ralph import court
 from tests.report import forged, hostile
-from tests.ultraplan import plan_desk, plans
+from tests.ultraplan import plan_desk, plans, repos
 from tests.verify import workshop
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -84,8 +84,10 @@ def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
 
 
 def verified(tmp_path: Path, *checks: object) -> workshop.Workshop:
-    """A goal that only has checks, finished."""
+    """A goal that only has checks, finished, in a project with a commit to compare with."""
     shop = workshop.project(tmp_path / "project").as_user()
+    repos.run_git(shop.root, "add", "README.md")
+    repos.run_git(shop.root, "commit", "-q", "-m", "chore: begin")
     shop.add(verification={"checks": list(checks)})
     shop.begin()
     session_summary.tell_sessions(shop.place, "s1", began="G1", limits=workshop.LIMITS)

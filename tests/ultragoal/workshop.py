@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from omo.errors import OmoError, Refused
+from omo.host import Event
 from omo.state import paths, runtime
 from omo.ultragoal import brief, creation, goal_tool, loop, receipts, steering, summary
 from omo.ultragoal.blockers import Recorded, classify, record_review_blockers
@@ -19,6 +20,8 @@ from omo.ultragoal.checkpoint import Done, checkpoint
 from omo.ultragoal.next_step import Step, next_step
 from omo.ultragoal.plan import Goal, Plan
 from omo.ultragoal.run import Run
+from omo.ultrawork import on_subagent_stop
+from omo.ultrawork.hook import World
 from tests.kept import copied, git_init
 from tests.ultragoal.gates import Gate, valid_gate
 
@@ -108,10 +111,16 @@ class Workshop:
             self.complete(goal.id)
 
     def reviewed(self, **said: str) -> None:
-        """Both reviewers finish, as the SubagentStop hook notes it; clean unless `architect` or `qa` says otherwise."""
+        """Both reviewers finish, and the hook sees it; clean unless `architect` or `qa` says otherwise."""
         for agent, clean in CLEAN.items():
-            message = said.get(agent.removeprefix("omo:"), json.dumps(clean))
-            self.note(kind="agent-finished", agentType=agent, agentId="a1", message=message, digest=message, cut=False)
+            self.agent_ends(agent, said.get(agent.removeprefix("omo:"), json.dumps(clean)))
+
+    def agent_ends(self, agent: str, message: str) -> None:
+        summary.tell(self.run())  # as the command before it did: a hook notes nothing in a session without work
+        self.now += 1
+        who = {"session_id": self.session, "cwd": str(self.root), "agent_type": agent, "agent_id": "a1"}
+        event = Event({**who, "last_assistant_message": message})
+        on_subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
 
     def judged(self, text: str = ONE, **said: str) -> None:
         """A plan from its brief to its end, with reviewers that hooks saw."""

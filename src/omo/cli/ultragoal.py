@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,7 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
             evidence=arguments.evidence,
             goal_json=None if goal is None else json_of(goal, context.cwd, "--goal-json"),
             gate=None if gate is None else document.load(gate, context.cwd),
+            gate_file="" if gate is None else os.path.relpath(os.path.join(context.cwd, gate), run.root),
         )
     finally:
         step = summary.tell(run)  # also after a refusal: a crash may have left the session behind the ledger

@@ -12,11 +12,14 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from omo.evidence import base
+from omo.evidence import base, own_commands
 from omo.evidence.base import GONE
 from omo.shown import clip
+
+if TYPE_CHECKING:
+    from omo.evidence.checks import CommandCheck, MetricCheck  # pydantic, which whoever has checks has loaded
 
 TEST_WORDS = frozenset(
     (
@@ -107,6 +110,32 @@ def broken(
         if _is_shadow(path):
             findings.append(f"{path} stands in the place of the runner's own module")
     return findings
+
+
+def doubts_of(root: str, began: Mapping[str, Any] | None, commands: Sequence[CommandCheck | MetricCheck]) -> list[str]:
+    """Why commands that failed before and pass now need not mean that the work was done.
+
+    `began` are the files as they were when the checks were agreed on.
+    """
+    if not commands:
+        return []
+    look = base.look(root, dict(began) if began else None)
+    if not began or look.changed is None:
+        return [f"what was changed is not known ({look.unknown})"]
+    if not began["head"]:
+        return ["there is no commit to compare with"]
+    if not look.changed:
+        return ["no file was changed"]
+    named = []
+    for check in commands:
+        named += own_commands.scripts(root, began["head"], check.argv, check.cwd)
+    findings = broken(Path(root), began, look.changed, named=named, allowed=())
+    return [f"files that its commands rest on were changed ({listed(findings)})"] if findings else []
+
+
+def listed(findings: Sequence[str]) -> str:
+    more = f" and {len(findings) - MOST_LINES} more" if len(findings) > MOST_LINES else ""
+    return "; ".join(findings[:MOST_LINES]) + more
 
 
 def _runner_changed(path: str, digest: str, lines: Lines | None) -> list[str]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from omo.errors import NotEvaluable, Refused
-from omo.evidence import tree
+from omo.evidence import seals, tree
+from omo.evidence.checks import CommandCheck, MetricCheck
 from omo.ralph import answers, brief, cache, ending, exec_gate, execution, summary, transitions
 from omo.ralph.answers import Answer, Key
 from omo.ralph.brief import MOST_CALLS, unknowns
@@ -62,6 +63,7 @@ class Judged:
     is_closed: bool = True
     challenges: list[Row] = field(default_factory=list)
     gates: list[Row] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     next: str = ""
     most_calls: int = MOST_CALLS
@@ -126,11 +128,20 @@ def judge(
         findings = [one.as_unknown(CHANGED) for one in findings]
     judged = _conclude(at, findings, heard, notes)
     judged.gates = gates
+    judged.doubts = _doubts(run, at)
     _record(run, at, judged, heard, {"tree": before, **snapshot}, heavy)
     if judged.is_closed:
         brief.await_judge(run, at, False)
     judged.next = summary.tell(run).text
     return judged
+
+
+def _doubts(run: RalphRun, at: Standing) -> list[str]:
+    """What was done since the start to files that the commands of the criteria rest on."""
+    commands = []
+    for criterion in at.criteria:
+        commands += [check for check in criterion.checks if isinstance(check, (CommandCheck, MetricCheck))]
+    return seals.doubts_of(run.root, at.started.get("files"), commands)
 
 
 def _require_artifacts(run: RalphRun, at: Standing) -> list[Row]:
@@ -271,7 +282,12 @@ def _row(judged: Judged, seen: Row, heavy: float) -> Row:
     _keep_heavy(results, judged.findings, heavy)
     states = {name: state.data for name, state in judged.states.items()}
     end = {"states": states, "verdict": judged.verdict, "decision": judged.decision}
-    told = {"gates": judged.gates, "challenges": judged.challenges, "unknown_calls": judged.attempt}
+    told = {
+        "gates": judged.gates,
+        "doubts": judged.doubts,
+        "challenges": judged.challenges,
+        "unknown_calls": judged.attempt,
+    }
     return {"kind": "judged", **about, **seen, **end, **told}
 
 

@@ -28,6 +28,9 @@ def outcome_of(at: Standing, how: str, *, by: str = "", reason: str = "") -> Row
         verdict, whose = outcome.JUDGED, "decided by omo:judge, which a hook saw"
     else:
         verdict, whose = outcome.ATTESTED, "reduced independence, no hook saw the judge say it"
+    doubts = [str(doubt) for doubt in (at.last_judged or {}).get("doubts") or []]
+    if doubts:
+        verdict, whose = outcome.ATTESTED, "; ".join([whose, *doubts])
     return outcome.outcome(verdict, _with_earlier(at, f"{said}; {whose}"), exceptions)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from omo.digest import sha256
 from omo.errors import BadInput, Refused
-from omo.evidence import changes, pins
+from omo.evidence import base, changes, pins
 from omo.json_text import dumps
 from omo.ralph import criteria, earlier, execution, lessons, summary
 from omo.ralph.criteria import Criterion
@@ -149,6 +149,7 @@ def _row(run: RalphRun, name: str, wanted: Sequence[Criterion], path: Path) -> R
         "source_digest": source_digest(path),
         "base": changes.head(Path(run.root)),
         "dirty": execution.snapshot(Path(run.root))["dirty"],
+        "files": base.take(run.root, os.environ),
     }
 
 

@@ -38,12 +38,14 @@ class Done:
     notes: list[str] = field(default_factory=list)
 
 
-def checkpoint(run: Run, name: str, *, status: str, evidence: str, goal_json: object, gate: object) -> Done:
-    """Every refusal comes before the first write."""
+def checkpoint(
+    run: Run, name: str, *, status: str, evidence: str, goal_json: object, gate: object, gate_file: str = ""
+) -> Done:
+    """Every refusal comes before the first write. `gate_file` is where in the project the gate was read from."""
     said = check_evidence(evidence)
     goal = run.require_plan().goal(name)
     if status == "complete":
-        return _complete(run, name, said, goal_json, gate)
+        return _complete(run, name, said, goal_json, gate, gate_file)
     if gate is not None:
         raise BadInput(f"--quality-gate-json belongs to --status complete, not {status}", fix="leave it out")
     if goal_json is not None:
@@ -101,7 +103,7 @@ def _inspect(run: Run, name: str, subject: Subject, gate: object) -> Inspection:
     return found
 
 
-def _complete(run: Run, name: str, said: str, goal_json: object, gate: object) -> Done:
+def _complete(run: Run, name: str, said: str, goal_json: object, gate: object, gate_file: str) -> Done:
     plan, goal, snapshot = require_completable(run, name, goal_json)
     if gate is None:
         raise Refused(
@@ -112,8 +114,10 @@ def _complete(run: Run, name: str, said: str, goal_json: object, gate: object) -
         run.change(lambda plan: (None, []))
         return Done(goal, plan, changed=False)
     subject = subject_of(run, plan, goal)
+    agents = reviewers.finished(run, goal)  # before replays, which may write files
     found = _inspect(run, name, subject, gate)
-    facts = _facts(run, goal, found, _register(run, subject, found.cited))
+    reviewers.leave_out(agents, [gate_file, *found.cited])
+    facts = _facts(run, agents, found, _register(run, subject, found.cited))
     digest = receipts.keep_gate(run.directory, run.state, gate)
     return _close(run, name, said, digest, snapshot, facts, found.notes)
 
@@ -187,9 +191,8 @@ def _register(run: Run, subject: Subject, cited: Sequence[str]) -> Row:
     return found
 
 
-def _facts(run: Run, goal: Goal, found: Inspection, registered: Row) -> Row:
+def _facts(run: Run, agents: Sequence[Row], found: Inspection, registered: Row) -> Row:
     """What the receipt notes besides the gate: which agents really finished, what was waived, what it looked at."""
-    agents = reviewers.finished(run, goal)
     found.notes += reviewers.notes(agents)
     return {
         "independence": reviewers.independence(agents),

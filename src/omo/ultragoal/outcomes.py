@@ -17,11 +17,12 @@ Row = dict[str, Any]
 
 LONGEST = 120
 MOST_NAMED = 10
+MOST_FILES = 3
 
 
 def outcome_of(plan: Plan) -> Row:
     """Of a plan whose every goal is closed."""
-    doubts = [*_contradictions(plan), *_unseen(plan)]
+    doubts = [*_contradictions(plan), *_unseen(plan), *_outdated(plan), *_shared(plan)]
     if doubts:
         why = "; ".join([tally(plan), *doubts])
         return outcome.outcome(outcome.ATTESTED, why, exceptions(plan))
@@ -63,6 +64,39 @@ def _unseen(plan: Plan) -> list[str]:
         f"reduced independence, no verdict of {' or '.join(agents)} was seen for {goals}"
         for goals, agents in silent.items()
     ]
+
+
+def _outdated(plan: Plan) -> list[str]:
+    """A clean word about other files than those the goal was closed on."""
+    doubts = []
+    for goal in plan.required:
+        last = _last_words(goal)
+        for agent, role in INDEPENDENT.items():
+            word = last.get(role, {})
+            if not word.get("clean"):
+                continue
+            changed = word.get("changed")
+            if changed is None:
+                doubts.append(f"on which files {agent} found {goal.id} clean is not known")
+            elif changed:
+                named = ", ".join(clip(path, 60) for path in changed[:MOST_FILES])
+                doubts.append(f"{agent} found {goal.id} clean before a change of {named}")
+    return doubts
+
+
+def _shared(plan: Plan) -> list[str]:
+    """One word for several goals was said of one of them at most."""
+    goals_of: dict[tuple[str, object], list[str]] = {}
+    for goal in plan.required:
+        last = _last_words(goal)
+        for agent, role in INDEPENDENT.items():
+            if last.get(role, {}).get("clean"):
+                goals_of.setdefault((agent, last[role].get("row")), []).append(goal.id)
+    doubts = []
+    for (agent, _), goals in goals_of.items():
+        if len(goals) > 1:
+            doubts.append(f"{agent} was seen once for {', '.join(goals[:MOST_NAMED])}")
+    return doubts
 
 
 def exceptions(plan: Plan) -> list[Row]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from omo.errors import Unreadable
+from omo.evidence import base
 from omo.shown import clip
 from omo.state import ledger, paths, runtime
 from omo.ultragoal.plan import Goal
@@ -30,28 +31,41 @@ SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
 FENCE = re.compile(r"^[ \t]*```[^\n`]*$", re.M)
 MOST_TRIED = 50
+MOST_CHANGED = 50  # files in a receipt
 
 
 def finished(run: Run, goal: Goal) -> list[Row]:
-    """Reviewers that finished since the goal began; a damaged session ledger vouches for nobody."""
+    """Reviewers that finished since the goal began; a damaged session ledger vouches for nobody.
+
+    With the last of each kind goes which files are others now than when it finished; None where nobody can tell.
+    """
     try:
         if runtime.chain_problems(run.state, run.session):
             return []
     except Unreadable:
         return []
     since = goal.started_at or ""
-    rows = [row for row in ledger.rows(paths.events_file(run.state, run.session)) if row["ts"] >= since]
-    return [
-        {
-            "role": INDEPENDENT[row["agentType"]],
-            "at": row["ts"],
-            "row": row["seq"],
-            "digest": row["digest"],
-            **_said(row),
-        }
-        for row in rows
-        if row.get("kind") == "agent-finished" and row.get("agentType") in INDEPENDENT
-    ]
+    agents: list[Row] = []
+    last: dict[str, tuple[Row, Row]] = {}
+    for row in ledger.rows(paths.events_file(run.state, run.session)):
+        if row["ts"] < since or row.get("kind") != "agent-finished" or row.get("agentType") not in INDEPENDENT:
+            continue
+        role = INDEPENDENT[row["agentType"]]
+        agent = {"role": role, "at": row["ts"], "row": row["seq"], "digest": row["digest"], **_said(row)}
+        agents.append(agent)
+        last[role] = agent, row
+    for agent, row in last.values():
+        changed = base.look(run.root, row.get("base")).changed
+        agent["changed"] = None if changed is None else sorted(changed)
+    return agents
+
+
+def leave_out(agents: Sequence[Row], papers: Sequence[str]) -> None:
+    """The gate and what it cites are written after the review that they tell of."""
+    for agent in agents:
+        if agent.get("changed"):
+            changed = [path for path in agent["changed"] if path not in papers]
+            agent["changed"] = changed[:MOST_CHANGED]
 
 
 def independence(agents: Sequence[Row]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from omo.errors import BadInput, Refused
 from omo.evidence import base, own_commands, seals, strength
 from omo.evidence.strength import FLAKY, GREEN_TO_GREEN, RED_TO_GREEN, Strength
 from omo.shown import clip, counted
-from omo.ultrawork.gates import Gate, Gates, environment_of
+from omo.ultrawork.gates import Gate, Gates, environment_of, is_newer
 from omo.work import outcome
 
 Row = dict[str, Any]
@@ -157,10 +156,14 @@ class Finish:
 
     def _note_other_programs(self) -> None:
         """A pin means the program it was pinned with, and the home directory the run was armed in."""
+        try:
+            armed_at = seconds(self.armed_at)
+        except ValueError:
+            armed_at = 0.0  # a row that was edited: every program is newer
         for gate in self.gates:
             row = gate.result_on(self.look.tree, self.env)
             program = str((row or {}).get("program") or "")
-            if program and program != gate.program and self._is_newer(program):
+            if program and program != gate.program and is_newer(program, armed_at):
                 what = f"gate {gate.name} ran {clip(program, 120)}, which is newer than the run"
                 self._except(what, "agent", f"it was pinned with {clip(gate.program or 'no such program', 120)}")
         armed_home = (self.gates.base or {}).get("home")
@@ -168,15 +171,6 @@ class Finish:
             self._except(
                 "the gates ran with another HOME than the session has", "agent", "it was given with the command"
             )
-
-    def _is_newer(self, program: str) -> bool:
-        """Of a link, whichever of the two is newer: a new link to an old program is a new program."""
-        try:
-            began = seconds(self.armed_at)
-            changed = [os.lstat(program).st_ctime, os.stat(program).st_ctime]
-        except (OSError, ValueError):
-            return True
-        return max(changed) > began
 
     def _strength(self, gate: Gate) -> Strength:
         row = gate.result_on(self.look.tree, self.env)
@@ -248,8 +242,7 @@ class Finish:
         for gate, shown in passing[:MOST_NAMED]:
             reasons.append(f"gate {gate.name} {self._weakness(gate, shown)}")
         if broken:
-            more = f" and {len(broken) - seals.MOST_LINES} more" if len(broken) > seals.MOST_LINES else ""
-            reasons.append(f"files that gates rest on were changed ({'; '.join(broken[: seals.MOST_LINES])}{more})")
+            reasons.append(f"files that gates rest on were changed ({seals.listed(broken)})")
         if self._was_begun_by_agent:
             reasons.append("the agent began the run itself")
         return [*reasons, *self._allowed_in_words()]

@@ -294,6 +294,14 @@ def resolve(program: str, cwd: str, path: str) -> str | None:
     return None
 
 
+def is_newer(program: str, than: float) -> bool:
+    """Of a link, whichever of the two is newer: a new link to an old program is a new program."""
+    try:
+        return max(os.lstat(program).st_ctime, os.stat(program).st_ctime) > than
+    except OSError:
+        return True
+
+
 def environment_of(environ: Mapping[str, str]) -> str:
     """What a command is told of its surroundings; a result with another PATH or HOME is another result."""
     told = sorted(f"{name}={value}" for name, value in environ.items())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from omo.evidence import pins
-from omo.evidence.checks import digest_of_check, ids_of
+import os
+
+from omo.evidence import base, pins, seals
+from omo.evidence.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
 from omo.evidence.evaluate import Verdict
 from omo.shown import clip, counted
+from omo.ultrawork.gates import is_newer
 from omo.verify import claims
 from omo.verify.decision import Decision
-from omo.verify.goal_checks import FOR_JUDGEMENT, checks_of, escalates
+from omo.verify.goal_checks import FOR_JUDGEMENT, checks_of, escalates, programs_of
 from omo.verify.goals import Goal, Place, Row
 from omo.work import outcome
 
@@ -32,11 +35,13 @@ def outcome_of(place: Place, goal: Goal, verdict: Verdict, decision: Decision) -
         parts.append("the user closed their leg")
     parts += on_word
     red = "" if on_word or goal.state == LEG else _users_red(place, goal, verdict)
+    doubts = _doubts_of_commands(place, goal) if red else []
     if red:
         parts.append(f"{red} is the user's, and failed when the goal was begun")
     elif not on_word:
         parts.append("no check of the user's was seen to fail before")
-    reached = outcome.PROVEN if red else outcome.ATTESTED
+    parts += doubts
+    reached = outcome.PROVEN if red and not doubts else outcome.ATTESTED
     return outcome.outcome(reached, f"goal {goal.id}: {'; '.join(parts)}", _exceptions(place, goal))
 
 
@@ -80,6 +85,18 @@ def _failed_at_begin(place: Place, goal: Goal) -> set[str]:
         if is_begun and row.get("kind") == "checks-evaluated" and row.get("contract") == goal.spec.contract:
             return {str(check["id"]) for check in row["checks"] if check["result"] == "fail"}
     return set()
+
+
+def _doubts_of_commands(place: Place, goal: Goal) -> list[str]:
+    """Why a command that failed and passes need not mean that the work was done."""
+    commands = [check for check in checks_of(goal) if isinstance(check, (CommandCheck, MetricCheck))]
+    doubts = seals.doubts_of(place.root, goal.base, commands)
+    if commands and goal.base and goal.base["home"] != base.home_of(os.environ):
+        doubts.append("the commands ran with another HOME than when it was filed")
+    for name, program in programs_of(place, checks_of(goal)).items():
+        if program and program != goal.programs.get(name) and is_newer(program, goal.filed_at):
+            doubts.append(f"{name} ran {clip(program, 120)}, which is newer than the goal")
+    return doubts
 
 
 def _exceptions(place: Place, goal: Goal) -> list[Row]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from omo.evidence import pins
-from omo.evidence.checks import Check, parse_checks
+from omo.evidence.checks import Check, CommandCheck, MetricCheck, ids_of, parse_checks
 from omo.evidence.evaluate import Observation, Verdict, evaluate
+from omo.ultrawork.gates import resolve
 from omo.verify.goals import Goal, Place, Row
 
 FOR_JUDGEMENT = ("string", "judge")  # how observations name what `is_for_judgement`
@@ -25,6 +27,16 @@ def is_for_judgement(check: Check | str) -> bool:
 def escalates(checks: Sequence[Check | str]) -> bool:
     """Do the checks leave something that only questions can settle?"""
     return not checks or any(is_for_judgement(check) for check in checks)
+
+
+def programs_of(place: Place, checks: Sequence[Check | str]) -> dict[str, str]:
+    """The file that each command's program stands for now, by the check's id; empty where there is none."""
+    programs = {}
+    for name, check in zip(ids_of(checks), checks, strict=True):
+        if isinstance(check, (CommandCheck, MetricCheck)):
+            where = os.path.join(place.root, check.cwd)
+            programs[name] = resolve(check.argv[0], where, os.environ.get("PATH", "")) or ""
+    return programs
 
 
 def look(place: Place, goal: Goal) -> Verdict:

@@ -60,6 +60,9 @@ class Goal:
     learned: str = ""
     outcome: Row | None = None  # how it ended; None while it has not
     refilings: list[str] = field(default_factory=list)
+    filed_at: float = 0.0
+    base: Row | None = None  # the files when it was filed, and what its commands started; only the user renews them
+    programs: Row = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -108,6 +111,7 @@ def _added(goals: Goals, row: Row) -> None:
     spec = GoalFile.model_validate(row["spec"])
     old = goals.get(spec.id)
     goal = goals[spec.id] = Goal(spec, by=row["actor"], source=row["source"], ready_at=seconds(row["ts"]))
+    goal.filed_at, goal.base, goal.programs = goal.ready_at, row.get("base"), row.get("programs") or {}
     if old is not None:
         _carry_over(old, goal, by=row["actor"])
         goal.refilings = [*old.refilings, _refiling(row)]
@@ -123,6 +127,8 @@ def _added(goals: Goals, row: Row) -> None:
 def _carry_over(old: Goal, goal: Goal, *, by: str) -> None:
     """Filing again changes what has to be shown, not what has happened. Only the user wipes the failures off."""
     goal.by = "user" if old.by == "user" else by
+    if by != "user":
+        goal.filed_at, goal.base, goal.programs = old.filed_at, old.base, old.programs
     goal.streak, goal.count = old.streak, old.count
     goal.begun = old.begun and old.state not in OVER
     is_other = by == "user" and goal.spec.contract != old.spec.contract

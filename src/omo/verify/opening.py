@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
-from omo.evidence import artifacts, pins
+from omo.evidence import artifacts, base, pins
 from omo.verify import refiling, streaks
-from omo.verify.goal_checks import checks_of
+from omo.verify.goal_checks import checks_of, programs_of
 from omo.verify.goal_file import GoalFile
 from omo.verify.goals import OVER, Goal, Goals, Place, Row, known
 from omo.verify.wording import SHORTEST_REASON
@@ -63,9 +64,14 @@ def _check_filing(goals: Goals, spec: GoalFile, by: str, reason: str) -> None:
 
 
 def _file(place: Place, spec: GoalFile, *, source: str, reason: str) -> Goal:
+    began = {
+        "base": base.take(place.root, os.environ),
+        "programs": programs_of(place, checks_of(Goal(spec, place.by))),
+    }
+
     def decide(goals: Goals) -> tuple[None, list[Row]]:
         _check_filing(goals, spec, place.by, reason)
-        event = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": spec.model_dump()}
+        event = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": spec.model_dump(), **began}
         if old := goals.get(spec.id):
             event |= {"reason": reason, "was": old.spec.contract, "contract": spec.contract}
         return None, [event]
