@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omo.evidence import base, own_commands
+from omo.evidence import base, own_commands, tree
 from omo.evidence.base import GONE
 from omo.shown import clip
 
@@ -66,7 +66,8 @@ LEFT_OUT = re.compile(
 SILENCED = re.compile(
     r"\bnoqa\b|\bnosec\b|\bnolint\b|type:\s*ignore|pyright:\s*ignore|@ts-(?:ignore|nocheck|expect-error)"
     r"|(?:eslint|tslint|stylelint)-?:?disable|(?:pylint|rubocop|shellcheck)[: ]+disable|pragma:\s*no cover"
-    r"|(?:biome|prettier|istanbul|c8|v8)[- ]ignore"
+    r"|(?:biome|prettier|istanbul|c8|v8)[- ]ignore|\bNOSONAR\b|\bprocess\.exit\(0\)"
+    r"|\b[\w-]*(?:lint|format|fmt|mypy|pyre|pytype|phpstan|yapf|jscs|warning)[\w-]*[-: ]+(?:off|disable|ignore)"
     r"|#!?\[(?:allow|ignore|cfg_attr|should_panic)|@SuppressWarnings|\baddopts\b|\bos\._exit\b|\bos\.exec[vl]",
     re.IGNORECASE,
 )
@@ -96,6 +97,9 @@ def broken(
     lines = _diff(root, str(began["head"]), looked_at)
     findings: list[str] = []
     for path in looked_at:
+        if changed[path].startswith(tree.SCHEME):
+            findings.append(f"{path} is a repository of its own, and was changed")
+            continue
         is_sealed = path in own or is_test(path) or _is_script(path) or _matches(path, MANIFESTS)
         if _matches(path, RUNNER_FILES):
             findings += _runner_changed(path, changed[path], lines.get(path))
