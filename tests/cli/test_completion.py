@@ -117,9 +117,9 @@ LINES = {
     "gate run no-such-": set(),
     "ulw blocked --evidence ulw --que": {"--question"},
     "completion ids plan-": {"plan-goals", "plan-runs"},
-    "ledger show --of ul": {"ultragoal", "ultraplan"},
+    "ledger show --of ul": {"ultragoal"},
     "ledger show --session x --of se": {"session"},
-    "ledger show --all --session x --js": {"--json"},
+    "ledger show --follow --session x --js": {"--json"},
 }
 
 

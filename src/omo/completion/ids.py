@@ -11,7 +11,7 @@ from omo.state import ledger, paths, runtime, store
 
 LONGEST = 200
 MOST = 500
-LEDGERS = ("session", "goal", "ultragoal", "ultraplan", "ralph")
+LEDGERS = ("session", "goal", "ultragoal")
 
 
 def offered(kind: str, state: str, session: str) -> list[str]:
