@@ -41,10 +41,9 @@ MAY_IMPORT = {
     "explain": BASE
     | {"work", "host", "settings", "state", "ultrawork", "evidence", "context", "report"}
     | {"verify", "ultragoal", "ultraplan", "ralph"},
-    "completion": BASE | {"state"},
     "cli": BASE
     | {"work", "host", "settings", "shell", "state", "ultrawork", "evidence", "doctor", "context", "report"}
-    | {"completion", "explain"}
+    | {"explain"}
     | {"verify", "ultragoal", "ultraplan", "ralph"},
     "": set(),
 }

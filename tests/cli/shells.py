@@ -1,4 +1,4 @@
-"""Real shells with omo's completion loaded: what they offer for a line, and what a completed line runs."""
+"""Real shells with omo's completion loaded: what they offer for a line."""
 
 from __future__ import annotations
 
@@ -9,23 +9,19 @@ import select
 import shlex
 import shutil
 import subprocess
-import sys
 import termios
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from omo.cli.completion import INSTALL, script
+from omo.context import Context
+
 ROOT = Path(__file__).resolve().parents[2]
-SHELLS = ("bash", "zsh", "fish")
 PATIENCE = 60.0  # never waited for where things work: it ends a test that would hang
-REAL = f"""\
-import sys
-sys.path.insert(0, {str(ROOT / "src")!r})
-from omo.cli import console
-console()
-"""
 
 
 def require(shell: str) -> str:
@@ -37,15 +33,10 @@ def require(shell: str) -> str:
 
 @dataclass
 class World:
-    """A home, a project, and an omo on the PATH that tells what it was called with instead of doing it."""
+    """A home with the scripts in it, and a project."""
 
     home: Path
     project: Path
-    is_on_path: bool = True
-
-    @property
-    def omo(self) -> Path:
-        return self.home / "it's a {bin}" / "omo"
 
     @property
     def told(self) -> Path:
@@ -53,9 +44,9 @@ class World:
 
     @property
     def environ(self) -> dict[str, str]:
-        path = f"{self.omo.parent}{os.pathsep}{os.environ['PATH']}" if self.is_on_path else os.environ["PATH"]
         own = {"HOME": str(self.home), "ZDOTDIR": str(self.home), "XDG_CONFIG_HOME": str(self.home / "config")}
-        return {**own, "PATH": path, "TERM": "dumb", "LC_ALL": "C.UTF-8", "XDG_DATA_HOME": str(self.home / "data")}
+        machine = {"PATH": os.environ["PATH"], "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+        return {**own, **machine, "XDG_DATA_HOME": str(self.home / "data")}
 
     def script(self, shell: str) -> Path:
         return self.home / f"omo.{shell}"
@@ -63,23 +54,13 @@ class World:
 
 def build_world(home: Path) -> World:
     world = World(home, home / "project")
-    for directory in (world.project / ".sisyphus" / "cc-omo", world.omo.parent, home / "config", home / "data"):
+    for directory in (world.project, home / "config", home / "data"):
         directory.mkdir(parents=True)
-    (home / "real.py").write_text(REAL, encoding="utf-8")
     os.mkfifo(world.told)
-    real = shlex.join([sys.executable, "-I", "-X", "utf8", str(home / "real.py")])
-    quoted = shlex.quote(str(world.told))
-    world.omo.write_text(f'#!/bin/sh\n[ "$1" = completion ] && exec {real} "$@"\nprintf "%s\\0" "$@" END >{quoted}\n')
-    world.omo.chmod(0o755)
-    for shell in SHELLS:
-        made = subprocess.run(
-            [world.omo, "completion", shell], cwd=world.project, env=world.environ, capture_output=True, check=True
-        )
-        world.script(shell).write_bytes(made.stdout)
+    for shell in INSTALL:
+        made = script(shell, Namespace(), Context({}, str(world.project), 0.0, False))
+        world.script(shell).write_text(made.text + "\n", encoding="utf-8")
     return world
-
-
-# What a shell offers
 
 
 def offered(world: World, shell: str, lines: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -89,7 +70,7 @@ def offered(world: World, shell: str, lines: Sequence[Sequence[str]]) -> list[li
 
 BASH = """\
 source "$1"
-compopt() { COMPREPLY+=("<$2>"); }
+compopt() { :; }
 shift
 while (($#)); do
     COMP_WORDS=(omo) COMP_LINE=omo
@@ -99,7 +80,7 @@ while (($#)); do
     done
     shift
     COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_POINT=${#COMP_LINE}
-    _omo omo
+    _shtab_omo omo
     printf '%s\\0' "${COMPREPLY[@]}" END
 done
 """
@@ -108,7 +89,7 @@ done
 def _bash(world: World, lines: Sequence[Sequence[str]]) -> list[list[str]]:
     flat = [word for line in lines for word in (*line, "END")]
     done = subprocess.run(
-        [require("bash"), "-u", "-c", BASH, "bash", world.script("bash"), *flat],
+        [require("bash"), "-c", BASH, "bash", world.script("bash"), *flat],
         cwd=world.project,
         env=world.environ,
         capture_output=True,
@@ -135,7 +116,7 @@ def _fish(world: World, lines: Sequence[Sequence[str]]) -> list[list[str]]:
 
 ZSH = """\
 autoload -U compinit && compinit -u -D
-source {script}
+eval "$(<{script})"
 zstyle ':completion:*' list-grouped false
 setopt no_beep no_list_beep
 compadd() {{
@@ -181,36 +162,6 @@ def _grouped(text: str, *, without_text: bool = False) -> list[list[str]]:
         elif word:
             groups[-1].append(word.partition("\t")[0] if without_text else word)
     return groups[:-1]
-
-
-# What a completed line runs
-
-
-INTERACTIVE = {
-    "bash": "source {script}\nPS1=\nPROMPT_COMMAND='printf \"READY\\0\" >{told}'\n",
-    "zsh": "autoload -U compinit && compinit -u -D\nsource {script}\nPS1=\nprecmd() {{ printf 'READY\\0' >{told} }}\n",
-    "fish": "source {script}\nfunction fish_prompt; printf 'READY\\0' >{told}; end\n",
-}
-
-
-def typed(world: World, shell: str, lines: Sequence[str]) -> list[list[str]]:
-    """What omo was called with for each line, typed into an interactive shell as it stands, tabs and all."""
-    program = require(shell)
-    rc = world.home / {"bash": "rc.bash", "zsh": ".zshrc", "fish": "rc.fish"}[shell]
-    places = {"script": shlex.quote(str(world.script(shell))), "told": shlex.quote(str(world.told))}
-    rc.write_text(INTERACTIVE[shell].format(**places), encoding="utf-8")
-    start = {
-        "bash": [program, "--noprofile", "--rcfile", str(rc), "-i"],
-        "zsh": [program, "-i"],
-        "fish": [program, "--no-config", "-i", "-C", f"source {shlex.quote(str(rc))}"],
-    }[shell]
-    found = []
-    with Terminal(world, start) as terminal:
-        for line in lines:
-            terminal.wait_for("READY")
-            terminal.type(line + "\r")
-            found.append(terminal.wait_for("END"))
-    return found
 
 
 class Terminal:

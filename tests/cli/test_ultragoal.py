@@ -548,7 +548,7 @@ def test_an_edited_plan_is_shown_repaired_by_the_agent_and_goes_on(shell: Shell)
     refused = checkpoint(shell, "G002")
     assert (refused.code, "omo ultragoal repair" in refused.err) == (3, True)
     done = shell.agent("ultragoal", "repair", "--json")
-    assert (done.code, done.json["stale"], done.json["rows_lost"]) == (0, [], 0)
+    assert (done.code, done.json["stale"], done.json["kept"]) == (0, [], [])
     assert shell.agent("ledger", "verify").code == 0
     assert checkpoint(shell, "G002").code == 0
     assert shell.agent("goal", "complete").code == 0
@@ -560,20 +560,23 @@ def test_a_damaged_ledger_is_the_users_to_repair(shell: Shell) -> None:
     checkpoint(shell, "G001")
     path = directory(shell) / "ledger.jsonl"
     path.write_text(path.read_text() + '{"seq": 5, "kind": "goal_checkpointed"}\n')
+    damaged = path.read_bytes()
     refused = shell.agent("ultragoal", "repair")
     assert (refused.code, f"omo ultragoal repair --session {SESSION}" in refused.err) == (3, True)
     done = shell.user("ultragoal", "repair", "--session", SESSION, "--json")
-    assert (done.code, done.json["rows_lost"], done.json["stale"]) == (0, 1, [])
+    assert (done.code, done.json["stale"]) == (0, [])
+    assert done.json["next"].startswith("omo ultragoal create-goals")
+    kept = next(Path(one) for one in done.json["kept"] if Path(one).name.startswith("ultragoal."))
+    assert (kept / "ledger.jsonl").read_bytes() == damaged
     assert shell.agent("ledger", "verify").code == 0
-    assert [goal["receipt"] for goal in status(shell)["goals"]] == ["fresh", None]
+    create(shell)
+    assert [goal["receipt"] for goal in status(shell)["goals"]] == [None, None]
 
 
-def test_a_ledger_beyond_hope_is_cleared_by_force(shell: Shell) -> None:
+def test_a_damaged_ledger_can_also_be_cleared_by_force(shell: Shell) -> None:
     create(shell)
     (directory(shell) / "ledger.jsonl").write_text("rubbish\n")
     assert "omo state clear --mode ultragoal --force" in status(shell)["next"]["command"]
-    refused = shell.user("ultragoal", "repair", "--session", SESSION)
-    assert (refused.code, "omo state clear --mode ultragoal --force" in refused.err) == (3, True)
     assert shell.user("state", "clear", "--mode", "ultragoal", "--force", "--session", SESSION).code == 0
     assert create(shell, ONE).code == 0
     assert shell.agent("ledger", "verify").code == 0

@@ -231,8 +231,16 @@ def test_only_the_user_reopens_and_repairs(shell: Shell) -> None:
     journal.write_text(journal.read_text().replace("quotes", "nothing"), encoding="utf-8")
     refused = shell.agent(*FINISH)
     assert (refused.code, "omo verify repair" in refused.err) == (3, True)
-    assert shell.user("verify", "repair").code == 0
+    assert next_stop(shell) == "block"
+    repaired = shell.user("verify", "repair")
+    assert repaired.out.splitlines()[-1] == "Next: file the goals anew, omo verify add --file GOAL"
     assert shell.agent("verify", "status").code == 0
+    assert next_stop(shell) == "done"
+    told = shell.row()["work"]["verify"]
+    assert (told["goals"], told["outcome"]["verdict"]) == ([], "ended")
+    add(shell, verification={"checks": [path_check()]})
+    begin(shell)
+    assert next_stop(shell) == "block"
 
 
 def test_a_hand_written_result_is_worth_nothing(shell: Shell) -> None:

@@ -98,13 +98,3 @@ def test_a_crash_while_publishing_loses_no_row(state: str) -> None:
         journal.change(lambda rows: (None, [{"kind": "a"}]), actor="a", now=1.0, wait=1, publish=crash)
     assert [row["kind"] for row in journal.rows()] == ["a"]
     assert journal.problems() == []
-
-
-def test_what_is_vouched_for_is_read_against_the_mark(state: str) -> None:
-    journal = Journal(state + "/verify", state)
-    journal.change(lambda rows: (None, [{"kind": kind} for kind in "abc"]), actor="agent", now=1.0, wait=1)
-    path = Path(journal.path)
-    path.write_bytes(path.read_bytes().replace(b'"b"', b'"x"') + b'{"seq": 4, "kind": "forged"}\n')
-    assert [row["kind"] for row in journal.vouched_rows()] == ["a", "c"]
-    Path(journal.directory, "mark.json").write_text("garbage")
-    assert [row["kind"] for row in journal.vouched_rows()] == ["a"], "without the mark nobody speaks for the last"

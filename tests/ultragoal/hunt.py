@@ -258,7 +258,9 @@ def make_template(root: Path) -> Path:
 @contextlib.contextmanager
 def hunt_in(template: Path, root: Path) -> Iterator[Hunt]:
     shutil.copytree(template, root)
+    hunt = Hunt(root)
     try:
-        yield Hunt(root)
+        yield hunt
     finally:
-        shutil.rmtree(root, ignore_errors=True)
+        for left in (root, hunt.root):  # it may have been moved
+            shutil.rmtree(left, ignore_errors=True)

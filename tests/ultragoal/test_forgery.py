@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from omo.errors import OmoError, Refused
 from omo.state import paths, runtime
 from omo.state.journal import Journal
-from omo.ultragoal import goal_tool, receipts, summary
+from omo.ultragoal import adoption, goal_tool, receipts, summary
 from omo.ultragoal.repair import repair
 from omo.ultrawork import gates as pinned_gates
 from tests.ultragoal.gates import Gate, add_surface, artifact, screenshot, surface, transcript, valid_gate
@@ -109,26 +110,28 @@ CHAINS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
 def test_a_row_appended_by_hand_is_seen_and_a_repair_does_not_believe_it(shop: Workshop, chain: dict[str, Any]) -> None:
     at_work(shop)
-    rows = shop.rows()
     add_line(shop, forged_row(shop, **chain))
     assert shop.run().problems()
     assert_not_released(shop)
     with shop.refused("changed by hand"):
         shop.complete("G002")
     repair(shop.run("user"))
-    assert shop.rows()[: len(rows)] == rows
-    assert shop.statuses() == {"G001": "complete", "G002": "active"}
+    assert (shop.run().plan(), shop.run().problems()) == (None, []), "nothing of it is believed"
 
 
-def test_no_later_command_makes_a_forged_row_believable(shop: Workshop) -> None:
+def test_nothing_is_added_to_a_ledger_with_a_forged_row(shop: Workshop) -> None:
     at_work(shop)
     add_line(shop, forged_row(shop, prev="0" * 32))
-    shop.steer("annotate_ledger")
-    shop.steer("annotate_ledger")
-    assert shop.run().problems()
-    repair(shop.run("user"))
-    assert shop.statuses() == {"G001": "complete", "G002": "active"}
-    assert shop.kinds().count("steering_accepted") == 2, "what was really done stays"
+    before = shop.files()
+    for attempt in (
+        lambda: shop.steer("annotate_ledger"),
+        lambda: shop.set_back("G002", "failed"),
+        lambda: shop.hand_out(),
+        lambda: adoption.adopt(replace(shop.run(), session="another"), shop.session),
+    ):
+        with shop.refused("changed by hand", f"the user runs omo ultragoal repair --session {shop.session}"):
+            attempt()
+    assert shop.files() == before
 
 
 def test_an_edited_row_is_seen(shop: Workshop) -> None:
@@ -158,7 +161,7 @@ def test_a_deleted_mark_is_seen(shop: Workshop) -> None:
     at_work(shop)
     (shop.directory / "mark.json").unlink()
     assert_not_released(shop)
-    with pytest.raises(Refused, match="for the user to say"):
+    with pytest.raises(Refused, match="is for the user"):
         repair(shop.run("agent"))
 
 

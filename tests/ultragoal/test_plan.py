@@ -117,7 +117,7 @@ def test_reordering_touches_no_goal() -> None:
     assert sorted(render(before)["goals"], key=str) == sorted(render(after)["goals"], key=str)
 
 
-def test_an_order_that_a_repair_left_half_true_loses_no_goal() -> None:
+def test_an_order_that_damage_left_half_true_loses_no_goal() -> None:
     """The row that started G003 was lost with the damage; the order was of the two others."""
     plan = told(steered("reorder_pending", pendingGoalIds=["G002", "G001"]))
     assert [goal.id for goal in plan.goals] == ["G002", "G001", "G003"]

@@ -323,19 +323,28 @@ def test_a_damaged_journal_refuses_completion_and_is_repaired_by_the_user(shop: 
     shop.work()
     path = Path(shop.place.journal.path)
     path.write_text(path.read_text().replace('"kind": "begun"', '"kind": "begun", "x": 1'), encoding="utf-8")
-    for attempt in (lambda: shop.finish(), lambda: unblock.unblock(shop.place, "G1", summary="handed on to the next")):
+    for attempt in (
+        lambda: shop.finish(),
+        lambda: shop.add(id="G3"),
+        lambda: shop.begin("G2"),
+        lambda: unblock.unblock(shop.place, "G1", summary="handed on to the next"),
+    ):
         with pytest.raises(Refused, match="is damaged") as caught:
             attempt()
         assert "omo verify repair" in caught.value.fix
     with pytest.raises(Refused, match="only the user"):
         opening.repair(shop.place)
+    damaged = path.read_bytes()
     kept = opening.repair(shop.as_user().place)
-    assert (path.parent / kept).exists()
-    assert [goal.status for goal in shop.place.goals().values()] == ["pending", "pending"]
+    assert kept is not None
+    assert (path.parent / kept).read_bytes() == damaged
+    assert shop.place.goals() == {}, "nothing of it is carried over"
     with pytest.raises(Refused, match="needs no repair"):
         opening.repair(shop.as_user().place)
-    shop.begin()
-    assert shop.finish().decision.verdict == "pass"
+    with pytest.raises(Refused, match="every check passes before the work"):
+        shop.add(**checks(path_check()))
+    shop.add(id="G2", **checks(path_check("other.txt")))
+    shop.begin("G2")
 
 
 def test_rows_cut_off_the_end_are_noticed(shop: Workshop) -> None:

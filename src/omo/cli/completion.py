@@ -1,4 +1,4 @@
-"""`omo completion`: the script for a shell, and the names that script asks for."""
+"""`omo completion`: the script for a shell, made from the commands' own parsers."""
 
 from __future__ import annotations
 
@@ -7,49 +7,42 @@ from functools import partial
 
 from omo.cli import options
 from omo.cli.result import Result
-from omo.completion import ids
-from omo.context import Context, plugin_root
-from omo.errors import BadInput
+from omo.context import Context
 
-SHELLS = ("bash", "zsh", "fish")
+INSTALL = {
+    "bash": "omo completion bash > ~/.local/share/bash-completion/completions/omo, "
+    "or in ~/.bashrc: source <(omo completion bash)",
+    "zsh": 'in ~/.zshrc, after compinit: eval "$(omo completion zsh)"',
+    "fish": "omo completion fish > ~/.config/fish/completions/omo.fish",
+}
+FILE_WORDS = ("FILE", "JSON|FILE", "PATH", "PLAN", "PLAN|SPEC", "SPEC")
 
 
 def register(commands: options.Commands) -> None:
-    from omo.completion.words import INSTALL
-
     verbs = options.group(commands, "completion", "completion for your shell: bash, zsh, fish")
-    for shell in SHELLS:
-        about = f"print the script for {shell}. To install: {INSTALL[shell]}"
+    for shell, install in INSTALL.items():
+        about = f"print the script for {shell}. To install: {install}"
         options.command(verbs, shell, about, partial(script, shell), session=False)
-    asked = options.command(verbs, "ids", "what the scripts ask for: the names of one kind, a line each", offer)
-    asked.add_argument("kind", choices=tuple(ids.KINDS), metavar="KIND", help=", ".join(ids.KINDS))
 
 
 def script(shell: str, arguments: argparse.Namespace, context: Context) -> Result:
-    from importlib import import_module
+    import shtab  # for this command alone
 
     from omo.cli.main import build_parser
-    from omo.completion.table import commands_of
 
-    dialect = import_module(f"omo.completion.{shell}")
-    text = dialect.script(list(commands_of(build_parser())), str(plugin_root() / "bin" / "omo"))
-    return Result({"shell": shell, "script": text}, text.rstrip("\n"))
-
-
-def offer(arguments: argparse.Namespace, context: Context) -> Result:
-    """Whatever goes wrong, a shell in the middle of a line is told nothing."""
-    try:
-        found = ids.offered(arguments.kind, context.state, _session(arguments, context))
-    except Exception:
-        if context.environ.get("OMO_DEBUG"):
-            raise
-        found = []
-    return Result({"kind": arguments.kind, "ids": found}, "\n".join(found))
+    parser = build_parser()
+    _offer_files(parser, shtab.FILE, shtab.DIRECTORY)
+    text = shtab.complete(parser, shell).rstrip("\n")
+    return Result({"shell": shell, "script": text}, text)
 
 
-def _session(arguments: argparse.Namespace, context: Context) -> str:
-    """The one that would be looked at; none where there is none, which matters only to what belongs to a session."""
-    try:
-        return context.looked_at(arguments.session).name
-    except BadInput:
-        return ""
+def _offer_files(parser: argparse.ArgumentParser, file: object, directory: object) -> None:
+    """Where the name of an option, or the word for its value, says that it takes one."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for child in action.choices.values():
+                _offer_files(child, file, directory)
+        elif action.dest == "file" or action.metavar in FILE_WORDS:
+            action.complete = file  # type: ignore[attr-defined]
+        elif action.dest == "cwd" or action.metavar == "DIR":
+            action.complete = directory  # type: ignore[attr-defined]

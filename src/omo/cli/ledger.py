@@ -1,22 +1,19 @@
-"""`omo ledger`: show a session's ledger, check its chain, seal a damaged one."""
+"""`omo ledger`: show one ledger, check the chains of all, seal a damaged one."""
 
 from __future__ import annotations
 
 import argparse
-import math
+import json
 import os
 import select
-import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
-from omo.cli import ledger_files, ledger_lines, ledger_verify, options
-from omo.cli.ledger_files import LedgerFile
-from omo.cli.ledger_lines import Wanted
-from omo.cli.ledger_tail import Seen, batches
+from omo.cli import ledger_files, ledger_verify, options
+from omo.cli.ledger_tail import Line, Tail
 from omo.cli.result import Result
 from omo.context import Context, Meant
 from omo.errors import Refused
@@ -24,48 +21,45 @@ from omo.shown import clip
 from omo.state import ledger, paths, runtime, store
 from omo.ultrawork import session
 
-POLL_SECONDS = 0.5
-FOLLOWED_FROM = 10  # rows shown before the new ones, as tail does
+Row = dict[str, Any]
 
-Lines = Callable[[Seen], list[str]]
+POLL_SECONDS = 0.5
+LONGEST_LINE = 200
+# Part of the chain, or said first, or too long to read on a line: --json has them.
+NOT_AMONG_THE_REST = ("seq", "ts", "kind", "actor", "prev", "after", "tail", "message")
 
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ledger", "a session's ledger: show, verify, repair")
-    _register_show(verbs)
+    show_parser = options.command(verbs, "show", "the rows of one ledger, oldest first; times are UTC", show)
+    of = "session (default), goal, ultragoal, evidence, or another that omo ledger verify lists"
+    show_parser.add_argument("--of", default="session", metavar="LEDGER", help=of)
+    follow_help = "go on with new rows as they come; with --json one object a line"
+    show_parser.add_argument("--follow", "-f", action="store_true", help=follow_help)
     about = "is every row of every ledger there and unchanged, the session's and the project's"
     verify_parser = options.command(verbs, "verify", about, verify)
     verify_parser.add_argument("--all", action="store_true", help="of every session of the project")
     options.command(verbs, "repair", "keep a damaged ledger aside and start a new one", repair)
 
 
-def _register_show(verbs: options.Commands) -> None:
-    parser = options.command(verbs, "show", "the rows, oldest first; times are UTC", show)
-    which = parser.add_mutually_exclusive_group()
-    of = "session (default), goal, ultragoal, ultraplan, ralph, evidence, or another that omo ledger verify lists"
-    which.add_argument("--of", default="session", metavar="LEDGER", help=of)
-    which.add_argument("--all", action="store_true", help="every ledger, merged by time")
-    parser.add_argument("--last", type=ledger_lines.row_count, metavar="N", help="the last N rows only")
-    parser.add_argument("--since", metavar="TIME", help="10m, 2h, 1d, or a time such as 2026-02-22T17:20:01Z")
-    parser.add_argument("--kind", metavar="KIND[,KIND]", help="rows of these kinds only")
-    follow_help = f"go on with new rows as they come, after the last {FOLLOWED_FROM}; with --json one object a line"
-    parser.add_argument("--follow", "-f", action="store_true", help=follow_help)
-
-
 def show(arguments: argparse.Namespace, context: Context) -> Result:
     meant = _looked_at(arguments, context)
-    find = _finder(arguments, context.state, meant.name)
-    wanted = ledger_lines.wanted_by(arguments, context.now)
-    lines = _drawer(arguments, [file.name for file in find()])
+    file = ledger_files.chosen(context.state, meant.name, arguments.of)
+    tail = Tail(file.path)
     if arguments.follow:
-        _say(meant)
-        return _follow(batches(find, _pause), wanted, lines)
-    files = find()
-    found = wanted.of(next(batches(lambda: files, _pause)))
-    found += [seen for file in files for seen in ledger_verify.cut_off(context, meant.name, file)]
-    text = "\n".join(line for seen in found for line in lines(seen)) or "No rows."
-    data = {"session": meant.name or None, "rows": [ledger_lines.as_data(seen) for seen in found]}
-    return Result(data, text, 3 if any(seen.problem for seen in found) else 0, meant.notes)
+        for note in meant.notes:
+            print(f"omo: {note}", file=sys.stderr)
+        _follow(tail, _as_json if arguments.json else _as_text, _pause)
+    lines = tail.look()
+    problems = ledger_verify.problems_of(context, meant.name, file)
+    text = [_as_text(line) for line in lines] + [f"! {clip(problem, 300)}" for problem in problems]
+    data = {
+        "session": meant.name or None,
+        "ledger": file.name,
+        "rows": [_as_row(line) for line in lines],
+        "problems": problems,
+    }
+    return Result(data, "\n".join(text) or "No rows.", 3 if problems else 0, meant.notes)
 
 
 def _looked_at(arguments: argparse.Namespace, context: Context) -> Meant:
@@ -74,36 +68,47 @@ def _looked_at(arguments: argparse.Namespace, context: Context) -> Meant:
     return Meant("") if is_none else context.looked_at(arguments.session)
 
 
-def _say(meant: Meant) -> None:
-    for note in meant.notes:
-        print(f"omo: {note}", file=sys.stderr)
-
-
-def _finder(arguments: argparse.Namespace, state: str, name: str) -> Callable[[], list[LedgerFile]]:
-    if arguments.all:
-        return lambda: ledger_files.everything(state, name)
-    return lambda: ledger_files.chosen(state, name, arguments.of)
-
-
-def _drawer(arguments: argparse.Namespace, names: list[str]) -> Lines:
-    """How a row becomes lines: several ledgers are told apart by name, and a terminal has an edge."""
-    if arguments.json:
-        return lambda seen: [ledger_lines.as_json_line(seen)]
-    is_one = not arguments.all and arguments.of not in ledger_files.BY_KIND
-    width = 0 if is_one else min(max(map(len, names), default=0), ledger_lines.LONGEST_NAME)
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    return lambda seen: ledger_lines.as_lines(seen, named=not is_one, width=width, columns=columns)
-
-
-def _follow(coming: Iterator[list[Seen]], wanted: Wanted, lines: Lines) -> Result:
+def _follow(tail: Tail, shown: Callable[[Line], str], pause: Callable[[], None]) -> NoReturn:
     """Until somebody interrupts it, or nobody reads it any more."""
-    is_bounded = wanted.last is not None or wanted.since > -math.inf
-    now = wanted if is_bounded else replace(wanted, last=FOLLOWED_FROM)
-    for found in coming:
-        for seen in now.of(found):
-            print("\n".join(lines(seen)), flush=True)
-        now = replace(wanted, last=None)
-    return Result({}, "")
+    while True:
+        for line in tail.look():
+            print(shown(line), flush=True)
+        pause()
+
+
+def _as_row(line: Line) -> Row:
+    """The row as it was written, and what is wrong with it where something is; our key wins over the row's."""
+    row = line.row or {}
+    if line.problem:
+        return {**row, "problem": _problem(line)}
+    return row
+
+
+def _as_json(line: Line) -> str:
+    return json.dumps(_as_row(line))
+
+
+def _as_text(line: Line) -> str:
+    """Time, kind, actor and the rest on one line; a row that does not chain begins with what is wrong."""
+    words = []
+    if line.problem:
+        words.append(f"! {_problem(line)}")
+    if line.row is not None:
+        words += [str(line.row.get(key, "-")) for key in ("ts", "kind", "actor")]
+        for key, value in line.row.items():
+            if key not in NOT_AMONG_THE_REST:
+                words.append(f"{key}={_compact(value)}")
+    return clip(" ".join(words), LONGEST_LINE)
+
+
+def _problem(line: Line) -> str:
+    return f"line {line.number} {line.problem}" if line.number else line.problem
+
+
+def _compact(value: object) -> str:
+    if isinstance(value, str) and " " not in value:
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _pause() -> None:
@@ -141,7 +146,7 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
     if context.row(name) is None:
         raise unneeded  # before anything is made for a session that is none
 
-    def decide(row: dict[str, Any] | None) -> runtime.Change:
+    def decide(row: Row | None) -> runtime.Change:
         if row is None or not runtime.ledger_problems(context.state, name):
             raise unneeded
         kept, digest = ledger.set_aside(path, context.now) if os.path.lexists(path) else ("", "")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from typing import Any
 
 from omo.cli import ledger_files
 from omo.cli.ledger_files import LedgerFile
-from omo.cli.ledger_lines import escaped
-from omo.cli.ledger_tail import Seen
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import OmoError, Unreadable
@@ -22,6 +21,7 @@ from omo.ultragoal.run import Run
 Problems = dict[str, list[str]]
 Entry = dict[str, Any]
 
+RUN_DIRECTORIES = {"ultraplan": "plans", "ralph": "ralph"}
 WHOLE = "Every row is there and unchanged."
 UNMARKED = "whole, end unknown"  # no row of the session says any more where it ends
 
@@ -86,7 +86,7 @@ def _goals_problems(run: Run) -> list[str]:
 
 def _told(found: Sequence[Problems]) -> Problems:
     """What was already said of the runs of sessions, by the directory they are in."""
-    return {kind: [one for each in found for one in each[name]] for name, kind in ledger_files.BY_KIND.items()}
+    return {kind: [one for each in found for one in each[name]] for name, kind in RUN_DIRECTORIES.items()}
 
 
 def _said_of(name: str, told: Problems) -> list[str]:
@@ -120,8 +120,7 @@ def _shared_files(context: Context, found: Problems, *, told: Problems) -> list[
     names = [*ledger_files.shared_names(context.state), *(["evidence"] if found.get("evidence") else [])]
     files = []
     for name in dict.fromkeys(names):
-        file = LedgerFile(name, os.path.join(context.state, name, "ledger.jsonl"))
-        files += _listed(file, found.get(name) or _said_of(name, told))
+        files += _listed(ledger_files.shared(context.state, name), found.get(name) or _said_of(name, told))
     return files
 
 
@@ -134,18 +133,14 @@ def _listed(file: LedgerFile, problems: list[str], *, session: str | None = None
     return [{**entry, "whole": not problems, "problems": problems, "note": "" if problems else note}]
 
 
-def cut_off(context: Context, session: str, file: LedgerFile) -> list[Seen]:
-    """What is missing at the end of a ledger: its rows do not show it, only the mark that is kept apart from them."""
-    if file.name == "session":
-        found = _marked_problems(context, session)
-    else:
-        found = Journal(os.path.dirname(file.path), context.state).problems()
-    return [Seen(file.name, 0, None, context.now, one) for one in found if not one.startswith("line ")]
-
-
-def _marked_problems(context: Context, session: str) -> list[str]:
+def problems_of(context: Context, session: str, file: LedgerFile) -> list[str]:
+    """What is wrong with one ledger: its chain, and its end against the mark that is kept apart from it."""
+    if file.name != "session":
+        return Journal(os.path.dirname(file.path), context.state).problems()
     try:
-        return [] if context.row(session) is None else runtime.ledger_problems(context.state, session)
+        if context.row(session) is None:
+            return _chain_only(context, session)
+        return runtime.ledger_problems(context.state, session)
     except Unreadable as error:
         return [error.message]
 
@@ -165,7 +160,7 @@ def _result(data: Entry) -> Result:
 
 def _table(files: list[Entry]) -> list[str]:
     """Each ledger on a line: its name, how many rows, whether whole, where."""
-    cells = [(_name(one), counted(one["rows"], "row"), _state(one), escaped(one["path"])) for one in files]
+    cells = [(_name(one), counted(one["rows"], "row"), _state(one), _escaped(one["path"])) for one in files]
     widths = [max((len(row[at]) for row in cells), default=0) for at in range(3)]
     return [
         f"{name:{widths[0]}}  {rows:>{widths[1]}}  {state:{widths[2]}}  {path}" for name, rows, state, path in cells
@@ -178,3 +173,8 @@ def _name(entry: Entry) -> str:
 
 def _state(entry: Entry) -> str:
     return (entry["note"] or "whole") if entry["whole"] else "damaged"
+
+
+def _escaped(path: str) -> str:
+    """Control characters, those that reorder text, and halves of characters, as JSON writes them."""
+    return "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in path)

@@ -45,7 +45,8 @@ def register(commands: options.Commands) -> None:
     ultragoal_steer.register(verbs)
     ultragoal_gate.register(verbs)
     ultragoal_review.register(verbs)
-    options.command(verbs, "repair", "bring back a plan that was changed by hand, moved or damaged", repair)
+    mending = "bring back a plan whose view was edited or that was moved; keep one with a damaged ledger aside"
+    options.command(verbs, "repair", mending, repair)
     taking = options.command(verbs, "adopt", "take over the plan of a session that was cleared, forked or died", adopt)
     taking.add_argument(
         "--from",
@@ -175,17 +176,14 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
     done = repairing.repair(run)
     step = summary.tell(run)
-    stale = [
-        one
-        for one in (
-            receipts.problem(run.require_plan(), goal, run.directory)
-            for goal in run.require_plan().goals
-            if goal.status == "complete"
-        )
-        if one
-    ]
+    stale = []
+    if plan := run.plan():
+        for goal in plan.goals:
+            problem = receipts.problem(plan, goal, run.directory) if goal.status == "complete" else ""
+            if problem:
+                stale.append(problem)
     text = "\n".join([*done.what, *(f"  to be verified again: {one}" for one in stale), f"Next: {step.text}"])
-    return Result({"repaired": done.what, "rows_lost": done.lost, "stale": stale, "next": step.command}, text)
+    return Result({"repaired": done.what, "kept": done.kept, "stale": stale, "next": step.command}, text)
 
 
 def adopt(arguments: argparse.Namespace, context: Context) -> Result:

@@ -64,7 +64,7 @@ def register(commands: options.Commands) -> None:
     streak_parser = _of_goal(verbs, "streak", "a recurring goal's streak", streak)
     streak_parser.add_argument("--achieved", action="store_true", help="count it as achieved now, if its checks pass")
     _summary(_of_goal(verbs, "unblock", "hand a passed goal's output to the goals that wait for it", unblock))
-    options.command(verbs, "repair", "keep a damaged journal aside and carry the goals over", repair, session=False)
+    options.command(verbs, "repair", "keep a damaged journal aside and begin an empty one", repair, session=False)
     verify_checks.register(verbs)
     verify_claim.register(verbs)
 
@@ -299,8 +299,13 @@ def unblock(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:
-    kept = opening.repair(_place(context))
-    return Result({"kept": kept}, f"Sealed. The damaged journal is kept as {kept}; its goals are pending again.")
+    place = _place(context)
+    kept = opening.repair(place)
+    session_summary.release_sessions(place, limits=context.settings.limits)
+    what = "There was no journal to keep."
+    if kept is not None:
+        what = f"The damaged journal is kept as {kept}; nothing of it is carried over."
+    return Result({"kept": kept}, f"Sealed. {what}\nNext: file the goals anew, omo verify add --file GOAL")
 
 
 def _place(context: Context) -> goals.Place:

@@ -24,6 +24,7 @@ MODULES = (
     "tree_sitter_bash",
     "rich",
     "jinja2",
+    "shtab",
 )
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)\s*(;)?", re.MULTILINE)
 

@@ -45,10 +45,6 @@ class Journal:
         except Unreadable:
             return []
 
-    def vouched_rows(self, *, before_last: str = "") -> list[Row]:
-        """What of a damaged ledger can still be believed."""
-        return ledger.vouched_rows(self.path, self._read_mark(), before_last=before_last)
-
     def require_whole(self, what: str, fix: str) -> None:
         """Refused where it is not: nothing is believed or run because a file says so."""
         if problems := self.problems():

@@ -150,43 +150,6 @@ def _end_problems(seq: int, digest: str, expected_seq: int, expected_digest: str
     return []
 
 
-def vouched_rows(path: str, mark: Row, *, before_last: str = "") -> list[Row]:
-    """The rows of a damaged ledger that something else still vouches for: a later row, or the mark for its own.
-
-    A row speaks for the nearest one before it that it names, so one that was copied to another place is not kept.
-    `before_last` is what a view kept of the row before the ledger's last: it speaks for that row once the last is cut.
-    """
-    lines = _lines(path)
-    found = [_parse(line) for line in lines]
-    digests = [digest_of(line) for line in lines]
-    places: dict[str, int] = {}
-    kept = set()
-    for at, row in enumerate(found):
-        if row and isinstance(row.get("prev"), str) and row["prev"] in places:
-            kept.add(places[row["prev"]])
-        places[digests[at]] = at
-    if mark.get("digest") in digests:
-        kept.add(places[mark["digest"]])
-    if found and _is_ahead(found, digests, mark):
-        kept.add(len(found) - 1)
-    if digests.count(before_last) == 1 and _is_in_place(found, digests, places[before_last]):
-        kept.add(places[before_last])
-    return [row for at, row in enumerate(found) if row and at in kept]
-
-
-def _is_in_place(rows_found: list[Row | None], digests: list[str], at: int) -> bool:
-    """At the end, or right behind the row it names: not moved to where it would mean something else."""
-    named = (rows_found[at] or {}).get("prev")
-    return at == len(digests) - 1 or named == (digests[at - 1] if at else START)
-
-
-def _is_ahead(rows_found: list[Row | None], digests: list[str], mark: Row) -> bool:
-    """The last row follows the one before it, and the mark says nothing of it: a crash leaves it so."""
-    last, seq = rows_found[-1] or {}, mark.get("seq")
-    follows = last.get("prev") == (digests[-2] if len(digests) > 1 else START)
-    return follows and (not isinstance(seq, int) or (isinstance(last.get("seq"), int) and last["seq"] > seq))
-
-
 def _write(path: str, data: bytes) -> None:
     """Whole or not at all: what a full disk or a quota cuts short is taken back, so that no torn row stays."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)

@@ -68,6 +68,7 @@ def adopt(run: Run, other: str) -> Plan:
         raise Refused("this session cannot adopt its own plan", fix="omo ultragoal status")
     theirs = replace(run, session=other)
     theirs.require_plan()
+    theirs.require_whole_ledger()
     _require_idle(theirs, run)
     _make_room(run)
     store.make_dir(os.path.dirname(run.directory), run.state)

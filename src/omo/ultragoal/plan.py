@@ -230,7 +230,7 @@ def _split(plan: Plan, row: Row) -> None:
 
 
 def _reordered(plan: Plan, row: Row) -> None:
-    """Only the places of pending goals are dealt out anew. After a repair some may be named no longer, or not yet."""
+    """Only the places of pending goals are dealt out anew. In a damaged ledger some may be unknown or missing."""
     pending = [goal for goal in plan.goals if goal.status == "pending"]
     named = [goal for goal in map(plan.goal, row["pendingGoalIds"]) if goal in pending]
     wanted = iter([*named, *(goal for goal in pending if goal not in named)])

@@ -1,37 +1,40 @@
-"""Bringing a plan back: views that were edited, a project that was moved, a ledger that was damaged."""
+"""Bringing a plan back: views that were edited, a project that was moved; a damaged ledger is kept aside."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from omo.errors import Refused
-from omo.ultragoal.run import Run, repository
+from omo.ultragoal import clearing
+from omo.ultragoal.run import CLEAR, Look, Run, repository
 
 Row = dict[str, Any]
-
-CLEAR = "omo state clear --mode ultragoal --force keeps the bytes and lets you begin anew"
 
 
 @dataclass(frozen=True)
 class Repaired:
+    """What was done, in words; `kept` is where a damaged plan lies now, and then there is none any more."""
+
     what: list[str]
-    lost: int = 0
+    kept: list[str] = field(default_factory=list)
 
 
 def repair(run: Run) -> Repaired:
-    """What is believed is what the rest of the ledger vouches for; receipts in such rows survive."""
-    if run.journal.problems():
-        return _rebuild(run)
-    done = []
+    """Views are written anew from the ledger. Nothing of a damaged ledger is believed: the plan begins anew."""
     seen = run.look()
+    if seen.damage == "ledger":
+        return _seal(run, seen)
     if seen.damage == "gone":
-        raise Refused("nothing is left to repair the plan from", fix=CLEAR, defects=seen.problems)
+        fix = f"{CLEAR} keeps the bytes and lets you begin anew"
+        raise Refused("nothing is left to repair the plan from", fix=fix, defects=seen.problems)
     plan = run.require_plan()
+    done = []
+    rows: list[Row] = []
     if seen.problems:
         done.append("goals.json was written anew from the ledger; the edited one is kept aside")
-    rows: list[Row] = [{"kind": "repaired", "views": True}] if done else []
+        rows.append({"kind": "repaired", "views": True})
     if plan.repository.get("root") != os.path.realpath(run.root):
         here = repository(run.root)
         rows.append({"kind": "repaired", "repository": {**here, "base": plan.repository.get("base")}})
@@ -42,22 +45,14 @@ def repair(run: Run) -> Repaired:
     return Repaired(done)
 
 
-def _rebuild(run: Run) -> Repaired:
-    if not run.vouched_rows():
-        raise Refused("too little of the ledger is left to tell the plan", fix=CLEAR, defects=run.journal.problems())
+def _seal(run: Run, seen: Look) -> Repaired:
     if run.by != "user":
         raise Refused(
-            "the plan's ledger was changed by hand; what of it counts is for the user to say",
-            fix=f"ask the user to run omo ultragoal repair --session {run.session} in a terminal of their own; "
-            f"or {CLEAR}",
-            defects=run.journal.problems(),
+            "the plan's ledger was changed by hand; to seal it and start anew is for the user",
+            fix=run.mending(seen.damage),
+            defects=seen.problems,
         )
-
-    def decide(rows: list[Row]) -> tuple[int, list[Row]]:
-        kept = run.vouched_rows()
-        sealed = run.journal.seal(run.now)
-        return len(rows) - len(kept), [*kept, *sealed]
-
-    lost: int = run.journal.change(decide, actor=run.by, now=run.now, wait=run.wait)
-    run.create(lambda plan: (None, []))  # writes the views anew
-    return Repaired([f"the damaged ledger is kept aside; {lost} of its rows could not be believed"], lost)
+    cleared = clearing.clear(run, force=True)
+    kept = cleared.kept if cleared else []
+    where = ", ".join(kept)
+    return Repaired([f"the plan with its damaged ledger is kept as {where}; nothing of it is carried over"], kept)

@@ -112,25 +112,10 @@ class Run:
         return str(told.get("run") or "") if not told.get("cleared") else ""
 
     def mending(self, damage: str) -> str:
-        """The user's terminal knows no session, so what is theirs to run names it. Only what will work is named."""
+        """The user's terminal knows no session, so what is theirs to run names it."""
         if not damage:
             return ""
-        kind = "gone" if damage == "ledger" and not self.vouched_rows() else damage
-        return MENDING[kind].format(session=shlex.quote(self.session))
-
-    def vouched_rows(self) -> list[Row]:
-        """The rows of a damaged ledger that can be written anew; none where too little is left to tell the plan."""
-        try:
-            shown = store.read(self.snapshot) or {}
-        except Unreadable:
-            shown = {}
-        noted = runtime.part(shown, "ledger").get("prev")
-        try:
-            vouched = self.journal.vouched_rows(before_last=noted if isinstance(noted, str) else "")
-            kept = [{key: value for key, value in row.items() if key not in ("seq", "prev")} for row in vouched]
-            return kept if plans.fold(kept) is not None else []
-        except Unreadable:
-            return []
+        return MENDING[damage].format(session=shlex.quote(self.session))
 
     def require_whole(self) -> None:
         seen = self.look()
@@ -141,10 +126,18 @@ class Run:
                 defects=seen.problems,
             )
 
+    def require_whole_ledger(self) -> None:
+        """Nothing is added to a damaged ledger: it is sealed and begun anew. Another tool's has no mark of ours."""
+        problems = self.journal.problems() if self._foreign() is None else []
+        if problems:
+            what = f"the ledger of the plan of session {self.session} was changed by hand"
+            raise Refused(what, fix=self.mending("ledger"), defects=problems)
+
     def create(self, decide: Callable[[Plan | None], tuple[Any, list[Row]]]) -> Any:
         """Decide on the plan there may be, under its lock; append what that returns."""
 
         def under_lock(rows: list[Row]) -> tuple[Any, list[Row]]:
+            self.require_whole_ledger()
             answer, events = decide(plans.fold(rows))
             check_sizes(events)
             return answer, events

@@ -18,6 +18,7 @@ from omo.verify.goal_file import GoalFile
 Row = dict[str, Any]
 
 OVER = ("completed", "agent-leg-complete", "expired")
+SEAL = "the user runs omo verify repair, which keeps it aside; the goals are filed anew with omo verify add --file GOAL"
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def _fold(rows: list[Row]) -> Goals:
             except (KeyError, TypeError, ValueError):
                 raise Unreadable(
                     f"row {row.get('seq')} of the goals' journal does not have the shape of {row.get('kind')}",
-                    fix="omo verify repair keeps it aside and carries the goals over",
+                    fix=SEAL,
                 ) from None
     return goals
 
@@ -247,14 +248,19 @@ class Place:
         return known(self.goals(), name)
 
     def change(self, decide: Callable[[Goals], tuple[Any, list[Row]]]) -> Any:
-        """Decide on the goals under the journal's lock; what it returns is appended as one."""
-        return self.journal.change(lambda rows: decide(_fold(rows)), actor=self.by, now=self.now, wait=self.wait)
+        """Decide on the goals under the lock of their journal, which is whole; what it returns is appended as one."""
+
+        def under_lock(rows: list[Row]) -> tuple[Any, list[Row]]:
+            self.require_whole_journal()
+            return decide(_fold(rows))
+
+        return self.journal.change(under_lock, actor=self.by, now=self.now, wait=self.wait)
 
     def require_whole_journal(self) -> None:
         if problems := self.journal.problems():
             raise Refused(
                 f"the goals' journal {self.journal.path} is damaged",
-                fix="omo verify repair keeps it aside; goals are carried over and verified anew",
+                fix=SEAL,
                 defects=problems,
             )
 

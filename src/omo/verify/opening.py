@@ -1,11 +1,9 @@
-"""How a goal is opened: filed with its checks pinned, begun, or carried over from a damaged journal; and by whom."""
+"""How a goal is opened: filed with its checks pinned, and begun; and how a damaged journal of goals is sealed."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-
-from pydantic import ValidationError
 
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
@@ -132,28 +130,19 @@ def _spent(goal: Goal) -> Refused:
     )
 
 
-def repair(place: Place) -> str:
-    """Keep a damaged journal aside. The goals are carried over; nothing that was passed or answered is."""
+def repair(place: Place) -> str | None:
+    """Keep a damaged journal aside and begin an empty one: the name it is kept under, None where it was gone."""
     if place.by != "user":
         raise Refused(
-            "what a damaged journal says of the goals cannot be trusted; only the user can carry it over",
+            "what a damaged journal says of the goals cannot be trusted; only the user can seal it",
             fix="ask the user to run omo verify repair in a terminal of their own",
         )
 
-    def decide(rows: list[Row]) -> tuple[str, list[Row]]:
-        if not place.journal.problems():
-            raise Refused("the goals' journal needs no repair", fix="omo verify status")
+    def decide(rows: list[Row]) -> tuple[str | None, list[Row]]:
         sealed = place.journal.seal(place.now)
-        filed = {str(row.get("goal")): row for row in rows if row.get("kind") == "goal-added" and _is_readable(row)}
-        kept = ("kind", "goal", "source", "spec")
-        return str(sealed[0]["kept"]), sealed + [{key: row[key] for key in kept} for row in filed.values()]
+        if not sealed:
+            raise Refused("the goals' journal needs no repair", fix="omo verify status")
+        return sealed[0]["kept"], sealed
 
-    kept: str = place.journal.change(decide, actor=place.by, now=place.now, wait=place.wait)
+    kept: str | None = place.journal.change(decide, actor=place.by, now=place.now, wait=place.wait)
     return kept
-
-
-def _is_readable(row: Row) -> bool:
-    try:
-        return GoalFile.model_validate(row["spec"]).id == row["goal"] and "source" in row
-    except (KeyError, ValidationError):
-        return False

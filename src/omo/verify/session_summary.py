@@ -30,6 +30,26 @@ def tell_sessions(place: Place, here: str, *, began: str = "", passed: bool = Fa
         )
 
 
+def release_sessions(place: Place, *, limits: Row) -> None:
+    """The journal was sealed: whatever sessions were held to is over, and nothing shows that it is met."""
+
+    def release(row: Row | None) -> runtime.Change:
+        old = part(part(row or {}, "work"), _KIND)
+        names = [str(name) for name in old.get("goals", [])]
+        if not names:
+            return runtime.Change(None)
+        ended = dict(_ended_before(old))
+        for name in names:
+            ended[name] = outcome.outcome(outcome.ENDED, f"the damaged journal of goal {name} was set aside")
+        summary = {"run": names[0], "goals": [], "ended": ended, "open": 0, "total": 0, "next": None, "state": "done"}
+        summary["outcome"] = outcome.worst(ended.values())
+        after = session.put_work(row, _KIND, summary, limits=limits, now=place.now)
+        return runtime.Change(None, after, [{"kind": _KIND, "state": "done", "goals": []}])
+
+    for name in _rows(place.state):
+        runtime.change_session(place.state, name, release, actor=place.by, now=place.now, wait=place.wait)
+
+
 def _rows(state: str) -> dict[str, Row]:
     return {name: row for name, row in runtime.read(state)["sessions"].items() if isinstance(row, dict)}
 
