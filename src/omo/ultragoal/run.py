@@ -127,9 +127,8 @@ class Run:
             )
 
     def require_whole_ledger(self) -> None:
-        """Nothing is added to a damaged ledger: it is sealed and begun anew. Another tool's has no mark of ours."""
-        problems = self.journal.problems() if self._foreign() is None else []
-        if problems:
+        """Nothing is added to a damaged ledger: it is sealed and begun anew."""
+        if problems := self.journal.problems():
             what = f"the ledger of the plan of session {self.session} was changed by hand"
             raise Refused(what, fix=self.mending("ledger"), defects=problems)
 
