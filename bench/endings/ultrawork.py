@@ -7,7 +7,7 @@ import os
 import shlex
 from collections.abc import Callable
 
-from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, Play, ending
+from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, TESTS, Play, ending
 from omo.work.outcome import ATTESTED, PROVEN, WAIVED
 
 MORE = "\n\ndef multiply(a, b):\n    return a * b\n"
