@@ -83,8 +83,9 @@ def test_the_directory_of_a_pin_is_the_sessions(on: Host) -> None:
         ("/omo:pin 'tests -- true", "close the quote"),
         ("/omo:unpin", "is not one name"),
         ("/omo:unpin nothing", "there is no gate 'nothing'"),
-        ("/omo:allow nothing", "there is no gate 'nothing'"),
-        ("/omo:allow ../value", "there is no gate '../value'"),
+        ("/omo:allow nothing", "there is neither a gate nor a file 'nothing'"),
+        ("/omo:allow below/", "there is neither a gate nor a file 'below/'"),
+        ("/omo:allow ../value", "there is neither a gate nor a file '../value'"),
         ("/omo:allow two words", "is not one name"),
     ],
 )
@@ -136,6 +137,13 @@ def test_the_users_failing_gate_waits_for_the_user_and_only_they_let_it_through(
     assert agent(on, "ulw", "done", "--because", "the rest of it is done") == 0
     told = on.stop().json["systemMessage"]
     assert told.startswith("omo: ended with exceptions: gate tests fails (exit 1) (by the user: /omo:allow); ")
+
+
+def test_what_is_shown_to_be_typed_is_what_was_pinned(on: Host) -> None:
+    answer = reason(on.prompt("/omo:pin --timeout 0.2s slow -- sh -c 'sleep 5; true'"))
+    assert answer == "omo: gate slow pinned by you: sh -c 'sleep 5; true' (within 0.2 s)"
+    assert agent(on, "gate", "run") == 4
+    assert "/omo:pin --timeout 1m slow -- sh -c 'sleep 5; true'" in on.stop().json["systemMessage"]
 
 
 def test_the_commands_are_no_words_of_the_agents(on: Host) -> None:

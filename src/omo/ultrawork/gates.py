@@ -275,7 +275,11 @@ def allow(state: str, session_id: str, name: str, root: str, *, now: float) -> s
         head = (gates.base or {}).get("head")
         is_file = os.path.isfile(os.path.join(root, path)) or bool(head and base.committed(root, head, [path]))
         if path.startswith(("../", "/")) or not is_file:
-            gates.known(name)
+            named = ", ".join(gates.by_name) or "none"
+            raise BadInput(
+                f"there is neither a gate nor a file {clip(name, LONGEST_NAME)!r}",
+                fix=f"gates: {named}; or name one file",
+            )
         digest = base.digest_of(root, path)
         return f"the change of {path}, as it is now,", [{"kind": "change-allowed", "path": path, "digest": digest}]
 
