@@ -356,6 +356,9 @@ hold on, I need to think
 wait, you broke it
 can I cancel this?
 I'm cancelling the task
+im gonna finish it myself
+I'll sort it out myself
+do not make any further changes
 """),
     "de": lines("""
 stopp
@@ -443,6 +446,8 @@ ich will nicht, dass du weitermachst
 hier mache ich weiter
 das mache ich selbst
 mach bitte nicht weiter
+ich mache ab hier weiter
+du brauchst nicht weiterzuarbeiten
 """),
     "fr": lines("""
 arrête
@@ -500,6 +505,8 @@ je m'en occupe
 laisse-moi continuer
 je ne veux pas que tu continues
 laisse-moi faire
+tu n'as pas besoin de continuer
+je prends le relais
 """),
     "es": lines("""
 para
@@ -605,6 +612,8 @@ eu termino
 eu faço o resto
 deixa que eu continuo
 não quero que você continue
+não precisas continuar
+deixa comigo
 """),
     "ru": lines("""
 стоп
@@ -666,6 +675,7 @@ não quero que você continue
 можешь больше не продолжать
 я не хочу, чтобы ты продолжил
 давай я продолжу
+я возьму это на себя
 """),
     "zh": lines("""
 停
@@ -722,6 +732,8 @@ não quero que você continue
 我自己来
 明天再继续
 我继续
+我自己做
+不用再继续了
 """),
     "ja": lines("""
 止めて
@@ -1114,6 +1126,11 @@ I finished the API, now write the docs
 once it's green, stop the container
 ich mache die API, du machst die Tests
 내가 만든 테스트를 고쳐줘
+wait, is that thread safe?
+hold on, the spec says otherwise
+let me handle the click event in React
+I want to handle this error in the caller
+don't do anything on empty input
 """)
 
 # The user asks, and neither stops nor continues anything.

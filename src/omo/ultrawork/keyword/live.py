@@ -232,7 +232,7 @@ def _torn(words: list[str]) -> str:
     table, core, marks, place = _table(), [], [], 0
     while place < len(words):
         size, kind = _longest(words, place, table)
-        if kind in MARKS:
+        if kind in (*MARKS, "filler"):
             marks.append(kind)
             place += size
             continue

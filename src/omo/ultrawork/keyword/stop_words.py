@@ -44,7 +44,7 @@ STOP = {
         pas besoin de continuer|plus besoin|ce n'est plus nécessaire|plus nécessaire|on s'arrête|on s'arrête là|
         on arrête|s'arrêter|t'arrêter|vous arrêter|arrête toi|ne fais plus rien|ne fais rien|arrêtes|arretes|
         mets ça en pause|mets le en pause|mets tout en pause|mettre en pause|termine là|termine ici|finissons en|
-        finissons|arrêtons nous|laisse comme ça|n'y touche plus|m'en occupe|m'en charge""",
+        finissons|arrêtons nous|laisse comme ça|n'y touche plus|m'en occupe|m'en charge|prends le relais""",
     "es": """para|pare|parar|paren|parad|párate|parate|paremos|detente|detén|deten|deténgase|detengase|detener|
         detenerte|detenlo|detengamos|alto|basta|cancela|cancelar|cancele|cancélalo|cancelalo|cancelemos|aborta|
         abortar|aborte|anula|anular|anúlalo|olvídalo|olvidalo|olvida|olvídate|olvidate|olvídelo|olvidar|déjalo|dejalo|
@@ -61,7 +61,7 @@ STOP = {
         não prossiga|não siga|não precisa mais|não precisa continuar|nao precisa mais|não precisa|
         não é mais necessário|não faça mais nada|não faça nada|abandona|abandone|acabou|vamos parar|faz uma pausa|
         faça uma pausa|fazer uma pausa|paramos|termina aqui|terminamos aqui|deixa estar|não mexe mais|não mexa mais|
-        faço|termino|continuo|assumo""",
+        faço|termino|continuo|assumo|deixa comigo""",
     "ru": """стоп|стой|стойте|остановись|остановитесь|останови|остановите|остановить|остановиться|остановимся|
         остановка|хватит|довольно|достаточно|прекрати|прекратите|прекращай|прекращайте|прекратить|прекращаем|
         перестань|перестаньте|перестать|отмена|отмени|отмените|отменить|отменяй|отменяем|отбой|брось|бросай|бросьте|
@@ -71,7 +71,7 @@ STOP = {
         не надо больше|не нужно больше|уже не надо|уже не нужно|закругляйся|сворачивайся|ничего не делай|
         больше ничего не делай|сделай паузу|сделайте паузу|поставь на паузу|закончи|закончите|закончим|ты остановился|
         ты остановилась|вы остановились|оставь как есть|ничего не трогай|тормози|завязывай|продолжу|закончу|доделаю|
-        сделаю|займусь|на этом всё|на этом все""",
+        сделаю|займусь|на этом всё|на этом все|возьму на себя|возьму это на себя""",
     "more": "fermati|ferma|basta|annulla|lascia perdere|stój|dość|dur|stop maar|laat maar",
 }
 
@@ -119,7 +119,8 @@ GO_ON = {
     "de": """weiter|mach weiter|macht weiter|machen weiter|weitermachen|weiterarbeiten|weiterzumachen|arbeite weiter|
         fahr fort|fahre fort|fortfahren|fortsetzen|setz fort|setze fort|mach es fertig|mach das fertig|mach fertig|
         leg los|los|los geht's|auf geht's|nur zu|weiter geht's|geht weiter|weiter so|nicht aufhören|hör nicht auf|
-        es geht weiter|weitermachst|weiterarbeitest|mache weiter|mache fertig|mache es fertig|mache das fertig""",
+        es geht weiter|weitermachst|weiterarbeitest|mache weiter|mache fertig|mache es fertig|mache das fertig|
+        weiterzuarbeiten|weitergehen""",
     "fr": """continue|continuez|continuer|continuons|vas y|allez y|allons y|poursuis|poursuivez|poursuivre|
         poursuivons|reprends|reprenez|reprendre|reprenons|on y va|c'est parti|finis|finis ça|termine ça|
         termine le travail|n'arrête pas|ne t'arrête pas|avance|avancez|continues""",
@@ -161,12 +162,12 @@ SMALL = {
         dann zu mit am im von für damit dabei daran hier da arbeit arbeiten aufgabe aufgaben auftrag lauf sitzung
         vorgang prozess aktion befehl ganze ganzen alle alles gesamte aktuelle aktuellen laufende laufenden erstmal
         erst vorerst heute gerade was tust machst dass sache sachen mensch lieber besser gern gerne mir dir noch ruhig
-        wieder bei deine deiner meine so sind fertig deinen musst müsst brauchst sich mehr rest selbst""",
+        wieder bei deine deiner meine so sind fertig deinen musst müsst brauchst sich mehr rest selbst muss""",
     "fr": """s'il te vous plaît plait stp svp merci maintenant tout de suite immédiatement donc alors bon oui d'accord
         tu peux pouvez peut pourrais pourriez on va allez faut il je veux voudrais j'aimerais que le la les l' un une
         des du d' ça ca cela ceci ce cette c'est travail tâche tache boulot opération exécution session en et ou mais
         pour avec sur à au aux là ici juste simplement aujourd'hui l'instant toutes toute tous veuillez bien toi
-        travailler dessus y est qu'on moi vais ne""",
+        travailler dessus y est qu'on moi vais ne n'as""",
     "es": """por favor gracias ya ahora mismo vale bueno sí si puedes podrías puede podemos debes deberías quiero
         quisiera que lo la el los las un una eso esto esa este estas todo toda todos de del en con y o pero a al aquí
         ahí así trabajo tarea tareas trabajar trabajando proceso operación ejecución sesión hoy simplemente solo mejor
@@ -174,7 +175,7 @@ SMALL = {
     "pt": """por favor obrigado obrigada agora já mesmo sim você voce pode podem poderia podemos deve deveria quero
         gostaria que o a os as um uma isso isto aquilo tudo todo toda de do da dos das no na em com e ou mas aqui aí
         trabalho trabalhar trabalhando tarefa tarefas processo operação execução sessão hoje só apenas melhor está
-        fazendo fazer lá pra assim eu resto""",
+        fazendo fazer lá pra assim eu resto precisas precisa daqui""",
     "ru": """пожалуйста пож плиз ну ок окей да всё все это эту этот эти этого того то вот уже сейчас сразу немедленно
         просто теперь тогда давай давайте можешь можете можно мог бы ты вы я мы мне тебе хочу надо нужно следует лучше
         спасибо здесь тут на в с и а но или работу работа работы работать задачу задача задание процесс выполнение
@@ -186,13 +187,14 @@ SMALL = {
 OWN_WORK = {
     "en": """take it|take this|take over|take care of it|take care of this|handle it|handle this|handle that|
         handle the rest|do this|do that|do the rest|do everything|do anything|do any more|do more|touch anything|
-        change anything|edit anything|make changes|make any changes|make any more changes|make more changes""",
+        change anything|edit anything|make changes|make any changes|make any more changes|make more changes|
+        make further changes|make any further changes|sort it out|sort this out|wrap this up""",
     "de": "mach es|mach das|mach den rest|mache es|mache das|mache den rest|mache alles",
     "fr": "termine|terminer|finir|fais|faire|faire le reste",
 }
 # "I'll finish it myself", "let me continue": the user takes over. "I want you to continue" speaks to the agent.
-FIRST_PERSON = """i|i'll|i'd|i've|let me|lemme|ich|lass mich|lasst mich|je|laisse moi|laissez moi|yo|déjame|dejame|
-quiero|voy|puedo|eu|vou|quero|posso|deixa eu|deixe me|я|мне|дай мне"""
+FIRST_PERSON = """i|i'll|i'd|i've|i'm gonna|i'm going to|let me|lemme|ich|lass mich|lasst mich|je|laisse moi|
+laissez moi|yo|déjame|dejame|quiero|voy|puedo|eu|vou|quero|posso|deixa eu|deixe me|я|мне|дай мне"""
 # Or a remark ends here, and what follows is said to the agent: "I said continue".
 SECOND_PERSON = """you|u|we|us|let's|said|say|mean|think|guess|believe|suppose|told|like it|like this|like that|du|ihr|
 wir|uns|tu|vous|on|nous|que|tú|usted|você|voce|ты|вы|мы|давай"""
@@ -272,7 +274,7 @@ UNSPACED = {
         하지마|하지말아|하지마세요|계속하지마|계속하지마세요|진행하지마|더이상하지마|더이상하지마세요|잊어버려|
         잊어|됐어|됐습니다|필요없어|필요없습니다|안해도돼|안해도됩니다|그쯤해|그쯤하자|일시정지|포기|포기하자|
         놔둬|내버려둬|충분해|
-        别改了|別改了|不要改了|不要再改|别再改|別再改|停止修改|别动了|不要再动|我自己来|我自己來|我来吧|我來吧|我来做|
+        别改了|別改了|不要改了|不要再改|别再改|別再改|停止修改|别动了|不要再动|我自己来|我自己來|我自己做|不用再|我来吧|我來吧|我来做|
         我來做|ここまで|何もしないで|やらないで|変更しないで|触らないで|必要なくなった|不要になりました|
         自分でやる|自分でやります|自分で続ける|自分で続けます|私がやります|여기까지|여기까지만|내가할게|내가할게요|제가할게요|손떼|없던일로""",
     "wait": """等等|等一下|等下|等一等|等会|等会儿|稍等|慢着|且慢|别动|別動|不要这样做|不要這樣做|别这样|別這樣|
