@@ -234,6 +234,7 @@ please don't do that
 don't do it
 wait, don't do that
 I changed my mind
+we'll do this another time
 I have to go, let's do this later
 I said stop
 I told you to stop
@@ -272,6 +273,92 @@ stop omo
 cancel omo
 omo, stop
 can you stop ralph?
+I'll finish it myself
+I'll finish this myself
+I'll finish the rest myself
+I'll finish the task myself
+I'll complete it myself
+I'll continue myself
+I'll carry on myself
+I'll carry on from here
+I'll continue with the login page myself
+I can finish it myself
+I want to finish it myself
+I'd rather finish it myself
+thank you I'll finish it
+let me finish it
+let me finish this myself
+let me continue
+I'll take it from here
+I'll take over
+I'll take over from here
+I'll do the rest myself
+ill do it myself
+let me take over
+let me handle this
+hands off
+don't make any more changes
+dont make any changes
+don't touch anything else
+no need to keep going
+there's no need to keep going
+no need to finish it
+you needn't continue
+you don't have to finish
+you don't need to continue
+you do not have to go on
+please do not finish it
+let's not
+let's not do this
+let's not continue this
+lets not continue with this
+put it on hold
+put this on hold for now
+park it
+park this for now
+postpone this
+suspend
+suspend the task
+exit
+interrupt
+feel free to stop here
+stop retrying
+stop processing
+stop executing
+please stop deleting my files
+thats enough
+ok thats enough
+thats it
+dont go on
+youre done
+task cancelled
+cancelled
+oh god stop
+wtf stop
+omg stop
+stop ffs
+for heaven's sake stop
+please don't
+no don't
+on second thought, don't
+okay I've seen enough
+wait, you're in the wrong file
+hold on, this is the wrong branch
+wait, what?
+I'll take care of it
+let me do the rest
+I'll proceed on my own
+stop do not continue
+you don't need to do anything
+don't do any more
+wait, that's the production database
+hold on, I need to think
+wait, you broke it
+can I cancel this?
+I'm cancelling the task
+im gonna finish it myself
+I'll sort it out myself
+do not make any further changes
 """),
     "de": lines("""
 stopp
@@ -340,6 +427,27 @@ lass es bitte sein
 stopp ralph
 stoppe den Plan
 brich den Plan ab
+hat sich erledigt
+hat sich erledigt, danke
+du musst nicht weitermachen
+brauchst nicht weiterzumachen
+nicht mehr weitermachen
+mach Schluss
+wir hören hier auf
+ich übernehme ab hier
+ich mach hier weiter
+ich mache weiter
+ich mache selbst weiter
+ich mache das fertig
+ich mache es selbst
+ich mach den Rest selbst
+lass mich weitermachen
+ich will nicht, dass du weitermachst
+hier mache ich weiter
+das mache ich selbst
+mach bitte nicht weiter
+ich mache ab hier weiter
+du brauchst nicht weiterzuarbeiten
 """),
     "fr": lines("""
 arrête
@@ -386,6 +494,19 @@ plus tard
 tant pis
 arrête ralph
 annule le plan
+je veux que tu arrêtes
+mets ça en pause
+termine là
+finissons-en là
+je vais continuer
+je continue moi-même
+je termine moi-même
+je m'en occupe
+laisse-moi continuer
+je ne veux pas que tu continues
+laisse-moi faire
+tu n'as pas besoin de continuer
+je prends le relais
 """),
     "es": lines("""
 para
@@ -433,6 +554,17 @@ más tarde
 haz una pausa
 para ralph
 cancela el plan
+quiero que pares
+ponlo en pausa
+no sigas más
+no hace falta que sigas
+termina aquí
+yo continúo
+sigo yo
+yo lo termino
+lo hago yo
+déjame continuar
+no quiero que sigas
 """),
     "pt": lines("""
 pare
@@ -472,6 +604,16 @@ agora não
 mais tarde
 pare o ralph
 cancela o plano
+faz uma pausa
+paramos por aqui
+termina aqui
+eu continuo
+eu termino
+eu faço o resto
+deixa que eu continuo
+não quero que você continue
+não precisas continuar
+deixa comigo
 """),
     "ru": lines("""
 стоп
@@ -518,6 +660,22 @@ cancela o plano
 потом
 стоп ralph
 отмени план
+забудь об этом
+сделай паузу
+поставь на паузу
+на этом всё
+на этом закончим
+закончи
+закончи на этом
+я хочу, чтобы ты остановился
+я продолжу сам
+я закончу сам
+дальше я сам
+я сам доделаю
+можешь больше не продолжать
+я не хочу, чтобы ты продолжил
+давай я продолжу
+я возьму это на себя
 """),
     "zh": lines("""
 停
@@ -564,6 +722,18 @@ cancela o plano
 以后再说
 停止 ralph
 取消计划
+别改了
+不要再改了
+停止修改
+我来继续
+我自己继续
+让我继续
+剩下的我自己来
+我自己来
+明天再继续
+我继续
+我自己做
+不用再继续了
 """),
     "ja": lines("""
 止めて
@@ -601,6 +771,14 @@ cancela o plano
 後で
 ralphを止めて
 計画を中止して
+ここまで
+今日はここまで
+何もしないで
+少し待って
+自分で続けます
+私が続けます
+あとは自分でやります
+続きは明日
 """),
     "ko": lines("""
 멈춰
@@ -644,6 +822,16 @@ ralphを止めて
 나중에 하자
 ralph 멈춰
 계획 취소해줘
+여기까지
+오늘은 여기까지
+여기까지 하자
+아니야 그만해
+틀렸어 멈춰
+내가 계속할게
+내가 할게
+나머지는 내가 할게
+내일 계속하자
+내가 이어서 할게
 """),
 }
 
@@ -691,6 +879,21 @@ go for it
 move on
 continue ralph
 resume the plan
+I want you to continue
+I'd like you to finish it
+I said continue
+I think we should continue
+I told you to go on
+let us continue
+sounds good to me go ahead
+finish it for me
+continue as I said
+dont worry, continue
+I like it continue
+I approved it, continue
+you can finish it yourself
+go on, I'll watch
+lets do it
 """),
     "de": lines("""
 weiter
@@ -702,6 +905,9 @@ mach einfach weiter
 weiter geht's
 fahr fort
 passt, mach weiter
+ich möchte dass du weitermachst
+du kannst das fertig machen, mach weiter
+mach selbst weiter
 """),
     "fr": lines("""
 continue
@@ -711,6 +917,7 @@ vas-y
 vas-y, continue
 poursuis
 reprends le travail
+je veux que tu continues
 """),
     "es": lines("""
 continúa
@@ -720,36 +927,46 @@ puedes continuar
 sigue adelante
 adelante
 vale, sigue
+quiero que sigas
 """),
     "pt": lines("""
 continua
 pode continuar
 prossiga
 vai em frente
+quero que você continue
 """),
     "ru": lines("""
 продолжай
 продолжай пожалуйста
 давай дальше
 можешь продолжать
+я хочу, чтобы ты продолжил
+продолжай сам
 """),
     "zh": lines("""
 继续
 请继续
 继续吧
 可以继续了
+我要你继续
+我们继续吧
+给我继续
+你自己继续
 """),
     "ja": lines("""
 続けて
 続けてください
 再開して
 そのまま続けて
+自分で続けて
 """),
     "ko": lines("""
 계속해
 계속해줘
 계속 진행해줘
 이어서 해줘
+여기까지는 좋아, 계속해
 """),
 }
 
@@ -875,4 +1092,55 @@ adicione um botão de parar
 취소 버튼을 추가해줘
 정지 버튼이 안 보여
 fix the log parser, this line is wrong: "stop"
+wait, the name should be camelCase
+wait, why is the test red?
+wait, did you run the linter?
+hold on, that import is unused
+hang on, the linter complains about line 3
+once you are done, stop the server
+I don't think so
+I do
+don't handle errors in the parser
+the request was cancelled
+let's not use lodash
+no need to test the getters
+don't touch the migrations
+exit early if the list is empty
+interrupt handling is broken on Windows
+suspend the coroutine while waiting
+park the car model in its own module
+I'll be away for an hour, keep going
+let me know when you are done
+do this and stop
+let's not stop here
+I don't want you to stop
+arrête pas
+take over
+can you handle this?
+that's not it
+not good enough
+wait, is the cache warm?
+warte, warum ist der Test rot?
+don't change anything in src/api
+I finished the API, now write the docs
+once it's green, stop the container
+ich mache die API, du machst die Tests
+내가 만든 테스트를 고쳐줘
+wait, is that thread safe?
+hold on, the spec says otherwise
+let me handle the click event in React
+I want to handle this error in the caller
+don't do anything on empty input
+""")
+
+# The user asks, and neither stops nor continues anything.
+QUESTIONS = lines("""
+should I continue?
+should i continue
+can I continue?
+shall I go on?
+should I continue with the docs?
+soll ich weitermachen?
+dois-je continuer ?
+могу я продолжить?
 """)

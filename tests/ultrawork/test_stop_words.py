@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from omo.ultrawork.keyword import read_prompt, stop_words
-from tests.ultrawork.stop_phrases import CONTINUES, STOPS, WORK
+from tests.ultrawork.stop_phrases import CONTINUES, QUESTIONS, STOPS, WORK
 
 STOP_ROWS = [(language, phrase) for language, phrases in STOPS.items() for phrase in phrases]
 CONTINUE_ROWS = [(language, phrase) for language, phrases in CONTINUES.items() for phrase in phrases]
@@ -24,6 +24,11 @@ def test_a_continue_resumes(language: str, phrase: str) -> None:
 @pytest.mark.parametrize("sentence", WORK)
 def test_work_does_not_pause(sentence: str) -> None:
     assert read_prompt(sentence).action not in ("pause", "cancel", "cancel-and-continue")
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_asking_whether_to_go_on_oneself_does_nothing(question: str) -> None:
+    assert read_prompt(question).action == "none"
 
 
 def test_the_tables_are_large_and_say_nothing_twice() -> None:

@@ -16,6 +16,7 @@ LONGEST_UNSPACED = 10
 NOT_PROSE = "/#>-`|<$@"  # a prompt that begins so is a command, a quotation or a paste
 MARKUP = '\n`"“„«「>'  # where one of these is, what was found may stand in code or in quotation marks
 PLEASE = ("please", "pls", "plz", "bitte", "favor", "stp", "svp", "пожалуйста")
+MARKS = ("not", "first person", "second person", "myself")  # they say nothing alone, and turn what follows
 AND = ("and", "und", "et", "y", "e", "и", "then")
 
 
@@ -28,26 +29,44 @@ class Clause:
         clause = text[start:end]
         self.start, self.end = start, end
         self.asks = text[end : end + 1] in ("?", "？")
-        self.words = words_in(clause)
+        self.words = [_apostrophes().get(word, word) for word in words_in(clause)]
         self.is_later = bool(self.words) and self.words[0] in _words(stop_words.LATER)
         self.names: list[str] = []
         if any(not joins(letter) and letter.isalnum() for letter in clause):
             self.kind = self._unspaced(clause)
         else:
             self.kind = self._spaced()
+        if self.kind == "take-over":
+            self.kind = "other" if self._is_users_question() else "stop"
 
     def _spaced(self) -> str:
+        if " ".join(self.words) in _phrases(stop_words.ALONE):
+            return "stop"
         kind, self.names = says(self.words)
+        if kind == "take-over":
+            return kind
         is_question = self.asks and not _is_request(self.words)
-        if _is_statement(self.words) or (kind == "stop" and is_question):
+        if _is_statement(self.words) or self._is_condition() or (kind == "stop" and is_question):
             return "other"
         if kind != "other":
             return kind
+        if _continue_with(self.words) == "take-over":
+            return "take-over"
         if _opens_with(self.words, stop_words.WAIT_UNTIL):
             return "wait"
         if self._begins_with_stop() or self._ends_with_stop():
             return "stop"
         return "work" if _asks_for_work(self.words) else "other"
+
+    def _is_users_question(self) -> bool:
+        """ "should I continue?", of a clause in which the user takes over."""
+        return self.asks or self.words[0] in _words(stop_words.MAY_I)
+
+    def _is_condition(self) -> bool:
+        """ "once you are done" """
+        if not self.is_later or self.words[0] == "then":
+            return False
+        return any(word in _words(stop_words.SUBJECTS) for word in self.words[1:2])
 
     def _begins_with_stop(self) -> bool:
         """ "stop working on the login page", "stop and explain", "stop because …" """
@@ -58,7 +77,7 @@ class Clause:
             follows = is_and and self.words[place + 1] in _words(stop_words.AFTER_STOP)
             if follows or self.words[place] in _words(stop_words.BECAUSE):
                 kind, self.names = says(self.words[:place])
-                return kind == "stop"
+                return kind in ("stop", "take-over")
         return False
 
     def _ends_with_stop(self) -> bool:
@@ -69,14 +88,14 @@ class Clause:
                 continue
             kind, names = says(tail)
             is_wrap_up = self.words[0] in _words(stop_words.BEFORE_STOP)
-            if kind == "stop" and (word in PLEASE or is_wrap_up):
+            if kind in ("stop", "take-over") and (word in PLEASE or is_wrap_up):
                 self.names = names
                 return not any(word in _words(stop_words.LATER) - {"then"} for word in self.words)
         return False
 
     def _unspaced(self, clause: str) -> str:
         letters = "".join(clause.lower().split())
-        kinds, place = set(), 0
+        kinds, place = [], 0
         while place < len(letters):
             token, kind = _unspaced_token(letters, place)
             if not token:
@@ -84,9 +103,9 @@ class Clause:
                 return "work" if is_work else "other"
             if kind in stop_words.NAMES:
                 self.names.append(kind)
-            kinds.add(kind)
+            kinds.append(kind)
             place += len(token)
-        return _strongest(kinds)
+        return _together(kinds)
 
 
 def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int], tuple[str, ...]] | None:
@@ -98,7 +117,12 @@ def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int], tuple[str, ...]]
     start = len(text) - len(text.lstrip("\ufeff \t\r\n*_"))
     if text[start : start + 1] in NOT_PROSE:
         return None
-    clauses = [Clause(text, begin, end) for begin, end in live_clauses(text)]
+    clauses: list[Clause] = []
+    for begin, end in live_clauses(text):
+        clause = Clause(text, begin, end)
+        if clauses and clause.words and clause.words[0] in _words(stop_words.SUBORDINATE):
+            clause = Clause(text, clauses.pop().start, end)
+        clauses.append(clause)
     decision = _decisive(clauses, is_whole=len(prompt) < WINDOW)
     if decision is None:
         return None
@@ -126,13 +150,27 @@ def _decisive(clauses: list[Clause], *, is_whole: bool) -> tuple[str, str, Claus
     later = last.is_later or any(clause.is_later for clause in content[:-1])
     if last.kind == "stop" and is_whole and not later:
         return "pause", "live-stop", last
-    if first.kind == "wait" and all(clause.kind not in ("work", "go") for clause in content):
+    if first.kind == "wait" and not _is_way_of_speaking(content):
         return "pause", "live-wait", first
     if last.kind == "wait" and is_whole and len(content) > 1 and not later and _is_put_off(content):
         return "pause", "live-wait", last
     if _opens_with_go(first.words) or (first.kind == "go" and not first.asks):
         return "resume", "go-on", first
     return None
+
+
+def _is_way_of_speaking(content: list[Clause]) -> bool:
+    """ "wait, also add a test"; and "wait, why is the test red?", but not "wait, that's the wrong file" """
+    is_interjection = any(word in _words(stop_words.INTERJECTIONS) for word in content[0].words)
+    for clause in content[1:]:
+        if clause.kind in ("work", "go"):
+            return True
+        is_objection = clause.words[0] in _words(stop_words.OBJECTS_TO)
+        if any(word in _words(stop_words.OBJECTIONS) for word in clause.words):
+            is_objection = True
+        if clause.kind == "other" and is_interjection and not is_objection:
+            return True
+    return False
 
 
 def _is_put_off(content: list[Clause]) -> bool:
@@ -153,8 +191,15 @@ def _opens_with(words: list[str], table: str) -> int:
 
 def _opens_with_go(words: list[str]) -> bool:
     """ "continue with the login page", "go on, but skip the docs" """
+    return _continue_with(words) == "go"
+
+
+def _continue_with(words: list[str]) -> str:
+    """What the opening of a longer clause says: "go", or "take-over" in "I'll continue with the tests"; else empty."""
     end = _opens_with(words, stop_words.OPENERS)
-    return 0 < end < len(words) and words[end] in _words(stop_words.GOES_ON_WITH)
+    if 0 < end < len(words) and words[end] in _words(stop_words.GOES_ON_WITH):
+        return says(words[:end])[0]
+    return ""
 
 
 def _is_request(words: list[str]) -> bool:
@@ -165,22 +210,65 @@ def says(words: list[str]) -> tuple[str, list[str]]:
     """What words of a script with spaces say, all of them together; and the workflows they name."""
     table, small, names = _table(), _small(), _names()
     named = [names[word] for word in words if word in names]
-    kinds, place = set(), 0
+    kinds, place = [], 0
     while place < len(words):
         size, kind = _longest(words, place, table)
         if size:
-            kinds.add(kind)
+            kinds.append(kind)
         elif words[place] not in small and words[place] not in names:
             break
         place += size or 1
     if place == len(words):
-        return _strongest(kinds), named
-    # A phrase may be torn apart: "hör bitte auf". And a "no" before it may be an exclamation.
-    core = [word for word in words if word not in small and word not in names]
-    torn = table.get(" ".join(core))
+        return _together(kinds), named
+    torn = _torn(words)
     if torn:
         return torn, named
+    # A "no" before it may be an exclamation.
     return says(words[1:]) if words[0] in _words(stop_words.EXCLAMATIONS) else ("other", [])
+
+
+def _torn(words: list[str]) -> str:
+    """What a phrase says that small words tear apart: "hör bitte auf", "ich mach hier weiter"; empty for none."""
+    table, core, marks, place = _table(), [], [], 0
+    while place < len(words):
+        size, kind = _longest(words, place, table)
+        if kind in (*MARKS, "filler"):
+            marks.append(kind)
+            place += size
+            continue
+        if words[place] not in _small() and words[place] not in _names():
+            core.append(words[place])
+        place += 1
+    kind = table.get(" ".join(core), "")
+    return _together([*marks, kind]) if kind else ""
+
+
+def _together(kinds: list[str]) -> str:
+    """What phrases say in this order. "not" turns the next one round; a "go" of the first person takes over."""
+    meanings, subject, is_negated = set(), "", False
+    for kind in kinds:
+        if kind == "not":
+            is_negated = True
+        elif kind in ("first person", "second person"):
+            subject = kind
+        elif kind in ("go", "own work"):
+            is_users = subject == "first person" or "myself" in kinds
+            if is_negated:
+                meanings.add("stop")
+            elif is_users:
+                meanings.add("take-over")
+            else:
+                meanings.add(kind)
+            is_negated = False
+        elif kind in ("stop", "wait"):
+            meanings.add("other" if is_negated else kind)
+            is_negated = False
+    if is_negated:  # "continue pas"; but "arrête pas" goes on, and "that's not it" says nothing
+        return "stop" if meanings == {"go"} else "other"
+    is_work_first = "own work" in meanings and "wait" not in meanings  # "do this and stop"
+    if "other" in meanings or is_work_first:
+        return "other"
+    return next((kind for kind in ("stop", "wait", "take-over", "go") if kind in meanings), "filler")
 
 
 def _longest(words: list[str], place: int, table: dict[str, str]) -> tuple[int, str]:
@@ -189,10 +277,6 @@ def _longest(words: list[str], place: int, table: dict[str, str]) -> tuple[int, 
         if kind:
             return size, kind
     return 0, ""
-
-
-def _strongest(kinds: set[str]) -> str:
-    return next((kind for kind in ("stop", "wait", "go") if kind in kinds), "filler")
 
 
 def _is_statement(words: list[str]) -> bool:
@@ -209,7 +293,7 @@ def _is_statement(words: list[str]) -> bool:
 def _asks_for_work(words: list[str]) -> bool:
     if any(word in _words(stop_words.ALSO) for word in words):
         return True
-    if words[0] in _words(stop_words.MYSELF) and words[1:3] not in (["want", "you"], ["need", "you"]):
+    if words[0] in _words(stop_words.SPEAKER) and words[1:3] not in (["want", "you"], ["need", "you"]):
         return False
     for word in words:
         if word in words_of("task") or word in words_of("use"):
@@ -236,7 +320,16 @@ def _table() -> dict[str, str]:
     """Every phrase of a script with spaces, and what it says."""
     if "spaced" not in _tables:
         table = dict.fromkeys(_phrases(stop_words.SAYS_NOTHING), "filler")
-        for kind, languages in (("go", stop_words.GO_ON), ("wait", stop_words.WAIT), ("stop", stop_words.STOP)):
+        marks = (stop_words.NOT, stop_words.FIRST_PERSON, stop_words.SECOND_PERSON, stop_words.MYSELF)
+        for kind, phrases in zip(MARKS, marks, strict=True):
+            table.update(dict.fromkeys(_phrases(phrases), kind))
+        by_language = {
+            "own work": stop_words.OWN_WORK,
+            "go": stop_words.GO_ON,
+            "wait": stop_words.WAIT,
+            "stop": stop_words.STOP,
+        }
+        for kind, languages in by_language.items():
             for phrases in languages.values():
                 table.update(dict.fromkeys(_phrases(phrases), kind))
         _tables["spaced"] = table
@@ -246,8 +339,8 @@ def _table() -> dict[str, str]:
 def _unspaced_table() -> dict[str, str]:
     if "unspaced" not in _tables:
         table = dict(_names())
-        for kind in ("small", "go", "wait", "stop", "ultraplan", "ultragoal", "verify"):
-            table.update(dict.fromkeys(_phrases(stop_words.UNSPACED[kind]), kind))
+        for kind, phrases in stop_words.UNSPACED.items():
+            table.update(dict.fromkeys(_phrases(phrases), kind))
         _tables["unspaced"] = table
     return _tables["unspaced"]
 
@@ -256,6 +349,12 @@ def _names() -> dict[str, str]:
     if "names" not in _tables:
         _tables["names"] = {word: kind for kind, words in stop_words.NAMES.items() for word in words.split()}
     return _tables["names"]
+
+
+def _apostrophes() -> dict[str, str]:
+    if "apostrophes" not in _tables:
+        _tables["apostrophes"] = {word.replace("'", ""): word for word in stop_words.APOSTROPHES.split()}
+    return _tables["apostrophes"]
 
 
 def _small() -> frozenset[str]:

@@ -10,82 +10,82 @@ from __future__ import annotations
 STOP = {
     "en": """stop|stopping|halt|cease|quit|abort|cancel|pause|pause ulw|pause ultrawork|freeze|terminate|end|
         finish here|enough|kill|drop|leave|forget|scrap|abandon|ditch|never mind|nevermind|nvm|don't bother|
-        do not bother|dont bother|no need to continue|no need to go on|no need to do this|no need to do that|
-        no need to finish|no need anymore|not needed anymore|no longer needed|no longer necessary|
-        not necessary anymore|don't need this anymore|don't need it anymore|don't need that anymore|
-        no longer need|don't continue|do not continue|dont continue|don't go on|do not go on|don't go any further|
-        go no further|don't proceed|do not proceed|don't keep going|don't carry on|no further|no more|
-        no more work|don't work on this|don't work on it|don't do anything|do nothing|don't do any more|
-        don't do anything else|don't touch anything|don't change anything|give up|back off|stand down|
-        knock it off|cut it out|cut it|drop it|leave it|let it go|let it be|let it rest|leave me alone|
+        do not bother|no need anymore|not needed anymore|no longer needed|no longer necessary|not necessary anymore|
+        don't need this anymore|don't need it anymore|don't need that anymore|no longer need|don't go any further|
+        go no further|no further|no more|no more work|don't work on this|don't work on it|do nothing|give up|back off|
+        stand down|knock it off|cut it out|cut it|drop it|leave it|let it go|let it be|let it rest|leave me alone|
         call it a day|call it quits|call it off|call it|pack it in|wrap it up|wrap up|shut up|shut it down|
         that's enough|that is enough|that's all|that is all|that will be all|that'll be all|that's it|that is it|
-        that'll do|that will do|we're done|we are done|you're done|you are done|all done|done for today|
-        done for now|good enough|take a break|take a rest|have a break|bail out|bail|break off|hold off|lay off|
-        leave off|leave it there|leave it at that|leave it as is|leave it as it is|leave everything as is|
-        leave things as they are|leave it alone|stop editing|stop coding|stop writing|stop changing|
-        stop changing things|stop making changes|stop trying|stop building|stop fixing|stop editing files|
-        stop changing files|stop changing code|stop editing code|stop writing code|stop touching files|
-        stop touching code|stop touching my code|stop running commands|stop wasting tokens|stop burning tokens|
-        stop wasting my time|stop wasting time|stop looping|stop going in circles|stop running in circles|no stop|
-        stop stop|full stop|abort mission|let me do it|let me do this|let me do that|i'll do it|i'll do this|
-        i will do it|i will do this|shut down|no more changes|don't want this anymore|don't want it anymore|
-        don't want that anymore""",
+        that'll do|that will do|we're done|we are done|you're done|you are done|all done|done for today|done for now|
+        good enough|take a break|take a rest|have a break|bail out|bail|break off|hold off|lay off|leave off|
+        leave it there|leave it at that|leave it as is|leave it as it is|leave everything as is|
+        leave things as they are|leave it alone|stop making changes|stop editing files|stop changing files|
+        stop changing code|stop editing code|stop writing code|stop touching files|stop touching code|
+        stop touching my code|stop running commands|stop wasting tokens|stop burning tokens|stop wasting my time|
+        stop wasting time|stop going in circles|stop running in circles|no stop|stop stop|full stop|abort mission|
+        shut down|no more changes|don't want this anymore|don't want it anymore|don't want that anymore|hands off|
+        put it on hold|put this on hold|put that on hold|put everything on hold|put on hold|park|postpone|suspend|
+        exit|interrupt|stop deleting|stop deleting files|stop deleting my files|seen enough|i'm cancelling|
+        i am cancelling""",
     "de": """stopp|stoppe|stoppen|halt|halte an|anhalten|aufhören|aufzuhören|hör auf|höre auf|hört auf|abbrechen|
         abbruch|brich ab|breche ab|brechen ab|beende|beenden|schluss|feierabend|genug|es reicht|das reicht|reicht|
-        reicht's|vergiss es|vergiss das|vergiss|vergesst es|vergessen|lass es|lass das|lass gut sein|
-        lass es gut sein|lass es sein|lass das sein|lass sein|lass mal|lass stecken|lass es bleiben|lassen|
-        nicht weiter|nicht weitermachen|nicht weiterarbeiten|mach nicht weiter|arbeite nicht weiter|
-        fahr nicht fort|nicht mehr nötig|nicht mehr notwendig|brauchst nicht weitermachen|brauchst nicht weiter|
-        musst nicht weiter|nicht fortfahren|pause|pausiere|pausieren|mach pause|unterbrich|unterbrechen|
-        unterbreche|einstellen|stell ein|gib auf|aufgeben|das war's|das wars|fertig für heute|stornieren|
-        storniere|kein weiter|hör damit auf""",
+        reicht's|vergiss es|vergiss das|vergiss|vergesst es|vergessen|lass es|lass das|lass gut sein|lass es gut sein|
+        lass es sein|lass das sein|lass sein|lass mal|lass stecken|lass es bleiben|lassen|nicht mehr nötig|
+        nicht mehr notwendig|pause|pausiere|pausieren|mach pause|unterbrich|unterbrechen|unterbreche|einstellen|
+        stell ein|gib auf|aufgeben|das war's|das wars|fertig für heute|stornieren|storniere|kein weiter|hör damit auf|
+        hat sich erledigt|erledigt sich|mach schluss|hören auf|lass das bleiben|lass die finger davon|finger weg|
+        übernehme|mache ich|mach ich""",
     "fr": """arrête|arrete|arrêtez|arretez|arrêter|arreter|arrêtons|arretons|arrêt|stoppe|stoppez|stopper|annule|
         annulez|annuler|annulons|laisse tomber|laissez tomber|laisser tomber|laissons tomber|laisse|laissez|
-        laisse béton|oublie|oubliez|oublions|oublier|abandonne|abandonnez|abandonner|abandonnons|cesse|cessez|
-        cesser|interromps|interrompez|interrompre|suspends|suspendez|suspendre|fais une pause|faites une pause|
+        laisse béton|oublie|oubliez|oublions|oublier|abandonne|abandonnez|abandonner|abandonnons|cesse|cessez|cesser|
+        interromps|interrompez|interrompre|suspends|suspendez|suspendre|fais une pause|faites une pause|
         faisons une pause|mets en pause|ça suffit|ca suffit|cela suffit|suffit|assez|c'est assez|c'est fini|
-        c'est terminé|ne continue pas|ne continuez pas|ne continue plus|ne va pas plus loin|pas la peine|
-        plus la peine|ce n'est plus la peine|ce n'est pas la peine|pas besoin de continuer|plus besoin|
-        ce n'est plus nécessaire|plus nécessaire|on s'arrête|on s'arrête là|on arrête|s'arrêter|t'arrêter|
-        vous arrêter|arrête toi|ne fais plus rien|ne fais rien""",
+        c'est terminé|ne va pas plus loin|pas la peine|plus la peine|ce n'est plus la peine|ce n'est pas la peine|
+        pas besoin de continuer|plus besoin|ce n'est plus nécessaire|plus nécessaire|on s'arrête|on s'arrête là|
+        on arrête|s'arrêter|t'arrêter|vous arrêter|arrête toi|ne fais plus rien|ne fais rien|arrêtes|arretes|
+        mets ça en pause|mets le en pause|mets tout en pause|mettre en pause|termine là|termine ici|finissons en|
+        finissons|arrêtons nous|laisse comme ça|n'y touche plus|m'en occupe|m'en charge|prends le relais""",
     "es": """para|pare|parar|paren|parad|párate|parate|paremos|detente|detén|deten|deténgase|detengase|detener|
         detenerte|detenlo|detengamos|alto|basta|cancela|cancelar|cancele|cancélalo|cancelalo|cancelemos|aborta|
-        abortar|aborte|anula|anular|anúlalo|olvídalo|olvidalo|olvida|olvídate|olvidate|olvídelo|olvidar|déjalo|
-        dejalo|déjala|déjelo|dejarlo|dejémoslo|dejemoslo|deja|deja de|dejar|suspende|suspender|interrumpe|
-        interrumpir|pausa|pausar|haz una pausa|es suficiente|suficiente|ya está bien|no sigas|no siga|
-        no continúes|no continues|no hace falta|no hace falta seguir|no es necesario|ya no es necesario|
-        no te molestes|abandona|abandonar|hasta aquí|lo dejamos|no hagas nada|no hagas nada más|no hagas más|
-        se acabó""",
+        abortar|aborte|anula|anular|anúlalo|olvídalo|olvidalo|olvida|olvídate|olvidate|olvídelo|olvidar|déjalo|dejalo|
+        déjala|déjelo|dejarlo|dejémoslo|dejemoslo|deja|deja de|dejar|suspende|suspender|interrumpe|interrumpir|pausa|
+        pausar|haz una pausa|es suficiente|suficiente|ya está bien|no sigas|no siga|no continúes|no hace falta|
+        no hace falta seguir|no es necesario|ya no es necesario|no te molestes|abandona|abandonar|hasta aquí|
+        lo dejamos|no hagas nada|no hagas nada más|no hagas más|se acabó|pares|ponlo en pausa|pon en pausa|
+        no sigas más|no hace falta que sigas|termina aquí|terminamos aquí|déjalo estar|quieto|hago|termino|continúo|
+        sigo|me encargo""",
     "pt": """pare|para|pára|parar|parem|paremos|cancela|cancele|cancelar|cancelem|aborta|aborte|abortar|esquece|
         esqueça|esqueca|esquecer|deixa|deixe|deixar|deixa pra lá|deixe pra lá|deixa para lá|deixe para lá|
-        deixa quieto|chega|basta|suficiente|é suficiente|encerra|encerre|encerrar|interrompe|interrompa|
-        interromper|suspende|suspenda|suspender|pausa|pausar|desista|desiste|desistir|não continue|nao continue|
-        não continua|não prossiga|não siga|não precisa mais|não precisa continuar|nao precisa mais|não precisa|
-        não é mais necessário|não faça mais nada|não faça nada|abandona|abandone|acabou|vamos parar""",
+        deixa quieto|chega|basta|suficiente|é suficiente|encerra|encerre|encerrar|interrompe|interrompa|interromper|
+        suspende|suspenda|suspender|pausa|pausar|desista|desiste|desistir|não continue|nao continue|não continua|
+        não prossiga|não siga|não precisa mais|não precisa continuar|nao precisa mais|não precisa|
+        não é mais necessário|não faça mais nada|não faça nada|abandona|abandone|acabou|vamos parar|faz uma pausa|
+        faça uma pausa|fazer uma pausa|paramos|termina aqui|terminamos aqui|deixa estar|não mexe mais|não mexa mais|
+        faço|termino|continuo|assumo|deixa comigo""",
     "ru": """стоп|стой|стойте|остановись|остановитесь|останови|остановите|остановить|остановиться|остановимся|
         остановка|хватит|довольно|достаточно|прекрати|прекратите|прекращай|прекращайте|прекратить|прекращаем|
-        перестань|перестаньте|перестать|отмена|отмени|отмените|отменить|отменяй|отменяем|отбой|брось|бросай|
-        бросьте|бросаем|оставь|оставьте|оставим|забудь|забудьте|забей|забыли|завершай|завершайте|завершаем|
-        заканчивай|заканчивайте|заканчиваем|прерви|прервать|прервись|прервите|пауза|на паузу|приостанови|
-        приостановите|приостановить|приостановись|не продолжай|не продолжайте|не надо продолжать|
-        не нужно продолжать|больше не надо|больше не нужно|не надо больше|не нужно больше|уже не надо|
-        уже не нужно|закругляйся|сворачивайся|ничего не делай|больше ничего не делай""",
+        перестань|перестаньте|перестать|отмена|отмени|отмените|отменить|отменяй|отменяем|отбой|брось|бросай|бросьте|
+        бросаем|оставь|оставьте|оставим|забудь|забудьте|забей|забыли|завершай|завершайте|завершаем|заканчивай|
+        заканчивайте|заканчиваем|прерви|прервать|прервись|прервите|пауза|на паузу|приостанови|приостановите|
+        приостановить|приостановись|не надо продолжать|не нужно продолжать|больше не надо|больше не нужно|
+        не надо больше|не нужно больше|уже не надо|уже не нужно|закругляйся|сворачивайся|ничего не делай|
+        больше ничего не делай|сделай паузу|сделайте паузу|поставь на паузу|закончи|закончите|закончим|ты остановился|
+        ты остановилась|вы остановились|оставь как есть|ничего не трогай|тормози|завязывай|продолжу|закончу|доделаю|
+        сделаю|займусь|на этом всё|на этом все|возьму на себя|возьму это на себя""",
     "more": "fermati|ferma|basta|annulla|lascia perdere|stój|dość|dur|stop maar|laat maar",
 }
 
 # A halt for the moment. Followed by work ("wait, also add a test") it is a way of speaking.
 WAIT = {
-    "en": """wait|hold on|hang on|hold it|hold up|wait up|whoa|woah|one moment|one sec|one second|one minute|
-        a moment|give me a moment|give me a minute|give me a second|give me a sec|hold your horses|not so fast|
-        not that|not that one|not this|not this one|don't do that|don't do this|don't do it|do not do that|
-        do not do this|do not do it|dont do that|dont do this|dont do it|not yet|not now|not today|later|
-        maybe later|another time|some other time|scratch that|i changed my mind|changed my mind|
-        i've changed my mind|continue later|continue tomorrow|continue this later|continue this tomorrow|
-        resume later|resume tomorrow|go on tomorrow|do this later|do this tomorrow|do it later|do it tomorrow|
-        do that later|finish later|finish this later|finish it later|finish tomorrow|finish this tomorrow|
-        pick this up later|pick this up tomorrow|pick it up later|pick it up tomorrow|tomorrow|stand by|
-        let me think""",
+    "en": """wait|hold on|hang on|hold it|hold up|wait up|whoa|woah|one moment|one sec|one second|one minute|a moment|
+        give me a moment|give me a minute|give me a second|give me a sec|hold your horses|not so fast|not that|
+        not that one|not this|not this one|don't do that|don't do this|don't do it|do not do that|do not do this|
+        do not do it|not yet|not now|not today|later|maybe later|another time|some other time|scratch that|
+        i changed my mind|changed my mind|i've changed my mind|continue later|continue tomorrow|continue this later|
+        continue this tomorrow|resume later|resume tomorrow|go on tomorrow|do this later|do this tomorrow|do it later|
+        do it tomorrow|do that later|finish later|finish this later|finish it later|finish tomorrow|
+        finish this tomorrow|pick this up later|pick this up tomorrow|pick it up later|pick it up tomorrow|tomorrow|
+        stand by|let me think""",
     "de": """warte|warten|wartet|moment|einen moment|moment mal|sekunde|eine sekunde|langsam|immer langsam|
         nicht das|nicht so|mach das nicht|tu das nicht|nicht machen|das nicht|mach es nicht|nicht jetzt|
         jetzt nicht|noch nicht|später|vielleicht später|ein andermal|morgen|egal|schon gut|macht nichts|
@@ -109,78 +109,107 @@ WAIT = {
 }
 
 GO_ON = {
-    "en": """continue|go on|resume|keep going|carry on|proceed|go ahead|keep on|keep at it|keep it up|
-        keep working|continue working|move on|get going|get on with it|get back to work|back to work|
-        get back to it|pick up where you left off|continue where you left off|continue from where you left off|
-        finish it|finish this|finish that|finish the work|finish the job|finish the task|finish up|
-        finish everything|finish the rest|finish what you started|finish|complete it|complete this|
-        complete the task|complete the work|do it|let's go|lets go|let's do it|lets do it|go for it|go go go|
-        ok go|start again|unpause|as you were|approved""",
-    "de": """weiter|mach weiter|macht weiter|machen weiter|weitermachen|weiterarbeiten|weiterzumachen|
-        arbeite weiter|fahr fort|fahre fort|fortfahren|fortsetzen|setz fort|setze fort|mach es fertig|
-        mach das fertig|mach fertig|leg los|los|los geht's|auf geht's|nur zu|weiter geht's|geht weiter|weiter so|
-        nicht aufhören|hör nicht auf|es geht weiter""",
+    "en": """continue|go on|resume|keep going|carry on|proceed|go ahead|keep on|keep at it|keep it up|keep working|
+        continue working|move on|get going|get on with it|get back to work|back to work|get back to it|
+        pick up where you left off|continue where you left off|continue from where you left off|finish it|finish this|
+        finish that|finish the work|finish the job|finish the task|finish up|finish everything|finish the rest|
+        finish what you started|finish|complete it|complete this|complete the task|complete the work|do it|let's go|
+        let's do it|go for it|go go go|ok go|start again|unpause|as you were|approved|i approve|i approved|
+        i've approved|i have approved""",
+    "de": """weiter|mach weiter|macht weiter|machen weiter|weitermachen|weiterarbeiten|weiterzumachen|arbeite weiter|
+        fahr fort|fahre fort|fortfahren|fortsetzen|setz fort|setze fort|mach es fertig|mach das fertig|mach fertig|
+        leg los|los|los geht's|auf geht's|nur zu|weiter geht's|geht weiter|weiter so|nicht aufhören|hör nicht auf|
+        es geht weiter|weitermachst|weiterarbeitest|mache weiter|mache fertig|mache es fertig|mache das fertig|
+        weiterzuarbeiten|weitergehen""",
     "fr": """continue|continuez|continuer|continuons|vas y|allez y|allons y|poursuis|poursuivez|poursuivre|
         poursuivons|reprends|reprenez|reprendre|reprenons|on y va|c'est parti|finis|finis ça|termine ça|
-        termine le travail|n'arrête pas|ne t'arrête pas|avance|avancez""",
-    "es": """continúa|continua|continúe|continue|continuar|continuemos|sigue|siga|sigan|seguir|sigamos|
-        sigue adelante|adelante|prosigue|proseguir|reanuda|reanudar|dale|vamos|hazlo|termínalo|terminalo|acábalo|
-        acabalo|termina el trabajo|termina la tarea|no pares|no te detengas""",
+        termine le travail|n'arrête pas|ne t'arrête pas|avance|avancez|continues""",
+    "es": """continúa|continua|continúe|continue|continuar|continuemos|sigue|siga|sigan|seguir|sigamos|sigue adelante|
+        adelante|prosigue|proseguir|reanuda|reanudar|dale|vamos|hazlo|termínalo|terminalo|acábalo|acabalo|
+        termina el trabajo|termina la tarea|no pares|no te detengas|sigas|continúes""",
     "pt": """continua|continue|continuar|continuemos|prossiga|prosseguir|segue|siga|seguir|vai em frente|
         vá em frente|siga em frente|pode ir|retome|retomar|retoma|manda ver|vamos lá|vamos em frente|não pare|
         termina isso|termine isso|termine o trabalho""",
-    "ru": """продолжай|продолжайте|продолжить|продолжаем|продолжи|продолжим|продолжать|дальше|давай дальше|
-        поехали|вперёд|вперед|доделай|доделывай|закончи|заканчивай это|делай|делай дальше|работай дальше|
-        не останавливайся|не останавливайтесь|возобнови|возобновляй""",
+    "ru": """продолжай|продолжайте|продолжить|продолжаем|продолжи|продолжим|продолжать|дальше|давай дальше|поехали|
+        вперёд|вперед|доделай|доделывай|заканчивай это|делай|делай дальше|работай дальше|не останавливайся|
+        не останавливайтесь|возобнови|возобновляй|продолжил|продолжила""",
     "more": "continua pure|vai avanti|ga door|kontynuuj|devam|devam et",
 }
 
 # Phrases made of these words that say nothing by themselves.
-SAYS_NOTHING = """in the end|at the end|go ahead and|no problem|no worries|of course|sounds good|looks good|
-looks great|looks fine|looks right|all good|makes sense|lgtm|lass uns|lasst uns|lassen sie uns"""
+SAYS_NOTHING = """in the end|at the end|for the day|feel free|ab hier|go ahead and|no problem|no worries|of course|
+sounds good|looks good|looks great|looks fine|looks right|all good|makes sense|lgtm|lass uns|lasst uns|lassen sie uns"""
 
 # Courtesy, framing, and what one stops when one stops the agent: never a thing of the project.
 SMALL = {
-    "en": """please pls plz kindly just now ok okay k so well hey hi hello oh um hmm ah alright right yes yeah yep
-        yup nope nah sure thanks thank thx ty cool fine great good perfect nice sorry actually really honestly
-        simply immediately instantly already claude agent assistant bot man dude guys buddy mate bro can could
-        would will should shall may might must you u ya we i i'd i'll i'm we'll lets let's let us me want need
-        like wish to have gotta rather prefer think guess believe suppose maybe perhaps probably better best be
-        and then but or for a an the of on in at with about from up out over here there this that these those it
-        its it's that's all everything anything any whole entire thing things stuff whatever what what's you're
-        are your my our doing current currently ongoing running rest remaining anymore again today tonight moment
-        minute second sec bit while time point asap away once completely entirely fully altogether work working
-        task tasks job jobs run runs loop loops session process operation execution request command turn activity
-        attempt mission workflow automation continuation autopilot mode actions agents subagents workers is was
-        looks sounds lgtm more too as yourself myself both first next same ahead where were said told nonsense
-        madness""",
-    "de": """bitte mal doch jetzt sofort einfach eben kurz schon nun also ja ne danke gut super prima klar du ihr
-        wir ich kannst könntest könnten können kann darfst dürft sollst solltest sollten soll will möchte möchten
-        würde wollen uns es das die der den dem des dies diese diesen dieses dieser eine einen ein einem einer und
-        oder aber dann zu mit am im von für damit dabei daran hier da arbeit arbeiten aufgabe aufgaben auftrag
-        lauf sitzung vorgang prozess aktion befehl ganze ganzen alle alles gesamte aktuelle aktuellen laufende
-        laufenden erstmal erst vorerst heute gerade was tust machst dass sache sachen mensch lieber besser gern
-        gerne mir dir noch ruhig wieder bei deine deiner meine so sind fertig deinen""",
-    "fr": """s'il te vous plaît plait stp svp merci maintenant tout de suite immédiatement donc alors bon oui
-        d'accord tu peux pouvez peut pourrais pourriez on va allez faut il je veux voudrais j'aimerais que le la
-        les l' un une des du d' ça ca cela ceci ce cette c'est travail tâche tache boulot opération exécution
-        session en et ou mais pour avec sur à au aux là ici juste simplement aujourd'hui l'instant toutes toute
-        tous veuillez bien toi travailler dessus y est qu'on""",
+    "en": """please pls plz kindly just now ok okay k so well hey hi hello oh um hmm ah alright right yes yeah yep yup
+        nope nah sure thanks thank thx ty cool fine great good perfect nice sorry actually really honestly simply
+        immediately instantly already claude agent assistant bot man dude guys buddy mate bro can could would will
+        should shall may might must you u ya we i i'd i'll i'm we'll let's let us me want need like wish to have gotta
+        rather prefer think guess believe suppose maybe perhaps probably better best be and then but or for a an the
+        of on in at with about from up out over here there this that these those it its it's that's all everything
+        anything any whole entire thing things stuff whatever what what's you're are your my our doing current
+        currently ongoing running rest remaining anymore again today tonight moment minute second sec bit while time
+        point asap away once completely entirely fully altogether work working task tasks job jobs run runs loop loops
+        session process operation execution request command turn activity attempt mission workflow automation
+        continuation autopilot mode actions agents subagents workers is was looks sounds lgtm more too as yourself
+        myself both first next same ahead where were said told nonsense madness i've there's god omg wtf ffs damn
+        dammit gosh jesus christ heaven's sake heavens else editing coding writing changing trying building fixing
+        looping retrying processing executing""",
+    "de": """bitte mal doch jetzt sofort einfach eben kurz schon nun also ja ne danke gut super prima klar du ihr wir
+        ich kannst könntest könnten können kann darfst dürft sollst solltest sollten soll will möchte möchten würde
+        wollen uns es das die der den dem des dies diese diesen dieses dieser eine einen ein einem einer und oder aber
+        dann zu mit am im von für damit dabei daran hier da arbeit arbeiten aufgabe aufgaben auftrag lauf sitzung
+        vorgang prozess aktion befehl ganze ganzen alle alles gesamte aktuelle aktuellen laufende laufenden erstmal
+        erst vorerst heute gerade was tust machst dass sache sachen mensch lieber besser gern gerne mir dir noch ruhig
+        wieder bei deine deiner meine so sind fertig deinen musst müsst brauchst sich mehr rest selbst muss""",
+    "fr": """s'il te vous plaît plait stp svp merci maintenant tout de suite immédiatement donc alors bon oui d'accord
+        tu peux pouvez peut pourrais pourriez on va allez faut il je veux voudrais j'aimerais que le la les l' un une
+        des du d' ça ca cela ceci ce cette c'est travail tâche tache boulot opération exécution session en et ou mais
+        pour avec sur à au aux là ici juste simplement aujourd'hui l'instant toutes toute tous veuillez bien toi
+        travailler dessus y est qu'on moi vais ne n'as""",
     "es": """por favor gracias ya ahora mismo vale bueno sí si puedes podrías puede podemos debes deberías quiero
-        quisiera que lo la el los las un una eso esto esa este estas todo toda todos de del en con y o pero a al
-        aquí ahí así trabajo tarea tareas trabajar trabajando proceso operación ejecución sesión hoy simplemente
-        solo mejor me te se nos hacer haciendo está bien""",
-    "pt": """por favor obrigado obrigada agora já mesmo sim você voce pode podem poderia podemos deve deveria
-        quero gostaria que o a os as um uma isso isto aquilo tudo todo toda de do da dos das no na em com e ou mas
-        aqui aí trabalho trabalhar trabalhando tarefa tarefas processo operação execução sessão hoje só apenas
-        melhor está fazendo fazer lá pra assim""",
-    "ru": """пожалуйста пож плиз ну ок окей да всё все это эту этот эти этого того то вот уже сейчас сразу
-        немедленно просто теперь тогда давай давайте можешь можете можно мог бы ты вы я мы мне тебе хочу надо
-        нужно следует лучше спасибо здесь тут на в с и а но или работу работа работы работать задачу задача
-        задание процесс выполнение операцию сессию дело что чтобы делаешь делать всю весь пока сегодня хорошо
-        ладно над этим этом её ее его""",
+        quisiera que lo la el los las un una eso esto esa este estas todo toda todos de del en con y o pero a al aquí
+        ahí así trabajo tarea tareas trabajar trabajando proceso operación ejecución sesión hoy simplemente solo mejor
+        me te se nos hacer haciendo está bien más tú usted yo resto""",
+    "pt": """por favor obrigado obrigada agora já mesmo sim você voce pode podem poderia podemos deve deveria quero
+        gostaria que o a os as um uma isso isto aquilo tudo todo toda de do da dos das no na em com e ou mas aqui aí
+        trabalho trabalhar trabalhando tarefa tarefas processo operação execução sessão hoje só apenas melhor está
+        fazendo fazer lá pra assim eu resto precisas precisa daqui""",
+    "ru": """пожалуйста пож плиз ну ок окей да всё все это эту этот эти этого того то вот уже сейчас сразу немедленно
+        просто теперь тогда давай давайте можешь можете можно мог бы ты вы я мы мне тебе хочу надо нужно следует лучше
+        спасибо здесь тут на в с и а но или работу работа работы работать задачу задача задание процесс выполнение
+        операцию сессию дело что чтобы делаешь делать всю весь пока сегодня хорошо ладно над этим этом её ее его об
+        больше сам сама""",
     "more": "per favore grazie ora adesso subito tutto graag nu proszę teraz lütfen şimdi",
 }
+# A stop with a "not" or an "I" before it, as GO_ON is: "don't do anything", "I'll handle this". Alone it is work.
+OWN_WORK = {
+    "en": """take it|take this|take over|take care of it|take care of this|handle it|handle this|handle that|
+        handle the rest|do this|do that|do the rest|do everything|do anything|do any more|do more|touch anything|
+        change anything|edit anything|make changes|make any changes|make any more changes|make more changes|
+        make further changes|make any further changes|sort it out|sort this out|wrap this up""",
+    "de": "mach es|mach das|mach den rest|mache es|mache das|mache den rest|mache alles",
+    "fr": "termine|terminer|finir|fais|faire|faire le reste",
+}
+# "I'll finish it myself", "let me continue": the user takes over. "I want you to continue" speaks to the agent.
+FIRST_PERSON = """i|i'll|i'd|i've|i'm gonna|i'm going to|let me|lemme|ich|lass mich|lasst mich|je|laisse moi|
+laissez moi|yo|déjame|dejame|quiero|voy|puedo|eu|vou|quero|posso|deixa eu|deixe me|я|мне|дай мне"""
+# Or a remark ends here, and what follows is said to the agent: "I said continue".
+SECOND_PERSON = """you|u|we|us|let's|said|say|mean|think|guess|believe|suppose|told|like it|like this|like that|du|ihr|
+wir|uns|tu|vous|on|nous|que|tú|usted|você|voce|ты|вы|мы|давай"""
+MYSELF = "myself|moi même|yo mismo|yo misma|eu mesmo|eu mesma|я сам|я сама"
+# Before a "go" these make it a stop, "no need to continue"; before a stop they make it none, "don't stop".
+NOT = "not|don't|needn't|no need|nicht|kein|pas|plus|no quiero|no necesitas|no tienes que|não|nao|не"
+# With a comma before it, one of these still belongs to what was said: "ich will nicht, dass du weitermachst".
+SUBORDINATE = "dass daß чтобы"
+# Whole clauses, nothing else with them.
+ALONE = """don't|please don't|don't please|no don't|do not|please do not|let's not|bitte nicht|cancelled|canceled|
+task cancelled|task canceled|run cancelled|run canceled|job cancelled|job canceled|consider it cancelled|
+consider it canceled"""
+# Typed without their apostrophe: "dont", "thats".
+APOSTROPHES = "don't doesn't needn't won't can't that's there's what's let's you're i'll i'm i've that'll"
+
 # Before a stop these are exclamations, not negations: "no no no stop".
 EXCLAMATIONS = "no no! nein non não нет nee nie"
 
@@ -199,6 +228,15 @@ OPEN_ENDED = """stop working on|stop work on|stop the work on|quit working on|ce
 hör auf mit der arbeit an|arrête de travailler sur|deja de trabajar en|pare de trabalhar em|para de trabalhar em"""
 WAIT_UNTIL = """wait until i|wait until i'm|wait till i|wait until we|wait for my|hold off until i|
 hold on until i|warte bis ich"""
+# "Wait" and these are a way of speaking where something about the work follows: "wait, why is the test red?"
+INTERJECTIONS = """wait hold hang whoa woah moment sec second warte sekunde attends attendez instant espera
+espere momento подожди погоди постой"""
+# Unless it is about what the agent does, or the user has something to do first: "wait, you're in the wrong file".
+OBJECTS_TO = "you you're that's it's wrong"
+OBJECTIONS = """wrong mistake oops not don't isn't didn't i i'm i'll i've let my falsch falsche falscher nicht ich mich
+faux mauvais pas je j'ai mal no yo errado errada não eu не я"""
+# "Once you are done" is a condition, though "you are done" is a stop.
+SUBJECTS = "you you're i i'm we it it's this that that's everything all du ich es alles tu tout todo ты всё"
 # "That should stop it" tells what something does.
 THINGS = "it that this"
 # A stop, "and", and something to say or to take back.
@@ -206,17 +244,19 @@ AFTER_STOP = """tell explain show think wait listen let answer summarize summari
 look read give describe leave rethink reconsider roll"""
 # Something, "and stop".
 BEFORE_STOP = """commit save summarize summarise push stash revert undo report leave forget wrap clean finish"""
-BECAUSE = "because since you're youre you that's thats it's i i'm we weil parce porque потому"
+BECAUSE = "because since you're you that's it's i i'm we weil parce porque потому"
 # A "continue" with anything behind one of these is one: "continue with the login page".
 GOES_ON_WITH = "with but and until till from as where by then so using on to mit bei und avec et con y com e с и"
 OPENERS = """continue|go on|resume|proceed|carry on|keep going|keep working|go ahead|weiter|mach weiter|fahr fort|
 continuez|poursuis|reprends|continúa|continua|sigue|prossiga|продолжай"""
+# "Should I continue?" is a question of the user, with or without its mark.
+MAY_I = "should shall can could may soll darf kann dois puis puedo posso могу"
 ASKS = """can could would will kannst könntest peux pouvez pourrais puedes podrías pode poderia можешь можете
 shall should"""
 ALSO = "also instead too additionally auch stattdessen aussi también também тоже также вместо"
 LATER = """then afterwards danach dann anschließend puis ensuite después luego entonces depois então потом затем
 if when once after until unless whenever wenn sobald falls nachdem bis quand si cuando quando se если когда после"""
-MYSELF = "i i'm i'll let we'll ich je j'ai yo eu я me"
+SPEAKER = "i i'm i'll let we'll ich je j'ai yo eu я me"
 
 # Scripts written without spaces between words, and Korean, whose particles hang on them: read letter by letter.
 UNSPACED = {
@@ -233,30 +273,37 @@ UNSPACED = {
         그만하자|그만둬|그만두자|그만두세요|그만둘|그만할|관둬|중지|중단|정지|취소|스톱|스탑|종료|끝내|끝내자|끝|
         하지마|하지말아|하지마세요|계속하지마|계속하지마세요|진행하지마|더이상하지마|더이상하지마세요|잊어버려|
         잊어|됐어|됐습니다|필요없어|필요없습니다|안해도돼|안해도됩니다|그쯤해|그쯤하자|일시정지|포기|포기하자|
-        놔둬|내버려둬|충분해""",
+        놔둬|내버려둬|충분해|
+        别改了|別改了|不要改了|不要再改|别再改|別再改|停止修改|别动了|不要再动|我自己来|我自己來|我自己做|不用再|我来吧|我來吧|我来做|
+        我來做|ここまで|何もしないで|やらないで|変更しないで|触らないで|必要なくなった|不要になりました|
+        自分でやる|自分でやります|自分で続ける|自分で続けます|私がやります|여기까지|여기까지만|내가할게|내가할게요|제가할게요|손떼|없던일로""",
     "wait": """等等|等一下|等下|等一等|等会|等会儿|稍等|慢着|且慢|别动|別動|不要这样做|不要這樣做|别这样|別這樣|
-        不要这样|不是这个|不是那个|以后再说|以後再說|改天|明天再说|回头再说|晚点再说|改主意了|没事了|沒事了|
+        不要这样|不是这个|不是那个|以后再说|以後再說|改天|明天再说|回头再说|晚点再说|改主意了|改变主意了|明天|明日|내일|没事了|沒事了|
         待って|待った|ちょっと待って|お待ち|まって|それはやめて|それじゃない|それじゃなくて|違う|まだ|後で|あとで|
         後にして|また今度|また明日|気が変わった|気が変わりました|잠깐|잠깐만|잠시만|기다려|기다리세요|그러지마|
         그거말고|그게아니라|그거아니야|나중에|다음에하자|마음이바뀌었어|마음바뀌었어|아직""",
     "go": """继续|繼續|接着|接着来|接着做|继续做|恢复|恢復|往下|做下去|干下去|别停|別停|别停下|不要停|不要停下|
         开始吧|去吧|继续干|做完|做完它|完成它|把它做完|続けて|続ける|続けよう|続けましょう|続行|再開|続き|続きを|
         進めて|進めましょう|やって|最後まで|止めないで|止まらないで|やめないで|仕上げて|계속|계속하자|진행|
-        진행하자|이어서|재개|마저|마무리|멈추지마|멈추지말고|그만두지마""",
+        진행하자|이어서|재개|마저|마무리|멈추지마|멈추지말고|그만두지마|続けます""",
+    "first person": "我|我来|我來|我自己|让我|讓我|私が|僕が|俺が|내가|제가",
+    "myself": "할게|할게요",
+    "second person": "你|您|我们|我們|给我|給我|帮我|幫我|あなた|당신",
     "small": """请|請|吧|了|啦|呢|吗|嗎|啊|呀|哦|嗯|好|好的|行|那|就|先|现在|現在|马上|馬上|立刻|立即|赶紧|快|都|
-        全部|所有|一切|一下|这个|這個|那个|那個|这|這|它|任务|任務|工作|操作|执行|執行|运行|運行|进程|你|您|我|
-        我们|我們|可以|能|能不能|能否|要|想|把|给我|給我|让|手头|手上|的|当前|當前|目前|今天|暂时|谢谢|謝謝|麻烦|
-        麻煩|做|在|正在|事|事情|帮我|幫我|不|下去|来|地|继续的|もう|いい|です|ます|から|ので|ね|よ|な|お願い|
+        全部|所有|一切|一下|这个|這個|那个|那個|这|這|它|任务|任務|工作|操作|执行|執行|运行|運行|进程|
+        可以|能|能不能|能否|要|想|把|让|手头|手上|的|当前|當前|目前|今天|暂时|谢谢|謝謝|麻烦|
+        麻煩|做|在|正在|事|事情|不|下去|来|地|继续的|もう|いい|です|ます|から|ので|ね|よ|な|お願い|
         お願いします|ください|下さい|くれ|ちょうだい|して|すぐ|すぐに|今|今すぐ|ちょっと|一旦|いったん|とりあえず|
-        ここ|ここで|ここまで|その|それ|これ|あれ|を|は|が|に|で|の|も|と|この|作業|タスク|処理|実行|仕事|すべて|
+        ここ|ここで|その|それ|これ|あれ|を|は|が|に|で|の|も|と|この|作業|タスク|処理|実行|仕事|すべて|
         全て|今日|じゃあ|はい|いえ|いいえ|ありがとう|ございます|すみません|ごめん|ましょう|しよう|しましょう|
         大丈夫|って|くれる|くれますか|もらえますか|もらえる|してくれ|か|いて|よろしく|だ|そう|では|そのまま|
-        しても|さい|欲しい|ほしい|し|にして|이제|좀|그냥|제발|당장|지금|바로|여기서|여기까지|여기|이거|그거|저거|
+        しても|さい|欲しい|ほしい|し|にして|이제|좀|그냥|제발|당장|지금|바로|여기서|여기|이거|그거|저거|
         이것|그것|을|를|은|는|이|가|도|다|모두|전부|모든|작업|일|태스크|실행|과제|해|해줘|해주세요|해요|하세요|
         해라|하자|주세요|줘|요|네|응|아니|아니요|괜찮아|고마워|감사합니다|오늘|오늘은|일단|우선|잠시|할수있어|
         수있어|수있나요|있어|줄래|줄래요|주실래요|주시겠어요|좋아|알겠어|알았어|오케이|자|그럼|진행을|둬|줄|수|
         있을까|있을까요|있나요|겠어|부탁해|부탁드려요|까지만|까지|만|하고|라|세요|합시다|하던|거|것|하는|더|
-        더이상|말아|말아줘|될까|까요|돼|돼요|됩니다""",
+        더이상|말아|말아줘|될까|까요|돼|돼요|됩니다|아니야|틀렸어|나머지는|이정도면|여기까지는|
+        剩下的|剩下|再|少し|あと|あとは|これ以上|ここまでは|自己|自分で""",
     "ultraplan": "计划|計劃|计画|プラン|計画|계획",
     "ultragoal": "目标|目標|ゴール|목표",
     "verify": "验证|驗證|検証|검증",
