@@ -196,7 +196,8 @@ OWN_WORK = {
 FIRST_PERSON = """i|i'll|i'd|i've|i'm gonna|i'm going to|let me|lemme|ich|lass mich|lasst mich|je|laisse moi|
 laissez moi|yo|déjame|dejame|quiero|voy|puedo|eu|vou|quero|posso|deixa eu|deixe me|я|мне|дай мне"""
 # Or a remark ends here, and what follows is said to the agent: "I said continue".
-SECOND_PERSON = """want to|would like to|like to|quiero|quero|you|u|we|us|let's|said|say|mean|think|guess|believe|suppose|told|like it|like this|like that|du|ihr|
+SECOND_PERSON = """want to|would like to|like to|quiero|quero|you|u|we|us|let's|
+said|say|mean|think|guess|believe|suppose|told|like it|like this|like that|du|ihr|
 wir|uns|tu|vous|on|nous|que|tú|usted|você|voce|ты|вы|мы|давай"""
 MYSELF = "myself|moi même|yo mismo|yo misma|eu mesmo|eu mesma|я сам|я сама"
 # Before a "go" these make it a stop, "no need to continue"; before a stop they make it none, "don't stop".
