@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -170,3 +171,20 @@ def test_without_git_the_run_is_armed_all_the_same(host: Host) -> None:
     assert began is not None
     assert (began["head"], list(began["files"])) == (None, ["value"])
     assert Path(host.state).is_dir()
+
+
+def test_whatever_lies_in_the_project_the_run_is_armed(on: Host) -> None:
+    on.prompt("/omo:stop-continuation")
+    odd = os.path.join(os.fsencode(on.project), b"\xff\xfe.py")
+    with open(odd, "wb") as file:
+        file.write(b"x")
+    (on.project / "new\nline").write_text("x")
+    (on.project / "dangling").symlink_to("nowhere")
+    os.mkfifo(on.project / "pipe")
+    (on.project / "nested").mkdir()
+    git(on.project / "nested", "init", "-q")
+    assert "turned ultrawork on" in on.prompt("ulw go on with it").stdout
+    assert on.row()["ulw"]["enabled"] is True
+    assert agent(on, "gate", "add", "t", "--", "true") == 0
+    assert agent(on, "gate", "run") == 0
+    assert agent(on, "ulw", "done", "--because", "all of it is there") == 0

@@ -11,6 +11,7 @@ import os
 import stat
 
 from omo.digest import sha256
+from omo.errors import OmoError
 from omo.evidence import git
 
 TYPE_CHECKING = False
@@ -78,7 +79,7 @@ def take(root: str, environ: Mapping[str, str]) -> Json:
         listed = _list(root, "HEAD", exclude)
         base["head"], base["view"] = listed.head, listed.view
         base["files"] = _digests(root, listed.paths, MOST_FILES)
-    except _Unknown as error:
+    except (_Unknown, OmoError, OSError) as error:  # whatever is odd about the files, the run is armed
         base["unknown"] = str(error)
     return base
 
