@@ -19,6 +19,9 @@ import calc
 class Calc(unittest.TestCase):
     def test_add(self):
         self.assertEqual(calc.add(2, 3), 5)
+
+    def test_nothing(self):
+        self.assertEqual(calc.add(0, 0), 0)
 """
 TEST = "python3 -B -m unittest"
 

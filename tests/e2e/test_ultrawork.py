@@ -229,7 +229,7 @@ def test_the_slash_command_turns_it_on(stage: Stage) -> None:
 def test_the_user_pins_a_gate_without_the_model(stage: Stage) -> None:
     run = stage.prompt("/omo:pin tests -- sh -c 'exit 0'")
     assert stage.model.requests == []
-    assert "omo: gate tests pinned by you: sh -c exit 0" in run.stdout
+    assert "omo: gate tests pinned by you: sh -c 'exit 0'" in run.stdout
     (pinned,) = stage.events(run.session_id)
     assert (pinned["kind"], pinned["argv"], pinned["by"]) == ("gate-added", ["sh", "-c", "exit 0"], "user")
     stage.model.script(
