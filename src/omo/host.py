@@ -16,6 +16,7 @@ LONGEST_EVENT = 32 * 1024 * 1024
 FINISHED = ("completed", "failed", "killed", "stopped", "cancelled", "done", "exited")
 LONGEST_TAIL = 64 * 1024 * 1024
 SHELLS = ("shell", "monitor")
+TASK_NOTICE = b'"content":"<task-notification>'
 # What the rules of Stop read of an event, and the host's field it comes from; for `omo explain`.
 READ_FROM = {
     "agent_id": "agent_id",
@@ -82,15 +83,15 @@ class Event:
         A slash command typed while the model works reaches no hook before that. The host notes it only in the
         transcript, in a form it does not document; read from the end, and anything odd counts as none.
         """
-        waiting = 0
+        waiting: list[bool] = []  # in their order: whether a person typed it, or the host tells of a task that ended
         for line in _transcript_lines(self.transcript, b'"queue-operation"'):
             if b'"enqueue"' in line:
-                waiting += 1
+                waiting.append(TASK_NOTICE not in line)
             elif b'"popAll"' in line:
-                waiting = 0
+                waiting = []
             else:
-                waiting = max(0, waiting - 1)
-        return waiting
+                waiting = waiting[1:]
+        return sum(waiting)
 
     def is_silent_since(self, stamp: str) -> bool:
         """There is a transcript, and in it the model has not said a word since that moment."""

@@ -163,6 +163,23 @@ def test_a_prompt_typed_while_the_model_worked_is_let_in(
     assert host.stop(transcript_path=str(transcript)).blocks is blocks
 
 
+def test_the_hosts_own_notice_of_a_task_is_no_prompt_of_the_user(host: Host, tmp_path: Path) -> None:
+    """It is noted as queued before the turn that it begins, and its end may be noted late."""
+    host.prompt("ulw fix the tests")
+    transcript = tmp_path / "transcript.jsonl"
+    notice = {
+        "type": "queue-operation",
+        "operation": "enqueue",
+        "content": "<task-notification>\n<task-id>a1</task-id>",
+    }
+    transcript.write_text(json.dumps(notice, separators=(",", ":")) + "\n")
+    assert host.stop(transcript_path=str(transcript)).blocks
+    typed = {"type": "queue-operation", "operation": "enqueue", "content": "/omo:stop-continuation"}
+    with transcript.open("a") as file:
+        file.write(json.dumps(typed, separators=(",", ":")) + "\n")
+    assert not host.stop(transcript_path=str(transcript), last_assistant_message="again").blocks
+
+
 def test_the_ledger_of_a_run_is_whole_and_git_sees_nothing(host: Host) -> None:
     import subprocess
 
