@@ -82,7 +82,7 @@ class Gate:
         return self.last is not None and (self.last["result"] == "fail" or bool(self.last.get("timed_out")))
 
     def result_on(self, tree: str, env: str) -> Json | None:
-        """What it said last of exactly these files, with this PATH and HOME."""
+        """What it said last of exactly these files, with these variables."""
         for row in reversed(self.results):
             if row.get("tree") == tree and row.get("env") == env:
                 return row
@@ -307,7 +307,7 @@ def is_newer(program: str, than: float) -> bool:
 
 
 def environment_of(environ: Mapping[str, str]) -> str:
-    """What a command is told of its surroundings; a result with another PATH or HOME is another result."""
+    """What a command is told of its surroundings; with another PATH, HOME or TZ it is another result."""
     told = sorted(f"{name}={value}" for name, value in environ.items())
     return sha256(store.encode("\0".join(told)))[:16]
 
