@@ -25,8 +25,8 @@ from omo.context import Context
 from omo.doctor import host_files, python
 from omo.doctor.checks import CHECKS, Check, examine
 from omo.doctor.finding import FAIL, OK, UNKNOWN, WARN, Finding, Probe
+from omo.hooks import session
 from omo.state import paths, runtime, store
-from omo.ultrawork import session
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = 1_790_000_000.0

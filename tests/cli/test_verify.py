@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from omo import host
+from omo.hooks import stop
+from omo.hosts import claude
 from omo.state import paths
-from omo.ultrawork import stop
 from tests.cli.conftest import SESSION, Ran, Shell
 from tests.verify.workshop import LIMITS, Q3, SUMMARY, checklist, path_check, q1, q2
 
@@ -39,7 +39,7 @@ def answer(shell: Shell, question: str, data: object, name: str = "G1") -> Ran:
 
 
 def next_stop(shell: Shell) -> str:
-    event = host.Event({"session_id": SESSION}, repr(shell.now).encode())
+    event = claude.event_of({"session_id": SESSION}, repr(shell.now).encode())
     return stop.decide(stop.Situation(event, shell.row(), LIMITS, shell.now + 60)).name
 
 

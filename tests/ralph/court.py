@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from omo.evidence.tree import fingerprint
-from omo.host import Event
+from omo.hooks import subagent_stop
+from omo.hooks.main import World
+from omo.hosts.claude import event_of
 from omo.ralph import brief, judging
 from omo.ralph.brief import Brief
 from omo.ralph.judging import Judged
 from omo.state import ledger, paths
-from omo.ultrawork import on_subagent_stop
-from omo.ultrawork.hook import World
 from tests.kept import put_back
 from tests.ralph.desk import Desk, criterion, desk, question
 
@@ -56,8 +56,8 @@ class Court:
         """An agent says its last word, and the host's event goes through the hook itself."""
         self.desk.now += 1
         fields = {"session_id": "s1", "agent_type": agent, "agent_id": "a1", "last_assistant_message": message}
-        event = Event({**fields, "cwd": str(self.desk.root)})
-        on_subagent_stop.handle(event, World(event, {}, str(self.desk.root), self.desk.now))
+        event = event_of({**fields, "cwd": str(self.desk.root)})
+        subagent_stop.handle(event, World(event, {}, str(self.desk.root), self.desk.now))
 
     def judge(self, result_text: str | None = None, **how: Any) -> Judged:
         return judging.judge(self.desk.run(), result_text=result_text, **how)

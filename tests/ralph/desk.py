@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from omo.digest import sha256
+from omo.hooks import session
 from omo.ralph import ending, execution, starting, summary
 from omo.ralph.execution import Executed
 from omo.ralph.run import RalphRun, Standing, standings
 from omo.ralph.starting import Started
 from omo.ralph.transitions import after, decision, verdict
 from omo.state import ledger, paths, runtime
-from omo.ultrawork import session
 from tests.kept import copied
 
 NOW = 1_771_780_801.0

@@ -16,11 +16,12 @@ from omo.cli.main import main
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
 from omo.evidence.tree import fingerprint
+from omo.hooks import session
 from omo.ralph import exec_gate, phase_proof
 from omo.ralph.exec_gate import Found
 from omo.ralph.phase_proof import PHASES, Facts, Finish, GateSeen
 from omo.state import ledger, paths, runtime
-from omo.ultrawork import gates, session
+from omo.ultrawork import gates
 from tests.ralph.desk import Desk, desk
 
 LETTERS = {"p": "omo:planner", "e": "omo:executor", "q": "omo:qa", "c": "omo:critic"}

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from omo import host
 from omo.clock import stamp
+from omo.hooks import stop
+from omo.hosts import claude
 from omo.report import session
 from omo.report.screen import statusline
-from omo.ultrawork import stop
 from omo.work import outcome
 
 NOW = 1_790_000_000.0
@@ -19,7 +19,9 @@ Row = dict[str, Any]
 
 
 def view(row: Row | None, unreadable: str = "") -> session.View:
-    return session.View("s", stop.Situation(host.Event({"session_id": "s"}), row, LIMITS, NOW, unreadable=unreadable))
+    return session.View(
+        "s", stop.Situation(claude.event_of({"session_id": "s"}), row, LIMITS, NOW, unreadable=unreadable)
+    )
 
 
 def line(row: Row | None, *, unreadable: str = "") -> str:

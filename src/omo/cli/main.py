@@ -6,10 +6,10 @@ import argparse
 import importlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from omo import __version__
+from omo import __version__, hosts
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, OmoError
@@ -57,37 +57,38 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
 def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, *, has_terminal: bool = False) -> int:
     wants_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
     context = Context(environ, cwd, now, has_terminal)
+    spell = hosts.around(environ).spell
     try:
         arguments = build_parser(argv[0] if argv else None).parse_args(argv)
         result: Result = arguments.run(arguments, context)
     except OmoError as error:
-        return _render_error(error, wants_json)
+        return _render_error(error, wants_json, spell)
     for problem in context.settings.problems:
         print(f"omo: {problem}", file=sys.stderr)
-    return _render(result, wants_json)
+    return _render(result, wants_json, spell)
 
 
-def _render(result: Result, wants_json: bool) -> int:
+def _render(result: Result, wants_json: bool, spell: Callable[[str], str]) -> int:
     if wants_json:
         _print_json({"ok": result.exit_code == 0, **result.data})
     elif result.text:
-        print(result.text)
+        print(spell(result.text))
     for note in result.notes:
         print(f"omo: {note}", file=sys.stderr)
     return result.exit_code
 
 
-def _render_error(error: OmoError, wants_json: bool) -> int:
+def _render_error(error: OmoError, wants_json: bool, spell: Callable[[str], str]) -> int:
     details = error.details.get("defects", [])
     if wants_json:
         body = {"code": error.code, "message": error.message, "fix": error.fix, "details": details}
         _print_json({"ok": False, "error": body})
     else:
-        print(f"omo: {error.message}", file=sys.stderr)
+        print(f"omo: {spell(error.message)}", file=sys.stderr)
         for line in details if isinstance(details, list) else []:
             print(f"  - {line}", file=sys.stderr)
         if error.fix:
-            print(f"  fix: {error.fix}", file=sys.stderr)
+            print(f"  fix: {spell(error.fix)}", file=sys.stderr)
     return error.exit_code
 
 

@@ -13,9 +13,9 @@ from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.evidence import artifacts, documents
+from omo.hooks import session
 from omo.shown import clip
 from omo.state import store
-from omo.ultrawork import session
 from omo.verify import (
     claims,
     decision,

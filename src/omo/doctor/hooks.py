@@ -16,8 +16,8 @@ from omo.doctor.finding import Finding, Probe, fail, ok, unknown, warn, why
 from omo.doctor.host_files import Json, handlers, part, read_object, tail
 from omo.errors import Unreadable
 from omo.evidence.run import Outcome
+from omo.hooks import session
 from omo.state import paths, runtime, store
-from omo.ultrawork import session
 
 SESSION = "omo-doctor"
 REINSTALL = "reinstall the plugin: claude plugin uninstall omo@omo && claude plugin install omo@omo"

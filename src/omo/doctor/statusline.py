@@ -26,7 +26,7 @@ SCRIPT = """\
 CLAUDE_PLUGIN_DATA={home}
 IFS= read -r CLAUDE_PLUGIN_ROOT <"$CLAUDE_PLUGIN_DATA/root" || exit 0
 [ -r "$CLAUDE_PLUGIN_ROOT/hooks/launch.sh" ] || exit 0
-event=statusline
+host=claude event=statusline
 . "$CLAUDE_PLUGIN_ROOT/hooks/launch.sh"
 """
 # What was there is kept and runs first, with the same input; its own line ends before ours begins.

@@ -7,9 +7,10 @@ from typing import Any
 
 from omo import settings
 from omo.explain.answer import RUNTIME, Explanation, Fact, setting, switched_off, switches
+from omo.hooks import session, user_commands
 from omo.shown import clip
 from omo.state import runtime
-from omo.ultrawork import keyword, session, user_commands
+from omo.ultrawork import keyword
 
 Row = dict[str, Any]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from omo.hooks import session
 from omo.ralph.next_step import Next, next_step
 from omo.ralph.run import KIND, RalphRun, Standing
 from omo.ralph.standing import START
 from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import part
-from omo.ultrawork import session
 from omo.work import outcome
 
 Row = dict[str, Any]

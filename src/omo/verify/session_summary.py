@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from omo.hooks import session
 from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import part
-from omo.ultrawork import session
 from omo.verify.goals import Goal, Goals, Place, Row
 from omo.verify.steps import Step, Trees, steps
 from omo.work import outcome

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from omo.hooks import stop
 from omo.report.project import RECENT, ProjectView, SessionView
 from omo.report.session import WAITING, Work
 from omo.report.work import Item, WorkView, plural, units
 from omo.report.works import UNITS
 from omo.shown import clip
 from omo.state.runtime import OPEN_STATES
-from omo.ultrawork import stop
 
 NAMES = {"ulw": "ultrawork"}
 MOST_ITEMS = 10  # more than that, and what is done is counted instead of listed

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 
 from omo.evidence import base
+from omo.hooks import session
 from omo.report.work import Item, NextStep, Place, WorkView
 from omo.shown import clip, counted
 from omo.state import ledger, paths, runtime
-from omo.ultrawork import gates, session
+from omo.ultrawork import gates
 from omo.work import outcome
 
 # What was let through is neither passing nor open: it does not count, and is named beside what does.
