@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omo.doctor.python import MODULES
+from omo.doctor import MODULES
 
 if TYPE_CHECKING:
     from tests.install.conftest import Machine

@@ -155,7 +155,7 @@ class Host:
     option_prefix = ""  # of the variables in which it gives hooks the plugin's options
     watched_tools: tuple[str, ...] = ()
     # For `omo explain`: which field of the host's a fact of the event comes from.
-    sources: dict[str, str] = {}
+    sources: Mapping[str, str] = {}
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         """The event on stdin, None if it is not one."""

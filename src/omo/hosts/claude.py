@@ -51,7 +51,7 @@ class ClaudeCode(Host):
     project_variable = "CLAUDE_PROJECT_DIR"
     option_prefix = "CLAUDE_PLUGIN_OPTION_"
     watched_tools = tuple(name for name, kind in TOOLS.items() if kind != hosts.TO_DO)
-    sources = {
+    sources: Mapping[str, str] = {
         "agent_id": "agent_id",
         "plan_mode": "permission_mode",
         "last_message": "last_assistant_message",
