@@ -55,6 +55,9 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, *, has_terminal: bool = False) -> int:
+    if list(argv) == ["--version"]:  # needs none of the commands, which need packages
+        print(f"omo {__version__}")
+        return 0
     wants_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
     context = Context(environ, cwd, now, has_terminal)
     spell = hosts.around(environ).spell
