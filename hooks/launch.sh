@@ -124,6 +124,7 @@ is_powershell() {
 # omo, where its state is, or how git takes that along. In what the tool is given: a directory may well be called so.
 concerns_omo() {
     case $input in
+    *.sisyphus/cc-omo*) return 0 ;; # also as the directory in which the command runs
     *'"tool_input"'*omo* | *'"tool_input"'*sisyphus* | *'"tool_input"'*git*clean* | *'"tool_input"'*git*stash*) ;;
     *) return 1 ;;
     esac

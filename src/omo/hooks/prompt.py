@@ -99,13 +99,17 @@ def _cancel(event: Event, world: World, reading: Reading) -> Answer:
         text = _record_cancel(event, world, reading, goes_on=False)
     except OmoError as error:
         text = f"omo: the cancel could not be recorded: {error.message}. Type it again, or start with OMO_DISABLE=1."
-    return hosts.Answer(hosts.END_PROMPT, text) if text else hosts.nothing()
+    if not text:
+        return hosts.nothing()
+    return hosts.Answer(hosts.END_PROMPT, text)
 
 
 def _cancel_and_continue(event: Event, world: World, reading: Reading) -> Answer:
     """The rest of the prompt goes to the model, which is told of the cancel; the user at the next Stop."""
     text = _record_cancel(event, world, reading, goes_on=True)
-    return hosts.nothing() if text == messages.NOTHING_TO_CANCEL else hosts.inform(text)
+    if text == messages.NOTHING_TO_CANCEL:
+        return hosts.nothing()
+    return hosts.inform(text)
 
 
 def _record_cancel(event: Event, world: World, reading: Reading, *, goes_on: bool) -> str:

@@ -255,28 +255,8 @@ def _counted(s: Situation, rule: str) -> Json:
     return session.forget_message(session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint))
 
 
-def _quoted(s: Situation, rule: str) -> Json:
-    return session.quote_message(s.row, now=s.now, fingerprint=s.event.fingerprint)
-
-
-def _message_told(s: Situation, rule: str) -> Json:
-    return session.message_told(s.row)
-
-
 def _stays(s: Situation, rule: str) -> Json:
     return s.row
-
-
-def _excused(s: Situation, rule: str) -> Json:
-    return session.note(s.row, shellExcuses=s.ulw.get("shellExcuses", 0) + 1)
-
-
-def _waits_for_limit(s: Situation, rule: str) -> Json:
-    return session.suspend(s.row, state="waiting", why=s.event.limit_notice)
-
-
-def _done(s: Situation, rule: str) -> Json:
-    return session.close(s.row)
 
 
 def _exhausted(s: Situation, rule: str) -> Json:
@@ -351,7 +331,7 @@ RULES = (
         "host-limit",
         "the host reported a usage limit or an API error",
         lambda s: bool(s.event.limit_notice),
-        _waits_for_limit,
+        lambda s, rule: session.suspend(s.row, state="waiting", why=s.event.limit_notice),
         reads=("event.last_message",),
         change=("your next message sets the run going again",),
     ),
@@ -375,7 +355,7 @@ RULES = (
         "background-shell",
         f"a shell runs in the background (excuses {SHELL_EXCUSES} Stops in a row)",
         lambda s: s.event.running_shells > 0 and s.ulw.get("shellExcuses", 0) < SHELL_EXCUSES,
-        _excused,
+        lambda s, rule: session.note(s.row, shellExcuses=s.ulw.get("shellExcuses", 0) + 1),
         reads=("event.running", "ulw.shellExcuses"),
         change=("the shell ends", "{excuses_left}, and its excuses are used up"),
     ),
@@ -399,7 +379,7 @@ RULES = (
         "done",
         "the state says the work is finished, as omo ulw done or a workflow's own end writes it",
         _is_done,
-        _done,
+        lambda s, rule: session.close(s.row),
         reads=("work",),
         change=(TYPE_ULW + ", which begins a new run",),
     ),
@@ -415,7 +395,7 @@ RULES = (
         "message-quoted",
         "you wrote something, the agent was sent back with it once, and has used no tool since but omo",
         lambda s: bool(s.message().get("quoted")),
-        _message_told,
+        lambda s, rule: session.message_told(s.row),
         reads=("ulw.said", "event.tools"),
         change=("the agent uses a tool again", "you say continue, or " + TYPE_ULW),
     ),
@@ -450,7 +430,7 @@ RULES = (
         "quote-message",
         "you wrote something, and the agent has used no tool since but omo; it is sent back once, with your words",
         lambda s: bool(s.message()),
-        _quoted,
+        lambda s, rule: session.quote_message(s.row, now=s.now, fingerprint=s.event.fingerprint),
         reads=("ulw.said", "event.tools"),
         change=("the next Stop is let through, unless the agent uses a tool before it", messages.STOP),
         blocks=True,

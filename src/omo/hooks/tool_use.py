@@ -133,9 +133,10 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
             # What the user set for a run holds until it ends: the agent does not set its own limits.
             who = "the user changes them, or you when it is done"
             return Denial(OWN_STATE, f"{path} holds the user's settings, and work is open: {who}.")
-    if event.tool != hosts.SHELL or not any(hint in event.command.lower() for hint in STATE_HINTS):
+    if event.tool != hosts.SHELL:
         return None
-    if not world.live_row():
+    is_named = any(hint in event.command.lower() for hint in STATE_HINTS)
+    if not (is_named or _is_inside(directory, world.state)) or not world.live_row():
         return None
     from omo.ultrawork import shell_fence
     from omo.ultrawork.fence import StateFence

@@ -176,7 +176,8 @@ class Host:
         raise NotImplementedError
 
     def spell(self, text: str) -> str:
-        """A text of ours with the commands in it as the user types them here."""
+        """A text of ours with what it names as it is called here: commands that the user types, and the tool that
+        starts agents."""
         return text
 
 

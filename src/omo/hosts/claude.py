@@ -148,13 +148,12 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
 
 def _project_of(fields: Json) -> str:
     """A status line is told where the session was started, and its `cwd` goes along with every cd."""
-    workspace = fields.get("workspace")
-    project = workspace.get("project_dir") if isinstance(workspace, dict) else None
+    project = _dict(fields.get("workspace")).get("project_dir")
     return project if isinstance(project, str) else ""
 
 
 def _read_tool(event: Event, name: str, given: object) -> None:
-    arguments: Json = given if isinstance(given, dict) else {}
+    arguments = _dict(given)
     event.tool = TOOLS.get(name, hosts.OTHER)
     event.tool_title = name
     event.arguments = arguments
@@ -264,22 +263,24 @@ class ClaudeTranscript(Transcript):
 
 
 def _calls_in(row: Json) -> list[Call]:
-    message = row.get("message")
     calls = []
-    for block in _objects(message.get("content") if isinstance(message, dict) else None):
+    for block in _objects(_dict(row.get("message")).get("content")):
         if block.get("type") == "tool_use":
-            given = block.get("input")
-            command = str(given.get("command") or "") if isinstance(given, dict) else ""
+            command = str(_dict(block.get("input")).get("command") or "")
             calls.append(Call(TOOLS.get(str(block.get("name")), hosts.OTHER), command))
     return calls
 
 
 def _object(line: bytes) -> Json:
     try:
-        row = loads(line.decode("utf-8", "replace"))
+        return _dict(loads(line.decode("utf-8", "replace")))
     except (ValueError, RecursionError):
         return {}
-    return row if isinstance(row, dict) else {}
+
+
+def _dict(value: object) -> Json:
+    """An object, empty where there is something else."""
+    return value if isinstance(value, dict) else {}
 
 
 def _objects(value: object) -> list[Json]:
