@@ -97,12 +97,15 @@ def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[Event,
     meant = context.looked_at(arguments.session)
     host = hosts.around(context.environ)
     if arguments.write:
-        event = host.write_call(meant.name, context.cwd, os.path.join(context.cwd, arguments.write))
+        name, argument = host.write_tool
+        given_input = {argument: os.path.join(context.cwd, arguments.write)}
     elif arguments.shell:
         words = arguments.shell
-        event = host.shell_call(meant.name, context.cwd, words[0] if len(words) == 1 else shlex.join(words))
+        name, argument = host.shell_tool
+        given_input = {argument: words[0] if len(words) == 1 else shlex.join(words)}
     else:
-        event = host.tool_call(meant.name, context.cwd, arguments.tool, _input(arguments.input))
+        name, given_input = arguments.tool, _input(arguments.input)
+    event = host.tool_call(meant.name, context.cwd, name, given_input)
     event.is_subagent = arguments.subagent
     return event, meant.notes
 

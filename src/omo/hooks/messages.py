@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from omo.clock import seconds
 from omo.hooks import session
+from omo.hosts import Answer
 from omo.shown import clip, counted
 from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
 from omo.state.runtime import work_in
@@ -92,32 +93,35 @@ BY_NAME = "you stopped it by its name"
 WAY_BACK = 'It goes on when you say "continue".'
 
 
-def paused(work: Works) -> tuple[str, str]:
-    """For the model and for the user, when a prompt was understood as a stop."""
+def paused(work: Works) -> Answer:
+    """When a prompt was understood as a stop."""
     names = _names(work)
-    return PAUSED.format(work=names), f"omo: understood as a stop: {names} is paused. {WAY_BACK} {STOP} ends it."
+    line = f"omo: understood as a stop: {names} is paused. {WAY_BACK} {STOP} ends it."
+    return Answer(context=PAUSED.format(work=names), message=line)
 
 
-def stopped_by_name(work: Works, others: Works) -> tuple[str, str]:
+def stopped_by_name(work: Works, others: Works) -> Answer:
     """The same, for a workflow by its name; what else is on goes on."""
     if not others:
         return paused(work)
     names, rest = _names(work), _names(others)
     line = f"omo: understood as a stop of {names}: it is paused. {rest} goes on; {STOP} ends everything."
-    return STOPPED_BY_NAME.format(work=names, others=rest), line
+    return Answer(context=STOPPED_BY_NAME.format(work=names, others=rest), message=line)
 
 
-def continued(work: Works) -> tuple[str, str]:
-    """For the model and for the user, when a prompt was understood as "continue"."""
+def continued(work: Works) -> Answer:
+    """When a prompt was understood as "continue"."""
     names = _names(work)
     lead = names[:1].upper() + names[1:]
-    return CONTINUED.format(work=lead), f"omo: understood as continue: {names} goes on. {STOP} ends it."
+    line = f"omo: understood as continue: {names} goes on. {STOP} ends it."
+    return Answer(context=CONTINUED.format(work=lead), message=line)
 
 
-def goes_on_again(work: Works) -> tuple[str, str]:
-    """The same, where an arming woke other workflows."""
+def goes_on_again(instructions: str, work: Works) -> Answer:
+    """When an arming woke other workflows."""
     names = listed(work)
-    return GOES_ON_AGAIN.format(work=names), f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
+    line = f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
+    return Answer(context=instructions + GOES_ON_AGAIN.format(work=names), message=line)
 
 
 def instructions(problems: list[str]) -> str:

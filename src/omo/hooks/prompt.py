@@ -8,6 +8,7 @@ from omo import hosts, settings
 from omo.clock import seconds
 from omo.errors import OmoError
 from omo.hooks import messages, session
+from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.rows import cancel_of, ulw_of, work_of
 from omo.ultrawork.keyword import read_prompt
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.hooks.main import World
-    from omo.hosts import Answer, Event
+    from omo.hosts import Event
     from omo.ultrawork.keyword import Reading
 
     Json = dict[str, Any]
@@ -30,15 +31,15 @@ SAME_EVENT = 3.0  # seconds in which the same cancel can only be one event, deli
 
 def handle(event: Event, world: World) -> Answer:
     if event.is_machine_prompt or event.is_subagent:
-        return hosts.nothing()
+        return Answer()
     if event.prompt.lstrip().startswith("/"):
         from omo.hooks import user_commands
 
         if (text := user_commands.answer(event, world)) is not None:
-            return hosts.Answer(hosts.END_PROMPT, text)
+            return Answer(hosts.END_PROMPT, text)
     reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
     if reading.rule == "machine-text":
-        return hosts.nothing()
+        return Answer()
     if _was_withdrawn(event, world.row()):
         world.change(
             lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
@@ -63,7 +64,7 @@ def _was_withdrawn(event: Event, row: Json | None) -> bool:
 
 def _activate(event: Event, world: World, reading: Reading) -> Answer:
     if not event.session:
-        return hosts.inform(messages.could_not("turned on", "the host gave no session id"))
+        return Answer(context=messages.could_not("turned on", "the host gave no session id"))
     from omo.evidence import base
     from omo.ultrawork import gates
 
@@ -86,12 +87,9 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
     try:
         is_new, woken = world.change(decide, actor="user")
     except OmoError as error:
-        return hosts.inform(messages.could_not("turned on", error.message))
+        return Answer(context=messages.could_not("turned on", error.message))
     text = messages.instructions(in_force.problems) if is_new else ""
-    if not woken:
-        return hosts.inform(text)
-    more, line = messages.goes_on_again(woken)
-    return hosts.inform(text + more, line)
+    return messages.goes_on_again(text, woken) if woken else Answer(context=text)
 
 
 def _cancel(event: Event, world: World, reading: Reading) -> Answer:
@@ -100,16 +98,16 @@ def _cancel(event: Event, world: World, reading: Reading) -> Answer:
     except OmoError as error:
         text = f"omo: the cancel could not be recorded: {error.message}. Type it again, or start with OMO_DISABLE=1."
     if not text:
-        return hosts.nothing()
-    return hosts.Answer(hosts.END_PROMPT, text)
+        return Answer()
+    return Answer(hosts.END_PROMPT, text)
 
 
 def _cancel_and_continue(event: Event, world: World, reading: Reading) -> Answer:
     """The rest of the prompt goes to the model, which is told of the cancel; the user at the next Stop."""
     text = _record_cancel(event, world, reading, goes_on=True)
     if text == messages.NOTHING_TO_CANCEL:
-        return hosts.nothing()
-    return hosts.inform(text)
+        return Answer()
+    return Answer(context=text)
 
 
 def _record_cancel(event: Event, world: World, reading: Reading, *, goes_on: bool) -> str:
@@ -153,15 +151,14 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer:
             noted["named"] = [kind for kind, _ in named]
             for kind, _ in named:
                 row = session.stop_by_name(row, kind, why=messages.BY_NAME, told=told)
-            text = messages.stopped_by_name(named, runtime.work_in(row, "active"))
-            return runtime.Change(text, row, [noted])
+            return runtime.Change(messages.stopped_by_name(named, runtime.work_in(row, "active")), row, [noted])
         work = session.can_be_paused(row)
         if not work:
             return runtime.Change(None)
         return runtime.Change(messages.paused(work), session.pause(row, why=messages.FOR_NOW, told=told), [noted])
 
-    text_and_line = world.change(decide, actor="user") if world.live_row() else None
-    return hosts.inform(*text_and_line) if text_and_line else _none(event, world, reading)
+    answer: Answer | None = world.change(decide, actor="user") if world.live_row() else None
+    return answer or _none(event, world, reading)
 
 
 def _resume(event: Event, world: World, reading: Reading) -> Answer:
@@ -169,20 +166,20 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer:
 
     def decide(row: Json | None) -> runtime.Change:
         if row is None or not runtime.is_live(row):
-            return runtime.Change(None)
+            return runtime.Change(Answer())
         after = session.resume(row, named=named)
         woken = []
         for kind, summary in runtime.work_in(row, *session.WAITING):
             if after["work"][kind] != summary:
                 woken.append((kind, summary))
         if not woken:  # it is on already, and they said so: nothing they wrote before is open
-            return runtime.Change(None, after)
+            return runtime.Change(Answer(), after)
         return runtime.Change(messages.continued(woken), after, [{"kind": "resumed"}])
 
     if not world.live_row():
         return _none(event, world, reading)
-    text_and_line = world.change(decide, actor="user")
-    return hosts.inform(*text_and_line) if text_and_line else hosts.nothing()
+    answer: Answer = world.change(decide, actor="user")
+    return answer
 
 
 def _none(event: Event, world: World, reading: Reading) -> Answer:
@@ -190,9 +187,9 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
     when they say so."""
     row = world.row()
     if row is None:
-        return hosts.nothing()
+        return Answer()
     if not runtime.is_live(row):
-        return _tell_of_cancel(world) if runtime.needs_hooks(row) else hosts.nothing()
+        return _tell_of_cancel(world) if runtime.needs_hooks(row) else Answer()
 
     def decide(row: Json | None) -> runtime.Change:
         if row is None or not runtime.is_live(row):
@@ -207,7 +204,7 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
         return runtime.Change(None, session.note_message(woken, event.prompt, now=world.now), events)
 
     world.change(decide, actor="user")
-    return hosts.nothing()
+    return Answer()
 
 
 def _tell_of_cancel(world: World) -> Answer:
@@ -220,7 +217,7 @@ def _tell_of_cancel(world: World) -> Answer:
         told = {**row, "stopContinuation": {**cancel, "told": True}}
         return runtime.Change(messages.WAS_CANCELLED, told, [{"kind": "cancel-told"}])
 
-    return hosts.inform(world.change(decide, actor="user"))
+    return Answer(context=world.change(decide, actor="user"))
 
 
 ACTIONS = {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from omo import hosts
 from omo.clock import seconds, stamp
 from omo.errors import OmoError
 from omo.hooks import messages, session
+from omo.hosts import Answer
 from omo.state import runtime, store
 from omo.state.rows import ulw_of
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.hooks.main import World
-    from omo.hosts import Answer, Event
+    from omo.hosts import Event
 
     Json = dict[str, Any]
 
@@ -23,17 +23,17 @@ SAME_EVENT = 10.0  # seconds in which the same resume can only be one event, del
 
 def handle(event: Event, world: World) -> Answer:
     if event.start_source not in ("resume", "compact"):
-        return hosts.nothing()
+        return Answer()
     row = runtime.session(world.state, event.session) or _taken_over(event, world)
     if row is None or not runtime.is_live(row):
-        return hosts.nothing()
+        return Answer()
     message = ""
     # A compaction changes nothing in the terminal where the user was told already.
     if event.start_source == "resume" and event.shows_messages:
         message = messages.still_on(row)
         if message and not _is_first(event, world):
             message = ""
-    return hosts.inform(messages.where_things_stand(row), message)
+    return Answer(context=messages.where_things_stand(row), message=message)
 
 
 def _is_first(event: Event, world: World) -> bool:

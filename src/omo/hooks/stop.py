@@ -8,6 +8,7 @@ from omo import hosts, settings
 from omo.clock import seconds
 from omo.errors import Newer, Unreadable
 from omo.hooks import messages, session
+from omo.hosts import Answer
 from omo.state import runtime, store
 from omo.state.rows import message_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.hooks.main import World
-    from omo.hosts import Answer, Call, Event
+    from omo.hosts import Call, Event
     from omo.settings import Settings
     from omo.state.rows import Message
 
@@ -40,8 +41,8 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
         wait(left)
         waited += left
     if rule and rule.blocks:
-        return hosts.Answer(hosts.KEEP_GOING, text)
-    return hosts.tell_user(text, alert=in_force.notify)
+        return Answer(hosts.KEEP_GOING, text)
+    return Answer(message=text, alert=in_force.notify)
 
 
 def _decide_and_write(event: Event, world: World, in_force: Settings, waited: float) -> tuple[Rule | None, str, float]:

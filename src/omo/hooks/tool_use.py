@@ -6,6 +6,7 @@ import os
 
 from omo import hosts
 from omo.hooks import session
+from omo.hosts import Answer
 from omo.shown import clip
 from omo.state import paths, runtime
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.hooks.main import World
-    from omo.hosts import Answer, Event
+    from omo.hosts import Event
 
     Json = dict[str, Any]
 
@@ -75,9 +76,9 @@ def handle(event: Event, world: World) -> Answer:
             times = _count_denial(event, world, denial)
             if asks_the_user(event, denial, times):
                 question = f"omo refused this {PATIENCE} times: {denial.reason} Ultrawork is paused. Allow it once?"
-                return hosts.Answer(hosts.ASK_USER, question)
-            return hosts.Answer(hosts.DENY, denial.reason)
-    return hosts.nothing()
+                return Answer(hosts.ASK_USER, question)
+            return Answer(hosts.DENY, denial.reason)
+    return Answer()
 
 
 def asks_the_user(event: Event, denial: Denial, times: int) -> bool:

@@ -106,42 +106,29 @@ class Event:
 
 
 class Answer:
-    """What a hook wants: a decision with its reason, text for the model, a message to the user, a status line."""
+    """What a hook wants: a decision and its reason, text for the model, a message to the user, a status line.
+
+    With an `alert` the message is worth a notification of the terminal. One without anything lets things happen.
+    """
 
     __slots__ = ("alert", "context", "decision", "line", "message", "reason")
 
-    def __init__(self, decision: str = ALLOW, reason: str = "") -> None:
+    def __init__(
+        self,
+        decision: str = ALLOW,
+        reason: str = "",
+        *,
+        context: str = "",
+        message: str = "",
+        alert: bool = False,
+        line: str = "",
+    ) -> None:
         self.decision = decision
         self.reason = reason
-        self.context = ""
-        self.message = ""
-        self.alert = False  # the message is worth a notification of the terminal
-        self.line = ""
-
-
-def nothing() -> Answer:
-    return Answer()
-
-
-def inform(context: str, message: str = "") -> Answer:
-    """The model gets the context; the user reads the message where the host shows one beside it."""
-    answer = Answer()
-    answer.context = context
-    answer.message = message
-    return answer
-
-
-def tell_user(message: str, *, alert: bool = False) -> Answer:
-    answer = Answer()
-    answer.message = message
-    answer.alert = alert
-    return answer
-
-
-def status_line(line: str) -> Answer:
-    answer = Answer()
-    answer.line = line
-    return answer
+        self.context = context
+        self.message = message
+        self.alert = alert
+        self.line = line
 
 
 class Host:
@@ -154,6 +141,7 @@ class Host:
     project_variable = ""
     option_prefix = ""  # of the variables in which it gives hooks the plugin's options
     watched_tools: tuple[str, ...] = ()
+    shell_tool = write_tool = ("", "")  # its name, and the argument that is the command or the path
     # For `omo explain`: which field of the host's a fact of the event comes from.
     sources: Mapping[str, str] = {}
 
@@ -163,12 +151,6 @@ class Host:
 
     def tool_call(self, session: str, directory: str, name: str, given: dict[str, Any]) -> Event:
         """The event of a call with the host's own name and input."""
-        raise NotImplementedError
-
-    def shell_call(self, session: str, directory: str, command: str) -> Event:
-        raise NotImplementedError
-
-    def write_call(self, session: str, directory: str, path: str) -> Event:
         raise NotImplementedError
 
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:

@@ -51,6 +51,8 @@ class ClaudeCode(Host):
     project_variable = "CLAUDE_PROJECT_DIR"
     option_prefix = "CLAUDE_PLUGIN_OPTION_"
     watched_tools = tuple(name for name, kind in TOOLS.items() if kind != hosts.TO_DO)
+    shell_tool = ("Bash", "command")
+    write_tool = ("Write", "file_path")
     sources: Mapping[str, str] = {
         "agent_id": "agent_id",
         "plan_mode": "permission_mode",
@@ -75,12 +77,6 @@ class ClaudeCode(Host):
 
     def tool_call(self, session: str, directory: str, name: str, given: Json) -> Event:
         return event_of({"session_id": session, "cwd": directory, "tool_name": name, "tool_input": given})
-
-    def shell_call(self, session: str, directory: str, command: str) -> Event:
-        return self.tool_call(session, directory, "Bash", {"command": command})
-
-    def write_call(self, session: str, directory: str, path: str) -> Event:
-        return self.tool_call(session, directory, "Write", {"file_path": path})
 
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)

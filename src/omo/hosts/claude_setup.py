@@ -249,12 +249,12 @@ def read_answer(stdout: str) -> Answer:
     try:
         values = json.loads(stdout)
     except ValueError:
-        return hosts.inform(stdout.strip())
+        return Answer(context=stdout.strip())
     if not isinstance(values, dict):
-        return hosts.nothing()
+        return Answer()
     if values.get("decision") == "block":
         return Answer(hosts.KEEP_GOING, str(values.get("reason", "")))
-    return hosts.tell_user(str(values.get("systemMessage", "")))
+    return Answer(message=str(values.get("systemMessage", "")))
 
 
 # Reading

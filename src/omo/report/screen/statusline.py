@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from omo import hosts, settings
+from omo import settings
+from omo.hosts import Answer
 from omo.report import session
 from omo.shown import clip
 from omo.state.runtime import OPEN_STATES
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from omo.hooks.main import World
-    from omo.hosts import Answer, Event
+    from omo.hosts import Event
 
 LONGEST = 120
 LONGEST_NEXT = 60
@@ -26,7 +27,7 @@ def handle(event: Event, world: World) -> Answer:
     limits = settings.load(world.environ, world.root).limits
     seen = session.look(world.state, event.session, limits, world.now, world.environ)
     line = text(seen)
-    return hosts.status_line(coloured(line, seen, world.environ) if line else "")
+    return Answer(line=coloured(line, seen, world.environ) if line else "")
 
 
 def text(seen: session.View) -> str:
