@@ -21,6 +21,7 @@ LOG_BYTES=65536
 UNREACHABLE='ConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|Max retries exceeded|timed out|dns error'
 UNREACHABLE="$UNREACHABLE|error sending request|[Nn]etwork (connectivity|is unreachable)|[Cc]onnection (refused|reset)"
 CR=$(printf '\r')
+TAB=$(printf '\t')
 
 # Python 2 must be able to parse this: the answer of an old interpreter is its exit code.
 # Opening the requirements is the real question: a Store (MSIX) Python runs, but cannot read the plugin directory.
@@ -35,7 +36,7 @@ if sys.prefix != sys.base_prefix:
     names = ["python.exe"] if os.name == "nt" else ["bin", "python%d.%d" % sys.version_info[:2]]
     base = os.path.join(sys.base_prefix, *names)
     executable = base if os.path.exists(base) else executable
-sys.stdout.write("omo-python:" + executable + "\n")
+sys.stdout.write("omo-python\t%s\t%s\n" % (os.path.realpath(executable), executable))
 '
 IMPORT='
 import sys
@@ -200,7 +201,7 @@ isolate() {
 # An environment no longer pointed to may still run in a session: it has a day.
 remove_leftovers() {
     read_pointer
-    for directory in "$home"/env-*; do
+    for directory in "$home"/env-* "$home"/environment.*.tmp; do
         case $directory in
         "${interpreter%/*/*}") continue ;;
         *.tmp) older_than "$STALE_MINUTES" "$directory" || continue ;;
@@ -217,12 +218,11 @@ logged() {
 
 # Leaves a verified environment in $building, or 1 and the reason.
 build_aside() {
-    building=$home/env-$key-$$.tmp tried=:
+    building=$home/env-$key-$(date +%s)-$$.tmp tried=$TAB$TAB
     uv=$(search uv | head -n 1)
-    while IFS= read -r candidate <&3; do
-        [ -n "$candidate" ] || continue
-        case $tried in *":$candidate:"*) continue ;; esac
-        tried=$tried$candidate:
+    while IFS=$TAB read -r identity candidate <&3; do
+        case $tried in *"$TAB$identity$TAB"*) continue ;; esac
+        tried=$tried$identity$TAB
         [ -n "$uv" ] && build_by_uv --no-python-downloads --python "$candidate" && verify "$candidate" && return 0
         build_by_pip "$candidate" && verify "$candidate" && return 0
         [ -z "$gave_up" ] || return 1
@@ -305,10 +305,8 @@ put_in_place() {
     reason=other
     read_pointer
     superseded=${interpreter%/*/*}
-    number=$$
-    while [ -e "$home/env-$key-$number" ]; do number=$((number + 1)); done
-    logged mv "$building" "$home/env-$key-$number" || return 1
-    building=$home/env-$key-$number
+    logged mv "$building" "${building%.tmp}" || return 1
+    building=${building%.tmp}
     python=$(python_of "$building")
     site=$(site_of "$python") && version=$("$python" -V 2>>"$log") || return 1
     logged "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" -c "$IMPORT" "$site" "$modules" || return 1
@@ -328,7 +326,7 @@ search() {
     done
 }
 
-# What the candidates say of themselves, those that will do, in the order they are to be tried.
+# Those that will do, in the order they are to be tried: what each really is, and how it calls itself.
 interpreters() {
     for name in $NAMES; do
         search "$name" | while IFS= read -r candidate; do
@@ -340,7 +338,7 @@ interpreters() {
             if [ "$name" = py ]; then set -- -3 -I; else set -- -I; fi
             answer=$("$candidate" "$@" -X utf8 -c "$PROBE" "$requirements" 2>/dev/null </dev/null) || continue
             answer=${answer%"$CR"}
-            case $answer in omo-python:*) say "${answer#omo-python:}" ;; esac
+            case $answer in "omo-python$TAB"*) say "${answer#*"$TAB"}" ;; esac
         done
     done
 }
@@ -370,7 +368,7 @@ find:1 | find:2)
 python:1)
     use_requirements "$1" || exit 1
     python=$(interpreters | head -n 1)
-    [ -n "$python" ] && say "$python"
+    [ -n "$python" ] && say "${python#*"$TAB"}"
     ;;
 *)
     echo 'usage: environment.sh ensure [--force] [--announce] HOME REQUIREMENTS [MODULES] | find HOME [REQUIREMENTS] | python REQUIREMENTS' >&2
