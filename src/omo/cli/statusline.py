@@ -10,9 +10,8 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput
-from omo.report import session
-from omo.report.screen import statusline
 from omo.ultrawork.hook import World
+from omo.views import session, statusline
 
 
 def register(commands: options.Commands) -> None:
