@@ -19,7 +19,7 @@ SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def register(commands: options.Commands) -> None:
-    about = "what was proven and what was not, with timeline and evidence, as one HTML page or as Markdown"
+    about = "what was proven and what was not, as one HTML page or as Markdown"
     parser = options.command(commands, "report", about, run)
     parser.add_argument("--run", metavar="ID", dest="run_id", help="one run only, also an earlier one of the project")
     parser.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")

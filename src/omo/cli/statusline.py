@@ -15,7 +15,7 @@ from omo.views import session, statusline
 
 
 def register(commands: options.Commands) -> None:
-    about = "one line for Claude Code's status line, from its JSON on stdin; nothing while nothing is on"
+    about = "one line for Claude Code's status line, from its JSON on stdin"
     options.command(commands, "statusline", about, run, session=False)
 
 
