@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "shown": set(),
     "shell": set(),
     "host": {"json_text", "digest"},
-    "work": BASE | {"state", "evidence"},
+    "work": BASE | {"state", "evidence", "ultrawork"},
     "state": BASE,
     "settings": BASE | {"state"},
     "ultrawork": BASE | {"work", "host", "settings", "shell", "state", "evidence"},
