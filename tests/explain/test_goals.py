@@ -16,7 +16,7 @@ from omo.explain.answer import Explanation
 from omo.explain.goals import ultragoal
 from omo.report.work import Place
 from omo.state import runtime
-from tests.ralph.desk import desk as ralph_desk
+from tests.ralph.project import make_project as ralph_project
 from tests.report import states
 from tests.ultragoal import workshop
 from tests.ultraplan.plan_desk import desk as plan_desk
@@ -130,7 +130,7 @@ def test_a_goal_with_questions_says_what_it_owes_and_what_went_stale(tmp_path: P
 
 
 def test_a_criterion_says_what_the_judgement_saw(tmp_path: Path) -> None:
-    desk = ralph_desk(tmp_path)
+    desk = ralph_project(tmp_path)
     desk.start()
 
     def explained(name: str) -> Explanation:
@@ -152,7 +152,7 @@ def test_a_criterion_says_what_the_judgement_saw(tmp_path: Path) -> None:
 
 
 def test_a_criterion_that_passed_on_other_files_is_open(tmp_path: Path) -> None:
-    desk = ralph_desk(tmp_path)
+    desk = ralph_project(tmp_path)
     desk.start()
     desk.round(C1="pass", C2="pass")
     desk.write("later.txt")
@@ -256,7 +256,7 @@ def test_what_is_asked_for(words: list[str], meant: tuple[str, str]) -> None:
 
 
 def test_what_is_not_there_is_answered_with_what_is(tmp_path: Path) -> None:
-    desk = ralph_desk(tmp_path)
+    desk = ralph_project(tmp_path)
     desk.start()
     at = place(desk.root, "s1", desk.now)
     for words in (["C9"], ["ralph", "C9"], ["\x1b[31mC9"]):

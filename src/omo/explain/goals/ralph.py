@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from omo.explain.answer import Explanation, Fact
 from omo.ralph.next_step import next_step
+from omo.ralph.rules import MOST_FAILURES, MOST_REGRESSIONS
 from omo.ralph.run import RalphRun
 from omo.ralph.standing import Standing
-from omo.ralph.transitions import MOST_FAILURES, MOST_REGRESSIONS
 from omo.report import works
 from omo.report.work import Place
 from omo.shown import clip
