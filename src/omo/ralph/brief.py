@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from omo.errors import Refused
-from omo.evidence import tree
+from omo.evidence import base, tree
 from omo.evidence.checks import Check, JudgeCheck
-from omo.ralph import iteration, judge_answer
+from omo.ralph import judge_answer
 from omo.ralph.criteria import Criterion
 from omo.ralph.judge_answer import JUDGE, Answer, Key, briefs_of
 from omo.ralph.phases import working_session
@@ -47,8 +48,7 @@ def ask(run: RalphRun) -> Brief:
     asked = tuple(criterion.id for criterion in status.criteria if criterion.questions)
     if not asked:
         return Brief(NOTHING_TO_ASK)
-    root = Path(run.root)
-    files = {"tree": tree.fingerprint(root), **iteration.snapshot(root)}
+    files: Row = {"tree": tree.fingerprint(Path(run.root)), "files": base.take(run.root, os.environ)}
     seen = judge_messages(run, status)
     _require_judged(status, seen, files["tree"])
     superseded = _superseded(status, seen)

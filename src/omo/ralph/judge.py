@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from omo.errors import NotEvaluable, Refused
-from omo.evidence import seals, tree
+from omo.errors import Refused
+from omo.evidence import base, changes, seals, tree
 from omo.evidence.checks import CommandCheck, MetricCheck
 from omo.ralph import ending, iteration, judge_answer, phases, rules, summary
 from omo.ralph.brief import MOST_CALLS, earlier_failures, expect_judge, judge_messages, require_iteration, rows_of
@@ -104,13 +105,14 @@ def judge(
     require_iteration(status)
     gates = _require_phases(run, status)
     root = Path(run.root)
-    files = {"tree": tree.fingerprint(root), **iteration.snapshot(root)}  # no cache: recorded here, it is proof later
-    said, answers, failed = _ask_judge(run, status, result_text, files["tree"])
+    before = tree.fingerprint(root)  # no cache: recorded here, it is proof later
+    files = {"tree": before, "files": base.take(run.root, os.environ)}
+    said, answers, failed = _ask_judge(run, status, result_text, before)
     notes = [*said.notes, *(STANDS.format("/".join(key)) for key in failed)]
     results = _evaluate(Evaluation(run, status, answers, said.source, failed, heavy, clock))
-    if tree.fingerprint(root) != files["tree"]:
+    if tree.fingerprint(root) != before:
         notes.append(CHANGED)
-        notes += _left_behind(root, files)
+        notes += _left_behind(run.root, files)
         results = [result.as_unknown(CHANGED) for result in results]
     judgement = _conclude(status, results, said, notes)
     judgement.gates = gates
@@ -132,7 +134,7 @@ def _require_phases(run: RalphRun, status: Standing) -> list[Row]:
     missing = ", ".join(report.missing)
     defects = [f"{phase}: {report.proofs[phase].text}" for phase in report.missing]
     if not report.undone:
-        left = _left_behind(Path(run.root), status.briefs[-1]) if status.briefs else []
+        left = _left_behind(run.root, status.briefs[-1]) if status.briefs else []
         raise Refused(
             f"iteration {status.iteration} is not judged yet ({missing} not proven); that is not counted against it",
             fix="; ".join([*left, report.remediation]),
@@ -172,12 +174,11 @@ def record_circumvention(run: RalphRun, status: Standing, missing: list[str]) ->
     return attempts
 
 
-def _left_behind(root: Path, seen: Row) -> list[str]:
-    """What to do about files that are others than in that snapshot; nothing where there are none."""
-    try:
-        changed = sorted(iteration.changed_files(root, seen)) if "head" in seen else []
-    except NotEvaluable:
-        changed = []
+def _left_behind(root: str, row: Row) -> list[str]:
+    """What to do about files that are others than when that row was written; nothing where there are none."""
+    changed = iteration.changed_files(root, row) or []
+    if not changed:  # what tests and servers leave behind is no work, and part of the tree
+        changed = [path for path in changes.untracked(Path(root)) if base.is_leftover(path)]
     if not changed:
         return []
     names = ", ".join(clip(path, 100) for path in changed[:MOST_NAMED])
@@ -207,7 +208,7 @@ def _ask_judge(
         notes.append(INLINE)
     if not said.unread and status.briefs[-1].get("tree") != files:
         said = replace(said, unread=MOVED)
-        notes += _left_behind(Path(run.root), status.briefs[-1])
+        notes += _left_behind(run.root, status.briefs[-1])
     if said.unread:
         notes.append(said.unread)
         answers = dict.fromkeys(asked, Answer("unknown", said.unread))

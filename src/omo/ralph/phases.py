@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from omo.clock import stamp
-from omo.errors import BadInput, NotEvaluable, Refused, Unreadable
+from omo.errors import BadInput, Refused, Unreadable
 from omo.evidence import tree
 from omo.ralph import iteration
 from omo.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE
@@ -40,7 +40,7 @@ REMEDIES = {
     "REFINE": "let omo:critic look at what QA left, and mend what it finds",
     "SHIP": "run every gate on the files as they are now: omo gate run (none pinned yet: omo gate add NAME -- COMMAND)",
 }
-BEFORE_WORK = "before omo ralph phase IMPL was noted on changed files, so nothing shows that it saw the work"
+BEFORE_WORK = "on the files as they were at omo ralph exec, so it did not see the work"
 SHELLS = ("sh", "bash", "dash", "zsh")
 HOLLOW = ("true", ":", "exit 0", "test 1", "[ 1 ]", "test 1 = 1", "test -d .", "test -e .")
 PRINTERS = ("echo", "printf", "true", ":", "sleep")
@@ -62,15 +62,15 @@ class Gate:
 class Facts:
     """What the host and omo saw since the iteration began.
 
-    `is_changed`: files of the project are others than then; `work_noted_at`: when IMPL was noted on such files, empty
-    where it was not. `recorded` has the phases that were noted as over, `skip` the reason for leaving REFINE out.
+    `began` is how the files were then, and `is_changed` whether they are others now. `recorded` has the phases that
+    were noted as over, `skip` the reason for leaving REFINE out.
     """
 
     agents: Sequence[Message] = ()
     gates: Sequence[Gate] = ()
     tree: str = ""
+    began: Row | None = None
     is_changed: bool = False
-    work_noted_at: str = ""
     recorded: frozenset[str] = frozenset()
     skip: str = ""
     changed_lines: int = 0
@@ -85,10 +85,17 @@ class Facts:
         return min((message.seq for message in self.finishes("PLAN")), default=0)
 
     def is_before_work(self, message: Message) -> bool:
-        """Where only changed files show the work, nobody saw it who finished before they were noted as changed."""
+        """Where only changed files show the work, nobody saw it who finished on those of the beginning."""
         if not self.is_changed or self.finishes("IMPL", after=self.planned):
             return False
-        return not self.work_noted_at or message.ts <= self.work_noted_at
+        return _known_files(message.files) is not None and _known_files(message.files) == _known_files(self.began)
+
+
+def _known_files(files: Row | None) -> object:
+    """Commit and what differed from it, evidence aside; None where that is not known."""
+    if files is None or files.get("unknown"):
+        return None
+    return files["head"], {path: digest for path, digest in files["files"].items() if not path.startswith(EVIDENCE)}
 
 
 @dataclass(frozen=True)
@@ -149,8 +156,7 @@ def _verify(facts: Facts) -> Proof:
     executors = [message.seq for message in facts.finishes("IMPL")]
     testers = facts.finishes("VERIFY", after=max([facts.planned, *executors]))
     if testers and facts.is_before_work(testers[-1]):
-        fix = "omo ralph phase IMPL, then let omo:qa try to break what is there now"
-        return Proof(MISSING, f"omo:qa finished, but {BEFORE_WORK}", fix=fix)
+        return Proof(MISSING, f"omo:qa finished, but {BEFORE_WORK}")
     if testers:
         return _finished(testers[-1])
     if facts.finishes("VERIFY"):
@@ -174,8 +180,7 @@ def _refine(facts: Facts) -> Proof:
         many = f"there are {lines} now and {SMALL_CHANGE} are too many to skip"
         return Proof(MISSING, f"skipped ({clip(facts.skip, 200)}), but {many}")
     if testers and not verified and facts.finishes("REFINE", after=first_work):
-        fix = "then let omo:critic look at what QA left"
-        return Proof(MISSING, f"omo:critic finished, but {BEFORE_WORK}", fix=fix)
+        return Proof(MISSING, f"omo:critic finished, but omo:qa {BEFORE_WORK}")
     if facts.finishes("REFINE"):
         return _undone("omo:critic finished before omo:qa")
     return _undone("no omo:critic finished in this iteration, and no reason to skip is recorded")
@@ -351,8 +356,8 @@ def _facts(run: RalphRun, status: Standing, rows: Sequence[Row]) -> Facts:
         agents=[message for message in messages_in(rows, AGENTS) if message.text.strip()],
         gates=_gates(rows),
         tree=now,
+        began=status.exec_row.get("files"),
         is_changed=now != status.exec_row.get("tree") and _is_work(run, status),
-        work_noted_at=iteration.work_noted_at(status),
         recorded=frozenset(str(row["name"]) for row in status.phases),
         skip=str(skip),
         changed_lines=iteration.changed_lines(run, status) if skip else 0,
@@ -362,11 +367,8 @@ def _facts(run: RalphRun, status: Standing, rows: Sequence[Row]) -> Facts:
 
 def _is_work(run: RalphRun, status: Standing) -> bool:
     """Whether anything but evidence changed: what a tester writes down is not what it tests."""
-    try:
-        changed = iteration.changed_files(Path(run.root), status.exec_row)
-    except NotEvaluable:
-        return True
-    return any(not path.startswith(EVIDENCE) for path in changed)
+    changed = iteration.changed_files(run.root, status.exec_row)
+    return changed is None or any(not path.startswith(EVIDENCE) for path in changed)
 
 
 def _gates(rows: Sequence[Row]) -> list[Gate]:

@@ -85,15 +85,13 @@ def _regressed(run: RalphRun, status: Standing, criterion: Criterion) -> Row:
 
 def _changed_since(run: RalphRun, status: Standing, passed: int | None) -> tuple[list[str], str]:
     """The files that are others than right after that iteration was judged; else than at the start of the run."""
-    root = Path(run.root)
+    for row in status.rows:
+        if row.get("kind") == "exec-delegated" and row.get("iteration") == (passed or 0) + 1:
+            changed = iteration.changed_files(run.root, row)
+            if changed is not None:
+                return changed, f"its pass in iteration {passed}"
     try:
-        for row in status.rows:
-            if row.get("kind") == "exec-delegated" and row.get("iteration") == (passed or 0) + 1:
-                return sorted(iteration.changed_files(root, row)), f"its pass in iteration {passed}"
-    except NotEvaluable:
-        pass
-    try:
-        return changes.changed(root, status.base or "HEAD"), "the start of the run"
+        return changes.changed(Path(run.root), status.base or "HEAD"), "the start of the run"
     except NotEvaluable as error:
         return [], f"unknown: {clip(error.message, 120)}"
 

@@ -12,7 +12,7 @@ from typing import Any
 from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.evidence import base, changes, pins
-from omo.ralph import criteria, iteration, previous_run, summary
+from omo.ralph import criteria, previous_run, summary
 from omo.ralph.criteria import Criterion
 from omo.ralph.next_step import Next
 from omo.ralph.rules import DEFAULT_ITERATIONS, MOST_ITERATIONS
@@ -43,7 +43,6 @@ def start(
             "source": _relative(run, path),
             "source_digest": _digest(path),
             "base": changes.head(Path(run.root)),
-            "dirty": iteration.snapshot(Path(run.root))["dirty"],
             "files": base.take(run.root, os.environ),
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
