@@ -145,13 +145,6 @@ def test_a_huge_file_is_bad_input(tmp_path: Path, terminal: Terminal) -> None:
 # The texts
 
 
-def test_the_judge_reads_and_runs_and_nothing_else() -> None:
-    text = (ROOT / "agents" / "judge.md").read_text(encoding="utf-8")
-    (tools,) = re.findall(r"^tools: (.+)$", text, re.M)
-    assert tools.split(", ") == ["Read", "Grep", "Glob", "Bash"]
-    assert "skill-fragments/ralph/judge-protocol.md" in text
-
-
 def test_the_form_the_judge_is_taught_is_one_that_counts() -> None:
     from omo.ralph.judge_answer import read
 

@@ -564,20 +564,6 @@ def ask(project: Project) -> int:
     return judge.record_circumvention(run, standing, phases.check(run, standing).missing)
 
 
-def test_each_attempt_is_recorded_and_the_third_ends_the_run(project: Project) -> None:
-    assert [ask(project), ask(project)] == [1, 2]
-    standing = project.status()
-    assert standing.open_iteration
-    assert standing.iteration == 1  # what is missing can still be done in it
-    assert ask(project) == 3
-    ended = project.status().ended
-    assert ended is not None
-    assert (ended["how"], ended["verdict"], ended["receipt"]) == ("circumvented", "fail", None)
-    row = project.status().rows[-2]
-    assert (row["kind"], row["iteration"], row["attempt"]) == ("exec-circumvention", 1, 3)
-    assert row["missing"] == list(PHASES)
-
-
 def test_attempts_are_counted_over_the_whole_run(project: Project) -> None:
     assert ask(project) == 1
     project.work("done-1.txt")
@@ -585,12 +571,6 @@ def test_attempts_are_counted_over_the_whole_run(project: Project) -> None:
     project.execute()
     assert [ask(project), ask(project)] == [2, 3]
     assert not project.status().is_open
-
-
-def test_after_an_attempt_the_missing_phases_can_be_done(project: Project) -> None:
-    ask(project)
-    project.work("done-1.txt")
-    assert look(project).ok
 
 
 def test_an_attempt_on_an_iteration_that_is_over_is_refused(project: Project) -> None:

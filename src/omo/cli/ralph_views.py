@@ -168,51 +168,51 @@ def phases(report: PhaseReport, run: Standing) -> Result:
     return Result(data, "\n".join(lines), 0 if report.ok else 3)
 
 
-def judgement(found: Judgement, run: Standing) -> Result:
+def judgement(judged: Judgement, run: Standing) -> Result:
     data = {
-        "ok": found.verdict == "pass",
-        "run": found.run,
-        "iteration": found.iteration,
-        "max_iterations": found.max_iterations,
-        "verdict": found.verdict,
-        "decision": found.decision or None,
-        "independence": found.independence,
-        "criteria": found.criteria,
-        "remaining": found.remaining,
-        "challenges": found.challenges,
-        "gates": found.gates,
-        "unknown_calls": found.unknown_calls,
-        "notes": found.notes,
-        "next": found.next or None,
+        "ok": judged.verdict == "pass",
+        "run": judged.run,
+        "iteration": judged.iteration,
+        "max_iterations": judged.max_iterations,
+        "verdict": judged.verdict,
+        "decision": judged.decision or None,
+        "independence": judged.independence,
+        "criteria": judged.criteria,
+        "remaining": judged.remaining,
+        "challenges": judged.challenges,
+        "gates": judged.gates,
+        "unknown_calls": judged.unknown_calls,
+        "notes": judged.notes,
+        "next": judged.next or None,
         "after": run.after or None,
     }
-    lines = [f"Iteration {found.iteration} of {found.max_iterations}: {found.verdict}"]
-    for entry in found.criteria:
+    lines = [f"Iteration {judged.iteration} of {judged.max_iterations}: {judged.verdict}"]
+    for entry in judged.criteria:
         evidence = clip(entry["evidence"], LONGEST_SHOWN)
         if entry["result"] not in ("pass", "fail"):
             evidence = f"unknown; {evidence}"
         lines.append(f"  {entry['id']:6}{entry['status']:10} {evidence} ({entry['source']})")
-    if found.remaining:
+    if judged.remaining:
         lines.append("Remaining:")
-    for entry in found.remaining:
+    for entry in judged.remaining:
         parts = [f"  {entry['id']}: {entry['suggested_action'] or 'find out why'}"]
         if entry["regression"]:
             parts.append(f"passed in iteration {entry['previous_pass_iteration']} and broke since")
         if entry["next_failure_blocks"]:
             parts.append("failed twice in a row: the next failure blocks it")
         lines.append("; ".join(parts))
-    for challenge in found.challenges:
+    for challenge in judged.challenges:
         lines.append(f"Challenge to {challenge['criterion']}: {clip(challenge['text'], LONGEST_SHOWN)}")
-    if found.gates:
-        gates = ", ".join(f"{gate['name']} (pinned by the {gate['by']})" for gate in found.gates)
+    if judged.gates:
+        gates = ", ".join(f"{gate['name']} (pinned by the {gate['by']})" for gate in judged.gates)
         lines.append(f"Gates: {clip(gates, LONGEST_SHOWN)}")
-    if found.independence != "full":
+    if judged.independence != "full":
         lines.append("Independence: reduced (judge-inline-fallback); tell the user")
-    if not found.is_closed:
-        calls = f"call {found.unknown_calls} of {brief.MOST_CALLS} that could not tell"
+    if not judged.is_closed:
+        calls = f"call {judged.unknown_calls} of {brief.MOST_CALLS} that could not tell"
         lines.append(f"Not judged: {calls}; {judge.UNCOUNTED}")
-    if found.next:
-        lines.append(f"Next: {found.next}")
+    if judged.next:
+        lines.append(f"Next: {judged.next}")
     if run.after:
         lines.append(f"It carries on, {run.after_text}")
-    return Result(data, "\n".join(lines), judge.EXIT_CODES[found.verdict], found.notes)
+    return Result(data, "\n".join(lines), judge.EXIT_CODES[judged.verdict], judged.notes)

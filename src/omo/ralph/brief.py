@@ -49,9 +49,9 @@ def ask(run: RalphRun) -> Brief:
     if not asked:
         return Brief(NOTHING_TO_ASK)
     files: Row = {"tree": tree.fingerprint(Path(run.root)), "files": base.take(run.root, os.environ)}
-    seen = judge_messages(run, status)
-    _require_judged(status, seen, files["tree"])
-    superseded = _superseded(status, seen)
+    reported = judge_messages(run, status)
+    _require_judged(status, reported, files["tree"])
+    superseded = _superseded(status, reported)
     nonce = secrets.token_hex(16)
 
     def decide(now: Standing) -> tuple[int, list[Row]]:
@@ -70,16 +70,16 @@ def ask(run: RalphRun) -> Brief:
     return Brief(render(status.criteria, nonce), nonce, call, asked)
 
 
-def _require_judged(status: Standing, seen: Sequence[Message], files: str) -> None:
+def _require_judged(status: Standing, reported: Sequence[Message], files: str) -> None:
     """Nobody asks again until the answer suits: what was said of these files is judged first."""
     if not status.briefs or status.briefs[-1].get("tree") != files:
         return
     last_unknown = max((str(row["ts"]) for row in rows_of(status, "judge-unknown")), default="")
-    if judge_answer.answered_at(seen, status.briefs[-1]) > last_unknown:
+    if judge_answer.answered_at(reported, status.briefs[-1]) > last_unknown:
         raise Refused(f"{JUDGE} has answered the last brief, and that was not judged yet", fix="omo ralph judge")
 
 
-def _superseded(status: Standing, seen: Sequence[Message]) -> list[Row]:
+def _superseded(status: Standing, reported: Sequence[Message]) -> list[Row]:
     """A row for each brief of this iteration that a judge failed and that no judgement took up."""
     known = {row["nonce"] for row in rows_of(status, "brief-superseded")}
     rows = []
@@ -87,7 +87,7 @@ def _superseded(status: Standing, seen: Sequence[Message]) -> list[Row]:
         if brief["nonce"] in known:
             continue
         answers = []
-        for (name, check), answer in list(judge_answer.failed(seen, brief).items())[:MOST_KEPT]:
+        for (name, check), answer in list(judge_answer.failed(reported, brief).items())[:MOST_KEPT]:
             answers.append({"criterion": clip(name, 20), "check": clip(check, 120), **asdict(answer)})
         if answers:
             row = {"kind": "brief-superseded", "iteration": status.iteration}
@@ -141,7 +141,7 @@ def method(check: Check) -> str:
     return clip(f"{check.type} {json.dumps(fields, ensure_ascii=False)}", LONGEST_METHOD)
 
 
-def earlier_failures(status: Standing, seen: Sequence[Message]) -> dict[Key, Answer]:
+def earlier_failures(status: Standing, reported: Sequence[Message]) -> dict[Key, Answer]:
     """What a judge found not to hold in an earlier brief of this iteration: asking again does not unsay it."""
     failures: dict[Key, Answer] = {}
     for row in rows_of(status, "brief-superseded"):
@@ -151,7 +151,7 @@ def earlier_failures(status: Standing, seen: Sequence[Message]) -> dict[Key, Ans
     newest = status.briefs[-1]["nonce"] if status.briefs else ""
     for brief in briefs_of(status):  # also what was said only after the next brief was asked for
         if brief["nonce"] != newest:
-            failures |= judge_answer.failed(seen, brief)
+            failures |= judge_answer.failed(reported, brief)
     return failures
 
 

@@ -165,11 +165,11 @@ def _in_words(problem: Any, where: str) -> list[str]:
     cause = problem.get("ctx", {}).get("error")
     if isinstance(cause, BadInput):
         return [f"{where}.{line}" for line in cause.details["defects"]]  # type: ignore[attr-defined]
-    place = f"{where}.{field}" + "".join(f"[{index}]" for index in inside)
+    path = f"{where}.{field}" + "".join(f"[{index}]" for index in inside)
     if inside and cause is not None:
-        return [f"{place}: {cause}"]
+        return [f"{path}: {cause}"]
     given = "" if problem["type"] in ("missing", "value_error") else f", not {clip(repr(problem['input']), 60)}"
-    return [f"{place}: {MUST_BE[field]}{given}"]
+    return [f"{path}: {MUST_BE[field]}{given}"]
 
 
 def _repeated_checks(checks: Sequence[Check], where: str) -> list[str]:

@@ -107,17 +107,17 @@ def judge(
     root = Path(run.root)
     before = tree.fingerprint(root)  # no cache: recorded here, it is proof later
     files = {"tree": before, "files": base.take(run.root, os.environ)}
-    said, answers, failed = _ask_judge(run, status, result_text, before)
-    notes = [*said.notes, *(STANDS.format("/".join(key)) for key in failed)]
-    results = _evaluate(Evaluation(run, status, answers, said.source, failed, heavy, clock))
+    answer, answers, failed = _ask_judge(run, status, result_text, before)
+    notes = [*answer.notes, *(STANDS.format("/".join(key)) for key in failed)]
+    results = _evaluate(Evaluation(run, status, answers, answer.source, failed, heavy, clock))
     if tree.fingerprint(root) != before:
         notes.append(CHANGED)
         notes += _left_behind(run.root, files)
         results = [result.as_unknown(CHANGED) for result in results]
-    judgement = _conclude(status, results, said, notes)
+    judgement = _conclude(status, results, answer, notes)
     judgement.gates = gates
     judgement.doubts = _doubts(run, status)
-    _record(run, status, judgement, said.digest, files, heavy)
+    _record(run, status, judgement, answer.digest, files, heavy)
     if judgement.is_closed:
         expect_judge(run, status, None)
     judgement.next = summary.tell(run).text
@@ -201,22 +201,20 @@ def _ask_judge(
     if not asked:
         ignored = ["--result is ignored: code evaluates every check of this run"] if given is not None else []
         return JudgeAnswer(notes=ignored), {}, {}
-    seen = judge_messages(run, status)
-    said = judge_answer.answer_to(status, seen, given)
-    notes = list(said.notes)
-    if said.independence != FULL:
-        notes.append(INLINE)
-    if not said.unread and status.briefs[-1].get("tree") != files:
-        said = replace(said, unread=MOVED)
+    reported = judge_messages(run, status)
+    answer = judge_answer.answer_to(status, reported, given)
+    notes = [] if answer.independence == FULL else [INLINE]
+    if not answer.unread and status.briefs[-1].get("tree") != files:
+        answer = replace(answer, unread=MOVED)
         notes += _left_behind(run.root, status.briefs[-1])
-    if said.unread:
-        notes.append(said.unread)
-        answers = dict.fromkeys(asked, Answer("unknown", said.unread))
+    if answer.unread:
+        notes = [*answer.notes, *notes, answer.unread]
+        answers = dict.fromkeys(asked, Answer("unknown", answer.unread))
     else:
-        answers, ignored = judge_answer.match(said, asked, by_code)
-        notes = [*ignored, *notes[len(said.notes) :]]
-    failures = {key: answer for key, answer in earlier_failures(status, seen).items() if key in answers}
-    return replace(said, notes=notes), answers, failures
+        answers, own_notes = judge_answer.match(answer, asked, by_code)
+        notes = [*own_notes, *notes]
+    failures = {key: each for key, each in earlier_failures(status, reported).items() if key in answers}
+    return replace(answer, notes=notes), answers, failures
 
 
 def _doubts(run: RalphRun, status: Standing) -> list[str]:
@@ -238,23 +236,26 @@ def _evaluate(evaluation: Evaluation) -> list[CriterionResult]:
 
 def _apply(status: Standing, results: Sequence[CriterionResult]) -> tuple[dict[str, State], str, str]:
     """The states after these results, the verdict, and the decision if the iteration were closed on them."""
-    found = {result.criterion.id: result.result for result in results}
-    states = {name: rules.after(state, found[name], status.iteration) for name, state in status.states.items()}
-    verdict = rules.verdict(states, found)
-    has_failed = any(found[name] == "fail" and state.status != "BLOCKED" for name, state in states.items())
+    by_name = {result.criterion.id: result.result for result in results}
+    states = {}
+    has_failed = False
+    for name, state in status.states.items():
+        states[name] = rules.after(state, by_name[name], status.iteration)
+        has_failed |= by_name[name] == "fail" and states[name].status != "BLOCKED"
+    verdict = rules.verdict(states, by_name)
     if verdict == "fail" and not has_failed:
         verdict = "unknown"
-    return states, verdict, rules.decision(states, status.iteration, status.max_iterations, found)
+    return states, verdict, rules.decision(states, status.iteration, status.max_iterations, by_name)
 
 
-def _conclude(status: Standing, results: Sequence[CriterionResult], said: JudgeAnswer, notes: list[str]) -> Judgement:
+def _conclude(status: Standing, results: Sequence[CriterionResult], answer: JudgeAnswer, notes: list[str]) -> Judgement:
     """Unknown closes nothing, three times in one iteration; the third time the iteration is spent.
 
     While a judge was asked and its answer is missing nothing is known as a whole, whatever code says of the rest.
     """
     states, verdict, decision = _apply(status, results)
     unknown_calls = len(rows_of(status, "judge-unknown"))
-    is_unknown = verdict == "unknown" or bool(said.unread)
+    is_unknown = verdict == "unknown" or bool(answer.unread)
     if is_unknown:
         unknown_calls += 1
     is_closed = not is_unknown or unknown_calls >= MOST_CALLS
@@ -271,10 +272,10 @@ def _conclude(status: Standing, results: Sequence[CriterionResult], said: JudgeA
         decision=decision,
         results=results,
         states=states,
-        independence=said.independence,
+        independence=answer.independence,
         unknown_calls=unknown_calls,
         is_closed=is_closed,
-        challenges=said.challenges,
+        challenges=answer.challenges,
         notes=notes,
     )
 

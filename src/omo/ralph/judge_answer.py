@@ -74,10 +74,10 @@ class JudgeAnswer:
         return "inline" if self.digest else "judge"
 
 
-def answer_to(status: Standing, seen: Sequence[Message], given: str | None) -> JudgeAnswer:
+def answer_to(status: Standing, reported: Sequence[Message], given: str | None) -> JudgeAnswer:
     """What was answered to the newest brief of this iteration; `given` is what was handed in as a file.
 
-    `seen` is what the hook saw judges say in this session. Refused where there is no brief yet.
+    `reported` is what the hook saw judges say in this session. Refused where there is no brief yet.
     """
     if not status.briefs:
         raise Refused(
@@ -85,9 +85,9 @@ def answer_to(status: Standing, seen: Sequence[Message], given: str | None) -> J
             fix=f"{BRIEF}, and let {JUDGE} answer it",
         )
     brief = status.briefs[-1]
-    reported = read_messages(_since(seen, brief), brief["nonce"])
+    answered = read_messages(_since(reported, brief), brief["nonce"])
     if given is None:
-        return reported
+        return answered
     try:
         in_file = read(given)
     except NoAnswer as error:
@@ -99,11 +99,11 @@ def answer_to(status: Standing, seen: Sequence[Message], given: str | None) -> J
         what = f"--result answers the nonce {nonce!r}, which is {whose}, not of the newest one"
         raise Refused(what, fix=f"{BRIEF}, and answer the nonce it shows", nonce=nonce)
     leave_out = f"omo ralph judge without --result; or ask anew: {BRIEF}"
-    since = _since(seen, brief)
+    since = _since(reported, brief)
     if agents.independence_of_text(given, since, brief["nonce"], option="--result", fix=leave_out) == FULL:
-        return in_file if reported.unread else reported  # others may have answered too
+        return in_file if answered.unread else answered  # others may have answered too
     for earlier in briefs_of(status):
-        if any(earlier["nonce"] in message.text for message in _since(seen, earlier)):
+        if any(earlier["nonce"] in message.text for message in _since(reported, earlier)):
             raise Refused(
                 f"--result is for where no {JUDGE} can be started, and one answered in this iteration",
                 fix=f"start {JUDGE} with the text of the newest {BRIEF}; then omo ralph judge",
@@ -116,24 +116,24 @@ def briefs_of(status: Standing) -> list[Row]:
     return [row for row in status.rows if row.get("kind") == "brief" and row.get("iteration") == status.iteration]
 
 
-def failed(seen: Sequence[Message], brief: Row) -> dict[Key, Answer]:
+def failed(reported: Sequence[Message], brief: Row) -> dict[Key, Answer]:
     """What a judge found not to hold when it answered that brief, whatever another said of it."""
     failures = {}
-    for message in _since(seen, brief):
+    for message in _since(reported, brief):
         for key, answer in read_messages([message], brief["nonce"]).answers.items():
             if answer.result == "fail":
                 failures[key] = answer
     return failures
 
 
-def answered_at(seen: Sequence[Message], brief: Row) -> str:
+def answered_at(reported: Sequence[Message], brief: Row) -> str:
     """When the judge last answered that brief so that it can be read; empty where it did not."""
-    moments = [message.ts for message in _since(seen, brief) if not read_messages([message], brief["nonce"]).unread]
+    moments = [message.ts for message in _since(reported, brief) if not read_messages([message], brief["nonce"]).unread]
     return max(moments, default="")
 
 
-def _since(seen: Sequence[Message], brief: Row) -> list[Message]:
-    return [message for message in seen if message.ts >= str(brief["ts"])]
+def _since(reported: Sequence[Message], brief: Row) -> list[Message]:
+    return [message for message in reported if message.ts >= str(brief["ts"])]
 
 
 def _whose_nonce(status: Standing, nonce: str) -> str:
@@ -146,9 +146,9 @@ def _whose_nonce(status: Standing, nonce: str) -> str:
     return "of no brief of this run"
 
 
-def read_messages(seen: Sequence[Message], nonce: str) -> JudgeAnswer:
+def read_messages(reported: Sequence[Message], nonce: str) -> JudgeAnswer:
     """Of several answers to one brief none is the better one: where they differ, nothing is known."""
-    answers = agents.read_each(seen, lambda text: read(text, nonce))
+    answers = agents.read_each(reported, lambda text: read(text, nonce))
     if not answers.read:
         why = answers.unread[-1] if answers.unread else f"no {JUDGE} has answered the newest brief"
         return JudgeAnswer(nonce, notes=answers.unread[:-1], unread=why)
@@ -211,12 +211,12 @@ def _challenges(given: object) -> list[dict[str, str]]:
     return challenges
 
 
-def match(said: JudgeAnswer, asked: Iterable[Key], by_code: Collection[Key]) -> tuple[dict[Key, Answer], list[str]]:
+def match(given: JudgeAnswer, asked: Iterable[Key], by_code: Collection[Key]) -> tuple[dict[Key, Answer], list[str]]:
     """An answer to each question, unknown where there is none; and what was answered without being asked."""
     missing = Answer("unknown", "the judge did not answer it")
-    matched = {key: said.answers.get(key, missing) for key in asked}
-    notes = list(said.notes)
-    for criterion, check in said.answers:
+    matched = {key: given.answers.get(key, missing) for key in asked}
+    notes = list(given.notes)
+    for criterion, check in given.answers:
         if (criterion, check) in matched:
             continue
         why = "code evaluates that check" if (criterion, check) in by_code else "there is no such question"

@@ -113,20 +113,20 @@ class Proof:
 
 def proofs(facts: Facts) -> dict[str, Proof]:
     """One for each phase, in order. The fact decides; but a phase that nobody noted as over is not over."""
-    found = {
+    proven = {
         "PLAN": _plan(facts),
         "IMPL": _impl(facts),
         "VERIFY": _verify(facts),
         "REFINE": _refine(facts),
         "SHIP": _ship(facts),
     }
-    for phase, proof in found.items():
+    for phase, proof in proven.items():
         if proof.status == PRESENT and phase not in facts.recorded:
             note = f"omo ralph phase {phase}"
-            found[phase] = Proof(MISSING, f"{proof.text}, and it was never recorded: {note}", fix=note)
-        if found[phase].status == MISSING and facts.reduced_scope and phase in REDUCIBLE:
-            found[phase] = Proof(REDUCED, f"the run was started with less: {clip(facts.reduced_scope, 200)}")
-    return found
+            proven[phase] = Proof(MISSING, f"{proof.text}, and it was never recorded: {note}", fix=note)
+        if proven[phase].status == MISSING and facts.reduced_scope and phase in REDUCIBLE:
+            proven[phase] = Proof(REDUCED, f"the run was started with less: {clip(facts.reduced_scope, 200)}")
+    return proven
 
 
 def _finished(message: Message) -> Proof:
@@ -219,16 +219,16 @@ def _unproven(gate: Gate, files: str) -> str:
 
 def cannot_fail(argv: Sequence[str]) -> bool:
     """The plainest commands that only ever exit 0, also inside a shell. Others are for people to see through."""
-    words = list(argv)
-    is_shell = len(words) == 3 and words[0].rsplit("/", 1)[-1] in SHELLS and re.fullmatch(r"-\w*c", words[1])
-    if is_shell and "set -" in words[2]:
+    command = list(argv)
+    is_shell = len(command) == 3 and command[0].rsplit("/", 1)[-1] in SHELLS and re.fullmatch(r"-\w*c", command[1])
+    if is_shell and "set -" in command[2]:
         return False
     if is_shell:
-        words = re.split(r"[;\n]|\|\|", words[2].strip(" ;\n"))[-1].split()
-    if not words:
+        command = re.split(r"[;\n]|\|\|", command[2].strip(" ;\n"))[-1].split()
+    if not command:
         return False
-    program = words[0].rsplit("/", 1)[-1]
-    return " ".join([program, *words[1:]]) in HOLLOW or (program in PRINTERS and "&&" not in words)
+    program = command[0].rsplit("/", 1)[-1]
+    return " ".join([program, *command[1:]]) in HOLLOW or (program in PRINTERS and "&&" not in command)
 
 
 # The facts

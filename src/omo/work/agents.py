@@ -6,9 +6,9 @@ independence: a file, or the leading agent's account of what somebody found, is 
 A workflow that asks a question (the judge of a round, the critic of a plan):
 
     expect(...)                                     the hook keeps the agent's message, whatever else is open
-    seen = messages(state, session, AGENT, since=asked["ts"])
-    answers = read_each(seen, lambda text: answer(text, "nonce", asked["nonce"]))
-    independence = independence_of_text(text, seen, asked["nonce"], ...)      for a message that was handed in
+    reported = messages(state, session, AGENT, since=asked["ts"])
+    answers = read_each(reported, lambda text: answer(text, "nonce", asked["nonce"]))
+    independence = independence_of_text(text, reported, asked["nonce"], ...)      for a message that was handed in
 
 The key binds an answer to one item: the nonce of a brief, the digest of a plan. An answer speaks of the files that were
 there when it was asked for, so whoever asks keeps the id of the tree beside the key and compares the two.
@@ -99,7 +99,7 @@ def messages(state: str, session: str, *agents: str, since: str = "") -> list[Me
 
 def messages_in(rows: Iterable[Row], agents: Collection[str]) -> list[Message]:
     """The same, of rows that were read already. Only what a hook wrote counts."""
-    found = []
+    reported = []
     for row in rows:
         is_finish = row.get("kind") == "agent-finished" and row.get("actor") == "hook"
         if not is_finish or row.get("agentType") not in agents or not isinstance(row.get("message"), str):
@@ -114,8 +114,8 @@ def messages_in(rows: Iterable[Row], agents: Collection[str]) -> list[Message]:
             agent_id=str(row.get("agentId") or ""),
             files=row.get("base"),
         )
-        found.append(message)
-    return found
+        reported.append(message)
+    return reported
 
 
 def objects(text: str) -> list[Row]:
@@ -172,11 +172,11 @@ class Answers(Generic[T]):
     unread: list[str]
 
 
-def read_each(seen: Sequence[Message], read: Callable[[str], T]) -> Answers[T]:
+def read_each(reported: Sequence[Message], read: Callable[[str], T]) -> Answers[T]:
     """`read` turns a message into the workflow's own answer, or raises NoAnswer."""
     answers: list[tuple[Message, T]] = []
     unread = []
-    for message in seen:
+    for message in reported:
         try:
             if message.is_cut:
                 raise NoAnswer("it is longer than is kept, so its end is missing; ask for a shorter one")
@@ -186,14 +186,14 @@ def read_each(seen: Sequence[Message], read: Callable[[str], T]) -> Answers[T]:
     return Answers(answers, unread)
 
 
-def independence_of_text(text: str, seen: Sequence[Message], key: str, *, option: str, fix: str) -> str:
+def independence_of_text(text: str, reported: Sequence[Message], key: str, *, option: str, fix: str) -> str:
     """How independent a message is that was handed in with an option instead of being taken from the hook's row.
 
     Full where it is what the hook saw. Refused where an agent was seen to speak of the item and said something else.
     """
-    if any(message.is_same(text) for message in seen):
+    if any(message.is_same(text) for message in reported):
         return FULL
-    for message in seen:
+    for message in reported:
         if key in message.text:
             raise Refused(f"{option} is not what {message.agent} itself said, as the host reported it", fix=fix)
     return REDUCED
@@ -223,12 +223,14 @@ class Review:
         return replace(self, changed=[path for path in self.changed if path not in paths])
 
 
-def newest_reviews(root: str, seen: Sequence[Message], read: Callable[[str], tuple[str, bool]]) -> dict[str, Review]:
+def newest_reviews(
+    root: str, reported: Sequence[Message], read: Callable[[str], tuple[str, bool]]
+) -> dict[str, Review]:
     """By agent. `read` gives the verdict's word and whether it is clean, or raises NoAnswer: then it is not clean.
 
     Ask before anything runs that may write files.
     """
-    newest = {message.agent: message for message in seen}
+    newest = {message.agent: message for message in reported}
     reviews = {}
     for agent, message in newest.items():
         try:
