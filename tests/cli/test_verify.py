@@ -283,7 +283,7 @@ def test_filing_a_begun_goal_again_takes_a_reason_and_status_shows_it(shell: She
 
 
 def test_the_list_shows_every_override_with_or_without_a_goal(shell: Shell) -> None:
-    claim = ("verify", "claim", "`nowhere.py` contains `x`", "--override", "it is built at run time")
+    claim = ("verify", "claim", "--contains", "x", "--in", "nowhere.py", "--override", "it is built at run time")
     assert shell.agent(*claim).code == 0
     assert "override of no goal: it is built at run time (by the agent" in shell.agent("verify", "status").out
     add(shell)

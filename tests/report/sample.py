@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from omo.context import Context
+from omo.evidence.evaluate import Finding
 from omo.evidence.tree import fingerprint
 from omo.ultragoal import summary
 from omo.ultrawork import gates
@@ -62,18 +63,17 @@ def everything(directory: Path, session: str = SESSION) -> Sample:
     opening.begin(goal.place, "G1", session=session)
     goal_checks.evaluate_now(goal.place, "G1")
     session_summary.tell_sessions(goal.place, session, began="G1", limits=LIMITS)
-    claims.record(made.state, CLAIM, actor="agent", now=goal.now, wait=5.0, goal="G1", override="the user said so")
+    claims.record(made.state, [CLAIM], actor="agent", now=goal.now, wait=5.0)
     desk = rounds(root, session, goal.now, begin=False)
     return Sample(root, desk.now + 60, session)
 
 
-CLAIM = claims.ClaimReport(
+CLAIM = claims.row_of(
+    claims.Claim("contains", "src/app.py", text="debug"),
     "src/app.py contains 'debug'",
-    (
-        claims.GateResult(
-            "file", "contains", "read src/app.py", "no such text", False, "it is not there", "contradicted"
-        ),
-    ),
+    Finding("fail", "0 of 1 files with /debug/", "not: src/app.py"),
+    goal="G1",
+    override="the user said so",
 )
 
 

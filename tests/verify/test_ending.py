@@ -121,18 +121,19 @@ def test_a_claim_that_stands_against_what_code_saw_is_an_exception(shop: Worksho
     shop.answer("q2", q2(statement=wrong, override="the search does not read generated files"))
     shop.finish()
     said = outcome.in_words(tell(shop)["outcome"])
-    assert said.startswith("ended with exceptions: goal G1: a claim stands against contradicted: The split is right")
+    assert said.startswith("ended with exceptions: goal G1: a claim stands against a look that showed nothing: ")
     assert "(by the agent: the search does not read generated files)" in said
 
 
 def test_a_claim_that_was_contradicted_last_is_an_exception(shop: Workshop) -> None:
     begun(shop, **checks(path_check()))
     shop.work()
-    report = claims.run_claim("`parser.py` contains `nothing of the kind`", root=shop.root)
-    claims.record(shop.place.state, report, actor="agent", now=shop.now, wait=5.0, goal="G1")
+    claim = claims.Claim("contains", "parser.py", text="nothing of the kind")
+    row = claims.row_of(claim, claim.in_words, claims.look(claim, str(shop.root)), goal="G1", override=None)
+    claims.record(shop.place.state, [row], actor="agent", now=shop.now, wait=5.0)
     shop.finish()
     assert verdict(shop) == outcome.WAIVED
-    assert "contradicted" in outcome.in_words(tell(shop)["outcome"])
+    assert "does not hold" in outcome.in_words(tell(shop)["outcome"])
 
 
 def test_a_goal_that_expired_does_not_vanish_behind_one_that_passes(shop: Workshop) -> None:

@@ -62,7 +62,7 @@ REFUSED_Q1: list[tuple[dict[str, Any], str]] = [
     ({**q1(), "statement": "The parser seems to be done because `parser.py` is there."}, "hedges"),
     ({**q1(), "statement": "It works."}, "because"),
     ({**q1(), "statement": "The parser is done because it is."}, "nothing after"),
-    ({**q1(), "statement": "The parser is done because `parser.py` contains `tokenize_all`."}, "positive-state"),
+    ({**q1(), "statement": "The parser is done because `parser.py` contains `tokenize_all`."}, "file state"),
     ({**q1(), "goal": "G7"}, "answer for goal 'G7'"),
 ]
 
@@ -86,7 +86,7 @@ def test_a_touched_file_is_not_made_new_by_touching_it(shop: Workshop) -> None:
 
 def test_a_claim_that_code_contradicts_leaves_a_gap_and_can_be_overridden_by_name(shop: Workshop) -> None:
     data = {**q1(), "statement": "The parser is done because `parser.py` contains `tokenize_all`."}
-    with pytest.raises(Refused, match="claims what code cannot confirm"):
+    with pytest.raises(Refused, match="claims what code has not seen"):
         shop.answer("q1", data)
     assert shop.kinds()[-1] == "gap"
     with pytest.raises(BadInput, match="explains nothing"):
@@ -279,7 +279,7 @@ Q2_CASES: list[tuple[dict[str, Any], str]] = [
     (q2(checked=False), "named, but checked is false"),
     (q2(how=""), "does not say what was run"),
     (q2(statement="It is probably right because `parser.py` was read."), "hedges"),
-    (q2(statement="The old path is gone because `parser.py` does not exist."), "exhaustive-search"),
+    (q2(statement="The old path is gone because `parser.py` does not exist."), "absence"),
 ]
 
 

@@ -1,9 +1,8 @@
-"""`omo verify claim`: what a text claims, looked into by code."""
+"""`omo verify claim`: what a statement claims, looked at by code."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from omo.cli import options
 from omo.cli.result import Result
@@ -11,52 +10,81 @@ from omo.context import Context
 from omo.errors import BadInput
 from omo.state import store
 from omo.verify import claims
-from omo.verify.wording import LONGEST_TEXT
+from omo.verify.statements import LONGEST_TEXT
 
 
 def register(verbs: options.Commands) -> None:
-    about = "look into what a text claims: a file's content, an absence, a service, a count of nothing"
+    about = "file what a statement claims, looked at now: exit 0 it holds, 3 it does not, 4 code could not tell"
     parser = options.command(verbs, "claim", about, claim, session=False)
-    parser.add_argument("text", metavar="TEXT", help="the claim, in one sentence or a few")
-    parser.add_argument("--goal", metavar="ID", help="the goal the claim belongs to")
-    parser.add_argument("--file", metavar="F", help="the file, where the claim does not say which")
-    parser.add_argument("--field", metavar="PATH", help="the field of its records, such as meta.error")
+    parser.add_argument("statement", nargs="?", default="", metavar="STATEMENT", help="word for word as it is answered")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--absent", metavar="PATH", help="nothing is there (a path or glob)")
+    what.add_argument("--contains", metavar="TEXT", help="the file of --in has this text")
+    what.add_argument("--lacks", metavar="TEXT", help="no file of --in has this text")
+    what.add_argument("--count", type=int, metavar="N", help="so many files match --of, or records with --field")
+    what.add_argument("--service", metavar="HOST:PORT", help="is up or down (--is): one TCP connection, 3 seconds")
+    parser.add_argument("--in", dest="where", metavar="PATH", help="for --contains and --lacks: a path or glob")
+    parser.add_argument("--of", metavar="GLOB", help="for --count")
+    parser.add_argument("--field", default="", metavar="NAME", help="for --count: JSON lines with this field")
+    parser.add_argument("--value", default="", metavar="V", help="for --field: only those where it has this value")
+    parser.add_argument("--is", dest="up_or_down", choices=("up", "down"), help="for --service")
+    parser.add_argument("--goal", metavar="ID", help="the goal the statement belongs to")
     parser.add_argument(
         "--override", metavar="REASON", help="let it stand all the same; recorded and shown (10 characters or more)"
     )
 
 
 def claim(arguments: argparse.Namespace, context: Context) -> Result:
-    if not arguments.text.strip() or len(arguments.text) > LONGEST_TEXT:
-        raise BadInput(f"a claim has between 1 and {LONGEST_TEXT} characters", fix='omo verify claim "X contains `Y`"')
+    filed = _claim_of(arguments)
+    statement = arguments.statement.strip() or filed.in_words
+    if len(statement) > LONGEST_TEXT:
+        raise BadInput(f"a statement has at most {LONGEST_TEXT} characters", fix="claim one thing at a time")
     reason = claims.checked_override(arguments.override)
-    report = claims.run_claim(arguments.text, root=Path(context.root), file=arguments.file, field=arguments.field)
-    override = reason if report.exit_code else None
-    if report.gates:
-        claims.record(
-            context.state,
-            report,
-            actor=context.actor,
-            now=context.now,
-            wait=store.CLI_WAIT,
-            goal=arguments.goal,
-            override=override,
-        )
-    data = {**report.data(), "goal": arguments.goal, "override": None}
+    finding = claims.look(filed, context.root)
+    override = reason if finding.result != "pass" else None
+    row = claims.row_of(filed, statement, finding, goal=arguments.goal, override=override)
+    claims.record(context.state, [row], actor=context.actor, now=context.now, wait=store.CLI_WAIT)
+    lines = [f"{finding.result:8}{filed.in_words}: {finding.reason}"]
+    if finding.observed:
+        lines.append(f"    saw  {finding.observed}")
+    data = {key: value for key, value in row.items() if key != "kind"}
     if override:
         data["override"] = {"reason": override, "by": context.actor}
-    notes = ["there was nothing to override"] if reason and not override else []
-    return Result(data, _text(report, override, context.actor), 0 if override else report.exit_code, notes)
+        lines.append(f"overridden by the {context.actor}: {override}")
+        return Result(data, "\n".join(lines))
+    if finding.result != "pass":
+        lines.append("Next: look again and restate it. If code is wrong: --override REASON, recorded and shown")
+    notes = ["there was nothing to override"] if reason else []
+    return Result(data, "\n".join(lines), claims.exit_code(finding), notes)
 
 
-def _text(report: claims.ClaimReport, override: str | None, actor: str) -> str:
-    if not report.gates:
-        return "Nothing to gate: the text claims nothing that code could look into."
-    lines = []
-    for gate in report.gates:
-        lines.append(f"{gate.outcome:14}{gate.gate}: {gate.trigger}")
-        shown = (("ran", gate.ran), ("saw", gate.saw), ("why", gate.reason))
-        lines += [f"    {label}  {value}" for label, value in shown if value]
-    if override:
-        lines.append(f"overridden by the {actor}: {override}")
-    return "\n".join(lines)
+def _claim_of(arguments: argparse.Namespace) -> claims.Claim:
+    """One of five, each with the option that belongs to it and no other."""
+    if arguments.absent is not None:
+        kind, companions, built = "absent", (), claims.Claim("absent", arguments.absent)
+    elif arguments.count is not None:
+        kind, companions = "count", ("of", "field", "value")
+        built = claims.Claim(
+            "count", arguments.of or "", count=arguments.count, field=arguments.field, value=arguments.value
+        )
+    elif arguments.service is not None:
+        kind, companions = "service", ("up_or_down",)
+        built = claims.Claim("service", arguments.service, is_up=arguments.up_or_down == "up")
+    else:
+        kind = "lacks" if arguments.contains is None else "contains"
+        companions = ("where",)
+        built = claims.Claim(kind, arguments.where or "", text=arguments.lacks or arguments.contains or "")
+    names = {"where": "--in", "of": "--of", "field": "--field", "value": "--value", "up_or_down": "--is"}
+    needed = companions[:1]
+    defects = [f"--{kind} needs {names[name]}" for name in needed if not getattr(arguments, name)]
+    for name, option in names.items():
+        if name not in companions and getattr(arguments, name):
+            defects.append(f"{option} does not belong to --{kind}")
+    if arguments.value and not arguments.field:
+        defects.append("--value needs --field")
+    if kind in ("contains", "lacks") and not built.text:
+        defects.append(f"--{kind} needs a text")
+    if defects:
+        fix = "omo verify claim --help shows which options belong together"
+        raise BadInput(f"the claim cannot be used: {defects[0]}", fix=fix, defects=defects)
+    return built

@@ -105,11 +105,12 @@ def _exceptions(place: Place, goal: Goal) -> list[Row]:
     let_through = []
     for row in looked:
         if row.get("override"):
-            what = f"goal {goal.id}: a claim stands against {row['verdict']}: {clip(row['claim'], LONGEST)}"
+            against = "what code saw" if row["verdict"] == "fail" else "a look that showed nothing"
+            what = f"goal {goal.id}: a claim stands against {against}: {clip(row['claim'], LONGEST)}"
             let_through.append(outcome.exception(what, str(row["actor"]), clip(row["override"], LONGEST)))
     last = looked[-1] if looked else {}
-    if last.get("verdict") == "contradicted" and not last.get("override"):
-        what = f"goal {goal.id}: the last claim about it was contradicted: {clip(last['claim'], LONGEST)}"
+    if last.get("verdict") == "fail" and not last.get("override"):
+        what = f"goal {goal.id}: the last claim about it does not hold: {clip(last['claim'], LONGEST)}"
         let_through.append(outcome.exception(what, str(last["actor"]), "it was finished all the same"))
     for answer in goal.answers.values():
         if answer.result == "gap":

@@ -14,7 +14,7 @@ from omo.verify.goals import OVER, Goal, Goals, Place, Row, known, require_in_pr
 from omo.verify.lessons import gap
 from omo.verify.opening import check_beginning, check_due
 from omo.verify.steps import Trees, steps
-from omo.verify.unblock import check_summary, freed_by
+from omo.verify.unblock import check_claims, check_summary, freed_by
 
 
 @dataclass
@@ -58,6 +58,8 @@ def finish(place: Place, name: str, *, summary: str, learned: str = "", hypothes
     listed = steps(goal, place, Trees(place))  # before the checks run: what their commands write stales no answer
     verdict = look(place, goal)
     decision = weigh(goal, decide(goal, verdict, listed, by=place.by), hypothesis)
+    if decision.verdict == "pass":
+        check_claims(place, goal, line)
     return _conclude(place, goal, verdict, decision, summary=line, learned=learned.strip())
 
 

@@ -51,6 +51,7 @@ class Goal:
     failures: int = 0
     attempt: int = 0
     begun: bool = False
+    begun_at: str = ""  # this attempt
     ready_at: float = 0.0
     streak: streaks.Streak = field(default_factory=streaks.Streak)
     count: int = 0
@@ -139,6 +140,7 @@ def _carry_over(old: Goal, goal: Goal, *, by: str) -> None:
     goal.ready_at = goal.ready_at if old.state in OVER else old.ready_at
     if old.state == "in-progress":
         goal.state, goal.attempt, goal.answers = old.state, old.attempt, old.answers
+        goal.begun_at = old.begun_at
 
 
 def _refiling(row: Row) -> str:
@@ -154,7 +156,7 @@ def _begun(goals: Goals, row: Row) -> None:
     if row.get("again"):
         goal.failures, goal.receipt, goal.ready_at = 0, None, seconds(row["ts"])
     goal.state, goal.attempt, goal.answers, goal.checked = "in-progress", row["seq"], {}, None
-    goal.begun, goal.outcome = True, None
+    goal.begun, goal.begun_at, goal.outcome = True, row["ts"], None
 
 
 def _checked(goals: Goals, row: Row) -> None:

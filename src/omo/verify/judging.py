@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,14 @@ from omo.verify import checklist, claims
 from omo.verify.goals import Goal, Place
 from omo.verify.lessons import gap
 from omo.verify.replies import answer_command
-from omo.verify.statements import check_statement, hedges
-from omo.verify.wording import SHORTEST_REASON, word_set
+from omo.verify.statements import SHORTEST_REASON, check_statement, hedges
 
-_VAGUE = word_set(
+_VAGUE = frozenset(
     """
     none nothing unknown n na no unclear bug bugs error errors issue issues fail fails failure could might may
     something anything wrong go goes break breaks broken not sure idea tests test work works edge case cases
     there some any if i can think
-    """
+    """.split()  # noqa: SIM905  # a list of words reads better as words
 )
 _NO_PROBLEM = re.compile(r"(?:none|no problems?\b[^.;\n]*)?[\s.!]*", re.I)
 _AND_YET = re.compile(r"\b(?:but|except|however|though|although|apart|besides|unless|until|yet)\b", re.I)
@@ -52,7 +51,7 @@ class Asked:
 
 def _judge_q1(asked: Asked, reply: Any) -> Judged:
     _require_statement(asked, reply.statement, "statement")
-    judged = _gate_claims(asked, reply.statement, reply.override, soft=["not-probeable"])
+    judged = _gate_claims(asked, [reply.statement], reply.override)
     judged.artifacts = _register(asked, [reply.artifact])
     return judged
 
@@ -71,7 +70,7 @@ def _judge_agent_leg(asked: Asked, reply: Any) -> Judged:
     judged = Judged()
     for at, leg in enumerate(reply.outcomes):
         _require_statement(asked, leg.statement, f"outcomes[{at}].statement")
-        gated = _gate_claims(asked, leg.statement, reply.override, soft=["not-probeable"])
+        gated = _gate_claims(asked, [leg.statement], reply.override)
         judged.overrides += gated.overrides
         judged.gaps += gated.gaps
     judged.artifacts = _register(asked, [leg.artifact for leg in reply.outcomes])
@@ -108,7 +107,7 @@ def _judge_q2(asked: Asked, reply: Any) -> Judged:
     if len(reply.how.strip()) < SHORTEST_REASON:
         raise Refused(f"how {reply.how!r} does not say what was run or read", fix=f"say how it was checked: {again}")
     _require_statement(asked, reply.statement, "statement")
-    return _gate_claims(asked, reply.statement, reply.override)
+    return _gate_claims(asked, [reply.statement, reply.how], reply.override)
 
 
 def _problem(asked: Asked, text: str) -> str:
@@ -170,39 +169,20 @@ def _register(asked: Asked, names: list[str]) -> dict[str, str]:
     return found
 
 
-def _gate_claims(asked: Asked, text: str, override: str, *, soft: Sequence[str] = ()) -> Judged:
-    """Every claim in a statement is looked into now. Those that do not hold send it back, or are overridden by name."""
+def _gate_claims(asked: Asked, texts: list[str], override: str) -> Judged:
+    """Words that call for a claim need one that holds, filed for this statement, or somebody who lets it stand."""
     reason = claims.checked_override(override or None)
-    report = claims.run_claim(text, root=Path(asked.place.root))
-    open_gates = [one for one in report.gates if one.outcome != "holds"]
-    told = [f"{one.gate} ({one.trigger}): {one.outcome}, {one.reason}; saw {clip(one.saw, 120)}" for one in open_gates]
-    hard = [said for one, said in zip(open_gates, told, strict=True) if one.outcome not in soft]
-    _keep_claim(asked, report, reason if hard else None)
-    if not hard:
-        return Judged(gaps=told)
-    if reason is None:
-        raise _claim_refused(asked, hard)
-    return Judged(overrides=[f"{asked.question}: {reason} ({one})" for one in hard])
-
-
-def _keep_claim(asked: Asked, report: claims.ClaimReport, override: str | None) -> None:
-    place = asked.place
-    if report.gates:
-        claims.record(
-            place.state,
-            report,
-            actor=place.by,
-            now=place.now,
-            wait=place.wait,
-            goal=asked.goal.id,
-            override=override,
-        )
-
-
-def _claim_refused(asked: Asked, told: list[str]) -> Refused:
-    asked.place.change(lambda goals: (None, [gap(asked.goal, asked.question, one) for one in told]))
-    return Refused(
-        f"{asked.question} of goal {asked.goal.id} claims what code cannot confirm",
-        fix='look again and restate it; if the gate is wrong, add "override": "why" (recorded and shown)',
-        defects=[f"statement: {one}" for one in told],
-    )
+    place, goal = asked.place, asked.goal
+    judged = Judged()
+    for text in texts:
+        still_open = claims.unsettled(place.state, place.root, text, goal=goal.id, since=goal.begun_at)
+        if not still_open:
+            continue
+        if reason is None:
+            gaps = [gap(goal, asked.question, words.text) for words in still_open]
+            place.change(lambda goals, rows=gaps: (None, rows))
+            raise claims.refused(f"{asked.question} of goal {goal.id}", goal.id, text, still_open)
+        rows = [claims.overridden_row(words, text, goal=goal.id, override=reason) for words in still_open]
+        claims.record(place.state, rows, actor=place.by, now=place.now, wait=place.wait)
+        judged.overrides += [f"{asked.question}: {reason} ({words.text})" for words in still_open]
+    return judged

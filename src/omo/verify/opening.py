@@ -12,7 +12,7 @@ from omo.verify import refiling, streaks
 from omo.verify.goal_checks import checks_of, programs_of
 from omo.verify.goal_file import GoalFile
 from omo.verify.goals import OVER, Goal, Goals, Place, Row, known
-from omo.verify.wording import SHORTEST_REASON
+from omo.verify.statements import SHORTEST_REASON
 
 
 def add(place: Place, spec: GoalFile, *, source: str, reason: str = "") -> tuple[Goal, pins.PinReport]:

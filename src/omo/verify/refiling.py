@@ -10,7 +10,7 @@ from omo.evidence.checks import digest_of_check, ids_of, parse_checks
 from omo.verify.goal_checks import escalates
 from omo.verify.goal_file import GoalFile
 from omo.verify.goals import OVER, Goal, Goals
-from omo.verify.wording import SHORTEST_REASON
+from omo.verify.statements import SHORTEST_REASON
 
 
 def check_reason(reason: str) -> None:

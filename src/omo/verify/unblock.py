@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from omo.errors import BadInput, Refused
 from omo.shown import clip
-from omo.verify.goals import Goals, Place, Row, dependents, known
+from omo.verify import claims
+from omo.verify.goals import Goal, Goals, Place, Row, dependents, known
 from omo.verify.statements import hedges
 
 _LONGEST_SUMMARY = 200
@@ -27,6 +28,14 @@ def check_summary(text: str) -> str:
     return line
 
 
+def check_claims(place: Place, goal: Goal, line: str) -> None:
+    """What is handed on was looked at; what the user says is theirs to say."""
+    if place.by == "user":
+        return
+    if still_open := claims.unsettled(place.state, place.root, line, goal=goal.id, since=goal.begun_at):
+        raise claims.refused(f"--summary of goal {goal.id}", goal.id, line, still_open)
+
+
 def freed_by(goals: Goals, name: str) -> list[str]:
     """Those that waited for this goal alone."""
     waiting = [one for one in dependents(goals, name) if one.blocked_by == [name] and one.state == "pending"]
@@ -44,6 +53,7 @@ def unblock(place: Place, name: str, *, summary: str) -> list[str]:
             raise Refused(
                 f"goal {name} has not passed verification, so it frees nobody", fix=f"omo verify begin {name}"
             )
+        check_claims(place, goal, line)
         freed = freed_by(goals, name)
         return freed, [{"kind": "unblocked", "goal": name, "summary": line, "freed": freed}]
 

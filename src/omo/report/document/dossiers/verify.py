@@ -92,6 +92,6 @@ def _notices(goal: Goal, looked: Sequence[Row]) -> list[Notice]:
     for left in goal.users_leg:
         found.append(Notice("left for the user", clip(left, 300), goal.id))
     for row in looked:
-        if row.get("verdict") in ("contradicted", "insufficient", "not-probeable") and not row.get("override"):
+        if row.get("verdict") in ("fail", "unknown") and not row.get("override"):
             found.append(Notice("unverified claim", clip(f"{row.get('claim')}: {row.get('verdict')}", 300), goal.id))
     return found
