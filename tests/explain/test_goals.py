@@ -181,7 +181,7 @@ def test_a_goal_of_a_damaged_journal_is_not_completed(tmp_path: Path) -> None:
         "it was completed, but there: 0 found, 1 needed: parser.py",
     )
     os.rename(shop.root / "moved.py", shop.root / "parser.py")
-    journal = shop.place.journal.path
+    journal = shop.store.journal.path
     Path(journal).write_text(Path(journal).read_text().replace('"kind"', '"kind" ', 1))
     assert (explained().decision, explained().rule) == ("open", "receipt-stale")
     assert explained().extra["receipt"] == "stale"

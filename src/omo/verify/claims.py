@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.evidence import globs
-from omo.evidence.checks import parse_checks
-from omo.evidence.evaluate import EXIT_CODES, Finding, Tree, evaluate
 from omo.shown import clip, counted
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.verify.statements import SHORTEST_REASON, observed_in
+from omo.work.run import Caller
 
 Row = dict[str, Any]
 
@@ -59,6 +58,14 @@ TRIGGERS = {
 }
 
 
+class Look(NamedTuple):
+    """What code saw of a claim: pass, fail or unknown."""
+
+    verdict: str
+    reason: str
+    saw: str = ""
+
+
 @dataclass(frozen=True)
 class Claim:
     """`subject` is a path or glob of the project, or the HOST:PORT of a service."""
@@ -85,8 +92,8 @@ class Claim:
         return f"{counted(self.count, 'record')} of {self.subject} with {self.field}{value}"
 
 
-def look(claim: Claim, root: str) -> Finding:
-    """Pass, fail or unknown, from what is there now."""
+def look(claim: Claim, root: str) -> Look:
+    """What is there now."""
     if claim.kind == "service":
         return _connect(claim)
     if claim.kind == "count":
@@ -97,11 +104,15 @@ def look(claim: Claim, root: str) -> Finding:
         pattern = re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", claim.text)
         lacks = claim.kind == "lacks"
         check = {"type": "content", "path": claim.subject, "regex": pattern, "absent": lacks, "any": not lacks}
+    # The checks bring pydantic along, which showing recorded claims does not need.
+    from omo.evidence.checks import parse_checks
+    from omo.evidence.evaluate import Tree, evaluate
+
     (observation,) = evaluate(parse_checks([check], "claim"), Tree(Path(root))).checks
-    return Finding(observation.result, observation.reason, observation.observed)
+    return Look(observation.result, observation.reason, observation.observed)
 
 
-def _connect(claim: Claim) -> Finding:
+def _connect(claim: Claim) -> Look:
     """One TCP connection, closed at once. Only a refusal shows that nothing answers: silence may be the network."""
     host, _, port = claim.subject.rpartition(":")
     if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
@@ -109,14 +120,14 @@ def _connect(claim: Claim) -> Finding:
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
     except ConnectionRefusedError:
-        return Finding("fail" if claim.is_up else "pass", f"{claim.subject} refuses connections", "connection refused")
+        return Look("fail" if claim.is_up else "pass", f"{claim.subject} refuses connections", "connection refused")
     except (OSError, UnicodeError) as error:
         reason = f"{claim.subject} could not be reached from here, which shows neither up nor down"
-        return Finding("unknown", reason, clip(str(error) or type(error).__name__, 200))
-    return Finding("pass" if claim.is_up else "fail", f"{claim.subject} accepts connections", "connected")
+        return Look("unknown", reason, clip(str(error) or type(error).__name__, 200))
+    return Look("pass" if claim.is_up else "fail", f"{claim.subject} accepts connections", "connected")
 
 
-def _count(claim: Claim, root: Path) -> Finding:
+def _count(claim: Claim, root: Path) -> Look:
     try:
         files = globs.find_files(root, globs.normal(claim.subject)).paths
         if not claim.field:
@@ -128,9 +139,9 @@ def _count(claim: Claim, root: Path) -> Finding:
     except ValueError as error:
         raise BadInput(f"--of {claim.subject!r} {error}", fix="give a path or glob inside the project") from None
     except (NotEvaluable, OSError) as error:
-        return Finding("unknown", str(error))
-    result = "pass" if counted_now == claim.count else "fail"
-    return Finding(result, f"{counted_now} {what} counted, {claim.count} claimed", seen)  # type: ignore[arg-type]
+        return Look("unknown", str(error))
+    verdict = "pass" if counted_now == claim.count else "fail"
+    return Look(verdict, f"{counted_now} {what} counted, {claim.count} claimed", seen)
 
 
 def _count_records(claim: Claim, root: Path, files: list[str]) -> tuple[int, int]:
@@ -188,28 +199,36 @@ def triggers(statement: str) -> dict[str, str]:
     return called
 
 
-def unsettled(state: str, root: str, statement: str, *, goal: str, since: str) -> list[Unsettled]:
+def require_claims(caller: Caller, what: str, goal: str, statement: str, *, since: str) -> None:
+    """Refused while words of the statement call for a claim that was not filed for it, or does not hold."""
+    if still_open := unsettled(caller, statement, goal=goal, since=since):
+        raise refused(what, goal, statement, still_open)
+
+
+def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> list[Unsettled]:
     """What of a statement is still to be claimed. Files are looked at again, now; a service was asked when filed."""
     called = triggers(statement)
     if not called:
         return []
     filed = []
-    for row in recorded(state, goal=goal):
-        if row["ts"] >= since and _same(row["claim"], statement):
+    for row in recorded(caller.state, goal=goal):
+        if row["ts"] >= since and row["claim"].split() == statement.split():
             filed.append(row)
-    open_words = []
+    still_open = []
     for name, words in called.items():
         answering = [row for row in filed if row.get("type") in TRIGGERS[name].settled_by or row["override"]]
         if not answering:
-            open_words.append(Unsettled(name, words, "unknown", "no claim was filed for this statement"))
-        elif not answering[-1]["override"]:
-            last = answering[-1]
-            verdict, reason = last["verdict"], last["reason"]
-            if last["type"] != "service":
-                verdict, reason = look(Claim(last["type"], **last["about"]), root)[:2]
-            if verdict != "pass":
-                open_words.append(Unsettled(name, words, verdict, reason))
-    return open_words
+            still_open.append(Unsettled(name, words, "unknown", "no claim was filed for this statement"))
+            continue
+        last = answering[-1]
+        if last["override"]:
+            continue
+        seen = Look(last["verdict"], last["reason"])
+        if last["type"] != "service":
+            seen = look(Claim(last["type"], **last["about"]), caller.root)
+        if seen.verdict != "pass":
+            still_open.append(Unsettled(name, words, seen.verdict, seen.reason))
+    return still_open
 
 
 def refused(what: str, goal: str, statement: str, still_open: list[Unsettled]) -> Refused:
@@ -222,14 +241,10 @@ def refused(what: str, goal: str, statement: str, still_open: list[Unsettled]) -
     example = options[still_open[0].about]
     return Refused(
         f"{what} claims what code has not seen: {clip(statement, 120)!r}",
-        fix=f"omo verify claim {shlex.quote(statement)} --goal {goal} {example}; then the same again. If it "
-        "fails, look again and restate it; if code is wrong about it, --override REASON lets it stand (recorded and shown)",
+        fix=f"omo verify claim {shlex.quote(statement)} --goal {goal} {example}; then the same again. If it does not "
+        "hold, restate it; if code is wrong about it, --override REASON lets it stand (recorded and shown)",
         defects=[words.text for words in still_open],
     )
-
-
-def _same(first: str, second: str) -> bool:
-    return first.split() == second.split()
 
 
 def checked_override(reason: str | None) -> str | None:
@@ -240,39 +255,40 @@ def checked_override(reason: str | None) -> str | None:
     return reason.strip() if reason else None
 
 
-def row_of(claim: Claim, statement: str, finding: Finding, *, goal: str | None, override: str | None) -> Row:
+def file_claim(
+    caller: Caller, claim: Claim, statement: str, *, goal: str | None = None, override: str | None = None
+) -> Row:
+    """Look at a claim and keep what was seen. `override` counts only where it does not hold."""
+    seen = look(claim, caller.root)
     about = {key: value for key, value in asdict(claim).items() if key != "kind"}
+    reason = override if seen.verdict != "pass" else None
+    row = _row(goal, statement, claim.kind, about, seen, reason)
+    _record(caller, [row])
+    return row
+
+
+def let_stand(caller: Caller, statement: str, still_open: list[Unsettled], *, goal: str, override: str) -> None:
+    """A statement is accepted without a claim that holds: who did so, and why, is kept for every report."""
+    rows = []
+    for words in still_open:
+        rows.append(_row(goal, statement, "", {}, Look(words.verdict, words.reason), override))
+    _record(caller, rows)
+
+
+def _row(goal: str | None, statement: str, kind: str, about: Row, seen: Look, override: str | None) -> Row:
     return {
         "kind": "claim",
         "goal": goal,
         "claim": statement,
-        "type": claim.kind,
+        "type": kind,
         "about": about,
-        "verdict": finding.result,
-        "reason": finding.reason,
-        "saw": finding.observed,
+        **seen._asdict(),
         "override": override,
     }
 
 
-def overridden_row(words: Unsettled, statement: str, *, goal: str, override: str) -> Row:
-    """A statement that was let stand without a claim that holds."""
-    return {
-        "kind": "claim",
-        "goal": goal,
-        "claim": statement,
-        "type": "",
-        "about": {},
-        "verdict": words.verdict,
-        "reason": words.reason,
-        "saw": "",
-        "override": override,
-    }
-
-
-def record(state: str, rows: list[Row], *, actor: str, now: float, wait: float) -> None:
-    """Keep what was claimed, what was seen and what was let stand, for every report that follows."""
-    _journal(state).change(lambda _: (None, rows), actor=actor, now=now, wait=wait)
+def _record(caller: Caller, rows: list[Row]) -> None:
+    _journal(caller.state).change(lambda _: (None, rows), actor=caller.by, now=caller.now, wait=caller.wait)
 
 
 def recorded(state: str, *, goal: str | None = None, overridden: bool = False) -> list[Row]:
@@ -284,8 +300,8 @@ def recorded(state: str, *, goal: str | None = None, overridden: bool = False) -
     return claims
 
 
-def exit_code(finding: Finding) -> int:
-    return EXIT_CODES[finding.result]
+def override_line(row: Row) -> str:
+    return f"{row['override']} (by the {row['actor']}, against {row['verdict']}: {row['claim']})"
 
 
 def _journal(state: str) -> Journal:

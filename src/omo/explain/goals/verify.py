@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from omo.explain.answer import Explanation, Fact
 from omo.report.work import Place
-from omo.report.works.verify import stale_because
+from omo.report.works.verify import caller_of
 from omo.shown import clip
-from omo.verify import goals
-from omo.verify.goals import Goal
+from omo.verify.goals import Goal, GoalStore
+from omo.verify.status import stale_because
 from omo.verify.steps import Step, Trees, steps, why_stale
 
 JOURNAL = "verify/goals/ledger.jsonl"
@@ -17,24 +17,19 @@ TREE = "the tree as it is"
 
 
 def known(place: Place) -> list[str]:
-    return list(_at(place).goals())
-
-
-def _at(place: Place) -> goals.Place:
-    given = place.given
-    return goals.Place(given["state"], given["root"], given["by"], given["now"], given["wait"])
+    return list(GoalStore(caller_of(place)).goals)
 
 
 def explain(place: Place, name: str) -> Explanation | None:
-    at = _at(place)
-    goal = at.goals().get(name)
+    store = GoalStore(caller_of(place))
+    goal = store.goals.get(name)
     if goal is None:
         return None
-    trees = Trees(at)
-    owed = [step for step in steps(goal, at, trees) if step.is_open]
-    stale = {one: why for one, answer in goal.answers.items() if (why := why_stale(goal, answer, at, trees))}
-    problems = at.journal.problems()
-    lapsed = stale_because(goal, at, trees)
+    trees = Trees(store.caller)
+    owed = [step for step in steps(goal, trees) if step.is_open]
+    stale = {one: why for one, answer in goal.answers.items() if (why := why_stale(goal, answer, trees))}
+    problems = store.problems
+    lapsed = stale_because(goal, store, trees)
     receipt = _receipt(goal, is_stale=bool(lapsed or problems))
     return Explanation(
         f"goal {goal.id} {clip(goal.spec.title, 80)}: {goal.status}{f', receipt {receipt}' if receipt else ''}",

@@ -8,10 +8,10 @@ from typing import Any
 
 from omo.report.document.evidence import Cell, Dossier, Notice, Proof, Room, Table, facts, listed, table
 from omo.report.document.exhibits import Exhibit, file_exhibit, text_exhibit
+from omo.report.works.verify import caller_of
 from omo.shown import clip
-from omo.verify import claims, goals
-from omo.verify.goal_checks import checks_of, escalates
-from omo.verify.goals import Goal
+from omo.verify import claims
+from omo.verify.goals import Goal, GoalStore
 from omo.work.status import Status
 
 Row = dict[str, Any]
@@ -20,11 +20,9 @@ MARKS = {"pass": "done", "fail": "failed", "unknown": "waiting"}
 
 
 def lay_out(room: Room, view: Status) -> Proof:
-    given = room.place.given
-    at = goals.Place(given["state"], given["root"], given["by"], given["now"], given["wait"])
-    known, rows = at.goals(), at.journal.rows()
-    wanted = [known[item.id] for item in view.items if item.id in known]
-    return Proof({goal.id: _dossier(room, goal, rows) for goal in wanted})
+    store = GoalStore(caller_of(room.place))
+    wanted = [store.goals[item.id] for item in view.items if item.id in store.goals]
+    return Proof({goal.id: _dossier(room, goal, store.rows) for goal in wanted})
 
 
 def _dossier(room: Room, goal: Goal, rows: Sequence[Row]) -> Dossier:
@@ -38,7 +36,7 @@ def _dossier(room: Room, goal: Goal, rows: Sequence[Row]) -> Dossier:
         covers=facts(
             ("contract", goal.spec.contract[:12]),
             ("description", goal.spec.description),
-            ("outcomes", "; ".join(goal.spec.verification.outcomes)),
+            ("outcomes", "; ".join(goal.spec.outcomes)),
             ("filed by", goal.by),
             ("receipt", f"row {goal.receipt}, {goal.completed_at}" if goal.receipt else ""),
             ("failed", f"{goal.failures} of {goal.spec.max_retries} times" if goal.failures else ""),
@@ -70,7 +68,7 @@ def _marked(result: object) -> Cell:
 def _answers(room: Room, goal: Goal) -> list[Exhibit]:
     found = []
     for one in goal.answers.values():
-        said = json.dumps(one.said, indent=1, ensure_ascii=False, default=str)
+        said = json.dumps(one.content, indent=1, ensure_ascii=False, default=str)
         about = f"{one.result}, on tree {one.tree[:18]}"
         found.append(text_exhibit(room.budget, f"Answer to {one.question}", "", said, about=about))
         found += [
@@ -86,7 +84,7 @@ def _kind(path: str) -> str:
 
 def _notices(goal: Goal, looked: Sequence[Row]) -> list[Notice]:
     found = []
-    if goal.answers and escalates(checks_of(goal)):
+    if goal.answers and goal.spec.asks_questions:
         text = f"nobody else answered: {', '.join(goal.answers)}"
         found.append(Notice("the agent's own answers", text, goal.id))
     for left in goal.users_leg:

@@ -10,63 +10,66 @@ from omo.evidence.evaluate import Verdict
 from omo.shown import clip, counted
 from omo.ultrawork.gates import is_newer
 from omo.verify import claims
-from omo.verify.decision import Decision
-from omo.verify.goal_checks import FOR_JUDGEMENT, checks_of, escalates, programs_of
-from omo.verify.goals import Goal, Place, Row
+from omo.verify.goal_checks import checks_of, programs_of
+from omo.verify.goals import FOR_JUDGEMENT, Goal, GoalStore, Row, Spec
 from omo.work import outcome
 
 LONGEST = 160
 LEG = "agent-leg-complete"
 
 
-def outcome_of(place: Place, goal: Goal, verdict: Verdict, decision: Decision) -> Row | None:
+def outcome_of(store: GoalStore, goal: Goal, verdict: Verdict, *, passed: bool, to: str, reason: str) -> Row | None:
     """None while the goal goes on: it failed, or something is still owed."""
-    if decision.to in ("expired", LEG):
-        return outcome.outcome(outcome.ENDED, f"goal {goal.id}: {decision.reason}", _exceptions(place, goal))
-    if decision.verdict != "pass":
+    exceptions = _exceptions(store, goal)
+    if to in ("expired", LEG):
+        return outcome.outcome(outcome.ENDED, f"goal {goal.id}: {reason}", exceptions)
+    if not passed:
         return None
-    by_code = [one for one in verdict.checks if one.type not in FOR_JUDGEMENT]
-    on_word = _on_the_agents_word(goal)
-    parts = []
+    facts = []
+    by_code = [check for check in verdict.checks if check.type not in FOR_JUDGEMENT]
     if by_code:
         verb = "passes" if len(verdict.checks) == 1 else "pass"
-        parts.append(f"{len(by_code)} of {counted(len(verdict.checks), 'check')} {verb}")
+        facts.append(f"{len(by_code)} of {counted(len(verdict.checks), 'check')} {verb}")
     if goal.state == LEG:
-        parts.append("the user closed their leg")
-    parts += on_word
-    red = "" if on_word or goal.state == LEG else _users_red(place, goal, verdict)
-    doubts = _doubts_of_commands(place, goal) if red else []
+        facts.append("the user closed their leg")
+    on_word = _on_the_agents_word(goal.spec)
+    facts += on_word
+    red = ""
+    doubts: list[str] = []
+    if not on_word and goal.state != LEG:
+        red = _users_red(store, goal, verdict)
     if red:
-        parts.append(f"{red} is the user's, and failed when the goal was begun")
+        facts.append(f"{red} is the user's, and failed when the goal was begun")
+        doubts = _doubts_of_commands(store, goal)
     elif not on_word:
-        parts.append("no check of the user's was seen to fail before")
-    parts += doubts
-    reached = outcome.PROVEN if red and not doubts else outcome.ATTESTED
-    return outcome.outcome(reached, f"goal {goal.id}: {'; '.join(parts)}", _exceptions(place, goal))
+        facts.append("no check of the user's was seen to fail before")
+    is_proven = bool(red) and not doubts
+    reached = outcome.PROVEN if is_proven else outcome.ATTESTED
+    return outcome.outcome(reached, f"goal {goal.id}: {'; '.join([*facts, *doubts])}", exceptions)
 
 
-def _on_the_agents_word(goal: Goal) -> list[str]:
+def _on_the_agents_word(spec: Spec) -> list[str]:
     """What no check by code has shown of the goal."""
-    words = []
-    if escalates(checks_of(goal)):
-        words.append("closed on the agent's own answers")
-    elif goal.spec.verification.outcomes:
-        words.append(f"{counted(len(goal.spec.verification.outcomes), 'outcome')} in words not looked at")
-    if goal.spec.hypothesis is not None:
-        words.append("how the hypothesis came out is the agent's word")
-    if goal.spec.guard:
-        words.append("a guard, which may have held before as well")
-    return words
+    facts = []
+    if spec.asks_questions:
+        facts.append("closed on the agent's own answers")
+    elif spec.outcomes:
+        facts.append(f"{counted(len(spec.outcomes), 'outcome')} in words not looked at")
+    if spec.hypothesis:
+        facts.append("how the hypothesis came out is the agent's word")
+    if spec.guard:
+        facts.append("a guard, which may have held before as well")
+    return facts
 
 
-def _users_red(place: Place, goal: Goal, verdict: Verdict) -> str:
+def _users_red(store: GoalStore, goal: Goal, verdict: Verdict) -> str:
     """A check of the user's that failed when the goal was begun, and passes now; empty where none did."""
     if goal.by != "user":
         return ""
-    pinned = pins.pinned(place.state)
-    passing = {one.id for one in verdict.checks if one.result == "pass"}
-    checks = checks_of(goal)
-    failed = _failed_at_begin(place, goal)
+    pinned = pins.pinned(store.caller.state)
+    passing = {check.id for check in verdict.checks if check.result == "pass"}
+    failed = _failed_at_begin(store, goal)
+    checks = checks_of(goal.spec)
     for name, check in zip(ids_of(checks), checks, strict=True):
         is_users = pinned.by(digest_of_check(check), goal.id) == "user"
         if is_users and name in passing and name in failed:
@@ -74,10 +77,10 @@ def _users_red(place: Place, goal: Goal, verdict: Verdict) -> str:
     return ""
 
 
-def _failed_at_begin(place: Place, goal: Goal) -> set[str]:
+def _failed_at_begin(store: GoalStore, goal: Goal) -> set[str]:
     """The checks that failed the first time code looked at them after the goal was begun with this contract."""
     is_begun = False
-    for row in place.journal.rows():
+    for row in store.rows:
         if row.get("goal") != goal.id:
             continue
         if row.get("kind") == "begun":
@@ -87,28 +90,29 @@ def _failed_at_begin(place: Place, goal: Goal) -> set[str]:
     return set()
 
 
-def _doubts_of_commands(place: Place, goal: Goal) -> list[str]:
+def _doubts_of_commands(store: GoalStore, goal: Goal) -> list[str]:
     """Why a command that failed and passes need not mean that the work was done."""
-    commands = [check for check in checks_of(goal) if isinstance(check, (CommandCheck, MetricCheck))]
-    doubts = seals.doubts_of(place.root, goal.base, commands)
+    root = store.caller.root
+    commands = [check for check in checks_of(goal.spec) if isinstance(check, (CommandCheck, MetricCheck))]
+    doubts = seals.doubts_of(root, goal.base, commands)
     if commands and goal.base and goal.base["home"] != base.home_of(os.environ):
         doubts.append("the commands ran with another HOME than when it was filed")
-    for name, program in programs_of(place, checks_of(goal)).items():
+    for name, program in programs_of(root, goal.spec).items():
         if program and program != goal.programs.get(name) and is_newer(program, goal.filed_at):
             doubts.append(f"{name} ran {clip(program, 120)}, which is newer than the goal")
     return doubts
 
 
-def _exceptions(place: Place, goal: Goal) -> list[Row]:
+def _exceptions(store: GoalStore, goal: Goal) -> list[Row]:
     """Claims that stand against what code saw, and a question that was let pass without its answer."""
-    looked = claims.recorded(place.state, goal=goal.id)
+    filed = claims.recorded(store.caller.state, goal=goal.id)
     let_through = []
-    for row in looked:
+    for row in filed:
         if row.get("override"):
             against = "what code saw" if row["verdict"] == "fail" else "a look that showed nothing"
             what = f"goal {goal.id}: a claim stands against {against}: {clip(row['claim'], LONGEST)}"
             let_through.append(outcome.exception(what, str(row["actor"]), clip(row["override"], LONGEST)))
-    last = looked[-1] if looked else {}
+    last = filed[-1] if filed else {}
     if last.get("verdict") == "fail" and not last.get("override"):
         what = f"goal {goal.id}: the last claim about it does not hold: {clip(last['claim'], LONGEST)}"
         let_through.append(outcome.exception(what, str(last["actor"]), "it was finished all the same"))
