@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from omo.state import runtime
-from omo.verify import begin, claims, documents, finish, goal_checks, goals, questions, status, steps
+from omo.verify import begin, claims, documents, finish, goal_checks, goals, questions, steps, summary
 from omo.work.run import Caller
 from tests.kept import copied, git_init
 
@@ -87,7 +87,7 @@ class Workshop:
 
     def publish(self, began: str = "", passed: str = "") -> dict[str, Any]:
         """The session's row, once the goals are told to it."""
-        status.publish_goals(self.store, began=began, passed=passed)
+        summary.publish_goals(self.store, began=began, passed=passed)
         return runtime.session(self.state, self.session) or {}
 
     def claim(self, statement: str, kind: str, subject: str, text: str = "", **options: Any) -> dict[str, Any]:

@@ -22,8 +22,9 @@ from omo.ultrawork import session
 from omo.verify import claims
 from omo.verify.goals import HYPOTHESIS_RESULTS, QUESTIONS, Goal, GoalStore
 from omo.verify.statements import LONGEST_TEXT
-from omo.verify.status import brief, details, publish_goals, release_sessions, unfiled
+from omo.verify.status import brief, details
 from omo.verify.steps import Trees, steps
+from omo.verify.summary import publish_goals, release_sessions
 
 if TYPE_CHECKING:
     from omo.evidence.evaluate import Observation
@@ -155,7 +156,7 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     lines = [f"Goal {goal.id} filed by the {by}: {goal.status}, {len(report.verdict.checks)} checks."]
     lines += [f"  already passes, proves nothing by itself: {name}" for name in report.vacuous]
     notes = []
-    if unknown := unfiled(store.goals, goal):
+    if unknown := [name for name in goal.spec.predecessors if name not in store.goals]:
         notes.append(f"{goal.id} names predecessors that nobody has filed yet: {', '.join(unknown)}")
     return Result(data, "\n".join([*lines, f"Next: {following}"]), notes=notes)
 

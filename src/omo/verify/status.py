@@ -1,21 +1,17 @@
-"""How a session's goals stand: what hooks read of them in its row, what comes next, and what every view shows."""
+"""How goals stand, as every view and command shows them: those that a session holds, and each by itself."""
 
 from __future__ import annotations
 
 from omo.errors import NotEvaluable, OmoError
 from omo.shown import clip, counted
-from omo.state import runtime
 from omo.state.runtime import part
-from omo.ultrawork.session import is_untold
 from omo.verify import claims
-from omo.verify.goals import VERIFY, Goal, Goals, GoalStore, Row
+from omo.verify.goals import VERIFY, Goal, GoalStore, Row
 from omo.verify.steps import Step, Trees, steps, why_stale
 from omo.work import outcome
-from omo.work.publish import change_row, changed
-from omo.work.run import Caller
-from omo.work.status import UNKNOWN_TREE, Item, NextStep, Status, command
+from omo.work.status import UNKNOWN_TREE, Fact, Item, NextStep, Status, command
+from omo.work.viewer import Viewer
 
-KIND = VERIFY.name
 MARKS = {
     "completed": "done",
     "agent-leg-complete": "done",
@@ -25,120 +21,17 @@ MARKS = {
     "blocked": "waiting",
 }
 READ_OFF = ("path", "content")  # checks that a look may evaluate: they start no program
+JOURNAL = "verify/goals/ledger.jsonl"
 UNRECORDED = "no tree was recorded, so freshness is not known"
 
 
-def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> None:
-    """Bring the rows up to the journal: this session's, and that of every one that holds a goal.
-
-    `began` is the goal that this session is held to from now on; `passed` the one that passed, which is progress.
-    """
-    caller = store.caller
-    sessions = [name for name in caller.session_rows if caller.summary(KIND, name).get("goals")]
-    if began and caller.session and caller.session not in sessions:
-        sessions.insert(0, caller.session)
-    trees = Trees(caller, for_show=True)
-
-    def decide(row: Row | None, begins: str) -> runtime.Change:
-        old = part(part(row or {}, "work"), KIND)
-        ended = _ended_before(old)
-        names = [*(str(name) for name in old.get("goals", [])), *ended]
-        if begins:
-            names.append(begins)
-        held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
-        if not held:
-            return runtime.Change(None)
-        return changed(caller, row, KIND, summarize(held, ended, trees), progressed=passed in old.get("goals", []))
-
-    for session in sessions:
-        begins = began if session == caller.session else ""
-        change_row(caller, session, lambda row, begins=begins: decide(row, begins))  # type: ignore[misc]
-
-
-def release_sessions(caller: Caller) -> None:
-    """The journal was sealed: whatever sessions were held to is over, and nothing shows that it is met."""
-
-    def decide(row: Row | None) -> runtime.Change:
-        old = part(part(row or {}, "work"), KIND)
-        names = [str(name) for name in old.get("goals", [])]
-        if not names:
-            return runtime.Change(None)
-        ended = dict(_ended_before(old))
-        for name in names:
-            ended[name] = outcome.outcome(outcome.ENDED, f"the damaged journal of goal {name} was set aside")
-        summary = {"run": names[0], "goals": [], "ended": ended, "open": 0, "total": 0, "next": None, "state": "done"}
-        summary["outcome"] = outcome.worst(ended.values())
-        return changed(caller, row, KIND, summary)
-
-    for session in list(caller.session_rows):
-        change_row(caller, session, decide)
-
-
-def _ended_before(old: Row) -> Row:
-    """How the goals ended that this session was held to. Told to the user, they belong to a run that is over."""
-    was_told = old.get("state") == "done" and not is_untold(old)
-    return {} if was_told else part(old, "ended")
-
-
-def summarize(held: list[Goal], before: Row, trees: Trees) -> Row:
-    """What hooks read: how much is open, the next command, and how each goal ended that is over.
-
-    The worst of several ends counts: no goal hides behind one that passed later.
-    """
-    owed: list[tuple[Goal, Step]] = []
-    working, again, spent, waiting = [], [], [], []
-    ended = dict(before)
-    for goal in held:
-        ended.pop(goal.id, None)
-        if goal.state == "in-progress":
-            working.append(goal)
-            owed += [(goal, step) for step in steps(goal, trees)]
-        elif goal.state == "pending" and goal.failures:
-            again.append(goal)
-        elif goal.state == "exhausted":
-            spent.append(goal)
-        elif goal.state == "pending" and goal.spec.hypothesis:
-            waiting.append(goal)
-        else:
-            ended[goal.id] = _outcome(goal)
-    kept = [*working, *again, *spent, *waiting]
-    left = [(goal, step) for goal, step in owed if step.is_open]
-    summary: Row = {
-        "run": kept[0].id if kept else held[-1].id,
-        "goals": [goal.id for goal in kept],
-        "ended": ended,
-        "open": len(left) + len(again),
-        "total": len(owed) + len(again),
-        "next": None,
-    }
-    if left:
-        goal, step = left[0]
-        summary["next"] = f"{goal.id} {step.name}: {step.command}"
-    elif again:
-        summary["next"] = f"{again[0].id} failed ({clip(again[0].reason, 60)}): omo verify begin {again[0].id}"
-    if working or again:
-        return {**summary, "state": "active"}
-    if spent:
-        why = f"goal {spent[0].id} failed verification {spent[0].failures} times: {clip(spent[0].reason, 120)}"
-        question = f"Open it again? omo verify begin {spent[0].id} --again WHY"
-        return {**summary, "state": "blocked", "why": why, "question": question, "told": False, "own": True}
-    if waiting:
-        why = f"the hypothesis of goal {waiting[0].id} has not resolved yet"
-        return {**summary, "state": "waiting", "why": why, "question": "", "told": False, "own": True}
-    return {**summary, "state": "done", "outcome": outcome.worst(ended.values())}
-
-
-def _outcome(goal: Goal) -> Row:
-    if goal.outcome is None:
-        return outcome.outcome(outcome.ENDED, f"goal {goal.id} is {goal.status}, and nothing shows that it is met")
-    return goal.outcome
-
-
-def status(caller: Caller, summary: Row, *, for_show: bool = True) -> Status | None:
-    """The goals that a session holds or held, by its summary; None where it has none."""
+def status(viewer: Viewer) -> Status | None:
+    """The goals that a session holds or held, by its row; None where it has none."""
+    summary = part(part(viewer.row, "work"), VERIFY.name)
     if not summary:
         return None
-    store, trees = GoalStore(caller), Trees(caller, for_show=for_show)
+    caller = viewer.caller
+    store, trees = GoalStore(caller), Trees(caller, for_show=not viewer.reads_all)
     names = [*summary.get("goals", []), *part(summary, "ended"), str(summary.get("run"))]
     held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
     owed = {goal.id: steps(goal, trees) for goal in held}
@@ -150,7 +43,7 @@ def status(caller: Caller, summary: Row, *, for_show: bool = True) -> Status | N
             claim, reason = clip(str(row["claim"]), 160), clip(str(row["override"]), 160)
             overrides.append(f"{claim}: let stand by the {row['actor']}, {reason}")
     return Status(
-        KIND,
+        VERIFY.name,
         "goal",
         run=clip(str(summary.get("run") or ""), 60),
         headline=counted(len(held), "goal"),
@@ -163,20 +56,40 @@ def status(caller: Caller, summary: Row, *, for_show: bool = True) -> Status | N
 
 
 def _item(goal: Goal, owed: list[Step], stale: str) -> Item:
+    facts = [
+        Fact("status", JOURNAL, goal.status),
+        Fact("contract", JOURNAL, goal.spec.contract[:12]),
+        Fact("failures", JOURNAL, f"{goal.failures} of {goal.spec.max_retries}"),
+        Fact("waits for", JOURNAL, list(goal.blocked_by)),
+    ]
     notes = []
     for step in owed:
+        why = f": {step.why}" if step.why else ""
+        facts.append(Fact(step.name, JOURNAL, step.state + why))
         notes.append(f"{step.name}: {step.state}, {clip(step.why, 120)}" if step.why else f"{step.name}: {step.state}")
+    because = goal.reason or f"it is {goal.status}"
+    if notes and not goal.reason:
+        because = notes[0]
     if goal.reason:
         notes.append(clip(goal.reason, 200))
     notes += goal.refilings
-    mark = MARKS.get(goal.status, "open")
+    mark, receipt = MARKS.get(goal.status, "open"), ""
     if stale or any(step.state == "stale" for step in owed):
         mark = "stale"
-    receipt = ""
     if goal.receipt is not None:
         receipt = "stale" if stale else "fresh"
-    users = tuple(f"left for the user: {clip(outcome_, 120)}" for outcome_ in goal.users_leg)
-    return Item(goal.id, clip(goal.spec.title, 200), goal.status, mark, tuple(notes), receipt, stale, users)
+    return Item(
+        goal.id,
+        clip(goal.spec.title, 200),
+        goal.status,
+        mark,
+        tuple(notes),
+        receipt,
+        stale,
+        overrides=tuple(f"left for the user: {clip(left, 120)}" for left in goal.users_leg),
+        why=clip(because, 200),
+        facts=tuple(facts),
+    )
 
 
 def _next_step(held: list[Goal], owed: dict[str, list[Step]]) -> NextStep:
@@ -274,8 +187,3 @@ def details(store: GoalStore, goal: Goal) -> Row:
     if goal.spec.recurring:
         data["streak"] = goal.streak.data(goal.spec.interval, caller.now)
     return data
-
-
-def unfiled(goals: Goals, goal: Goal) -> list[str]:
-    """Predecessors that nobody has filed yet."""
-    return [name for name in goal.spec.predecessors if name not in goals]
