@@ -231,7 +231,8 @@ def test_only_the_user_reopens_and_repairs(shell: Shell) -> None:
     journal.write_text(journal.read_text().replace("quotes", "nothing"), encoding="utf-8")
     refused = shell.agent(*FINISH)
     assert (refused.code, "omo verify repair" in refused.err) == (3, True)
-    assert next_stop(shell) == "block"
+    assert next_stop(shell) == "waiting"
+    assert "omo verify repair" in shell.row()["work"]["verify"]["question"]
     repaired = shell.user("verify", "repair")
     assert repaired.out.splitlines()[-1] == "Next: file the goals anew, omo verify add --file GOAL"
     assert shell.agent("verify", "status").code == 0

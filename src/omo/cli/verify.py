@@ -123,6 +123,14 @@ def _store(arguments: argparse.Namespace, context: Context) -> GoalStore:
     return GoalStore(caller_of(context, name))
 
 
+def _store_to_change(arguments: argparse.Namespace, context: Context) -> GoalStore:
+    """The same for what changes them: where the journal is damaged, the goals wait for the user from now on."""
+    store = _store(arguments, context)
+    if store.problems:
+        publish_goals(store)
+    return store
+
+
 def _read(name: str, context: Context) -> object:
     """JSON or YAML, from a file or stdin."""
     from omo.evidence import documents
@@ -144,7 +152,7 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.verify.begin import add as file_goal
     from omo.verify.documents import parse_goal
 
-    store = _store(arguments, context)
+    store = _store_to_change(arguments, context)
     spec = parse_goal(_read(arguments.file, context), arguments.file)
     source = _in_project(arguments.file, context) or ""
     goal, report = file_goal(store, spec, source=source, reason=arguments.reason)
@@ -166,7 +174,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.verify.goal_checks import evaluate_now, observed
     from omo.verify.questions import guardrails
 
-    store, name = _store(arguments, context), arguments.goal
+    store, name = _store_to_change(arguments, context), arguments.goal
     is_new = begin_goal(store, name, again=arguments.again)
     verdict = evaluate_now(store, name)
     publish_goals(store, began=name)
@@ -228,7 +236,7 @@ def _owed_lines(owed: list[Row]) -> list[str]:
 def answer(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.verify import questions
 
-    store, name = _store(arguments, context), arguments.goal
+    store, name = _store_to_change(arguments, context), arguments.goal
     data = _read(arguments.file, context)
     file = _in_project(arguments.file, context)
     judged = questions.answer(store, name, arguments.question, data, file=file)
@@ -255,8 +263,12 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
         lines += [f"  gap, recorded: {clip(gap, 300)}" for gap in judged.gaps]
     lines += [f"  not asked for by the goal, recorded: {clip(item, 200)}" for item in judged.missing]
     lines += [f"  overridden: {clip(line, 300)}" for line in judged.overrides]
-    text = "\n".join([*lines, *_owed_lines(owed)])
-    return Result(shown, text, 3 if has_failed else 0, [problem] if problem else [])
+    result = Result(shown, "\n".join([*lines, *_owed_lines(owed)]))
+    if has_failed:
+        result.exit_code = EXIT_CODES["fail"]
+    if problem:
+        result.notes.append(problem)
+    return result
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
@@ -267,8 +279,7 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
     try:
         done = finish_goal(store, name, **given)
     except Refused:
-        if not store.problems:
-            publish_goals(store)  # a crash may have left the session behind the journal
+        publish_goals(store)  # a crash may have left the session behind the journal
         raise
     publish_goals(store, passed=name if done.decision.is_pass else "")
     return Result(done.data, "\n".join(_finish_lines(done)), done.exit_code)
@@ -354,7 +365,7 @@ def streak(arguments: argparse.Namespace, context: Context) -> Result:
 def unblock(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.verify.finish import unblock as hand_on
 
-    freed = hand_on(_store(arguments, context), arguments.goal, summary=arguments.summary)
+    freed = hand_on(_store_to_change(arguments, context), arguments.goal, summary=arguments.summary)
     text = f"Output of {arguments.goal} handed on; unblocked: {', '.join(freed) or 'nobody new'}"
     return Result({"goal": arguments.goal, "unblocked": freed}, text)
 
@@ -483,8 +494,9 @@ def _claim_of(arguments: argparse.Namespace) -> claims.Claim:
         filed = claims.Claim("count", arguments.of or "", **counts)
     else:
         allowed = ("where",)
-        kind, text = ("lacks", arguments.lacks) if arguments.contains is None else ("contains", arguments.contains)
-        filed = claims.Claim(kind, arguments.where or "", text=text)
+        filed = claims.Claim("contains", arguments.where or "", text=arguments.contains or "")
+        if arguments.contains is None:
+            filed = claims.Claim("lacks", arguments.where or "", text=arguments.lacks)
     defects = []
     for name, option in COMPANIONS.items():
         is_given = bool(getattr(arguments, name))

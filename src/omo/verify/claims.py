@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 CONNECT_SECONDS = 3.0
 LARGEST_RECORDS = 64 * 1024 * 1024
-KINDS = ("absent", "contains", "lacks", "count", "service")
+ABSENT = object()
 
 
 class Trigger(NamedTuple):
@@ -83,7 +83,7 @@ class Claim:
         if self.kind == "absent":
             return f"{self.subject} is absent"
         if self.kind == "service":
-            return f"{self.subject} is {'up' if self.is_up else 'down'}"
+            return f"{self.subject} is up" if self.is_up else f"{self.subject} is down"
         if self.kind != "count":
             return f"{self.subject} {self.kind} {self.text!r}"
         if not self.field:
@@ -119,29 +119,29 @@ def _connect(claim: Claim) -> Look:
         raise BadInput(f"--service {claim.subject!r} is no address", fix="give HOST:PORT, such as localhost:5432")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
+        is_up, does = True, "accepts"
     except ConnectionRefusedError:
-        return Look("fail" if claim.is_up else "pass", f"{claim.subject} refuses connections", "connection refused")
+        is_up, does = False, "refuses"
     except (OSError, UnicodeError) as error:
         reason = f"{claim.subject} could not be reached from here, which shows neither up nor down"
         return Look("unknown", reason, clip(str(error) or type(error).__name__, 200))
-    return Look("pass" if claim.is_up else "fail", f"{claim.subject} accepts connections", "connected")
+    verdict = "pass" if is_up == claim.is_up else "fail"
+    return Look(verdict, f"{claim.subject} {does} connections")
 
 
 def _count(claim: Claim, root: Path) -> Look:
     try:
         files = globs.find_files(root, globs.normal(claim.subject)).paths
-        if not claim.field:
-            seen = ", ".join(files[:5])
-            counted_now, what = len(files), "files"
-        else:
-            counted_now, total = _count_records(claim, root, files)
-            seen, what = f"{total} records", "records"
+        count, what, saw = len(files), "files", ", ".join(files[:5])
+        if claim.field:
+            count, total = _count_records(claim, root, files)
+            what, saw = "records", f"{total} records"
     except ValueError as error:
         raise BadInput(f"--of {claim.subject!r} {error}", fix="give a path or glob inside the project") from None
     except (NotEvaluable, OSError) as error:
         return Look("unknown", str(error))
-    verdict = "pass" if counted_now == claim.count else "fail"
-    return Look(verdict, f"{counted_now} {what} counted, {claim.count} claimed", seen)
+    verdict = "pass" if count == claim.count else "fail"
+    return Look(verdict, f"{count} {what} counted, {claim.count} claimed", saw)
 
 
 def _count_records(claim: Claim, root: Path, files: list[str]) -> tuple[int, int]:
@@ -153,22 +153,19 @@ def _count_records(claim: Claim, root: Path, files: list[str]) -> tuple[int, int
             if not line.strip():
                 continue
             try:
-                found: Any = json.loads(line)
+                value: Any = json.loads(line)
             except ValueError:
                 raise NotEvaluable(f"{name} line {number} is no JSON") from None
             total += 1
             for part in claim.field.split("."):
-                found = found.get(part, _ABSENT) if isinstance(found, dict) else _ABSENT
-            if found is not _ABSENT:
+                value = value[part] if isinstance(value, dict) and part in value else ABSENT
+            if value is not ABSENT:
                 present += 1
-                matching += not claim.value or claim.value in (str(found), json.dumps(found))
+                matching += not claim.value or claim.value in (str(value), json.dumps(value))
     if not present:
         # A misspelled field counts zero as well: nothing is shown by that.
         raise NotEvaluable(f"none of the {total} records of {claim.subject} has a field {claim.field}")
     return matching, total
-
-
-_ABSENT = object()
 
 
 @dataclass(frozen=True)
@@ -223,11 +220,11 @@ def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> list[
         last = answering[-1]
         if last["override"]:
             continue
-        seen = Look(last["verdict"], last["reason"])
+        result = Look(last["verdict"], last["reason"])
         if last["type"] != "service":
-            seen = look(Claim(last["type"], **last["about"]), caller.root)
-        if seen.verdict != "pass":
-            still_open.append(Unsettled(name, words, seen.verdict, seen.reason))
+            result = look(Claim(last["type"], **last["about"]), caller.root)
+        if result.verdict != "pass":
+            still_open.append(Unsettled(name, words, result.verdict, result.reason))
     return still_open
 
 
@@ -259,10 +256,12 @@ def file_claim(
     caller: Caller, claim: Claim, statement: str, *, goal: str | None = None, override: str | None = None
 ) -> Row:
     """Look at a claim and keep what was seen. `override` counts only where it does not hold."""
-    seen = look(claim, caller.root)
-    about = {key: value for key, value in asdict(claim).items() if key != "kind"}
-    reason = override if seen.verdict != "pass" else None
-    row = _row(goal, statement, claim.kind, about, seen, reason)
+    result = look(claim, caller.root)
+    about = asdict(claim)
+    kind = about.pop("kind")
+    if result.verdict == "pass":
+        override = None
+    row = _row(goal, statement, kind, about, result, override)
     _record(caller, [row])
     return row
 
@@ -275,14 +274,14 @@ def let_stand(caller: Caller, statement: str, still_open: list[Unsettled], *, go
     _record(caller, rows)
 
 
-def _row(goal: str | None, statement: str, kind: str, about: Row, seen: Look, override: str | None) -> Row:
+def _row(goal: str | None, statement: str, kind: str, about: Row, result: Look, override: str | None) -> Row:
     return {
         "kind": "claim",
         "goal": goal,
         "claim": statement,
         "type": kind,
         "about": about,
-        **seen._asdict(),
+        **result._asdict(),
         "override": override,
     }
 

@@ -26,11 +26,11 @@ def _needs(value: object) -> object:
     needs = _listed(value)
     if not isinstance(needs, list):
         return needs
-    return [{"goal_id": need} if isinstance(need, str) else need for need in needs]
+    return [_named(need, "goal_id") for need in needs]
 
 
-def _named(value: object) -> object:
-    return {"id": value} if isinstance(value, str) else value
+def _named(value: object, key: str = "id") -> object:
+    return {key: value} if isinstance(value, str) else value
 
 
 def _lowered(value: object) -> object:

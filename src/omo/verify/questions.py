@@ -226,7 +226,8 @@ def _judge_q2(store: GoalStore, goal: Goal, reply: Any) -> Judged:
         )
     failure_mode = reply.failure_mode.strip()
     if problem:
-        return Judged("failed", f"{failure_mode}: {problem}" if failure_mode else problem, gaps=[problem])
+        why = f"{failure_mode}: {problem}" if failure_mode else problem
+        return Judged("failed", why, gaps=[problem])
     if len(_words(failure_mode) - VAGUE) < 2:
         return Judged("gap", gaps=[f"no way named in which it could look done and not be: {reply.failure_mode!r}"])
     if not reply.checked:

@@ -64,9 +64,12 @@ def _item(goal: Goal, owed: list[Step], stale: str) -> Item:
     ]
     notes = []
     for step in owed:
-        why = f": {step.why}" if step.why else ""
-        facts.append(Fact(step.name, JOURNAL, step.state + why))
-        notes.append(f"{step.name}: {step.state}, {clip(step.why, 120)}" if step.why else f"{step.name}: {step.state}")
+        value, note = step.state, f"{step.name}: {step.state}"
+        if step.why:
+            value += f": {step.why}"
+            note += f", {clip(step.why, 120)}"
+        facts.append(Fact(step.name, JOURNAL, value))
+        notes.append(note)
     because = goal.reason or f"it is {goal.status}"
     if notes and not goal.reason:
         because = notes[0]

@@ -6,7 +6,7 @@ from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import part
 from omo.ultrawork.session import is_untold
-from omo.verify.goals import VERIFY, Goal, GoalStore, Row
+from omo.verify.goals import SEAL, VERIFY, Goal, GoalStore, Row
 from omo.verify.steps import Step, Trees, steps
 from omo.work import outcome
 from omo.work.publish import change_row, changed
@@ -19,6 +19,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
     """Bring the rows up to the journal: this session's, and that of every one that holds a goal.
 
     `began` is the goal that this session is held to from now on; `passed` the one that passed, which is progress.
+    Of a damaged journal nothing is believed: the goals wait for the user, who alone can seal it.
     """
     caller = store.caller
     sessions = [name for name in caller.session_rows if caller.summary(KIND, name).get("goals")]
@@ -28,6 +29,11 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
 
     def decide(row: Row | None, begins: str) -> runtime.Change:
         old = part(part(row or {}, "work"), KIND)
+        if store.problems:
+            why = f"the journal of goals was changed by hand ({clip(store.problems[0], 100)})"
+            waits = {"state": "blocked", "why": why, "question": SEAL, "told": False, "own": True}
+            is_open = old.get("state") in runtime.OPEN_STATES
+            return changed(caller, row, KIND, {**old, "next": None, **waits}) if is_open else runtime.Change(None)
         ended = _ended_before(old)
         names = [*(str(name) for name in old.get("goals", [])), *ended]
         if begins:
