@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -313,3 +314,30 @@ def test_a_hypothesis_result_is_understood_in_any_case(shell: Shell) -> None:
 def test_q3_is_shown_as_asked_and_not_as_owed(shell: Shell) -> None:
     add(shell)
     assert "asked, never gates q3: omo verify answer G1 --question q3" in begin(shell).out
+
+
+LOOK = """
+import collections, sys
+opened = collections.Counter()
+
+def watch(event, arguments):
+    if event == "open" and isinstance(arguments[0], str) and arguments[0].endswith((".jsonl", "mark.json")):
+        opened[arguments[0]] += 1
+
+sys.addaudithook(watch)
+sys.path.insert(0, sys.argv[2])
+from omo.cli.main import main
+main(["verify", "status", "G1"], {}, sys.argv[1], 1771780900.0, has_terminal=False)
+print("pydantic" in sys.modules, sorted(opened.values()), file=sys.stderr)
+"""
+
+
+def test_a_look_opens_each_file_once_and_loads_no_models(shell: Shell) -> None:
+    add(shell, verification={"checks": [path_check()]})
+    begin(shell)
+    assert shell.agent("verify", "claim", "--absent", "old.py", "--goal", "G1").code == 0
+    argv = [sys.executable, "-c", LOOK, str(shell.project), str(Path(host.__file__).parents[1])]
+    ran = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert "in-progress" in ran.stdout
+    # Each open of a file is told twice: as the descriptor is made, and as Python wraps it.
+    assert ran.stderr.splitlines()[-1] == "False [2, 2, 2]"

@@ -40,7 +40,7 @@ class Trigger(NamedTuple):
 # As they read once "n't" is " not", "%" is " percent" and a hyphen is a blank.
 TRIGGERS = {
     "absence": Trigger(
-        ("not exist", "no longer exists", "no such", "not built", "not implemented", "not be done", "not possible"),
+        ("not exist", "no longer exist", "no longer exists", "no such", "not built", "not implemented", "not be done"),
         ("absent", "lacks", "count"),
     ),
     "service": Trigger(
@@ -297,6 +297,11 @@ def recorded(state: str, *, goal: str | None = None, overridden: bool = False) -
         if row.get("kind") == "claim" and goal in (None, row.get("goal")) and (row.get("override") or not overridden):
             claims.append(row)
     return claims
+
+
+def overrides(state: str, goal: str) -> list[str]:
+    """What was let stand in the statements of a goal: in every report of it."""
+    return [override_line(row) for row in recorded(state, goal=goal, overridden=True)]
 
 
 def override_line(row: Row) -> str:

@@ -212,7 +212,7 @@ def _conclude(
             family.append(other)
     is_complete = after.state == "completed" and bool(family) and all(other.state == "completed" for other in family)
     left = max(0, after.spec.max_retries - after.failures)
-    return Finished(decision, after, unblocked, is_complete, left, overrides(store, goal.id))
+    return Finished(decision, after, unblocked, is_complete, left, claims.overrides(store.caller.state, goal.id))
 
 
 def _end_rows(
@@ -245,12 +245,6 @@ def _end_rows(
     if decision.is_pass and goal.spec.recurring:
         rows.append(goal.streak.achieved(goal.spec.interval, store.caller.now).row(goal.id))
     return rows
-
-
-def overrides(store: GoalStore, name: str) -> list[str]:
-    """Claims that were let stand against what code saw: in every report of the goal."""
-    rows = claims.recorded(store.caller.state, goal=name, overridden=True)
-    return [claims.override_line(row) for row in rows]
 
 
 def achieve(store: GoalStore, name: str) -> Goal:

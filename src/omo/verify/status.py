@@ -174,7 +174,6 @@ def details(store: GoalStore, goal: Goal) -> Row:
         stale = why_stale(goal, answer, trees)
         shown = {"result": answer.result, "stale": stale, "artifacts": answer.artifacts, "said": answer.content}
         answers[name] = shown
-    overridden = claims.recorded(caller.state, goal=goal.id, overridden=True)
     data = {
         **brief(goal),
         "contract": goal.spec.contract,
@@ -184,7 +183,7 @@ def details(store: GoalStore, goal: Goal) -> Row:
         "answers": answers,
         "checks": (goal.checked or {}).get("checks", []),
         "gaps": [row["why"] for row in store.rows if row.get("kind") == "gap" and row.get("goal") == goal.id],
-        "overrides": [claims.override_line(row) for row in overridden],
+        "overrides": claims.overrides(caller.state, goal.id),
         "inputs": list(goal.inputs.values()),
     }
     if goal.spec.recurring:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import part
@@ -27,7 +29,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
         sessions.insert(0, caller.session)
     trees = Trees(caller, for_show=True)
 
-    def decide(row: Row | None, begins: str) -> runtime.Change:
+    def decide(begins: str, row: Row | None) -> runtime.Change:
         old = part(part(row or {}, "work"), KIND)
         if store.problems:
             why = f"the journal of goals was changed by hand ({clip(store.problems[0], 100)})"
@@ -45,7 +47,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
 
     for session in sessions:
         begins = began if session == caller.session else ""
-        change_row(caller, session, lambda row, begins=begins: decide(row, begins))  # type: ignore[misc]
+        change_row(caller, session, partial(decide, begins))
 
 
 def release_sessions(caller: Caller) -> None:
