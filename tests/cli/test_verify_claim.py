@@ -97,7 +97,7 @@ def test_a_service_is_up_where_it_accepts_and_down_where_it_refuses(shell: Shell
         ("--service localhost:70000 --is up", "is no address"),
         ("--absent ../outside", "leaves the project"),
         ("--count 1 --of /etc/*", "leaves the project"),
-        ("--absent a --override no", "explains nothing"),
+        ("--absent a --override no", "says too little"),
         (f"{'x' * 9000} --absent a", "at most 8000 characters"),
         ("--absent a --evidence 'I saw it'", "--evidence"),
     ],

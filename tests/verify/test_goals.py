@@ -176,7 +176,7 @@ def test_failing_is_bounded_and_only_the_user_opens_it_again(shop: Workshop) -> 
     with pytest.raises(Refused, match="failed verification 2 of 2"):
         shop.add(max_retries=9, **checks(path_check()))
     user = shop.as_user()
-    with pytest.raises(BadInput, match="explains nothing"):
+    with pytest.raises(BadInput, match="says too little"):
         user.begin(again="because")
     user.begin(again=WHY)
     assert (shop.goal().status, shop.goal().failures) == ("in-progress", 0)
@@ -270,7 +270,7 @@ def test_what_the_agent_adds_to_a_begun_goal_has_a_reason_that_every_report_show
     with pytest.raises(Refused, match="has been begun") as caught:
         shop.add(**more)
     assert "--reason" in caught.value.fix
-    with pytest.raises(BadInput, match="explains nothing"):
+    with pytest.raises(BadInput, match="says too little"):
         shop.add(reason="because", **more)
     goal = shop.add(reason=WHY, **more)
     row = [row for row in shop.store.rows if row["kind"] == "goal-added"][-1]

@@ -91,7 +91,7 @@ def test_a_claim_that_code_contradicts_leaves_a_gap_and_can_be_overridden_by_nam
     with pytest.raises(Refused, match="claims what code has not seen"):
         shop.answer("q1", data)
     assert shop.kinds()[-1] == "gap"
-    with pytest.raises(BadInput, match="explains nothing"):
+    with pytest.raises(BadInput, match="says too little"):
         shop.answer("q1", {**data, "override": "no"})
     judged = shop.answer("q1", {**data, "override": "the name is built at run time, see line 3"})
     assert "built at run time" in judged.overrides[0]

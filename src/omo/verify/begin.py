@@ -7,19 +7,18 @@ from collections import Counter
 from pathlib import Path
 
 from omo.clock import stamp
-from omo.errors import BadInput, Refused
+from omo.errors import Refused
 from omo.evidence import artifacts, base, pins
 from omo.evidence.checks import digest_of_check, ids_of
 from omo.verify.goal_checks import checks_of, programs_of
 from omo.verify.goals import OVER, Goal, Goals, GoalStore, Row, Spec, known, spent
-from omo.verify.statements import SHORTEST_REASON
+from omo.work.lifecycle import require_reason
 
 
 def add(store: GoalStore, spec: Spec, *, source: str, reason: str = "") -> tuple[Goal, pins.PinReport]:
     """Pin the checks, then file the goal. One whose every check passes already could not show any work."""
-    if reason and len(reason.strip()) < SHORTEST_REASON:
-        raise BadInput(f"--reason {reason!r} explains nothing", fix=f"give {SHORTEST_REASON} characters or more")
-    reason = reason.strip()
+    if reason:
+        reason = require_reason(reason, "--reason", "say why it is filed again")
     caller = store.caller
     _check_filing(store.goals, spec, caller.by, reason)
     old = store.goals.get(spec.id)
@@ -151,14 +150,13 @@ def begin(store: GoalStore, name: str, *, again: str = "") -> bool:
 def check_beginning(goal: Goal, *, by: str, now: float, again: str = "") -> None:
     if again and by != "user":
         raise Refused("--again is the user's to say", fix=f"ask the user to run omo verify begin {goal.id} --again WHY")
-    if again and len(again.strip()) < SHORTEST_REASON:
-        raise BadInput(f"--again {again!r} explains nothing", fix=f"give {SHORTEST_REASON} characters or more")
     if goal.blocked_by:
         raise Refused(
             f"goal {goal.id} is blocked by {', '.join(goal.blocked_by)}",
             fix=f"finish {goal.blocked_by[0]} first: omo verify status {goal.blocked_by[0]}",
         )
     if again:
+        require_reason(again, "--again", "say why it is opened again")
         return
     if goal.state in OVER:
         raise Refused(

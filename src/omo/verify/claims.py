@@ -20,7 +20,8 @@ from omo.evidence import globs
 from omo.shown import clip, counted
 from omo.state import paths
 from omo.state.journal import Journal
-from omo.verify.statements import SHORTEST_REASON, observed_in
+from omo.verify.statements import observed_in
+from omo.work.lifecycle import require_reason
 from omo.work.run import Caller
 
 Row = dict[str, Any]
@@ -245,11 +246,9 @@ def refused(what: str, goal: str, statement: str, still_open: list[Unsettled]) -
 
 
 def checked_override(reason: str | None) -> str | None:
-    if reason is not None and len(reason.strip()) < SHORTEST_REASON:
-        raise BadInput(
-            f"--override {reason!r} explains nothing", fix=f"give a reason of {SHORTEST_REASON} characters or more"
-        )
-    return reason.strip() if reason else None
+    if reason is None:
+        return None
+    return require_reason(reason, "--override", "say why code is wrong about it")
 
 
 def file_claim(
