@@ -6,6 +6,6 @@ import sys
 sys.path += [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src"), *sys.argv[1:2]]
 
 from omo.hooks import main
-from omo.report.screen import statusline
+from omo.views import statusline
 
 main.run("statusline", statusline.handle)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from omo.explain import tools
 from omo.hooks import session, tool_use
 from omo.hooks.main import World, answer
 from omo.hosts import claude
 from omo.state import runtime, store
+from omo.views.explain import tools
 
 NOW = 1_771_780_801.0
 SESSION = "s1"

@@ -20,9 +20,8 @@ from omo.cli.main import main
 from omo.clock import stamp
 from omo.hooks import main as hook
 from omo.hooks import messages, prompt, stop
-from omo.report import session
-from omo.report.screen import statusline
 from omo.state import ledger, paths, runtime, store
+from omo.views import session, statusline
 from omo.work import outcome
 
 NOW = 1_790_000_000.0

@@ -9,8 +9,7 @@ import pytest
 from omo.clock import stamp
 from omo.hooks import stop
 from omo.hosts import claude
-from omo.report import session
-from omo.report.screen import statusline
+from omo.views import session, statusline
 from omo.work import outcome
 
 NOW = 1_790_000_000.0
