@@ -33,15 +33,11 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
             work[kind] = _active(summary)
     # Work that was still open goes on where it was; after an end it is a new run, and every gate is open again.
     before = summary_of(old, KIND)
-    is_open = before.get("state") in OPEN_STATES and not is_cancelled(old)
     total = _pinned(old)
-    work[KIND] = {
-        "run": (is_open and before.get("run")) or f"u{int(now * 1000)}",
-        "state": "active",
-        "open": before.get("open", 0) if is_open else total,
-        "total": total,
-        "next": before.get("next") if is_open else None,
-    }
+    run = {"run": f"u{int(now * 1000)}", "state": "active", "open": total, "total": total, "next": None}
+    if before.get("state") in OPEN_STATES and not is_cancelled(old):
+        run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
+    work[KIND] = run
     on = {"disabled": False, "disabledReason": None}
     return {**old, "ulw": _full_budget(by, limits, now), "stopContinuation": on, "work": work, "denials": {}}
 

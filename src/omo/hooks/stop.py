@@ -65,7 +65,9 @@ def _decide_and_write(event: Event, world: World, in_force: Settings, waited: fl
     except Unreadable as error:
         # Allow, keep the bytes under another name, and say so once: the next Stop finds no file.
         kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
-        return None, messages.unreadable(error.message, kept) if kept else "", 0.0
+        if not kept:
+            return None, "", 0.0
+        return None, messages.unreadable(error.message, kept), 0.0
     change = change_of(row)
     if row is None or change.row is None:
         return None, "", change.answer[2]
@@ -483,7 +485,9 @@ def carry_out(situation: Situation) -> Change:
         reason = messages.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"], message)
         return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
     text = messages.release(rule.name, situation.row, after, situation.limits)
-    after = session.note(session.told(after) if text else after, unanswered=False)
+    if text:
+        after = session.told(after)
+    after = session.note(after, unanswered=False)
     event: Json = {"kind": "allowed", "rule": rule.name}
     if doubts := unvouched(after):
         event["unvouched"] = doubts

@@ -124,7 +124,7 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
     """Direct edits of our state: what is there counts only because omo wrote it."""
     directory = event.directory or world.root
     settings_file = paths.settings_file(world.root)
-    for path in event.written_paths if event.tool == hosts.WRITE else []:
+    for path in event.written_paths:
         if _is_inside(os.path.join(directory, path), world.state):
             instead = INSTEAD.get(os.path.basename(path), "omo --help lists the commands that change it")
             return Denial(OWN_STATE, f"{path} is omo's own state and is not edited by hand: {instead}.")

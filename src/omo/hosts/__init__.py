@@ -165,8 +165,9 @@ class Host:
 
 def named(name: str) -> Host:
     """The host that a registration names; the first where it names none of ours."""
-    module = __import__(f"omo.hosts.{name if name in NAMES else NAMES[0]}", fromlist=["HOST"])
-    host: Host = module.HOST
+    if name not in NAMES:
+        name = NAMES[0]
+    host: Host = __import__(f"omo.hosts.{name}", fromlist=["HOST"]).HOST
     return host
 
 

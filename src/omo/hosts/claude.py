@@ -154,12 +154,8 @@ def _read_tool(event: Event, name: str, given: object) -> None:
     event.tool_title = name
     event.arguments = arguments
     event.command = _command(arguments)
-    for key in ("file_path", "notebook_path", "path"):
-        path = arguments.get(key)
-        if isinstance(path, str) and path:
-            event.written_paths.append(path)
-    if name == "apply_patch":
-        event.written_paths += _patched_paths(arguments)
+    if event.tool == hosts.WRITE:
+        event.written_paths = _written_paths(name, arguments)
     questions = []
     for question in _objects(arguments.get("questions")):
         if isinstance(question.get("question"), str):
@@ -176,12 +172,18 @@ def _command(arguments: Json) -> str:
     return command if isinstance(command, str) else ""
 
 
-def _patched_paths(arguments: Json) -> list[str]:
+def _written_paths(name: str, arguments: Json) -> list[str]:
+    paths = []
+    for key in ("file_path", "notebook_path", "path"):
+        path = arguments.get(key)
+        if isinstance(path, str) and path:
+            paths.append(path)
     patch = arguments.get("command") or arguments.get("input")
     if isinstance(patch, list):
         patch = "\n".join(word for word in patch if isinstance(word, str))
-    paths = []
-    for line in patch.splitlines() if isinstance(patch, str) else []:
+    if name != "apply_patch" or not isinstance(patch, str):
+        return paths
+    for line in patch.splitlines():
         for mark in PATCHED:
             if line.startswith(mark):
                 paths.append(line[len(mark) :].strip())
