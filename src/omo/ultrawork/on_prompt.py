@@ -9,7 +9,7 @@ from omo.clock import seconds
 from omo.errors import OmoError, Unreadable
 from omo.state import runtime, store
 from omo.ultrawork import session, texts
-from omo.ultrawork.keyword import read_prompt
+from omo.ultrawork.keyword import HEARD, RULES, read_prompt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,10 +174,15 @@ def _resume(event: host.Event, world: World, reading: Reading) -> bytes:
 def _none(event: host.Event, world: World, reading: Reading) -> bytes:
     """A person spoke: what waited for them goes on, and their words are kept for the next Stop. A pause ends only
     when they say so."""
-    if reading.rule == "machine-text" or not (row := _row(event, world)):
+    if reading.rule == "machine-text":
         return b""
-    if not runtime.is_live(row):
-        return _tell_of_cancel(event, world) if runtime.needs_hooks(row) else b""
+    row = _row(event, world)
+    if row is None or not runtime.is_live(row):
+        if row and runtime.needs_hooks(row):
+            return _tell_of_cancel(event, world)
+        if reading.rule in HEARD and host.is_claude_code(event, world.environ):
+            return host.tell_user(texts.not_turned_on(RULES[reading.rule][0]))
+        return b""
 
     def decide(row: Json | None) -> runtime.Change:
         if row is None or not runtime.is_live(row):
