@@ -284,7 +284,7 @@ def _is_negated(place: Place) -> bool:
     if place.behind[:1] and place.behind[0] in ("not", "nicht", "pas", "niet", "не"):
         return len(place.behind) <= 2  # "ulw not needed"
     is_refusal = before[:1] in (["don't"], ["never"]) or before[:2] == ["do", "not"]  # "don't fix it with ulw"
-    return is_refusal and before[-1] in wordlists.INSTRUMENTS and not any(word in wordlists.AND for word in before)
+    return is_refusal and before[-1] in wordlists.INSTRUMENTS and wordlists.AND.isdisjoint(before)
 
 
 def _is_subject(place: Place) -> bool:
@@ -304,10 +304,9 @@ def _is_object(place: Place) -> bool:
     """What precedes makes it a thing: "fix ulw", "the docs of ulw", "why ulw stopped", "modes such as ulw"."""
     if place.is_unspaced:
         return place.letters_before.endswith(wordlists.ABOUT_BEFORE)
-    if any(word in wordlists.LISTING for word in place.said) or place.left.rstrip().endswith(("→", "->")):
-        return True
     words = place.before
-    if any(word in KEYWORDS or word in wordlists.NAMING for word in words):  # "rename ulw to ultrawork"
+    names_it = wordlists.NAMING.union(KEYWORDS)  # "rename ralph to ulw", "change ulw to ultrawork"
+    if not names_it.isdisjoint(words) or not wordlists.LISTING.isdisjoint(place.said):
         return True
     for start in range(len(words) - 1, 0, -1):
         if words[start - 1] in wordlists.AND:

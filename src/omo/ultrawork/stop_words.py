@@ -42,7 +42,7 @@ class Clause:
     def _is_now(self) -> bool:
         """Not "stop ulw once you are done", "stop ulw from looping", "should I stop ulw?", "don't do this with ulw"."""
         is_asked = " ".join(self.words[:2]) in wordlists.SELF_QUESTIONS
-        return self.kind != "wait" and not is_asked and not any(word in wordlists.NOT_NOW for word in self.words)
+        return self.kind != "wait" and not is_asked and wordlists.NOT_NOW.isdisjoint(self.words)
 
     def _read(self) -> tuple[str, list[str]]:
         words = self.words
@@ -51,9 +51,9 @@ class Clause:
         kind, names = meaning(words)
         if kind == "take-over":
             return kind, names
-        is_condition = self.is_later and words[0] != "then" and any(word in wordlists.SUBJECTS for word in words[1:2])
-        is_question = self.asks and kind == "stop" and not any(word in wordlists.ASKS for word in words)
-        if is_condition or is_question or _is_statement(words):
+        is_condition = self.is_later and len(words) > 1 and words[0] not in wordlists.AND  # "once you are done"
+        is_question = self.asks and kind == "stop" and wordlists.ASKS.isdisjoint(words)
+        if is_condition or is_question:
             return "other", names
         if kind != "other":
             return kind, names
@@ -62,13 +62,13 @@ class Clause:
             if kind:
                 self.has_more = True
                 return kind, names
+        before_stop = wordlists.PLEASE  # "this is all wrong please stop"
+        if words[:1] and words[0] in wordlists.BEFORE_AND:
+            before_stop = wordlists.PLEASE | wordlists.AND  # "commit what you have and stop"
         for place in range(len(words) - 2, -1, -1):
-            # "this is all wrong please stop", "commit what you have and stop"
-            is_last = words[place] in wordlists.PLEASE or (
-                words[place] in wordlists.AND and words[0] in wordlists.BEFORE_AND
-            )
-            kind, names = meaning(words[place + 1 :]) if is_last else ("", [])
-            if kind in ("stop", "take-over") and not any(word in wordlists.LATER - wordlists.AND for word in words):
+            kind, names = meaning(words[place + 1 :])
+            is_stop = kind in ("stop", "take-over") and words[place] in before_stop
+            if is_stop and wordlists.NOT_NOW.isdisjoint(words):
                 self.has_more = True
                 return kind, names
         first = next((word for word in words if word not in wordlists.SMALL), "")
@@ -82,33 +82,20 @@ def _opening(words: list[str], place: int) -> tuple[str, list[str]]:
     while start < place - 1 and opening[start] in wordlists.SMALL:
         start += 1
     core = " ".join(opening[start:])
-    if core in wordlists.OPEN_ENDED:  # "stop working on the login page"
-        return "stop", []
     if core in wordlists.WAIT_UNTIL:
         return "wait", []
     kind, names = meaning(opening)
-    is_remark = word in wordlists.BECAUSE or (word in wordlists.AND and rest[:1] and rest[0] in wordlists.AFTER_AND)
-    if "ulw" in names and (
-        word in wordlists.AND or word in wordlists.TASKS
-    ):  # "stop ulw and fix the login", "stop ulw fix it"
-        is_remark = True
-    if kind in ("stop", "take-over") and is_remark:  # "stop because …", "stop and explain …"
-        return kind, names
-    if (
-        kind in ("go", "take-over") and core in wordlists.OPENERS and word in wordlists.GOES_ON_WITH
-    ):  # "continue with the login page"
-        return kind, names
+    if kind in ("stop", "take-over"):
+        is_remark = word in wordlists.BECAUSE  # "stop because …"
+        if word in wordlists.AND and rest:
+            is_remark = rest[0] in wordlists.AFTER_AND or "ulw" in names  # "stop and explain …"
+        if "ulw" in names and word in wordlists.TASKS:
+            is_remark = True  # "stop ulw fix the login"
+        if is_remark or core in wordlists.OPEN_ENDED:  # "stop working on the login page"
+            return kind, names
+    if kind in ("go", "take-over") and core in wordlists.OPENERS and word in wordlists.GOES_ON_WITH:
+        return kind, names  # "continue with the login page"
     return "", []
-
-
-def _is_statement(words: list[str]) -> bool:
-    """ "that should stop it", but not "that will do" """
-    for place in range(len(words) - 1):
-        if words[place] in wordlists.THINGS and words[place + 1] in wordlists.ASKS and not _longest(words, place)[0]:
-            return True
-        if words[place] not in wordlists.SMALL:
-            return False
-    return False
 
 
 def meaning(words: list[str]) -> tuple[str, list[str]]:
@@ -167,6 +154,8 @@ def together(kinds: list[str], names_ultrawork: bool) -> str:
         elif kind in ("stop", "wait", "off"):
             meanings.add("other" if is_negated else kind)
             is_negated = False
+    if "statement" in kinds:  # "that should stop it"
+        return "other"
     if is_negated:  # "continue pas"; but "arrête pas" goes on, and "that's not it" says nothing
         return "stop" if meanings == {"go"} else "other"
     is_work_first = "own work" in meanings and "wait" not in meanings  # "do this and stop"
@@ -268,7 +257,7 @@ def _decide(clauses: list[Clause], *, is_whole: bool) -> tuple[str, str, Clause]
         return None
     first, last = content[0], content[-1]
     is_later = any(clause.is_later for clause in content)
-    if last.kind == "go" and is_whole and (not last.asks or any(word in wordlists.ASKS for word in last.words)):
+    if last.kind == "go" and is_whole and not (last.asks and wordlists.ASKS.isdisjoint(last.words)):
         return "resume", "go-on", last
     if first.kind == "stop":
         return "pause", "live-stop", first
@@ -276,7 +265,7 @@ def _decide(clauses: list[Clause], *, is_whole: bool) -> tuple[str, str, Clause]
         return "pause", "live-stop", last
     if first.kind == "wait" and not _is_way_of_speaking(content):
         return "pause", "live-wait", first
-    is_put_off = not {clause.kind for clause in content} & {"work", "go"}  # "I have to go, let's do this later"
+    is_put_off = {"work", "go"}.isdisjoint(clause.kind for clause in content)  # "I have to go, let's do this later"
     if last.kind == "wait" and is_whole and not is_later and is_put_off and len(content) > 1:
         return "pause", "live-wait", last
     if first.kind == "go" and not first.asks:
@@ -286,13 +275,11 @@ def _decide(clauses: list[Clause], *, is_whole: bool) -> tuple[str, str, Clause]
 
 def _is_way_of_speaking(content: list[Clause]) -> bool:
     """ "wait, also add a test"; and "wait, why is the test red?", but not "wait, that's the wrong file" """
-    is_interjection = any(word in wordlists.INTERJECTIONS for word in content[0].words)
+    is_interjection = not wordlists.INTERJECTIONS.isdisjoint(content[0].words)
     for clause in content[1:]:
         if clause.kind in ("work", "go"):
             return True
-        is_objection = clause.words[0] in wordlists.OBJECTS_TO or any(
-            word in wordlists.OBJECTIONS for word in clause.words
-        )
+        is_objection = clause.words[0] in wordlists.OBJECTS_TO or not wordlists.OBJECTIONS.isdisjoint(clause.words)
         if clause.kind == "other" and is_interjection and not is_objection:
             return True
     return False

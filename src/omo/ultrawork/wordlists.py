@@ -163,7 +163,10 @@ SECOND_PERSON = """want to|would like to|like to|quiero|quero|you|u|we|us|let's|
 MYSELF = "myself|moi même|yo mismo|yo misma|eu mesmo|eu mesma|я сам|я сама"
 # Before a "go" these make it a stop, "no need to continue"; before a stop they make it none, "don't stop".
 NOT = "not|don't|needn't|no need|nicht|kein|pas|plus|no quiero|no necesitas|no tienes que|não|не"
+# Tells what something does: "that should stop it".
+STATEMENT = "that should|this should|it should|that would|this would|it would|this will|it will"
 MARKS = {
+    "statement": STATEMENT,
     "not": NOT,
     "first person": FIRST_PERSON,
     "second person": SECOND_PERSON,
@@ -304,12 +307,8 @@ OBJECTIONS = words("""wrong mistake oops not don't isn't didn't i i'm i'll i've 
 LATER = words("""then afterwards danach dann anschließend puis ensuite después luego entonces depois então потом
     затем if when once after until unless whenever wenn sobald falls nachdem bis quand si cuando quando se если
     когда после""")
-# "Once you are done" is a condition, though "you are done" is a stop.
-SUBJECTS = words("you you're i i'm we it it's this that that's everything all du ich es alles tu tout todo ты всё")
 # "Stop ulw once you are done", "stop ulw from looping" end nothing now.
 NOT_NOW = LATER - AND | {"from"}
-# "That should stop it" tells what something does.
-THINGS = words("it that this")
 ASKS = words("""can could would will shall should kannst könntest peux pouvez pourrais puedes podrías pode
     poderia можешь можете""")
 # "Should I continue?"
