@@ -221,7 +221,7 @@ def words_in(text: str) -> list[str]:
     """Runs of letters and digits, with apostrophes; what was blanked counts as one word. In the form of the lists."""
     words: list[str] = []
     word = ""
-    for char in wordlists.fold(text) + " ":
+    for char in wordlists.unaccented(text.lower()) + " ":
         if char.isalnum() or (char == "'" and word) or (char == HOLE and word in ("", HOLE)):
             word += char if char != HOLE or not word else ""
         elif word:
