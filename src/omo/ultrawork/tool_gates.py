@@ -80,11 +80,10 @@ def _guards_from_shell(event: Event, world: World) -> Denial | None:
     text = shell_text(event)
     if not any(hint in text.lower() for hint in STATE_HINTS) or not _is_live(event, world):
         return None
-    from omo.ultrawork import shell_fence
-    from omo.ultrawork.fence import StateFence
+    from omo.ultrawork.fence import StateFence, commands
 
     fence = StateFence([world.state, paths.settings_file(world.root)], world.root, world.environ)
-    reasons = shell_fence.state_writes(text, fence, event.cwd or world.root)
+    reasons = commands.refusals(text, fence, event.cwd or world.root)
     return Denial(OWN_STATE, clip(f"{reasons[0]}.", LONGEST_REASON), text) if reasons else None
 
 
@@ -130,9 +129,9 @@ def _fence_reasons(event: Event, world: World, row: Json) -> list[str]:
     if fence is None:
         return []
     if event.tool == SHELL:
-        from omo.ultrawork import shell_fence
+        from omo.ultrawork.fence import commands
 
-        return shell_fence.refusals(shell_text(event), fence, directory)
+        return commands.refusals(shell_text(event), fence, directory)
     if event.tool == POWERSHELL:
         return [POSIX_ONLY]
     return [reason for path in written_paths(event) if (reason := fence.refusal(path, directory))]
