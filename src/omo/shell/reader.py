@@ -210,18 +210,20 @@ class _Block:
 
     def _open_parenthesis(self) -> None:
         """A subshell, arithmetic, or the parentheses of a function's name."""
-        words = self.call.words
+        words, start = self.call.words, self.position
         if self._ahead(2) == "((" and self._read_arithmetic():
             return
-        if not words or self.open_cases:
+        self.position += 1
+        if len(words) == 1 and self._skip_blanks() == ")":
+            self.position += 1
+            self.script.functions += words
+            self.call.words = []
+        elif words and not self.open_cases:
+            if words[0] != "case":  # which may have one before its pattern
+                raise _Unreadable(start)
+        else:
+            self.position = start
             self._run_parenthesised()
-            return
-        self.position += 1
-        if len(words) != 1 or self._skip_blanks() != ")":
-            raise _Unreadable(self.position)
-        self.position += 1
-        self.script.functions += words
-        self.call.words = []
 
     def _run_parenthesised(self) -> None:
         block = _Block(self.script, self.text, self.variables, self.directory, self.depth)
@@ -321,7 +323,9 @@ class _Block:
             end = self._find("]]", self.position)
             self._run_expansions(end)
             self.position = end + 2
-        elif not words and word in KEYWORDS:
+        elif word in KEYWORDS and (not words or word == "{"):
+            if words:
+                self._end_command()  # time { …; }, function f { …; }
             self.open_cases -= word == "esac"
         else:
             words += word.split() if isinstance(word, _Split) else [word]
@@ -457,15 +461,15 @@ class _Block:
 
     def _read_arithmetic(self) -> bool:
         """`((…))` to its end, with what it runs. False, and nothing read, where it is none, as in `((a); b)`."""
-        level, end = 1, self.position + 1
+        level, end = 1, self.position + 2
         while level and end < len(self.text):
             level += (self.text[end] == "(") - (self.text[end] == ")")
             end += 1
-        if self.text[end - 2 : end] != "))":
+        if level or self.text[end : end + 1] != ")":
             return False
         self.nest()
         self._run_expansions(end)
-        self.position = end
+        self.position = end + 1
         self.nested -= 1
         return True
 

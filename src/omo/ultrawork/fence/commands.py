@@ -32,6 +32,7 @@ DEEPEST_PIPE = 3  # echo "echo … | sh" | sh
 MOST_UPSTREAM = 200
 MOST_FOUND = 2000
 SEPARATORS = (";", "&", "\n", "(", ")", "{", "}", "`")
+HOLE = "{}"
 COPIES = ("cp", "mv", "install")
 OTHER_SHELLS = {"pwsh": ("-c", "-en"), "powershell": ("-c", "-en"), "cmd": ("/c", "/k")}  # and how text is given them
 PATCH = "which files a patch changes is not read: make the change with the edit tools"
@@ -88,7 +89,7 @@ class _Judge:
         if self.is_plan:
             for reason in forbidden.reasons(call, upstream):
                 yield f"`{shown(' '.join(call.words))}`: {reason}. {forbidden.NEVER_RUN}"
-        outer: list[str] = []
+        giver: list[str] = []
         for words in stages(call.words):
             if shell.name(words) == "omo":
                 return
@@ -97,14 +98,18 @@ class _Judge:
                     yield f"`{shown(' '.join(words))}`: {PATCH}. {REMEDY}"
                 if _is_for_another_shell(words):
                     yield f"`{shown(' '.join(words))}`: {POSIX_ONLY}"
-            for filled in writes.fill_operands(words, outer, upstream):
-                for write in self._writes_of(filled, call):
-                    if writes.UNSEEN not in write.path:
-                        yield from self._refuse(write, call.directory)
-                    elif self.fence is not None and self.is_plan:
-                        yield f"`{shown(' '.join(words))}` {PIPED}. {REMEDY}"
-            if shell.name(words) in writes.FEEDS:
-                outer = words
+            written = self._writes_of(words, call)
+            if giver and writes.written([*words, HOLE]):
+                trees = writes.found_trees(giver)
+                for source in upstream:
+                    trees += writes.found_trees(source.words)
+                if not trees and self.fence is not None and self.is_plan:
+                    yield f"`{shown(' '.join(words))}` {PIPED}. {REMEDY}"
+                written = trees + [write for write in written if HOLE not in write.path]
+            for write in written:
+                yield from self._refuse(write, call.directory)
+            if shell.name(words) in ("find", "xargs"):
+                giver = words  # gives what it finds or reads to the command that it runs
 
     def _writes_of(self, words: list[str], call: Call) -> list[Write]:
         called = shell.name(words)
@@ -112,10 +117,10 @@ class _Judge:
             return writes.patched("\n".join([*words[1:], *call.fed]))
         if called in COPIES:  # of a glob the names it finds: under these they arrive
             words = [path for word in words for path in self._globbed(word, call.directory)]
-        found = writes.written(words)
+        written = writes.written(words)
         if called == "ln":
-            found += self._link_targets(words, found, call.directory)
-        return found
+            written += self._link_targets(words, written, call.directory)
+        return written
 
     def _link_targets(self, words: list[str], links: list[Write], directory: str | None) -> list[Write]:
         """Where the links lead: whoever writes to one later writes there."""
@@ -137,8 +142,7 @@ class _Judge:
 
     def _globbed(self, path: str, directory: str | None) -> list[str]:
         """The files a glob names, or the glob itself where it names none: so does the shell."""
-        is_special = isinstance(path, (shell.Unknown, writes.Given))
-        if self.fence is None or directory is None or is_special or not is_pattern(path):
+        if self.fence is None or directory is None or isinstance(path, shell.Unknown) or not is_pattern(path):
             return [path]
         return expand(self.fence.absolute(path.partition("\0")[0], directory), MOST_FOUND) or [path]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.shell import Unknown, name
-from omo.shell.programs import SHELLS, git_verb, letters, operands, option, reads_its_program, shell_call, stages
+from omo.shell.programs import SHELLS, git_verb, letters, operands, reads_its_program, stages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,13 @@ BOMB = "a function that pipes into itself: a fork bomb"
 FETCHERS = ("curl", "wget", "fetch", "http", "https", "aria2c", "lynx", "nc", "ncat")
 DECODERS = ("base64", "base32", "openssl", "xxd", "uudecode", "gunzip", "zcat")
 INTERPRETERS = ("python", "perl", "ruby", "node", "nodejs", "php", "deno", "bun", "lua")
+RUNS_TEXT = (*SHELLS, "eval", "source", ".")
 POWER = ("shutdown", "reboot", "halt", "poweroff")
-NARROWS = {"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-empty", "-newer", "-mtime", "-size"}
+# What is forbidden however it is called, but for --help and --version.
+ALWAYS = {
+    **dict.fromkeys(POWER, "the machine is not the plan's to stop"),
+    **dict.fromkeys(("mkfs", "mke2fs", "newfs"), "makes a new file system and loses the old one"),
+}
 
 
 def reasons(call: Call, upstream: Sequence[Call]) -> list[str]:
@@ -28,70 +33,70 @@ def reasons(call: Call, upstream: Sequence[Call]) -> list[str]:
     chain = stages(call.words)
     if any(name(words) == "omo" for words in chain):
         return []
-    found = []
+    forms = []
+    runs_unread_text = False
     for words in chain:
-        if reason := _form(words, call):
-            found.append(reason)
-    if any(_runs_unread_text(words, call, upstream) for words in chain) or _xargs_runs_text(chain, upstream):
-        found.append(PIPE_TO_SHELL)
-    return found
+        if form := _form(words, call):
+            forms.append(form)
+        if _runs_unread_text(words, call, upstream):
+            runs_unread_text = True
+    if runs_unread_text:
+        forms.append(PIPE_TO_SHELL)
+    return forms
 
 
 def _form(words: list[str], call: Call) -> str:
     called = name(words).removesuffix(".exe")
-    if called == "eval":
-        return "eval of what only the running shell knows" if call.has_variables else ""
-    if isinstance(words[0], Unknown) and called not in FORMS:
-        return _rm(words) or (_chmod(words) if len(words) > 2 else "")  # its arguments tell
-    form = FORMS.get("mkfs" if called.startswith("mkfs.") else called)
-    if form is None or words[1:] in (["--help"], ["--version"]):
-        return ""
-    return form(words)
+    kind = called.partition(".")[0]  # mkfs.ext4
+    if called == "eval" and call.has_variables:
+        return "eval of what only the running shell knows"
+    if kind in ALWAYS and words[1:] not in (["--help"], ["--version"]):
+        return f"{called}: {ALWAYS[kind]}"
+    if called in FORMS:
+        return FORMS[called](words)
+    if isinstance(words[0], Unknown):  # its arguments tell
+        return _rm(words) or _chmod(words)
+    return ""
 
 
 def _rm(words: list[str]) -> str:
     flags = letters(words)
     if name(words) != "rm" and not flags <= set("rRfvidI"):
         return ""  # an unknown program whose options are not those of rm
-    for word in words[: words.index("--")] if "--" in words else words:
+    for word in words:
+        if word == "--":
+            break
         for long in ("--recursive", "--force"):
             if len(word) > 3 and long.startswith(word):  # abbreviated, as GNU programs accept it
                 flags.add(long[2])
-    return RM_RF if flags & {"r", "R"} and "f" in flags else ""
+    if flags & {"r", "R"} and "f" in flags:
+        return RM_RF
+    return ""
 
 
 def _chmod(words: list[str]) -> str:
-    mode = "".join(operands(words)[:1])
+    mode, *files = [*operands(words), ""]
     opened: set[str] = set()
-    for clause in mode.split(","):
-        sign = "=" if "=" in clause else "+"
-        who, _, what = clause.partition(sign)
+    for clause in mode.replace("+", "=").split(","):
+        who, _, what = clause.partition("=")
         if set("rwx") <= set(what):
-            opened |= set("ugo") if who == "a" or (not who and sign == "=") else set(who)
-    if (mode.isdigit() and mode.endswith("777")) or set("ugo") <= opened:
+            opened.update(who.replace("a", "ugo"))
+    if files and ((mode.isdigit() and mode.endswith("777")) or set("ugo") <= opened):
         return f"chmod {mode}: everybody may write; name the narrowest mode that works"
     return ""
 
 
-def _power(words: list[str]) -> str:
-    if name(words) == "systemctl" and not set(POWER) & set(words):
-        return ""
-    return f"{name(words)}: the machine is not the plan's to stop"
-
-
-def _mkfs(words: list[str]) -> str:
-    return f"{name(words)}: makes a new file system and loses the old one"
-
-
 def _crontab(words: list[str]) -> str:
-    return "" if "l" in letters(words) else "crontab: only -l is allowed, scheduled jobs are not the plan's to change"
+    if "l" in letters(words):
+        return ""
+    return "crontab: only -l is allowed, scheduled jobs are not the plan's to change"
 
 
 def _kill(words: list[str]) -> str:
-    first = 1
-    if words[1:2] and words[1].startswith("-"):
-        first = 3 if words[1] in ("-s", "-n", "--signal") else 2
-    return "kill of every process: name the one that is meant" if "-1" in words[first:] else ""
+    signals = {word for word in words[1:2] if word.startswith("-")}
+    if "-1" in words[1 + len(signals) :]:
+        return "kill of every process: name the one that is meant"
+    return ""
 
 
 def _killall(words: list[str]) -> str:
@@ -107,25 +112,18 @@ def _git(words: list[str]) -> str:
     arguments = [word.lower() for word in verb[1:]]
     if verb[:1] == ["config"] and "core.hookspath" in arguments and not {"--get", "--get-all", "get"} & set(arguments):
         is_set = arguments[-1] != "core.hookspath" or any("unset" in word for word in arguments)
-    return "git's core.hooksPath: which hooks run is not the plan's to change" if is_set else ""
-
-
-def _find(words: list[str]) -> str:
-    if "-delete" in words and not NARROWS & set(words):
-        return "find -delete of everything there: name what is meant (-name, -path)"
+    if is_set:
+        return "git's core.hooksPath: which hooks run is not the plan's to change"
     return ""
 
 
 FORMS: dict[str, Callable[[list[str]], str]] = {
     "rm": _rm,
     "chmod": _chmod,
-    **dict.fromkeys((*POWER, "systemctl"), _power),
-    **dict.fromkeys(("mkfs", "mke2fs", "newfs"), _mkfs),
     "crontab": _crontab,
     "kill": _kill,
     **dict.fromkeys(("killall", "pkill"), _killall),
     "git": _git,
-    "find": _find,
 }
 
 # What was just fetched, decoded or piped, and is run unread.
@@ -135,45 +133,35 @@ def _runs_unread_text(words: list[str], call: Call, upstream: Sequence[Call]) ->
     called = name(words)
     is_interpreter = called.rstrip("0123456789.") in INTERPRETERS
     program = operands(words)[:1]
-    if is_interpreter or called in (*SHELLS, "eval", "source", "."):
-        fed = [Unknown(text) for text in call.fed if "$(" in text or "`" in text]
-        is_unknown = any(isinstance(text, Unknown) for text in (*program, *fed))
-        if is_unknown and any(_fetches(inner) for inner in call.inner):
-            return True
+    if (is_interpreter or called in RUNS_TEXT) and any(_fetches(inner) for inner in call.inner):
+        is_fed = any("$(" in text or "`" in text for text in call.fed)
+        return is_fed or any(isinstance(text, Unknown) for text in program)
     if not upstream or call.fed or name(call.words) == "xargs":
         return False
     if called in SHELLS:
-        return reads_its_program(words) and not all(_stands_in_text(source) for source in upstream)
-    is_shell = isinstance(words[0], Unknown) and "sh" in called.lower()
-    reads_pipe = is_shell or (is_interpreter and not program) or program in (["-"], ["/dev/stdin"])
-    return reads_pipe and (is_shell or is_interpreter or called in ("source", ".")) and _is_fetched(upstream)
-
-
-def _xargs_runs_text(chain: list[list[str]], upstream: Sequence[Call]) -> bool:
-    """`curl … | xargs sh -c`: the text that the shell is to run comes out of the pipe."""
-    for index, words in enumerate(chain[1:]):
-        outer = chain[index]
-        if name(outer) == "xargs" and name(words) in SHELLS and "c" in shell_call(words)[0]:
-            text = shell_call(words)[1][:1]
-            is_given = not text or text[0].strip() in option(outer[: -len(words)], "I", "--replace")
-            return is_given and not all(_stands_in_text(source) for source in upstream)
-    return False
-
-
-def _is_fetched(upstream: Sequence[Call]) -> bool:
-    return any(_fetches(source.words) for source in upstream)
+        return reads_its_program(words) and not _stands_in_text(upstream)
+    if isinstance(words[0], Unknown) and "sh" in called.lower():
+        reads_pipe = True  # $SHELL
+    elif is_interpreter:
+        reads_pipe = program in ([], ["-"], ["/dev/stdin"])
+    else:
+        reads_pipe = called in RUNS_TEXT and program == ["/dev/stdin"]
+    return reads_pipe and any(_fetches(source.words) for source in upstream)
 
 
 def _fetches(words: list[str]) -> bool:
     return any(name(stage) in FETCHERS or name(stage) in DECODERS for stage in stages(words))
 
 
-def _stands_in_text(call: Call) -> bool:
-    """What it prints can be read as a script of its own."""
-    if any(isinstance(word, Unknown) for word in call.words):
-        return False
-    called = name(call.words)
-    return called in ("echo", "printf", ":", "true") or (called == "cat" and bool(call.fed) and len(call.words) == 1)
+def _stands_in_text(upstream: Sequence[Call]) -> bool:
+    """What comes through the pipe can be read as a script of its own."""
+    for call in upstream:
+        is_cat = name(call.words) == "cat" and bool(call.fed) and len(call.words) == 1
+        if not is_cat and name(call.words) not in ("echo", "printf", ":", "true"):
+            return False
+        if any(isinstance(word, Unknown) for word in call.words):
+            return False
+    return True
 
 
 def piped_text(upstream: Sequence[Call]) -> str:

@@ -25,81 +25,43 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from omo.shell import Call
-
 PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 COPY_VALUES = ("-t", "--target-directory", "-m", "-o", "-g", "-S", "--mode", "--owner", "--group", "--suffix")
 MANY_NAMES = {"-o", "-or", "!", "-not", "(", ","}  # a find in which one -name does not say it all
 LEAVES_STATE = (".sisyphus", "/.sisyphus", OWN_STATE, "/" + OWN_STATE, "cc-omo")  # left out, it stays
 LEFT_OUT = (":!", ":^", ":(exclude)")
 PATCH_READS = {"--check", "--dry-run", "--stat", "--numstat", "--summary", "--abort", "--skip", "--quit", "--help"}
-FEEDS = ("xargs", "find")  # what gives its operands to the command it runs
-FILTERS = ("head", "tail", "sort", "uniq")
-UNSEEN = Unknown("…")  # an operand that comes out of a pipe and stands nowhere
-
-
-class Given(str):
-    """An operand that stands for the tree it is found in."""
-
-    only: str  # the names that are meant, as a glob
 
 
 def written(words: list[str]) -> list[Write]:
     """A destination that may be a directory has, behind a NUL, the name that a file would have in it."""
-    read = WRITERS.get(name(words))
-    writes = read(words) if read else []
-    for write in writes:
-        if isinstance(write.path, Given):
-            write.kind, write.detail = TREE, write.path.only
-    return writes
+    if name(words) not in WRITERS:
+        return []
+    return WRITERS[name(words)](words)
 
 
 def patched(text: str) -> list[Write]:
     """The files an apply_patch names."""
-    return [Write(line[len(mark) :].strip()) for line in text.splitlines() for mark in PATCHED if line.startswith(mark)]
+    writes = []
+    for line in text.splitlines():
+        for mark in PATCHED:
+            if line.startswith(mark):
+                writes.append(Write(line[len(mark) :].strip()))
+    return writes
 
 
 def is_patch(words: list[str]) -> bool:
     """What it writes stands in a patch."""
-    verb = git_verb(words)[1][:1] if name(words) == "git" else [name(words)]
-    return verb in (["patch"], ["apply"], ["am"]) and not PATCH_READS & set(words)
+    is_git = name(words) == "git" and git_verb(words)[1][:1] in (["apply"], ["am"])
+    return (is_git or name(words) == "patch") and not PATCH_READS & set(words)
 
 
-def fill_operands(words: list[str], outer: list[str], upstream: Sequence[Call]) -> list[list[str]]:
-    """The command once for each operand that xargs or find gives it; as it stands where neither runs it."""
-    if name(outer) not in FEEDS:
-        return [words]
-    hole, given = "{}", _printed_by(outer)
-    if name(outer) == "xargs":
-        hole = "".join(option(outer[: -len(words)], "I", "--replace", "nPLdEsa")[:1])
-        sources = [call.words for call in upstream if name(call.words) not in FILTERS]
-        given = _printed_by(sources[-1]) if sources else []
-    filled = []
-    for operand in given or [UNSEEN]:
-        if hole:
-            filled.append([operand if word == hole else word.replace(hole, operand) for word in words])
-        else:
-            filled.append([*words, operand])
-    return filled
-
-
-def _printed_by(words: list[str]) -> list[str]:
-    """The paths that a command prints, as far as its words say."""
+def found_trees(words: list[str]) -> list[Write]:
+    """The trees a find or a grep -l goes through; where one -name says which of it, that goes along."""
     if name(words) in ("grep", "rg") and "l" in letters(words):
-        return [_given(path) for path in operands(words)[1:]]
-    if name(words) == "find":
-        return [_given(write.path, write.detail) for write in _found(words)]
-    return []
-
-
-def _given(path: str, only: str = "") -> Given:
-    operand = Given(path)
-    operand.only = only
-    return operand
-
-
-def _found(words: list[str]) -> list[Write]:
-    """The trees a find goes through; where one -name says which of it, that goes along."""
+        return _each(operands(words)[1:], TREE)
+    if name(words) != "find":
+        return []
     starts = []
     for word in words[1:]:
         if word.startswith(("-", "(", "!")):
@@ -109,15 +71,19 @@ def _found(words: list[str]) -> list[Write]:
     only = ""
     if names and not MANY_NAMES & set(words):
         only = names[0].lower()
-    return [Write(start, TREE, only) for start in starts or ["."]]
+    return _each(starts or ["."], TREE, only)
 
 
 # Programs. Each function is given the words of a command.
 
 
+def _each(paths: Sequence[str], kind: str = FILE, detail: str = "") -> list[Write]:
+    return [Write(path, kind, detail) for path in paths]
+
+
 def _plain(kind: str, *values: str) -> Callable[[list[str]], list[Write]]:
     """All operands are written; `values` are options whose value is the next word."""
-    return lambda words: [Write(path, kind) for path in operands(words, values)]
+    return lambda words: _each(operands(words, values), kind)
 
 
 def _copied(words: list[str]) -> list[Write]:
@@ -125,7 +91,7 @@ def _copied(words: list[str]) -> list[Write]:
     paths = operands(words, COPY_VALUES)
     into = option(words, "t", "--target-directory")
     if name(words) == "install" and {"-d", "--directory"} & set(words):
-        return [Write(path, NEW_DIRECTORY) for path in paths]
+        return _each(paths, NEW_DIRECTORY)
     target = "".join(into[:1] or paths[-1:])
     if name(words) == "ln" and len(paths) == 1:
         target = "./"
@@ -146,7 +112,7 @@ def sources_of(words: list[str]) -> list[str]:
 
 
 def _moved(words: list[str]) -> list[Write]:
-    return [*(Write(source, TREE) for source in sources_of(words)), *_copied(words)]
+    return _each(sources_of(words), TREE) + _copied(words)
 
 
 def _edited(words: list[str]) -> list[Write]:
@@ -161,15 +127,19 @@ def _edited(words: list[str]) -> list[Write]:
     if paths[:1] == [""]:
         paths = paths[1:]  # sed -i '' …, as on macOS
     has_script = bool(values) or any(word.startswith(("-e", "-f", "--expression", "--file")) for word in words)
-    return [Write(path) for path in (paths if has_script else paths[1:])]
+    if not has_script:
+        paths = paths[1:]
+    return _each(paths)
 
 
 def _dumped(words: list[str]) -> list[Write]:
-    return [Write(word[3:]) for word in words if word.startswith("of=")]
+    return _each([word[3:] for word in words if word.startswith("of=")])
 
 
 def _deleted(words: list[str]) -> list[Write]:
-    return _found(words) if "-delete" in words else []
+    if "-delete" not in words:
+        return []
+    return found_trees(words)
 
 
 # git. Each function is given the words from the verb on.
@@ -177,8 +147,9 @@ def _deleted(words: list[str]) -> list[Write]:
 
 def _git(words: list[str]) -> list[Write]:
     options, verb = git_verb(words)
-    read = GIT.get(verb[0]) if verb else None
-    writes = read(verb) if read else []
+    if not verb or verb[0] not in GIT:
+        return []
+    writes = GIT[verb[0]](verb)
     for base in option(options, "C", "-C"):
         for write in writes:
             if not write.path.startswith(("/", "~")):
@@ -187,15 +158,17 @@ def _git(words: list[str]) -> list[Write]:
 
 
 def _git_removed(words: list[str]) -> list[Write]:
-    return [] if "--cached" in words else [Write(path, TREE) for path in operands(words) if not path.startswith(":")]
+    if "--cached" in words:
+        return []  # the index alone
+    return _each(_pathspecs(words, ())[0], TREE)
 
 
 def _git_restored(words: list[str]) -> list[Write]:
     if {"--staged", "-S"} & set(words) and not {"--worktree", "-W"} & set(words):
         return []  # the index alone
     revisions = [source for source in option(words, "s", "--source") if source != "HEAD"]
-    paths = operands(words, ("-s", "--source"))
-    return [Write(path, RESTORED, "".join(revisions)) for path in paths if not path.startswith(":")]
+    paths, _ = _pathspecs(words, ("-s", "--source"))
+    return _each(paths, RESTORED, "".join(revisions))
 
 
 def _git_checked_out(words: list[str]) -> list[Write]:
@@ -203,7 +176,7 @@ def _git_checked_out(words: list[str]) -> list[Write]:
     end = words.index("--") if "--" in words else len(words)
     paths = words[end + 1 :] or [word for word in words[:end] if word == "."]
     revisions = [word for word in words[1:end] if word not in ("HEAD", ".")]
-    return [Write(path, RESTORED, "".join(revisions)) for path in paths]
+    return _each(paths, RESTORED, "".join(revisions))
 
 
 def _git_cleaned(words: list[str]) -> list[Write]:
@@ -211,35 +184,44 @@ def _git_cleaned(words: list[str]) -> list[Write]:
     flags = letters(words, "e")
     if "n" in flags or any(len(word) > 3 and "--dry-run".startswith(word) for word in words):
         return []
-    paths, left_out = _pathspecs(words, "e", "--exclude")
-    if "X" not in flags:
-        left_out += option(words, "e", "--exclude")
+    paths, left_out = _pathspecs(words, _ending_in(words, "e", "--exclude"))
     kind, keeps = UNTRACKED, ""
-    if flags & {"x", "X"} and not _leaves_state(left_out):
-        kind, keeps = IGNORED, "clean-X" if "X" in flags else "clean-x"
+    if "X" in flags:
+        kind, keeps = IGNORED, "clean-X"
+    elif "x" in flags:
+        kind, keeps = IGNORED, "clean-x"
+        left_out += option(words, "e", "--exclude")
+    if keeps and _leaves_state(left_out):
+        kind, keeps = UNTRACKED, ""
     if paths:
-        return [Write(path, kind, keeps) for path in paths]
-    everything = Write(".", UNTRACKED)
-    return [Write(OWN_STATE, kind, keeps), everything] if keeps and "d" in flags else [everything]
+        return _each(paths, kind, keeps)
+    writes = [Write(".", UNTRACKED)]
+    if keeps and "d" in flags:
+        writes.append(Write(OWN_STATE, kind, keeps))
+    return writes
 
 
 def _git_stashed(words: list[str]) -> list[Write]:
     """Tracked files come back; with -a it takes the ignored ones as well, of the whole repository."""
-    action = words[1] if len(words) > 1 else "push"
     takes_all = "a" in letters(words, "m") or any(len(word) > 2 and "--all".startswith(word) for word in words[1:])
-    if not takes_all or not (action in ("push", "save") or action.startswith("-")):
+    action = "".join(word for word in words[1:2] if not word.startswith("-")) or "push"
+    if not takes_all or action not in ("push", "save"):
         return []
-    paths: list[str] = []
-    if action != "save":
-        paths, left_out = _pathspecs(words[1:] if action == "push" else words, "m", "--message")
-        if _leaves_state(left_out):
-            return []
-    return [Write(path, IGNORED, "stash") for path in paths or [OWN_STATE]]
+    paths, left_out = _pathspecs(words, _ending_in(words, "m", "--message"))
+    if action == "save":
+        paths, left_out = [], []
+    if _leaves_state(left_out):
+        return []
+    return _each([path for path in paths if path != action] or [OWN_STATE], IGNORED, "stash")
 
 
-def _pathspecs(words: list[str], short: str, long: str) -> tuple[list[str], list[str]]:
-    """The paths a command of git is given, and those it is to leave out. The option named takes a value."""
-    values = [word for word in words if word == long or (word.startswith("-") and word.endswith(short))]
+def _ending_in(words: list[str], short: str, long: str) -> list[str]:
+    """The options among these whose value is the next word: `-fdxe`, `--exclude`."""
+    return [word for word in words if word == long or (word.startswith("-") and word.endswith(short))]
+
+
+def _pathspecs(words: list[str], values: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The paths a command of git is given, and those it is to leave out."""
     paths, left_out = [], []
     for path in operands(words, values):
         for sign in LEFT_OUT:
