@@ -88,8 +88,8 @@ class Fence:
 
     def refusal_of(self, write: Write, directory: str) -> str:
         """By name and by where links lead."""
-        named = self.absolute(write.path, directory) if "\0" not in write.path else DEVICES[0]
-        if named.startswith(DEVICES):
+        named = self.absolute(write.path, directory)
+        if "\0" in write.path or named.startswith(DEVICES):  # no file can be called so, or it is nobody's
             return ""
         entry = os.path.join(os.path.realpath(os.path.dirname(named)), os.path.basename(named))
         target = os.path.realpath(named)
@@ -111,8 +111,9 @@ class Fence:
         if real == self.spec:
             return "is the contract this session was started with"
         if not is_inside(real, self.root):
-            is_scratch = any(real != scratch and is_inside(real, scratch) for scratch in self.scratch)
-            return "" if is_scratch else f"is outside the project {shown(self.root)}"
+            if any(real != scratch and is_inside(real, scratch) for scratch in self.scratch):
+                return ""
+            return f"is outside the project {shown(self.root)}"
         path = real[len(self.root) :].strip("/") or "."
         for glob in self.never:
             if covers(path.lower(), glob):
@@ -123,8 +124,9 @@ class Fence:
             is_inner = is_inner or leads or covers(path, glob)
         if not is_inner:
             return f"is outside the plan's fence (touch: {shown(', '.join(self.touch))})"
-        kind = guarded.kind(path) if what == TREE else ""
-        return f"holds {kind}" if kind else ""
+        if what == TREE and (kind := guarded.kind(path)):
+            return f"holds {kind}"
+        return ""
 
     def _why_not_below(self, directory: str, only: str) -> str:
         count = 0
@@ -193,7 +195,9 @@ class StateFence(Fence):
             return ""
         named = self.absolute(write.path, directory)
         if write.kind == IGNORED:
-            return state_refusal(write) if self._goes_with_ignored(named, write.detail) else ""
+            if self._goes_with_ignored(named, write.detail):
+                return state_refusal(write)
+            return ""
         for path in (named.lower(), os.path.realpath(named).lower()):
             for kept in self.kept:
                 holds = write.kind in (TREE, REMOVED) and is_inside(kept.lower(), path)

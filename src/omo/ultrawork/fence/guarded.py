@@ -45,13 +45,10 @@ def kind(path: str) -> str:
         return "an agent's settings or hooks"
     if name in HOOK_SETTINGS or any(part in HOOKS for part in parts):
         return "hook scripts and their settings"
-    return _kind_of_system_file(parts) if path.startswith("/") and len(parts) > 1 else ""
-
-
-def _kind_of_system_file(parts: list[str]) -> str:
-    top, below = parts[:2]
-    if (top == "etc" and below.startswith(("cron", "anacron"))) or parts[:3] == ["var", "spool", "cron"]:
-        return "a crontab"
-    if top == "dev" and below not in DEVICES:
-        return "a device"
+    if path.startswith("/"):
+        top, below = pairs[0]
+        if (top == "etc" and below.startswith(("cron", "anacron"))) or parts[:3] == ["var", "spool", "cron"]:
+            return "a crontab"
+        if top == "dev" and below and below not in DEVICES:
+            return "a device"
     return ""
