@@ -16,11 +16,12 @@ ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "omo"
 
 # A room may import itself and the rooms named here. Nothing imports cli.
-BASE = {"errors", "clock", "digest", "json_text", "shown", ""}
+BASE = {"errors", "clock", "digest", "globs", "json_text", "shown", ""}
 MAY_IMPORT = {
     "errors": set(),
     "clock": set(),
     "digest": set(),
+    "globs": set(),
     "json_text": set(),
     "shown": set(),
     "shell": set(),
