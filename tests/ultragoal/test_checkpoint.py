@@ -13,9 +13,8 @@ from omo.clock import seconds
 from omo.errors import BadInput
 from omo.evidence import artifacts
 from omo.state import paths
-from omo.ultragoal import goal_tool, reviewers
+from omo.ultragoal import goal_tool, receipts, reviewers
 from omo.ultragoal.checkpoint import changed_files, checkpoint
-from omo.ultragoal.drift import drift
 from tests.ultragoal.gates import Gate, valid_gate
 from tests.ultragoal.workshop import ONE, SEEN, THREE, TWO, Workshop
 
@@ -407,11 +406,11 @@ def test_a_missing_view_is_written_again_by_the_next_change(shop: Workshop) -> N
 
 def test_drift_of_the_tree_is_shown_and_costs_no_receipt(shop: Workshop) -> None:
     begin(shop)
-    assert drift(shop.run(), shop.plan()) == "", "no receipt, nothing to compare with"
+    assert receipts.drift(shop.plan(), str(shop.root), None) == "", "no receipt, nothing to compare with"
     shop.complete("G001")
-    assert drift(shop.run(), shop.plan()) == ""
+    assert receipts.drift(shop.plan(), str(shop.root), None) == ""
     shop.root.joinpath("more.py").write_text("x = 1\n")
-    assert "changed since the receipt of G001" in drift(shop.run(), shop.plan())
+    assert "changed since the receipt of G001" in receipts.drift(shop.plan(), str(shop.root), None)
     assert shop.stale("G001") == ""
 
 

@@ -14,11 +14,9 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
-from omo.ultragoal.gate import kinds, suite
-from omo.ultragoal.gate.document import load
-from omo.ultragoal.gate.inspect import digest, inspect
-from omo.ultragoal.gate.models import SURFACES
-from omo.ultragoal.gate.template import template
+from omo.ultragoal.gate import proof, rules
+from omo.ultragoal.gate.models import SURFACES, digest, load
+from omo.ultragoal.gate.rules import inspect, template
 from tests.ultragoal.gates import artifact, case, coverage, screenshot, subject, surface, transcript, valid_gate
 from tests.ultragoal.test_gate_replay import pin
 
@@ -92,7 +90,7 @@ def test_the_template_lacks_facts_and_nothing_else(tmp_path: Path, asked: bool) 
     control: dict[str, Any] = {"changed": ["native/x.c"], "control_globs": ("native/**",)} if asked else {}
     assert {one.code for one in inspect(gate, subject(tmp_path, **control)).defects} == LACKING
     names = [row["id"] for row in gate["executorQa"]["adversarialCases"]]
-    assert names == ["case-1", *(suite.CASES if asked else [])]
+    assert names == ["case-1", *(rules.SUITE if asked else [])]
 
 
 def test_the_template_begins_with_the_goal(tmp_path: Path) -> None:
@@ -146,8 +144,8 @@ def test_the_example_in_the_docs_passes(tmp_path: Path) -> None:
 
 def test_the_docs_list_every_word_a_kind_can_have() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert [word for word in kinds.KNOWN if f"`{word}`" not in page] == []
-    assert [name for name in (*SURFACES, *suite.CASES) if f"`{name}`" not in page] == []
+    assert [word for word in proof.KNOWN_KINDS if f"`{word}`" not in page] == []
+    assert [name for name in (*SURFACES, *rules.SUITE) if f"`{name}`" not in page] == []
 
 
 def test_a_gate_of_two_hundred_rows_is_inspected_in_a_moment(tmp_path: Path) -> None:

@@ -96,13 +96,11 @@ def _said_of(name: str, told: Problems) -> list[str]:
 
 def _of_project(context: Context, names: Sequence[str], *, told: Problems) -> Problems:
     """The journals that all sessions of the project share, as far as there are any, by where they are."""
-    from omo.ultragoal import spent
-
     shared = [name for name in ledger_files.shared_names(context.state) if not _said_of(name, told)]
     found = {name: Journal(os.path.join(context.state, name), context.state).problems() for name in shared}
     for name in names:
         rows = _run(context, name).journal.read()[0]
-        if not found.get("evidence") and (gone := spent.evidence_problem(context.state, rows)):
+        if not found.get("evidence") and (gone := receipts.evidence_problem(context.state, rows)):
             found["evidence"] = [gone]
     return found
 

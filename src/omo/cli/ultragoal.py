@@ -150,7 +150,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ultragoal import checkpoint as checkpoints
-    from omo.ultragoal.gate import document
+    from omo.ultragoal.gate import models
 
     run = run_of(arguments, context)
     goal, gate = arguments.goal_json, arguments.quality_gate_json
@@ -161,7 +161,7 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
             status=arguments.status,
             evidence=arguments.evidence,
             goal_json=None if goal is None else json_of(goal, context.cwd, "--goal-json"),
-            gate=None if gate is None else document.load(gate, context.cwd),
+            gate=None if gate is None else models.load(gate, context.cwd),
             gate_file="" if gate is None else os.path.relpath(os.path.join(context.cwd, gate), run.root),
         )
     finally:

@@ -16,7 +16,7 @@ from omo.evidence import globs
 from omo.shown import clip
 
 if TYPE_CHECKING:
-    from omo.ultragoal.gate.findings import Inspection, Subject
+    from omo.ultragoal.gate.proof import Inspection, Subject
     from omo.ultragoal.plan import Goal
 
 HOME = os.path.join(".sisyphus", "evidence")
@@ -38,11 +38,10 @@ def register(verbs: options.Commands) -> None:
 
 
 def init(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultragoal.gate import suite
-    from omo.ultragoal.gate.template import template
+    from omo.ultragoal.gate.rules import suite_triggers, template
 
     goal, subject = _subject(arguments, context)
-    because = suite.triggers(subject)
+    because = suite_triggers(subject)
     gate = template(goal.id, goal.title, goal.objective, suite=bool(because))
     path = _write(context, arguments.out, goal.id, json.dumps(gate, ensure_ascii=False, indent=2), arguments.force)
     check = f"omo ultragoal gate validate --goal-id {goal.id} --quality-gate-json {shlex.quote(path)}"
@@ -55,7 +54,7 @@ def init(arguments: argparse.Namespace, context: Context) -> Result:
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli.runs import run_of
     from omo.ultragoal import checkpoint
-    from omo.ultragoal.gate.document import digest, load
+    from omo.ultragoal.gate.models import digest, load
 
     name = arguments.goal_id
     gate = load(arguments.quality_gate_json, context.cwd)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli.result import Result
 from omo.report.works.ultragoal import proof
 from omo.shown import block, clip, counted
+from omo.state import paths
 from omo.ultragoal import loop, receipts
-from omo.ultragoal.drift import drift
 from omo.ultragoal.next_step import Standing, Step
 from omo.ultragoal.plan import STATUSES, Goal, Plan, render_goal
 from omo.ultragoal.run import Run
@@ -63,7 +64,7 @@ def status(run: Run, at: Standing, step: Step) -> Result:
         "final_receipt": final.id if final else None,
         "tally": tally(plan),
         "goal_tool": at.tool_status or None,
-        "drift": (moved := drift(run, plan)) or None,
+        "drift": (moved := receipts.drift(plan, run.root, Path(paths.tree_cache(run.state)))) or None,
         "problems": at.problems,
         "next": step.data,
     }

@@ -13,9 +13,9 @@ from omo.errors import BadInput, NotEvaluable, Refused
 from omo.evidence import artifacts, changes, tree
 from omo.evidence.visible import is_blank
 from omo.shown import clip, counted
-from omo.ultragoal import committed, loop, receipts, reviewers, snapshots, spent
-from omo.ultragoal.gate import marks
-from omo.ultragoal.gate.inspect import Inspection, Subject, inspect
+from omo.ultragoal import committed, loop, receipts, reviewers, snapshots
+from omo.ultragoal.gate.proof import Inspection, Subject
+from omo.ultragoal.gate.rules import inspect
 from omo.ultragoal.outcomes import outcome_of
 from omo.ultragoal.plan import Goal, Plan, applied
 from omo.ultragoal.run import Run, require_here
@@ -153,14 +153,15 @@ def subject_of(run: Run, plan: Plan, goal: Goal) -> Subject:
         changed=changed_files(run, plan),
         control_globs=committed.control_globs(run, plan.repository.get("base")),
         now=run.now,
-        used=spent.used(run.journal.rows(), goal.id),
+        used=receipts.used(run.journal.rows(), goal.id),
     )
 
 
 def require_evidence(run: Run) -> None:
     """Refused where the ledger of evidence is damaged, or no longer the one that receipts of the plan rest on."""
     loop.require_evidence(run)
-    spent.require_evidence(run)
+    if problem := receipts.evidence_problem(run.state, run.journal.rows()):
+        raise Refused(f"evidence: {problem}", fix=artifacts.REPAIR)
 
 
 def changed_files(run: Run, plan: Plan) -> list[str] | None:
@@ -174,7 +175,7 @@ def changed_files(run: Run, plan: Plan) -> list[str] | None:
 
 def _register(run: Run, subject: Subject, cited: Sequence[str]) -> Row:
     found = {}
-    spent_files = marks.files(subject.used)
+    spent_files = receipts.used_files(subject.used)
     for path in cited:
         one = artifacts.register(
             run.state,

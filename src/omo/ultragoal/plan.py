@@ -49,6 +49,10 @@ class Goal:
         return not self.is_required or (self.status == "complete" and self.receipt is not None)
 
     @property
+    def receipt_id(self) -> str | None:
+        return (self.receipt or {}).get("receiptId")
+
+    @property
     def blocks(self) -> str | None:
         """The goal whose review this one has to satisfy, where it is such a one."""
         return (self.steering or {}).get("blockedGoalId")

@@ -12,7 +12,9 @@ from omo.ultragoal import committed
 from omo.ultragoal.brief import MOST_GOALS, Brief, title_of
 from omo.ultragoal.contract import STRONG, Measure, measure
 from omo.ultragoal.creation import plan_row
-from omo.ultragoal.gate.inspect import Defect, Subject, inspect_qa
+from omo.ultragoal.gate.models import Defect
+from omo.ultragoal.gate.proof import Subject
+from omo.ultragoal.gate.rules import inspect_qa
 from omo.ultragoal.given import same_words
 from omo.ultragoal.plan import MODES, Plan
 from omo.ultragoal.review_source import Source

@@ -17,7 +17,7 @@ from omo.errors import BadInput
 from omo.evidence import captures, documents, globs, replay_record, screenshots
 from omo.evidence.normalise import plain
 from omo.shown import block, clip
-from omo.ultragoal.gate import kinds
+from omo.ultragoal.gate import proof
 
 Row = dict[str, Any]
 
@@ -96,14 +96,16 @@ def file_exhibit(
     budget: Budget, root: str, name: str, path: str, digest: object, *, kind: str = "", about: str = ""
 ) -> Exhibit:
     """A file of the project, shown only while it is what was recorded; `digest` is None where nobody recorded it."""
-    shape = kinds.shape(kind)
-    told = Exhibit(clip(name, 120), kinds.NAMES.get(shape, "") or clip(kind, 60), clip(about, 300), clip(path, 300))
+    shape = proof.shape_of(kind)
+    told = Exhibit(
+        clip(name, 120), proof.SHAPE_NAMES.get(shape, "") or clip(kind, 60), clip(about, 300), clip(path, 300)
+    )
     if not isinstance(digest, str):
         return replace(told, state="not recorded by the receipt, so it is not shown")
     raw, problem = recorded_bytes(root, path, digest)
     if problem:
         return replace(told, state=problem)
-    if shape == kinds.SCREENSHOT:
+    if shape == proof.SCREENSHOT:
         found = _picture_in(budget, raw, digest)
         if isinstance(found, str):
             return replace(told, state=AS_RECORDED, cut=found)
@@ -145,15 +147,15 @@ def recorded_bytes(root: str, path: str, digest: str) -> tuple[bytes, str]:
 
 def in_words(shape: str, raw: bytes, path: str) -> str:
     text = raw.decode("utf-8", "replace")
-    if shape == kinds.CAPTURE:
+    if shape == proof.CAPTURE:
         return captures.ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    if shape not in (kinds.AUTOMATION, kinds.REPLAY):
+    if shape not in (proof.AUTOMATION, proof.REPLAY):
         return text
     try:
         document = documents.parse(text, path)
     except BadInput:
         return text
-    return transcript_text(document) if shape == kinds.AUTOMATION else replay_text(document)
+    return transcript_text(document) if shape == proof.AUTOMATION else replay_text(document)
 
 
 def transcript_text(document: object) -> str:

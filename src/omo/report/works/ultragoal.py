@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.report.work import Item, NextStep, Place, WorkView
 from omo.shown import clip, counted
-from omo.state import runtime
+from omo.state import paths, runtime
 
 if TYPE_CHECKING:
     from omo.ultragoal.plan import Goal, Plan
@@ -112,9 +113,9 @@ def _spoiled(run: Run, receipt: dict[str, Any]) -> str:
 
 
 def _drift(run: Run, plan: Plan, place: Place) -> str:
-    from omo.ultragoal.drift import drift
+    from omo.ultragoal.receipts import drift
 
-    return drift(run, plan, is_cached=not place.reads_all)
+    return drift(plan, run.root, None if place.reads_all else Path(paths.tree_cache(run.state)))
 
 
 def _notes(goal: Goal, facts: dict[str, Any]) -> list[str]:
