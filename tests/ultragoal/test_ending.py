@@ -7,14 +7,14 @@ import json
 import pytest
 
 from omo.state import runtime
-from omo.ultragoal import clearing, goal_tool, steering, summary
+from omo.ultragoal import goal_tool, lifecycle, steering, summary
 from omo.ultrawork import texts
 from tests.ultragoal.workshop import CLEAN, ONE, TWO, Workshop
 
 
 def told(shop: Workshop) -> str:
     """At Stop."""
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     row = runtime.session(shop.state, shop.session) or {}
     return texts.release("done", row, row, {})
 
@@ -97,8 +97,8 @@ def test_a_plan_thrown_away_twice_is_still_known(shop: Workshop) -> None:
 
 def test_a_plan_cleared_away_and_replaced_before_the_user_saw_it_is_an_exception(shop: Workshop) -> None:
     before = shop.create(TWO).run
-    summary.tell(shop.run())
-    clearing.clear(shop.run(), force=True)
+    summary.publish_status(shop.run())
+    lifecycle.clear(shop.caller(), force=True)
     finish_again(shop)
     assert exceptions(shop) == [(f"plan {before} was given up with 2 open goals", "agent")]
 
@@ -178,5 +178,5 @@ def test_a_plan_that_goes_on_has_no_outcome(shop: Workshop) -> None:
     shop.judged()
     shop.add()
     assert shop.plan().outcome is None
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     assert "outcome" not in shop.told()

@@ -184,9 +184,8 @@ def test_a_classification_for_no_goal_is_for_what_is_under_way_or_stuck() -> Non
     ],
 )
 def test_a_row_that_is_not_of_its_kind_is_named_and_nothing_is_guessed(row: Row) -> None:
-    with pytest.raises(Unreadable, match="row 2 of the plan's ledger") as caught:
+    with pytest.raises(Unreadable, match="row 2 of the plan's ledger"):
         told(row)
-    assert "omo ultragoal repair" in caught.value.fix
 
 
 def test_a_row_before_the_plan_is_refused() -> None:

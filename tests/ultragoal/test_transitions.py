@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from omo.errors import Refused
-from omo.ultragoal.plan import STATUSES, Goal
-from omo.ultragoal.transitions import TRANSITIONS, move
+from omo.ultragoal.plan import STATUSES, TRANSITIONS, Goal
 
 EVENTS = ("start", "retry", "complete", "failed", "blocked", "review", "resolve", "split", "supersede", "revise")
 # status: event → status; what is not here is refused
@@ -30,10 +29,10 @@ def goal(status: str) -> Goal:
 def test_the_table(status: str, event: str) -> None:
     allowed = dict(one.split("→") for one in ALLOWED[status].split())
     if event in allowed:
-        assert move(goal(status), event) == allowed[event]
+        assert goal(status).move(event) == allowed[event]
         return
     with pytest.raises(Refused, match=f"G001 is {status}") as caught:
-        move(goal(status), event)
+        goal(status).move(event)
     assert "omo ultragoal" in caught.value.fix
 
 
@@ -49,7 +48,7 @@ def test_no_event_sets_a_status_by_its_name_alone(status: str) -> None:
     """A checkpoint cannot supersede a goal, put it back, or start it."""
     for before in STATUSES:
         with pytest.raises(Refused):
-            move(goal(before), status)
+            goal(before).move(status)
 
 
 def test_superseded_is_the_end_and_complete_is_left_only_by_findings() -> None:

@@ -10,18 +10,6 @@ from omo.errors import OmoError
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.ultragoal import plan as plans
-from omo.ultragoal.run import Run
-
-
-@dataclass(frozen=True)
-class KeptRun(Run):
-    """The same readers, on the directory the plan was moved to."""
-
-    kept: str = ""
-
-    @property
-    def directory(self) -> str:
-        return self.kept
 
 
 @dataclass(frozen=True)

@@ -2,147 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from omo.report import ways
 from omo.report.work import Place
-from omo.shown import clip, counted
-from omo.report import ways
-from omo.report.work import Place
-from omo.shown import clip, counted
-from omo.state import paths, runtime
-from omo.work.status import Item, Status
+from omo.work.run import Caller
+from omo.work.status import Status
 
 if TYPE_CHECKING:
-    from omo.ultragoal.plan import Goal, Plan
-    from omo.ultragoal.run import Run
-
-MARKS = {
-    "complete": "done",
-    "active": "active",
-    "failed": "failed",
-    "blocked": "waiting",
-    "review_blocked": "waiting",
-    "superseded": "cut",
-}
+    from omo.ultragoal.run import PlanRun
 
 
-def run_at(place: Place) -> Run:
-    from omo.ultragoal.run import Run
+def run_at(place: Place) -> PlanRun:
+    from omo.ultragoal.run import PlanRun
 
-    if place.kept:
-        from omo.report.kept_plans import KeptRun  # only a report of an earlier plan needs it
-
-        return KeptRun(**place.given, kept=place.kept)
-    return Run(**place.given, control_globs=place.context.settings.computer_control)
+    caller = Caller(**place.given, control_globs=place.context.settings.computer_control)
+    return PlanRun(caller, kept=place.kept)
 
 
 def look(place: Place) -> Status | None:
-    from omo.ultragoal import summary
-    from omo.ultragoal.next_step import next_step
-    from omo.ultragoal.tally import tally
+    from omo.ultragoal import views
 
-    run = run_at(place)
-    at = summary.standing(run)
-    if at.plan is None and not at.problems and "ultragoal" not in runtime.part(place.row, "work"):
-        return None
-    step = next_step(at)
-    told = ways.step(step.action, clip(step.why, 300), clip(step.command, 2000))
-    if at.plan is None:
-        return Status("ultragoal", "goal", headline="no plan", next=told, problems=tuple(at.problems))
-    items = tuple(item(run, at.plan, goal) for goal in at.plan.goals)
-    changed = tuple(filter(None, [_drift(run, at.plan, place)]))
-    return Status(
-        "ultragoal",
-        "goal",
-        run=at.plan.run,
-        headline=_headline(tally(at.plan), items, is_damaged=bool(at.problems)),
-        items=items,
-        next=told,
-        facts=(*filter(None, [clip(at.plan.objective, 300), *_final(run, at.plan)]), *changed),
-        changed=changed,
-        overrides=tuple(f"{one.id}: {said}" for one in items for said in one.overrides),
-        problems=tuple(at.problems),
-        outcome=at.plan.outcome,
-    )
-
-
-def _headline(closed: str, items: tuple[Item, ...], *, is_damaged: bool) -> str:
-    """What became of the plan, and how many of the receipts behind that no longer count."""
-    if is_damaged:
-        return f"{closed}, by the word of a damaged ledger"
-    stale = sum(one.mark == "stale" for one in items)
-    return f"{closed}, {counted(stale, 'receipt')} stale" if stale else closed
-
-
-def item(run: Run, plan: Plan, goal: Goal) -> Item:
-    facts = proof(run, plan, goal)
-    mark = "stale" if facts["receipt"] == "stale" else MARKS.get(goal.status, "open")
-    return Item(
-        goal.id,
-        clip(goal.title, 200),
-        goal.status,
-        mark,
-        tuple(_notes(goal, facts)),
-        facts["receipt"] or "",
-        clip(facts["stale_because"] or "", 200),
-        tuple(_overrides(facts)),
-    )
-
-
-def proof(run: Run, plan: Plan, goal: Goal) -> dict[str, Any]:
-    """What a goal's receipt is worth now; every view of a plan shows this."""
-    from omo.ultragoal import receipts
-
-    receipt = goal.receipt or {}
-    stale = (receipts.problem(plan, goal, run.directory) or _spoiled(run, receipt)) if goal.status == "complete" else ""
-    return {
-        "receipt": None if goal.status != "complete" else "stale" if stale else "fresh",
-        "stale_because": stale or None,
-        "independence": receipt.get("independence"),
-        "exemptions": receipt.get("exemptions", []),
-        "notes": receipt.get("notes", []),
-        "open_blockers": [one.id for one in plan.open_blockers_of(goal.id)],
-    }
-
-
-def _spoiled(run: Run, receipt: dict[str, Any]) -> str:
-    """The evidence that a receipt cites and that is not there any more as it was recorded."""
-    from omo.evidence import artifacts
-
-    for name, digest in runtime.part(receipt, "artifacts").items():
-        if not artifacts.is_unchanged(run.root, str(name), str(digest)):
-            return f"its evidence {clip(str(name), 120)} was changed or is gone"
-    return ""
-
-
-def _drift(run: Run, plan: Plan, place: Place) -> str:
-    from omo.ultragoal.receipts import drift
-
-    return drift(plan, run.root, None if place.reads_all else Path(paths.tree_cache(run.state)))
-
-
-def _notes(goal: Goal, facts: dict[str, Any]) -> list[str]:
-    notes = [clip(str(one), 200) for one in facts["notes"]]
-    if goal.human_blocked:
-        notes.append(f"waits for a person: {clip(goal.human_blocked, 160)}")
-    elif goal.status in ("failed", "blocked", "review_blocked") and goal.evidence:
-        notes.append(clip(goal.evidence, 160))
-    if facts["open_blockers"]:
-        notes.append(f"blocked by {', '.join(facts['open_blockers'])}")
-    return notes
-
-
-def _overrides(facts: dict[str, Any]) -> list[str]:
-    found = ["independence: reduced"] if facts["independence"] == "reduced" else []
-    if facts["exemptions"]:
-        found.append(f"{counted(len(facts['exemptions']), 'replay')} exempted")
-    return found
-
-
-def _final(run: Run, plan: Plan) -> list[str]:
-    from omo.ultragoal import receipts
-
-    final = receipts.final(plan, run.directory)
-    return [f"final receipt: fresh, issued with {final.id}"] if final else []
+    return views.status(run_at(place), reads_all=place.reads_all)

@@ -317,7 +317,8 @@ def _evidence_defects(matrix: Matrix, subject: Subject, inspection: Inspection) 
     uses: list[tuple[Evidence, str]] = []
     for surface in matrix.surfaces:
         defects += _surface_defects(surface, evidence, uses)
-    for row in (*matrix.cases, *matrix.coverage):
+    others: list[AdversarialCase | Coverage] = [*matrix.cases, *matrix.coverage]
+    for row in others:
         for place, cited in _cited(row, evidence):
             defects += _use_defects(place, cited, "", uses)
     prover = proof.Prover(subject, inspection)
@@ -338,8 +339,9 @@ def _evidence_defects(matrix: Matrix, subject: Subject, inspection: Inspection) 
 def _examine_cited(matrix: Matrix, subject: Subject) -> dict[str, Evidence]:
     """What no row cites is not opened; an exemption cites its fallbacks."""
     by_id = {artifact.id: artifact for artifact in matrix.artifacts}
-    names = []
-    for row in (*matrix.surfaces, *matrix.cases, *matrix.coverage):
+    names: list[str] = []
+    citing: list[SurfaceEvidence | AdversarialCase | Coverage] = [*matrix.surfaces, *matrix.cases, *matrix.coverage]
+    for row in citing:
         names += row.artifactRefs
     evidence: dict[str, Evidence] = {}
     while names:

@@ -14,7 +14,7 @@ from omo.state import store
 from omo.state.runtime import part
 from omo.ultragoal import receipts
 from omo.ultragoal.plan import Goal, Plan
-from omo.ultragoal.run import Run
+from omo.ultragoal.run import PlanRun
 from omo.work.status import Status
 
 Row = dict[str, Any]
@@ -25,7 +25,7 @@ KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"
 
 def lay_out(room: Room, view: Status) -> Proof:
     run = run_at(room.place)
-    plan = run.plan()
+    plan = run.plan
     if plan is None:
         return Proof()
     brief = text_exhibit(room.budget, "The brief", "", plan.brief, about="what was asked for")
@@ -33,7 +33,7 @@ def lay_out(room: Room, view: Status) -> Proof:
     return Proof({goal.id: _dossier(room, run, plan, goal) for goal in plan.goals}, whole)
 
 
-def _dossier(room: Room, run: Run, plan: Plan, goal: Goal) -> Dossier:
+def _dossier(room: Room, run: PlanRun, plan: Plan, goal: Goal) -> Dossier:
     receipt = goal.receipt if isinstance(goal.receipt, dict) else {}
     gate, problem = _gate(run, receipt)
     qa = part(gate, "executorQa")
@@ -48,7 +48,7 @@ def _dossier(room: Room, run: Run, plan: Plan, goal: Goal) -> Dossier:
     )
 
 
-def _gate(run: Run, receipt: Row) -> tuple[Row, str]:
+def _gate(run: PlanRun, receipt: Row) -> tuple[Row, str]:
     """The gate as the receipt names it, by its digest; anything else is not shown as one."""
     digest = str(receipt.get("qualityGateHash") or "")
     if not digest:
