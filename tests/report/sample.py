@@ -100,7 +100,7 @@ def work(shop: Workshop) -> Sample:
         shop.set_back(goal.id, "failed", "the export loses the last row when the file has no newline at its end")
     shop.now += 420
     shop.complete("G004", "31 February is refused, by file and number", gate=cli_gate(shop))
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     return Sample(root, shop.now + 90, shop.session)
 
 

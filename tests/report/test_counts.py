@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from omo.report.project import ProjectView, SessionView
-from omo.report.screen import plain, statusline, terminal, words
 from omo.state import paths, runtime
+from omo.views import phrases as words
+from omo.views import plain, statusline, terminal
+from omo.views.project import ProjectView, SessionView
 from omo.work.status import DAMAGED, Status
 from tests.ralph import desk as ralph_desk
 from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, begin, scene, view

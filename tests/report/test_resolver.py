@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from omo.cli.main import build_parser
-from omo.report import project
-from omo.report.project import ProjectView, SessionView
-from omo.report.screen import words
 from omo.state import runtime
+from omo.views import phrases as words
+from omo.views import project
+from omo.views.project import ProjectView, SessionView
 from omo.work.status import Item, Status
 from tests.report.states import ELSEWHERE, FOURTH, HERE, SCENES, THIRD, Scene, scene, view
 

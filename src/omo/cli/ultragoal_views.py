@@ -12,7 +12,7 @@ from omo.state import paths
 from omo.ultragoal import receipts
 from omo.ultragoal.plan import STATUSES, Plan, render_goal
 from omo.ultragoal.run import PlanRun
-from omo.ultragoal.views import goal_proof
+from omo.ultragoal.status import goal_proof
 from omo.work.status import NextStep
 
 if TYPE_CHECKING:

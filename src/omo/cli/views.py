@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from omo.cli.result import Result
 from omo.context import Context
-from omo.report import project
-from omo.report.screen import words
 from omo.shown import clip
+from omo.views import phrases as words
+from omo.views import project
 from omo.work.status import Item
 
 

@@ -135,7 +135,8 @@ def clear(caller: Caller, *, force: bool) -> Sealed | None:
     if run.plan is not None:
         left = len(run.plan.open_goals)
     is_open = bool(unfinished or problems)
-    cleared = lifecycle.forget_summary(caller, KIND, what, kept, force=force, is_open=is_open, left=left)
+    noted = {"receipts": receipts} if receipts else {}
+    cleared = lifecycle.forget_summary(caller, KIND, what, kept, force=force, is_open=is_open, left=left, **noted)
     return Sealed(cleared.kept, cleared.open, cleared.is_shown, receipts)
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo import settings as all_settings
-from omo.errors import NotEvaluable, Refused, Unreadable
+from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
 from omo.evidence import changes
 from omo.settings import Settings
 from omo.state import paths, store
+from omo.state.journal import Journal
 from omo.state.runtime import OPEN_STATES
 from omo.ultragoal import plan as plans
 from omo.ultragoal.plan import Plan
@@ -193,6 +195,37 @@ def settings_at(root: str, base: str | None) -> Settings:
         return all_settings.of({}, store.parse(store.encode(text), name))
     except (NotEvaluable, Unreadable):
         return Settings()
+
+
+@dataclass(frozen=True)
+class KeptPlan:
+    """`directory` is empty for the session's own plan; one that was archived or cleared is never changed again."""
+
+    run: str
+    session: str
+    directory: str
+
+
+def kept_plans(state: str, session: str = "") -> Iterator[KeptPlan]:
+    """Every plan of one session or of the whole project that can be read."""
+    for name in [paths.file_name_of(session)] if session else _names(_home(state)):
+        for entry in _names(os.path.join(_home(state), name)):
+            directory = os.path.join(_home(state), name, entry)
+            if not entry.startswith("ultragoal") or not os.path.isfile(os.path.join(directory, "ledger.jsonl")):
+                continue
+            try:
+                plan = plans.fold(Journal(directory, state).rows())
+            except OmoError:
+                continue
+            if plan is not None:
+                yield KeptPlan(plan.run, plan.session, "" if entry == "ultragoal" else directory)
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def repository(root: str) -> Row:

@@ -148,11 +148,20 @@ def clear(kind: Kind[S], caller: Caller, *, force: bool) -> Cleared | None:
 
 
 def forget_summary(
-    caller: Caller, kind: str, what: str, kept: list[str], *, force: bool, is_open: bool, left: int | None = None
+    caller: Caller,
+    kind: str,
+    what: str,
+    kept: list[str],
+    *,
+    force: bool,
+    is_open: bool,
+    left: int | None = None,
+    **noted: object,
 ) -> Cleared:
     """What was open and cleared by the agent is shown to the user: no silent way out.
 
     `left` is how many items the workflow itself knows to be open; without it, as many as hooks were last told of.
+    What else is `noted` goes into the session's ledger, for the report.
     """
     summary = caller.summary(kind)
     told = summary.get("open")
@@ -170,7 +179,7 @@ def forget_summary(
             given_up = {**summary, "state": "blocked", "why": why, "question": "Shall it be begun again?"}
             work[kind] = {**given_up, "next": None, "told": False, "own": True, "cleared": True, "outcome": ended}
             work[kind].pop("fence", None)
-        event = {"kind": "cleared", "mode": kind, "forced": force, "open": count, "kept": kept}
+        event = {"kind": "cleared", "mode": kind, "forced": force, "open": count, "kept": kept, **noted}
         after = {**old, "work": work}
         return runtime.Change(None, after if is_shown else disarmed(after, kind), [event])
 
