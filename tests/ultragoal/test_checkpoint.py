@@ -405,13 +405,15 @@ def test_drift_of_the_tree_is_shown_and_costs_no_receipt(shop: Workshop) -> None
 
 def test_changed_files_are_those_since_the_commit_the_plan_began_at(shop: Workshop, tmp_path: Path) -> None:
     begin(shop)
-    assert subject_of(shop.run(), shop.plan(), shop.goal("G001")).changed == []
+    assert subject_of(shop.run(control_globs=("native",)), shop.plan(), shop.goal("G001")).changed == []
     shop.root.joinpath("new.py").write_text("x = 1\n")
-    assert subject_of(shop.run(), shop.plan(), shop.goal("G001")).changed == ["new.py"]
+    assert subject_of(shop.run(control_globs=("native",)), shop.plan(), shop.goal("G001")).changed == ["new.py"]
     plain = Workshop(tmp_path / "no git")
     plain.root.mkdir()
     plain.create(ONE)
-    assert subject_of(plain.run(), plain.plan(), plain.goal("G001")).changed is None, "nobody can say"
+    assert subject_of(plain.run(control_globs=("native",)), plain.plan(), plain.goal("G001")).changed is None, (
+        "nobody can say"
+    )
 
 
 def test_per_story_receipts_are_never_final(shop: Workshop) -> None:

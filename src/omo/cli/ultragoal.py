@@ -299,7 +299,7 @@ def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ultragoal.gate.rules import suite_triggers, template
 
     run = run_of(arguments, context, looks=True)
-    plan = run.require_plan()
+    plan = run.look_at_plan()
     goal = plan.goal(arguments.goal_id)
     because = suite_triggers(subject_of(run, plan, goal))
     gate = template(goal.id, goal.title, goal.objective, suite=bool(because))

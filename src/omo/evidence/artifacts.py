@@ -223,8 +223,13 @@ class _Found(NamedTuple):
 
 def _look(root: str | Path, path: str | Path, goal: str, started_at: float | None) -> _Found:
     name, reading = _inspect(root, path)
-    committed_before = started_at is not None and changes.was_committed_before(Path(root), name, started_at)
+    committed_before = started_at is not None and _was_committed(str(root), name, reading.digest, started_at)
     return _Found(name, reading, goal, started_at, committed_before)
+
+
+@lru_cache(maxsize=256)  # a gate looks before it records: the same content has the same past
+def _was_committed(root: str, name: str, digest: str, moment: float) -> bool:
+    return changes.was_committed_before(Path(root), name, moment)
 
 
 def _judge(rows: Sequence[Row], found: _Found, spent: Collection[str]) -> Artifact | Refused | None:

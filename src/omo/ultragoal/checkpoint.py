@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,17 +125,17 @@ def checkpoint(
     return Done(run.require_plan().goal(name), changed)
 
 
-def require_completable(run: PlanRun, name: str, goal_json: object = None) -> tuple[Plan, Goal, Row]:
-    """Everything but the gate: the plan, the goal as it may be completed, and the session's goal."""
-    plan = run.require_plan()
+def require_completable(run: PlanRun, plan: Plan, name: str, goal_json: object = None) -> tuple[Goal, Row]:
+    """Everything but the gate: the goal as it may be completed, and the session's goal."""
     goal = plan.goal(name)
     goal.move("complete", active=plan.active)
-    return plan, goal, goal_tool.check_passed(run, goal, goal_json, status="complete")
+    return goal, goal_tool.check_passed(run, goal, goal_json, status="complete")
 
 
 def validate(run: PlanRun, name: str, gate: object) -> Inspection:
     """What completing the goal with this gate would find, without a write. Refused where that would be refused."""
-    plan, goal, _ = require_completable(run, name)
+    plan = run.look_at_plan()
+    goal, _ = require_completable(run, plan, name)
     if stands(run, plan, goal, goal.evidence, gate):
         return Inspection(notes=[f"{name} is complete by this gate already; other words for it are inspected anew"])
     return _require_passing(run, name, subject_of(run, plan, goal), gate)
@@ -170,25 +171,27 @@ def stands(run: PlanRun, plan: Plan, goal: Goal, evidence: str, gate: object) ->
 
 def subject_of(run: PlanRun, plan: Plan, goal: Goal) -> Subject:
     caller = run.caller
-    try:
-        changed = changes.changed(Path(caller.root), plan.base) if plan.base else None
-    except NotEvaluable:
-        changed = None
+    # What the project calls control of a computer now, and what it said where the work began.
+    control_globs = tuple(dict.fromkeys((*caller.control_globs, *run.base_settings.computer_control)))
+    changed = None
+    if plan.base and control_globs:  # nothing else asks which files changed
+        with contextlib.suppress(NotEvaluable):
+            changed = changes.changed(Path(caller.root), plan.base)
     return Subject(
         root=Path(caller.root),
         state=caller.state,
         goal=f"ultragoal/{plan.run}/{goal.id}",
         started_at=seconds(goal.started_at or plan.created_at),
         changed=changed,
-        # What the project calls control of a computer now, and what it said where the work began.
-        control_globs=tuple(dict.fromkeys((*caller.control_globs, *run.base_settings.computer_control))),
+        control_globs=control_globs,
         now=caller.now,
         used=receipts.used(run.rows, goal.id),
     )
 
 
 def _complete(run: PlanRun, name: str, evidence: str, goal_json: object, gate: object, gate_file: str) -> Done:
-    plan, goal, snapshot = require_completable(run, name, goal_json)
+    plan = run.require_plan()
+    goal, snapshot = require_completable(run, plan, name, goal_json)
     if gate is None:
         raise Refused(
             f"completing {name} needs its quality gate",

@@ -99,6 +99,14 @@ class PlanRun(Run[Plan]):
             raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=CREATE)
         return self.require_whole()
 
+    def look_at_plan(self) -> Plan:
+        """The same for who writes nothing, not even that the project was moved."""
+        if self.elsewhere:
+            raise Refused(self.elsewhere, fix="work there")
+        if self.state is None or self.problems:
+            return self.require_plan()
+        return self.state
+
     @property
     def elsewhere(self) -> str:
         """Why the plan cannot be worked on here: its own directory is still there. One that was moved goes along."""
