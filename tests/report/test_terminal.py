@@ -19,7 +19,7 @@ from rich.text import Text
 
 from omo.views import plain, terminal
 from omo.views.project import ProjectView
-from omo.views.shell_lines import continued
+from omo.views.terminal import continued
 from omo.work.status import Command, Item, NextStep, Status
 from tests.report import kept
 from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, scene, view

@@ -1,8 +1,8 @@
-"""What the resolver found, in the words that the terminal and the plain view share. Nothing is looked up here."""
+"""What a session's views say in words, shared by the terminal and the plain view. Nothing is looked up here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from omo.shown import clip
@@ -17,7 +17,6 @@ NAMES = {"ulw": "ultrawork"}
 MOST_ITEMS = 10  # more than that, and what is done is counted instead of listed
 MOST_NOTES = 2
 LONGEST_NAME = 64
-WHEN = " when it was last looked at"
 SHORTEST_ID = 8
 FENCE = "the plan's fence is up"
 OFF = "nothing is on in this session"
@@ -29,128 +28,127 @@ def name_of(kind: str) -> str:
     return NAMES.get(kind, clip(kind, 20))
 
 
-def progress(one: Work | Status) -> str:
-    """3/5 goals; empty where there is nothing to count."""
-    unit = one.unit if isinstance(one, Status) else _unit(one)
-    return f"{one.done}/{one.total} {plural(unit)}" if one.total else ""
-
-
-def how_far(one: SessionView) -> str:
-    """Of the leading work: what holds now where somebody looked, else what was closed when its row was written."""
-    leading = one.brief.leading
-    known = one.leading if one.leading and one.leading.total else leading
-    return progress(known) if known else ""
-
-
-def _unit(work: Work) -> str:
+def unit_of(work: Work) -> str:
     """What a summary counts: of a goal with questions the answers that are owed, else what the work consists of."""
     return "step" if work.kind == "verify" else UNITS.get(work.kind, "part")
 
 
-def headline(one: SessionView) -> str:
+def progress(work: Work | Status) -> str:
+    """3/5 goals; empty where there is nothing to count."""
+    if not work.total:
+        return ""
+    unit = work.unit if isinstance(work, Status) else unit_of(work)
+    return f"{work.done}/{work.total} {plural(unit)}"
+
+
+def session_progress(view: SessionView) -> str:
+    """Of the leading work: what holds now where somebody looked, else what was closed when its row was written."""
+    if view.leading is not None and view.leading.total:
+        return progress(view.leading)
+    return progress(view.brief.leading) if view.brief.leading else ""
+
+
+def headline(view: SessionView) -> str:
     """How it is, and what else has to be known with that: what was proven is not any more, a fence is up."""
-    since = one.lapsed or (FENCE if one.brief.is_fenced and not one.is_live else "")
-    return f"{_how_it_is(one)}; {since}" if since else _how_it_is(one)
+    since = view.lapsed
+    if not since and view.brief.is_fenced and not view.is_live:
+        since = FENCE
+    return f"{_mode_in_words(view)}; {since}" if since else _mode_in_words(view)
 
 
-def short_headline(one: SessionView) -> str:
+def short_headline(view: SessionView) -> str:
     """The same for a column of a table, which has the fence among its notices."""
-    return _how_it_is(one) + (", stale" if one.lapsed else "")
+    return _mode_in_words(view) + (", stale" if view.lapsed else "")
 
 
-def _how_it_is(one: SessionView) -> str:
+def _mode_in_words(view: SessionView) -> str:
     """ultragoal active; ultragoal and ultrawork active; ultrawork done, not proven; off."""
-    brief = one.brief
+    brief = view.brief
     if brief.mode in ("off", "unreadable"):
         return brief.mode
-    leading = [brief.leading] if brief.leading else []
-    listed = [work for work in brief.work if work.state in OPEN_STATES] or leading
-    names = " and ".join(name_of(work.kind) for work in listed) or name_of("ulw")
-    return f"{names} {brief.mode}" + (", not proven" if one.is_proven is False else "")
+    works = [work for work in brief.work if work.state in OPEN_STATES]
+    if not works and brief.leading is not None:
+        works = [brief.leading]
+    names = " and ".join(name_of(work.kind) for work in works) or name_of("ulw")
+    return f"{names} {brief.mode}" + (", not proven" if view.is_proven is False else "")
 
 
-def outcome(one: SessionView) -> str:
+def outcome(view: SessionView) -> str:
     """How it ended, where it did: what was proven, or which rule let go."""
-    leading = one.brief.leading
+    leading = view.brief.leading
     if leading is None or leading.state not in ("done", "exhausted"):
         return ""
     if leading.state == "done":
-        return one.end_of(leading)
-    causes = {rule.name: rule.why for rule in stop.RULES}
-    let_go = causes.get(leading.ended_by, leading.ended_by)
-    return "; ".join(filter(None, [let_go and f"let go ({leading.ended_by}): {let_go}", how_far(one)]))
+        return view.end_of(leading)
+    parts = []
+    if leading.ended_by:
+        reasons = {rule.name: rule.why for rule in stop.RULES}
+        parts.append(f"let go ({leading.ended_by}): {reasons.get(leading.ended_by, leading.ended_by)}")
+    parts.append(session_progress(view))
+    return "; ".join(filter(None, parts))
 
 
-def next_stop(one: SessionView) -> str:
-    """Would be sent back (block), because …; would be let go (RULE): …"""
-    if one.brief.decision == "block":
-        return f"would be sent back (block), because {because(one)}"
-    return f"would be let go ({one.brief.rule.name}): {because(one)}"
+@dataclass(frozen=True)
+class NextStop:
+    """What the next Stop would do, and why."""
+
+    decision: str
+    why: str
+
+    @property
+    def text(self) -> str:
+        return self.decision + self.why
 
 
-def because(one: SessionView) -> str:
-    brief = one.brief
+def next_stop(view: SessionView) -> NextStop:
+    if view.brief.decision == "block":
+        return NextStop("would be sent back (block)", f", because {_why_stop(view)}")
+    return NextStop(f"would be let go ({view.brief.rule.name})", f": {_why_stop(view)}")
+
+
+def _why_stop(view: SessionView) -> str:
+    brief = view.brief
     if brief.decision == "block":
-        told = (_what_is_open(work, one.view_of(work)) for work in brief.work if work.state == "active")
-        return "; ".join(told) or brief.rule.why
-    if brief.rule.name == "waiting":
-        return "; ".join(f"{name_of(w.kind)} is {w.state}: {w.why}" for w in brief.work if w.state in WAITING)
-    if brief.rule.name == "unreadable-state":
-        return f"{brief.rule.why} ({clip(brief.now.unreadable, 160)})"
-    ended = [outcome(one), one.lapsed] if brief.rule.name == "done" else []
-    return "; ".join(filter(None, ended)) or brief.rule.why
-
-
-def has_ended(one: SessionView) -> str:
-    """How it ended, where the next Stop does not say the same."""
-    return "" if one.brief.rule.name == "done" else outcome(one)
+        parts = [_what_is_open(work, view.view_of(work)) for work in brief.work if work.state == "active"]
+    elif brief.rule.name == "waiting":
+        waiting = [work for work in brief.work if work.state in WAITING]
+        parts = [f"{name_of(work.kind)} is {work.state}: {work.why}" for work in waiting]
+    elif brief.rule.name == "unreadable-state":
+        parts = [f"{brief.rule.why} ({clip(brief.now.unreadable, 160)})"]
+    elif brief.rule.name == "done":
+        parts = [outcome(view), view.lapsed]
+    else:
+        parts = []
+    return "; ".join(filter(None, parts)) or brief.rule.why
 
 
 def _what_is_open(work: Work, view: Status | None) -> str:
-    """What Stop counts, and where the work stands otherwise by now, that as well."""
-    opened, now = work.open, _open_now(work, view)
-    if view is not None and now is not None and view.total != work.total:
-        opened = now  # its row has not heard of all of them
-    total = view.total if view is not None and now is not None else work.total
-    changed = _changed_since(opened, now, view)
-    if opened:
-        tense = "was" if changed.startswith(WHEN) else "is"
-        return f"{opened} of {units(total, _unit(work))} {_verb(opened, tense)} open{changed}"
+    """As its ledger and the files show it, where somebody looked; else as its row was last told."""
+    total, left, stale = work.total, work.open, 0
+    if view is not None and view.total and view.unit == unit_of(work):
+        total, left, stale = view.total, view.total - view.done, view.stale
+    if left:
+        sentence = f"{left} of {units(total, unit_of(work))} {'is' if left == 1 else 'are'} open"
+        return f"{sentence}, {stale} of them stale" if stale else sentence
     if work.kind != "ulw":
-        return f"{name_of(work.kind)} is not finished{changed}"
+        return f"{name_of(work.kind)} is not finished"
     if not total:
         return "no verification gate is pinned yet"
-    return f"every gate passed when it last ran{changed}, and omo ulw done has not looked at the tree"
+    return "every gate passes, and omo ulw done has not looked at the tree"
 
 
-def _open_now(work: Work, view: Status | None) -> int | None:
-    """As its own ledger and the files show it; None where that counts something else, or nobody looked."""
-    if view is None or view.unit != _unit(work) or not view.total:
-        return None
-    return view.total - view.done
+def ending(view: SessionView) -> str:
+    """How it ended, where the next Stop does not say the same."""
+    return "" if view.brief.rule.name == "done" else outcome(view)
 
 
-def _changed_since(opened: int, now: int | None, view: Status | None) -> str:
-    if now is None or view is None or now == opened:
-        return ""
-    if now < opened:
-        return f"{WHEN}, {now} {_verb(now, 'is')} now"
-    more = now - opened
-    word = "stale" if view.stale >= more else "open by now"
-    return f", {more}{' more' if opened else ''} {_verb(more, 'is')} {word}"
+def questions(view: SessionView) -> list[str]:
+    return [work.question for work in view.brief.work if work.state in WAITING and work.question]
 
 
-def _verb(count: int, word: str) -> str:
-    return word if count == 1 else {"is": "are", "was": "were"}[word]
-
-
-def questions(one: SessionView) -> list[str]:
-    return [work.question for work in one.brief.work if work.state in WAITING and work.question]
-
-
-def breakers(one: SessionView) -> list[str]:
+def breakers(view: SessionView) -> list[str]:
     """What is used of each limit, while there is a run that uses them."""
-    blocks, total, hours = one.brief.breakers
+    blocks, total, hours = view.brief.breakers
     return [
         f"{blocks.used:g} of {blocks.most:g} blocks without progress",
         f"{total.used:g} of {total.most:g} in all",
@@ -158,15 +156,23 @@ def breakers(one: SessionView) -> list[str]:
     ]
 
 
-def marks(one: SessionView) -> list[str]:
+def oddities(view: SessionView) -> list[str]:
     """What is odd about a session: it is on and nobody has used it for a day; a plan's fence is up."""
-    return [*(["orphan"] if one.is_orphan else []), *(["fenced"] if one.brief.is_fenced else [])]
+    listed = []
+    if view.is_orphan:
+        listed.append("orphan")
+    if view.brief.is_fenced:
+        listed.append("fenced")
+    return listed
 
 
-def notices(one: SessionView) -> list[str]:
+def notices(view: SessionView) -> list[str]:
     """The same in a line of its own, where what must not be overlooked is a number."""
-    told = [(len(problems(one)), "problem"), (len(one.overrides), "override")]
-    return [*marks(one), *(units(count, unit) for count, unit in told if count)]
+    listed = oddities(view)
+    for count, unit in ((len(problems(view)), "problem"), (len(view.overrides), "override")):
+        if count:
+            listed.append(units(count, unit))
+    return listed
 
 
 def ago(seconds: float) -> str:
@@ -189,19 +195,25 @@ class Selection:
 
 def selection(view: Status, *, everything: bool) -> Selection:
     """All of them where they are few. Else what is done, and what no longer counts, is a number."""
-    plain = [item for item in view.items if item.mark in ("done", "cut") and not item.overrides]
-    if everything or (len(view.items) <= MOST_ITEMS and not any(item.mark == "cut" for item in plain)):
+    if everything:
         return Selection(view.items)
-    dropped = plain if len(view.items) > MOST_ITEMS else [item for item in plain if item.mark == "cut"]
-    kept = [item for item in view.items if item not in dropped]
-    rest = kept[2 * MOST_ITEMS :]
-    told = [_counted_as(dropped, "done"), _counted_as(dropped, "cut"), f"{len(rest)} more" if rest else ""]
-    return Selection(kept[: 2 * MOST_ITEMS], ", ".join(filter(None, told)))
-
-
-def _counted_as(items: Iterable[Item], mark: str) -> str:
-    count = sum(item.mark == mark for item in items)
-    return f"{count} {'cut, no longer counted' if mark == 'cut' else mark}" if count else ""
+    is_long = len(view.items) > MOST_ITEMS
+    kept, done, cut = [], 0, 0
+    for item in view.items:
+        if item.mark == "cut" and not item.overrides:
+            cut += 1
+        elif item.mark == "done" and not item.overrides and is_long:
+            done += 1
+        else:
+            kept.append(item)
+    left_out = []
+    if done:
+        left_out.append(f"{done} done")
+    if cut:
+        left_out.append(f"{cut} cut, no longer counted")
+    if len(kept) > 2 * MOST_ITEMS:
+        left_out.append(f"{len(kept) - 2 * MOST_ITEMS} more")
+    return Selection(kept[: 2 * MOST_ITEMS], ", ".join(left_out))
 
 
 def title(item: Item) -> str:
@@ -213,27 +225,29 @@ def notes(item: Item, *, everything: bool) -> list[str]:
     """Of what is done a person wants to know nothing more, unless they ask."""
     if everything:
         return list(item.notes if item.title else item.notes[1:])
-    if item.mark in ("done", "cut"):
+    if not item.is_open:
         return []
-    found = item.notes if item.title else item.notes[1:-1]  # who pinned a gate is its last note
-    return list(found[:MOST_NOTES])
+    shown = item.notes if item.title else item.notes[1:-1]  # who pinned a gate is its last note
+    return list(shown[:MOST_NOTES])
 
 
-def problems(one: SessionView) -> list[str]:
-    found = [*one.problems, *(said for view in one.works or [] for said in view.problems)]
-    return list(dict.fromkeys(clip(said, 300) for said in found))
+def problems(view: SessionView) -> list[str]:
+    listed = list(view.problems)
+    for work in view.works or []:
+        listed += work.problems
+    return list(dict.fromkeys(clip(problem, 300) for problem in listed))
 
 
-def works(one: SessionView) -> list[Status]:
+def works(view: SessionView) -> list[Status]:
     """Plain ultrawork without gates has nothing to show that the next Stop does not say."""
-    return [view for view in one.works or [] if view.items or view.kind != "ulw"]
+    return [work for work in view.works or [] if work.items or work.kind != "ulw"]
 
 
-def is_shown_in_full(one: SessionView, view: Status, *, everything: bool) -> bool:
+def is_shown_in_full(view: SessionView, work: Status, *, everything: bool) -> bool:
     """Work that is over, beside work that is not, is one line."""
-    states = {work.kind: work.state for work in one.brief.work}
-    is_over = states.get(view.kind, "") not in ("", *OPEN_STATES)
-    return everything or view is one.leading or (one.is_live and not is_over)
+    states = {summary.kind: summary.state for summary in view.brief.work}
+    is_over = states.get(work.kind, "") not in ("", *OPEN_STATES)
+    return everything or work is view.leading or (view.is_live and not is_over)
 
 
 @dataclass(frozen=True)
@@ -244,31 +258,30 @@ class Others:
     off: int
 
     @property
-    def told_off(self) -> str:
+    def off_in_words(self) -> str:
         if not self.off:
             return ""
         more = " more" if self.listed else ""
         return f"{self.off}{more} {'session is' if self.off == 1 else 'sessions are'} off: omo status --all"
 
 
-def others(view: ProjectView, *, everything: bool) -> Others:
+def others(project: ProjectView, *, everything: bool) -> Others:
     """Sessions that are off, or ended more than a day ago, are counted."""
-    listed = [one for one in view.others if everything or one.is_on or _ended_lately(one)]
-    return Others(listed, len(view.others) - len(listed))
+    listed = []
+    for view in project.others:
+        ended_lately = view.brief.mode != "off" and view.unused_for < RECENT
+        if everything or view.is_on or ended_lately:
+            listed.append(view)
+    return Others(listed, len(project.others) - len(listed))
 
 
-def _ended_lately(one: SessionView) -> bool:
-    return one.brief.mode != "off" and one.unused_for < RECENT
-
-
-def short_names(view: ProjectView) -> dict[str, str]:
+def short_names(project: ProjectView) -> dict[str, str]:
     """As much of each id as tells it from the others; `omo status --session` takes that much."""
-    names = [one.name for one in view.sessions]
-    return {name: _short(name, names) for name in names}
-
-
-def _short(name: str, names: Sequence[str]) -> str:
-    for length in range(SHORTEST_ID, LONGEST_NAME):
-        if sum(other.startswith(name[:length]) for other in names) == 1:
-            return clip(name, LONGEST_NAME) if length >= len(name) else clip(name[:length], LONGEST_NAME)
-    return clip(name, LONGEST_NAME)
+    names = [view.name for view in project.sessions]
+    short = {}
+    for name in names:
+        length = SHORTEST_ID
+        while length < min(len(name), LONGEST_NAME) and sum(other.startswith(name[:length]) for other in names) > 1:
+            length += 1
+        short[name] = clip(name[:length], LONGEST_NAME)
+    return short

@@ -5,96 +5,105 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from omo.shown import clip
-from omo.views import phrases as words
+from omo.views import phrases
 from omo.views.project import ProjectView, SessionView
 from omo.work.status import Item, Status
 
 LONGEST = 400
 
 
-def render(view: ProjectView, *, everything: bool = False) -> str:
-    return "\n".join(line.rstrip() for line in lines(view, everything=everything))
+def render(project: ProjectView, *, everything: bool = False) -> str:
+    return "\n".join(line.rstrip() for line in lines(project, everything=everything))
 
 
-def lines(view: ProjectView, *, everything: bool = False) -> Iterator[str]:
-    for problem in view.problems:
+def lines(project: ProjectView, *, everything: bool = False) -> Iterator[str]:
+    for problem in project.problems:
         yield f"problem: {problem.what}" + (f"; fix: {problem.fix}" if problem.fix else "")
-    if view.focus is not None:
-        yield from _session(view.focus, everything=everything)
-    elif not any(one.is_on for one in view.sessions):
-        yield words.NOTHING
-    elif view.meant:
-        yield f"session {clip(view.meant, words.LONGEST_NAME)}: {words.OFF}"
-    rest = words.others(view, everything=everything)
-    for one in rest.listed:
-        yield _brief(one)
+    if project.focus is not None:
+        yield from _session(project.focus, everything=everything)
+    elif not any(view.is_on for view in project.sessions):
+        yield phrases.NOTHING
+    elif project.meant:
+        yield f"session {clip(project.meant, phrases.LONGEST_NAME)}: {phrases.OFF}"
+    rest = phrases.others(project, everything=everything)
+    for view in rest.listed:
+        yield _brief(view)
     if rest.off:
-        yield rest.told_off
-    for override in view.overrides:
+        yield rest.off_in_words
+    for override in project.overrides:
         yield f"override by the {override['by']}: {override['claim']} ({override['reason']})"
 
 
-def _session(one: SessionView, *, everything: bool) -> Iterator[str]:
-    odd = [*(["this session"] if one.is_here else []), *words.marks(one)]
-    told = f" ({', '.join(odd)})" if odd else ""
-    ended = words.has_ended(one)
-    yield f"session {clip(one.name, words.LONGEST_NAME)}{told}: {words.headline(one)}" + (f", {ended}" if ended else "")
-    yield _fact("next stop", words.next_stop(one))
-    for question in words.questions(one):
+def _session(view: SessionView, *, everything: bool) -> Iterator[str]:
+    remarks = ["this session"] if view.is_here else []
+    remarks += phrases.oddities(view)
+    first = f"session {clip(view.name, phrases.LONGEST_NAME)}"
+    if remarks:
+        first += f" ({', '.join(remarks)})"
+    first += f": {phrases.headline(view)}"
+    if ending := phrases.ending(view):
+        first += f", {ending}"
+    yield first
+    yield _fact("next stop", phrases.next_stop(view).text)
+    for question in phrases.questions(view):
         yield _fact("question", question)
-    if one.is_live:
-        yield _fact("breakers", ", ".join(words.breakers(one)))
-    for said in words.problems(one):
-        yield _fact("problem", said)
-    for view in words.works(one):
-        yield from _work(view, in_full=words.is_shown_in_full(one, view, everything=everything), everything=everything)
-    for said in one.overrides:
-        yield _fact("override", said)
-    yield from _next(one)
+    if view.is_live:
+        yield _fact("breakers", ", ".join(phrases.breakers(view)))
+    for problem in phrases.problems(view):
+        yield _fact("problem", problem)
+    for work in phrases.works(view):
+        yield from _work(view, work, everything=everything)
+    for override in view.overrides:
+        yield _fact("override", override)
+    yield from _next(view)
 
 
-def _work(view: Status, *, in_full: bool, everything: bool) -> Iterator[str]:
-    name = words.name_of(view.kind)
-    yield _fact(name, "; ".join(filter(None, [words.progress(view), view.headline, view.run and f"run {view.run}"])))
-    if not in_full:
+def _work(view: SessionView, work: Status, *, everything: bool) -> Iterator[str]:
+    run = f"run {work.run}" if work.run else ""
+    parts = filter(None, [phrases.progress(work), work.headline, run])
+    yield _fact(phrases.name_of(work.kind), "; ".join(parts))
+    if not phrases.is_shown_in_full(view, work, everything=everything):
         return
-    chosen = words.selection(view, everything=everything)
+    chosen = phrases.selection(work, everything=everything)
     for item in chosen.items:
-        yield from _item(view, item, everything=everything)
+        yield from _item(work, item, everything=everything)
     if chosen.left_out:
-        yield _fact(view.unit, f"and {chosen.left_out}: omo status --all")
-    for said in view.facts:
-        yield _fact("fact", said)
+        yield _fact(work.unit, f"and {chosen.left_out}: omo status --all")
+    for fact in work.facts:
+        yield _fact("fact", fact)
 
 
-def _item(view: Status, item: Item, *, everything: bool) -> Iterator[str]:
-    why = f": {item.receipt_why}" if item.receipt_why else ""
+def _item(work: Status, item: Item, *, everything: bool) -> Iterator[str]:
+    state = work.state_of(item)
+    if item.receipt_why:
+        state += f": {item.receipt_why}"
     name = clip(item.id, 60)
-    yield _fact(view.unit, f"{name} {item.mark} [{view.state_of(item)}{why}] {words.title(item)}")
-    for note in words.notes(item, everything=everything):
+    yield _fact(work.unit, f"{name} {item.mark} [{state}] {phrases.title(item)}")
+    for note in phrases.notes(item, everything=everything):
         yield _fact("note", f"{name} {note}")
 
 
-def _next(one: SessionView) -> Iterator[str]:
-    if one.next.commands or one.next.action not in ("", "done"):
-        yield _fact("next", one.next.why)
-    for way in one.next.commands:
-        if way.when:
-            yield _fact("when" if way.line else "also", way.when)
-        if way.line:
-            yield _fact("command", way.line, longest=len(way.line))
+def _next(view: SessionView) -> Iterator[str]:
+    step = view.next
+    if step.commands or step.action not in ("", "done"):
+        yield _fact("next", step.why)
+    for command in step.commands:
+        if command.when:
+            yield _fact("when" if command.line else "also", command.when)
+        if command.line:
+            yield _fact("command", command.line, longest=len(command.line))
 
 
-def _brief(one: SessionView) -> str:
-    told = [
-        words.headline(one),
-        words.how_far(one),
-        f"next stop {one.brief.decision} ({one.brief.rule.name})",
-        words.ago(one.unused_for),
-        *words.notices(one),
+def _brief(view: SessionView) -> str:
+    parts = [
+        phrases.headline(view),
+        phrases.session_progress(view),
+        f"next stop {view.brief.decision} ({view.brief.rule.name})",
+        phrases.ago(view.unused_for),
+        *phrases.notices(view),
     ]
-    return f"session {clip(one.name, words.LONGEST_NAME)}: {', '.join(filter(None, told))}"
+    return f"session {clip(view.name, phrases.LONGEST_NAME)}: {', '.join(filter(None, parts))}"
 
 
-def _fact(kind: str, said: str, *, longest: int = LONGEST) -> str:
-    return f"  {kind:<10} {clip(said, longest)}"
+def _fact(kind: str, text: str, *, longest: int = LONGEST) -> str:
+    return f"  {kind:<10} {clip(text, longest)}"

@@ -14,15 +14,14 @@ from rich.console import Console
 from rich.text import Text
 
 from omo.shown import clip
-from omo.views import phrases as words
+from omo.views import phrases
 from omo.views.project import ProjectView, SessionView
-from omo.views.shell_lines import continued
 from omo.work.status import Item, Status
 
 NARROWEST = 40
 LABEL = 11
 LONGEST = 1000
-MOST_SAID = {"Problem": 3, "Override": 8, "Let stand": 8}  # what is beyond is counted
+MOST_LISTED = {"Problem": 3, "Override": 8, "Let stand": 8}  # what is beyond is counted
 
 MARKS = {
     "done": ("✓", "+", "green"),
@@ -35,7 +34,7 @@ MARKS = {
 }
 MODES = {"active": "cyan", "exhausted": "red", "unreadable": "red", "cancelled": "dim", "off": "dim"}
 LET_GO = {"cap": "red", "ceiling": "red", "invalid-state": "red"}
-STANDINGS = {"done": "green", "failed": "red", "stale": "yellow", "waiting": "yellow", "active": "cyan"}
+ITEM_STYLES = {"done": "green", "failed": "red", "stale": "yellow", "waiting": "yellow", "active": "cyan"}
 
 
 @dataclass(frozen=True)
@@ -57,13 +56,16 @@ class Paper:
         """Full only when everything is done, empty only when nothing is."""
         cells = 20 if self.width >= 100 else 14
         full = cells * done // total
-        full = min(max(full, 1 if done else 0), cells if done >= total else cells - 1)
+        if done:
+            full = max(full, 1)
+        if done < total:
+            full = min(full, cells - 1)
         filled, empty = ("#", "-") if self.ascii_only else ("█", "░")
         return Text.assemble((filled * full, "green"), (empty * (cells - full), "dim"))
 
 
 def render(
-    view: ProjectView, width: int, *, everything: bool = False, color: bool = True, ascii_only: bool = False
+    project: ProjectView, width: int, *, everything: bool = False, color: bool = True, ascii_only: bool = False
 ) -> str:
     """As one text with escape sequences for colours; bold and dim only where `color` is off."""
     file = io.StringIO()
@@ -78,24 +80,29 @@ def render(
         emoji=False,
         highlight=False,
     )
-    for line in lines(view, width, everything=everything, ascii_only=ascii_only):
+    for line in lines(project, width, everything=everything, ascii_only=ascii_only):
         console.print(line, no_wrap=True, overflow="ignore", crop=False)
     return file.getvalue().rstrip("\n")
 
 
-def lines(view: ProjectView, width: int, *, everything: bool = False, ascii_only: bool = False) -> list[Text]:
+def lines(project: ProjectView, width: int, *, everything: bool = False, ascii_only: bool = False) -> list[Text]:
     """Each of them fits the width."""
     paper = Paper(max(width, NARROWEST), ascii_only)
     blocks = [
-        _problems(view, paper),
-        _focus(view, paper, everything=everything),
-        _others(view, paper, everything=everything),
-        _overrides(view, paper),
+        _problems(project, paper),
+        _focus(project, paper, everything=everything),
+        _others(project, paper, everything=everything),
+        _overrides(project, paper),
     ]
-    found: list[Text] = []
-    for block in (list(one) for one in blocks):
-        found += [Text(""), *block] if found and block else block
-    return [_in_ascii(line) for line in found] if ascii_only else found
+    drawn: list[Text] = []
+    for block in blocks:
+        lines_of_block = list(block)
+        if drawn and lines_of_block:
+            drawn.append(Text(""))
+        drawn += lines_of_block
+    if ascii_only:
+        return [_in_ascii(line) for line in drawn]
+    return drawn
 
 
 def fitted(drawn: Sequence[Text], height: int) -> list[Text]:
@@ -105,186 +112,242 @@ def fitted(drawn: Sequence[Text], height: int) -> list[Text]:
     return [*drawn[: height - 1], _safe(f"{len(drawn) - height + 1} more lines: omo status", "dim")]
 
 
-def _problems(view: ProjectView, paper: Paper) -> Iterator[Text]:
-    for problem in view.problems:
+def joined(drawn: Iterable[Text]) -> Text:
+    return Text("\n").join(drawn)
+
+
+def _problems(project: ProjectView, paper: Paper) -> Iterator[Text]:
+    for problem in project.problems:
         yield from _labelled("Problem", _safe(problem.what, "red"), paper, "bold red")
         if problem.fix:
             yield from _labelled("", _safe(f"fix: {problem.fix}"), paper)
 
 
-def _focus(view: ProjectView, paper: Paper, *, everything: bool) -> Iterator[Text]:
-    if view.focus is not None:
-        yield from _session(view.focus, paper, everything=everything)
-    elif any(one.is_on for one in view.sessions):
-        name = clip(view.meant, words.LONGEST_NAME)
+def _focus(project: ProjectView, paper: Paper, *, everything: bool) -> Iterator[Text]:
+    if project.focus is not None:
+        yield from _session(project.focus, paper, everything=everything)
+    elif any(view.is_on for view in project.sessions):
+        name = clip(project.meant, phrases.LONGEST_NAME)
         yield from _wrapped(_safe(f"Nothing is on in this session ({name}).", "bold"), paper.width)
     else:
-        yield _safe(words.NOTHING, "bold")
-        yield from _wrapped(_safe(words.HOW_TO_START, "dim"), paper.width)
+        yield _safe(phrases.NOTHING, "bold")
+        yield from _wrapped(_safe(phrases.HOW_TO_START, "dim"), paper.width)
 
 
-def _session(one: SessionView, paper: Paper, *, everything: bool) -> Iterator[Text]:
-    yield _headline(one, paper)
-    yield from _wrapped(_safe(paper.dot.join(_about(one)), "dim"), paper.width)
+def _session(view: SessionView, paper: Paper, *, everything: bool) -> Iterator[Text]:
+    yield _headline(view, paper)
+    yield from _wrapped(_safe(paper.dot.join(_about(view)), "dim"), paper.width)
     yield Text("")
-    if ended := words.has_ended(one):
-        yield from _labelled("Ended", _safe(ended, _mode(one)), paper)
-    yield from _labelled("Next stop", _next_stop(one), paper)
-    for question in words.questions(one):
+    if ending := phrases.ending(view):
+        yield from _labelled("Ended", _safe(ending, _mode_style(view)), paper)
+    yield from _labelled("Next stop", _next_stop(view), paper)
+    for question in phrases.questions(view):
         yield from _labelled("Question", _safe(question, "bold"), paper)
-    if one.is_live:
-        yield from _labelled("Breakers", _breakers(one, paper), paper)
-    yield from _worse("Problem", words.problems(one), "red", paper)
-    yield from _worse("Override", one.overrides, "yellow", paper)
-    for view in words.works(one):
+    if view.is_live:
+        yield from _labelled("Breakers", _breakers(view, paper), paper)
+    yield from _listed("Problem", phrases.problems(view), "red", paper)
+    yield from _listed("Override", view.overrides, "yellow", paper)
+    for work in phrases.works(view):
         yield Text("")
-        yield from _work(one, view, paper, everything=everything)
-    yield from _next(one, paper)
+        yield from _work(view, work, paper, everything=everything)
+    yield from _next(view, paper)
 
 
-def _headline(one: SessionView, paper: Paper) -> Text:
-    text = _safe(words.headline(one), "bold", _mode(one))
-    told = _safe(f"{'this session' if one.is_here else 'session'} {clip(one.name, words.LONGEST_NAME)}", "dim")
-    gap = paper.width - text.cell_len - told.cell_len
-    if gap < 2:
-        told.truncate(max(8, paper.width - text.cell_len - 2), overflow="ellipsis")
-    text.append(" " * max(2, paper.width - text.cell_len - told.cell_len))
-    text.append_text(told)
+def _headline(view: SessionView, paper: Paper) -> Text:
+    text = _safe(phrases.headline(view), "bold", _mode_style(view))
+    who = "this session" if view.is_here else "session"
+    name = _safe(f"{who} {clip(view.name, phrases.LONGEST_NAME)}", "dim")
+    if paper.width - text.cell_len - name.cell_len < 2:
+        name.truncate(max(8, paper.width - text.cell_len - 2), overflow="ellipsis")
+    text.append(" " * max(2, paper.width - text.cell_len - name.cell_len))
+    text.append_text(name)
     text.truncate(paper.width, overflow="ellipsis")
     return text
 
 
-def _mode(one: SessionView) -> str:
+def _mode_style(view: SessionView) -> str:
     """Green is what was proven and holds; what was proven and nobody looked at since has no colour of its own."""
-    if one.brief.mode == "done":
-        return "yellow" if not one.is_proven or one.lapsed else "dim" if one.works is None else "green"
-    return MODES.get(one.brief.mode, "yellow")
+    if view.brief.mode != "done":
+        return MODES.get(view.brief.mode, "yellow")
+    if not view.is_proven or view.lapsed:
+        return "yellow"
+    return "dim" if view.works is None else "green"
 
 
-def _about(one: SessionView) -> list[str]:
-    run = one.leading.run if one.leading else ""
-    used = words.ago(one.unused_for)
-    return [*filter(None, [run and f"run {run}", used and f"last used {used}"]), *words.marks(one)] or ["never used"]
+def _about(view: SessionView) -> list[str]:
+    parts = []
+    if view.leading and view.leading.run:
+        parts.append(f"run {view.leading.run}")
+    if used := phrases.ago(view.unused_for):
+        parts.append(f"last used {used}")
+    return [*parts, *phrases.oddities(view)] or ["never used"]
 
 
-def _next_stop(one: SessionView) -> Text:
-    is_done = one.brief.rule.name == "done"
-    style = (
-        "yellow" if one.brief.decision == "block" else LET_GO.get(one.brief.rule.name, _mode(one) if is_done else "")
-    )
-    decided, because = words.next_stop(one).split(")", 1)
-    return Text.assemble(_safe(f"{decided})", "bold", style), _safe(because))
+def _next_stop(view: SessionView) -> Text:
+    style = LET_GO.get(view.brief.rule.name, "")
+    if view.brief.rule.name == "done":
+        style = _mode_style(view)
+    if view.brief.decision == "block":
+        style = "yellow"
+    following = phrases.next_stop(view)
+    return Text.assemble(_safe(following.decision, "bold", style), _safe(following.why))
 
 
-def _breakers(one: SessionView, paper: Paper) -> Text:
+def _breakers(view: SessionView, paper: Paper) -> Text:
     """Yellow where half of it is used, red where a quarter is left."""
     line = Text()
-    for breaker, said in zip(one.brief.breakers, words.breakers(one), strict=True):
+    for breaker, phrase in zip(view.brief.breakers, phrases.breakers(view), strict=True):
         share = breaker.used / breaker.most if breaker.most else 0
+        style = ""
+        if share >= 0.5:
+            style = "red" if share >= 0.75 else "yellow"
         line.append(paper.dot if line else "", "dim")
-        line.append_text(_safe(said, "red" if share >= 0.75 else "yellow" if share >= 0.5 else ""))
+        line.append_text(_safe(phrase, style))
     return line
 
 
-def _worse(label: str, said: Sequence[str], style: str, paper: Paper) -> Iterator[Text]:
-    most = MOST_SAID[label]
-    for number, one in enumerate(said[:most]):
-        yield from _labelled("" if number else label, _safe(one, style), paper, style)
-    if len(said) > most:
-        yield from _labelled("", _safe(f"and {len(said) - most} more: omo status --json", style), paper)
+def _listed(label: str, sentences: Sequence[str], style: str, paper: Paper) -> Iterator[Text]:
+    most = MOST_LISTED[label]
+    for number, sentence in enumerate(sentences[:most]):
+        yield from _labelled("" if number else label, _safe(sentence, style), paper, style)
+    if len(sentences) > most:
+        yield from _labelled("", _safe(f"and {len(sentences) - most} more: omo status --json", style), paper)
 
 
-def _work(one: SessionView, view: Status, paper: Paper, *, everything: bool) -> Iterator[Text]:
-    in_full = words.is_shown_in_full(one, view, everything=everything)
-    yield from _labelled(words.name_of(view.kind), _progress(view, paper), paper, "bold" if in_full else "")
+def _work(view: SessionView, work: Status, paper: Paper, *, everything: bool) -> Iterator[Text]:
+    in_full = phrases.is_shown_in_full(view, work, everything=everything)
+    yield from _labelled(phrases.name_of(work.kind), _progress(work, paper), paper, "bold" if in_full else "")
     if not in_full:
         return
-    chosen = words.selection(view, everything=everything)
-    yield from _items(view, chosen.items, paper, everything=everything)
+    chosen = phrases.selection(work, everything=everything)
+    yield from _items(work, chosen.items, paper, everything=everything)
     if chosen.left_out:
         yield from _wrapped(_safe(f"and {chosen.left_out}: omo status --all", "dim"), paper.width, indent=4)
-    for fact in view.facts:
-        yield from _fact(fact, paper, everything=everything)
+    for fact in work.facts:
+        if everything:
+            yield from _wrapped(_safe(fact, "dim"), paper.width, indent=4)
+        else:
+            line = _safe(f"    {fact}", "dim")
+            line.truncate(paper.width, overflow="ellipsis")
+            yield line
 
 
-def _fact(fact: str, paper: Paper, *, everything: bool) -> Iterator[Text]:
-    if everything:
-        yield from _wrapped(_safe(fact, "dim"), paper.width, indent=4)
-        return
-    line = _safe(f"    {fact}", "dim")
-    line.truncate(paper.width, overflow="ellipsis")
-    yield line
+def _progress(work: Status, paper: Paper) -> Text:
+    if not work.total:
+        return _safe(work.headline)
+    text = paper.bar(work.done, work.total)
+    text.append_text(_safe(f" {phrases.progress(work)}", "bold"))
+    if work.headline:
+        text.append_text(_safe(f"{paper.dot}{work.headline}", "dim"))
+    return text
 
 
-def _progress(view: Status, paper: Paper) -> Text:
-    if not view.total:
-        return _safe(view.headline)
-    text = paper.bar(view.done, view.total)
-    text.append_text(_safe(f" {words.progress(view)}", "bold"))
-    return text.append_text(_safe(f"{paper.dot}{view.headline}", "dim")) if view.headline else text
-
-
-def _items(view: Status, items: Sequence[Item], paper: Paper, *, everything: bool) -> Iterator[Text]:
+def _items(work: Status, items: Sequence[Item], paper: Paper, *, everything: bool) -> Iterator[Text]:
     """Three columns as wide as they need to be; where the line is too short for them, the titles give way."""
     ids = min(max((cell_len(clip(item.id, 24)) for item in items), default=0), 24)
-    right = max((cell_len(view.state_of(item)) for item in items), default=0)
-    titles = max((cell_len(words.title(item)) for item in items), default=0)
+    states = max((cell_len(work.state_of(item)) for item in items), default=0)
+    titles = max((cell_len(phrases.title(item)) for item in items), default=0)
     indent = 4 + ids + 2
-    room = max(8, min(titles, paper.width - indent - right - 2))
+    room = max(8, min(titles, paper.width - indent - states - 2))
     for item in items:
-        yield _item(item, view.state_of(item), paper, ids, room)
+        yield _item(item, work.state_of(item), paper, ids, room)
         if item.receipt_why:
             yield from _wrapped(_safe(item.receipt_why, "yellow"), paper.width, indent=indent)
-        for note in words.notes(item, everything=everything):
+        for note in phrases.notes(item, everything=everything):
             yield from _wrapped(_safe(note, "dim"), paper.width, indent=indent)
 
 
-def _item(item: Item, stands: str, paper: Paper, ids: int, room: int) -> Text:
+def _item(item: Item, state: str, paper: Paper, ids: int, room: int) -> Text:
     mark, style = paper.mark(item.mark)
-    line = Text.assemble("  ", (mark, style), " ", _safe(_padded(clip(item.id, 24), ids), "bold"), "  ")
-    title = _safe(words.title(item), "dim" if item.mark in ("done", "cut") else "")
+    name = clip(item.id, 24)
+    name += " " * max(0, ids - cell_len(name))
+    line = Text.assemble("  ", (mark, style), " ", _safe(name, "bold"), "  ")
+    title = _safe(phrases.title(item), "" if item.is_open else "dim")
     title.truncate(room, overflow="ellipsis", pad=True)
-    line.append_text(title).append("  ").append_text(_safe(stands, STANDINGS.get(item.mark, "dim")))
+    line.append_text(title).append("  ").append_text(_safe(state, ITEM_STYLES.get(item.mark, "dim")))
     line.truncate(paper.width, overflow="ellipsis")
     return line
 
 
-def _next(one: SessionView, paper: Paper) -> Iterator[Text]:
+def _next(view: SessionView, paper: Paper) -> Iterator[Text]:
     """What moves things on; a command stands on lines of its own, whole, so that it can be copied."""
-    if not one.next.commands and one.next.action in ("", "done"):
+    step = view.next
+    if not step.commands and step.action in ("", "done"):
         return
     yield Text("")
-    yield from _labelled("Next", _safe(one.next.why), paper, "bold cyan")
-    for number, way in enumerate(one.next.commands):
-        if way.when:
-            yield from _wrapped(_safe(f"{way.when}:" if way.line else way.when, "dim"), paper.width, indent=2)
-        if way.line:
-            yield from _command(way.line, paper, "bold" if number == 0 else "")
+    yield from _labelled("Next", _safe(step.why), paper, "bold cyan")
+    for number, command in enumerate(step.commands):
+        if command.when:
+            when = f"{command.when}:" if command.line else command.when
+            yield from _wrapped(_safe(when, "dim"), paper.width, indent=2)
+        if command.line:
+            yield from _command(command.line, paper, "bold cyan" if number == 0 else "cyan")
 
 
 def _command(command: str, paper: Paper, style: str) -> Iterator[Text]:
-    for number, part in enumerate(continued(clip(command, 4 * LONGEST), paper.width - 6, cell_len)):
-        yield Text.assemble("  ", ("  " if number else "$ ", "dim"), (part, f"{style} cyan".strip()))
+    for number, part in enumerate(continued(clip(command, 4 * LONGEST), paper.width - 6)):
+        yield Text.assemble("  ", ("  " if number else "$ ", "dim"), (part, style))
 
 
-def _others(view: ProjectView, paper: Paper, *, everything: bool) -> Iterator[Text]:
-    rest = words.others(view, everything=everything)
+def continued(command: str, width: int) -> list[str]:
+    """A command that is longer than a line, in lines that a shell reads as one: broken at blanks outside quotes, each
+    but the last ending in a backslash. What cannot be broken there is broken where the line ends, for the eye only."""
+    broken, line = [], ""
+    for word in _words_with_quotes(command):
+        longer = f"{line} {word}" if line else word
+        if line and cell_len(longer) + 2 > width:
+            broken.append(f"{line} \\")
+            longer = word
+        line = longer
+    folded = []
+    for whole in [*broken, line]:
+        part = ""
+        for letter in whole:
+            if part and cell_len(part + letter) > width:
+                folded.append(part)
+                part = ""
+            part += letter
+        folded.append(part)
+    return folded
+
+
+def _words_with_quotes(command: str) -> Iterator[str]:
+    """A blank inside quotes is part of a word."""
+    word, quote = "", ""
+    for letter in command:
+        if letter == " " and not quote:
+            if word:
+                yield word
+            word = ""
+            continue
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        word += letter
+    if word:
+        yield word
+
+
+def _others(project: ProjectView, paper: Paper, *, everything: bool) -> Iterator[Text]:
+    rest = phrases.others(project, everything=everything)
     if rest.listed:
-        yield _safe("Other sessions" if view.focus else "Sessions", "bold")
-        names = words.short_names(view)
-        yield from _table([_brief(one, names[one.name], paper) for one in rest.listed], paper)
+        yield _safe("Other sessions" if project.focus else "Sessions", "bold")
+        names = phrases.short_names(project)
+        yield from _table([_brief(view, names[view.name], paper) for view in rest.listed], paper)
     if rest.off:
-        yield _safe(f"  {rest.told_off}", "dim")
+        yield _safe(f"  {rest.off_in_words}", "dim")
 
 
-def _brief(one: SessionView, name: str, paper: Paper) -> list[Text]:
+def _brief(view: SessionView, name: str, paper: Paper) -> list[Text]:
+    sent_back = view.brief.decision == "block"
     return [
         _safe(name),
-        _safe(words.short_headline(one), _mode(one)),
-        _safe(words.how_far(one)),
-        _safe("sent back", "yellow") if one.brief.decision == "block" else _safe("let go", "dim"),
-        _safe(words.ago(one.unused_for), "dim"),
-        _safe(paper.dot.join(words.notices(one)), "yellow"),
+        _safe(phrases.short_headline(view), _mode_style(view)),
+        _safe(phrases.session_progress(view)),
+        _safe("sent back", "yellow") if sent_back else _safe("let go", "dim"),
+        _safe(phrases.ago(view.unused_for), "dim"),
+        _safe(paper.dot.join(phrases.notices(view)), "yellow"),
     ]
 
 
@@ -303,54 +366,45 @@ def _table(rows: Sequence[Sequence[Text]], paper: Paper) -> Iterator[Text]:
         yield line
 
 
-def _overrides(view: ProjectView, paper: Paper) -> Iterator[Text]:
-    said = [f"{one['claim']}: let stand by the {one['by']}, {one['reason']}" for one in view.overrides]
-    yield from _worse("Let stand", said, "yellow", paper)
+def _overrides(project: ProjectView, paper: Paper) -> Iterator[Text]:
+    sentences = []
+    for override in project.overrides:
+        sentences.append(f"{override['claim']}: let stand by the {override['by']}, {override['reason']}")
+    yield from _listed("Let stand", sentences, "yellow", paper)
 
 
-def _labelled(label: str, said: Text, paper: Paper, style: str = "dim") -> Iterator[Text]:
-    for number, line in enumerate(_wrapped(said, paper.width - LABEL)):
+def _labelled(label: str, text: Text, paper: Paper, style: str = "dim") -> Iterator[Text]:
+    for number, line in enumerate(_wrapped(text, paper.width - LABEL)):
         yield Text.assemble((f"{'' if number else label:<{LABEL}}", style), line)
 
 
-def _wrapped(said: Text, width: int, *, indent: int = 0, hanging: int | None = None) -> Iterator[Text]:
+def _wrapped(text: Text, width: int, *, indent: int = 0) -> Iterator[Text]:
     """Broken at blanks; a word that is longer than a line is broken where the line ends."""
-    rest = indent if hanging is None else hanging
-    room = max(10, width - max(indent, rest))
-    for number, line in enumerate(said.wrap(_MEASURE, room, overflow="fold")):
+    for line in text.wrap(_MEASURE, max(10, width - indent), overflow="fold"):
         line.rstrip()
-        yield Text.assemble(" " * (rest if number else indent), line)
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * max(0, width - cell_len(text))
+        yield Text.assemble(" " * indent, line)
 
 
 def _safe(text: str, *styles: str) -> Text:
-    found = Text(_visible(text), no_wrap=False)
-    for style in filter(None, styles):
-        found.stylize(style)
-    return found
-
-
-def _visible(text: str) -> str:
     """Bounded, and nothing that moves a cursor; blanks at its ends are ours."""
-    return "".join(letter if letter.isprintable() else " " for letter in text[:LONGEST])
+    visible = "".join(letter if letter.isprintable() else " " for letter in text[:LONGEST])
+    safe = Text(visible, no_wrap=False)
+    for style in filter(None, styles):
+        safe.stylize(style)
+    return safe
 
 
 def _in_ascii(line: Text) -> Text:
     """The same cells for a terminal that shows no more than ASCII."""
-    found = line.copy()
-    found.plain = "".join(_letter(letter) for letter in line.plain)
-    return found
-
-
-def _letter(letter: str) -> str:
-    return letter if letter.isascii() else "~" if letter == "…" else "?" * max(1, cell_len(letter))
-
-
-def joined(drawn: Iterable[Text]) -> Text:
-    return Text("\n").join(drawn)
+    letters = []
+    for letter in line.plain:
+        if letter.isascii():
+            letters.append(letter)
+        else:
+            letters.append("~" if letter == "…" else "?" * max(1, cell_len(letter)))
+    plain = line.copy()
+    plain.plain = "".join(letters)
+    return plain
 
 
 _MEASURE = Console(file=io.StringIO(), width=NARROWEST, force_terminal=False, legacy_windows=False)
