@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from omo.state import paths
 from omo.ultragoal import goal_tool, receipts, reviewers
 from omo.ultragoal.checkpoint import checkpoint, subject_of
 from tests.ultragoal.gates import Gate, valid_gate
-from tests.ultragoal.workshop import ONE, SEEN, THREE, TWO, Workshop
+from tests.ultragoal.workshop import CLEAN, ONE, SEEN, THREE, TWO, Workshop
 
 
 def begin(shop: Workshop, text: str = TWO) -> Workshop:
@@ -299,7 +300,7 @@ def test_one_of_two_blockers_leaves_the_goal_waiting_for_the_other(shop: Worksho
 
 def agents(shop: Workshop, *types: str) -> None:
     for one in types:
-        shop.note(kind="agent-finished", agentType=one, agentId="a1", message="CLEAR", digest="d" * 64, cut=False)
+        shop.agent_ends(one, json.dumps(CLEAN.get(one, {"status": "passed"})))
 
 
 @pytest.mark.parametrize(
@@ -336,7 +337,7 @@ def test_a_damaged_session_ledger_vouches_for_nobody(shop: Workshop) -> None:
     agents(shop, "omo:architect", "omo:qa", "omo:qa")
     path = Path(paths.events_file(shop.state, shop.session))
     path.write_text(path.read_text().replace('"omo:qa"', '"omo:QA"', 1))
-    assert reviewers.finished(shop.caller(), shop.goal("G001")) == []
+    assert reviewers.reviews_of(shop.caller(), shop.goal("G001")) == {}
     shop.complete("G001")
     assert shop.receipt("G001")["independence"] == "reduced"
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from omo.errors import Refused
 from omo.state import runtime
 from omo.ultragoal import goal_tool, lifecycle, steering, summary
 from omo.ultrawork import texts
@@ -47,17 +48,18 @@ def test_goals_that_nobody_reviewed_say_so(shop: Workshop) -> None:
 @pytest.mark.parametrize("message", ["ok", "", "My verdict: BLOCK. REQUEST CHANGES."])
 def test_a_reviewer_without_a_readable_verdict_judged_nothing(shop: Workshop, message: str) -> None:
     shop.judged(architect=message)
-    assert shop.receipt("G001")["independence"] == "full"
+    assert shop.receipt("G001")["independence"] == "reduced"
     assert told(shop).startswith("omo: finished on the agent's word: ")
     assert "no verdict of omo:architect was seen for G001" in told(shop)
 
 
-def test_a_block_that_a_hook_saw_is_in_the_words(shop: Workshop) -> None:
+def test_a_block_that_a_hook_saw_closes_nothing(shop: Workshop) -> None:
     blocked, failed = {**CLEAN["omo:architect"], "codeStatus": "BLOCK"}, {"e2eStatus": "failed"}
-    shop.judged(architect=json.dumps(blocked), qa=json.dumps(failed))
-    said = told(shop)
-    assert said.startswith("omo: finished on the agent's word: ")
-    assert "omo:architect was seen to say BLOCK of G001; omo:qa was seen to say failed of G001" in said
+    with pytest.raises(Refused) as caught:
+        shop.judged(architect=json.dumps(blocked), qa=json.dumps(failed))
+    defects = str(caught.value.details["defects"])
+    assert "BLOCK was said by omo:architect" in defects
+    assert "failed was said by omo:qa" in defects
 
 
 def test_one_goal_nobody_saw_reviewed_is_enough(shop: Workshop) -> None:

@@ -20,6 +20,8 @@ from omo.ultragoal.gate.rules import inspect
 from omo.ultragoal.plan import Goal, Plan, applied
 from omo.ultragoal.run import PlanRun
 from omo.ultragoal.steering import wording_defects
+from omo.work import agents
+from omo.work.agents import Review
 
 Row = dict[str, Any]
 
@@ -138,7 +140,20 @@ def validate(run: PlanRun, name: str, gate: object) -> Inspection:
     goal, _ = require_completable(run, plan, name)
     if stands(run, plan, goal, goal.evidence, gate):
         return Inspection(notes=[f"{name} is complete by this gate already; other words for it are inspected anew"])
+    _require_agreement(run, goal)
     return _require_passing(run, name, subject_of(run, plan, goal), gate)
+
+
+def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
+    """What the reviewers were seen to say. Whoever calls a goal complete calls them clean, and they may not differ."""
+    reviews = reviewers.reviews_of(run.caller, goal)
+    agents.require_agreement(
+        reviews,
+        {agent: f"completing {goal.id} says that {agent} found it clean" for agent in reviewers.INDEPENDENT},
+        fix="mend what it found and let it review again, its newest word counts; or keep it as work: "
+        f"omo ultragoal record-review-blockers --goal-id {goal.id}",
+    )
+    return reviews
 
 
 def _require_passing(run: PlanRun, name: str, subject: Subject, gate: object) -> Inspection:
@@ -201,10 +216,11 @@ def _complete(run: PlanRun, name: str, evidence: str, goal_json: object, gate: o
         run.change_plan(lambda plan: (None, []))
         return Done(goal, changed=False)
     subject = subject_of(run, plan, goal)
-    agents = reviewers.finished(run.caller, goal)  # before replays, which may write files
+    seen = _require_agreement(run, goal)  # before replays, which may write files
     inspection = _require_passing(run, name, subject, gate)
-    reviewers.leave_out(agents, [gate_file, *inspection.cited])
-    facts = _facts(run, agents, inspection, _register(run, subject, inspection.cited))
+    # The gate and what it cites are written after the review that they tell of.
+    reviews = {agent: review.without([gate_file, *inspection.cited]) for agent, review in seen.items()}
+    facts = _facts(run, reviews, inspection, _register(run, subject, inspection.cited))
     digest = receipts.keep_gate(run.directory, run.caller.state, gate)
     now = stamp(run.caller.now)
 
@@ -256,9 +272,8 @@ def _register(run: PlanRun, subject: Subject, cited: list[str]) -> Row:
     return registered
 
 
-def _facts(run: PlanRun, agents: list[Row], inspection: Inspection, registered: Row) -> Row:
-    """What the receipt notes besides the gate: which agents really finished, what was waived, what it looked at."""
-    inspection.notes += reviewers.notes(agents)
+def _facts(run: PlanRun, reviews: dict[str, Review], inspection: Inspection, registered: Row) -> Row:
+    """What the receipt notes besides the gate: what reviewers were seen to say, what was waived, what it looked at."""
     replays = []
     for replayed in inspection.replays:
         command = clip(shlex.join(replayed["command"]), LONGEST_NOTE)
@@ -266,8 +281,8 @@ def _facts(run: PlanRun, agents: list[Row], inspection: Inspection, registered: 
         program = replayed["executable"]
         replays.append({"artifact": clip(replayed["artifact"], 100), "command": command, "executable": program})
     return {
-        "independence": reviewers.independence(agents),
-        "agents": agents,
+        "independence": agents.independence_of_reviews(reviews, reviewers.INDEPENDENT),
+        "agents": reviewers.render(reviews),
         "exemptions": inspection.exemptions,
         "artifacts": registered,
         "proofs": inspection.proofs,

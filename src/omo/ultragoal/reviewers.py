@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Sequence
 from typing import Any
 
 from omo.errors import Unreadable
-from omo.evidence import base
 from omo.shown import clip, counted
 from omo.state import ledger, paths
 from omo.state.runtime import part
 from omo.ultragoal.plan import Goal, Plan
-from omo.work import outcome
+from omo.work import agents, outcome
+from omo.work.agents import NoAnswer, Review
 from omo.work.outcome import exception
 from omo.work.run import Caller
 from omo.work.status import NextStep
@@ -33,106 +30,63 @@ CLEAN = {
 }
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
-FENCE = re.compile(r"^[ \t]*```[^\n`]*$", re.M)
-MOST_TRIED = 50
 MOST_CHANGED = 50  # files in a receipt
 LONGEST = 120
 MOST_NAMED = 10
 MOST_FILES = 3
 
 
-def finished(caller: Caller, goal: Goal) -> list[Row]:
-    """Reviewers that finished since the goal began; a damaged session ledger vouches for nobody.
-
-    With the last of each kind goes which files are others now than when it finished; None where nobody can tell.
-    """
+def reviews_of(caller: Caller, goal: Goal) -> dict[str, Review]:
+    """The newest word of each reviewer since the goal began; a damaged session ledger vouches for nobody."""
     row = caller.session_rows.get(caller.session, {})
     path = paths.events_file(caller.state, caller.session)
     try:
         events, problems = ledger.read_marked(path, part(row, "ledger"), f"the row of session {caller.session}")
     except Unreadable:
-        return []
+        return {}
     if problems:
-        return []
+        return {}
     since = goal.started_at or ""
-    agents: list[Row] = []
-    last: dict[str, tuple[Row, Row]] = {}
-    for event in events:
-        role = INDEPENDENT.get(str(event.get("agentType")))
-        if role is None or event.get("kind") != "agent-finished" or event["ts"] < since:
-            continue
-        agent = {"role": role, "at": event["ts"], "row": event["seq"], "digest": event["digest"], **_verdict(event)}
-        agents.append(agent)
-        last[role] = agent, event
-    for agent, event in last.values():
-        changed = base.look(caller.root, event.get("base")).changed
-        agent["changed"] = None if changed is None else sorted(changed)
-    return agents
+    reported = agents.messages_in([event for event in events if event["ts"] >= since], INDEPENDENT)
+    return agents.newest_reviews(caller.root, reported, read_verdict)
 
 
-def leave_out(agents: Sequence[Row], papers: Sequence[str]) -> None:
-    """The gate and what it cites are written after the review that they tell of."""
-    for agent in agents:
-        if agent.get("changed"):
-            changed = [path for path in agent["changed"] if path not in papers]
-            agent["changed"] = changed[:MOST_CHANGED]
-
-
-def independence(agents: Sequence[Row]) -> str:
-    """Full where each kind was seen, and none of them said last that it is not clean."""
-    roles = {agent["role"] for agent in agents}
-    return "full" if roles >= set(INDEPENDENT.values()) and not notes(agents) else "reduced"
-
-
-def notes(agents: Sequence[Row]) -> list[str]:
-    notes = []
-    last = {agent["role"]: agent for agent in agents}
-    for role, agent in last.items():
-        if agent.get("clean") is False:
-            notes.append(f"the last word of {role} was {agent['verdict']}, so it does not count as a clean review")
-    return notes
-
-
-def _verdict(event: Row) -> Row:
-    """The verdict at the end of its message; nothing where there is none to be read."""
-    report = _report(event.get("message"))
+def read_verdict(text: str) -> tuple[str, bool]:
+    """The verdict in the last report of a message, also where that is inside its section of a gate."""
+    reports = agents.objects(text)
+    if not reports:
+        raise NoAnswer("no report")
+    report = reports[-1]
+    for section in SECTIONS:
+        if isinstance(report.get(section), dict):
+            report = report[section]
     verdicts = {key: report[key] for key in CLEAN if isinstance(report.get(key), str)}
     if not verdicts:
-        return {}
-    unclean = [verdict for key, verdict in verdicts.items() if verdict.strip().lower() != CLEAN[key].lower()]
-    if not unclean and report.get("blockers"):
-        unclean = [OPEN]
-    shown = unclean[0] if unclean else list(verdicts.values())[-1]
-    return {"verdict": clip(shown, 40), "clean": not unclean}
+        raise NoAnswer("no verdict")
+    for key, verdict in verdicts.items():
+        if verdict.strip().lower() != CLEAN[key].lower():
+            return clip(verdict, 40), False
+    if report.get("blockers"):
+        return OPEN, False
+    return clip(list(verdicts.values())[-1], 40), True
 
 
-def _report(message: object) -> Row:
-    """The last object of a message, in a fenced block or bare at its end; also inside its section of a gate."""
-    text = message if isinstance(message, str) else ""
-    for piece in _pieces(text):
-        try:
-            report = json.loads(piece)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(report, dict):
-            for section in SECTIONS:
-                if isinstance(report.get(section), dict):
-                    return dict(report[section])
-            return report
-    return {}
-
-
-def _pieces(text: str) -> list[str]:
-    fences = list(FENCE.finditer(text))
-    pairs = list(zip(fences[::2], fences[1::2], strict=False))
-    fenced = [text[start.end() : end.start()] for start, end in reversed(pairs)]
-    openings = [match.start() for match in re.finditer(r"^\{", text, re.M)]
-    return [*fenced[:MOST_TRIED], *(text[start:] for start in openings[-MOST_TRIED:])]
+def render(reviews: dict[str, Review]) -> list[Row]:
+    """What a receipt keeps of them: who, when, which row of the session's ledger, and what changed since."""
+    rendered = []
+    for agent, review in reviews.items():
+        said = review.message
+        row: Row = {"role": INDEPENDENT[agent], "at": said.ts, "row": said.seq, "digest": said.digest}
+        if review.verdict:
+            row |= {"verdict": review.verdict, "clean": review.is_clean}
+        row["changed"] = None if review.changed is None else review.changed[:MOST_CHANGED]
+        rendered.append(row)
+    return rendered
 
 
 def outcome_of(plan: Plan) -> Row:
     """Of a plan whose every goal is closed: judged where both reviewers were seen to find each goal clean."""
-    doubts = [*_contradictions(plan), *_silent(plan), *_outdated(plan), *_shared(plan)]
+    doubts = [*_silent(plan), *_outdated(plan), *_shared(plan)]
     if doubts:
         return outcome.outcome(outcome.ATTESTED, "; ".join([plan.tally, *doubts]), exceptions(plan))
     why = f"{plan.tally}; omo:architect and omo:qa were seen to find each clean"
@@ -148,19 +102,10 @@ def _last_words(plan: Plan) -> list[tuple[Goal, str, Row]]:
     """For each goal that counts and each kind of reviewer, what a hook saw it say last of that goal; {} for nothing."""
     words = []
     for goal in plan.required:
-        last = {str(agent["role"]): agent for agent in (goal.receipt or {}).get("agents") or []}
+        last = {str(review["role"]): review for review in (goal.receipt or {}).get("agents") or []}
         for agent, role in INDEPENDENT.items():
             words.append((goal, agent, last.get(role, {})))
     return words
-
-
-def _contradictions(plan: Plan) -> list[str]:
-    """What a reviewer was seen to say against a goal that was closed all the same."""
-    doubts = []
-    for goal, agent, word in _last_words(plan):
-        if word.get("clean") is False:
-            doubts.append(f"{agent} was seen to say {word.get('verdict')} of {goal.id}")
-    return doubts
 
 
 def _silent(plan: Plan) -> list[str]:
@@ -173,8 +118,8 @@ def _silent(plan: Plan) -> list[str]:
     for agent, goals in goals_of.items():
         agents_of.setdefault(", ".join(goals[:MOST_NAMED]), []).append(agent)
     doubts = []
-    for named, agents in agents_of.items():
-        doubts.append(f"reduced independence, no verdict of {' or '.join(agents)} was seen for {named}")
+    for named, silent in agents_of.items():
+        doubts.append(f"reduced independence, no verdict of {' or '.join(silent)} was seen for {named}")
     return doubts
 
 
