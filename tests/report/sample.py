@@ -127,8 +127,7 @@ def gate_runs(shop: Workshop, result: str, *, exit_code: int = 0, tail: str = ""
 
 def agents(shop: Workshop) -> None:
     for agent, said in (("omo:architect", APPROVED), ("omo:qa", CLEAN)):
-        message = f"I looked at every lane and ran it myself.\n\n{said}"
-        shop.note(kind="agent-finished", agentType=agent, agentId="a1", message=message, digest=f"d{agent}", cut=False)
+        shop.agent_ends(agent, f"I looked at every lane and ran it myself.\n\n{said}")
 
 
 def web_gate(shop: Workshop) -> dict[str, Any]:

@@ -191,9 +191,10 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
 
 def _independence(receipt: Row) -> str:
     if receipt.get("independence") == "full":
-        return "independence: full (architect and qa were seen to finish)"
-    roles = ", ".join(sorted({agent["role"] for agent in receipt.get("agents", [])})) or "no reviewer"
-    return f"independence: reduced ({roles} seen to finish as an agent of its own)"
+        return "independence: full (architect and qa were seen to find it clean)"
+    clean = [agent["role"] for agent in receipt.get("agents", []) if agent.get("clean") and agent.get("changed") == []]
+    roles = " and ".join(sorted(clean)) or "no reviewer"
+    return f"independence: reduced ({roles} seen to find it clean on these files)"
 
 
 def steered(run: PlanRun, row: Row, step: NextStep) -> Result:

@@ -216,10 +216,10 @@ def _complete(run: PlanRun, name: str, evidence: str, goal_json: object, gate: o
         run.change_plan(lambda plan: (None, []))
         return Done(goal, changed=False)
     subject = subject_of(run, plan, goal)
-    seen = _require_agreement(run, goal)  # before replays, which may write files
+    reviewed = _require_agreement(run, goal)  # before replays, which may write files
     inspection = _require_passing(run, name, subject, gate)
     # The gate and what it cites are written after the review that they tell of.
-    reviews = {agent: review.without([gate_file, *inspection.cited]) for agent, review in seen.items()}
+    reviews = {agent: review.without([gate_file, *inspection.cited]) for agent, review in reviewed.items()}
     facts = _facts(run, reviews, inspection, _register(run, subject, inspection.cited))
     digest = receipts.keep_gate(run.directory, run.caller.state, gate)
     now = stamp(run.caller.now)

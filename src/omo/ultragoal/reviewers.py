@@ -75,8 +75,8 @@ def render(reviews: dict[str, Review]) -> list[Row]:
     """What a receipt keeps of them: who, when, which row of the session's ledger, and what changed since."""
     rendered = []
     for agent, review in reviews.items():
-        said = review.message
-        row: Row = {"role": INDEPENDENT[agent], "at": said.ts, "row": said.seq, "digest": said.digest}
+        message = review.message
+        row: Row = {"role": INDEPENDENT[agent], "at": message.ts, "row": message.seq, "digest": message.digest}
         if review.verdict:
             row |= {"verdict": review.verdict, "clean": review.is_clean}
         row["changed"] = None if review.changed is None else review.changed[:MOST_CHANGED]

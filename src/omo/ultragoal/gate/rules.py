@@ -504,9 +504,9 @@ def _suite_evidence_defects(prover: proof.Prover, case: AdversarialCase, cited: 
     if not files:
         code, text = SUITE_UNPROVEN[METADATA]
         bases = [artifact.basis for artifact in cited]
-        for basis, told in SUITE_UNPROVEN.items():
+        for basis, refusal in SUITE_UNPROVEN.items():
             if basis in bases:
-                code, text = told
+                code, text = refusal
                 break
     elif not any(artifact.is_there for artifact in files):
         code, text = "ARTIFACT_MISSING", f"cites files that are not there: produce {SUITE_WANTED}"
