@@ -54,7 +54,8 @@ sys.addaudithook(audit)
 @contextlib.contextmanager
 def watched() -> Iterator[list[tuple[str, str]]]:
     global watching
-    watching = seen = []
+    seen: list[tuple[str, str]] = []
+    watching = seen
     try:
         yield seen
     finally:

@@ -81,7 +81,7 @@ def test_goals_are_shown_with_their_receipts_and_evidence(report: Report) -> Non
         "requires_network",
         "commit ",
         "↓ regressed",
-        "21 min 05 s",
+        "21 min 07 s",
     ):
         assert re.sub(r"\s+", " ", words) in re.sub(r"\s+", " ", text), words
     assert "\x1b" not in text

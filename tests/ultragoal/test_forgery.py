@@ -417,7 +417,7 @@ def test_a_pin_written_by_hand_allows_nothing(shop: Workshop) -> None:
     commands.mkdir(parents=True)
     row = {"seq": 1, "ts": "", "kind": "command-pinned", "actor": "user", "name": "rows", "argv": COMMAND}
     (commands / "ledger.jsonl").write_text(json.dumps(row) + "\n")
-    assert Journal(str(commands), shop.state).problems
+    assert Journal(str(commands), shop.state).problems()
     with shop.refused("replay"):
         shop.complete("G001", gate=replaying(shop))
     assert not (shop.root / "ran").exists()
