@@ -13,6 +13,7 @@ from omo.shown import clip, counted
 from omo.state import paths, store
 from omo.state.journal import Journal
 from omo.ultragoal import receipts
+from omo.ultragoal.next_step import next_step, tool_step
 from omo.ultragoal.plan import POINTER, Goal, Plan
 from omo.work.run import Caller
 
@@ -326,8 +327,6 @@ def _proof(run: PlanRun, goal: ToolGoal) -> Row:
 
 
 def _receipts_of_all(run: PlanRun, plan: Plan) -> list[str | None]:
-    from omo.ultragoal.next_step import next_step
-
     stale = []
     for goal in plan.required:
         if why := receipts.problem(plan, goal, run.directory):
@@ -348,8 +347,6 @@ def _receipts_of_all(run: PlanRun, plan: Plan) -> list[str | None]:
 
 def _receipt_of_a_story(run: PlanRun, plan: Plan, stories: list[Goal]) -> str | None:
     """Two stories may carry the same objective: the receipt of either proves it."""
-    from omo.ultragoal.next_step import next_step
-
     problems = []
     for story in stories:
         why = receipts.problem(plan, story, run.directory)
@@ -365,8 +362,6 @@ def _receipt_of_a_story(run: PlanRun, plan: Plan, stories: list[Goal]) -> str | 
 def check_passed(run: PlanRun, goal: Goal, passed: object, *, status: str) -> Row:
     """The live goal as it is, which a checkpoint needs active and this plan's. One that was passed in has to say the
     same; it never replaces the live one."""
-    from omo.ultragoal.next_step import tool_step
-
     if status == "complete":
         run.tool.require_whole()
         if step := tool_step(run, goal):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from omo.shown import clip
 from omo.ultragoal import receipts
@@ -20,26 +19,11 @@ def checkpoint_command(goal: Goal) -> Command:
     return command(line)
 
 
-@dataclass(frozen=True)
-class Rule:
-    """`what` it looks for and which facts it `reads` are for `omo explain goal`."""
-
-    name: str
-    what: str
-    reads: tuple[str, ...]
-    asks: Callable[[PlanRun], NextStep | None]
-
-
 def next_step(run: PlanRun) -> NextStep:
-    return decide(run)[1]
-
-
-def decide(run: PlanRun) -> tuple[Rule | None, NextStep]:
-    """The rule that answers and its answer; None where nothing is left to do."""
     for rule in RULES:
-        if step := rule.asks(run):
-            return rule, step
-    return None, NextStep("done", "All ultragoal goals are complete")
+        if step := rule(run):
+            return step
+    return NextStep("done", "All ultragoal goals are complete")
 
 
 def _damaged(run: PlanRun) -> NextStep | None:
@@ -217,22 +201,22 @@ def _plan(run: PlanRun) -> Plan:
     return run.plan
 
 
-TOOL = ("tool_status", "tool_objective")
-RULES = (
-    Rule("damaged", "the plan's ledger was changed by hand", ("problems",), _damaged),
-    Rule("tool-damaged", "the journal of the session's goal was changed by hand", ("tool_problems",), _tool_damaged),
-    Rule("missing", "there is no plan", ("plan",), _missing),
-    Rule("evidence-damaged", "the ledger of evidence was changed by hand", ("evidence_problems",), _evidence_damaged),
-    Rule("elsewhere", "the plan belongs to another directory", ("elsewhere",), _elsewhere),
-    Rule("handed-off", "the plan is handed off to another workflow", ("handed_off", "goals"), _handed_off),
-    Rule("goal-tool", "a goal is under way, and the session's goal does not fit it", (*TOOL, "goals"), _goal_tool),
-    Rule("active", "a goal is under way", ("goals",), _active),
-    Rule("paused", "the session's goal is paused", (*TOOL, "goals"), _paused),
-    Rule("pending", "a goal was not begun", ("goals",), _pending),
-    Rule("failed", "a goal failed", ("goals",), _failed),
-    Rule("stuck", "a goal is stuck, and not for a person's sake", ("goals",), _stuck),
-    Rule("human", "every goal that is left waits for a person", ("goals",), _human),
-    Rule("unproven", "a complete goal has no fresh receipt", ("receipts", *TOOL), _unproven),
-    Rule("final", "no fresh final receipt covers the goals", ("final", "receipts", *TOOL), _final),
-    Rule("complete", "everything is proven, and the session's goal is still open", TOOL, _complete),
+# The first that fits answers: damage before everything, then what is under way, what is left, and what lacks proof.
+RULES: tuple[Callable[[PlanRun], NextStep | None], ...] = (
+    _damaged,
+    _tool_damaged,
+    _missing,
+    _evidence_damaged,
+    _elsewhere,
+    _handed_off,
+    _goal_tool,
+    _active,
+    _paused,
+    _pending,
+    _failed,
+    _stuck,
+    _human,
+    _unproven,
+    _final,
+    _complete,
 )

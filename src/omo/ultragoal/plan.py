@@ -266,14 +266,16 @@ def _new_goal(new: Row, row: Row) -> Goal:
 
 
 def _started(plan: Plan | None, row: Row) -> Plan:
-    plan, goal = _touched(plan, row)
+    plan = _there(plan, row)
+    goal = _touch(plan, row["goalId"], row)
     goal.status, goal.human_blocked, goal.receipt = "active", "", None
     goal.started_at = goal.started_at or row["ts"]
     return plan
 
 
 def _checkpointed(plan: Plan | None, row: Row) -> Plan:
-    plan, goal = _touched(plan, row)
+    plan = _there(plan, row)
+    goal = _touch(plan, row["goalId"], row)
     if row["status"] not in STATUSES:
         raise ValueError(row["status"])
     goal.status, goal.evidence, goal.human_blocked = row["status"], row["evidence"], ""
@@ -370,11 +372,6 @@ def _moved(plan: Plan | None, row: Row) -> Plan:
     plan = _there(plan, row)
     plan.repository = {**plan.repository, "root": row["root"]}
     return plan
-
-
-def _touched(plan: Plan | None, row: Row) -> tuple[Plan, Goal]:
-    plan = _there(plan, row)
-    return plan, _touch(plan, row["goalId"], row)
 
 
 def _touch(plan: Plan, name: str, row: Row) -> Goal:
