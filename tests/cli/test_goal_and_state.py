@@ -207,6 +207,15 @@ def test_a_goal_is_changed_though_the_plan_cannot_be_read(shell: Shell, planned:
     assert shell.agent("goal", "get", "--json").json["goal"] is None
 
 
+def test_a_goal_that_goes_on_waits_for_nobody(shell: Shell, planned: Desk) -> None:
+    why = ("--classification", "human_blocked", "--evidence", "the key is with the user")
+    assert shell.agent("ultragoal", "classify-blocker", *why).code == 0
+    assert shell.agent("goal", "pause").code == 0
+    assert "waits for a person" in shell.agent("ultragoal", "status").out
+    assert shell.agent("goal", "resume").code == 0
+    assert "waits for a person" not in shell.agent("ultragoal", "status").out
+
+
 # omo state
 
 

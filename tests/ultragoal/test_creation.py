@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from omo.errors import BadInput
 from omo.state import ledger, paths
 from omo.ultragoal import create
 from omo.ultragoal.plan import POINTER
@@ -91,20 +90,6 @@ def test_the_users_force_gets_past_a_ledger_nobody_can_read(shop: Workshop, rubb
     create.create_goals(shop.run("user"), create.parse(ONE), mode="aggregate", force=True)
     assert shop.statuses() == {"G001": "pending"}
     assert (archived(shop)[0] / "ledger.jsonl").read_bytes() == rubbish
-
-
-def test_a_mode_that_is_not_known_is_refused_and_not_taken_for_another(shop: Workshop) -> None:
-    with shop.refused("'stories'", "aggregate, per-story", kind=BadInput):
-        create.create_goals(shop.run(), create.parse(ONE), mode="stories", force=False)
-    assert not shop.directory.exists()
-
-
-def test_another_sessions_plan_is_not_in_the_way(shop: Workshop) -> None:
-    shop.create(THREE)
-    other = Workshop(shop.root, session="other", now=shop.now)
-    other.create(ONE)
-    assert len(shop.plan().goals) == 3
-    assert len(other.plan().goals) == 1
 
 
 def test_a_plan_works_outside_git_too(tmp_path: Path) -> None:

@@ -57,15 +57,6 @@ def test_what_failed_or_is_blocked_is_tried_again_only_when_asked_for(
     assert shop.statuses() == {"G001": "active" if starts else status}
 
 
-def test_pending_goals_come_before_retries(shop: Workshop) -> None:
-    shop.create(TWO)
-    shop.hand_out()
-    shop.set_back("G001", "failed")
-    goal = shop.hand_out(retry_failed=True)
-    assert goal is not None
-    assert goal.id == "G002"
-
-
 def test_a_retry_keeps_the_first_start_and_takes_back_what_waited_for_a_person(shop: Workshop) -> None:
     shop.create(ONE)
     shop.hand_out()
@@ -131,9 +122,3 @@ def test_the_background_tells_why_a_goal_came_to_be_and_what_went_wrong(shop: Wo
     row = shop.steer("split_subgoal", goal_id="G002", replacements=parts)
     plan = shop.plan()
     assert checkpoint.background(plan, plan.goal(row["replacementGoalIds"][0])) == ["it is a part of G002"]
-
-
-def test_without_a_plan_the_refusal_says_how_to_make_one(shop: Workshop) -> None:
-    with shop.refused("no ultragoal plan", "create-goals"):
-        shop.hand_out()
-    assert not shop.ledger.exists()

@@ -362,6 +362,14 @@ def _classified(plan: Plan | None, row: Row) -> Plan:
     return plan
 
 
+def _resumed(plan: Plan | None, row: Row) -> Plan:
+    """Whoever goes on with what is under way waits for nobody."""
+    plan = _there(plan, row)
+    if plan.active is not None:
+        plan.active.human_blocked = ""
+    return plan
+
+
 def _adopted(plan: Plan | None, row: Row) -> Plan:
     plan = _there(plan, row)
     plan.session = row["session"]
@@ -401,6 +409,7 @@ _APPLY: dict[str, Callable[[Plan | None, Row], Plan]] = {
     "steering_accepted": _steered,
     "review_blockers_recorded": _blockers,
     "blocker_classified": _classified,
+    "goal_resumed": _resumed,
     "adopted": _adopted,
     "moved": _moved,
 }
