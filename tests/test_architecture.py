@@ -93,7 +93,7 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
         "cli/__init__.py",
         "cli/demo.py",
         "cli/plan_sessions.py",
-        "cli/ultragoal_gate.py",
+        "cli/ultragoal.py",
         "evidence/changes.py",
         "evidence/tree.py",
         "views/report/target.py",

@@ -14,7 +14,7 @@ import pytest
 
 from omo.evidence import artifacts
 from omo.state import paths
-from omo.ultragoal.gate.inspect import inspect
+from omo.ultragoal.gate.rules import inspect
 from tests.ultragoal.gates import (
     Gate,
     add_surface,

@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,7 +116,7 @@ def check(
     _require_goal(goal)
     journal = _journal(state)
     journal.require_whole("evidence", REPAIR)
-    answer = _judge(journal.rows(), _look(root, path, goal, started_at), spent)
+    answer = _judge(journal.read()[0], _look(root, path, goal, started_at), spent)
     if isinstance(answer, Refused):
         raise answer
 
@@ -174,7 +175,7 @@ def knows(state: str, named: Sequence[tuple[str, str]]) -> bool:
     """Whether each digest was recorded by the time that is named with it, or the user let the ledger begin anew."""
     if not named:
         return True
-    rows = _journal(state).rows()
+    rows = _journal(state).read()[0]
     if any(row.get("kind") == "repaired" and row.get("actor") == "user" for row in rows):
         return True
     first: dict[str, str] = {}
@@ -193,9 +194,14 @@ def is_unchanged(root: str | Path, path: str, digest: str) -> bool:
 def list_artifacts(state: str, goal: str | None = None) -> list[Artifact]:
     journal = _journal(state)
     journal.require_whole("evidence", REPAIR)
-    return [one for one in _artifacts(journal.rows()) if goal in (None, one.goal)]
+    return [one for one in _artifacts(journal.read()[0]) if goal in (None, one.goal)]
 
 
+def ledger_problems(state: str) -> list[str]:
+    return _journal(state).problems()
+
+
+@lru_cache(maxsize=4)  # a journal keeps what it read while nobody else writes, so a command reads the file once
 def _journal(state: str) -> Journal:
     return Journal(paths.evidence_dir(state), state)
 
@@ -217,8 +223,13 @@ class _Found(NamedTuple):
 
 def _look(root: str | Path, path: str | Path, goal: str, started_at: float | None) -> _Found:
     name, reading = _inspect(root, path)
-    committed_before = started_at is not None and changes.was_committed_before(Path(root), name, started_at)
+    committed_before = started_at is not None and _was_committed(str(root), name, reading.digest, started_at)
     return _Found(name, reading, goal, started_at, committed_before)
+
+
+@lru_cache(maxsize=256)  # a gate looks before it records: the same content has the same past
+def _was_committed(root: str, name: str, digest: str, moment: float) -> bool:
+    return changes.was_committed_before(Path(root), name, moment)
 
 
 def _judge(rows: Sequence[Row], found: _Found, spent: Collection[str]) -> Artifact | Refused | None:

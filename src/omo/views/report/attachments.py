@@ -17,7 +17,7 @@ from omo.errors import BadInput
 from omo.evidence import captures, documents, globs, replay_record, screenshots
 from omo.evidence.normalise import plain
 from omo.shown import block, clip
-from omo.ultragoal.gate import kinds
+from omo.ultragoal.gate import proof
 from omo.work.sections import Attachment, name_in
 
 Row = dict[str, Any]
@@ -104,12 +104,12 @@ class Budget:
 
 def show(budget: Budget, root: str, attachment: Attachment) -> Shown:
     """A text is bounded; a file is shown only while it is what was recorded."""
-    shape = kinds.shape(attachment.kind)
+    shape = proof.shape_of(attachment.kind)
     name, about = clip(attachment.name, 120), clip(attachment.about, 300)
     if attachment.problem:
         return Shown(name, attachment.kind, about, state=attachment.problem)
     if attachment.path:
-        kind = kinds.NAMES.get(shape, "") or clip(attachment.kind, 60)
+        kind = proof.SHAPE_NAMES.get(shape, "") or clip(attachment.kind, 60)
         shown = Shown(name, kind, about, clip(attachment.path, 300))
         return _show_file(budget, root, shown, shape, attachment)
     text = attachment.text or ""
@@ -125,7 +125,7 @@ def _show_file(budget: Budget, root: str, shown: Shown, shape: str, attachment: 
     raw, problem = recorded_bytes(root, attachment.path, attachment.digest)
     if problem:
         return replace(shown, state=problem)
-    if shape == kinds.SCREENSHOT:
+    if shape == proof.SCREENSHOT:
         image = budget.take_picture(raw, attachment.digest)
         if isinstance(image, str):
             return replace(shown, state=AS_RECORDED, cut=image)
@@ -161,15 +161,15 @@ def recorded_bytes(root: str, path: str, digest: str) -> tuple[bytes, str]:
 
 def in_words(shape: str, raw: bytes, path: str) -> str:
     text = raw.decode("utf-8", "replace")
-    if shape == kinds.CAPTURE:
+    if shape == proof.CAPTURE:
         return captures.ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    if shape not in (kinds.AUTOMATION, kinds.REPLAY):
+    if shape not in (proof.AUTOMATION, proof.REPLAY):
         return text
     try:
         document = documents.parse(text, path)
     except BadInput:
         return text
-    if shape == kinds.AUTOMATION:
+    if shape == proof.AUTOMATION:
         return transcript_text(document)
     return replay_text(document)
 
