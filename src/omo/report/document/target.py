@@ -9,7 +9,7 @@ from pathlib import Path
 
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused
-from omo.evidence import changes, globs
+from omo.evidence import git, globs
 from omo.shown import clip
 from omo.state import paths, runtime, store
 from omo.ultrawork import guarded
@@ -131,7 +131,7 @@ def stale_note(context: Context, real: str) -> str:
     if not globs.is_inside(root, real):
         return ""
     try:
-        seen = changes.ask(Path(root), *LISTED, os.path.relpath(real, root))
+        seen = git.ask(Path(root), *LISTED, os.path.relpath(real, root))
     except OmoError:
         seen = real  # without a repository every file counts
     return COUNTS if seen else ""
