@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "omo"
 
 # A room may import itself and the rooms named here. Nothing imports cli.
-BASE = {"errors", "clock", "digest", "json_text", "safe_open", "shown", ""}
+BASE = {"errors", "clock", "digest", "json_text", "safe_open", "shown", "strict", ""}
 MAY_IMPORT = {
     "errors": set(),
     "clock": set(),
@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "json_text": set(),
     "safe_open": set(),
     "shown": set(),
+    "strict": {"errors", "shown"},
     "shell": set(),
     "host": {"json_text", "digest"},
     "work": BASE,

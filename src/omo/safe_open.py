@@ -1,4 +1,4 @@
-"""Reading a file that somebody else may have put there: a pipe is not waited for, a device not read, a link not followed.
+"""Reading a file that somebody else may have put there: no pipe is waited for, no device read, no link followed.
 
 Hooks read this way too, so nothing but `os` is imported.
 """

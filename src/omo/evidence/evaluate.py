@@ -6,7 +6,6 @@ import ast
 import json
 import os
 import re
-import stat
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
+from omo import safe_open
 from omo.errors import BadInput, NotEvaluable, OmoError
 from omo.evidence import changes, globs, patterns
 from omo.evidence.checks import (
@@ -221,12 +221,10 @@ def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
     real = os.path.realpath(os.path.join(top, path))
     if not globs.is_inside(top, real):
         raise NotEvaluable(f"{path} leads out of the project", fix="put the file itself there")
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(real, flags), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise NotEvaluable(f"{path} is not a file", fix="put a file there")
-        raw = file.read(largest + 1)
-    return raw[:largest], len(raw) <= largest
+    try:
+        return safe_open.read_start(real, largest)
+    except safe_open.NotAFile:
+        raise NotEvaluable(f"{path} is not a file", fix="put a file there") from None
 
 
 def _command(check: CommandCheck, tree: Tree) -> Finding:

@@ -11,7 +11,6 @@ from typing import Any
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.evidence import artifacts, changes, tree
-from omo.evidence.visible import is_blank
 from omo.shown import clip, counted
 from omo.ultragoal import committed, loop, receipts, reviewers, snapshots, spent
 from omo.ultragoal.gate import marks
@@ -55,7 +54,7 @@ def checkpoint(
 
 def check_evidence(text: str) -> str:
     said = text.strip()
-    if is_blank(said) or len(said) > LONGEST_EVIDENCE:
+    if not said.strip() or len(said) > LONGEST_EVIDENCE:
         raise BadInput(
             f"--evidence has {len(said)} characters, of 1 to {LONGEST_EVIDENCE}",
             fix="say in a few sentences what was seen; keep long output in files and name them",

@@ -7,6 +7,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from omo import safe_open
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused
 from omo.evidence import git, globs
@@ -153,10 +154,8 @@ def _require_replaceable(real: str, out: str, kind: Kind) -> None:
 
 def _begins_with(path: str, marker: str) -> bool:
     wanted = marker.encode("utf-8")
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            return file.read(len(wanted)) == wanted
+        return safe_open.read_start(path, len(wanted))[0] == wanted
     except OSError:
         return False
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from omo.errors import BadInput
-from omo.evidence import replay_exempt
-from omo.evidence.replay_exempt import ReplayExempt
+from omo.evidence import records
+from omo.evidence.records import ReplayExempt
 from omo.ultragoal.gate import kinds
 from omo.ultragoal.gate.findings import Defect, shown
 from omo.ultragoal.gate.models import Artifact
@@ -18,7 +18,7 @@ def defects(prover: Prover, row: Row[Artifact]) -> list[Defect]:
     """Why the exemption does not stand; one that does is noted in `exemptions`."""
     path = f"{row.path}.replayExempt"
     try:
-        claim = replay_exempt.parse(prover.exemption(row))
+        claim = records.parse_exemption(prover.exemption(row))
     except BadInput as error:
         return [Defect(path, "EXEMPT_INVALID", why) for why in told(error)]
     found = prover.file(row) if row.value.path else []

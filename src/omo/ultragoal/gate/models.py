@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from omo.evidence.transcripts import FAMILIES
-from omo.evidence.visible import is_blank
+from omo.evidence.records import FAMILIES
 
 SUCCESS = ("covered", "passed", "verified")
 NOT_APPLICABLE = "not_applicable"
@@ -16,7 +15,7 @@ SURFACES = FAMILIES
 
 
 def _written(text: str) -> str:
-    if is_blank(text):
+    if not text.strip():
         raise PydanticCustomError("blank", "is blank")
     try:
         text.encode("utf-8")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from omo.errors import BadInput, OmoError
-from omo.evidence import allowed, artifacts, captures, documents, replay, replay_builtins, screenshots, transcripts
-from omo.evidence.visible import is_blank
+from omo.evidence import artifacts, documents, media, records, replay
+from omo.evidence.records import Record
 from omo.shown import clip
 from omo.ultragoal.gate import kinds, marks
 from omo.ultragoal.gate.findings import Defect, Inspection, Subject, shown
@@ -26,7 +26,7 @@ CODES = {"old": "ARTIFACT_OLD", "reused": "ARTIFACT_REUSED"}
 
 def _transcript(path: Path, family: str, since: float) -> list[str]:
     """Where no surface is at stake, whichever the transcript itself names will do."""
-    return transcripts.defects(path, family or _own_family(path), since)
+    return records.transcript_defects(path, family or _own_family(path), since)
 
 
 def _own_family(path: Path) -> str:
@@ -35,13 +35,13 @@ def _own_family(path: Path) -> str:
     except BadInput:
         return ""
     surface = document.get("surface") if isinstance(document, dict) else None
-    return transcripts.FAMILIES.get(surface, "") if isinstance(surface, str) else ""
+    return records.FAMILIES.get(surface, "") if isinstance(surface, str) else ""
 
 
 STRUCTURE: dict[str, Callable[[Path, str, float], list[str]]] = {
-    kinds.SCREENSHOT: lambda path, family, since: screenshots.defects(path),
+    kinds.SCREENSHOT: lambda path, family, since: media.screenshot_defects(path),
     kinds.AUTOMATION: _transcript,
-    kinds.CAPTURE: lambda path, family, since: captures.defects(path),
+    kinds.CAPTURE: lambda path, family, since: media.capture_defects(path),
 }
 
 
@@ -71,7 +71,7 @@ class Prover:
         if one.verifiedReceipt or one.receipt:
             return RECEIPT
         inline = extras(one).get("inlineEvidence")
-        return INLINE if isinstance(inline, str) and not is_blank(inline) else METADATA
+        return INLINE if isinstance(inline, str) and inline.strip() else METADATA
 
     def prove(self, row: Row[Artifact], family: str) -> list[Defect]:
         """Why it does not prove what it is cited for. What does is noted in `cited`."""
@@ -157,7 +157,7 @@ class Prover:
         if row.value.path and not self.is_there(row):
             return []
         try:
-            parsed = replay.parse(self.record(row))
+            parsed = records.parse_replay(self.record(row))
         except BadInput as error:
             return [Defect(row.path, "REPLAY_INVALID", why) for why in told(error)]
         key = repr(parsed)
@@ -167,7 +167,7 @@ class Prover:
         failed = [Defect(row.path, "REPLAY_FAILED", why) for why in self.runs[key]]
         return failed or self._replayed(row, parsed)
 
-    def _replayed(self, row: Row[Artifact], parsed: replay.Record) -> list[Defect]:
+    def _replayed(self, row: Row[Artifact], parsed: Record) -> list[Defect]:
         """A record in a file is new or it is not, like any file; one in the row has no age of its own."""
         mark = marks.replay(parsed.command, parsed.stdout)
         if not row.value.path:
@@ -188,25 +188,25 @@ class Prover:
     def says_nothing(self, row: Row[Artifact]) -> bool:
         """Whether it replays a built-in that speaks of no project, such as a version."""
         try:
-            command = replay.parse(self.record(row)).command
+            command = records.parse_replay(self.record(row)).command
         except BadInput:
             return False  # told where it is to be run
-        return not replay_builtins.problem(command) and not replay_builtins.needs_project(command)
+        return not replay.builtin_problem(command) and not replay.needs_project(command)
 
-    def _note(self, name: str, parsed: replay.Record, problems: list[str]) -> None:
+    def _note(self, name: str, parsed: Record, problems: list[str]) -> None:
         command = list(parsed.command)
         program = replay.executable(parsed, self.subject.root, self.pins or []) or None
         self.found.replays.append({"artifact": name, "command": command, "executable": program, "problems": problems})
-        if not replay_builtins.problem(command) and not replay_builtins.needs_project(command):
+        if not replay.builtin_problem(command) and not replay.needs_project(command):
             said = f"{shown(name)} replays {clip(' '.join(command), 80)}, which says nothing about this project"
             self.found.notes.append(f"{said}; the user can allow its own commands: /omo:pin NAME -- COMMAND")
 
-    def _run(self, parsed: replay.Record) -> list[str]:
+    def _run(self, parsed: Record) -> list[str]:
         if len(self.runs) >= MOST_REPLAYS:
             return [f"is not run: a gate replays at most {MOST_REPLAYS} different commands; cite fewer"]
         try:
             if self.pins is None:
-                self.pins = allowed.allowed(self.subject.state)
+                self.pins = replay.allowed(self.subject.state)
             return replay.replay(parsed, self.subject.root, self.pins)
         except OmoError as error:
             return [f"{error.message}: {error.fix}"]
@@ -234,7 +234,7 @@ def receipt_defects(row: Row[Artifact]) -> list[Defect]:
     found = [
         Defect(path, "RECEIPT_INCOMPLETE", f"is {shown(receipt)}: it lacks {what} (one of {', '.join(keys)})")
         for what, keys in RECEIPT_KEYS.items()
-        if not any(isinstance(receipt.get(key), str) and not is_blank(receipt[key]) for key in keys)
+        if not any(isinstance(receipt.get(key), str) and receipt[key].strip() for key in keys)
     ]
     outcomes = [receipt[key] for key in ("status", "verdict") if key in receipt]
     if not outcomes or any(str(word).strip().lower() not in RECEIPT_WORDS for word in outcomes):

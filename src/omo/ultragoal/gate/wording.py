@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from omo.evidence.visible import is_blank
 from omo.ultragoal.gate.findings import Defect, shown
 from omo.ultragoal.gate.models import NOT_APPLICABLE, SUCCESS, SURFACES
 
@@ -84,7 +83,7 @@ def _defect(one: Any, path: str, row: object) -> Defect:
     value = one["input"]
     if one["type"] in TYPES:
         return Defect(full, "WRONG_TYPE", wrong_type(value, TYPES[one["type"]], field))
-    blank = isinstance(value, str) and is_blank(value)
+    blank = isinstance(value, str) and not value.strip()
     code, say = WORDS.get("blank" if blank else one["type"], ("INVALID", _invalid))
     return Defect(full, code, say(field, value, one) + _hint(field, row))
 
