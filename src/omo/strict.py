@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -26,13 +28,25 @@ def validated(model: type[Model], document: object, *, what: str, fix: str) -> M
     raise BadInput(f"{what} cannot be used: {'; '.join(defects)}", fix=fix, defects=defects)
 
 
-def defects_of(error: ValidationError, model: type[BaseModel], what: str = "the file") -> list[str]:
-    """One line each: the field, what is wrong with it, its value; for a field nobody knows, the one that was meant."""
+def defects_of(
+    error: ValidationError,
+    model: type[BaseModel],
+    what: str = "the file",
+    *,
+    where: tuple[int | str, ...] = (),
+    of: str = "",
+    others: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
+    """One line each: the field, what is wrong with it, its value; for a field nobody knows, the one that was meant.
+
+    `where` is the place of the whole, `of` says what has no such field, `others` are names our fields have elsewhere.
+    """
     lines = []
     for defect in error.errors(include_url=False):
-        field = _field(defect["loc"]) or what
+        field = field_name((*where, *defect["loc"])) or what
         if defect["type"] == "extra_forbidden":
-            lines.append(f"{field}: no such field{_meant(defect['loc'], model)}")
+            known = _fields_at(defect["loc"][:-1], model)
+            lines.append(f"{field}: no such field{of}{meant(str(defect['loc'][-1]), known, others)}")
         elif defect["type"] == "missing":
             lines.append(f"{field}: is missing")
         else:
@@ -41,16 +55,19 @@ def defects_of(error: ValidationError, model: type[BaseModel], what: str = "the 
     return lines
 
 
-def _field(place: tuple[int | str, ...]) -> str:
+def field_name(place: tuple[int | str, ...]) -> str:
     text = ""
     for part in place:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+        text += f"[{part}]" if isinstance(part, int) else f".{clip(part, 60)}"
     return text.removeprefix(".")
 
 
-def _meant(place: tuple[int | str, ...], model: type[BaseModel]) -> str:
-    known = _fields_at(place[:-1], model)
-    near = difflib.get_close_matches(str(place[-1]), known, n=1, cutoff=0.5)
+def meant(name: str, known: Sequence[str], others: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What was probably meant by a name that is none of the known ones, as the end of a sentence."""
+    wanted = name[:60].replace("-", "_").replace(" ", "_")
+    near = [others.get(wanted.lower(), "")]
+    if near[0] not in known:
+        near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.6)
     if near:
         return f"; did you mean {near[0]}?"
     return f"; there are {', '.join(known)}" if known else ""

@@ -164,26 +164,9 @@ def is_leftover(path: str) -> bool:
 def committed(root: str, head: str, paths: Sequence[str]) -> dict[str, bytes]:
     """What files held in a commit; those that were not in it are left out."""
     contents = {}
-    # A hook asks for one file, and may not load what it takes to ask for many in one process.
-    if len(paths) == 1 or any("\n" in path for path in paths):
-        for path in paths:
-            answer = git.run(root, "cat-file", "blob", f"{head}:./{path}")
-            if answer.ok:
-                contents[path] = answer.output
-        return contents
-    names = os.fsencode("".join(f"{head}:./{path}\n" for path in paths))
-    output = git.require(git.run(root, "cat-file", "--batch", stdin=names), "cat-file").output
-    start = 0
-    for path in paths:
-        end = output.index(b"\n", start)
-        about = output[start:end].split(b" ")  # id, type and size; or what was asked for, and that it is missing
-        start = end + 1
-        if about[-1] == b"missing":
-            continue
-        size = int(about[-1])
-        if about[-2] == b"blob":
-            contents[path] = output[start : start + size]
-        start += size + 1
+    for path, content in zip(paths, git.blobs(root, [f"{head}:./{path}" for path in paths]), strict=True):
+        if content is not None:
+            contents[path] = content
     return contents
 
 

@@ -6,9 +6,11 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from omo.errors import NotEvaluable
 from omo.evidence import git, globs
+from omo.evidence.tree import fingerprint
 
 ask = git.ask
 MOST_COMMITS = 10_000
@@ -39,13 +41,35 @@ def resolve(root: Path, base: str) -> str:
     return base
 
 
+class Now(NamedTuple):
+    """How things stand: HEAD, the commit that the base means, the paths that differ from it, and the id of the tree."""
+
+    head: str
+    base: str
+    changed: list[str]
+    tree: str
+
+
+def now(root: Path, base: str) -> Now:
+    """All that a command wants to know of the files, with as few processes as that takes: six, nine where files are
+    ignored. Raises NotEvaluable outside git, before the first commit, and where git may not see an edit."""
+    commits = git.run(root, "rev-parse", "--revs-only", "--end-of-options", "HEAD^{commit}", f"{base}^{{commit}}")
+    names = commits.text.split()
+    if len(names) != 2:
+        raise NotEvaluable(f"HEAD or base {base!r} is no commit of this repository", fix="name one with --base REV")
+    return Now(names[0], names[1], _changed_since(root, names[1]), fingerprint(root))
+
+
 def changed(root: Path, base: str) -> list[str]:
     """Paths below `root` that differ from the base: committed, staged, only edited, or new.
 
     What is new does not count where the base's own `.gitignore` files ignore it. A rule written since can hide
     nothing, nor can `info/exclude`, of which nobody knows when it was written.
     """
-    since = resolve(root, base)
+    return _changed_since(root, resolve(root, base))
+
+
+def _changed_since(root: Path, since: str) -> list[str]:
     filters, listed = git.run_all(root, [git.FILTERS, ["ls-files", "-v", "-z", "--cached", "--others", _RULES]])
     new, looked_past = [], []
     for line in git.require(listed, "ls-files").lines:
@@ -148,20 +172,21 @@ def hidden_since(root: Path, base: str) -> list[str]:
                 inside += _files_below(root, path)
             else:
                 files.append(path)
-        return _not_ignored(rules, prefix, files + inside)
+        return files + _not_ignored(rules, prefix, inside)
 
 
 def _lay_out_rules(root: Path, base: str, rules: Path) -> None:
     """A repository that holds the `.gitignore` files of the base and nothing else: git itself applies them."""
     git.make_repository(os.path.join(rules, ".git"))
-    blobs = {}
+    ids = {}
     for entry in git.lines(root, "ls-tree", "-r", "-z", "--full-tree", base):
         about, _, path = entry.partition("\t")
         mode, _, blob = about.split()
         if os.path.basename(path) == ".gitignore" and mode.startswith("100"):
-            blobs[path] = blob
-    for path, blob in blobs.items():
-        content = git.require(git.run(root, "cat-file", "blob", blob), "cat-file").output
+            ids[path] = blob
+    for path, content in zip(ids, git.blobs(root, list(ids.values())), strict=True):
+        if content is None:
+            raise NotEvaluable(f"{path} of the base cannot be read", fix="git fsck")
         (rules / path).parent.mkdir(parents=True, exist_ok=True)
         (rules / path).write_bytes(content)
 

@@ -140,6 +140,29 @@ def own_repository(root: str) -> dict[str, str]:
     return {"GIT_DIR": own, "GIT_WORK_TREE": top}
 
 
+def blobs(root: str | os.PathLike[str], names: Sequence[str]) -> list[bytes | None]:
+    """What each name (an id, or REVISION:PATH) stands for, in one process; None for what is no file there."""
+    # A hook asks for one file, and may not load what it takes to ask for many.
+    if len(names) == 1 or any("\n" in name for name in names):
+        answers = [run(root, "cat-file", "blob", name) for name in names]
+        return [answer.output if answer.ok else None for answer in answers]
+    questions = os.fsencode("".join(f"{name}\n" for name in names))
+    output = require(run(root, "cat-file", "--batch", stdin=questions), "cat-file").output
+    contents: list[bytes | None] = []
+    start = 0
+    for _ in names:
+        end = output.index(b"\n", start)
+        about = output[start:end].split(b" ")  # id, type and size; or what was asked for, and that it is missing
+        start = end + 1
+        if about[-1] == b"missing":
+            contents.append(None)
+            continue
+        size = int(about[-1])
+        contents.append(output[start : start + size] if about[-2] == b"blob" else None)
+        start += size + 1
+    return contents
+
+
 def rewriting_filter(root: str | os.PathLike[str]) -> tuple[str, str] | None:
     """A setting by which git does not see files as they are, and the command in it, which git would start."""
     return filter_in(run(root, *FILTERS))
