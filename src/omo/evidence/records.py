@@ -40,6 +40,7 @@ LONGEST_COMMAND = 8000
 LONGEST_OUTPUT = 1 << 20
 SHORTEST_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT = 1.0, 10.0, 120.0
 MOST_INVARIANTS = 20
+VARIABLES = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
 FEWEST_LETTERS = 3
 # Found in this, a pattern would be found in the output of anything.
 UNRELATED = "some words of another program, 4711 of them (v0.9)\n"
@@ -106,6 +107,13 @@ def _safe(is_safe: bool) -> bool:
     return is_safe
 
 
+def _settable(variables: dict[str, str]) -> dict[str, str]:
+    for name in variables:
+        if name not in VARIABLES:
+            raise ValueError(f"{clip(name, 40)} may not be set; only {', '.join(VARIABLES)} may")
+    return variables
+
+
 Output = Annotated[str, Field(max_length=LONGEST_OUTPUT)]
 Variable = Annotated[str, Field(max_length=100, pattern=r"^[\x20-\x7e]*$")]
 
@@ -123,7 +131,7 @@ class Record(Strict):
     normalization: Literal["default"] = "default"
     milliseconds: Annotated[float, Field(alias="timeoutMs", gt=0, lt=1e12)] = DEFAULT_TIMEOUT * 1000
     cwd: Annotated[Written, Field(pattern=r"^[^\x00]*$")] = "."
-    env: dict[Literal["LANG", "LC_ALL", "LC_CTYPE", "TZ"], Variable] = Field(default_factory=dict)
+    env: Annotated[dict[str, Variable], AfterValidator(_settable)] = Field(default_factory=dict)
     invariants: Annotated[list[Invariant], Field(max_length=MOST_INVARIANTS)] = Field(default_factory=list)
 
     @property
