@@ -48,7 +48,7 @@ def defects_of(
             known = _fields_at(defect["loc"][:-1], model)
             lines.append(f"{field}: no such field{of}{meant(str(defect['loc'][-1]), known, others)}")
         elif defect["type"] == "missing":
-            lines.append(f"{field}: is missing")
+            lines.append(f"{field}: {defect['msg']}")
         else:
             message = defect["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
             lines.append(f"{field}: {clip(message, 300)}, got {clip(repr(defect['input']), 80)}")

@@ -63,7 +63,7 @@ def test_what_is_dumped_is_parsed_to_the_same() -> None:
     ("item", "said"),
     [
         ({"type": "content", "regx": "b"}, "checks[0].regx: no such field of a content check; did you mean regex?"),
-        ({"type": "content", "path": "a"}, "checks[0].regex: is missing"),
+        ({"type": "content", "path": "a"}, "checks[0].regex: Field required"),
         ({"type": "contents", "path": "a", "regex": "b"}, "did you mean content?"),
         ({"type": "file_check", "path": "a"}, "no check type 'file_check'; did you mean path?"),
         ({"type": "command_succeeds", "command": "make"}, "did you mean command?"),

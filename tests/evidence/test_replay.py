@@ -179,7 +179,7 @@ def test_all_defects_are_told_at_once() -> None:
         ("git", "invariants: must be a valid list"),
         (["git"], "invariants[0]: must be a valid dictionary"),
         ([{"type": "contains", "value": "git version"}], "invariants[0].type: must be 'substring'"),
-        ([{"type": "substring"}], "invariants[0].value: is missing"),
+        ([{"type": "substring"}], "invariants[0].value: Field required"),
         ([{"type": "substring", "value": ""}], "invariants[0].value: must not be blank"),
         ([{"type": "substring", "value": " g \n i "}], "fewer than 3 visible"),
         ([{"type": "regex", "value": ".*"}], "fewer than 3 visible"),

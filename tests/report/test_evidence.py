@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from omo.context import Context
-from omo.report.document import markdown, whole
-from omo.report.document.whole import Report
 from omo.state.journal import Journal
 from omo.ultraplan import critique
-from omo.verify import session_summary
-from tests.ralph import court
+from omo.views.report import gather as whole
+from omo.views.report import markdown
+from omo.views.report.gather import Report
+from tests.ralph import project
 from tests.report import forged, hostile
 from tests.ultraplan import plan_desk, plans, repos
 from tests.verify import workshop
@@ -28,31 +28,31 @@ def gathered(root: Path, now: float, session: str = "s1") -> Report:
 
 
 def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_path: Path) -> None:
-    at = court.asked(tmp_path)
+    at = project.asked(tmp_path)
     doubt = {"criterion": "C1", "text": "a README can name what is not there"}
     at.says(("C1", "clear", "pass"), challenges=[doubt])
     assert at.judge().verdict == "pass"
-    found = gathered(at.desk.root, at.desk.now)
+    found = gathered(at.root, at.now)
     run = found.parts[0].view.run
     assert found.verdict.text == (
         f"done, judged: ralph run {run}: 1 of 1 criterion passes, iteration 1; decided by omo:judge, which a hook saw."
     )
     assert [(one.what, one.where) for one in found.notices] == [("challenge", "C1")]
     (part,) = found.parts
-    names = {one.name: one for one in part.proof.whole.exhibits}
+    names = {one.name: one for one in part.whole.attachments}
     assert names["Briefs"].text == "round 1, call 1: C1"
     assert at.nonce in names["The judge's answer"].text
-    assert dict(part.proof.whole.covers)["covers"].startswith("C1 ")
-    assert part.proof.dossier("C1").tables[0].rows[0][1].text == "judge"
+    assert dict(part.whole.section.covers)["covers"].startswith("C1 ")
+    assert part.evidence("C1").section.tables[0].rows[0][1].text == "judge"
 
 
 def test_a_judgement_from_a_file_is_of_reduced_independence(tmp_path: Path) -> None:
-    at = court.asked(tmp_path)
-    at.judge(court.reply(at.nonce, ("C1", "clear", "pass")))
-    found = gathered(at.desk.root, at.desk.now)
+    at = project.asked(tmp_path)
+    at.judge(project.reply(at.nonce, ("C1", "clear", "pass")))
+    found = gathered(at.root, at.now)
     assert found.verdict.text.startswith("finished on the agent's word: ralph run ")
     assert [one.what for one in found.notices] == ["reduced independence"]
-    assert "no hook saw the judge" in " ".join(one.what for one in found.story.events)
+    assert "no hook saw the judge" in " ".join(one.what for one in found.timeline.events)
 
 
 def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
@@ -60,23 +60,23 @@ def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
     shop.add(verification={"outcomes": ["quotes are kept"]})
     shop.work()
     shop.begin()
-    session_summary.tell_sessions(shop.place, "s1", began="G1", limits=workshop.LIMITS)
+    shop.publish("G1")
     shop.answer_all()
     shop.finish()
-    session_summary.tell_sessions(shop.place, "s1", limits=workshop.LIMITS)
+    shop.publish()
     found = gathered(shop.root, shop.now)
     assert found.verdict.text == "finished on the agent's word: goal G1: closed on the agent's own answers."
     assert [(one.what, one.where) for one in found.notices] == [("the agent's own answers", "G1")]
-    dossier = found.parts[0].proof.dossier("G1")
-    assert [(one.name, one.state) for one in dossier.exhibits] == [
+    dossier = found.parts[0].evidence("G1")
+    assert [(one.name, one.state) for one in dossier.attachments] == [
         ("Answer to q1", ""),
         ("parser.py", "as recorded"),
         ("Answer to q1.5", ""),
         ("Answer to q2", ""),
         ("Answer to q3", ""),
     ]
-    assert dict(dossier.covers)["outcomes"] == "quotes are kept"
-    assert dossier.said == workshop.SUMMARY
+    assert dict(dossier.section.covers)["outcomes"] == "quotes are kept"
+    assert dossier.section.said == workshop.SUMMARY
     shop.work(text="def parse(text): return []\n")
     after = gathered(shop.root, shop.now)
     assert not after.verdict.is_proven
@@ -90,10 +90,10 @@ def verified(tmp_path: Path, *checks: object) -> workshop.Workshop:
     repos.run_git(shop.root, "commit", "-q", "-m", "chore: begin")
     shop.add(verification={"checks": list(checks)})
     shop.begin()
-    session_summary.tell_sessions(shop.place, "s1", began="G1", limits=workshop.LIMITS)
+    shop.publish("G1")
     shop.work()
     shop.finish()
-    session_summary.tell_sessions(shop.place, "s1", limits=workshop.LIMITS)
+    shop.publish()
     return shop
 
 
@@ -115,11 +115,11 @@ def test_a_goal_that_expired_is_in_the_report_beside_one_that_passes(tmp_path: P
     for name, path in (("A", "speed.txt"), ("B", "parser.py")):
         shop.add(id=name, hypothesis="H1" if name == "A" else None, **workshop.checks(workshop.path_check(path)))
         shop.begin(name)
-        session_summary.tell_sessions(shop.place, "s1", began=name, limits=workshop.LIMITS)
+        shop.publish(name)
     shop.finish("A", hypothesis="expired")
     shop.work()
     shop.finish("B")
-    session_summary.tell_sessions(shop.place, "s1", limits=workshop.LIMITS)
+    shop.publish()
     found = gathered(shop.root, shop.now)
     assert found.verdict.text.startswith(
         "ended, not proven: goal A: hypothesis H1 expired; goal B: 1 of 1 check passes"
@@ -133,7 +133,7 @@ def test_a_goal_whose_checks_are_commands_holds_on_the_files_it_was_finished_on(
     command = {"id": "runs", "type": "command", "argv": ["test", "-e", "parser.py"]}
     shop = verified(tmp_path, command)
     assert gathered(shop.root, shop.now).verdict.is_proven
-    cache = forged.change_unseen(shop.root, shop.place.state, "parser.py", "def parse(text): return []\n")
+    cache = forged.change_unseen(shop.root, shop.state, "parser.py", "def parse(text): return []\n")
     assert "G1 (the tree has changed since)" in gathered(shop.root, shop.now).verdict.text  # whatever the cache says
     cache.unlink()
     shop.work()
@@ -141,7 +141,7 @@ def test_a_goal_whose_checks_are_commands_holds_on_the_files_it_was_finished_on(
     shop.write("notes.txt", "for another goal")
     assert "G1 (the tree has changed since)" in gathered(shop.root, shop.now).verdict.text
     (shop.root / "notes.txt").unlink()
-    journal = Path(shop.place.journal.path)
+    journal = Path(shop.store.journal.path)
     hostile.rewrite(journal, lambda row: {key: value for key, value in row.items() if key != "tree"})
     told = gathered(shop.root, shop.now)
     assert "no tree was recorded, so freshness is not known" in told.verdict.text
@@ -150,12 +150,12 @@ def test_a_goal_whose_checks_are_commands_holds_on_the_files_it_was_finished_on(
 
 def test_files_that_cannot_be_read_prove_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shop = verified(tmp_path, workshop.path_check())
-    at = court.asked(tmp_path / "court")
+    at = project.asked(tmp_path / "court")
     at.says(("C1", "clear", "pass"))
     at.judge()
-    assert gathered(at.desk.root, at.desk.now).verdict.is_proven
+    assert gathered(at.root, at.now).verdict.is_proven
     blind_git(tmp_path / "bin", monkeypatch)
-    for root, now in ((shop.root, shop.now), (at.desk.root, at.desk.now)):
+    for root, now in ((shop.root, shop.now), (at.root, at.now)):
         found = gathered(root, now)
         assert found.verdict.word == "NOT proven any more"
         assert "(the files cannot be read, so nobody can tell)" in found.verdict.text
@@ -221,15 +221,15 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
         ("skipped step", "2"),
     ]
     (part,) = found.parts
-    (table,) = part.proof.whole.tables
+    (table,) = part.whole.section.tables
     assert [cell.text for cell in table.rows[0]] == ["advisory", "scope", "12", "step 2 names no test"]
-    assert dict(part.proof.dossier("2").covers) == {"skipped because": "the plan lets it be left out"}
-    assert "### Step 1" in part.proof.whole.exhibits[0].text
+    assert dict(part.evidence("2").section.covers) == {"skipped because": "the plan lets it be left out"}
+    assert "### Step 1" in part.whole.attachments[0].text
 
 
 def test_words_do_not_hide_what_was_let_through(tmp_path: Path) -> None:
     """A reason that sounds like another notice, which is told in full elsewhere, is told all the same."""
-    at = court.asked(tmp_path, by="user", reduced_scope="judged with reduced independence, 1 replay exempted")
-    at.judge(court.reply(at.nonce, ("C1", "clear", "pass")))
-    found = gathered(at.desk.root, at.desk.now)
+    at = project.asked(tmp_path, by="user", reduced_scope="judged with reduced independence, 1 replay exempted")
+    at.judge(project.reply(at.nonce, ("C1", "clear", "pass")))
+    found = gathered(at.root, at.now)
     assert [one.what for one in found.notices] == ["reduced scope", "reduced independence"]

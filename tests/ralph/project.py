@@ -1,0 +1,271 @@
+"""A git project with a ralph run, its hooks and its judge: what the commands call, with a clock that ticks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omo.evidence.tree import fingerprint
+from omo.host import Event
+from omo.ralph import brief, ending, iteration, judge, rules, summary
+from omo.ralph import start as starting
+from omo.ralph.brief import Brief
+from omo.ralph.judge import Judgement
+from omo.ralph.run import RalphRun, Standing, standings
+from omo.state import ledger, paths, runtime
+from omo.ultrawork import on_subagent_stop, session
+from omo.ultrawork.hook import World
+from tests.kept import copied, put_back
+
+NOW = 1_771_780_801.0
+JUDGE = "omo:judge"
+EVIDENCE = "README.md lists all 3 commands of `tool --help`"
+WHO = {
+    "GIT_AUTHOR_NAME": "Test", "GIT_AUTHOR_EMAIL": "test@example.org",
+    "GIT_COMMITTER_NAME": "Test", "GIT_COMMITTER_EMAIL": "test@example.org",
+}  # fmt: skip
+
+
+def criterion(number: int, *checks: Any, **changes: Any) -> dict[str, Any]:
+    """Without checks: the file done-N.txt is there."""
+    listed = list(checks) or [{"id": "there", "type": "path", "path": f"done-{number}.txt"}]
+    return {"id": f"C{number}", "description": f"part {number} is in place", "checks": listed, **changes}
+
+
+def question(name: str = "clear", text: str = "Does README.md name every command of the tool?") -> dict[str, Any]:
+    return {"id": name, "type": "judge", "question": text}
+
+
+def judged_criterion(number: int = 1, *checks: Any) -> dict[str, Any]:
+    return criterion(number, question(), *checks)
+
+
+def answer(name: str, check: str = "clear", result: str = "pass", evidence: str = EVIDENCE) -> dict[str, str]:
+    return {"criterion": name, "check": check, "result": result, "evidence": evidence}
+
+
+def reply(nonce: str, *answers: Any, **more: Any) -> str:
+    """A judge's message: some prose, then the object. An answer is (criterion, check, result) or a whole one."""
+    listed = [answer(*each) if isinstance(each, tuple) else each for each in answers]
+    return "I looked.\n\n```json\n" + json.dumps({"nonce": nonce, "answers": listed, **more}, indent=1) + "\n```\n"
+
+
+@dataclass
+class Project:
+    root: Path
+    now: float = NOW
+    state: str = ""
+    limits: dict[str, Any] = field(default_factory=lambda: {"max_stop_blocks": 8})
+    session: str = "s1"
+
+    def __post_init__(self) -> None:
+        self.state = self.state or str(self.root / ".sisyphus" / "cc-omo")
+
+    def run(self, *, by: str = "agent", session: str = "", named: str = "") -> RalphRun:
+        self.now += 1
+        whose = session or self.session
+        return RalphRun(self.state, str(self.root), whose, by, self.now, 5.0, self.limits, named=named)
+
+    # Files
+
+    def git(self, *arguments: str) -> str:
+        argv = ["git", "-c", "init.defaultBranch=main", *arguments]
+        environ = {**os.environ, **WHO}
+        done = subprocess.run(argv, cwd=self.root, check=True, capture_output=True, text=True, env=environ)
+        return done.stdout.strip()
+
+    def write(self, path: str, text: str = "here\n") -> Path:
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        return target
+
+    def commit(self, message: str = "work") -> str:
+        self.git("add", "-A", "--", ".", ":!.sisyphus")
+        self.git("commit", "-q", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def criteria_file(self, *criteria: Any, name: str = "criteria.json") -> Path:
+        """Without any: two criteria, done-1.txt and done-2.txt."""
+        return self.write(name, json.dumps({"criteria": list(criteria) or [criterion(1), criterion(2)]}))
+
+    # Rounds
+
+    def start(
+        self, *criteria: Any, by: str = "agent", session: str = "", same_turn: bool = False, **options: Any
+    ) -> Standing:
+        """In a new turn: Stop has shown the user how an earlier run ended."""
+        if not same_turn and self.told(session or self.session).get("told") is False:
+            self.turn_ends(session or self.session)
+        return starting.start(self.run(by=by, session=session), self.criteria_file(*criteria), **options)[0]
+
+    def execute(self, **whose: str) -> tuple[Standing, bool]:
+        run = self.run(**whose)
+        opened = iteration.execute(run)
+        summary.tell(run)
+        return opened
+
+    def phase(self, name: str, skip: str = "", **whose: str) -> tuple[Standing, bool]:
+        run = self.run(**whose)
+        recorded = iteration.record_phase(run, name, skip)
+        summary.tell(run)
+        return recorded
+
+    def finishes(self, agent: str, message: str = "done", session: str = "s1") -> None:
+        """An agent says its last word, and the host's event goes through the hook itself."""
+        self.now += 1
+        fields = {"session_id": session, "agent_type": agent, "agent_id": "a1", "last_assistant_message": message}
+        event = Event({**fields, "cwd": str(self.root)})
+        on_subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
+
+    def gate_ran(self, name: str = "tests", result: str = "pass") -> None:
+        """As `omo gate add` and `omo gate run` write them, on the files as they are."""
+        self.change_row(lambda row: row, {"kind": "gate-added", "name": name, "by": "user", "argv": ["true"]})
+        ran = {"kind": "gate-ran", "name": name, "result": result, "tree": fingerprint(self.root)}
+        self.change_row(lambda row: row, ran)
+
+    def work(self, *paths: str, phases: tuple[str, ...] = rules.PHASES) -> None:
+        """One iteration as it should be: agents in their order, files, gates on those files, each phase noted."""
+        for name in phases:
+            if name == "IMPL":
+                for path in paths:
+                    self.write(path)
+            agent = rules.PROVEN_BY[name]
+            if agent:
+                self.finishes(agent)
+            else:
+                self.gate_ran()
+            self.phase(name)
+
+    def iterate(self, *files: str) -> None:
+        """A new iteration, worked through with these files."""
+        self.execute()
+        self.work(*files)
+
+    def judged(self, **results: str) -> Standing:
+        """A judgement with these results and nothing behind them: rows as `omo ralph judge` writes them."""
+        run = self.run()
+        status = run.require()
+        known = {each.id: results.get(each.id, "fail") for each in status.criteria}
+        states = {name: rules.after(status.states[name], known[name], status.iteration) for name in known}
+        row = {
+            "kind": "judged",
+            "iteration": status.iteration,
+            "results": {
+                name: {"result": result, "evidence": f"saw {result}", "source": "code", "suggested_action": "try"}
+                for name, result in known.items()
+            },
+            "states": {name: state.data for name, state in states.items()},
+            "verdict": rules.verdict(states, known),
+            "decision": rules.decision(states, status.iteration, status.max_iterations, known),
+            "tree": "tree1:0",
+            "independence": "full",
+        }
+        end = ending.end_of(status, row)
+        run.append([row, end] if end else [row])
+        summary.tell(run)
+        return self.status()
+
+    def round(self, **results: str) -> Standing:
+        """Open an iteration and judge it."""
+        self.execute()
+        return self.judged(**results)
+
+    # The judge
+
+    def ask(self) -> Brief:
+        return brief.ask(self.run())
+
+    @property
+    def nonce(self) -> str:
+        return str(self.status().briefs[-1]["nonce"])
+
+    def says(self, *answers: Any, nonce: str = "", agent: str = JUDGE, **more: Any) -> str:
+        message = reply(nonce or self.nonce, *answers, **more)
+        self.finishes(agent, message)
+        return message
+
+    def judge(self, result_text: str | None = None, **how: Any) -> Judgement:
+        return judge.judge(self.run(), result_text=result_text, **how)
+
+    # What is kept
+
+    def status(self, **whose: str) -> Standing:
+        return self.run(**whose).standing()
+
+    def row(self, session: str = "s1") -> dict[str, Any]:
+        return runtime.session(self.state, session) or {}
+
+    def told(self, session: str = "s1") -> dict[str, Any]:
+        """What hooks read."""
+        return dict(self.row(session).get("work", {}).get("ralph", {}))
+
+    def last(self) -> Standing:
+        return standings(self.state)[-1]
+
+    def ledger(self) -> Path:
+        return Path(paths.ralph_run_dir(self.state, self.last().run), "ledger.jsonl")
+
+    @property
+    def session_ledger(self) -> Path:
+        return Path(paths.events_file(self.state, "s1"))
+
+    def rows(self, kind: str) -> list[dict[str, Any]]:
+        return [row for row in ledger.rows(str(self.ledger())) if row["kind"] == kind]
+
+    def kinds(self) -> list[str]:
+        return [row["kind"] for row in ledger.rows(str(self.ledger()))]
+
+    def damage(self) -> None:
+        """Somebody changes a row of the current run by hand."""
+        lines = self.ledger().read_text().splitlines()
+        row = json.loads(lines[0])
+        self.ledger().write_text("\n".join([json.dumps({**row, "extra": 1}), *lines[1:]]) + "\n")
+
+    def change_row(self, change: Any, event: dict[str, Any] | None = None, session: str = "s1") -> None:
+        self.now += 1
+        runtime.change_session(
+            self.state,
+            session,
+            lambda row: runtime.Change(None, change(row or {}), [event or {"kind": "test"}]),
+            actor="hook",
+            now=self.now,
+            wait=5.0,
+        )
+
+    def turn_ends(self, whose: str = "s1") -> None:
+        self.change_row(session.told, session=whose)
+
+    def cancel(self) -> None:
+        self.change_row(lambda row: session.cancel(row, reason="user", now=self.now))
+
+
+def make_project(tmp_path: Path) -> Project:
+    """A repository with one commit."""
+    root = tmp_path / "project"
+    copied(root, _begin)
+    return Project(root)
+
+
+def _begin(root: Path) -> None:
+    made = Project(root)
+    made.git("init", "-q")
+    made.write("README.md", "# a project\n")
+    made.commit("begin")
+
+
+def asked(tmp_path: Path, *criteria: Any, files: tuple[str, ...] = ("done-1.txt",), **options: Any) -> Project:
+    """One iteration is worked through and the judge was asked. Without criteria: one question."""
+
+    def make(directory: Path) -> Project:
+        made = make_project(directory)
+        made.start(*(criteria or (judged_criterion(),)), **options)
+        made.iterate(*files)
+        made.ask()
+        return made
+
+    return put_back(tmp_path, make, json.dumps([criteria, files, options]))

@@ -1,0 +1,468 @@
+"""The judgement of an iteration: what code and judge saw of one tree, and nothing else."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.errors import BadInput, Refused
+from omo.ralph import judge
+from omo.ralph.judge import EXIT_CODES, Judgement
+from tests.ralph.project import EVIDENCE, answer, asked, criterion, judged_criterion, make_project, question, reply
+
+FAILING = {"result": "fail", "evidence": "README.md names 2 of 3 commands"}
+
+
+def statuses(judged: Judgement) -> dict[str, str]:
+    return {one["id"]: one["status"] for one in judged.criteria}
+
+
+def results(judged: Judgement) -> dict[str, str]:
+    return {one["id"]: one["result"] for one in judged.criteria}
+
+
+def of(judged: Judgement, name: str = "C1") -> dict[str, Any]:
+    return next(one for one in judged.criteria if one["id"] == name)
+
+
+def refused(action: Any, *said: str, kind: type[Exception] = Refused) -> None:
+    with pytest.raises(kind) as caught:
+        action()
+    whole = f"{caught.value} {getattr(caught.value, 'fix', '')}"
+    for words in said:
+        assert words in whole, whole
+
+
+# Code alone
+
+
+def test_what_code_can_tell_needs_no_judge(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(criterion(1), criterion(2))
+    made.iterate("done-1.txt")
+    judged = made.judge()
+    assert (judged.verdict, judged.decision, EXIT_CODES[judged.verdict]) == ("fail", "replan", 3)
+    assert statuses(judged) == {"C1": "PASS", "C2": "FAIL"}
+    assert of(judged, "C2")["source"] == "code"
+    (left,) = judged.remaining
+    assert (left["id"], left["fail_count"], left["regression"]) == ("C2", 1, False)
+    assert "done-2.txt" in left["reason"]
+    assert left["suggested_action"]
+
+
+def test_a_pass_ends_the_run_with_a_receipt_of_the_tree_that_was_judged(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(criterion(1))
+    made.iterate("done-1.txt")
+    judged = made.judge()
+    assert (judged.verdict, judged.decision, EXIT_CODES[judged.verdict], judged.remaining) == ("pass", "done", 0, [])
+    (row,), (end,) = made.rows("judged"), made.rows("ended")
+    assert end["how"] == "pass"
+    assert end["receipt"]["tree"] == row["tree"]
+    assert end["receipt"]["independence"] == "full"
+    assert made.told()["state"] == "done"
+    refused(made.judge, "ended")
+
+
+def test_every_criterion_is_judged_every_time_whatever_it_was(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(criterion(1), criterion(2), criterion(3), max_iterations=9)
+    made.iterate("done-1.txt")
+    made.judge()
+    (made.root / "done-1.txt").unlink()
+    made.iterate("x.txt")
+    broken = made.judge()
+    assert statuses(broken) == {"C1": "REGRESSED", "C2": "FAIL", "C3": "FAIL"}
+    by_id = {one["id"]: one for one in broken.remaining}
+    assert (by_id["C1"]["regression"], by_id["C1"]["previous_pass_iteration"]) == (True, 1)
+    assert (by_id["C1"]["next_failure_blocks"], by_id["C2"]["next_failure_blocks"]) == (False, True)
+    made.iterate("y.txt")
+    assert statuses(made.judge()) == {"C1": "FAIL", "C2": "BLOCKED", "C3": "BLOCKED"}
+    made.iterate("done-2.txt")
+    assert statuses(made.judge()) == {"C1": "FAIL", "C2": "PASS", "C3": "BLOCKED"}
+
+
+def test_at_the_last_iteration_the_run_stops_without_a_receipt(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(criterion(1), max_iterations=1)
+    made.iterate("x.txt")
+    judged = made.judge()
+    assert (judged.verdict, judged.decision) == ("fail", "safeguard")
+    (end,) = made.rows("ended")
+    assert (end["how"], end["receipt"]) == ("safeguard", None)
+
+
+def test_what_two_criteria_both_ask_is_run_once(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    count = tmp_path / "count"
+    made.write("suite.sh", f"echo ran >> {count}\ntest -e ready\n")
+    suite = {"id": "suite", "type": "command", "argv": ["sh", "suite.sh"]}
+    made.start(criterion(1, suite), criterion(2, suite, {"id": "there", "type": "path", "path": "done-2.txt"}))
+    made.iterate("ready")
+    count.write_text("")
+    assert results(made.judge()) == {"C1": "pass", "C2": "fail"}
+    assert count.read_text() == "ran\n"
+
+
+# The judge
+
+
+def test_the_judges_own_message_is_taken_from_the_hook(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    made.says(answer("C1"), challenges=[{"criterion": "C1", "text": "an empty README.md names all of none"}])
+    judged = made.judge()
+    assert (judged.verdict, judged.independence) == ("pass", "full")
+    assert (of(judged)["source"], of(judged)["evidence"]) == ("judge", f"clear: {EVIDENCE}")
+    (row,) = made.rows("judged")
+    assert (
+        row["challenges"] == judged.challenges == [{"criterion": "C1", "text": "an empty README.md names all of none"}]
+    )
+    assert made.rows("judge-inline-fallback") == []
+
+
+def test_a_failing_answer_fails_and_its_advice_is_handed_on(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    made.says({**answer("C1"), **FAILING, "suggested_action": "name `tool list` too"})
+    judged = made.judge()
+    assert (judged.verdict, EXIT_CODES[judged.verdict]) == ("fail", 3)
+    (left,) = judged.remaining
+    assert left["suggested_action"] == "name `tool list` too"
+    assert "2 of 3" in left["reason"]
+
+
+@pytest.mark.parametrize(
+    ("there", "said", "result"),
+    [
+        (True, "pass", "pass"),
+        (True, "fail", "fail"),
+        (True, "unknown", "unknown"),
+        (False, "pass", "fail"),
+        (False, "fail", "fail"),
+        (False, "unknown", "fail"),
+    ],
+)
+def test_a_criterion_holds_if_all_of_its_checks_do(tmp_path: Path, there: bool, said: str, result: str) -> None:
+    file = {"id": "there", "type": "path", "path": "done-1.txt"}
+    made = asked(tmp_path, criterion(1, question(), file), files=("done-1.txt" if there else "x.txt",))
+    made.says(answer("C1", result=said))
+    judged = made.judge()
+    assert results(judged) == {"C1": result}
+    assert judged.verdict == result
+
+
+def test_without_a_brief_no_verdict(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(judged_criterion())
+    made.iterate("done-1.txt")
+    refused(made.judge, "no judge was asked", "omo ralph brief")
+    refused(lambda: made.judge(reply("f" * 32, answer("C1"))), "omo ralph brief")
+
+
+def test_the_answer_to_what_code_checks_is_ignored(tmp_path: Path) -> None:
+    file = {"id": "there", "type": "path", "path": "done-1.txt"}
+    made = asked(tmp_path, criterion(1, question(), file), files=("x.txt",))
+    made.says(answer("C1"), answer("C1", "there"))
+    judged = made.judge()
+    assert results(judged) == {"C1": "fail"}
+    assert any("C1/there is ignored" in note for note in judged.notes)
+
+
+# Unknown
+
+
+def test_unknown_changes_nothing_and_leaves_the_iteration_open(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    before = made.status()
+    judged = made.judge()
+    assert (judged.verdict, EXIT_CODES[judged.verdict], judged.decision) == ("unknown", 4, "")
+    assert "no omo:judge has answered" in of(judged)["evidence"]
+    now = made.status()
+    assert (now.states, now.open_iteration, now.iteration) == (before.states, True, 1)
+    assert made.rows("judged") == []
+    assert [row["call"] for row in made.rows("judge-unknown")] == [1]
+    made.says(answer("C1"))
+    assert made.judge().verdict == "pass"
+
+
+def test_the_third_call_that_cannot_tell_spends_the_iteration_and_counts_nothing(tmp_path: Path) -> None:
+    made = asked(tmp_path, max_iterations=2)
+    calls = [made.judge() for _ in range(3)]
+    assert [one.is_closed for one in calls] == [False, False, True]
+    assert [one.verdict for one in calls] == ["unknown"] * 3
+    assert calls[-1].decision == "replan"
+    now = made.status()
+    assert not now.open_iteration
+    assert (now.states["C1"].status, now.states["C1"].fail_count) == ("PENDING", 0)
+    refused(made.judge, "no iteration is open", "omo ralph exec")
+    made.iterate("y.txt")
+    made.ask()
+    assert [made.judge().decision for _ in range(3)] == ["", "", "safeguard"]
+    (end,) = made.rows("ended")
+    assert (end["how"], end["receipt"]) == ("safeguard", None)
+
+
+def test_a_pass_of_an_earlier_iteration_does_not_stand_in_for_an_answer(tmp_path: Path) -> None:
+    made = asked(tmp_path, judged_criterion(1), criterion(2), files=("x.txt",))
+    made.says(answer("C1"))
+    assert statuses(made.judge()) == {"C1": "PASS", "C2": "FAIL"}
+    made.iterate("done-2.txt")
+    made.ask()
+    judged = [made.judge() for _ in range(3)][-1]
+    assert statuses(judged) == {"C1": "PASS", "C2": "PASS"}
+    assert (judged.verdict, judged.decision) == ("unknown", "replan")
+    assert made.rows("ended") == []
+
+
+def test_a_blocked_criterion_does_not_settle_what_nobody_could_tell(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(judged_criterion(1), criterion(2))
+    for number in range(3):
+        made.iterate(f"x-{number}.txt")
+        made.ask()
+        if number < 2:
+            made.says(answer("C1"))
+            assert made.judge().verdict == "fail"
+    judged = made.judge()
+    assert (judged.verdict, judged.is_closed) == ("unknown", False)
+    made.says(answer("C1"))
+    assert made.judge().verdict == "partial"
+
+
+def test_a_question_that_nobody_answered_leaves_the_iteration_open_whatever_fails_beside_it(tmp_path: Path) -> None:
+    made = asked(tmp_path, judged_criterion(1), criterion(2), files=("x.txt",))
+    judged = made.judge()
+    assert (judged.verdict, judged.is_closed) == ("unknown", False)
+    assert statuses(judged) == {"C1": "PENDING", "C2": "PENDING"}
+    assert made.judge().verdict == "unknown"
+    last = made.judge()
+    assert (last.verdict, last.decision, last.is_closed) == ("fail", "replan", True)
+    assert statuses(last) == {"C1": "PENDING", "C2": "FAIL"}
+    assert {each["id"] for each in last.remaining} == {"C1", "C2"}
+
+
+def test_a_failure_outranks_what_the_judge_could_not_tell(tmp_path: Path) -> None:
+    made = asked(tmp_path, judged_criterion(1), criterion(2), files=("x.txt",))
+    made.says(answer("C1", result="unknown"))
+    judged = made.judge()
+    assert (judged.verdict, judged.decision) == ("fail", "replan")
+    assert statuses(judged) == {"C1": "PENDING", "C2": "FAIL"}
+
+
+def test_a_command_that_cannot_start_is_unknown(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(criterion(1, {"id": "gone", "type": "command", "argv": ["no-such-program-here"]}))
+    made.iterate("x.txt")
+    judged = made.judge()
+    assert (judged.verdict, EXIT_CODES[judged.verdict]) == ("unknown", 4)
+
+
+# One tree
+
+
+def test_answers_about_other_files_do_not_count(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    made.says(answer("C1"))
+    made.write("README.md", "# emptied after the judge had looked\n")
+    made.gate_ran()
+    judged = made.judge()
+    assert judged.verdict == "unknown"
+    assert judge.MOVED in of(judged)["evidence"]
+    made.ask()
+    made.says(answer("C1"))
+    assert made.judge().verdict == "pass"
+
+
+def test_asking_again_after_a_byte_does_not_unsay_a_failure(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    first = made.nonce
+    made.says({**answer("C1"), **FAILING})
+    made.write("README.md", "# a byte more\n")
+    made.gate_ran()
+    made.ask()
+    (row,) = made.rows("brief-superseded")
+    assert (row["nonce"], row["iteration"], [one["result"] for one in row["answers"]]) == (first, 1, ["fail"])
+    made.says(answer("C1"))
+    judged = made.judge()
+    assert (judged.verdict, of(judged)["source"]) == ("fail", "judge (earlier brief)")
+    assert "2 of 3" in of(judged)["evidence"]
+    made.iterate("y.txt")
+    made.ask()
+    made.says(answer("C1"))
+    assert made.judge().verdict == "pass"
+
+
+def test_a_failure_that_is_told_after_the_next_brief_counts_too(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    first = made.nonce
+    made.ask()
+    made.says({**answer("C1"), **FAILING}, nonce=first)
+    made.says(answer("C1"))
+    assert made.judge().verdict == "fail"
+
+
+def test_no_file_stands_in_where_a_judge_answered_in_the_iteration(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    made.says(answer("C1", result="unknown"))
+    made.judge()
+    made.ask()
+    refused(lambda: made.judge(reply(made.nonce, answer("C1"))), "one answered in this iteration", "omo:judge")
+    made.says(answer("C1"))
+    assert made.judge().verdict == "pass"
+
+
+def test_a_judgement_says_who_pinned_the_gates(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(criterion(1))
+    made.iterate("done-1.txt")
+    assert made.judge().gates == [{"name": "tests", "by": "user"}]
+    assert made.rows("judged")[0]["gates"] == [{"name": "tests", "by": "user"}]
+
+
+def test_files_that_change_while_they_are_judged_make_everything_unknown(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    writes = {"id": "writes", "type": "command", "argv": ["sh", "-c", "test -e ready && echo x >> log.txt"]}
+    made.start(criterion(1, writes), criterion(2))
+    made.iterate("ready", "done-2.txt")
+    judged = made.judge()
+    assert results(judged) == {"C1": "unknown", "C2": "unknown"}
+    assert judge.CHANGED in judged.notes
+    assert any("others since: log.txt;" in note for note in judged.notes)
+    made.write(".gitignore", "log.txt\n")
+    made.gate_ran()
+    assert made.judge().verdict == "pass"
+
+
+def test_a_judgement_is_void_if_the_run_went_on_meanwhile(tmp_path: Path) -> None:
+    file = {"id": "there", "type": "path", "path": "done-1.txt"}
+    made = asked(tmp_path, criterion(1, question(), file))
+    made.says(answer("C1"))
+    ticks = itertools.count()
+
+    def clock() -> float:  # asked for in the middle of the evaluation: another process records a verdict first
+        if made.status().open_iteration:
+            made.judged(C1="fail")
+        return float(next(ticks))
+
+    refused(lambda: made.judge(clock=clock), "void", "omo ralph judge")
+    assert len(made.rows("judged")) == 1
+
+
+# The gate before it
+
+
+def test_phases_that_did_not_happen_are_refused_and_the_third_time_ends_the_run(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(criterion(1))
+    made.execute()
+    made.write("done-1.txt")
+    for attempt in (1, 2):
+        refused(made.judge, f"circumvention {attempt} of 3", "PLAN", "VERIFY")
+    refused(made.judge, "ends the run")
+    assert [row["attempt"] for row in made.rows("exec-circumvention")] == [1, 2, 3]
+    assert made.rows("judged") == []
+    assert [row["how"] for row in made.rows("ended")] == ["circumvented"]
+    assert made.told()["state"] == "blocked"
+    refused(made.judge, "ended")
+
+
+def test_honest_work_that_lacks_a_gate_or_a_note_is_refused_and_not_counted(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    made.says(answer("C1"))
+    made.write("out.log", "left by the judge\n")
+    for _ in range(4):
+        refused(made.judge, "not counted", "SHIP", "out.log", "removed", "omo gate run")
+    assert made.rows("exec-circumvention") == []
+    (made.root / "out.log").unlink()
+    assert made.judge().verdict == "pass"
+
+
+def test_a_phase_nobody_noted_is_refused_with_the_note_as_remedy(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(criterion(1))
+    made.execute()
+    made.work("done-1.txt", phases=("PLAN", "IMPL", "VERIFY", "REFINE"))
+    made.gate_ran()
+    refused(made.judge, "not counted", "SHIP: omo ralph phase SHIP; then")
+    assert made.rows("exec-circumvention") == []
+
+
+def test_no_command_runs_before_the_gate(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(
+        criterion(1, {"id": "mark", "type": "command", "argv": ["sh", "-c", f"echo x >> {tmp_path}/ran; exit 1"]})
+    )
+    (tmp_path / "ran").unlink()
+    made.execute()
+    refused(made.judge, "circumvention")
+    assert not (tmp_path / "ran").exists()
+
+
+# A file in the judge's place
+
+
+def test_a_file_counts_with_reduced_independence_and_everybody_is_told(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    judged = made.judge(reply(made.nonce, answer("C1")))
+    assert (judged.verdict, judged.independence, of(judged)["source"]) == ("pass", "reduced", "inline")
+    assert judge.INLINE in judged.notes
+    assert len(made.rows("judge-inline-fallback")) == 1
+    (end,) = made.rows("ended")
+    assert end["receipt"]["independence"] == "reduced"
+    assert made.told()["outcome"]["verdict"] == "attested"
+    assert "reduced independence" in made.told()["outcome"]["why"]
+
+
+def test_the_judges_message_handed_in_as_a_file_keeps_its_independence(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    message = made.says(answer("C1"))
+    judged = made.judge(message.strip() + "\n\n")
+    assert (judged.verdict, judged.independence, of(judged)["source"]) == ("pass", "full", "judge")
+    assert made.rows("judge-inline-fallback") == []
+
+
+def test_a_later_judge_looks_at_all_of_it_anew_and_the_reduced_iteration_stays_known(tmp_path: Path) -> None:
+    made = asked(tmp_path, judged_criterion(1), criterion(2), files=("x.txt",))
+    made.judge(reply(made.nonce, answer("C1")))
+    made.iterate("done-2.txt")
+    made.ask()
+    made.says(answer("C1"))
+    assert made.judge().independence == "full"
+    (end,) = made.rows("ended")
+    assert end["receipt"]["independence"] == "full"
+    assert made.status().reduced_iterations == [1]
+
+
+def test_a_file_without_the_form_is_refused_and_spends_nothing(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    for text in ("", "C1 passes", json.dumps([made.nonce]), '{"nonce": 1}'):
+        refused(lambda text=text: made.judge(text), "--result", "omo ralph brief", kind=BadInput)
+    assert made.rows("judge-unknown") == []
+
+
+def test_a_file_where_code_can_tell_everything_changes_nothing(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(criterion(1))
+    made.iterate("x.txt")
+    judged = made.judge(reply("f" * 32, answer("C1", "there")))
+    assert (judged.verdict, judged.independence) == ("fail", "full")
+    assert any("--result is ignored" in note for note in judged.notes)
+
+
+# Sizes
+
+
+def test_the_largest_judgement_fits_in_a_row(tmp_path: Path) -> None:
+    many = [judged_criterion(number) for number in range(1, 51)]
+    for number, one in enumerate(many, start=1):
+        one["checks"][0]["question"] += f" And number {number}?"
+    made = asked(tmp_path, *many)
+    wide = "界" * 5000
+    answers = [{**answer(f"C{n}", result="fail", evidence=wide), "suggested_action": wide} for n in range(1, 51)]
+    challenges = [{"criterion": "C1", "text": wide}] * 50
+    judged = made.judge(reply(made.nonce, *answers, challenges=challenges))
+    assert judged.verdict == "fail"
+    assert len(made.rows("judged")) == 1
