@@ -70,18 +70,39 @@ def changed(root: Path, base: str) -> list[str]:
 
 
 def _changed_since(root: Path, since: str) -> list[str]:
-    filters, listed = git.run_all(root, [git.FILTERS, ["ls-files", "-v", "-z", "--cached", "--others", _RULES]])
-    new, looked_past = [], []
-    for line in git.require(listed, "ls-files").lines:
-        flag, path = line[0], line[2:].rstrip("/")
-        if flag == "?":
-            new.append(path)
-        elif flag.islower() or flag == "S":
-            looked_past.append(path)
-    _require_nothing_hidden(root, filters, looked_past)
+    new = require_nothing_hidden(root)
     differing = git.lines(root, "diff", *_NAMES, since, "--")
     paths = {*differing, *new, *hidden_since(root, since)}
     return sorted(path for path in paths if not globs.is_own(path))
+
+
+def require_nothing_hidden(root: Path) -> list[str]:
+    """Raises NotEvaluable where flags in the index or filters in the configuration can make git overlook an edit.
+
+    What it has listed for that and is untracked is returned. No filter is started.
+    """
+    filters, listed = git.run_all(root, [git.FILTERS, ["ls-files", "-v", "-z", "--cached", "--others", _RULES]])
+    untracked, looked_past = [], []
+    for line in git.require(listed, "ls-files").lines:
+        flag, path = line[0], line[2:].rstrip("/")
+        if flag == "?":
+            untracked.append(path)
+        elif flag.islower() or flag == "S":
+            looked_past.append(path)
+    is_sparse = bool(looked_past) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
+    for path in looked_past:
+        # A sparse checkout leaves files out; one that is there all the same can be edited.
+        if not is_sparse or os.path.lexists(os.path.join(root, path)):
+            raise NotEvaluable(
+                f"git is told not to look at {path}",
+                fix=f"git update-index --no-assume-unchanged --no-skip-worktree -- {path}",
+            )
+    if rewriting := git.filter_in(filters):
+        name, command = rewriting
+        raise NotEvaluable(
+            f"{name} rewrites what git sees of files: {command}", fix=f"git config --unset {name}, then try again"
+        )
+    return untracked
 
 
 def commit_of(root: Path, name: str) -> str | None:
@@ -223,8 +244,10 @@ def subjects(root: Path, base: str) -> list[str]:
             f"base {since[:12]} is no ancestor of HEAD: history was rewritten", fix="name a base with --base REV"
         )
     span = f"{since}..HEAD" if is_commit else "HEAD"
-    told = git.ask(root, "log", "-z", "--format=%s", "--no-show-signature", f"--max-count={MOST_COMMITS}", span, "--")
-    return [subject for subject in told.split("\0") if subject]
+    printed = git.ask(
+        root, "log", "-z", "--format=%s", "--no-show-signature", f"--max-count={MOST_COMMITS}", span, "--"
+    )
+    return [subject for subject in printed.split("\0") if subject]
 
 
 def was_committed_before(root: Path, path: str, moment: float) -> bool:
@@ -237,23 +260,6 @@ def was_committed_before(root: Path, path: str, moment: float) -> bool:
         f"--before=@{int(moment)} +0000", f"--find-object={blob}", "--",
     )  # fmt: skip
     return bool(holding.output.strip())
-
-
-def _require_nothing_hidden(root: Path, filters: git.Answer, looked_past: list[str]) -> None:
-    """Flags in the index and filters in the configuration can make git overlook an edit."""
-    is_sparse = bool(looked_past) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
-    for path in looked_past:
-        # A sparse checkout leaves files out; one that is there all the same can be edited.
-        if not is_sparse or os.path.lexists(os.path.join(root, path)):
-            raise NotEvaluable(
-                f"git is told not to look at {path}",
-                fix=f"git update-index --no-assume-unchanged --no-skip-worktree -- {path}",
-            )
-    if rewriting := git.filter_in(filters):
-        name, command = rewriting
-        raise NotEvaluable(
-            f"{name} rewrites what git sees of files: {command}", fix=f"git config --unset {name}, then try again"
-        )
 
 
 def _is_repository(root: Path) -> bool:
