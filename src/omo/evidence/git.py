@@ -197,9 +197,9 @@ class Process:
         if not hasattr(os, "posix_spawnp"):
             self._answer = _run_elsewhere(argv, environ, seconds, stdin)
             return
+        feed = _file_of(stdin) if stdin else os.open(os.devnull, os.O_RDONLY)
         output, output_end = os.pipe()
         errors, errors_end = os.pipe()
-        feed = _file_of(stdin) if stdin else os.open(os.devnull, os.O_RDONLY)
         actions = [
             (os.POSIX_SPAWN_DUP2, feed, 0),
             (os.POSIX_SPAWN_DUP2, output_end, 1),
@@ -210,11 +210,11 @@ class Process:
             self._pid = os.posix_spawnp(argv[0], argv, environ, file_actions=actions, setpgroup=0)
         except OSError:
             self._answer = Answer(None, b"", b"")
+            os.close(output)
+            os.close(errors)
         for descriptor in (feed, output_end, errors_end):
             os.close(descriptor)
         self._pipes = (output, errors)
-        for pipe in self._pipes:
-            os.set_blocking(pipe, False)
 
     def answer(self) -> Answer:
         if self._answer is None:
@@ -226,6 +226,8 @@ class Process:
         pending = list(self._pipes)
         left = MOST_OUTPUT
         status = None
+        for pipe in self._pipes:
+            os.set_blocking(pipe, False)
         try:
             while pending and left > 0 and time.monotonic() < self._deadline:
                 is_idle = True
@@ -260,12 +262,13 @@ class Process:
 def _file_of(content: bytes) -> int:
     import tempfile
 
-    descriptor, path = tempfile.mkstemp()
-    os.unlink(path)
-    with os.fdopen(os.dup(descriptor), "wb") as file:
-        file.write(content)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
+    try:
+        with tempfile.TemporaryFile() as file:
+            file.write(content)
+            file.seek(0)
+            return os.dup(file.fileno())
+    except OSError as error:
+        raise NotEvaluable(f"there is no room for what git is asked: {error.strerror}", fix="free some space") from None
 
 
 def _run_elsewhere(argv: list[str], environ: Mapping[str, str], seconds: float, stdin: bytes) -> Answer:

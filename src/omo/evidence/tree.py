@@ -39,13 +39,14 @@ def fingerprint(root: Path, *, cache: Path | None = None, exclude: Sequence[str]
     if not os.path.isdir(top):
         raise BadInput(f"no tree to fingerprint at {root}", fix="name an existing directory")
     excluded = tuple(name.strip("/") + "/" for name in exclude)
-    known: Rows = {}
+    listing = git.start(top, LIST)
+    remembered: Rows = {}
     if cache is not None and _can_hold(cache, top, excluded):
-        paths, known = _remembered(top, cache)
-    else:
-        paths = _listed(top, git.start(top, LIST))
+        with contextlib.suppress(OSError, NotEvaluable):  # such as a full disk, which slows us down and no more
+            remembered = _remembered(top, cache, listing)
+    paths = _listed(top, listing)
     rows: Rows = {}
-    _read_all(top, paths, known, rows, excluded)
+    _read_all(top, paths, remembered, rows, excluded)
     text = "\0".join([rows[path] for path in sorted(rows)])
     return f"{SCHEME}:{hashlib.sha256(os.fsencode(text)).hexdigest()}"
 
@@ -183,14 +184,13 @@ def _can_hold(cache: Path, top: str, excluded: tuple[str, ...]) -> bool:
     return below.startswith(("../", ".git/", *excluded))
 
 
-def _remembered(top: str, cache: Path) -> tuple[list[str], Rows]:
-    """The paths that count, and rows that the last look found and that still hold.
+def _remembered(top: str, cache: Path, listing: git.Process) -> Rows:
+    """Rows that the last look found and that still hold.
 
     The cache is an index that git keeps in a repository of ours: git compares 50,000 stats in C, where as many calls of
     ours would take longer than `git status`. The user's index would not do: its ids are those of filtered content, and
     flags in it can hide an edit.
     """
-    listing = git.start(top, LIST)
     with tempfile.TemporaryDirectory(prefix=f"{cache.name}.", dir=cache.parent) as directory:
         git.make_repository(directory)
         index = Path(directory, "index")
@@ -208,7 +208,7 @@ def _remembered(top: str, cache: Path) -> tuple[list[str], Rows]:
             if _newest(top, paths) < os.stat(directory).st_mtime - SETTLED_SECONDS:
                 with contextlib.suppress(OSError):
                     os.replace(index, cache)
-        return paths, rows
+        return rows
 
 
 def _ask_for_rows(top: str, repository: dict[str, str]) -> list[git.Process]:
