@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from omo.evidence import changes
+from omo.evidence import changes, git
 from omo.evidence.run import Outcome, run
 from omo.shown import clip
 
@@ -56,8 +56,8 @@ def check(root: Path, environ: Mapping[str, str]) -> tuple[str, str, str]:
 
 def remotes(root: Path) -> list[str]:
     """The names of the repository's remotes; none outside git."""
-    outcome = changes._git(root, "remote")
-    return outcome.stdout.splitlines() if outcome.ok else []
+    answer = git.run(root, "remote")
+    return answer.text.splitlines() if answer.ok else []
 
 
 def remote_of(root: Path, environ: Mapping[str, str]) -> str | None:
@@ -86,7 +86,7 @@ def _git(root: Path, environ: Mapping[str, str], *arguments: str) -> Outcome:
         "-c",
         "credential.interactive=false",
     )
-    environment = {**_environment(environ), **changes._own(root)}
+    environment = {**_environment(environ), **git.own_repository(str(root))}
     if arguments[0] == "push" and not _has_ssh_command(root, environment):
         environment["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes"
     return run(["git", *settings, *arguments], cwd=root, timeout=SECONDS, env=environment)
