@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from omo.state import ledger, paths, runtime
-from omo.ultraplan import critique, finishing, parser, recovery, skipping, starting, summary
+from omo.ultraplan import critique, finishing, recovery, skipping, starting, summary
+from omo.ultraplan import document as documents
 from omo.ultraplan.finishing import Failure, Finished
 from omo.ultraplan.next_step import Next
 from omo.ultraplan.record import Record
@@ -98,6 +99,6 @@ def desk(tmp_path: Path, steps: int = 3, **changes: Any) -> Desk:
 
 def record_critique(here: Desk) -> None:
     """As the journal has it once a critic found nothing; what makes a verdict clean is tested where it is decided."""
-    digest = parser.load(here.root / "plan.md", here.root).digest
+    digest = documents.load(here.root / "plan.md", here.root).digest
     row = {"kind": "critique", "digest": digest, "clean": True, "independence": "full"}
     critique.reviews(here.state).change(lambda rows: (None, [row]), actor="agent", now=here.now, wait=5.0)

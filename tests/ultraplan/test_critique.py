@@ -11,9 +11,9 @@ import pytest
 from omo.errors import BadInput, Refused
 from omo.host import Event
 from omo.state import paths
-from omo.ultraplan import critique, verdict
-from omo.ultraplan.document import Document
-from omo.ultraplan.parser import parse
+from omo.ultraplan import critique
+from omo.ultraplan.document import parse
+from omo.ultraplan.models import Document
 from omo.ultrawork import on_subagent_stop
 from omo.ultrawork.hook import World
 from tests.ultraplan.plans import plan_text
@@ -24,7 +24,7 @@ PLAN = parse(plan_text(2), "plan.md")
 EDITED = parse(plan_text(2) + "\nOne more line.\n", "plan.md")
 BLOCKING = {"dimension": "manifest-quality", "severity": "blocking", "text": "an empty file would do", "line": 12}
 ADVISORY = {**BLOCKING, "severity": "advisory"}
-PASSED = dict.fromkeys(verdict.DIMENSIONS, "pass")
+PASSED = dict.fromkeys(critique.DIMENSIONS, "pass")
 
 
 def answer(document: Document = PLAN, **changes: Any) -> str:
@@ -63,14 +63,14 @@ def test_what_the_host_heard_from_the_critic_is_recorded_with_full_independence(
     hear(root, answer())
     done = critique.record(place, PLAN, None)
     assert done.independence == "full"
-    assert critique.clean(place.state, PLAN.digest)
+    assert critique.is_clean(critique.latest(place.state, PLAN.digest))
 
 
 def test_a_clean_verdict_holds_for_exactly_this_text(root: Path, place: critique.Place) -> None:
     critique.await_critic(place)
     hear(root, answer())
     critique.record(place, PLAN, None)
-    assert not critique.clean(place.state, EDITED.digest)
+    assert not critique.is_clean(critique.latest(place.state, EDITED.digest))
     with pytest.raises(Refused, match="not about what"):
         critique.record(place, EDITED, None)
     with pytest.raises(Refused, match="is about the text"):
@@ -120,17 +120,17 @@ def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: critiqu
 def test_the_newest_verdict_on_a_text_counts(root: Path, place: critique.Place) -> None:
     assert said_by_critic(root, place, answer()).is_cleared
     assert not said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING])).is_cleared
-    assert not critique.clean(place.state, PLAN.digest)
+    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
     assert said_by_critic(root, place, answer(EDITED), EDITED).is_cleared
-    assert critique.clean(place.state, EDITED.digest)
-    assert not critique.clean(place.state, PLAN.digest)
+    assert critique.is_clean(critique.latest(place.state, EDITED.digest))
+    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
 
 
 def test_a_file_overrules_no_verdict_that_was_seen(root: Path, place: critique.Place) -> None:
     said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING]))
     done = critique.record(place, PLAN, answer())
     assert (done.verdict.is_clean, done.independence, done.is_cleared) == (True, "reduced", False)
-    assert not critique.clean(place.state, PLAN.digest)
+    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
     row = critique.latest(place.state, PLAN.digest)
     assert row is not None
     assert (row["clean"], row["independence"]) == (False, "full")
@@ -139,12 +139,12 @@ def test_a_file_overrules_no_verdict_that_was_seen(root: Path, place: critique.P
 def test_a_file_does_not_take_back_a_clean_verdict_that_was_seen(root: Path, place: critique.Place) -> None:
     said_by_critic(root, place, answer())
     critique.record(place, PLAN, answer(verdict="findings", findings=[BLOCKING]))
-    assert critique.clean(place.state, PLAN.digest)
+    assert critique.is_clean(critique.latest(place.state, PLAN.digest))
 
 
 def test_a_clean_file_alone_clears_nothing(root: Path, place: critique.Place) -> None:
     assert not critique.record(place, PLAN, answer()).is_cleared
-    assert not critique.clean(place.state, PLAN.digest)
+    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
 
 
 def test_an_earlier_word_of_the_critic_cannot_be_picked(root: Path, place: critique.Place) -> None:
@@ -170,9 +170,9 @@ def test_a_journal_that_was_edited_is_not_believed_and_the_next_verdict_begins_a
     path.write_text(
         path.read_text().replace('"clean": false', '"clean": true').replace('"clean":false', '"clean":true')
     )
-    assert not critique.clean(place.state, PLAN.digest)
+    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
     said_by_critic(root, place, answer())
-    assert critique.clean(place.state, PLAN.digest)
+    assert critique.is_clean(critique.latest(place.state, PLAN.digest))
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_clean_needs_the_word_no_blocking_finding_and_strong_manifests_else_it_s
 ) -> None:
     done = said_by_critic(root, place, answer(**changes))
     assert done.verdict.reasons == reasons
-    assert critique.clean(place.state, PLAN.digest) is (not reasons)
+    assert critique.is_clean(critique.latest(place.state, PLAN.digest)) is (not reasons)
 
 
 @pytest.mark.parametrize(
@@ -224,15 +224,15 @@ def test_what_is_not_in_the_form_is_no_verdict(message: str, said: str, place: c
 
 
 def test_the_form_that_is_quoted_before_the_answer_is_not_the_answer(place: critique.Place) -> None:
-    quoted = f"The form:\n```json\n{verdict.example(PLAN.digest)}\n```\nMy answer:\n{answer()}"
+    quoted = f"The form:\n```json{critique.brief(PLAN).partition('```json')[2]}\n```\nMy answer:\n{answer()}"
     assert critique.record(place, PLAN, quoted).verdict.is_clean
 
 
 def test_the_brief_names_path_digest_every_dimension_and_a_form_that_can_be_filled_in() -> None:
     brief = critique.brief(PLAN)
     assert PLAN.path in brief
-    assert all(f"- {name}: " in brief for name in verdict.DIMENSIONS)
+    assert all(f"- {name}: " in brief for name in critique.DIMENSIONS)
     form = json.loads(brief.partition("```json\n")[2].partition("```")[0])
     assert form["plan_digest"] == PLAN.digest
-    assert set(form) == set(verdict.Verdict.model_fields)
-    assert set(form["findings"][0]) == set(verdict.Finding.model_fields)
+    assert set(form) == set(critique.Verdict.model_fields)
+    assert set(form["findings"][0]) == set(critique.Finding.model_fields)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.errors import BadInput
-from omo.ultraplan.document import Content, Document, Fence
-from omo.ultraplan.parser import load, parse
-from omo.ultraplan.validate import validate
+from omo.ultraplan.document import load, parse
+from omo.ultraplan.models import Content, Document, Fence
+from omo.ultraplan.rules import validate
 from tests.ultraplan.plans import manifest_text, plan_text, step_text
 
 
@@ -46,7 +46,7 @@ def test_a_plan_is_read_with_steps_fields_and_manifests() -> None:
     assert third.text == step_text(3)
     assert third.manifest is not None
     assert third.manifest.line == third.line + text.splitlines()[third.line :].index("  manifest:") + 1
-    assert third.manifest.must_contain == (Content("src/part3.py", r"^def part3\("),)
+    assert third.manifest.must_contain == (Content(path="src/part3.py", pattern=r"^def part3\("),)
     assert third.manifest.commit_message_pattern == r"^feat\(part3\):"
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.ultraplan import parser, recovery
+from omo.ultraplan import document as documents
+from omo.ultraplan import recovery
 from omo.ultraplan.run import find_base, record_of
 from tests.kept import put_back
 from tests.ultraplan.plan_desk import WHY, Desk, desk
@@ -49,17 +50,17 @@ def test_a_step_left_out_is_caught_recovered_and_the_whole_session_passes(tmp_pa
     assert done.at.audit.base == original.base
     assert done.at.audit.passed == [1, 2, 3, 4, 5]
     assert "of the whole session, from where it began" in done.report
-    plan = parser.load(here.root / "plan.md", here.root)
+    plan = documents.load(here.root / "plan.md", here.root)
     assert find_base(here.state, plan) == original.base
 
 
 def test_the_spec_has_just_the_missing_steps_and_says_what_it_is(tmp_path: Path) -> None:
     here = left_out(tmp_path, 4, (2, 4))
-    spec = parser.load(here.root / here.recover().spec, here.root)
+    spec = documents.load(here.root / here.recover().spec, here.root)
     assert [step.number for step in spec.work_steps] == [2, 4]
     assert spec.recovery is not None
     assert (spec.recovery.of, spec.recovery.depth, spec.recovery.missing) == ("plan.md", 1, (2, 4))
-    assert spec.master_digest == parser.load(here.root / "plan.md", here.root).digest
+    assert spec.master_digest == documents.load(here.root / "plan.md", here.root).digest
     assert git(here.root, "status", "--porcelain") == ""
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.state import ledger, paths
-from omo.ultraplan import critique, parser, preflight, sessions, spec_text, starting
+from omo.ultraplan import critique, preflight, sessions, spec_text, starting
+from omo.ultraplan import document as documents
 from omo.ultraplan.next_step import Next
 from omo.ultraplan.run import find_base, find_skipped, pinned_path, problems_of
 from tests.ultraplan.plan_desk import WHY, Desk, desk, record_critique
@@ -19,10 +20,10 @@ from tests.ultraplan.plans import carry_out, commit, git, plan_text, project, su
 
 def decompose(root: Path, out: str = "specs") -> list[Path]:
     """What `omo plan decompose` writes, not committed."""
-    plan = parser.load(root / "plan.md", root)
+    plan = documents.load(root / "plan.md", root)
     (root / out).mkdir(exist_ok=True)
     found = []
-    for spec in sessions.decompose(plan, root, has_remote=False, out=out):
+    for spec in sessions.decompose(plan, has_remote=False, out=out):
         (root / spec.path).write_text(spec_text.render(spec))
         found.append(root / spec.path)
     return found
@@ -130,7 +131,7 @@ def test_a_clean_critique_of_exactly_this_text_lets_it_start(tmp_path: Path) -> 
 
 def test_a_clean_verdict_that_no_hook_saw_does_not_let_it_start(tmp_path: Path) -> None:
     here = desk(tmp_path)
-    digest = parser.load(here.root / "plan.md", here.root).digest
+    digest = documents.load(here.root / "plan.md", here.root).digest
     row = {"kind": "critique", "digest": digest, "clean": True, "independence": "reduced"}
     critique.reviews(here.state).change(lambda rows: (None, [row]), actor="agent", now=here.now, wait=5.0)
     with pytest.raises(Refused, match="only a file that no hook saw") as refused:
@@ -337,7 +338,7 @@ def test_a_bypassed_preflight_is_recorded_and_shown(tmp_path: Path) -> None:
 def test_a_later_preflight_does_not_hide_that_the_first_was_bypassed(tmp_path: Path) -> None:
     here = desk(tmp_path, 1, needs=["git"])
     here.start(OMO_SKIP_PREFLIGHT="1")
-    plan = parser.load(here.root / "plan.md", here.root)
+    plan = documents.load(here.root / "plan.md", here.root)
     starting.record_preflight(here.run(), plan, preflight.look(["git"], here.root, environ={}))
     assert here.kinds()[-1] == "preflight"
     assert here.record().overrides[-1].endswith("OMO_SKIP_PREFLIGHT")
@@ -520,7 +521,7 @@ def test_a_step_that_passes_is_not_skipped(tmp_path: Path) -> None:
 
 def test_the_audit_is_told_where_the_work_began_and_what_was_skipped(tmp_path: Path) -> None:
     here = desk(tmp_path, 2, step2={"On failure": "skip — not needed"})
-    plan = parser.load(here.root / "plan.md", here.root)
+    plan = documents.load(here.root / "plan.md", here.root)
     assert find_base(here.state, plan) is None
     base = git(here.root, "rev-parse", "HEAD")
     here.start()

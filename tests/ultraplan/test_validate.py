@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from omo.ultraplan.document import Defect
-from omo.ultraplan.parser import parse
-from omo.ultraplan.validate import refusing, validate
+from omo.ultraplan.document import parse
+from omo.ultraplan.models import Defect
+from omo.ultraplan.rules import refusing, validate
 from tests.ultraplan.plans import carry_out, manifest_text, plan_text, project, step_text
 
 OTHER = "feat(other): something else"

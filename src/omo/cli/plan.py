@@ -16,7 +16,7 @@ from omo.shown import clip
 
 if TYPE_CHECKING:
     from omo.ultraplan.critique import Place, Recorded
-    from omo.ultraplan.document import Defect, Document
+    from omo.ultraplan.models import Defect, Document
 
 LARGEST_MESSAGE = 256 * 1024
 LONGEST_SHOWN = 600
@@ -36,13 +36,13 @@ def register(commands: options.Commands) -> None:
 
 
 def load(named: str, context: Context) -> Document:
-    from omo.ultraplan import parser
+    from omo.ultraplan import document as documents
 
-    return parser.load(Path(context.cwd, named), Path(context.root))
+    return documents.load(Path(context.cwd, named), Path(context.root))
 
 
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import validate as rules
+    from omo.ultraplan import rules
 
     document = load(arguments.plan, context)
     found = rules.validate(document, Path(context.root))
@@ -62,7 +62,7 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _judged(document: Document, defects: list[Defect], advisories: list[Defect]) -> dict[str, Any]:
-    from omo.ultraplan.legacy import synthesise
+    from omo.ultraplan.document import synthesise
 
     whole = synthesise(document)
     return {

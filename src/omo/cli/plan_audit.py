@@ -14,10 +14,9 @@ from omo.errors import BadInput, NotEvaluable
 from omo.shown import clip
 
 if TYPE_CHECKING:
-    from omo.ultraplan.audit import Audit
-    from omo.ultraplan.document import Document
+    from omo.ultraplan.audit import Audit, StepAudit
+    from omo.ultraplan.models import Document
     from omo.ultraplan.recorded import Pinned
-    from omo.ultraplan.step_audit import StepAudit
 
 MOST_SHOWN = 20
 EDITED = 3
@@ -71,9 +70,9 @@ def _shown(arguments: argparse.Namespace, context: Context, document: Document, 
 
 
 def _document(name: str, context: Context) -> Document:
-    from omo.ultraplan import legacy, parser
+    from omo.ultraplan import document as documents
 
-    document = legacy.synthesise(parser.load(Path(context.cwd, name), Path(context.root)))
+    document = documents.synthesise(documents.load(Path(context.cwd, name), Path(context.root)))
     defects = [str(one) for one in document.defects if not one.is_advisory]
     if not document.work_steps:
         defects = defects or ["it has no step; steps are headed ### Step N: Title"]
@@ -103,9 +102,10 @@ def _next(told: Audit, name: str) -> str:
     """The one thing to do now; empty where nothing is left."""
     if told.verdict == "pass":
         return ""
-    if told.ways_back:
-        return f"take back what was changed against the scope: {' && '.join(told.ways_back[:MOST_SHOWN])}"
-    if told.has_violations:
+    if told.take_back:
+        ways = [shlex.join(command) for command in told.take_back[:MOST_SHOWN]]
+        return f"take back what was changed against the scope: {' && '.join(ways)}"
+    if told.violations:
         return "tell the user what was changed that must not be; only they decide how it is undone"
     if told.verdict == "unknown":
         return "settle what could not be established, then audit again"

@@ -122,7 +122,6 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 def _view(run: PlanRun, at: Standing, step: Next) -> Result:
     from omo.ultraplan.record import MOST_RECOVERIES
-    from omo.ultraplan.report import step_line
 
     record = at.record
     assert record is not None
@@ -146,7 +145,7 @@ def _view(run: PlanRun, at: Standing, step: Next) -> Result:
         f"Plan session {record.run}: {state}" + (f", audit {at.words}" if record.is_open else ""),
         f"  spec    {record.spec}, recovery {record.depth} of {MOST_RECOVERIES}",
         f"  base    {record.base or 'none: nothing was begun'}",
-        *(f"  {step_line(one)}" for one in (at.audit.steps if at.audit else [])),
+        *(f"  {one}" for one in (at.audit.steps if at.audit else [])),
         f"  seen    {len(seen)} of {total} steps have passed at some time",
         *(f"  outside {clip(one, 200)}" for one in at.violations),
         *(f"  dirty   {clip(one, 200)}" for one in at.dirty),

@@ -18,7 +18,7 @@ from omo.evidence import globs
 from omo.shown import clip
 
 if TYPE_CHECKING:
-    from omo.ultraplan.document import Document
+    from omo.ultraplan.models import Document
     from omo.ultraplan.preflight import Preflight
     from omo.ultraplan.sessions import SessionSpec
 
@@ -35,15 +35,17 @@ def register(verbs: options.Commands) -> None:
 
 
 def decompose(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import parser, sessions, validate
+    from omo.ultraplan import document as documents
+    from omo.ultraplan import rules, sessions
+    from omo.ultraplan.preflight import has_remote
 
     root = Path(context.root)
-    plan = parser.load(Path(context.cwd, arguments.plan), root)
+    plan = documents.load(Path(context.cwd, arguments.plan), root)
     if plan.kind != "plan":
         raise BadInput(f"{plan.path} is a session spec already", fix=f"omo plan start {shlex.quote(arguments.plan)}")
-    found = validate.validate(plan, root)
+    found = rules.validate(plan, root)
     sessions.refuse(plan, found)
-    specs = sessions.decompose(plan, root, out=_directory(context, arguments.out))
+    specs = sessions.decompose(plan, has_remote=has_remote(root), out=_directory(context, arguments.out))
     _write(root, _texts(plan, specs), force=arguments.force)
     notes = [str(defect) for defect in found if defect.is_advisory] + _left_over(root, specs)
     return _shown(plan, specs, sessions.order(specs), notes)
@@ -61,10 +63,11 @@ def _directory(context: Context, out: str) -> str:
 
 def _texts(plan: Document, specs: Sequence[SessionSpec]) -> dict[str, str]:
     """The text of each file. What does not read back as it was meant would be another contract."""
-    from omo.ultraplan import parser, spec_text
+    from omo.ultraplan import document as documents
+    from omo.ultraplan import spec_text
 
     texts = {spec.path: spec_text.render(spec) for spec in specs}
-    wrong = [one for spec in specs for one in spec_text.unlike(spec, parser.parse(texts[spec.path], spec.path))]
+    wrong = [one for spec in specs for one in spec_text.unlike(spec, documents.parse(texts[spec.path], spec.path))]
     if wrong:
         fix = f"look for headings, YAML blocks or lists in odd places of {plan.path}, then omo plan validate it"
         raise Refused(f"{plan.path} cannot be written as session specs", fix=fix, defects=wrong)
@@ -141,16 +144,16 @@ def _steps(spec: SessionSpec) -> str:
 
 
 def preflight(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import parser
+    from omo.ultraplan import document as documents
     from omo.ultraplan.preflight import MISSING, look
 
     root = Path(context.root)
-    spec = parser.load(Path(context.cwd, arguments.spec), root)
+    spec = documents.load(Path(context.cwd, arguments.spec), root)
     _require_spec(spec)
     asked = look(spec.needs, root, environ=context.environ)
     notes = _record(arguments, context, spec, asked)
     data = {"spec": spec.path, **asked.data}
-    return Result(data, _told(spec, asked), 0 if asked.ok else MISSING, notes)
+    return Result(data, _told(spec, asked), MISSING if asked.missing else 0, notes)
 
 
 def _require_spec(spec: Document) -> None:
@@ -167,7 +170,7 @@ def _told(spec: Document, asked: Preflight) -> str:
     if asked.bypassed_by:
         return f"Preflight bypassed by {asked.bypassed_by}=1: nothing was asked, and the session is reported as such."
     lines = [f"  {need.status}: {need.name} ({need.kind}), {need.detail}" for need in asked.needs]
-    if asked.ok:
+    if not asked.missing:
         return "\n".join([f"Everything that {spec.path} needs is here.", *lines])
     missing = ", ".join(need.name for need in asked.missing)
     last = "Nothing was attempted. The session is blocked: start it where this is available."

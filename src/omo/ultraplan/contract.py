@@ -11,8 +11,9 @@ from pathlib import Path
 from omo.errors import BadInput, Refused
 from omo.evidence import globs
 from omo.state import paths
-from omo.ultraplan import parser, recovery, run, sessions, spec_text, validate
-from omo.ultraplan.document import Document, Step
+from omo.ultraplan import document as documents
+from omo.ultraplan import preflight, recovery, rules, run, sessions, spec_text
+from omo.ultraplan.models import Document, Step
 from omo.ultraplan.record import Record
 
 PREDICATE_IS_TRUE = "vacuous"
@@ -50,13 +51,13 @@ def _read(path: Path, root: Path, state: str) -> Document:
     """A recovery's spec lies with our state, which may be kept outside the project."""
     inside = globs.is_inside(os.path.realpath(root), os.path.realpath(path))
     if inside or not globs.is_inside(os.path.realpath(paths.plans_dir(state)), os.path.realpath(path)):
-        return parser.load(path, root)
-    return replace(parser.load(path, Path(state)), path=os.path.realpath(path))
+        return documents.load(path, root)
+    return replace(documents.load(path, Path(state)), path=os.path.realpath(path))
 
 
 def _validated(document: Document, root: Path, is_recovery: bool, before: Sequence[Record]) -> list[str]:
     """What a step of a recovery left behind may be there already; that is what it mends."""
-    found = validate.validate(document, root)
+    found = rules.validate(document, root)
     wrong = [one for one in found if not one.is_advisory and not (is_recovery and one.code == PREDICATE_IS_TRUE)]
     if wrong:
         count = f"{len(wrong)} defect{'' if len(wrong) == 1 else 's'}"
@@ -80,8 +81,8 @@ def _only_session(plan: Document, root: Path) -> Document:
 
 def _sessions(plan: Document, root: Path) -> list[Document]:
     """What decompose would write of a plan today."""
-    found = sessions.decompose(plan, root, has_remote=sessions.has_remote(root))
-    return [parser.parse(spec_text.render(one), plan.path) for one in found]
+    found = sessions.decompose(plan, has_remote=preflight.has_remote(root))
+    return [documents.parse(spec_text.render(one), plan.path) for one in found]
 
 
 def _master(spec: Document, root: Path) -> Document:
@@ -89,7 +90,7 @@ def _master(spec: Document, root: Path) -> Document:
     if not spec.master_plan:
         raise Refused(f"{spec.path} names no master plan, so nobody can tell what was agreed", fix=again)
     try:
-        plan = parser.load(root / spec.master_plan, root)
+        plan = documents.load(root / spec.master_plan, root)
     except BadInput as error:
         raise Refused(f"the master plan of {spec.path}: {error.message}", fix=f"bring it back; {again}") from None
     if plan.digest != spec.master_digest:
@@ -133,7 +134,7 @@ def _differences(spec: Document, agreed: Document, is_recovery: bool) -> list[st
 
 def _terms(step: Step) -> Step:
     """What binds of a step, wherever in a file it stands."""
-    manifest = replace(step.manifest, line=0) if step.manifest else None
+    manifest = step.manifest.terms if step.manifest else None
     return replace(step, line=0, text="", manifest=manifest)
 
 

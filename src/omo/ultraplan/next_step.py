@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from omo.shown import clip
-from omo.ultraplan.document import Step
+from omo.ultraplan.models import Step
 from omo.ultraplan.record import MOST_RECOVERIES, Record
 from omo.ultraplan.run import ABANDON, START
 from omo.ultraplan.standing import Standing
@@ -114,7 +114,7 @@ def _violation(at: Standing) -> Next | None:
     if not at.violations:
         return None
     why = f"outside the fence, which is never recovered: {clip(at.violations[0], 160)}; "
-    ways = at.audit.ways_back if at.audit else []
+    ways = [shlex.join(command) for command in at.audit.take_back] if at.audit else []
     if ways:
         return Next("take-back", f"{why}take it back", " && ".join(ways[:MOST_WAYS]))
     why += _undone(at.violations[0])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from omo.errors import Refused
 from omo.ultraplan import sessions
 from omo.ultraplan.contract import Contract
@@ -30,7 +28,7 @@ def require_in_order(run: PlanRun, given: Contract, reason: str) -> None:
 
 def _needed(run: PlanRun, given: Contract) -> tuple[int, ...]:
     """As the plan has it, whatever the spec says of itself."""
-    found = sessions.decompose(given.plan, Path(run.root), has_remote=False)
+    found = sessions.decompose(given.plan, has_remote=False)
     return next((one.depends_on for one in found if one.number == given.spec.session), ())
 
 

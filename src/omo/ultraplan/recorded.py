@@ -9,7 +9,7 @@ from pathlib import Path
 
 from omo.errors import Refused
 from omo.shown import clip
-from omo.ultraplan.document import Document
+from omo.ultraplan.models import Document
 from omo.ultraplan.record import Record
 from omo.ultraplan.run import ABANDON, digest_of, pinned, runs_at, text_of
 from omo.ultraplan.standing import line_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,8 +11,8 @@ from omo.errors import BadInput, Refused
 from omo.evidence import changes, globs
 from omo.shown import clip
 from omo.state import paths, store
-from omo.ultraplan import compiling, sessions, spec_text, summary
-from omo.ultraplan.document import Document, Recovery
+from omo.ultraplan import checks, sessions, spec_text, summary
+from omo.ultraplan.models import Document, Recovery
 from omo.ultraplan.next_step import FAILED, FINISH, MOST_WAYS, REVISE, Next
 from omo.ultraplan.record import MOST_RECOVERIES, Record
 from omo.ultraplan.run import ABANDON, PlanRun, digest_of, pinned, record_of, records, runs_at
@@ -101,7 +102,7 @@ def _not_held(run: PlanRun, record: Record) -> list[int]:
     """The steps whose manifest does not hold as the files are now."""
     document = pinned(run.state, line_of(run.state, record)[0])
     root = Path(run.root)
-    return [step.number for step in document.work_steps if not compiling.holds(step, root)]
+    return [step.number for step in document.work_steps if not checks.holds(step, root)]
 
 
 def _judge(run: PlanRun, record: Record, at: Standing, missing: list[int]) -> tuple[list[int], int]:
@@ -111,7 +112,7 @@ def _judge(run: PlanRun, record: Record, at: Standing, missing: list[int]) -> tu
     report = FAILED.format(step=next(iter(missing), "STEP")) if record.is_open else REVISE
     if at.violations:
         what = "what lies outside the fence is never recovered automatically"
-        ways = at.audit.ways_back if at.audit else []
+        ways = [shlex.join(command) for command in at.audit.take_back] if at.audit else []
         fix = f"take it back: {' && '.join(ways[:MOST_WAYS])}" if ways else f"a person decides: {report}"
         raise Refused(what, fix=fix, defects=[clip(one, 200) for one in at.violations])
     if not missing:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from omo.shown import block, clip
-from omo.ultraplan.audit import Audit
+from omo.ultraplan.audit import Audit, StepAudit
 from omo.ultraplan.record import MOST_RECOVERIES, Record
 from omo.ultraplan.standing import Standing
-from omo.ultraplan.step_audit import StepAudit
 
 Row = dict[str, Any]
 
@@ -68,7 +67,7 @@ def _facts(at: Standing, record: Record, end: Row, now: str) -> list[str]:
 
 
 def _steps(audit: Audit | None) -> list[str]:
-    return [step_line(one) for one in audit.steps] if audit else []
+    return [str(one) for one in audit.steps] if audit else []
 
 
 def step_line(one: StepAudit) -> str:

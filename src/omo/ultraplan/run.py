@@ -12,8 +12,8 @@ from omo.errors import Refused, Unreadable
 from omo.state import paths, runtime
 from omo.state.journal import Journal
 from omo.state.runtime import part
-from omo.ultraplan import parser
-from omo.ultraplan.document import Document
+from omo.ultraplan import document as documents
+from omo.ultraplan.models import Document
 from omo.ultraplan.record import Record, fold
 
 Row = dict[str, Any]
@@ -143,7 +143,7 @@ def pinned(state: str, record: Record) -> Document:
     for path in (pinned_path(state, record.run), os.path.join(record.root, record.spec)):
         text = text_of(path)
         if text is not None and digest_of(text) == record.digest:
-            return parser.parse(text, record.spec)
+            return documents.parse(text, record.spec)
     raise Refused(
         f"the spec of plan session {record.run} is no longer what it was started with, digest {record.digest[:12]}",
         fix=f"{ABANDON}, then {START}",
@@ -234,7 +234,7 @@ def _runs_of(state: str, document: Document) -> list[Record]:
 def text_of(path: str) -> str | None:
     try:
         with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-            return file.read(parser.LARGEST + 1)
+            return file.read(documents.LARGEST + 1)
     except (OSError, ValueError):
         return None
 

@@ -6,10 +6,11 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 
-from omo.shown import clip
-from omo.ultraplan.document import Document, Manifest, Step
+import yaml
+
+from omo.shown import clip, counted
+from omo.ultraplan.models import Document, Manifest, Step
 from omo.ultraplan.sessions import SessionSpec
-from omo.ultraplan.spec_blocks import code, session_manifest, step_manifest
 
 SECURITY = """\
 These rules stand above everything a step says.
@@ -49,14 +50,15 @@ def unlike(spec: SessionSpec, read: Document) -> list[str]:
         "needs": (read.needs, spec.needs),
         "session": ((read.kind, read.session), ("spec", spec.number)),
     }
-    wrong = [
-        f"the {what} of session {spec.number} do not read back as written" for what, (a, b) in pairs.items() if a != b
-    ]
+    wrong = []
+    for what, (as_read, as_meant) in pairs.items():
+        if as_read != as_meant:
+            wrong.append(f"the {what} of session {spec.number} do not read back as written")
     return wrong + [f"session {spec.number}: {defect}" for defect in read.defects if not defect.is_advisory]
 
 
-def _meaning(step: Step) -> dict[str, object] | None:
-    return None if step.manifest is None else {name: getattr(step.manifest, name) for name in MANIFEST}
+def _meaning(step: Step) -> Manifest | None:
+    return step.manifest.terms.model_copy(update={"is_synthesised": False}) if step.manifest else None
 
 
 def _head(spec: SessionSpec) -> str:
@@ -66,9 +68,9 @@ def _head(spec: SessionSpec) -> str:
 
 def _context(spec: SessionSpec) -> str:
     of = f" of the plan “{clip(spec.plan_title, 200)}”" if spec.plan_title else ""
-    what = f"This session carries out {_counted(len(spec.steps), 'step')}{of}:"
+    what = f"This session carries out {counted(len(spec.steps), 'step')}{of}:"
     if spec.recovery is not None:
-        what = f"An earlier session left {_counted(len(spec.steps), 'step')} undone; this one carries out just these:"
+        what = f"An earlier session left {counted(len(spec.steps), 'step')} undone; this one carries out just these:"
     lines = [what, "", *(f"- step {step.number}, {clip(step.title, 200)}" for step in spec.steps)]
     # Quoted, so that nothing in it is taken for a part of this document.
     quoted = [f"> {line}".rstrip() for line in spec.context.splitlines()]
@@ -120,7 +122,7 @@ def _preflight(spec: SessionSpec) -> str:
         "Checkpoint": "none (nothing changes)",
     }
     bullets = [f"- {name}: {value}" for name, value in fields.items()]
-    manifest = step_manifest(Manifest(sandbox_preflight=True))
+    manifest = _step_manifest(Manifest(sandbox_preflight=True))
     after = (
         "This step was generated; leave it as it is. It runs where the work will run. "
         "`OMO_SKIP_PREFLIGHT=1` skips it, for work without a network, and the report says so."
@@ -132,7 +134,7 @@ def _verbatim(step: Step) -> str:
     """As the plan has it; a manifest that was made up for an older plan follows."""
     if step.manifest is None or not step.manifest.is_synthesised or re.search(r"^\s*manifest\s*:", step.text, re.M):
         return step.text
-    return "\n".join([step.text, *step_manifest(step.manifest)])
+    return "\n".join([step.text, *_step_manifest(step.manifest)])
 
 
 def _exit(spec: SessionSpec) -> str:
@@ -170,8 +172,8 @@ def _metadata(spec: SessionSpec) -> str:
     lines += [f"- Plan digest: {code(spec.plan_digest)}"] if spec.plan_digest else []
     lines += [
         f"- Steps from plan: {', '.join(str(step.number) for step in spec.steps)}",
-        f"- Estimated complexity: {level} ({_counted(len(spec.steps), 'step')}, "
-        f"{_counted(len(spec.expected_paths), 'path')})",
+        f"- Estimated complexity: {level} ({counted(len(spec.steps), 'step')}, "
+        f"{counted(len(spec.expected_paths), 'path')})",
         f"- Model recommendation: {model}",
     ]
     return "\n".join(lines)
@@ -195,26 +197,72 @@ def _recovery(spec: SessionSpec) -> str:
     return "\n".join([*lines, f"- Entry condition override: {_line(spec.recovery.entry) or 'none'}"])
 
 
+def _session_manifest(spec: SessionSpec) -> str:
+    version = ".".join(map(str, spec.version)) if spec.version else None
+    lines = [
+        "session_manifest:",
+        f"  plan_version: {'null' if version is None else _scalar(version)}",
+        f"  legacy_synthesis: {str(spec.is_legacy_synthesis).lower()}",
+        f"  needs: [{', '.join(map(_scalar, spec.needs))}]",
+        *_list("expected_paths", spec.expected_paths),
+        f"  commit_count: {len(spec.patterns)}",
+        *_list("commit_message_patterns", spec.patterns),
+        *_list("bash_syntax_check", spec.bash_syntax_check),
+        *_list("scope_touch", spec.fence.touch),
+        *_list("scope_forbidden", spec.forbidden),
+    ]
+    about = "Computed from the manifests of the steps; the audit reads the steps themselves."
+    return "\n".join([about, "", "```yaml", *lines, "```"])
+
+
+def _step_manifest(manifest: Manifest) -> list[str]:
+    contents = [
+        f"    - {{path: {_scalar(entry.path)}, pattern: {_scalar(entry.pattern)}}}" for entry in manifest.must_contain
+    ]
+    lines = [
+        "manifest:",
+        *_list("expected_paths", manifest.expected_paths),
+        f"  min_file_count: {manifest.min_file_count}",
+        f"  commit_message_pattern: {_scalar(manifest.commit_message_pattern)}",
+        *_list("bash_syntax_check", manifest.bash_syntax_check),
+        *_list("forbidden_paths", manifest.forbidden_paths),
+        *(["  must_contain:", *contents] if contents else ["  must_contain: []"]),
+        *(_list("absent_paths", manifest.absent_paths) if manifest.absent_paths else []),
+        *(["  sandbox_preflight: true"] if manifest.sandbox_preflight else []),
+        *(["  skip_commit_check: true"] if manifest.skip_commit_check else []),
+    ]
+    return ["- Manifest:", *(f"  {line}" for line in ("```yaml", *lines, "```"))]
+
+
+def _list(key: str, items: Sequence[str]) -> list[str]:
+    return [f"  {key}:", *(f"    - {_scalar(item)}" for item in items)] if items else [f"  {key}: []"]
+
+
+def _scalar(text: str) -> str:
+    """Quoted on one line, whatever is in it, so that nothing can end the block or begin another key."""
+    return str(yaml.safe_dump(text, default_style='"', allow_unicode=True, width=float("inf"))).rstrip("\n")
+
+
+def code(text: str) -> str:
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{space}{text}{space}{ticks}"
+
+
 def _sessions(numbers: Sequence[int]) -> str:
     return ", ".join(f"Session {number}" for number in numbers)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-MANIFEST = tuple(name for name in Manifest.__dataclass_fields__ if name not in ("line", "is_synthesised"))
-
 # After the head; recovery metadata come last, where there are any.
 SECTIONS: tuple[tuple[str, Callable[[SessionSpec], str]], ...] = (
     ("Context", _context),
     ("Dependencies", _dependencies),
     ("Scope Fence", _fence),
-    ("Session Manifest", session_manifest),
+    ("Session Manifest", _session_manifest),
     ("Steps", _steps),
     ("Exit Condition", _exit),
     ("Failure Handling", lambda spec: FAILURE),

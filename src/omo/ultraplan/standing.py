@@ -7,7 +7,7 @@ from pathlib import Path
 
 from omo.errors import NotEvaluable, OmoError, Refused
 from omo.ultraplan.audit import Audit, audit
-from omo.ultraplan.document import Document
+from omo.ultraplan.models import Document
 from omo.ultraplan.record import Record
 from omo.ultraplan.run import PlanRun, edited, pinned, record_of
 
@@ -43,7 +43,7 @@ class Standing:
 
     @property
     def violations(self) -> list[str]:
-        return [*self.audit.scope_violations, *self.audit.forbidden_violations] if self.audit else []
+        return [str(violation) for violation in self.audit.violations] if self.audit else []
 
     @property
     def missing(self) -> list[int]:

@@ -14,10 +14,10 @@ from omo.evidence import changes
 from omo.shown import clip
 from omo.state import paths, runtime, store
 from omo.state.runtime import part
-from omo.ultraplan import contract, critique, order, preflight, recovery, summary
+from omo.ultraplan import contract, critique, history, order, preflight, recovery, summary
 from omo.ultraplan.audit import Audit, audit
 from omo.ultraplan.contract import Contract
-from omo.ultraplan.document import Document, Fence
+from omo.ultraplan.models import Document, Fence
 from omo.ultraplan.next_step import Next
 from omo.ultraplan.record import Record
 from omo.ultraplan.run import ABANDON, KIND, SHORTEST_REASON, PlanRun, pinned_path, record_of, records
@@ -113,7 +113,7 @@ def require_reviewed(run: PlanRun, given: Contract, unreviewed: str) -> None:
     if unreviewed and len(unreviewed.strip()) < SHORTEST_REASON:
         what = f"--unreviewed {unreviewed!r}: at least {SHORTEST_REASON} characters that say why no critic looked"
         raise Refused(what, fix='omo plan start SPEC --unreviewed "why"')
-    if given.plan.is_legacy or unreviewed or critique.clean(run.state, given.plan.digest):
+    if given.plan.is_legacy or unreviewed or critique.is_clean(critique.latest(run.state, given.plan.digest)):
         return
     raise Refused(
         f"{given.plan.path} has no clean critique of the text it has now (digest {given.plan.digest[:12]})"
@@ -249,7 +249,9 @@ def _fence(run: PlanRun, given: Contract) -> Row:
 def _uncommitted(root: Path) -> list[str] | None:
     """What HEAD does not have as it is now, ignored files too: not the session's to remove or restore. None where it is
     more than a row that every hook reads should hold."""
-    found = sorted({*changes.loose(root, whole_directories=True), *changes.edited(root)})
+    tree = history.look(root, changes.head(root) or "").tree
+    edited = [path for path in tree.dirty if not tree.is_untracked(path)]
+    found = sorted({*changes.loose(root, whole_directories=True), *edited})
     is_little = len(found) <= MOST_UNCOMMITTED and sum(map(len, found)) <= LONGEST_UNCOMMITTED
     return found if is_little else None
 

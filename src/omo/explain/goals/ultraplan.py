@@ -6,11 +6,11 @@ from omo.explain.answer import Explanation, Fact
 from omo.report.work import Place
 from omo.shown import clip
 from omo.ultraplan import standing
-from omo.ultraplan.document import Step
+from omo.ultraplan.audit import StepAudit
+from omo.ultraplan.models import Step
 from omo.ultraplan.next_step import next_step
 from omo.ultraplan.run import PlanRun
 from omo.ultraplan.standing import Standing
-from omo.ultraplan.step_audit import StepAudit
 
 GIT = "git, and the files as they are"
 

@@ -10,9 +10,9 @@ from omo.state.runtime import part
 from omo.work import outcome
 
 if TYPE_CHECKING:
+    from omo.ultraplan.audit import StepAudit
     from omo.ultraplan.record import Record
     from omo.ultraplan.standing import Standing
-    from omo.ultraplan.step_audit import StepAudit
 
 MARKS = {"pass": "done", "drift": "failed", "missing": "open", "unknown": "waiting", "skipped": "cut"}
 
