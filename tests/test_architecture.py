@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "shown": set(),
     "shell": set(),
     "host": {"json_text", "digest"},
-    "work": BASE,
+    "work": BASE | {"state", "ultrawork"},
     "state": BASE,
     "settings": BASE | {"state"},
     "ultrawork": BASE | {"work", "host", "settings", "shell", "state", "evidence"},

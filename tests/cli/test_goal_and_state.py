@@ -304,7 +304,7 @@ def test_the_user_clears_another_session_by_its_name(shell: Shell, planned: Desk
 
 @pytest.mark.parametrize(
     ("mode", "code", "fix"),
-    [("verify", 3, "omo verify repair"), ("ralph", 3, "omo state ralph write"), ("all", 2, "--mode ultragoal")],
+    [("verify", 3, "omo verify repair"), ("all", 2, "--mode ultragoal")],
 )
 def test_other_modes_are_not_cleared_here(shell: Shell, planned: Desk, mode: str, code: int, fix: str) -> None:
     before = planned.files()

@@ -178,7 +178,7 @@ def test_the_ledger_of_a_run_is_verified_with_the_sessions(shell: Shell) -> None
     told = shell.agent("ralph", "status", "--json").json
     assert (told["state"], told["iteration"], told["verdict"], told["criteria"]) == ("damaged", None, None, [])
     assert told["problems"]
-    assert told["next"]["action"] == "abandon"
+    assert told["next"]["action"] == "seal"
 
 
 def test_giving_up(shell: Shell) -> None:

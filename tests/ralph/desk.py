@@ -50,7 +50,9 @@ class Desk:
 
     def run(self, *, by: str = "agent", session: str = "", named: str = "") -> RalphRun:
         self.now += 1
-        return RalphRun(self.state, str(self.root), session or self.session, by, self.now, 5.0, self.limits, named)
+        return RalphRun(
+            self.state, str(self.root), session or self.session, by, self.now, 5.0, self.limits, named=named
+        )
 
     def git(self, *arguments: str) -> str:
         argv = ["git", "-c", "init.defaultBranch=main", *arguments]

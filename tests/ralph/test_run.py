@@ -463,28 +463,9 @@ class TestForgery:
         for call in (at_desk.execute, lambda: at_desk.phase("PLAN"), lambda: at_desk.run().require_whole()):
             with pytest.raises(Refused, match="changed by hand") as refused:
                 call()
-            assert "omo ralph abandon" in refused.value.fix
+            assert "omo state clear --mode ralph --force --session s1" in refused.value.fix
         assert problems_of(at_desk.state, "s1")
         assert problems_of(at_desk.state, "s2") == []
-
-    def test_a_damaged_run_is_in_the_way_until_it_is_given_up(self, at_desk: Desk) -> None:
-        at_desk.start()
-        at_desk.damage()
-        with pytest.raises(Refused, match="is open"):
-            at_desk.start()
-        ending.abandon(at_desk.run(), "somebody edited its ledger")
-        assert at_desk.start().standing.is_open
-
-    def test_a_run_that_was_removed_is_in_the_way_too(self, at_desk: Desk) -> None:
-        run = at_desk.start().standing.run
-        os.rename(paths.ralph_run_dir(at_desk.state, run), at_desk.root.parent / "elsewhere")
-        with pytest.raises(Refused, match="changed by hand"):
-            at_desk.execute()
-        with pytest.raises(Refused, match="is open"):
-            at_desk.start()
-        ending.abandon(at_desk.run(), "its directory was removed")
-        assert at_desk.told()["state"] == "blocked"
-        assert at_desk.start().standing.is_open
 
     def test_a_forged_end_shows(self, at_desk: Desk) -> None:
         at_desk.start()

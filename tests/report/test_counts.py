@@ -12,8 +12,8 @@ import pytest
 
 from omo.report.project import ProjectView, SessionView
 from omo.report.screen import plain, statusline, terminal, words
-from omo.report.work import DAMAGED, WorkView
 from omo.state import paths, runtime
+from omo.work.status import DAMAGED, Status
 from tests.ralph import desk as ralph_desk
 from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, begin, scene, view
 from tests.ultraplan import plan_desk
@@ -252,7 +252,7 @@ def test_green_is_what_was_proven_and_holds(seen: Callable[[str], ProjectView], 
 # Each of the lies that was found
 
 
-def leading(found: ProjectView) -> WorkView:
+def leading(found: ProjectView) -> Status:
     view = focus(found).leading
     assert view is not None
     return view

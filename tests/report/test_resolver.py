@@ -15,8 +15,8 @@ from omo.cli.main import build_parser
 from omo.report import project
 from omo.report.project import ProjectView, SessionView
 from omo.report.screen import words
-from omo.report.work import Item, WorkView
 from omo.state import runtime
+from omo.work.status import Item, Status
 from tests.report.states import ELSEWHERE, FOURTH, HERE, SCENES, THIRD, Scene, scene, view
 
 
@@ -25,15 +25,15 @@ def focus(view: ProjectView) -> SessionView:
     return view.focus
 
 
-def work(view: ProjectView, kind: str) -> WorkView:
+def work(view: ProjectView, kind: str) -> Status:
     return next(one for one in focus(view).works or [] if one.kind == kind)
 
 
-def marks(view: WorkView) -> dict[str, str]:
+def marks(view: Status) -> dict[str, str]:
     return {item.id: item.mark for item in view.items}
 
 
-def item(view: WorkView, name: str) -> Item:
+def item(view: Status, name: str) -> Item:
     return next(one for one in view.items if one.id == name)
 
 
@@ -117,7 +117,7 @@ def test_a_question_is_passed_on() -> None:
 def test_after_a_breaker_or_a_cancel_only_the_user_moves_it_on() -> None:
     for name in ("exhausted", "cancelled"):
         step = focus(view(name)).next
-        assert (step.action, step.ways) == ("arm", ())
+        assert (step.action, step.commands) == ("arm", ())
         assert "type ulw" in step.why
 
 
@@ -150,9 +150,9 @@ def test_the_next_stop_is_what_the_hook_then_does(tmp_path: Path, name: str) -> 
 def test_every_command_that_is_shown_is_one(name: str) -> None:
     """With placeholders in it, but of a kind that the parser takes."""
     for one in view(name).sessions:
-        for way in one.next.ways:
-            if way.command:
-                build_parser().parse_args(shlex.split(way.command)[1:])
+        for way in one.next.commands:
+            if way.line:
+                build_parser().parse_args(shlex.split(way.line)[1:])
 
 
 def test_a_damaged_ledger_is_mended_first() -> None:

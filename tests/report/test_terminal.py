@@ -20,7 +20,7 @@ from rich.text import Text
 from omo.report.project import ProjectView
 from omo.report.screen import plain, terminal
 from omo.report.screen.shell_lines import continued
-from omo.report.work import Item, NextStep, WorkView
+from omo.work.status import Command, Item, NextStep, Status
 from tests.report import kept
 from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, scene, view
 
@@ -118,8 +118,10 @@ def test_many_closed_goals_are_a_number_until_they_are_asked_for() -> None:
 
 
 def test_a_long_command_is_never_cut_and_can_be_pasted() -> None:
-    command = "omo plan finish --failed 2 --error '" + "a long story " * 20 + "' --tried TEXT " + "x" * 300
-    seen = with_work(view("ultragoal-five-goals"), next=NextStep("x", "because", command))
+    command = 'omo plan finish --failed 2 --error "' + "a long story " * 20 + '" --tried TEXT ' + "x" * 300
+    seen = with_work(
+        view("ultragoal-five-goals"), next=NextStep("x", "because", (Command(tuple(shlex.split(command))),))
+    )
     found = drawn(seen, 80)
     begins = next(number for number, line in enumerate(found) if line.startswith("  $ "))
     joined = "".join(line[4:].removesuffix("\\") for line in found[begins:])
@@ -249,5 +251,5 @@ def test_a_view_of_nothing_at_all_is_one_helpful_line() -> None:
 
 def test_works_without_items_or_words_draw_nothing_odd() -> None:
     seen = view("ultragoal-five-goals")
-    one = replace(seen.sessions[0], works=[WorkView("ultragoal", "goal")])
+    one = replace(seen.sessions[0], works=[Status("ultragoal", "goal")])
     assert "ultragoal" in "\n".join(drawn(replace(seen, sessions=[one]), 80))

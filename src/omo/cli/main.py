@@ -25,6 +25,7 @@ GROUPS = {
     "evidence": "evidence",
     "goal": "goal",
     "state": "state",
+    "adopt": "adopt",
     "stop-continuation": "stop_continuation",
     "status": "status",
     "statusline": "statusline",

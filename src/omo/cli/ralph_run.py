@@ -46,7 +46,7 @@ def own_run_of(arguments: argparse.Namespace, context: Context) -> RalphRun:
     name = run.current()
     if not context.is_agent or not name:
         return run
-    whose = run.standing().session or run.holder(name)
+    whose = run.standing().session or run.holder("ralph", name)
     if whose != run.session and run.told().get("run") != name:
         raise Refused(
             f"ralph run {name} is that of session {whose}, and an agent acts only on its own",

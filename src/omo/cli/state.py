@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from omo.cli import options
+from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.cli.runs import run_of
 from omo.context import Context
@@ -16,6 +17,8 @@ from omo.shown import clip
 from omo.state.runtime import part
 from omo.ultragoal import clearing, goal_guards, handoff, phases
 from omo.ultragoal.plan import Plan
+from omo.work import lifecycle
+from omo.work.lifecycle import Cleared
 
 Row = dict[str, Any]
 
@@ -27,7 +30,7 @@ def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "state", "phases of this session's workflows: show, write, handoff, clear")
     options.command(verbs, "show", "the phase of every workflow in this session", show)
     clear_parser = options.command(verbs, "clear", "start from nothing, in this session only; keeps all bytes", clear)
-    clear_parser.add_argument("--mode", required=True, metavar="MODE", help="ultragoal: its plan and the goal")
+    clear_parser.add_argument("--mode", required=True, metavar="MODE", help="ultragoal: its plan and the goal; ralph")
     clear_parser.add_argument("--force", action="store_true", help="also what is unfinished or damaged; recorded")
     for mode in phases.PIPELINE:
         _register_mode(verbs, mode)
@@ -107,12 +110,18 @@ def hand_off(mode: str, arguments: argparse.Namespace, context: Context) -> Resu
 
 
 def clear(arguments: argparse.Namespace, context: Context) -> Result:
-    _check_mode(arguments.mode)
     run = run_of(arguments, context)
-    cleared = clearing.clear(run, force=arguments.force)
+    cleared: Cleared | clearing.Cleared | None
+    if arguments.mode == "ralph":
+        from omo.ralph.run import RALPH
+
+        cleared = lifecycle.clear(RALPH, caller_of(context, run.session), force=arguments.force)
+    else:
+        _check_mode(arguments.mode)
+        cleared = clearing.clear(run, force=arguments.force)
     if cleared is None:
         return Result({"cleared": False, "kept": []}, f"There is nothing to clear in session {run.session}.")
-    lines = [f"Cleared the ultragoal state of session {run.session}."]
+    lines = [f"Cleared the {arguments.mode} state of session {run.session}."]
     lines += [f"  kept as {path}" for path in cleared.kept]
     notes = ["this is recorded as the agent's, and the user is shown it at the next Stop"] if cleared.is_shown else []
     return Result(

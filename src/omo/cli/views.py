@@ -6,8 +6,8 @@ from omo.cli.result import Result
 from omo.context import Context
 from omo.report import project
 from omo.report.screen import words
-from omo.report.work import Item
 from omo.shown import clip
+from omo.work.status import Item
 
 
 def session_view(context: Context, name: str) -> Result:

@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from omo.digest import sha256
-from omo.errors import BadInput, Refused, Unreadable
+from omo.errors import Refused
 from omo.json_text import dumps
 from omo.ralph import summary
 from omo.ralph.next_step import Next
 from omo.ralph.outcomes import outcome_of
-from omo.ralph.run import ABANDON, SHORTEST_REASON, RalphRun, Standing
-from omo.ralph.standing import START
+from omo.ralph.run import ABANDON, RalphRun, Standing
 from omo.ralph.transitions import State
 from omo.shown import clip
 from omo.state.runtime import part
+from omo.work.lifecycle import require_reason
 
 Row = dict[str, Any]
 
@@ -62,23 +62,14 @@ def evidence_digest(result: Row) -> str:
 
 
 def abandon(run: RalphRun, reason: str) -> tuple[Standing, Next]:
-    """Give the run up, whatever state its ledger is in. An agent that does so has the user told."""
-    if len(reason.strip()) < SHORTEST_REASON:
-        raise BadInput(f"{clip(reason, 40)!r} says too little, {SHORTEST_REASON} characters are needed", fix=ABANDON)
-    at, problems = run.look()
-    if at is None:
-        raise Refused(f"session {run.session} has no ralph run", fix=START)
-    is_held = run.told().get("run") == at.run and run.told().get("state") == "active"
-    if at.ended is not None and not (problems and is_held):  # an end in a damaged ledger may be a forged one
+    """Give the run up. An agent that does so has the user told."""
+    why = clip(require_reason(reason, "the reason", ABANDON), 500)
+    at = run.require()
+    if at.ended is not None:
         raise Refused(f"ralph run {at.run} ended already ({at.ended.get('how')})", fix="omo ralph status")
-    why = clip(reason.strip(), 500)
     ended_as = outcome_of(at, "abandoned", by=run.by, reason=why)
-    row = {"kind": "ended", "how": "abandoned", "verdict": "fail", "receipt": None, "why": why, "outcome": ended_as}
-    try:
-        run.append([row])
-        at = run.standing()
-    except Unreadable:  # nothing can be added to what is there; the session's own ledger has the end
-        pass
-    if problems or at.ended is None:
-        at.ended = {**row, "actor": run.by}
+    run.append(
+        [{"kind": "ended", "how": "abandoned", "verdict": "fail", "receipt": None, "why": why, "outcome": ended_as}]
+    )
+    at = run.standing()
     return at, summary.tell(run, at)

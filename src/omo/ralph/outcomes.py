@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from omo.ralph.next_step import named
 from omo.ralph.standing import Standing, criteria_of
 from omo.shown import clip, counted
 from omo.work import outcome
+from omo.work.status import named
 
 Row = dict[str, Any]
 

@@ -2,47 +2,39 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from omo.errors import BadInput, Refused, Unreadable
+from omo.errors import Refused, Unreadable
 from omo.ralph.standing import START as START
 from omo.ralph.standing import THEIRS as THEIRS
 from omo.ralph.standing import Standing as Standing
 from omo.ralph.standing import fold as fold
-from omo.shown import clip
-from omo.state import ledger, paths, runtime
+from omo.state import paths, runtime
 from omo.state.journal import Journal
 from omo.state.runtime import part
+from omo.work.lifecycle import require
+from omo.work.run import Caller, Kind, Run, load, require_known
+from omo.work.run import check_sizes as check_sizes
 
 Row = dict[str, Any]
 
 KIND = "ralph"
 ABANDON = 'omo ralph abandon "why it is given up"'
 SHORTEST_REASON = 10
-MOST_LISTED = 10
-MOST_BYTES_IN_A_ROW = ledger.LONGEST_ROW - 16 * 1024
 
 
 @dataclass(frozen=True)
-class RalphRun:
-    """Whose run, where and when, and by whom: handed in once. `named` is another run than the session's current one."""
+class RalphRun(Caller):
+    """The session's run, or the one that `named` says, for commands that are about it."""
 
-    state: str
-    root: str
-    session: str
-    by: str
-    now: float
-    wait: float
-    limits: Row = field(default_factory=dict)
     named: str = ""
 
     @property
-    def here(self) -> str:
-        return os.path.realpath(self.root)
+    def loaded(self) -> Run[Standing] | None:
+        return load(RALPH, self, self.named)
 
     @property
     def directory(self) -> str:
@@ -54,63 +46,26 @@ class RalphRun:
 
     def told(self) -> Row:
         """What hooks read of this session's run."""
-        try:
-            return _told(runtime.session(self.state, self.session) or {})
-        except Unreadable:
-            return {}
+        self.forget()
+        return self.summary(KIND)
 
     def current(self) -> str:
-        """`--run`, else the run the session's row names, else an open one of this session that a crash left unnamed."""
         if self.named:
             return self.named
-        told = str(self.told().get("run") or "")
-        mine = [one for one in standings(self.state) if one.is_open and self._is_mine(one)]
-        if told and (not mine or told in [one.run for one in mine]):
-            return told
-        return mine[-1].run if mine else ""
-
-    def _is_mine(self, at: Standing) -> bool:
-        return at.session == self.session and at.root == self.here
-
-    def holder(self, run: str) -> str:
-        """The session whose row names a run; this one where none does."""
-        try:
-            rows = runtime.read(self.state)["sessions"]
-        except Unreadable:
-            return self.session
-        named = [name for name, row in rows.items() if isinstance(row, dict) and _told(row).get("run") == run]
-        return self.session if self.session in named or not named else str(named[0])
+        run = self.loaded
+        return run.id if run else ""
 
     def require_known(self) -> None:
-        """`--run` names a run of this project, be it one whose directory is gone."""
-        if not self.named or os.path.isdir(paths.ralph_run_dir(self.state, self.named)) or self._is_told_anywhere():
-            return
-        known = ", ".join(one.run for one in standings(self.state)[-MOST_LISTED:])
-        raise BadInput(
-            f"--run {clip(self.named, 80)}: there is no ralph run {clip(self.named, 80)}",
-            fix=f"name one of these: {known}" if known else START,
-        )
-
-    def _is_told_anywhere(self) -> bool:
-        try:
-            rows = runtime.read(self.state)["sessions"].values()
-        except Unreadable:
-            return False
-        return any(isinstance(row, dict) and _told(row).get("run") == self.named for row in rows)
+        if self.named:
+            require_known(RALPH, self, self.named)
 
     def look(self) -> tuple[Standing | None, list[str]]:
         """How the run stands and what is wrong with its ledger; None where the session has none."""
-        name = self.current()
-        if not name:
+        self.forget()
+        run = self.loaded
+        if run is None:
             return None, []
-        rows, problems = Journal(paths.ralph_run_dir(self.state, name), self.state).read()
-        try:
-            at = fold(rows, name)
-        except Unreadable as error:
-            return Standing(run=name), [*problems, error.message]
-        if not at.started and not problems:
-            problems = [f"{paths.ralph_run_dir(self.state, name)} is gone"]
-        return at, problems
+        return run.state or Standing(run=run.id), run.problems
 
     def standing(self) -> Standing:
         """How the run stands, whole or not; an empty one where there is none."""
@@ -118,15 +73,8 @@ class RalphRun:
 
     def require(self) -> Standing:
         """Refused where there is none, or where its ledger was changed by hand."""
-        at, problems = self.look()
-        if at is None:
-            raise Refused(f"session {self.session} has no ralph run", fix=START)
-        if problems:
-            what = f"the ledger of ralph run {at.run} was changed by hand, so nothing can be judged on it"
-            raise Refused(what, fix=ABANDON, defects=problems)
-        if at.root != self.here:
-            raise Refused(f"ralph run {at.run} belongs to {at.root}, and this is {self.here}", fix="work there")
-        return at
+        self.forget()
+        return require(RALPH, self, self.named).require_whole()
 
     def require_open(self) -> Standing:
         at = self.require()
@@ -142,25 +90,18 @@ class RalphRun:
         self, events: Sequence[Row] = (), decide: Callable[[Standing], tuple[Any, list[Row]]] | None = None
     ) -> Any:
         """Append the events; or decide under the lock, on the run as it stands then, which events and what answer."""
-        name = self.current()
-
-        def under_lock(rows: list[Row]) -> tuple[Any, list[Row]]:
-            answer, found = decide(fold(rows, name)) if decide else (None, list(events))
-            check_sizes(found)
-            return answer, found
-
-        journal = Journal(paths.ralph_run_dir(self.state, name), self.state)
-        return journal.change(under_lock, actor=self.by, now=self.now, wait=self.wait)
+        run = Run(RALPH, self, self.current())
+        if decide is None:
+            return run.append(*events)
+        return run.change(lambda state: decide(state or Standing(run=run.id)))
 
 
-def check_sizes(events: Sequence[Row]) -> None:
-    for event in events:
-        size = len(json.dumps(event, ensure_ascii=False).encode("utf-8", "replace"))
-        if size > MOST_BYTES_IN_A_ROW:
-            raise Refused(
-                f"this {event['kind']} has {size} bytes, a row of the ledger takes {MOST_BYTES_IN_A_ROW}",
-                fix="keep long texts in files of the project and name them; or make several runs",
-            )
+def _fold(rows: list[Row], run: str) -> Standing | None:
+    at = fold(rows, run)
+    return at if at.started else None
+
+
+RALPH: Kind[Standing] = Kind(KIND, "ralph run", "r", START, paths.ralph_dir, _fold)
 
 
 def standings(state: str) -> list[Standing]:

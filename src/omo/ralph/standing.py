@@ -203,8 +203,18 @@ def _ended(at: Standing, row: Row) -> None:
     at.ended, at.open_iteration = row, False
 
 
+def _adopted(at: Standing, row: Row) -> None:
+    at.session = str(row["session"])
+
+
+def _moved(at: Standing, row: Row) -> None:
+    at.root = str(row["root"])
+
+
 _STEPS: dict[str, Callable[[Standing, Row], None]] = {
     "started": _started,
+    "adopted": _adopted,
+    "moved": _moved,
     "exec-delegated": _exec,
     "phase": _phase,
     "exec-circumvention": _circumvented,

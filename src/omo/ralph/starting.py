@@ -12,15 +12,14 @@ from typing import Any
 from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.evidence import base, changes, pins
-from omo.json_text import dumps
 from omo.ralph import criteria, earlier, execution, lessons, summary
 from omo.ralph.criteria import Criterion
 from omo.ralph.next_step import Next
-from omo.ralph.run import ABANDON, SHORTEST_REASON, RalphRun, Standing, check_sizes
+from omo.ralph.run import ABANDON, RALPH, SHORTEST_REASON, RalphRun, Standing, check_sizes
 from omo.ralph.standing import criteria_of
 from omo.ralph.transitions import DEFAULT_ITERATIONS, MOST_ITERATIONS
 from omo.shown import clip
-from omo.state import paths, runtime, store
+from omo.state import paths, store
 
 Row = dict[str, Any]
 
@@ -39,7 +38,7 @@ def start(run: RalphRun, path: Path, *, max_iterations: int = DEFAULT_ITERATIONS
     with store.Lock(os.path.join(paths.ralph_dir(run.state), "start.lock"), store.Deadline(run.wait)):
         require_free(run)
         earlier.require_told(run)
-        name = new_name(run, wanted)
+        name = RALPH.new_id(run)
         row = _row(run, name, wanted, path) | {
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
@@ -78,29 +77,20 @@ def require_options(run: RalphRun, path: Path, max_iterations: int, reduced_scop
 
 
 def require_free(run: RalphRun) -> None:
-    """One run per session at a time. One whose ledger is damaged is open until somebody gives it up, visibly."""
-    at, problems = run.look()
-    if at is None:
+    """One run per session at a time. A damaged one is in the way until the user has sealed it."""
+    loaded = run.loaded
+    if loaded is None:
         return
-    told = run.told() if run.told().get("run") == at.run else {}
-    is_over = bool(told.get("cleared")) or told.get("state") == "done"  # not by the word of a damaged ledger
-    is_held = at.is_open or told.get("state") in runtime.OPEN_STATES
-    if at.is_open if not problems else is_held and not is_over:
+    if loaded.problems:
+        if not summary.is_over(run.told(), loaded.id):
+            raise loaded.damage()
+        return
+    at = loaded.state
+    if at is not None and at.is_open:
         raise Refused(
             f"ralph run {at.run} of this session is open, iteration {at.iteration} of {at.max_iterations}",
             fix=f"go on with it: omo ralph status; or {ABANDON}",
-            defects=problems,
         )
-
-
-def new_name(run: RalphRun, wanted: Sequence[Criterion]) -> str:
-    """Two runs differ in session, criteria or time; should they not, the later one takes the next free number."""
-    number = int(run.now * 1000)
-    content = dumps([run.session, run.here, repr(run.now), [one.data for one in wanted]])
-    digest = sha256(content.encode("utf-8", "replace"))[:8]
-    while os.path.lexists(paths.ralph_run_dir(run.state, f"r{number}-{digest}")):
-        number += 1
-    return f"r{number}-{digest}"
 
 
 def _pin(run: RalphRun, name: str, wanted: Sequence[Criterion], row: Row) -> Row:

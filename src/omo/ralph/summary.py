@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from omo.ralph.next_step import Next, next_step
-from omo.ralph.run import KIND, RalphRun, Standing
+from omo.ralph.next_step import BEGIN, Next, next_step
+from omo.ralph.run import KIND, RALPH, RalphRun, Standing
 from omo.ralph.standing import START
 from omo.shown import clip
-from omo.state import runtime
-from omo.state.runtime import part
-from omo.ultrawork import session
 from omo.work import outcome
+from omo.work.publish import LONGEST_NEXT, publish, publish_damage
+from omo.work.run import Run
 
 Row = dict[str, Any]
-
-LONGEST_NEXT = 300
 
 
 def tell(run: RalphRun, at: Standing | None = None, *, begins: bool = False) -> Next:
@@ -25,32 +22,30 @@ def tell(run: RalphRun, at: Standing | None = None, *, begins: bool = False) -> 
     """
     known, problems = (at, []) if at is not None else run.look()
     step = next_step(known, problems)
-    if problems and known is not None and is_over(run.told(), known.run):
-        step = Next("start", "the run is over, and its ledger was changed by hand", START)
-    elif problems and known is not None:
-        _put_damage(run, known.run, step)
-    elif known is not None and (known.started or known.ended):
-        _put(run, known, summarize(known, step), begins=begins)
-    return step.about(run.named)
+    if known is None:
+        return step
+    loaded = Run(RALPH, run, known.run, named=bool(run.named))
+    if problems and is_over(run.told(), known.run):
+        step = Next("start", "the run is over, and its ledger was changed by hand", (BEGIN,))
+    elif problems:
+        publish_damage(loaded)
+    elif known.started or known.ended:
+        fresh = summarize(known, step)
+        first_passes = _first_passes(known.run, fresh)
+        publish(loaded, fresh, session=run.session if begins else "", progressed=first_passes)
+    return step.with_run(KIND, run.named)
+
+
+def _first_passes(name: str, fresh: Row) -> Any:
+    def progressed(old: Row) -> bool:
+        return old.get("run") == name and not set(fresh["passed"]) <= set(old.get("passed") or [])
+
+    return progressed
 
 
 def is_over(told: Row, name: str) -> bool:
     """By what the session was told while the ledger was whole."""
     return told.get("run") == name and (bool(told.get("cleared")) or told.get("state") == "done")
-
-
-def _put_damage(run: RalphRun, name: str, step: Next) -> None:
-    """Nothing of a damaged ledger is told but that it is: a run that holds goes on to, one that is over stays so."""
-
-    def decide(row: Row | None) -> runtime.Change:
-        old = part(part(row or {}, "work"), KIND)
-        fresh = {**old, "next": clip(step.text, LONGEST_NEXT)}
-        if old.get("run") != name or old.get("state") != "active" or fresh == old:
-            return runtime.Change(None)
-        event = {"kind": KIND, "run": name, "state": "active", "open": old.get("open"), "next": fresh["next"]}
-        return runtime.Change(None, session.put_work(row, KIND, fresh, limits=run.limits, now=run.now), [event])
-
-    runtime.change_session(run.state, run.holder(name), decide, actor=run.by, now=run.now, wait=run.wait)
 
 
 def summarize(at: Standing, step: Next) -> Row:
@@ -91,22 +86,3 @@ def _question(how: str) -> str:
     if how == "circumvented":
         return "Run it in full again, or authorise less yourself: omo ralph start … --reduced-scope REASON"
     return "Begin it again, or leave it?"
-
-
-def _put(run: RalphRun, at: Standing, fresh: Row, *, begins: bool) -> None:
-    def decide(row: Row | None) -> runtime.Change:
-        old = part(part(row or {}, "work"), KIND)
-        if not begins and run.named and old.get("run") != at.run:
-            return runtime.Change(None)  # looked at by name, and nobody's any more
-        progressed = old.get("run") == at.run and not set(fresh["passed"]) <= set(old.get("passed") or [])
-        summary = session.kept_state(row or {}, old, fresh)  # a new run undoes neither a pause nor a breaker
-        if summary == old:
-            return runtime.Change(None)
-        after = session.put_work(row, KIND, summary, limits=run.limits, now=run.now)
-        if progressed:
-            after = session.progress(after)
-        event = {"kind": KIND, "run": at.run, "state": summary["state"], "open": fresh["open"], "next": fresh["next"]}
-        return runtime.Change(None, after, [event])
-
-    name = run.session if begins else run.holder(at.run)
-    runtime.change_session(run.state, name, decide, actor=run.by, now=run.now, wait=run.wait)

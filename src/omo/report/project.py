@@ -11,10 +11,11 @@ from omo.clock import seconds
 from omo.context import Context
 from omo.errors import Unreadable
 from omo.report import session
-from omo.report.work import NextStep, Place, WorkView
+from omo.report.work import Place
 from omo.shown import clip
 from omo.state import paths, runtime
 from omo.work import outcome
+from omo.work.status import NextStep, Status, command
 
 Row = dict[str, Any]
 
@@ -35,7 +36,7 @@ class SessionView:
     """`brief` is what the hooks see, `works` what the ledgers say; `works` is None where nobody looked."""
 
     brief: session.View
-    works: list[WorkView] | None = None
+    works: list[Status] | None = None
     is_here: bool = False
     is_orphan: bool = False
     last_used: str = ""
@@ -56,11 +57,11 @@ class SessionView:
         return self.is_live or not self.brief.is_idle or self.brief.is_fenced
 
     @property
-    def leading(self) -> WorkView | None:
+    def leading(self) -> Status | None:
         """What the ledger says of the work that speaks for the session."""
         return self.view_of(self.brief.leading)
 
-    def view_of(self, work: session.Work | None) -> WorkView | None:
+    def view_of(self, work: session.Work | None) -> Status | None:
         return next((view for view in self.works or [] if work is not None and view.kind == work.kind), None)
 
     @property
@@ -109,9 +110,9 @@ class SessionView:
         """
         if self.brief.mode in LET_GO:
             let_go = LET_GO[self.brief.mode]
-            return (
-                replace(let_go, why=let_go.why + FENCED, command="omo plan status") if self.brief.is_fenced else let_go
-            )
+            if self.brief.is_fenced:
+                return replace(let_go, why=let_go.why + FENCED, commands=(command("omo plan status"),))
+            return let_go
         return self.leading.next if self.leading else NextStep()
 
     @property
@@ -256,7 +257,7 @@ def look_at(
     )
 
 
-def _ledger_problems(state: str, brief: session.View, works: list[WorkView] | None) -> tuple[str, ...]:
+def _ledger_problems(state: str, brief: session.View, works: list[Status] | None) -> tuple[str, ...]:
     """What is wrong with the session's own ledger, which belongs to no work, and where its row says more than that."""
     if works is None:
         return ()

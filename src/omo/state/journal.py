@@ -17,13 +17,19 @@ if TYPE_CHECKING:
 
 
 class Journal:
-    """State is a fold of `rows()`; the only way to change it is to append."""
+    """State is a fold of the rows; the only way to change it is to append.
+
+    What was read is kept, so that a command that looks and then appends reads the file once; it is read again when
+    somebody else has written meanwhile.
+    """
 
     def __init__(self, directory: str, state: str) -> None:
         self.directory = directory
         self.path = os.path.join(directory, "ledger.jsonl")
         self._state = state
         self._mark = os.path.join(directory, "mark.json")
+        self._version: tuple[int, ...] | None = None
+        self._read: tuple[list[Row], list[str]] = ([], [])
 
     def rows(self) -> list[Row]:
         return ledger.rows(self.path)
@@ -34,6 +40,25 @@ class Journal:
 
     def read(self) -> tuple[list[Row], list[str]]:
         """The rows and what is wrong with them, in one pass."""
+        version = self._version_now()
+        if version is None or version != self._version:
+            self._read = self._read_files()
+            self._version = version
+        rows, problems = self._read
+        return list(rows), list(problems)
+
+    def _version_now(self) -> tuple[int, ...] | None:
+        """What tells one content of the two files from another; None where one is missing."""
+        version: tuple[int, ...] = ()
+        for path in (self.path, self._mark):
+            try:
+                status = os.stat(path)
+            except OSError:
+                return None
+            version += (status.st_ino, status.st_size, status.st_mtime_ns)
+        return version
+
+    def _read_files(self) -> tuple[list[Row], list[str]]:
         try:
             return ledger.read_marked(self.path, store.read(self._mark) or {}, self._mark)
         except Unreadable as error:
@@ -85,12 +110,16 @@ class Journal:
         store.make_state_dir(self._state)
         store.make_dir(self.directory, self._state)
         with store.Lock(os.path.join(self.directory, "ledger.lock"), store.Deadline(wait)):
-            answer, events = decide(self.rows())
+            rows, problems = self.read()
+            answer, events = decide(list(rows))
             if events and not os.path.exists(self.path):
                 self._write_mark(0, ledger.START)  # before the first row: from now on a missing mark means something
             if events:
                 head = ledger.append(self.path, events, actor=actor, now=now, mark=self._read_mark())
                 self._write_mark(head.seq, head.digest)
+                if not problems:
+                    self._read = ([*rows, *head.appended], [])
+                    self._version = self._version_now()
             if publish is not None:
                 publish()
             return answer

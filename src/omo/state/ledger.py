@@ -28,12 +28,13 @@ UNMARKED = "?" * 32  # follows nothing: rows were there, and nothing says which 
 class Head:
     """The end of a ledger: what the next row continues."""
 
-    __slots__ = ("digest", "row", "seq")
+    __slots__ = ("appended", "digest", "row", "seq")
 
-    def __init__(self, seq: int, digest: str, row: Row | None) -> None:
+    def __init__(self, seq: int, digest: str, row: Row | None, appended: list[Row] | None = None) -> None:
         self.seq = seq
         self.digest = digest
         self.row = row
+        self.appended = appended or []
 
 
 def append(path: str, events: list[Row], *, actor: str, now: float, mark: Row | None = None) -> Head:
@@ -44,15 +45,17 @@ def append(path: str, events: list[Row], *, actor: str, now: float, mark: Row | 
     head = _mend_and_find_head(path)
     seq, digest = (head.seq, head.digest) if mark is None else _end(path, head, mark)
     lines = []
-    row: Row = {}
+    rows: list[Row] = []
     for event in events:
         seq += 1
         row = {"seq": seq, "ts": stamp(now), "kind": event["kind"], "actor": actor, "prev": digest, **event}
         line = store.encode(dumps(row))
         digest = digest_of(line)
         lines.append(line + b"\n")
-    _write(path, b"".join(lines))
-    return Head(seq, digest, row)
+        rows.append(row)
+    is_proof = any(row.get("receipt") or row.get("outcome") for row in rows)
+    _write(path, b"".join(lines), is_proof=is_proof)
+    return Head(seq, digest, rows[-1] if rows else None, rows)
 
 
 def _end(path: str, head: Head, mark: Row) -> tuple[int, str]:
@@ -150,8 +153,11 @@ def _end_problems(seq: int, digest: str, expected_seq: int, expected_digest: str
     return []
 
 
-def _write(path: str, data: bytes) -> None:
-    """Whole or not at all: what a full disk or a quota cuts short is taken back, so that no torn row stays."""
+def _write(path: str, data: bytes, *, is_proof: bool = False) -> None:
+    """Whole or not at all: what a full disk or a quota cuts short is taken back, so that no torn row stays.
+
+    What proves that work is done is on the disk before anybody is told so; other rows may be lost with the power.
+    """
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     try:
         descriptor = store.file_only(path, flags)
@@ -159,6 +165,8 @@ def _write(path: str, data: bytes) -> None:
         try:
             while data:
                 data = data[os.write(descriptor, data) :]
+            if is_proof:
+                os.fsync(descriptor)
         except OSError:
             os.ftruncate(descriptor, size)
             raise

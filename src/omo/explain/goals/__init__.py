@@ -9,8 +9,9 @@ from omo.errors import BadInput, OmoError
 from omo.explain.answer import Explanation, Fact
 from omo.report import works
 from omo.report.session import ORDER
-from omo.report.work import Place, WorkView, units
+from omo.report.work import Place
 from omo.shown import clip
+from omo.work.status import Status, units
 
 MOST_LISTED = 20
 ALIASES = {"step": "ultraplan", "plan": "ultraplan", "criterion": "ralph", "gate": "ulw"}
@@ -60,8 +61,8 @@ def _run(place: Place, kind: str) -> Explanation:
     return _work(views[chosen])
 
 
-def _work(view: WorkView) -> Explanation:
-    read = [Fact(f"{view.unit} {item.id}", f"the {view.kind} ledger", view.standing(item)) for item in view.items]
+def _work(view: Status) -> Explanation:
+    read = [Fact(f"{view.unit} {item.id}", f"the {view.kind} ledger", view.state_of(item)) for item in view.items]
     read += [Fact("ledger", f"the {view.kind} ledger", clip(one, 200)) for one in view.problems]
     return Explanation(
         f"{view.kind}{f' {view.run}' if view.run else ''}: {view.done} of {units(view.total, view.unit)} done",

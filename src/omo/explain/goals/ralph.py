@@ -25,7 +25,7 @@ def explain(place: Place, name: str) -> Explanation | None:
     is_open = one.id in at.remaining or item.mark == "stale"
     status = at.states[one.id].status
     return Explanation(
-        f"criterion {one.id} {clip(one.description, 100)}: {view.standing(item)}",
+        f"criterion {one.id} {clip(one.description, 100)}: {view.state_of(item)}",
         "open" if is_open else status.lower(),
         "receipt-stale" if item.mark == "stale" else f"status-{status}",
         _why(at, one.id, problems, item.receipt_why),

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from omo.explain.answer import Explanation, Fact
-from omo.report.work import DAMAGED, Place
+from omo.report.work import Place
 from omo.report.works import ultragoal as seen
 from omo.report.works.ultragoal import run_at
 from omo.shown import clip
@@ -14,6 +14,7 @@ from omo.ultragoal import receipts, summary
 from omo.ultragoal.next_step import CHECKPOINT, RULES, Standing, Step, decide, tool_step
 from omo.ultragoal.plan import Goal, Plan
 from omo.ultragoal.run import Run
+from omo.work.status import DAMAGED
 
 Row = dict[str, Any]
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from omo.explain.answer import RUNTIME, Explanation, Fact
 from omo.report import works
-from omo.report.work import DAMAGED, Item, Place
+from omo.report.work import Place
 from omo.report.works import ulw
 from omo.state import ledger, paths
 from omo.ultrawork import gates
+from omo.work.status import DAMAGED, Item
 
 LEDGER = "events.jsonl"
 
@@ -26,7 +27,7 @@ def explain(place: Place, name: str) -> Explanation | None:
         return None
     is_open = item.mark != "done"
     return Explanation(
-        f"gate {item.id}: {view.standing(item)}",
+        f"gate {item.id}: {view.state_of(item)}",
         "open" if is_open else "holds",
         f"gate-{item.mark}",
         _why(item, gate),

@@ -9,8 +9,9 @@ from typing import Any
 
 from omo.errors import OmoError
 from omo.report.document.exhibits import Budget, Exhibit
-from omo.report.work import Place, WorkView
+from omo.report.work import Place
 from omo.shown import clip
+from omo.work.status import Status
 
 Row = dict[str, Any]
 
@@ -131,7 +132,7 @@ class Room:
         ]
 
 
-def lay_out(room: Room, view: WorkView) -> Proof:
+def lay_out(room: Room, view: Status) -> Proof:
     """Work that nobody can read has no proof to show; why is told with the work itself."""
     try:
         found: Proof = importlib.import_module(f"omo.report.document.dossiers.{view.kind}").lay_out(room, view)

@@ -9,8 +9,8 @@ from omo.report.document import spans
 from omo.report.document.evidence import Dossier
 from omo.report.document.verdict import plural
 from omo.report.document.whole import Part, Report
-from omo.report.work import Item
 from omo.shown import clip, counted
+from omo.work.status import Item
 
 MARKER = "<!-- made by omo report -->\n"
 MOST_ITEMS, MOST_NOTICES, MOST_EVENTS, MOST_PROOFS = 40, 30, 40, 60

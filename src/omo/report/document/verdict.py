@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from omo.report.session import Work
-from omo.report.work import Item, WorkView
 from omo.shown import clip, counted
 from omo.work import outcome
+from omo.work.status import Item, Status
 
 Row = dict[str, Any]
 
@@ -57,7 +57,7 @@ class Ground:
     damage: Sequence[str] = ()  # of the session's own ledger: whatever it says of any work is then worth nothing
 
 
-def verdict(views: Sequence[WorkView], ground: Ground) -> Verdict:
+def verdict(views: Sequence[Status], ground: Ground) -> Verdict:
     counting = [view for view in views if does_count(view, views, ground.told)]
     unbelieved = _unbelieved(ground, counting)
     ends = {view.kind: ended_as(view, ground.told) for view in counting}
@@ -79,7 +79,7 @@ def verdict(views: Sequence[WorkView], ground: Ground) -> Verdict:
     return Verdict(UNPROVEN, NOT, tuple(parts) or ("there is nothing that could prove it",))
 
 
-def ended_as(view: WorkView, told: Sequence[Work]) -> Row | None:
+def ended_as(view: Status, told: Sequence[Work]) -> Row | None:
     """How work ended: by the session's row where that speaks of this run, else by its own last row. None while open."""
     for work in told:
         if work.kind == view.kind and work.run in ("", view.run):
@@ -87,18 +87,18 @@ def ended_as(view: WorkView, told: Sequence[Work]) -> Row | None:
     return view.outcome
 
 
-def does_count(view: WorkView, views: Sequence[WorkView], told: Sequence[Work]) -> bool:
+def does_count(view: Status, views: Sequence[Status], told: Sequence[Work]) -> bool:
     """A gate nobody was held to decides nothing."""
     return view.kind != "ulw" or len(views) == 1 or any(one.kind == "ulw" for one in told)
 
 
-def _unbelieved(ground: Ground, counting: Sequence[WorkView]) -> list[str]:
+def _unbelieved(ground: Ground, counting: Sequence[Status]) -> list[str]:
     known = {problem for view in counting for problem in view.problems}
     damage = [one for one in ground.damage if one not in known][:1]
     return [f"the ledger of the session cannot be believed ({clip(one, 120)})" for one in damage]
 
 
-def _holds(view: WorkView, ended: Row | None) -> bool:
+def _holds(view: Status, ended: Row | None) -> bool:
     """Whether what it ended as is still so. What was let through, or not reached, cannot lapse."""
     if ended is None or ended["verdict"] in (outcome.WAIVED, outcome.ENDED):
         return ended is not None
@@ -106,7 +106,7 @@ def _holds(view: WorkView, ended: Row | None) -> bool:
     return is_fresh and not any(not_passing(item) for item in view.items)
 
 
-def _ended(whole: Row, counting: Sequence[WorkView]) -> Verdict:
+def _ended(whole: Row, counting: Sequence[Status]) -> Verdict:
     """The words of the outcome; of what was not reached, also how far it came, and what has changed since."""
     word = outcome.OPENINGS[whole["verdict"]]
     said = outcome.facts_in_words(whole)
@@ -116,22 +116,22 @@ def _ended(whole: Row, counting: Sequence[WorkView]) -> Verdict:
     return Verdict(whole["verdict"], word, (said, *left), whole)
 
 
-def _part(view: WorkView, ended: Row | None) -> list[str]:
+def _part(view: Status, ended: Row | None) -> list[str]:
     """What keeps the whole from being proven: what is open, and what ended beside it without being done."""
     if ended is None or view.problems or not _holds(view, ended):
         return [_open(view)]
     return [] if outcome.is_done(ended) else [outcome.in_words(ended)]
 
 
-def _beside(views: Sequence[WorkView], counting: Sequence[WorkView]) -> list[str]:
+def _beside(views: Sequence[Status], counting: Sequence[Status]) -> list[str]:
     return [f"beside it {gates}" for gates in _left_beside(views, counting)]
 
 
-def _gates_beside(views: Sequence[WorkView], counting: Sequence[WorkView]) -> list[Row]:
+def _gates_beside(views: Sequence[Status], counting: Sequence[Status]) -> list[Row]:
     return [outcome.beside(gates) for gates in _left_beside(views, counting)]
 
 
-def _left_beside(views: Sequence[WorkView], counting: Sequence[WorkView]) -> list[str]:
+def _left_beside(views: Sequence[Status], counting: Sequence[Status]) -> list[str]:
     """Gates that hold nobody here, and do not pass."""
     left = [item for view in views if view not in counting for item in view.items if not_passing(item)]
     return [f"{'gate' if len(left) == 1 else 'gates'} {_named(left)}"] if left else []
@@ -149,13 +149,13 @@ def _is_stale(item: Item) -> bool:
     return item.counts and (item.mark == "stale" or item.receipt == "stale")
 
 
-def plural(view: WorkView, count: int) -> str:
+def plural(view: Status, count: int) -> str:
     if view.unit == "criterion":
         return f"{count} {'criterion' if count == 1 else 'criteria'}"
     return counted(count, view.unit)
 
 
-def _open(view: WorkView) -> str:
+def _open(view: Status) -> str:
     if view.problems:
         return f"what {view.kind} says cannot be believed ({clip(view.problems[0], 120)})"
     if not view.total:

@@ -20,9 +20,10 @@ from omo.report.document.story import Source, Story
 from omo.report.document.verdict import Ground, Verdict, verdict
 from omo.report.project import SessionView
 from omo.report.session import Work
-from omo.report.work import Place, WorkView
+from omo.report.work import Place
 from omo.shown import clip
 from omo.state import runtime
+from omo.work.status import Status
 
 Row = dict[str, Any]
 
@@ -34,7 +35,7 @@ AROUND = 60.0  # seconds before and after a run in which the session's own rows 
 class Part:
     """One kind of work with what stands behind it."""
 
-    view: WorkView
+    view: Status
     proof: Proof
 
     @property

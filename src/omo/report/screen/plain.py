@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from omo.report.project import ProjectView, SessionView
 from omo.report.screen import words
-from omo.report.work import Item, WorkView
 from omo.shown import clip
+from omo.work.status import Item, Status
 
 LONGEST = 400
 
@@ -53,7 +53,7 @@ def _session(one: SessionView, *, everything: bool) -> Iterator[str]:
     yield from _next(one)
 
 
-def _work(view: WorkView, *, in_full: bool, everything: bool) -> Iterator[str]:
+def _work(view: Status, *, in_full: bool, everything: bool) -> Iterator[str]:
     name = words.name_of(view.kind)
     yield _fact(name, "; ".join(filter(None, [words.progress(view), view.headline, view.run and f"run {view.run}"])))
     if not in_full:
@@ -67,22 +67,22 @@ def _work(view: WorkView, *, in_full: bool, everything: bool) -> Iterator[str]:
         yield _fact("fact", said)
 
 
-def _item(view: WorkView, item: Item, *, everything: bool) -> Iterator[str]:
+def _item(view: Status, item: Item, *, everything: bool) -> Iterator[str]:
     why = f": {item.receipt_why}" if item.receipt_why else ""
     name = clip(item.id, 60)
-    yield _fact(view.unit, f"{name} {item.mark} [{view.standing(item)}{why}] {words.title(item)}")
+    yield _fact(view.unit, f"{name} {item.mark} [{view.state_of(item)}{why}] {words.title(item)}")
     for note in words.notes(item, everything=everything):
         yield _fact("note", f"{name} {note}")
 
 
 def _next(one: SessionView) -> Iterator[str]:
-    if one.next.ways or one.next.action not in ("", "done"):
+    if one.next.commands or one.next.action not in ("", "done"):
         yield _fact("next", one.next.why)
-    for way in one.next.ways:
+    for way in one.next.commands:
         if way.when:
-            yield _fact("when" if way.command else "also", way.when)
-        if way.command:
-            yield _fact("command", way.command, longest=len(way.command))
+            yield _fact("when" if way.line else "also", way.when)
+        if way.line:
+            yield _fact("command", way.line, longest=len(way.line))
 
 
 def _brief(one: SessionView) -> str:

@@ -16,8 +16,8 @@ from rich.text import Text
 from omo.report.project import ProjectView, SessionView
 from omo.report.screen import words
 from omo.report.screen.shell_lines import continued
-from omo.report.work import Item, WorkView
 from omo.shown import clip
+from omo.work.status import Item, Status
 
 NARROWEST = 40
 LABEL = 11
@@ -194,7 +194,7 @@ def _worse(label: str, said: Sequence[str], style: str, paper: Paper) -> Iterato
         yield from _labelled("", _safe(f"and {len(said) - most} more: omo status --json", style), paper)
 
 
-def _work(one: SessionView, view: WorkView, paper: Paper, *, everything: bool) -> Iterator[Text]:
+def _work(one: SessionView, view: Status, paper: Paper, *, everything: bool) -> Iterator[Text]:
     in_full = words.is_shown_in_full(one, view, everything=everything)
     yield from _labelled(words.name_of(view.kind), _progress(view, paper), paper, "bold" if in_full else "")
     if not in_full:
@@ -216,7 +216,7 @@ def _fact(fact: str, paper: Paper, *, everything: bool) -> Iterator[Text]:
     yield line
 
 
-def _progress(view: WorkView, paper: Paper) -> Text:
+def _progress(view: Status, paper: Paper) -> Text:
     if not view.total:
         return _safe(view.headline)
     text = paper.bar(view.done, view.total)
@@ -224,15 +224,15 @@ def _progress(view: WorkView, paper: Paper) -> Text:
     return text.append_text(_safe(f"{paper.dot}{view.headline}", "dim")) if view.headline else text
 
 
-def _items(view: WorkView, items: Sequence[Item], paper: Paper, *, everything: bool) -> Iterator[Text]:
+def _items(view: Status, items: Sequence[Item], paper: Paper, *, everything: bool) -> Iterator[Text]:
     """Three columns as wide as they need to be; where the line is too short for them, the titles give way."""
     ids = min(max((cell_len(clip(item.id, 24)) for item in items), default=0), 24)
-    right = max((cell_len(view.standing(item)) for item in items), default=0)
+    right = max((cell_len(view.state_of(item)) for item in items), default=0)
     titles = max((cell_len(words.title(item)) for item in items), default=0)
     indent = 4 + ids + 2
     room = max(8, min(titles, paper.width - indent - right - 2))
     for item in items:
-        yield _item(item, view.standing(item), paper, ids, room)
+        yield _item(item, view.state_of(item), paper, ids, room)
         if item.receipt_why:
             yield from _wrapped(_safe(item.receipt_why, "yellow"), paper.width, indent=indent)
         for note in words.notes(item, everything=everything):
@@ -251,15 +251,15 @@ def _item(item: Item, stands: str, paper: Paper, ids: int, room: int) -> Text:
 
 def _next(one: SessionView, paper: Paper) -> Iterator[Text]:
     """What moves things on; a command stands on lines of its own, whole, so that it can be copied."""
-    if not one.next.ways and one.next.action in ("", "done"):
+    if not one.next.commands and one.next.action in ("", "done"):
         return
     yield Text("")
     yield from _labelled("Next", _safe(one.next.why), paper, "bold cyan")
-    for number, way in enumerate(one.next.ways):
+    for number, way in enumerate(one.next.commands):
         if way.when:
-            yield from _wrapped(_safe(f"{way.when}:" if way.command else way.when, "dim"), paper.width, indent=2)
-        if way.command:
-            yield from _command(way.command, paper, "bold" if number == 0 else "")
+            yield from _wrapped(_safe(f"{way.when}:" if way.line else way.when, "dim"), paper.width, indent=2)
+        if way.line:
+            yield from _command(way.line, paper, "bold" if number == 0 else "")
 
 
 def _command(command: str, paper: Paper, style: str) -> Iterator[Text]:

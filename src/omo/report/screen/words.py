@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from omo.report.project import RECENT, ProjectView, SessionView
 from omo.report.session import WAITING, Work
-from omo.report.work import Item, WorkView, plural, units
 from omo.report.works import UNITS
 from omo.shown import clip
 from omo.state.runtime import OPEN_STATES
 from omo.ultrawork import stop
+from omo.work.status import Item, Status, plural, units
 
 NAMES = {"ulw": "ultrawork"}
 MOST_ITEMS = 10  # more than that, and what is done is counted instead of listed
@@ -29,9 +29,9 @@ def name_of(kind: str) -> str:
     return NAMES.get(kind, clip(kind, 20))
 
 
-def progress(one: Work | WorkView) -> str:
+def progress(one: Work | Status) -> str:
     """3/5 goals; empty where there is nothing to count."""
-    unit = one.unit if isinstance(one, WorkView) else _unit(one)
+    unit = one.unit if isinstance(one, Status) else _unit(one)
     return f"{one.done}/{one.total} {plural(unit)}" if one.total else ""
 
 
@@ -106,7 +106,7 @@ def has_ended(one: SessionView) -> str:
     return "" if one.brief.rule.name == "done" else outcome(one)
 
 
-def _what_is_open(work: Work, view: WorkView | None) -> str:
+def _what_is_open(work: Work, view: Status | None) -> str:
     """What Stop counts, and where the work stands otherwise by now, that as well."""
     opened, now = work.open, _open_now(work, view)
     if view is not None and now is not None and view.total != work.total:
@@ -123,14 +123,14 @@ def _what_is_open(work: Work, view: WorkView | None) -> str:
     return f"every gate passed when it last ran{changed}, and omo ulw done has not looked at the tree"
 
 
-def _open_now(work: Work, view: WorkView | None) -> int | None:
+def _open_now(work: Work, view: Status | None) -> int | None:
     """As its own ledger and the files show it; None where that counts something else, or nobody looked."""
     if view is None or view.unit != _unit(work) or not view.total:
         return None
     return view.total - view.done
 
 
-def _changed_since(opened: int, now: int | None, view: WorkView | None) -> str:
+def _changed_since(opened: int, now: int | None, view: Status | None) -> str:
     if now is None or view is None or now == opened:
         return ""
     if now < opened:
@@ -187,7 +187,7 @@ class Selection:
     left_out: str = ""
 
 
-def selection(view: WorkView, *, everything: bool) -> Selection:
+def selection(view: Status, *, everything: bool) -> Selection:
     """All of them where they are few. Else what is done, and what no longer counts, is a number."""
     plain = [item for item in view.items if item.mark in ("done", "cut") and not item.overrides]
     if everything or (len(view.items) <= MOST_ITEMS and not any(item.mark == "cut" for item in plain)):
@@ -224,12 +224,12 @@ def problems(one: SessionView) -> list[str]:
     return list(dict.fromkeys(clip(said, 300) for said in found))
 
 
-def works(one: SessionView) -> list[WorkView]:
+def works(one: SessionView) -> list[Status]:
     """Plain ultrawork without gates has nothing to show that the next Stop does not say."""
     return [view for view in one.works or [] if view.items or view.kind != "ulw"]
 
 
-def is_shown_in_full(one: SessionView, view: WorkView, *, everything: bool) -> bool:
+def is_shown_in_full(one: SessionView, view: Status, *, everything: bool) -> bool:
     """Work that is over, beside work that is not, is one line."""
     states = {work.kind: work.state for work in one.brief.work}
     is_over = states.get(view.kind, "") not in ("", *OPEN_STATES)

@@ -7,11 +7,13 @@ import os
 from collections.abc import Callable
 
 from omo.errors import OmoError
+from omo.report import ways
 from omo.report.session import ORDER
-from omo.report.work import NextStep, Place, WorkView
+from omo.report.work import Place
 from omo.shown import clip
 from omo.state import paths
 from omo.state.runtime import part
+from omo.work.status import Status
 
 # Where a workflow keeps its ledgers, in the project or for the session; plain ultrawork has the session's own.
 HOMES: dict[str, Callable[[str, str], str]] = {
@@ -23,7 +25,7 @@ HOMES: dict[str, Callable[[str, str], str]] = {
 UNITS = {"ultraplan": "step", "ultragoal": "goal", "ralph": "criterion", "verify": "goal", "ulw": "gate"}
 
 
-def look(place: Place) -> list[WorkView]:
+def look(place: Place) -> list[Status]:
     """All the work of a session that its row or its ledgers know, what leads first."""
     found = [look_at(kind, place) for kind in ORDER if _may_have(kind, place)]
     return [view for view in found if view is not None]
@@ -36,10 +38,10 @@ def _may_have(kind: str, place: Place) -> bool:
     return os.path.isdir(HOMES[kind](place.context.state, place.session))
 
 
-def look_at(kind: str, place: Place) -> WorkView | None:
+def look_at(kind: str, place: Place) -> Status | None:
     """A ledger nobody can read is shown as that, and in a damaged one nothing counts; other work is not touched."""
     try:
-        view: WorkView | None = importlib.import_module(f"omo.report.works.{kind}").look(place)
+        view: Status | None = importlib.import_module(f"omo.report.works.{kind}").look(place)
     except OmoError as error:
         return _unreadable(kind, place, error.message, error.fix)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -49,8 +51,8 @@ def look_at(kind: str, place: Place) -> WorkView | None:
     return view.believed if view else None
 
 
-def _unreadable(kind: str, place: Place, what: str, fix: str) -> WorkView | None:
+def _unreadable(kind: str, place: Place, what: str, fix: str) -> Status | None:
     if kind not in part(place.row, "work"):
         return None
-    said = NextStep("repair", what, fix)
-    return WorkView(kind, UNITS[kind], headline="cannot be read", next=said, problems=(what,))
+    said = ways.step("repair", what, fix)
+    return Status(kind, UNITS[kind], headline="cannot be read", next=said, problems=(what,))

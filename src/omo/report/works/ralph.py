@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omo.report.work import Item, NextStep, Place, WorkView
+from omo.report import ways
+from omo.report.work import Place
 from omo.shown import clip
 from omo.state.runtime import part
 from omo.work import outcome
+from omo.work.status import Item, Status
 
 if TYPE_CHECKING:
     from omo.ralph.criteria import Criterion
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 MARKS = {"PASS": "done", "FAIL": "failed", "REGRESSED": "failed", "BLOCKED": "waiting"}
 
 
-def look(place: Place) -> WorkView | None:
+def look(place: Place) -> Status | None:
     from omo.ralph.next_step import next_step
     from omo.ralph.run import RalphRun
 
@@ -24,8 +26,8 @@ def look(place: Place) -> WorkView | None:
     if at is None:
         return None
     step = next_step(at, problems)
-    told = NextStep(step.action, clip(step.why, 300), clip(step.command, 2000))
-    return WorkView(
+    told = ways.step(step.action, clip(step.why, 300), clip(step.command, 2000))
+    return Status(
         "ralph",
         "criterion",
         run=at.run,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from omo.report.work import Item, NextStep, Place, WorkView
+from omo.report import ways
+from omo.report.work import Place
 from omo.shown import clip, counted
 from omo.state import runtime
+from omo.work.status import Item, Status
 
 if TYPE_CHECKING:
     from omo.ultragoal.plan import Goal, Plan
@@ -32,7 +34,7 @@ def run_at(place: Place) -> Run:
     return Run(**place.given, control_globs=place.context.settings.computer_control)
 
 
-def look(place: Place) -> WorkView | None:
+def look(place: Place) -> Status | None:
     from omo.ultragoal import summary
     from omo.ultragoal.next_step import next_step
     from omo.ultragoal.tally import tally
@@ -42,12 +44,12 @@ def look(place: Place) -> WorkView | None:
     if at.plan is None and not at.problems and "ultragoal" not in runtime.part(place.row, "work"):
         return None
     step = next_step(at)
-    told = NextStep(step.action, clip(step.why, 300), clip(step.command, 2000))
+    told = ways.step(step.action, clip(step.why, 300), clip(step.command, 2000))
     if at.plan is None:
-        return WorkView("ultragoal", "goal", headline="no plan", next=told, problems=tuple(at.problems))
+        return Status("ultragoal", "goal", headline="no plan", next=told, problems=tuple(at.problems))
     items = tuple(item(run, at.plan, goal) for goal in at.plan.goals)
     changed = tuple(filter(None, [_drift(run, at.plan, place)]))
-    return WorkView(
+    return Status(
         "ultragoal",
         "goal",
         run=at.plan.run,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from omo.report.work import DAMAGED, Item, NextStep, Place, WorkView
+from omo.report import ways
+from omo.report.work import Place
 from omo.shown import clip
 from omo.state.runtime import part
 from omo.work import outcome
+from omo.work.status import DAMAGED, Item, Status
 
 if TYPE_CHECKING:
     from omo.ultraplan.audit import StepAudit
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 MARKS = {"pass": "done", "drift": "failed", "missing": "open", "unknown": "waiting", "skipped": "cut"}
 
 
-def look(place: Place) -> WorkView | None:
+def look(place: Place) -> Status | None:
     from omo.ultraplan import standing
     from omo.ultraplan.next_step import next_step
     from omo.ultraplan.record import MOST_RECOVERIES
@@ -30,13 +32,13 @@ def look(place: Place) -> WorkView | None:
     state = record.end or ("active" if record.base else "blocked")
     items = tuple(_item(one) for one in at.audit.steps) if at.audit else _unaudited(at)
     changed = tuple(_changed(at))
-    return WorkView(
+    return Status(
         "ultraplan",
         "step",
         run=record.run,
         headline=state + (f", audit {at.words}" if record.is_open else ""),
         items=items,
-        next=NextStep(step.action, clip(step.why, 300), clip(step.command, 2000)),
+        next=ways.step(step.action, clip(step.why, 300), clip(step.command, 2000)),
         facts=(
             *_fence(place),
             f"spec {clip(record.spec, 200)}",

@@ -5,18 +5,19 @@ from __future__ import annotations
 import shlex
 
 from omo.evidence import base
-from omo.report.work import Item, NextStep, Place, WorkView
+from omo.report.work import Place
 from omo.shown import clip, counted
 from omo.state import ledger, paths, runtime
 from omo.ultrawork import gates, session
 from omo.work import outcome
+from omo.work.status import Item, NextStep, Status, command
 
 # What was let through is neither passing nor open: it does not count, and is named beside what does.
 MARKS = {"pass": "done", "pass, unchanged tree": "done", "not run": "open"}
-RUN = "omo gate run"
+RUN = command("omo gate run")
 
 
-def look(place: Place) -> WorkView | None:
+def look(place: Place) -> Status | None:
     summary = runtime.part(runtime.part(place.row, "work"), session.KIND)
     is_on = bool(runtime.part(place.row, "ulw").get("enabled")) and not runtime.part(place.row, "work")
     rows = ledger.rows(paths.events_file(place.context.state, place.session))
@@ -28,7 +29,7 @@ def look(place: Place) -> WorkView | None:
     items = tuple(_item(gate, now) for gate in pinned)
     ended_as = outcome.of(summary) if summary.get("state") == "done" else None
     problems = tuple(runtime.chain_problems(place.context.state, place.session))
-    return WorkView(
+    return Status(
         session.KIND,
         "gate",
         run=clip(run or "", 60),
@@ -85,20 +86,20 @@ def _overrides(gate: gates.Gate) -> list[str]:
 
 def _repair(place: Place) -> NextStep:
     why = "the session's ledger was changed by hand, and no gate counts before you seal it"
-    return NextStep("repair", why, f"omo ledger repair --session {shlex.quote(place.session)}")
+    return NextStep("repair", why, (command("omo ledger repair --session", place.session),), who="user")
 
 
 def _next(place: Place, summary: runtime.Json, items: tuple[Item, ...]) -> NextStep:
     if not runtime.is_live(place.row) or summary.get("state") == "done":
         return NextStep()
     if summary.get("state") in ("waiting", "paused", "blocked"):
-        return NextStep("wait", clip(str(summary.get("why") or "it waits"), 200), "omo ulw resume")
+        return NextStep("wait", clip(str(summary.get("why") or "it waits"), 200), (command("omo ulw resume"),))
     if not items:
-        return NextStep("pin", "no verification gate is pinned yet", "omo gate add NAME -- COMMAND")
+        return NextStep("pin", "no verification gate is pinned yet", (command("omo gate add NAME -- COMMAND"),))
     if all(item.mark in ("done", "cut") for item in items):
-        return NextStep("done", "no gate is open on the files as they are", "omo ulw done")
+        return NextStep("done", "no gate is open on the files as they are", (command("omo ulw done"),))
     told = [_named("open", items, "failed", "open"), _named("stale", items, "stale")]
-    return NextStep("run", "; ".join(filter(None, told)), RUN)
+    return NextStep("run", "; ".join(filter(None, told)), (RUN,))
 
 
 def _named(word: str, items: tuple[Item, ...], *marks: str) -> str:

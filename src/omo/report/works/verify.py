@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omo.errors import NotEvaluable, OmoError
-from omo.report.work import UNTOLD, Item, NextStep, Place, WorkView
+from omo.report import ways
+from omo.report.work import Place
 from omo.shown import clip, counted
 from omo.state import runtime
 from omo.work import outcome
+from omo.work.status import UNKNOWN_TREE, Item, NextStep, Status, command
 
 if TYPE_CHECKING:
     from omo.verify.goals import Goal
@@ -27,7 +29,7 @@ READ_OFF = ("path", "content")  # checks that a look may evaluate: they start no
 UNRECORDED = "no tree was recorded, so freshness is not known"
 
 
-def look(place: Place) -> WorkView | None:
+def look(place: Place) -> Status | None:
     summary = runtime.part(runtime.part(place.row, "work"), "verify")
     if not summary:
         return None
@@ -39,7 +41,7 @@ def look(place: Place) -> WorkView | None:
     names = [*summary.get("goals", []), *runtime.part(summary, "ended"), str(summary.get("run"))]
     held = [known[name] for name in dict.fromkeys(names) if name in known]
     owed = {goal.id: steps.steps(goal, at, trees) for goal in held}
-    return WorkView(
+    return Status(
         "verify",
         "goal",
         run=clip(str(summary.get("run") or ""), 60),
@@ -68,7 +70,7 @@ def stale_because(goal: Goal, at: GoalsPlace, trees: Trees) -> str:
         told = (why_stale(goal, answer, at, trees) for answer in goal.answers.values())
         return next(filter(None, told), "") or _other_tree(goal, at, trees)
     except NotEvaluable:
-        return UNTOLD
+        return UNKNOWN_TREE
     except OmoError as error:
         return clip(error.message, 160)
 
@@ -101,13 +103,17 @@ def _next(held: list[Goal], owed: dict[str, list[Step]]) -> NextStep:
     for goal in held:
         for step in owed[goal.id]:
             if step.is_open:
-                return NextStep(step.name, f"{goal.id} {step.name} {step.state}", step.command)
+                return ways.step(step.name, f"{goal.id} {step.name} {step.state}", step.command)
     for goal in held:
         if goal.state == "pending" and goal.failures:
-            return NextStep("begin", f"{goal.id} failed: {clip(goal.reason, 120)}", f"omo verify begin {goal.id}")
+            return NextStep(
+                "begin", f"{goal.id} failed: {clip(goal.reason, 120)}", (command("omo verify begin", goal.id),)
+            )
         if goal.state == "exhausted":
             return NextStep(
-                "again", f"{goal.id} failed {goal.failures} times", f"omo verify begin {goal.id} --again WHY"
+                "again",
+                f"{goal.id} failed {goal.failures} times",
+                (command("omo verify begin", goal.id, "--again", "WHY"),),
             )
     return NextStep()
 

@@ -12,9 +12,9 @@ from omo.ralph.standing import Standing
 from omo.report.document import spans
 from omo.report.document.evidence import Cell, Dossier, Notice, Proof, Room, Table, facts, listed, table
 from omo.report.document.exhibits import Exhibit, text_exhibit
-from omo.report.work import WorkView
 from omo.shown import clip
 from omo.state.runtime import part
+from omo.work.status import Status
 
 Row = dict[str, Any]
 
@@ -22,7 +22,7 @@ MOST_ROUNDS = 50
 MARKS = {"pass": "done", "fail": "failed", "unknown": "waiting"}
 
 
-def lay_out(room: Room, view: WorkView) -> Proof:
+def lay_out(room: Room, view: Status) -> Proof:
     at, _ = RalphRun(**room.place.given).look()
     if at is None:
         return Proof()

@@ -8,7 +8,6 @@ from omo.errors import Unreadable
 from omo.report.document import spans
 from omo.report.document.evidence import Dossier, Notice, Proof, Room, facts, joined, listed, table
 from omo.report.document.exhibits import Exhibit, file_exhibit, name_in, replay_text, text_exhibit
-from omo.report.work import WorkView
 from omo.report.works.ultragoal import run_at
 from omo.shown import clip
 from omo.state import store
@@ -16,6 +15,7 @@ from omo.state.runtime import part
 from omo.ultragoal import receipts
 from omo.ultragoal.plan import Goal, Plan
 from omo.ultragoal.run import Run
+from omo.work.status import Status
 
 Row = dict[str, Any]
 
@@ -23,7 +23,7 @@ MOST_ARTIFACTS = 60
 KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"}
 
 
-def lay_out(room: Room, view: WorkView) -> Proof:
+def lay_out(room: Room, view: Status) -> Proof:
     run = run_at(room.place)
     plan = run.plan()
     if plan is None:

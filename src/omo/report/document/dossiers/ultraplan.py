@@ -7,16 +7,16 @@ from typing import Any
 from omo.errors import Refused
 from omo.report.document.evidence import Dossier, Notice, Proof, Room, Table, facts, listed, table
 from omo.report.document.exhibits import Exhibit, text_exhibit
-from omo.report.work import WorkView
 from omo.shown import clip
 from omo.ultraplan import critique
 from omo.ultraplan.record import Record
 from omo.ultraplan.run import PlanRun, pinned
+from omo.work.status import Status
 
 Row = dict[str, Any]
 
 
-def lay_out(room: Room, view: WorkView) -> Proof:
+def lay_out(room: Room, view: Status) -> Proof:
     record, _ = PlanRun(**room.place.given, follows=False).look()
     if record is None:
         return Proof()

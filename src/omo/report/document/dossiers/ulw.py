@@ -7,16 +7,16 @@ from typing import Any
 
 from omo.report.document.evidence import Dossier, Notice, Proof, Room, facts
 from omo.report.document.exhibits import Exhibit, text_exhibit
-from omo.report.work import WorkView
 from omo.report.works.ulw import run_of
 from omo.shown import clip
 from omo.state import ledger, paths
 from omo.ultrawork import gates
+from omo.work.status import Status
 
 Row = dict[str, Any]
 
 
-def lay_out(room: Room, view: WorkView) -> Proof:
+def lay_out(room: Room, view: Status) -> Proof:
     rows = ledger.rows(paths.events_file(room.state, room.place.session))
     pinned = gates.fold(rows, run_of(room.place, rows))
     return Proof({name: _dossier(room, gate) for name, gate in pinned.by_name.items()})

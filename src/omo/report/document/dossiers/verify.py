@@ -8,18 +8,18 @@ from typing import Any
 
 from omo.report.document.evidence import Cell, Dossier, Notice, Proof, Room, Table, facts, listed, table
 from omo.report.document.exhibits import Exhibit, file_exhibit, text_exhibit
-from omo.report.work import WorkView
 from omo.shown import clip
 from omo.verify import claims, goals
 from omo.verify.goal_checks import checks_of, escalates
 from omo.verify.goals import Goal
+from omo.work.status import Status
 
 Row = dict[str, Any]
 
 MARKS = {"pass": "done", "fail": "failed", "unknown": "waiting"}
 
 
-def lay_out(room: Room, view: WorkView) -> Proof:
+def lay_out(room: Room, view: Status) -> Proof:
     given = room.place.given
     at = goals.Place(given["state"], given["root"], given["by"], given["now"], given["wait"])
     known, rows = at.goals(), at.journal.rows()

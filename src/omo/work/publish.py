@@ -1,0 +1,72 @@
+"""The one place that puts a workflow's summary into its session's row, where hooks read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from omo.shown import clip
+from omo.state import runtime
+from omo.state.runtime import OPEN_STATES, part
+from omo.ultrawork import session as rows
+from omo.work.run import Caller, Run
+
+Row = dict[str, Any]
+
+LONGEST_NEXT = 300
+
+
+def publish(
+    run: Run[Any], summary: Row, *, session: str = "", progressed: Callable[[Row], bool] = lambda old: False
+) -> None:
+    """Bring the row of the session that holds the run up to it: `summary` has run, state, open, total and next.
+
+    A run that was only named with --run, and that no row names, is nobody's: nothing is written. `session` is who
+    takes it, at its beginning or when it is taken over. `progressed` is asked about the summary of before: verified
+    progress gives the budget of blocks back.
+    """
+    caller, kind = run.caller, run.kind.name
+    holder = session or caller.holder(kind, run.id)
+
+    def decide(row: Row | None) -> runtime.Change:
+        old = part(part(row or {}, "work"), kind)
+        if run.named and not session and old.get("run") != run.id:
+            return runtime.Change(None)
+        return changed(caller, row, kind, summary, progressed=progressed(old))
+
+    change_row(caller, holder, decide)
+
+
+def publish_damage(run: Run[Any]) -> None:
+    """Damage that only the user can mend: the work waits for them, and the agent is let go. What is over stays so."""
+    caller, kind = run.caller, run.kind.name
+    why = f"the ledger of {run.kind.what} {run.id} was changed by hand ({clip(run.problems[0], 100)})"
+
+    def decide(row: Row | None) -> runtime.Change:
+        old = part(part(row or {}, "work"), kind)
+        if old.get("run") != run.id or old.get("state") not in OPEN_STATES or old.get("cleared"):
+            return runtime.Change(None)
+        waits = {"state": "blocked", "why": why, "question": run.sealing, "told": False, "own": True}
+        return changed(caller, row, kind, {**old, "next": None, **waits})
+
+    change_row(caller, caller.holder(kind, run.id), decide)
+
+
+def changed(caller: Caller, row: Row | None, kind: str, summary: Row, *, progressed: bool = False) -> runtime.Change:
+    """A row with its summary renewed, and the event that says so; no change where it says the same already."""
+    old = part(part(row or {}, "work"), kind)
+    kept = rows.kept_state(row or {}, old, summary)  # a pause of the user's and a breaker are not undone by it
+    if kept == old and not progressed:
+        return runtime.Change(None)
+    after = rows.put_work(row, kind, kept, limits=caller.limits, now=caller.now)
+    if progressed:
+        after = rows.progress(after)
+    event = {"kind": kind, "run": kept.get("run"), "state": kept["state"]}
+    event |= {"open": kept.get("open"), "next": kept.get("next")}
+    return runtime.Change(None, after, [event])
+
+
+def change_row(caller: Caller, session: str, decide: Callable[[Row | None], runtime.Change]) -> Any:
+    answer = runtime.change_session(caller.state, session, decide, actor=caller.by, now=caller.now, wait=caller.wait)
+    caller.forget()
+    return answer

@@ -1,0 +1,248 @@
+"""A run of a workflow: found and loaded once by a command, then passed on as a value.
+
+Its ledger is the truth and appending to it the only change. What the workflow makes of the rows is `state`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
+
+from omo.digest import sha256
+from omo.errors import BadInput, Refused, Unreadable
+from omo.shown import clip
+from omo.state import ledger, runtime
+from omo.state.journal import Journal
+from omo.state.runtime import part
+
+Row = dict[str, Any]
+
+MOST_LISTED = 10
+MOST_BYTES_IN_A_ROW = ledger.LONGEST_ROW - 16 * 1024
+
+
+class State(Protocol):
+    """What every workflow's fold offers the engine."""
+
+    @property
+    def is_open(self) -> bool: ...
+    @property
+    def session(self) -> str: ...
+    @property
+    def root(self) -> str: ...
+
+
+S = TypeVar("S", bound=State)
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Whose command it is, where and when: handed in once. The runtime file is read at most once for it."""
+
+    state: str
+    root: str
+    session: str
+    by: str
+    now: float
+    wait: float
+    limits: Row = field(default_factory=dict)
+    control_globs: tuple[str, ...] = ()
+
+    @property
+    def here(self) -> str:
+        return os.path.realpath(self.root)
+
+    @cached_property
+    def session_rows(self) -> Mapping[str, Row]:
+        """Every session's row as hooks read it; none where nobody can read the file."""
+        try:
+            rows = runtime.read(self.state)["sessions"]
+        except Unreadable:
+            return {}
+        return {name: row for name, row in rows.items() if isinstance(row, dict)}
+
+    def summary(self, kind: str, session: str = "") -> Row:
+        """What hooks were told of a session's work of one kind."""
+        return part(part(self.session_rows.get(session or self.session, {}), "work"), kind)
+
+    def holder(self, kind: str, run: str) -> str:
+        """The session whose row names a run; this one where none does."""
+        if self.summary(kind).get("run") == run:
+            return self.session
+        for session in self.session_rows:
+            if self.summary(kind, session).get("run") == run:
+                return session
+        return self.session
+
+    def forget(self) -> None:
+        """The runtime file was written: what was read of it does not count any more."""
+        self.__dict__.pop("session_rows", None)
+
+
+@dataclass(frozen=True)
+class Kind(Generic[S]):
+    """A workflow as the engine knows it."""
+
+    name: str  # ralph: its key in the session's row, and the first word of its commands
+    what: str  # ralph run: what a run of it is called
+    prefix: str  # r: what the ids of its runs begin with
+    start: str  # the command that begins one
+    home: Callable[[str], str]  # the directory that holds its runs, from the state directory
+    fold: Callable[[list[Row], str], S | None]  # None where nothing began; Unreadable for rows nobody can read
+
+    def directory(self, state: str, run: str) -> str:
+        from omo.state import paths
+
+        return os.path.join(self.home(state), paths.file_name_of(run))
+
+    def names(self, state: str) -> list[str]:
+        """Every run there is a directory of, oldest first. Their ids begin with the time they began."""
+        try:
+            entries = os.listdir(self.home(state))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        names = [name for name in entries if _number(name, self.prefix) and "." not in name]
+        return sorted(names)
+
+    def new_id(self, caller: Caller, *tags: str) -> str:
+        """The time, then whose it is, then what else it should be found by: a listing alone selects runs."""
+        number = int(caller.now * 1000)
+        ending = "-".join([tag(caller.session), *tags])
+        while os.path.lexists(self.directory(caller.state, f"{self.prefix}{number}-{ending}")):
+            number += 1
+        return f"{self.prefix}{number}-{ending}"
+
+
+def tag(text: str) -> str:
+    """A few letters that stand for a session or a document in the id of a run."""
+    return sha256(text.encode("utf-8", "replace"))[:8]
+
+
+def _number(name: str, prefix: str) -> str:
+    digits = name.removeprefix(prefix).split("-", 1)[0]
+    return digits if name.startswith(prefix) and digits.isdigit() else ""
+
+
+class Run(Generic[S]):
+    """One run, as it was when the command looked, and as the command's own rows have changed it since."""
+
+    def __init__(self, kind: Kind[S], caller: Caller, run_id: str, *, directory: str = "", named: bool = False) -> None:
+        self.kind = kind
+        self.caller = caller
+        self.id = run_id
+        self.directory = directory or kind.directory(caller.state, run_id)
+        self.named = run_id if named else ""  # by --run: it may be another session's
+        self.journal = Journal(self.directory, caller.state)
+        self.rows: list[Row] = []
+        self.problems: list[str] = []
+        self.state: S | None = None
+        self._load()
+
+    def _load(self) -> None:
+        self.rows, self.problems = self.journal.read()
+        try:
+            self.state = self.kind.fold(self.rows, self.id)
+        except Unreadable as error:
+            self.state = None
+            self.problems.append(error.message)
+        if self.state is None and not self.problems:
+            self.problems = [f"{self.directory} is gone"]
+
+    def require_whole(self) -> S:
+        """Refused where its ledger was changed by hand, or where it belongs to another directory."""
+        if self.problems or self.state is None:
+            raise self.damage()
+        root = self.state.root
+        if root and root != self.caller.here:
+            if os.path.isdir(root):
+                fix = "work there"
+                raise Refused(f"{self.kind.what} {self.id} belongs to {root}, and this is {self.caller.here}", fix=fix)
+            self.append({"kind": "moved", "root": self.caller.here})  # the project was moved, and the run goes along
+        return self.state
+
+    def damage(self) -> Refused:
+        """Nothing is judged or added on a damaged ledger; the user seals it and starts anew."""
+        what = f"the ledger of {self.kind.what} {self.id} was changed by hand, so nothing counts that rests on it"
+        return Refused(what, fix=self.sealing, defects=self.problems)
+
+    @property
+    def sealing(self) -> str:
+        """What mends damage. The user's terminal knows no session, so their command names it."""
+        session = shlex.quote(self.caller.holder(self.kind.name, self.id))
+        command = f"omo state clear --mode {self.kind.name} --force --session {session}"
+        return f"the user runs, in a terminal of their own: {command} (all bytes are kept), then {self.kind.start}"
+
+    def append(self, *events: Row) -> None:
+        self.change(lambda state: (None, list(events)))
+
+    def change(self, decide: Callable[[S | None], tuple[Any, list[Row]]]) -> Any:
+        """Under the lock, on the run as it is then: which rows to append, and what to answer."""
+
+        def under_lock(rows: list[Row]) -> tuple[Any, list[Row]]:
+            self._load()
+            if self.problems and rows:
+                raise self.damage()
+            answer, events = decide(self.state)
+            check_sizes(events)
+            return answer, events
+
+        caller = self.caller
+        answer = self.journal.change(under_lock, actor=caller.by, now=caller.now, wait=caller.wait)
+        self._load()
+        return answer
+
+
+def load(kind: Kind[S], caller: Caller, named: str = "") -> Run[S] | None:
+    """`--run`, else the run that the session's row names, else its newest one, which a crash may have left unnamed."""
+    if named:
+        require_known(kind, caller, named)
+        return Run(kind, caller, named, named=True)
+    known = str(caller.summary(kind.name).get("run") or "")
+    mine = [name for name in kind.names(caller.state) if name.split("-")[1:2] == [tag(caller.session)]]
+    newest = mine[-1] if mine else ""
+    if newest and newest != known and (not known or _number(newest, kind.prefix) > _number(known, kind.prefix)):
+        run = Run(kind, caller, newest)
+        is_its_own = run.state is not None and run.state.session == caller.session and run.state.root == caller.here
+        if is_its_own and run.state is not None and (run.state.is_open or not known):
+            return run
+    return Run(kind, caller, known) if known else None
+
+
+def require_known(kind: Kind[S], caller: Caller, named: str) -> None:
+    """`--run` names a run of this project, be it one whose directory is gone."""
+    if os.path.isdir(kind.directory(caller.state, named)):
+        return
+    if caller.summary(kind.name, caller.holder(kind.name, named)).get("run") == named:
+        return
+    known = ", ".join(kind.names(caller.state)[-MOST_LISTED:])
+    wanted = clip(named, 80)
+    fix = f"name one of these: {known}" if known else kind.start
+    raise BadInput(f"--run {wanted}: there is no {kind.what} {wanted}", fix=fix)
+
+
+def require_own(run: Run[S]) -> None:
+    """An agent acts only on its own session's run, whatever --run says."""
+    caller = run.caller
+    if caller.by == "user" or caller.summary(run.kind.name).get("run") == run.id:
+        return
+    whose = (run.state.session if run.state is not None else "") or caller.holder(run.kind.name, run.id)
+    if whose != caller.session:
+        raise Refused(
+            f"{run.kind.what} {run.id} is that of session {whose}, and an agent acts only on its own",
+            fix=f"leave it to them; the user may, in their own terminal, with --session {shlex.quote(whose)}",
+        )
+
+
+def check_sizes(events: Sequence[Row]) -> None:
+    for event in events:
+        size = len(json.dumps(event, ensure_ascii=False).encode("utf-8", "replace"))
+        if size > MOST_BYTES_IN_A_ROW:
+            raise Refused(
+                f"this {event['kind']} has {size} bytes, a row of the ledger takes {MOST_BYTES_IN_A_ROW}",
+                fix="keep long texts in files of the project and name them",
+            )

@@ -1,0 +1,135 @@
+"""What happens to a run of any workflow: damage, sealing, the next conversation, a project that was moved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from omo.state import paths
+from tests.cli.conftest import SESSION, Shell
+from tests.ralph.desk import criterion
+
+OTHER = "next-conversation"
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """How to begin a run of it, a command that works on one, and where its ledger lies."""
+
+    kind: str
+    begin: Callable[[Shell], None]
+    work: tuple[str, ...]
+    ledger: Callable[[Shell], Path]
+
+
+def begin_ralph(shell: Shell) -> None:
+    shell.write("criteria.json", json.dumps({"criteria": [criterion(1)]}))
+    assert shell.agent("ralph", "start", "--criteria", "criteria.json").code == 0
+
+
+def ralph_ledger(shell: Shell) -> Path:
+    return max(Path(paths.ralph_dir(shell.state)).glob("r*/ledger.jsonl"))
+
+
+RALPH = Workflow("ralph", begin_ralph, ("ralph", "exec"), ralph_ledger)
+each_workflow = pytest.mark.parametrize("flow", [RALPH], ids=lambda flow: flow.kind)
+
+
+def damage(path: Path) -> None:
+    text = path.read_text()
+    path.write_text(text.replace(SESSION, "somebody", 1))
+
+
+def other(shell: Shell, *argv: str) -> tuple[int, str]:
+    ran = shell.run({"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": OTHER}, *argv)
+    return ran.code, ran.out + ran.err
+
+
+def stop_rule(shell: Shell, session: str = SESSION) -> str:
+    rule: str = shell.user("ulw", "status", "--session", session, "--json").json["nextStop"]["rule"]
+    return rule
+
+
+@each_workflow
+def test_damage_lets_the_agent_go_and_is_the_users_to_seal(shell: Shell, flow: Workflow) -> None:
+    flow.begin(shell)
+    assert stop_rule(shell) == "block"
+    ledger = flow.ledger(shell)
+    damage(ledger)
+    bytes_before = ledger.read_bytes()
+    refused = shell.agent(*flow.work)
+    seal = ("state", "clear", "--mode", flow.kind, "--force", "--session", SESSION)
+    assert (refused.code, f"omo {' '.join(seal)}" in refused.err) == (3, True), refused.err
+    assert stop_rule(shell) == "waiting"
+    assert shell.agent(*seal).code == 3
+    assert ledger.read_bytes() == bytes_before
+    assert shell.user(*seal).code == 0
+    (kept,) = ledger.parent.parent.glob(f"{ledger.parent.name}.cleared-*/ledger.jsonl")
+    assert kept.read_bytes() == bytes_before
+    flow.begin(shell)
+    assert stop_rule(shell) == "block"
+
+
+@each_workflow
+def test_a_run_that_was_removed_is_damage_too(shell: Shell, flow: Workflow) -> None:
+    flow.begin(shell)
+    directory = flow.ledger(shell).parent
+    directory.rename(shell.project.parent / "elsewhere")
+    assert shell.agent(*flow.work).code == 3
+    assert stop_rule(shell) == "waiting"
+    assert shell.user("state", "clear", "--mode", flow.kind, "--force", "--session", SESSION).code == 0
+    flow.begin(shell)
+    assert shell.agent(*flow.work).code == 0
+
+
+@each_workflow
+def test_the_next_conversation_takes_the_run_up(shell: Shell, flow: Workflow) -> None:
+    flow.begin(shell)
+    code, told = other(shell, *flow.work)
+    assert (code, f"omo adopt --from {SESSION}" in told) == (3, True), told
+    code, told = other(shell, "adopt")
+    assert (code, "was at work" in told) == (3, True), told
+    shell.now += 16 * 60
+    code, told = other(shell, "adopt")
+    assert (code, f"Adopted from session {SESSION}" in told) == (0, True), told
+    assert other(shell, *flow.work)[0] == 0
+    assert (stop_rule(shell), stop_rule(shell, OTHER)) == ("not-active", "block")
+    assert shell.agent(*flow.work).code == 3
+    assert shell.user("ledger", "verify", "--session", OTHER).code == 0
+
+
+@each_workflow
+def test_the_user_takes_a_run_away_from_a_session_at_work(shell: Shell, flow: Workflow) -> None:
+    flow.begin(shell)
+    assert shell.user("adopt", "--from", SESSION, "--session", OTHER).code == 0
+    assert stop_rule(shell, OTHER) == "block"
+
+
+@each_workflow
+def test_a_run_is_cleared_by_the_agent_in_plain_sight_only(shell: Shell, flow: Workflow) -> None:
+    flow.begin(shell)
+    assert shell.agent("state", "clear", "--mode", flow.kind).code == 3
+    ran = shell.agent("state", "clear", "--mode", flow.kind, "--force")
+    assert (ran.code, "the user is shown it" in ran.err) == (0, True)
+    summary = shell.row()["work"][flow.kind]
+    assert (summary["state"], summary["told"], summary["outcome"]["verdict"]) == ("blocked", False, "ended")
+
+
+@each_workflow
+def test_a_moved_project_takes_its_run_along_and_a_copied_one_does_not(shell: Shell, flow: Workflow) -> None:
+    import shutil
+
+    flow.begin(shell)
+    original = shell.project
+    copy = original.parent / "copy"
+    shutil.copytree(original, copy, symlinks=True)
+    shell.project = copy
+    refused = shell.agent(*flow.work)
+    assert (refused.code, "belongs to" in refused.err) == (3, True), refused.err
+    shutil.rmtree(original)
+    assert shell.agent(*flow.work).code == 0
+    assert shell.agent("ledger", "verify").code == 0
