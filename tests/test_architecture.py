@@ -102,7 +102,7 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
         "ultrawork/hook.py",
         "cli/__init__.py",
         "cli/demo.py",
-        "cli/plan_sessions.py",
+        "cli/plan.py",
         "cli/ultragoal_gate.py",
         "evidence/changes.py",
         "evidence/tree.py",

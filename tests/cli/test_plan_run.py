@@ -198,7 +198,7 @@ def test_an_agent_ends_only_its_own_session(planned: Shell) -> None:
     run = planned.row()["work"]["ultraplan"]["run"]
     for named, why in (
         (("--session", SESSION), "another session than this agent's own, other"),
-        (("--run", run), "ends only its own"),
+        (("--run", run), "acts only on its own"),
     ):
         ran = planned.run(other, "plan", "finish", *named, "--abandon", "it is in my way here")
         assert (ran.code, why in ran.err) == (3, True)

@@ -30,7 +30,9 @@ def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "state", "phases of this session's workflows: show, write, handoff, clear")
     options.command(verbs, "show", "the phase of every workflow in this session", show)
     clear_parser = options.command(verbs, "clear", "start from nothing, in this session only; keeps all bytes", clear)
-    clear_parser.add_argument("--mode", required=True, metavar="MODE", help="ultragoal: its plan and the goal; ralph")
+    clear_parser.add_argument(
+        "--mode", required=True, metavar="MODE", help="ultragoal (plan and goal), ultraplan or ralph"
+    )
     clear_parser.add_argument("--force", action="store_true", help="also what is unfinished or damaged; recorded")
     for mode in phases.PIPELINE:
         _register_mode(verbs, mode)
@@ -116,6 +118,10 @@ def clear(arguments: argparse.Namespace, context: Context) -> Result:
         from omo.ralph.run import RALPH
 
         cleared = lifecycle.clear(RALPH, caller_of(context, run.session), force=arguments.force)
+    elif arguments.mode == "ultraplan":
+        from omo.ultraplan.run import PLAN
+
+        cleared = lifecycle.clear(PLAN, caller_of(context, run.session), force=arguments.force)
     else:
         _check_mode(arguments.mode)
         cleared = clearing.clear(run, force=arguments.force)

@@ -23,7 +23,6 @@ T = TypeVar("T")
 
 FORCE = "omo state clear --mode ultragoal --force"
 INSTEAD = {
-    "ultraplan": "omo state ultraplan write marks it ready for handoff",
     "verify": "omo verify repair keeps a damaged journal aside; goals are filed again with omo verify add",
     "ulw": "omo ulw done finishes the run; the user ends it with omo stop-continuation",
 }

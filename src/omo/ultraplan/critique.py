@@ -16,6 +16,7 @@ from omo.shown import clip, counted
 from omo.state import ledger, paths, runtime
 from omo.state.journal import Journal
 from omo.ultraplan.models import Document
+from omo.work.run import Caller
 
 Row = dict[str, Any]
 
@@ -135,15 +136,6 @@ def _digest_in(message: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Place:
-    state: str
-    session: str
-    by: str
-    now: float
-    wait: float
-
-
-@dataclass(frozen=True)
 class Recorded:
     """`independence` is full where the host saw an agent of type omo:critic say it; `is_cleared`: it may be started."""
 
@@ -204,25 +196,25 @@ End your final message with one JSON object in this form. The verdict is clean o
 ```"""
 
 
-def await_critic(place: Place) -> None:
+def await_critic(caller: Caller) -> None:
     """From now on the host's word about the critic is kept, also in a session without open work."""
-    _set_awaits(place, CRITIC)
+    _set_awaits(caller, CRITIC)
 
 
-def _set_awaits(place: Place, value: str | None) -> None:
+def _set_awaits(caller: Caller, value: str | None) -> None:
     def decide(row: Row | None) -> runtime.Change:
         old = row or {}
         if old.get(AWAITS) == value:
             return runtime.Change(None)
         return runtime.Change(None, {**old, AWAITS: value}, [{"kind": "awaits", "agentType": value}])
 
-    if place.session:
-        runtime.change_session(place.state, place.session, decide, actor=place.by, now=place.now, wait=place.wait)
+    if caller.session:
+        runtime.change_session(caller.state, caller.session, decide, actor=caller.by, now=caller.now, wait=caller.wait)
 
 
-def record(place: Place, document: Document, message: str | None) -> Recorded:
+def record(caller: Caller, document: Document, message: str | None) -> Recorded:
     """`message` is the critic's final message as a file has it; None takes the one the host reported."""
-    seen = _messages_seen(place)
+    seen = _messages_seen(caller)
     about = [row for row in seen if _digest_in(str(row["message"])) == document.digest]
     if message is None:
         message = _reported(document, seen, about)
@@ -250,26 +242,26 @@ def record(place: Place, document: Document, message: str | None) -> Recorded:
         "independence": FULL if witness else REDUCED,
         "agent": witness.get("agentId") if witness else None,
         "message": sha256(message.encode("utf-8", "replace")),
-        "session": place.session,
+        "session": caller.session,
     }
-    journal = reviews(place.state)
+    journal = reviews(caller.state)
 
     def decide(rows: list[Row]) -> tuple[bool, list[Row]]:
-        sealed = journal.seal(place.now)
+        sealed = journal.seal(caller.now)
         kept = [] if sealed else rows
         return is_clean(_counting([*kept, row], document.digest)), [*sealed, row]
 
-    is_cleared = journal.change(decide, actor=place.by, now=place.now, wait=place.wait)
-    _set_awaits(place, None)
+    is_cleared = journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
+    _set_awaits(caller, None)
     return Recorded(document.path, document.digest, verdict, str(row["independence"]), is_cleared)
 
 
-def _messages_seen(place: Place) -> list[Row]:
+def _messages_seen(caller: Caller) -> list[Row]:
     """What the host reported of critics in this session, newest first; a damaged ledger reports nothing."""
     try:
-        if not place.session or runtime.chain_problems(place.state, place.session):
+        if not caller.session or runtime.chain_problems(caller.state, caller.session):
             return []
-        rows = ledger.rows(paths.events_file(place.state, place.session))
+        rows = ledger.rows(paths.events_file(caller.state, caller.session))
     except Unreadable:
         return []
     seen = []

@@ -107,16 +107,29 @@ class History:
         """The same from a later base."""
         if base == self.base:
             return self
-        parents = {commit.sha: commit.parents for commit in self.commits}
-        older = {base}
-        waiting = [base]
-        while waiting:
-            for parent in parents.get(waiting.pop(), ()):
-                if parent not in older:
-                    older.add(parent)
-                    waiting.append(parent)
+        older = self._with_ancestors(base)
         commits = tuple(commit for commit in self.commits if commit.sha not in older)
         return replace(self, base=base, commits=commits, net=_net(self.root, base, self.head))
+
+    def until(self, head: str) -> History:
+        """The same up to an earlier commit: what came after it, committed or not, is left out."""
+        kept = self._with_ancestors(head)
+        commits = tuple(commit for commit in self.commits if commit.sha in kept)
+        if not commits:
+            return self
+        return replace(self, head=head, commits=commits, net=_net(self.root, self.base, head), tree=WorkTree())
+
+    def _with_ancestors(self, sha: str) -> set[str]:
+        """A commit and those of the listed ones that it descends from."""
+        parents = {commit.sha: commit.parents for commit in self.commits}
+        reached = {sha}
+        waiting = [sha]
+        while waiting:
+            for parent in parents.get(waiting.pop(), ()):
+                if parent not in reached:
+                    reached.add(parent)
+                    waiting.append(parent)
+        return reached
 
 
 def look(root: Path, base: str) -> History:

@@ -9,20 +9,23 @@ from omo.report.document.evidence import Dossier, Notice, Proof, Room, Table, fa
 from omo.report.document.exhibits import Exhibit, text_exhibit
 from omo.shown import clip
 from omo.ultraplan import critique
-from omo.ultraplan.record import Record
-from omo.ultraplan.run import PlanRun, pinned
+from omo.ultraplan.run import PLAN, PlanState, pinned
+from omo.work.run import Caller, load
 from omo.work.status import Status
 
 Row = dict[str, Any]
 
 
 def lay_out(room: Room, view: Status) -> Proof:
-    record, _ = PlanRun(**room.place.given, follows=False).look()
-    if record is None:
+    given = dict(room.place.given)
+    named = given.pop("named", "")
+    run = load(PLAN, Caller(**given), named)
+    if run is None or run.state is None:
         return Proof()
+    record = run.state
     failed = record.finished.get("failed")
     whole = Dossier(
-        began=record.at,
+        began=record.started_at,
         ended=str(record.finished.get("ts") or record.recovered.get("ts") or ""),
         said=clip(str(record.finished.get("reason") or (failed or {}).get("error") or ""), 1000),
         covers=_covers(record),
@@ -30,11 +33,13 @@ def lay_out(room: Room, view: Status) -> Proof:
         exhibits=tuple(_spec(room, record)),
         notices=tuple(_notices(record)),
     )
-    seen = record.audited
-    return Proof({str(step): _step(record, step, seen) for step in record.steps}, whole)
+    skipped = {}
+    for step in record.steps:
+        skipped[str(step)] = Dossier(covers=facts(("skipped because", record.skipped.get(step))))
+    return Proof(skipped, whole)
 
 
-def _notices(record: Record) -> list[Notice]:
+def _notices(record: PlanState) -> list[Notice]:
     found = []
     for let_through in record.exceptions:
         text = clip(f"by the {let_through['by']}: {let_through['why']}", 300)
@@ -44,7 +49,7 @@ def _notices(record: Record) -> list[Notice]:
     return found
 
 
-def _covers(record: Record) -> tuple[tuple[str, str], ...]:
+def _covers(record: PlanState) -> tuple[tuple[str, str], ...]:
     return facts(
         ("spec digest", record.digest[:12]),
         ("base", record.base[:12]),
@@ -53,7 +58,7 @@ def _covers(record: Record) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _tables(room: Room, record: Record) -> list[Table]:
+def _tables(room: Room, record: PlanState) -> list[Table]:
     needs = [
         (one.get("name"), one.get("class"), one.get("status"), one.get("detail"))
         for one in listed(record.preflight.get("needs"))
@@ -72,14 +77,10 @@ def _tables(room: Room, record: Record) -> list[Table]:
     return [one for one in made if one.rows]
 
 
-def _spec(room: Room, record: Record) -> list[Exhibit]:
+def _spec(room: Room, record: PlanState) -> list[Exhibit]:
     try:
         text = pinned(room.state, record).text if record.base else ""
     except Refused as error:
         return [Exhibit("spec", "spec", state=clip(error.message, 200))]
     about = "the contract as it was started"
     return [text_exhibit(room.budget, clip(record.spec, 120), "spec", text, about=about)] if text else []
-
-
-def _step(record: Record, step: int, seen: Row) -> Dossier:
-    return Dossier(covers=facts(("skipped because", record.skipped.get(step))))
