@@ -89,10 +89,10 @@ def finish(run: PlanRun, failure: Failure | None = None) -> Finished:
     if failure is not None:
         _check(state, failure)
     status = audited(run)
-    step = publish_status(status)
     if failure is None and status.verdict != "pass":
         if state.end:  # recovered, and what is missing is still missing
             return _again(run)
+        step = publish_status(status)
         path = report_path(run)
         text = render(status, {}, now=stamp(run.caller.now), following=step.text)
         store.replace(path, text)
