@@ -43,6 +43,18 @@ def _can_hold_tests(directory: Path) -> bool:
     return found.f_bavail * found.f_frsize >= ROOM and not found.f_flag & os.ST_NOEXEC
 
 
+# What users rely on, through hook commands, `main(argv)`, the client and the docs' examples: a rewrite changes none of
+# it unasked. The other tests hold inner parts, and go with them.
+CONTRACT = ("cli", "hooks", "e2e", "docs", "install", "test_truth.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(here).parts[0] in CONTRACT:
+            item.add_marker("contract")
+
+
 @pytest.fixture(scope="session")
 def git_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `git init` puts into a repository, without its samples of hooks: fifteen files that no test reads."""

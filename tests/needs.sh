@@ -1,9 +1,12 @@
 #!/bin/sh
-# What some tests need besides Python and the client: installed where we may, named where not. Never fails.
+# What some tests need besides Python and the client: named where it is missing, installed only when asked to.
+#
+#   needs.sh              names what is missing; tests that need it are skipped
+#   needs.sh --install    installs it with apt-get; exit 1 when something is still missing
 set -u
 
 missing() {
-    for program in zsh fish chromium; do
+    for program in zsh fish chromium tmux; do
         command -v "$program" >/dev/null 2>&1 || printf ' %s' "$program"
     done
 }
@@ -17,11 +20,14 @@ install() {
 wanted=$(missing)
 [ -n "$wanted" ] || exit 0
 
-if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+if [ "${1-}" = --install ]; then
     echo "tests/needs.sh: installing$wanted with apt-get" >&2
     # shellcheck disable=SC2086
     install $wanted >/dev/null 2>&1 </dev/null
     wanted=$(missing)
+    [ -z "$wanted" ] || echo "tests/needs.sh: could not be installed:$wanted" >&2
+    [ -z "$wanted" ]
+    exit
 fi
-[ -z "$wanted" ] || echo "tests/needs.sh: not installed:$wanted; tests that need them are skipped" >&2
+echo "tests/needs.sh: not installed:$wanted; tests that need them are skipped" >&2
 exit 0

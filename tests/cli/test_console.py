@@ -114,3 +114,21 @@ def test_a_directory_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=gone, env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "omo: the directory you are in was removed\n  fix: cd to one that is there\n"
+
+
+def test_help_says_of_each_command_what_the_command_says_of_itself() -> None:
+    from omo.cli.main import COMMANDS, build_parser
+
+    stubs = build_parser("no command").format_help()
+    assert stubs == build_parser().format_help()
+    assert all(name in stubs for name in COMMANDS)
+
+
+def test_help_and_version_load_no_command(tmp_path: Path) -> None:
+    for option in ("--help", "--version"):
+        program = f"import sys; sys.argv = ['omo', {option!r}]\ntry:\n    {CONSOLE}\nfinally:\n    print(*sys.modules)"
+        environ = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONUTF8": "1"}
+        argv = [sys.executable, "-S", "-c", program]
+        done = subprocess.run(argv, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
+        ours = {name for name in done.stdout.split() if name.startswith("omo.")}
+        assert ours == {"omo.cli", "omo.cli.main", "omo.errors"}, option

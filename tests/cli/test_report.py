@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from omo.report.document import markdown, page
 from omo.state import paths, runtime
+from omo.views.report import markdown, page
 from tests.cli.conftest import SESSION, Shell
 from tests.report import forged
 

@@ -25,6 +25,7 @@ from tests.e2e.scripted_model import ScriptedModel
 API_KEY = "sk-fake"
 PACKAGES = Path(__file__).parent / "client" / "node_modules" / "@anthropic-ai"
 POLL_SECONDS = 0.05
+PATIENCE = 600.0  # no bound on how long anything takes: it only ends a test that hangs
 WIDTH, HEIGHT = 140, 45
 
 Event = dict[str, Any]
@@ -97,7 +98,7 @@ class Client:
         allowed_tools: Sequence[str] = ("Bash", "Agent", "Write", "Read", "Edit"),
         session_id: str | None = None,
         resume: str | None = None,
-        timeout: float = 60,
+        timeout: float = PATIENCE,
     ) -> Run:
         """`claude -p`, with the prompt on stdin so that a large one is no argument too long."""
         command = [str(self.binary), "-p", "--output-format", "stream-json", "--verbose"]
@@ -110,7 +111,7 @@ class Client:
         home: Path,
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
-        timeout: float = 60,
+        timeout: float = PATIENCE,
     ) -> Run:
         """`claude plugin <args>`; needs no model."""
         return _run([str(self.binary), "plugin", *args], environment(home, None, env), cwd or home, timeout)
@@ -128,7 +129,7 @@ class Client:
         session_id: str | None = None,
         resume: str | None = None,
         ready: str = "❯",
-        timeout: float = 30,
+        timeout: float = PATIENCE,
     ) -> Terminal:
         """A session under tmux, returned once the screen shows `ready`, the sign of the input box."""
         if shutil.which("tmux") is None:
@@ -247,15 +248,18 @@ class Terminal:
         """The screen and all that was scrolled off it."""
         return self._tmux("capture-pane", "-p", "-S", "-")
 
-    def wait_for(self, expected: str | Callable[[str], bool], timeout: float = 30) -> str:
-        """The first screen that holds the text or satisfies the predicate."""
+    def wait_for(self, expected: str | Callable[[str], bool], timeout: float = PATIENCE) -> str:
+        """The first screen that holds the text or satisfies the predicate. A client that has ended shows no other."""
         shows = expected if callable(expected) else lambda screen: expected in screen
         deadline = time.monotonic() + timeout
-        while not shows(screen := self.screen()):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"the screen did not show {expected!r} within {timeout} s:\n{screen}")
+        while True:
+            has_ended = self._tmux("display-message", "-p", "#{pane_dead}").strip() == "1"
+            if shows(screen := self.screen()):
+                return screen
+            if has_ended or time.monotonic() > deadline:
+                why = "the client ended" if has_ended else f"{timeout} s went by"
+                raise TimeoutError(f"{why}, and the screen did not show {expected!r}:\n{screen}")
             time.sleep(POLL_SECONDS)
-        return screen
 
     def close(self) -> None:
         """End the session; closing twice is allowed."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from omo.state import ledger, paths, runtime
-from tests.e2e.client import POLL_SECONDS, Client, Run, Terminal, environment, find_binary
+from tests.e2e.client import PATIENCE, POLL_SECONDS, Client, Run, Terminal, environment, find_binary
 from tests.e2e.scripted_model import ScriptedModel, text_of, texts_of
 from tests.hooks.conftest import point_at
 from tests.kept import copied
@@ -183,7 +183,7 @@ class Stage:
         return git(self.project, self.home, "status", "--porcelain").splitlines()
 
 
-def wait_until(condition: Callable[[], object], timeout: float = 30) -> None:
+def wait_until(condition: Callable[[], object], timeout: float = PATIENCE) -> None:
     deadline = time.monotonic() + timeout
     while not condition():
         if time.monotonic() > deadline:

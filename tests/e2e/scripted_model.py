@@ -127,7 +127,7 @@ class ScriptedModel:
         """How often the substring stands in what the last main-loop request showed the model."""
         return sum(text.count(substring) for text in texts_of(self.turns[-1])) if self.turns else 0
 
-    def wait_for_turns(self, count: int, timeout: float = 30) -> None:
+    def wait_for_turns(self, count: int, timeout: float = 600) -> None:
         """Return once the main loop has asked `count` times; the last of them may still be held."""
         with self._changed:
             if not self._changed.wait_for(lambda: len(self.turns) >= count, timeout):

@@ -84,7 +84,7 @@ def test_installed_from_a_marketplace_it_just_works(
     plugin("install", "omo@omo")
 
     model.script(call("Bash", command="omo ulw status"), say("First."), say("First again."))
-    first = stage.prompt("ulw fix the flaky tests", env=packages, timeout=240)
+    first = stage.prompt("ulw fix the flaky tests", env=packages)
     assert stage.times_told(BLOCK) == [1, 1, 1]
     assert "ultrawork active" in stage.tool_results()[0]
     assert stage.kinds(first.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]

@@ -110,7 +110,7 @@ def test_three_goals_from_the_brief_to_the_final_receipt(stage: Stage) -> None:
         say("Everything is proven."),
     )
     terminal = open_terminal(stage, "work through the brief")
-    terminal.wait_for("Everything is proven.", timeout=120)
+    terminal.wait_for("Everything is proven.")
     closed = "omo: ended with exceptions: G002 was closed with nothing shown for it"
     terminal.wait_for(lambda screen: closed in " ".join(screen.split()))
     assert stage.model.overruns == 0
@@ -151,7 +151,7 @@ def test_a_question_asked_three_times_ends_the_turn_and_is_put_before_the_user(s
     ask = call("AskUserQuestion", **ASK)
     stage.model.script(*started(stage), ask, ask, ask, say("I need an answer."), say("Again?"))
     terminal = open_terminal(stage, "work through the brief")
-    terminal.wait_for(lambda screen: "Which licence?" in screen and "I need an answer." in screen, timeout=60)
+    terminal.wait_for(lambda screen: "Which licence?" in screen and "I need an answer." in screen)
     (session,) = stage.sessions
     assert stage.kinds(session)[-1] == "allowed:waiting"
     assert stage.row(session)["work"]["ultragoal"]["state"] == "waiting"

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from omo import host
-from omo.explain import tools
 from omo.state import runtime, store
 from omo.ultrawork import on_tool_use, session
 from omo.ultrawork.hook import World, answer
+from omo.views.explain import tools
 
 NOW = 1_771_780_801.0
 SESSION = "s1"

@@ -7,12 +7,9 @@ import string
 from pathlib import Path
 
 from omo import host, settings
-from omo.explain import prompts, stopping, tools
-from omo.explain.goals import ultragoal
-from omo.report.session import View
-from omo.ultragoal.next_step import RULES, Standing
-from omo.ultragoal.run import Run
 from omo.ultrawork import keyword, on_prompt, on_tool_use, stop, user_commands
+from omo.views.explain import prompts, stopping, tools
+from omo.views.session import View
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = 1_771_780_801.0
@@ -66,10 +63,3 @@ def test_the_table_of_gates_in_the_docs_is_the_one_in_the_code() -> None:
     page = (ROOT / "docs" / "hooks.md").read_text(encoding="utf-8").split("## PreToolUse")[1].split("\n#")[0]
     named = dict.fromkeys(re.findall(r"^\| `([a-z-]+)` \|", page, re.M))
     assert list(named) == [name for gate in on_tool_use.GATES for name in gate.until]
-
-
-def test_what_the_rules_of_a_plan_read_can_be_told() -> None:
-    run, at = Run("state", "root", "s1", "agent", NOW, 1.0), Standing(None, "directory")
-    plain = {"goals", "receipts", "tool_objective"}  # of a plan, and told together with another
-    for rule in RULES:
-        assert all(ultragoal._facts(name, run, at) or name in plain for name in rule.reads), rule.name

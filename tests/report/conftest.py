@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from omo.report.document import whole
-from omo.report.document.whole import Report
+from omo.views.report import gather as whole
+from omo.views.report.gather import Report
 from tests.report import browser, hostile, sample
 from tests.report.sample import Sample
 

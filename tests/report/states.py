@@ -17,11 +17,11 @@ from typing import Any
 
 from omo.cli.main import main
 from omo.context import Context
-from omo.report import project
-from omo.report.project import ProjectView
 from omo.state import paths, runtime
 from omo.ultragoal import summary
 from omo.ultrawork import hook, on_prompt, on_stop
+from omo.views import project
+from omo.views.project import ProjectView
 from tests.ralph import desk as ralph_desk
 from tests.ultragoal import workshop
 from tests.ultraplan import plan_desk

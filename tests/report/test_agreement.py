@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 
 from omo.cli.main import main
 from omo.clock import stamp
-from omo.report import session
-from omo.report.screen import statusline
 from omo.state import ledger, paths, runtime, store
 from omo.ultrawork import hook, on_prompt, on_stop, texts
+from omo.views import session, statusline
 from omo.work import outcome
 
 NOW = 1_790_000_000.0

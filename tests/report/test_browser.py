@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from omo.report.document import page
-from omo.report.document.whole import Report
+from omo.views.report import page
+from omo.views.report.gather import Report
 from tests.report.browser import Browser
 
 pytestmark = pytest.mark.xdist_group("report")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from omo.report.project import ProjectView, SessionView
-from omo.report.screen import plain, statusline, terminal, words
 from omo.state import paths, runtime
+from omo.views import phrases, plain, statusline, terminal
+from omo.views.project import ProjectView, SessionView
 from omo.work.status import DAMAGED, Status
 from tests.ralph import desk as ralph_desk
 from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, begin, scene, view
@@ -201,23 +201,16 @@ def focus(found: ProjectView) -> SessionView:
 def test_the_numbers_of_one_view_agree(seen: Callable[[str], ProjectView], name: str) -> None:
     for one in seen(name).sessions:
         for work in one.brief.work:
-            if (known := one.view_of(work)) is not None and known.unit == words._unit(work) and known.total:
+            if (known := one.view_of(work)) is not None and known.unit == phrases.unit_of(work) and known.total:
                 assert work.total == known.total
                 if work.state == "active":
-                    assert open_in(words._what_is_open(work, known), work.open) == known.total - known.done
+                    sentence = phrases._what_is_open(work, known)
+                    begins = re.match(r"(\d+) of \d+ ", sentence)
+                    assert int(begins[1] if begins else 0) == known.total - known.done
                 elif work.is_proven and not one.lapsed:
                     assert work.done == known.done == known.total
                 elif work.kind not in runtime.unvouched(one.brief.row):
                     assert 0 <= work.done - known.done <= known.stale, "but for what went stale since"
-
-
-def open_in(sentence: str, opened: int) -> int:
-    """How many are open by what the sentence says, after it said how many the row counts."""
-    begins = re.match(r"(\d+) of \d+ ", sentence)
-    assert int(begins[1] if begins else 0) == opened
-    now = re.search(r"looked at, (\d+) (?:is|are) now", sentence)
-    more = re.search(r", (\d+)(?: more)? (?:is|are) (?:stale|open by now)", sentence)
-    return int(now[1]) if now else opened + int(more[1] if more else 0)
 
 
 @pytest.mark.parametrize("name", [*SCENES, *MORE])
@@ -272,18 +265,18 @@ def test_what_ended_without_passing_has_its_items_counted(
 ) -> None:
     one = focus(seen(name))
     assert statusline.text(one.brief).startswith(line)
-    assert words.how_far(one) == far
+    assert phrases.session_progress(one) == far
 
 
 def test_finished_work_says_that_the_tree_has_changed_since(seen: Callable[[str], ProjectView]) -> None:
     cases = (("gates_passed_once", "ultrawork", "changed since: value"), ("ralph_passed_once", "ralph", CHANGED))
     for name, kind, changed in cases:
         one = focus(seen(name))
-        assert words.headline(one) == f"{kind} done, not proven; {changed}"
-        assert words.because(one).endswith(f"; {changed}")
+        assert phrases.headline(one) == f"{kind} done, not proven; {changed}"
+        assert phrases.next_stop(one).why.endswith(f"; {changed}")
         assert (one.data["proven"], one.data["lapsed"]) == (False, changed)
     before = focus(seen("gates_passed"))
-    assert (words.headline(before), before.data["lapsed"]) == ("ultrawork done, not proven", None)
+    assert (phrases.headline(before), before.data["lapsed"]) == ("ultrawork done, not proven", None)
 
 
 def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
@@ -304,7 +297,7 @@ def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
 def test_what_ended_without_proof_is_nowhere_plainly_done(seen: Callable[[str], ProjectView], name: str) -> None:
     found = seen(name)
     one = focus(found)
-    assert words.headline(one).endswith(" done, not proven")
+    assert phrases.headline(one).endswith(" done, not proven")
     assert one.data["proven"] is False
     assert one.data["overrides"]
     aside = replace(found, sessions=[replace(one, works=None)], meant=ELSEWHERE)
@@ -316,21 +309,19 @@ def test_what_ended_without_proof_is_nowhere_plainly_done(seen: Callable[[str], 
 
 def test_a_row_that_alone_says_done_is_a_problem(seen: Callable[[str], ProjectView]) -> None:
     one = focus(seen("called_done_by_hand"))
-    assert words.headline(one) == "ultrawork done, not proven"
+    assert phrases.headline(one) == "ultrawork done, not proven"
     assert one.problems == ("the state says that ulw is done, and the session's ledger does not",)
     assert "gates passed" not in plain.render(seen("called_done_by_hand"))
 
 
 def test_what_went_stale_is_said_with_what_is_open(seen: Callable[[str], ProjectView]) -> None:
     told = {
-        "ulw-with-gates": "2 of 4 gates are open, 1 more is stale",
-        "ultragoal-five-goals": "3 of 5 goals are open, 1 more is stale",
-        "plan_not_told_of_a_commit": "3 of 4 steps were open when it was last looked at, 2 are now",
-        "every_gate_stale": (
-            "every gate passed when it last ran, 1 is stale, and omo ulw done has not looked at the tree"
-        ),
+        "ulw-with-gates": ", because 3 of 4 gates are open, 1 of them stale",
+        "ultragoal-five-goals": ", because 4 of 5 goals are open, 1 of them stale",
+        "plan_not_told_of_a_commit": ", because 2 of 4 steps are open",
+        "every_gate_stale": ", because 1 of 1 gate is open, 1 of them stale",
     }
-    assert {name: words.because(focus(seen(name))) for name in told} == told
+    assert {name: phrases.next_stop(focus(seen(name))).why for name in told} == told
     assert leading(seen("ulw-with-gates")).next.why == "open: types, docs; stale: lint"
     assert leading(seen("ultragoal-five-goals")).headline == "2 of 5 goals complete, 1 receipt stale"
 
@@ -362,5 +353,5 @@ def test_a_fence_that_is_up_is_something(tmp_path: Path) -> None:
     scene = replace(plan_called_off(tmp_path / "p"), here="")
     found = plain.render(scene.view())
     assert found.startswith(f"session {HERE} (fenced): ultraplan cancelled; the plan's fence is up")
-    assert words.NOTHING not in found
+    assert phrases.NOTHING not in found
     assert "  command    omo plan status" in found

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from omo.context import Context
-from omo.report.document import markdown, whole
-from omo.report.document.whole import Report
 from omo.state.journal import Journal
 from omo.ultraplan import critique
 from omo.verify import session_summary
+from omo.views.report import gather as whole
+from omo.views.report import markdown
+from omo.views.report.gather import Report
 from tests.ralph import court
 from tests.report import forged, hostile
 from tests.ultraplan import plan_desk, plans, repos
@@ -39,11 +40,11 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
     )
     assert [(one.what, one.where) for one in found.notices] == [("challenge", "C1")]
     (part,) = found.parts
-    names = {one.name: one for one in part.proof.whole.exhibits}
+    names = {one.name: one for one in part.whole.attachments}
     assert names["Briefs"].text == "round 1, call 1: C1"
     assert at.nonce in names["The judge's answer"].text
-    assert dict(part.proof.whole.covers)["covers"].startswith("C1 ")
-    assert part.proof.dossier("C1").tables[0].rows[0][1].text == "judge"
+    assert dict(part.whole.section.covers)["covers"].startswith("C1 ")
+    assert part.evidence("C1").section.tables[0].rows[0][1].text == "judge"
 
 
 def test_a_judgement_from_a_file_is_of_reduced_independence(tmp_path: Path) -> None:
@@ -52,7 +53,7 @@ def test_a_judgement_from_a_file_is_of_reduced_independence(tmp_path: Path) -> N
     found = gathered(at.desk.root, at.desk.now)
     assert found.verdict.text.startswith("finished on the agent's word: ralph run ")
     assert [one.what for one in found.notices] == ["reduced independence"]
-    assert "no hook saw the judge" in " ".join(one.what for one in found.story.events)
+    assert "no hook saw the judge" in " ".join(one.what for one in found.timeline.events)
 
 
 def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
@@ -67,16 +68,16 @@ def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
     found = gathered(shop.root, shop.now)
     assert found.verdict.text == "finished on the agent's word: goal G1: closed on the agent's own answers."
     assert [(one.what, one.where) for one in found.notices] == [("the agent's own answers", "G1")]
-    dossier = found.parts[0].proof.dossier("G1")
-    assert [(one.name, one.state) for one in dossier.exhibits] == [
+    dossier = found.parts[0].evidence("G1")
+    assert [(one.name, one.state) for one in dossier.attachments] == [
         ("Answer to q1", ""),
         ("parser.py", "as recorded"),
         ("Answer to q1.5", ""),
         ("Answer to q2", ""),
         ("Answer to q3", ""),
     ]
-    assert dict(dossier.covers)["outcomes"] == "quotes are kept"
-    assert dossier.said == workshop.SUMMARY
+    assert dict(dossier.section.covers)["outcomes"] == "quotes are kept"
+    assert dossier.section.said == workshop.SUMMARY
     shop.work(text="def parse(text): return []\n")
     after = gathered(shop.root, shop.now)
     assert not after.verdict.is_proven
@@ -221,10 +222,10 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
         ("skipped step", "2"),
     ]
     (part,) = found.parts
-    (table,) = part.proof.whole.tables
+    (table,) = part.whole.section.tables
     assert [cell.text for cell in table.rows[0]] == ["advisory", "scope", "12", "step 2 names no test"]
-    assert dict(part.proof.dossier("2").covers) == {"skipped because": "the plan lets it be left out"}
-    assert "### Step 1" in part.proof.whole.exhibits[0].text
+    assert dict(part.evidence("2").section.covers) == {"skipped because": "the plan lets it be left out"}
+    assert "### Step 1" in part.whole.attachments[0].text
 
 
 def test_words_do_not_hide_what_was_let_through(tmp_path: Path) -> None:

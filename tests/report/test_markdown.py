@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from omo.report.document import markdown, story
-from omo.report.document.story import Event
-from omo.report.document.verdict import Verdict
-from omo.report.document.whole import Part, Report
+from omo.views.report import markdown
+from omo.views.report import timeline as story
+from omo.views.report.gather import Report
+from omo.views.report.timeline import Event
+from omo.views.report.verdict import Verdict
 from omo.work import outcome
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -130,9 +131,9 @@ def test_it_fits_a_pull_request_whatever_there_is(report: Report) -> None:
     events = tuple(Event("2026-02-22T17:00:00.000Z", "blocked", "y" * 400, "z" * 500) for _ in range(400))
     wide = replace(
         report,
-        parts=tuple(Part(replace(part.view, items=long), part.proof) for _ in range(12)),
+        parts=tuple(replace(part, view=replace(part.view, items=long)) for _ in range(12)),
         notices=report.notices * 50,
-        story=replace(report.story, events=events, total=400),
+        timeline=replace(report.timeline, events=events, total=400),
     )
     text = markdown.render(wide)
     assert len(text) < 65_536
@@ -141,7 +142,7 @@ def test_it_fits_a_pull_request_whatever_there_is(report: Report) -> None:
 
 
 def test_a_run_with_nothing_let_through_says_so_once_that_is_known(report: Report) -> None:
-    calm = replace(report, notices=(), story=story.Story())
+    calm = replace(report, notices=(), timeline=story.Timeline())
     assert "Nothing was let through" not in markdown.render(calm)
     assert "Nothing that was let through is known so far; it has not ended." in markdown.render(calm)
     ended_as = outcome.outcome(outcome.JUDGED, "1 of 1 goal complete")

@@ -17,11 +17,15 @@ from PIL import Image, PngImagePlugin
 
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.report.document import exhibits, page, spans, whole
-from omo.report.document.exhibits import Budget, Picture
-from omo.report.document.whole import Report
 from omo.state import ledger, paths
 from omo.ultragoal import goal_tool, summary
+from omo.views.report import attachments as exhibits
+from omo.views.report import gather as whole
+from omo.views.report import page
+from omo.views.report.attachments import Budget, Picture
+from omo.views.report.gather import Report
+from omo.work import times as spans
+from omo.work.sections import Attachment
 from tests.report import forged, hostile, sample
 from tests.report.sample import Sample
 from tests.ultragoal.workshop import ONE, Workshop, make
@@ -294,10 +298,10 @@ def test_a_page_holds_so_many_pictures_and_so_much_text(tmp_path: Path) -> None:
     shown = []
     for name in ("a.png", "b.png"):
         digest = hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
-        shown.append(exhibits.file_exhibit(budget, str(tmp_path), name, name, digest, kind="screenshot"))
+        shown.append(exhibits.show(budget, str(tmp_path), Attachment(name, "screenshot", path=name, digest=digest)))
     assert [one.picture is not None for one in shown] == [True, False]
     assert shown[1].cut == "not shown: the page holds as many pictures as it may"
-    texts = [exhibits.text_exhibit(budget, "t", "", "x" * 500) for _ in range(2)]
+    texts = [exhibits.show(budget, "", Attachment("t", text="x" * 500)) for _ in range(2)]
     assert [one.cut for one in texts] == ["100 of 500 characters shown", "not shown: the page is long enough"]
 
 
@@ -311,7 +315,7 @@ def test_a_ledger_of_many_rows_gives_a_page_of_a_few(tmp_path: Path) -> None:
     ledger.append(str(path), events, actor="hook", now=shop.now, mark={"seq": head.seq, "digest": head.digest})
     found = whole.gather(context_of(shop), shop.session)
     text = page.render(found)
-    assert found.story.total > 20_000
+    assert found.timeline.total > 20_000
     assert len(text) < 400_000
     assert "block 19999" in text
     assert "blocked 19" in told(found)  # how many are only counted
@@ -373,7 +377,7 @@ def test_a_run_can_be_reported_alone_also_an_archived_one(tmp_path: Path) -> Non
     assert now.others == (("ultragoal", first.run),)
     alone = whole.gather(context_of(shop), "", first.run)
     assert (alone.session, alone.parts[0].view.run, alone.verdict.is_proven) == (shop.session, first.run, True)
-    assert {one.run for one in alone.story.events} <= {"", first.run}
+    assert {one.run for one in alone.timeline.events} <= {"", first.run}
     with pytest.raises(BadInput, match="no such run"):
         whole.gather(context_of(shop), shop.session, "r000")
 
@@ -411,12 +415,12 @@ def test_data_is_what_the_page_shows(report: Report) -> None:
     data = json.loads(json.dumps(report.data))
     assert data["verdict"]["proven"] is False
     assert [one["kind"] for one in data["works"]] == ["ultraplan", "ultragoal", "ralph", "verify", "ulw"]
-    assert data["works"][1]["items"][0]["exhibits"][5]["picture"] == "960x540"
+    assert data["works"][1]["items"][0]["attachments"][5]["picture"] == "960x540"
     assert len(data["notices"]) == len(report.notices)
 
 
 def test_many_items_are_cut_and_counted(report: Report) -> None:
     part = report.parts[0]
     many = replace(part.view, items=tuple(replace(part.view.items[0], id=str(at)) for at in range(250)))
-    wide = replace(report, parts=(whole.Part(many, part.proof),))
+    wide = replace(report, parts=(replace(part, view=many),))
     assert "and 50 more, not shown" in told(wide)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from omo.report.screen import plain
+from omo.views import plain
 from tests.report import kept
 from tests.report.states import SCENES, scene, view
 

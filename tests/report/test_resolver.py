@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from omo.cli.main import build_parser
-from omo.report import project
-from omo.report.project import ProjectView, SessionView
-from omo.report.screen import words
 from omo.state import runtime
+from omo.views import phrases, project
+from omo.views.project import ProjectView, SessionView
 from omo.work.status import Item, Status
 from tests.report.states import ELSEWHERE, FOURTH, HERE, SCENES, THIRD, Scene, scene, view
 
@@ -60,8 +59,8 @@ def test_goals_have_receipts_and_what_they_rest_on() -> None:
 def test_a_plan_that_is_done_says_so_after_its_stop() -> None:
     one = focus(view("ultragoal-done"))
     assert (one.brief.mode, one.brief.rule.name, one.is_on) == ("done", "not-active", False)
-    assert words.headline(one) == "ultragoal done, not proven"
-    assert words.outcome(one).startswith("finished on the agent's word: 3 of 3 goals complete; reduced independence")
+    assert phrases.headline(one) == "ultragoal done, not proven"
+    assert phrases.outcome(one).startswith("finished on the agent's word: 3 of 3 goals complete; reduced independence")
     assert one.leading is not None
     assert "final receipt: fresh, issued with G003" in one.leading.facts
 
@@ -87,7 +86,7 @@ def test_a_goal_with_checks_shows_what_it_owes() -> None:
     held = work(view("verify-goal"), "verify")
     assert (marks(held), held.next.action) == ({"G1": "active"}, "checks")
     assert item(held, "G1").notes[0].startswith("checks: owed")
-    assert words.because(focus(view("verify-goal"))) == "2 of 2 steps are open"
+    assert phrases.next_stop(focus(view("verify-goal"))).why == ", because 2 of 2 steps are open"
 
 
 # How a session stands
@@ -107,11 +106,11 @@ def test_a_goal_with_checks_shows_what_it_owes() -> None:
 )
 def test_mode_rule_and_headline(name: str, mode: str, rule: str, headline: str) -> None:
     one = focus(view(name))
-    assert (one.brief.mode, one.brief.rule.name, words.headline(one)) == (mode, rule, headline)
+    assert (one.brief.mode, one.brief.rule.name, phrases.headline(one)) == (mode, rule, headline)
 
 
 def test_a_question_is_passed_on() -> None:
-    assert words.questions(focus(view("waiting"))) == ["Where is the key?"]
+    assert phrases.questions(focus(view("waiting"))) == ["Where is the key?"]
 
 
 def test_after_a_breaker_or_a_cancel_only_the_user_moves_it_on() -> None:
@@ -129,7 +128,7 @@ def test_the_last_block_is_near(tmp_path: Path) -> None:
     scene.now += 60
     one = focus(scene.view())
     assert (one.brief.breakers[0].left, one.brief.rule.name) == (0, "cap")
-    assert words.next_stop(one) == "would be let go (cap): as many blocks as allowed without verified progress"
+    assert phrases.next_stop(one).text == "would be let go (cap): as many blocks as allowed without verified progress"
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -179,17 +178,12 @@ def test_this_session_is_first_then_those_that_are_on_then_the_rest() -> None:
 
 
 def test_ids_are_as_short_as_they_can_be_told_apart() -> None:
-    assert words.short_names(view("several-sessions")) == {
+    assert phrases.short_names(view("several-sessions")) == {
         HERE: HERE[:8],
         ELSEWHERE: ELSEWHERE[:8],
         THIRD: THIRD[:10],
         FOURTH: FOURTH[:10],
     }
-
-
-def test_ids_that_begin_alike_for_long_are_shown_whole() -> None:
-    assert words._short("a" * 9, ["a" * 9, "a" * 10]) == "a" * 9
-    assert words._short("abc", ["abc"]) == "abc"
 
 
 def test_only_what_is_live_or_meant_or_done_lately_is_looked_at_closely() -> None:
@@ -216,7 +210,7 @@ def test_gates_that_no_run_holds_do_not_make_a_session_active(tmp_path: Path) ->
     scene = SCENES["nothing-on"](tmp_path / "p")
     scene.omo("gate", "add", "tests", "--", "true")
     one = focus(scene.view())
-    assert (one.brief.mode, one.is_on, words.headline(one)) == ("off", False, "off")
+    assert (one.brief.mode, one.is_on, phrases.headline(one)) == ("off", False, "off")
     assert marks(work(scene.view(), "ulw")) == {"tests": "open"}
 
 

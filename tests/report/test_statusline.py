@@ -8,9 +8,8 @@ import pytest
 
 from omo import host
 from omo.clock import stamp
-from omo.report import session
-from omo.report.screen import statusline
 from omo.ultrawork import stop
+from omo.views import session, statusline
 from omo.work import outcome
 
 NOW = 1_790_000_000.0

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omo.report.document import story, story_lines
-from omo.report.document.story import Source
-from omo.report.document.whole import Report
+from omo.views.report import timeline as story
+from omo.views.report import timeline as story_lines
+from omo.views.report.gather import Report
+from omo.views.report.timeline import Source
 from omo.work import outcome
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -169,11 +170,11 @@ def test_whatever_a_row_holds_it_is_told_in_bounded_lines(which: tuple[str, str]
 
 
 def test_a_session_tells_of_all_its_workflows(report: Report) -> None:
-    assert {one.ledger for one in report.story.events} == {
+    assert {one.ledger for one in report.timeline.events} == {
         *("session", "goal", "ultragoal", "ultraplan", "ralph", "verify")
     }
-    moments = [one.moment for one in report.story.events]
+    moments = [one.moment for one in report.timeline.events]
     assert moments == sorted(moments)
-    assert [one.what for one in report.story.events if one.mark == "regression"] == [
+    assert [one.what for one in report.timeline.events if one.mark == "regression"] == [
         "C1 regressed: it passed in round 1"
     ]

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from omo.report.project import ProjectView
-from omo.report.screen import plain, terminal
-from omo.report.screen.shell_lines import continued
+from omo.views import plain, terminal
+from omo.views.project import ProjectView
+from omo.views.terminal import continued
 from omo.work.status import Command, Item, NextStep, Status
 from tests.report import kept
 from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, scene, view

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.report.screen import watch
+from omo.views import watch
 from tests.report.states import HERE, Scene, begin
 from tests.ultraplan.plans import commit
 

@@ -6,9 +6,10 @@ import errno
 import os
 import sys
 import time
-from typing import TextIO
 
-from omo.cli.main import main
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 # What a write fails with where whoever takes our output cannot: a full disk, a quota, a terminal that is gone.
 UNTAKEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -38,6 +39,8 @@ def _run() -> int:
     except FileNotFoundError:
         print("omo: the directory you are in was removed\n  fix: cd to one that is there", file=sys.stderr)
         return 2
+    from omo.cli.main import main
+
     try:
         return main(sys.argv[1:], os.environ, cwd, time.time(), has_terminal=_has_terminal())
     except SystemExit as end:

@@ -42,7 +42,7 @@ def register(commands: options.Commands) -> None:
 
 
 def prompt(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.explain import prompts
+    from omo.views.explain import prompts
 
     text = sys.stdin.read() if arguments.text in ([], ["-"]) else " ".join(arguments.text)
     name, row = _session_if_known(arguments, context)
@@ -63,8 +63,8 @@ def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[
 
 
 def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.explain import stopping
-    from omo.report import session
+    from omo.views import session
+    from omo.views.explain import stopping
 
     event = _read_event(arguments.event) if arguments.event else None
     meant = Meant(event.session) if event and event.session else context.looked_at(arguments.session)
@@ -75,8 +75,8 @@ def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def tool(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.explain import tools
     from omo.ultrawork.hook import World
+    from omo.views.explain import tools
 
     event, notes = _tool_event(arguments, context)
     world = World(event, context.environ, context.cwd, context.now)
@@ -121,11 +121,11 @@ def _input(text: str | None) -> dict[str, Any]:
 
 
 def goal(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.explain import goals
-    from omo.report.work import Place
+    from omo.views.explain import items
+    from omo.work.viewer import Viewer
 
     meant = context.looked_at(arguments.session)
-    found = goals.explain(Place(context, meant.name, context.row(meant.name) or {}), arguments.wanted)
+    found = items.explain(Viewer(context, meant.name, context.row(meant.name) or {}), arguments.wanted)
     return Result(found.data, found.text, notes=meant.notes)
 
 

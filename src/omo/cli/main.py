@@ -2,64 +2,79 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
-import json
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
 
 from omo import __version__
-from omo.cli.result import Result
-from omo.context import Context
-from omo.errors import BadInput, OmoError
 
-# Each command with the module that has it; only the one that was asked for is imported.
-GROUPS = {
-    "ulw": "ulw",
-    "gate": "gate",
-    "ultragoal": "ultragoal",
-    "plan": "plan",
-    "ralph": "ralph",
-    "verify": "verify",
-    "evidence": "evidence",
-    "goal": "goal",
-    "state": "state",
-    "adopt": "adopt",
-    "stop-continuation": "stop_continuation",
-    "status": "status",
-    "statusline": "statusline",
-    "report": "report",
-    "explain": "explain",
-    "ledger": "ledger",
-    "doctor": "doctor",
-    "completion": "completion",
-    "demo": "demo",
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from omo.cli.result import Result
+    from omo.errors import OmoError
+
+# Each command with the module that has it and what it is for; only the one that was asked for is imported.
+COMMANDS = {
+    "ulw": ("ulw", "an ultrawork run: start, status, done"),
+    "gate": ("gate", "verification gates: add, run, record, remove, list"),
+    "ultragoal": ("ultragoal", "durable multi-goal plans: goals, gates, receipts, steering, review"),
+    "plan": ("plan", "plans as contracts: validate, critique, sessions, audit, recovery"),
+    "ralph": ("ralph", "rounds of work with an independent judge: start, exec, judge, replan"),
+    "verify": ("verify", "goals and the proof that they are met: checks, questions, claims"),
+    "evidence": ("evidence", "evidence files: add, list"),
+    "goal": ("goal", "what this session is after: get, create, complete, pause, resume, drop"),
+    "state": ("state", "phases of this session's workflows: show, write, handoff, clear"),
+    "adopt": ("adopt", "take up what another session left open: its plan session, goals, ralph run"),
+    "stop-continuation": ("stop_continuation", "end ultrawork at once, for the user"),
+    "status": ("status", "what is on in this project, session by session"),
+    "statusline": ("statusline", "one line for Claude Code's status line, from its JSON on stdin"),
+    "report": ("report", "what was proven and what was not, as one HTML page or as Markdown"),
+    "explain": ("explain", "which rule decides, what it reads, what would change it"),
+    "ledger": ("ledger", "a session's ledger: show, verify, repair"),
+    "doctor": ("doctor", "can omo work here, and if not, what mends it"),
+    "completion": ("completion", "completion for your shell: bash, zsh, fish"),
+    "demo": ("demo", "watch an ultrawork session from first word to release"),
 }
 
 
-class Parser(argparse.ArgumentParser):
-    """Usage errors take the same road as every other error."""
+def build_parser(*names: str) -> argparse.ArgumentParser:
+    """The parser of the named commands, or of all. Others are known by name, so that `--help` loads none of them."""
+    import argparse
+    import importlib
 
-    def error(self, message: str) -> NoReturn:
-        raise BadInput(message, fix=f"{self.prog} --help")
+    class Parser(argparse.ArgumentParser):
+        """Usage errors take the same road as every other error."""
 
+        def error(self, message: str) -> Any:
+            from omo.errors import BadInput
 
-def build_parser(command: str | None = None) -> argparse.ArgumentParser:
-    """The parser of one command, or of all where the name is none of them."""
+            raise BadInput(message, fix=f"{self.prog} --help")
+
     parser = Parser(prog="omo", description="Keeps an agent working until the work is proven done.")
     parser.add_argument("--version", action="version", version=f"omo {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in [GROUPS[command]] if command in GROUPS else GROUPS.values():
-        importlib.import_module(f"omo.cli.{module}").register(commands)
+    for name, (module, about) in COMMANDS.items():
+        if not names or name in names:
+            importlib.import_module(f"omo.cli.{module}").register(commands)
+        else:
+            commands.add_parser(name, help=about)
     return parser
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, *, has_terminal: bool = False) -> int:
+    from omo.errors import OmoError
+
     wants_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
+    try:
+        arguments = build_parser(argv[0] if argv else "").parse_args(argv)
+    except OmoError as error:
+        return _render_error(error, wants_json)
+    from omo.context import Context
+
     context = Context(environ, cwd, now, has_terminal)
     try:
-        arguments = build_parser(argv[0] if argv else None).parse_args(argv)
         result: Result = arguments.run(arguments, context)
     except OmoError as error:
         return _render_error(error, wants_json)
@@ -94,5 +109,7 @@ def _render_error(error: OmoError, wants_json: bool) -> int:
 
 def _print_json(value: dict[str, Any]) -> None:
     """A lone surrogate, which anybody may write into a state file, goes out as the escape it came in as."""
+    import json
+
     text = json.dumps(value, ensure_ascii=False, default=str)
     print(text.encode("utf-8", "backslashreplace").decode("utf-8"))

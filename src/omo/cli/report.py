@@ -13,13 +13,13 @@ from omo.context import Context, Meant
 from omo.errors import BadInput, Refused
 
 if TYPE_CHECKING:
-    from omo.report.document.whole import Report
+    from omo.views.report.gather import Report
 
 SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def register(commands: options.Commands) -> None:
-    about = "what was proven and what was not, with timeline and evidence, as one HTML page or as Markdown"
+    about = "what was proven and what was not, as one HTML page or as Markdown"
     parser = options.command(commands, "report", about, run)
     parser.add_argument("--run", metavar="ID", dest="run_id", help="one run only, also an earlier one of the project")
     parser.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
@@ -28,7 +28,7 @@ def register(commands: options.Commands) -> None:
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.report.document import whole
+    from omo.views.report import gather as whole
 
     _check(arguments, context)
     chosen = "" if arguments.run_id is None else str(arguments.run_id)
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     path = _written(arguments, context, report)
     data = {**report.data, "path": path or None} if arguments.json else {"path": path or None}
     if arguments.md and not path:
-        from omo.report.document import markdown
+        from omo.views.report import markdown
 
         return Result(data, markdown.render(report).rstrip("\n"), notes=meant.notes)
     notes = [*meant.notes, *_counts(arguments, context, path), *([_opened(path, context)] if arguments.open else [])]
@@ -65,15 +65,15 @@ def _looked_at(arguments: argparse.Namespace, context: Context, run: str) -> Mea
 
 def _written(arguments: argparse.Namespace, context: Context, report: Report) -> str:
     """Where it was written; empty where it is only printed."""
-    from omo.report.document import target
+    from omo.views.report import target
 
     if (arguments.md or arguments.json) and arguments.out is None:
         return ""
     if arguments.md:
-        from omo.report.document import markdown
+        from omo.views.report import markdown
 
         return target.write_at(context, target.Kind("md", markdown.MARKER), arguments.out, markdown.render(report))
-    from omo.report.document import page
+    from omo.views.report import page
 
     kind = target.Kind("html", page.MARKER)
     if arguments.out is not None:
@@ -83,7 +83,7 @@ def _written(arguments: argparse.Namespace, context: Context, report: Report) ->
 
 
 def _counts(arguments: argparse.Namespace, context: Context, path: str) -> list[str]:
-    from omo.report.document import target
+    from omo.views.report import target
 
     note = target.stale_note(context, path) if arguments.out is not None else ""
     return [note] if note else []

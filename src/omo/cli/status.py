@@ -13,9 +13,9 @@ from omo.cli.charset import takes_utf8
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import Unreadable
-from omo.report import project
-from omo.report.project import ProjectView
 from omo.shown import clip
+from omo.views import project
+from omo.views.project import ProjectView
 
 UNREADABLE = ("unreadable-state", "newer-state")
 
@@ -63,10 +63,10 @@ def screen(environ: Mapping[str, str]) -> Screen | None:
 
 def draw(view: ProjectView, on: Screen | None, *, everything: bool) -> str:
     if on is None:
-        from omo.report.screen import plain
+        from omo.views import plain
 
         return plain.render(view, everything=everything)
-    from omo.report.screen import terminal
+    from omo.views import terminal
 
     return terminal.render(view, on.width, everything=everything, color=on.color, ascii_only=on.ascii_only)
 

@@ -18,9 +18,8 @@ from omo.cli.result import Result
 from omo.cli.status import Screen
 from omo.context import Context
 from omo.errors import BadInput
-from omo.report import project
-from omo.report.project import ProjectView
-from omo.report.screen import watch
+from omo.views import project, watch
+from omo.views.project import ProjectView
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -71,7 +70,7 @@ def _draw(arguments: argparse.Namespace, context: Context, on: Screen, views: It
     from rich.console import Console
     from rich.live import Live
 
-    from omo.report.screen import terminal
+    from omo.views import terminal
 
     console = Console(highlight=False, markup=False, emoji=False, no_color=not on.color, legacy_windows=False)
     last: tuple[Screen, list[Text]] = (on, [])

@@ -10,13 +10,12 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput
-from omo.report import session
-from omo.report.screen import statusline
 from omo.ultrawork.hook import World
+from omo.views import session, statusline
 
 
 def register(commands: options.Commands) -> None:
-    about = "one line for Claude Code's status line, from its JSON on stdin; nothing while nothing is on"
+    about = "one line for Claude Code's status line, from its JSON on stdin"
     options.command(commands, "statusline", about, run, session=False)
 
 

@@ -7,13 +7,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from omo.cli.result import Result
-from omo.report.works.ultragoal import proof
 from omo.shown import block, clip, counted
 from omo.ultragoal import loop, receipts
 from omo.ultragoal.drift import drift
 from omo.ultragoal.next_step import Standing, Step
 from omo.ultragoal.plan import STATUSES, Goal, Plan, render_goal
 from omo.ultragoal.run import Run
+from omo.ultragoal.status import proof
 from omo.ultragoal.tally import tally
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo.shown import clip
 from omo.state import runtime
@@ -15,7 +15,10 @@ from omo.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanRun, PlanState, 
 from omo.work import outcome
 from omo.work.publish import LONGEST_NEXT, change_row, publish, publish_damage
 from omo.work.run import Caller
-from omo.work.status import DAMAGED, Command, Item, NextStep, Status, command
+from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
+
+if TYPE_CHECKING:
+    from omo.work.viewer import Viewer
 
 Row = dict[str, Any]
 
@@ -24,6 +27,12 @@ COUNTS = " (omo plan status counts the commits)"
 FINISH = command("omo plan finish")
 REVISE = (Command(lead="revise the plan"), command("omo plan critique PLAN", lead="then, before it is started again"))
 GIVE_UP = 'omo plan finish --abandon "why"'
+GIT = "git, and the files as they are"
+WHY = {
+    "pass": "its commit is there, and its checks hold",
+    "skipped": "it was skipped, as its plan allows",
+    "missing": "no commit carries it out",
+}
 MARKS = {"pass": "done", "drift": "failed", "missing": "open", "unknown": "waiting", "skipped": "cut"}
 
 
@@ -315,9 +324,9 @@ def close_recovered(caller: Caller, parent: str) -> None:
 # what views draw
 
 
-def status(caller: Caller, named: str = "") -> Status | None:
+def status(viewer: Viewer) -> Status | None:
     """The session's run for every view; None where it has none."""
-    loaded = load_status(caller, named)
+    loaded = load_status(viewer.caller, viewer.run)
     if loaded.run is None:
         return None
     state = loaded.state
@@ -326,7 +335,11 @@ def status(caller: Caller, named: str = "") -> Status | None:
     changed += [f"not committed: {clip(path, 160)}" for path in loaded.dirty]
     if loaded.edited:
         changed.append(loaded.edited)
-    facts = [*_fence_facts(caller), f"spec {clip(state.spec, 200)}", f"recovery {state.depth} of {MOST_RECOVERIES}"]
+    facts = [
+        *_fence_facts(part(part(viewer.row, "work"), KIND)),
+        f"spec {clip(state.spec, 200)}",
+        f"recovery {state.depth} of {MOST_RECOVERIES}",
+    ]
     if state.sessions > 1:
         facts.append(f"session {state.number} of {state.sessions}")
     ended = None
@@ -353,8 +366,12 @@ def _item(step: StepAudit) -> Item:
     notes = [f"commit {step.commit[:12]}"] if step.commit else []
     notes += [clip(finding, 200) for finding in step.findings]
     skipped = ("skipped, as its plan allows",) if step.status == "skipped" else ()
-    mark = MARKS[step.status]
-    return Item(str(step.step), clip(step.title, 200), step.status, mark, tuple(notes), overrides=skipped)
+    why = WHY.get(step.status, f"the audit says {step.status}")
+    if step.findings and step.status != "pass":
+        why = clip("; ".join(step.findings), 300)
+    facts = (Fact("commit", GIT, step.commit), Fact("findings", GIT, step.findings))
+    title, mark = clip(step.title, 200), MARKS[step.status]
+    return Item(str(step.step), title, step.status, mark, tuple(notes), overrides=skipped, why=why, facts=facts)
 
 
 def _unaudited(loaded: RunStatus) -> list[Item]:
@@ -369,9 +386,9 @@ def _unaudited(loaded: RunStatus) -> list[Item]:
     return items
 
 
-def _fence_facts(caller: Caller) -> list[str]:
+def _fence_facts(summary: Row) -> list[str]:
     """What the hooks hold the session to, as its row has it."""
-    fence = part(caller.summary(KIND), "fence")
+    fence = part(summary, "fence")
     if not fence:
         return []
     lists = [f"{word} {', '.join(map(str, fence[word]))}" for word in ("touch", "never") if fence.get(word)]

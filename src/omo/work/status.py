@@ -132,6 +132,15 @@ class NextStep:
 
 
 @dataclass(frozen=True)
+class Fact:
+    """Something that was read: its name, the file, field or setting it came from, and what it was."""
+
+    what: str
+    where: str
+    value: object
+
+
+@dataclass(frozen=True)
 class Item:
     """One goal, step, criterion or gate. `mark` says how it is drawn, whatever word its workflow uses for `status`:
 
@@ -146,6 +155,12 @@ class Item:
     receipt: str = ""  # fresh or stale; empty where there is none
     receipt_why: str = ""  # what made it stale
     overrides: tuple[str, ...] = ()  # what was let through without its proof
+    why: str = ""  # why it stands as it does, for omo explain
+    facts: tuple[Fact, ...] = ()  # what that was read from
+
+    @property
+    def is_open(self) -> bool:
+        return self.mark not in ("done", "cut")
 
     @property
     def counts(self) -> bool:
@@ -186,6 +201,7 @@ class Status:
     changed: tuple[str, ...] = ()  # of the facts, those that say what is no longer as it was
     overrides: tuple[str, ...] = ()  # reduced independence, a skipped verification: always in plain sight
     problems: tuple[str, ...] = ()  # what was changed by hand, or cannot be read
+    read: tuple[Fact, ...] = ()  # what the next step was decided from, beside the items
     outcome: Row | None = None  # how it ended, as its own last row has it; None while it is open
 
     @property

@@ -1,1 +1,0 @@
-"""How things stand, on a screen: a line below the prompt, a terminal, a pipe."""

@@ -1,0 +1,287 @@
+"""What a session's views say in words, shared by the terminal and the plain view. Nothing is looked up here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from omo.shown import clip
+from omo.state.runtime import OPEN_STATES
+from omo.ultrawork import stop
+from omo.views.project import RECENT, ProjectView, SessionView
+from omo.views.session import WAITING, Work
+from omo.views.works import UNITS
+from omo.work.status import Item, Status, plural, units
+
+NAMES = {"ulw": "ultrawork"}
+MOST_ITEMS = 10  # more than that, and what is done is counted instead of listed
+MOST_NOTES = 2
+LONGEST_NAME = 64
+SHORTEST_ID = 8
+FENCE = "the plan's fence is up"
+OFF = "nothing is on in this session"
+NOTHING = "Nothing is on in this project."
+HOW_TO_START = "Type ulw in a prompt of Claude Code, or /omo:ultragoal, /omo:ultraplan, /omo:ralph."
+
+
+def name_of(kind: str) -> str:
+    return NAMES.get(kind, clip(kind, 20))
+
+
+def unit_of(work: Work) -> str:
+    """What a summary counts: of a goal with questions the answers that are owed, else what the work consists of."""
+    return "step" if work.kind == "verify" else UNITS.get(work.kind, "part")
+
+
+def progress(work: Work | Status) -> str:
+    """3/5 goals; empty where there is nothing to count."""
+    if not work.total:
+        return ""
+    unit = work.unit if isinstance(work, Status) else unit_of(work)
+    return f"{work.done}/{work.total} {plural(unit)}"
+
+
+def session_progress(view: SessionView) -> str:
+    """Of the leading work: what holds now where somebody looked, else what was closed when its row was written."""
+    if view.leading is not None and view.leading.total:
+        return progress(view.leading)
+    return progress(view.brief.leading) if view.brief.leading else ""
+
+
+def headline(view: SessionView) -> str:
+    """How it is, and what else has to be known with that: what was proven is not any more, a fence is up."""
+    since = view.lapsed
+    if not since and view.brief.is_fenced and not view.is_live:
+        since = FENCE
+    return f"{_mode_in_words(view)}; {since}" if since else _mode_in_words(view)
+
+
+def short_headline(view: SessionView) -> str:
+    """The same for a column of a table, which has the fence among its notices."""
+    return _mode_in_words(view) + (", stale" if view.lapsed else "")
+
+
+def _mode_in_words(view: SessionView) -> str:
+    """ultragoal active; ultragoal and ultrawork active; ultrawork done, not proven; off."""
+    brief = view.brief
+    if brief.mode in ("off", "unreadable"):
+        return brief.mode
+    works = [work for work in brief.work if work.state in OPEN_STATES]
+    if not works and brief.leading is not None:
+        works = [brief.leading]
+    names = " and ".join(name_of(work.kind) for work in works) or name_of("ulw")
+    return f"{names} {brief.mode}" + (", not proven" if view.is_proven is False else "")
+
+
+def outcome(view: SessionView) -> str:
+    """How it ended, where it did: what was proven, or which rule let go."""
+    leading = view.brief.leading
+    if leading is None or leading.state not in ("done", "exhausted"):
+        return ""
+    if leading.state == "done":
+        return view.end_of(leading)
+    parts = []
+    if leading.ended_by:
+        reasons = {rule.name: rule.why for rule in stop.RULES}
+        parts.append(f"let go ({leading.ended_by}): {reasons.get(leading.ended_by, leading.ended_by)}")
+    parts.append(session_progress(view))
+    return "; ".join(filter(None, parts))
+
+
+@dataclass(frozen=True)
+class NextStop:
+    """What the next Stop would do, and why."""
+
+    decision: str
+    why: str
+
+    @property
+    def text(self) -> str:
+        return self.decision + self.why
+
+
+def next_stop(view: SessionView) -> NextStop:
+    if view.brief.decision == "block":
+        return NextStop("would be sent back (block)", f", because {_why_stop(view)}")
+    return NextStop(f"would be let go ({view.brief.rule.name})", f": {_why_stop(view)}")
+
+
+def _why_stop(view: SessionView) -> str:
+    brief = view.brief
+    if brief.decision == "block":
+        parts = [_what_is_open(work, view.view_of(work)) for work in brief.work if work.state == "active"]
+    elif brief.rule.name == "waiting":
+        waiting = [work for work in brief.work if work.state in WAITING]
+        parts = [f"{name_of(work.kind)} is {work.state}: {work.why}" for work in waiting]
+    elif brief.rule.name == "unreadable-state":
+        parts = [f"{brief.rule.why} ({clip(brief.now.unreadable, 160)})"]
+    elif brief.rule.name == "done":
+        parts = [outcome(view), view.lapsed]
+    else:
+        parts = []
+    return "; ".join(filter(None, parts)) or brief.rule.why
+
+
+def _what_is_open(work: Work, view: Status | None) -> str:
+    """As its ledger and the files show it, where somebody looked; else as its row was last told."""
+    total, left, stale = work.total, work.open, 0
+    if view is not None and view.total and view.unit == unit_of(work):
+        total, left, stale = view.total, view.total - view.done, view.stale
+    if left:
+        sentence = f"{left} of {units(total, unit_of(work))} {'is' if left == 1 else 'are'} open"
+        return f"{sentence}, {stale} of them stale" if stale else sentence
+    if work.kind != "ulw":
+        return f"{name_of(work.kind)} is not finished"
+    if not total:
+        return "no verification gate is pinned yet"
+    return "every gate passes, and omo ulw done has not looked at the tree"
+
+
+def ending(view: SessionView) -> str:
+    """How it ended, where the next Stop does not say the same."""
+    return "" if view.brief.rule.name == "done" else outcome(view)
+
+
+def questions(view: SessionView) -> list[str]:
+    return [work.question for work in view.brief.work if work.state in WAITING and work.question]
+
+
+def breakers(view: SessionView) -> list[str]:
+    """What is used of each limit, while there is a run that uses them."""
+    blocks, total, hours = view.brief.breakers
+    return [
+        f"{blocks.used:g} of {blocks.most:g} blocks without progress",
+        f"{total.used:g} of {total.most:g} in all",
+        f"{hours.used:.1f} of {hours.most:g} h",
+    ]
+
+
+def oddities(view: SessionView) -> list[str]:
+    """What is odd about a session: it is on and nobody has used it for a day; a plan's fence is up."""
+    listed = []
+    if view.is_orphan:
+        listed.append("orphan")
+    if view.brief.is_fenced:
+        listed.append("fenced")
+    return listed
+
+
+def notices(view: SessionView) -> list[str]:
+    """The same in a line of its own, where what must not be overlooked is a number."""
+    listed = oddities(view)
+    for count, unit in ((len(problems(view)), "problem"), (len(view.overrides), "override")):
+        if count:
+            listed.append(units(count, unit))
+    return listed
+
+
+def ago(seconds: float) -> str:
+    """An age that does not change with every second; empty where nobody knows."""
+    if seconds == float("inf"):
+        return ""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return "just now"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The items of a work that are worth their lines, and what was left out of them."""
+
+    items: Sequence[Item]
+    left_out: str = ""
+
+
+def selection(view: Status, *, everything: bool) -> Selection:
+    """All of them where they are few. Else what is done, and what no longer counts, is a number."""
+    if everything:
+        return Selection(view.items)
+    is_long = len(view.items) > MOST_ITEMS
+    kept, done, cut = [], 0, 0
+    for item in view.items:
+        if item.mark == "cut" and not item.overrides:
+            cut += 1
+        elif item.mark == "done" and not item.overrides and is_long:
+            done += 1
+        else:
+            kept.append(item)
+    left_out = []
+    if done:
+        left_out.append(f"{done} done")
+    if cut:
+        left_out.append(f"{cut} cut, no longer counted")
+    if len(kept) > 2 * MOST_ITEMS:
+        left_out.append(f"{len(kept) - 2 * MOST_ITEMS} more")
+    return Selection(kept[: 2 * MOST_ITEMS], ", ".join(left_out))
+
+
+def title(item: Item) -> str:
+    """What it is called. A gate has no title but its command, which is its first note."""
+    return item.title or next(iter(item.notes), "")
+
+
+def notes(item: Item, *, everything: bool) -> list[str]:
+    """Of what is done a person wants to know nothing more, unless they ask."""
+    if everything:
+        return list(item.notes if item.title else item.notes[1:])
+    if not item.is_open:
+        return []
+    shown = item.notes if item.title else item.notes[1:-1]  # who pinned a gate is its last note
+    return list(shown[:MOST_NOTES])
+
+
+def problems(view: SessionView) -> list[str]:
+    listed = list(view.problems)
+    for work in view.works or []:
+        listed += work.problems
+    return list(dict.fromkeys(clip(problem, 300) for problem in listed))
+
+
+def works(view: SessionView) -> list[Status]:
+    """Plain ultrawork without gates has nothing to show that the next Stop does not say."""
+    return [work for work in view.works or [] if work.items or work.kind != "ulw"]
+
+
+def is_shown_in_full(view: SessionView, work: Status, *, everything: bool) -> bool:
+    """Work that is over, beside work that is not, is one line."""
+    states = {summary.kind: summary.state for summary in view.brief.work}
+    is_over = states.get(work.kind, "") not in ("", *OPEN_STATES)
+    return everything or work is view.leading or (view.is_live and not is_over)
+
+
+@dataclass(frozen=True)
+class Others:
+    """The other sessions: those with a line of their own, and how many are off."""
+
+    listed: Sequence[SessionView]
+    off: int
+
+    @property
+    def off_in_words(self) -> str:
+        if not self.off:
+            return ""
+        more = " more" if self.listed else ""
+        return f"{self.off}{more} {'session is' if self.off == 1 else 'sessions are'} off: omo status --all"
+
+
+def others(project: ProjectView, *, everything: bool) -> Others:
+    """Sessions that are off, or ended more than a day ago, are counted."""
+    listed = []
+    for view in project.others:
+        ended_lately = view.brief.mode != "off" and view.unused_for < RECENT
+        if everything or view.is_on or ended_lately:
+            listed.append(view)
+    return Others(listed, len(project.others) - len(listed))
+
+
+def short_names(project: ProjectView) -> dict[str, str]:
+    """As much of each id as tells it from the others; `omo status --session` takes that much."""
+    names = [view.name for view in project.sessions]
+    short = {}
+    for name in names:
+        length = SHORTEST_ID
+        while length < min(len(name), LONGEST_NAME) and sum(other.startswith(name[:length]) for other in names) > 1:
+            length += 1
+        short[name] = clip(name[:length], LONGEST_NAME)
+    return short

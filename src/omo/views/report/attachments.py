@@ -1,0 +1,246 @@
+"""Evidence made fit to be shown: held against the digest that was recorded, decoded anew, and bounded."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import os
+import shlex
+import stat
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from omo.errors import BadInput
+from omo.evidence import captures, documents, globs, replay_record, screenshots
+from omo.evidence.normalise import plain
+from omo.shown import block, clip
+from omo.ultragoal.gate import kinds
+from omo.work.sections import Attachment, name_in
+
+Row = dict[str, Any]
+
+LONGEST_TEXT = 12_000
+MOST_TEXT = 1_500_000
+MOST_PICTURES = 24
+MOST_PICTURE_BYTES = 8_000_000
+WIDEST, TALLEST = 1280, 3200
+LARGEST_FILE = screenshots.LARGEST_FILE
+MOST_ACTIONS = 200
+AS_RECORDED = "as recorded"
+_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True)
+class Picture:
+    data: bytes
+    media: str
+    width: int
+    height: int
+
+    @property
+    def uri(self) -> str:
+        return f"data:{self.media};base64,{base64.b64encode(self.data).decode('ascii')}"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """`state` says whether a file is what was recorded; empty for what is no file. `cut` says how much is not shown."""
+
+    name: str
+    kind: str
+    about: str = ""
+    path: str = ""
+    state: str = ""
+    text: str = ""
+    cut: str = ""
+    picture: Picture | None = None
+
+    @property
+    def is_broken(self) -> bool:
+        return self.state not in ("", AS_RECORDED)
+
+    @property
+    def data(self) -> Row:
+        fields: Row = {}
+        for name in ("name", "kind", "about", "path", "state", "text", "cut"):
+            fields[name] = getattr(self, name) or None
+        fields["picture"] = f"{self.picture.width}x{self.picture.height}" if self.picture else None
+        return fields
+
+
+@dataclass
+class Budget:
+    """What one page may still hold. Whatever does not fit is named all the same."""
+
+    pictures: int = MOST_PICTURES
+    picture_bytes: int = MOST_PICTURE_BYTES
+    text: int = MOST_TEXT
+    decoded: dict[str, Picture | str] = field(default_factory=dict)
+
+    def take_text(self, text: str) -> tuple[str, str]:
+        """As much of a text as may be shown, and what is said of the rest."""
+        room = min(LONGEST_TEXT, self.text)
+        if room <= 0:
+            return "", "not shown: the page is long enough"
+        part = block(text, room)
+        self.text -= len(part)
+        return part, f"{room:,} of {len(text):,} characters shown" if len(text) > room else ""
+
+    def take_picture(self, raw: bytes, digest: str) -> Picture | str:
+        """The picture, or why there is none; the same file is decoded once."""
+        if self.pictures <= 0 or self.picture_bytes <= 0:
+            return "not shown: the page holds as many pictures as it may"
+        if digest not in self.decoded:
+            self.decoded[digest] = picture(raw)
+        image = self.decoded[digest]
+        if isinstance(image, Picture):
+            self.pictures -= 1
+            self.picture_bytes -= len(image.data)
+        return image
+
+
+def show(budget: Budget, root: str, attachment: Attachment) -> Shown:
+    """A text is bounded; a file is shown only while it is what was recorded."""
+    shape = kinds.shape(attachment.kind)
+    name, about = clip(attachment.name, 120), clip(attachment.about, 300)
+    if attachment.problem:
+        return Shown(name, attachment.kind, about, state=attachment.problem)
+    if attachment.path:
+        kind = kinds.NAMES.get(shape, "") or clip(attachment.kind, 60)
+        shown = Shown(name, kind, about, clip(attachment.path, 300))
+        return _show_file(budget, root, shown, shape, attachment)
+    text = attachment.text or ""
+    if attachment.document is not None:
+        text = replay_text(attachment.document)
+    part, cut = budget.take_text(text)
+    return Shown(name, clip(attachment.kind, 60), about, text=part, cut=cut)
+
+
+def _show_file(budget: Budget, root: str, shown: Shown, shape: str, attachment: Attachment) -> Shown:
+    if not isinstance(attachment.digest, str):
+        return replace(shown, state="not recorded by the receipt, so it is not shown")
+    raw, problem = recorded_bytes(root, attachment.path, attachment.digest)
+    if problem:
+        return replace(shown, state=problem)
+    if shape == kinds.SCREENSHOT:
+        image = budget.take_picture(raw, attachment.digest)
+        if isinstance(image, str):
+            return replace(shown, state=AS_RECORDED, cut=image)
+        return replace(shown, state=AS_RECORDED, picture=image)
+    text, cut = budget.take_text(in_words(shape, raw, attachment.path))
+    return replace(shown, state=AS_RECORDED, text=text, cut=cut)
+
+
+def recorded_bytes(root: str, path: str, digest: str) -> tuple[bytes, str]:
+    """What the file holds, and why it cannot be shown: gone, elsewhere, or no longer what was recorded."""
+    top = os.path.realpath(root)
+    if "\0" in path:
+        return b"", "is no path"
+    name = name_in(root, path)
+    real = os.path.normpath(os.path.join(top, name))
+    if not globs.is_inside(top, real) or globs.is_own(name) or name.split("/")[0] == ".git":
+        return b"", "is not a file of the project's work"
+    try:
+        with os.fdopen(os.open(real, _OPEN), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return b"", "is not a regular file any more"
+            raw = file.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        return b"", "is gone"
+    except (OSError, ValueError) as error:
+        return b"", f"cannot be read: {clip(getattr(error, 'strerror', None) or str(error), 80)}"
+    if len(raw) > LARGEST_FILE:
+        return b"", "is too large to be held against what was recorded here"
+    if hashlib.sha256(raw).hexdigest() != digest:
+        return b"", "has changed since it was recorded"
+    return raw, ""
+
+
+def in_words(shape: str, raw: bytes, path: str) -> str:
+    text = raw.decode("utf-8", "replace")
+    if shape == kinds.CAPTURE:
+        return captures.ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    if shape not in (kinds.AUTOMATION, kinds.REPLAY):
+        return text
+    try:
+        document = documents.parse(text, path)
+    except BadInput:
+        return text
+    if shape == kinds.AUTOMATION:
+        return transcript_text(document)
+    return replay_text(document)
+
+
+def transcript_text(document: object) -> str:
+    """What was done, in order, then what was found."""
+    if not isinstance(document, dict):
+        return str(document)
+    lines = [f"driven with {document.get('tool')}, surface {document.get('surface') or 'not named'}"]
+    actions, assertions = _listed(document.get("actions")), _listed(document.get("assertions"))
+    for number, row in enumerate(actions[:MOST_ACTIONS], 1):
+        lines.append(f"{number:>3}. {_row_text(row, 'type')}")
+    for row in assertions[:MOST_ACTIONS]:
+        lines.append(f"  ✓  {_row_text(row, 'status')}")
+    left = max(0, len(actions) - MOST_ACTIONS) + max(0, len(assertions) - MOST_ACTIONS)
+    if left:
+        lines.append(f"and {left} more")
+    return "\n".join(lines)
+
+
+def _row_text(row: object, first: str) -> str:
+    if not isinstance(row, dict):
+        return clip(str(row), 300)
+    rest = [f"{key} {value}" for key, value in row.items() if key != first]
+    return clip(f"{row.get(first)}  {', '.join(rest)}", 300)
+
+
+def replay_text(document: object) -> str:
+    """The command as it would be typed, and what came out."""
+    try:
+        record = replay_record.parse(document)
+    except BadInput:
+        return json.dumps(document, indent=1, ensure_ascii=False, default=str)
+    lines = [f"$ {shlex.join(record.command)}", plain(record.stdout).rstrip("\n")]
+    if record.stderr:
+        lines.append(f"stderr: {plain(record.stderr)}")
+    for invariant in record.invariants:
+        must = "must not say" if invariant.type == "not_substring" else "must say"
+        lines.append(f"{must}: {invariant.value}")
+    return "\n".join([*lines, f"exit {record.exit_code}"])
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def picture(raw: bytes) -> Picture | str:
+    """Decoded and encoded anew, so that nothing but pixels reaches the page."""
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with Image.open(io.BytesIO(raw), formats=["PNG", "JPEG"]) as image:
+                if image.width * image.height > screenshots.MOST_PIXELS:
+                    return f"not shown: {image.width}x{image.height} are too many pixels"
+                image.draft("RGB", (WIDEST, TALLEST))
+                shown = image.convert("RGBA" if "A" in image.mode or "transparency" in image.info else "RGB")
+        except Exception as error:  # a decoder raises whatever its input makes it raise
+            return f"not shown: it does not decode ({clip(str(error), 80)})"
+        shown.thumbnail((WIDEST, TALLEST))
+        encoded = [_encoded(shown, "image/png")]
+        if shown.mode != "RGBA":
+            encoded.append(_encoded(shown, "image/jpeg"))
+        return min(encoded, key=lambda each: len(each.data))
+
+
+def _encoded(image: Any, media: str) -> Picture:
+    out = io.BytesIO()
+    if media == "image/png":
+        image.save(out, "PNG")
+    else:
+        image.save(out, "JPEG", quality=85)
+    return Picture(out.getvalue(), media, image.width, image.height)

@@ -1,0 +1,410 @@
+"""A project's sessions as a terminal shows them: a pure function of what was found and the width.
+
+Whatever comes from state is put into Text, which interprets nothing, after it lost its control characters.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from omo.shown import clip
+from omo.views import phrases
+from omo.views.project import ProjectView, SessionView
+from omo.work.status import Item, Status
+
+NARROWEST = 40
+LABEL = 11
+LONGEST = 1000
+MOST_LISTED = {"Problem": 3, "Override": 8, "Let stand": 8}  # what is beyond is counted
+
+MARKS = {
+    "done": ("✓", "+", "green"),
+    "active": ("▸", ">", "cyan"),
+    "open": ("○", "o", "dim"),
+    "failed": ("✗", "x", "red"),
+    "stale": ("!", "!", "yellow"),
+    "waiting": ("…", "~", "yellow"),
+    "cut": ("–", "-", "dim"),
+}
+MODES = {"active": "cyan", "exhausted": "red", "unreadable": "red", "cancelled": "dim", "off": "dim"}
+LET_GO = {"cap": "red", "ceiling": "red", "invalid-state": "red"}
+ITEM_STYLES = {"done": "green", "failed": "red", "stale": "yellow", "waiting": "yellow", "active": "cyan"}
+
+
+@dataclass(frozen=True)
+class Paper:
+    """How much room there is, and whether it takes more than ASCII."""
+
+    width: int
+    ascii_only: bool = False
+
+    def mark(self, name: str) -> tuple[str, str]:
+        drawn, plain, style = MARKS.get(name, MARKS["open"])
+        return plain if self.ascii_only else drawn, style
+
+    @property
+    def dot(self) -> str:
+        return " - " if self.ascii_only else " · "
+
+    def bar(self, done: int, total: int) -> Text:
+        """Full only when everything is done, empty only when nothing is."""
+        cells = 20 if self.width >= 100 else 14
+        full = cells * done // total
+        if done:
+            full = max(full, 1)
+        if done < total:
+            full = min(full, cells - 1)
+        filled, empty = ("#", "-") if self.ascii_only else ("█", "░")
+        return Text.assemble((filled * full, "green"), (empty * (cells - full), "dim"))
+
+
+def render(
+    project: ProjectView, width: int, *, everything: bool = False, color: bool = True, ascii_only: bool = False
+) -> str:
+    """As one text with escape sequences for colours; bold and dim only where `color` is off."""
+    file = io.StringIO()
+    console = Console(
+        file=file,
+        width=max(width, NARROWEST),
+        force_terminal=True,
+        color_system="standard",
+        no_color=not color,
+        legacy_windows=False,
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
+    for line in lines(project, width, everything=everything, ascii_only=ascii_only):
+        console.print(line, no_wrap=True, overflow="ignore", crop=False)
+    return file.getvalue().rstrip("\n")
+
+
+def lines(project: ProjectView, width: int, *, everything: bool = False, ascii_only: bool = False) -> list[Text]:
+    """Each of them fits the width."""
+    paper = Paper(max(width, NARROWEST), ascii_only)
+    blocks = [
+        _problems(project, paper),
+        _focus(project, paper, everything=everything),
+        _others(project, paper, everything=everything),
+        _overrides(project, paper),
+    ]
+    drawn: list[Text] = []
+    for block in blocks:
+        lines_of_block = list(block)
+        if drawn and lines_of_block:
+            drawn.append(Text(""))
+        drawn += lines_of_block
+    if ascii_only:
+        return [_in_ascii(line) for line in drawn]
+    return drawn
+
+
+def fitted(drawn: Sequence[Text], height: int) -> list[Text]:
+    """What fits a screen of this height, and how much does not."""
+    if len(drawn) <= height:
+        return list(drawn)
+    return [*drawn[: height - 1], _safe(f"{len(drawn) - height + 1} more lines: omo status", "dim")]
+
+
+def joined(drawn: Iterable[Text]) -> Text:
+    return Text("\n").join(drawn)
+
+
+def _problems(project: ProjectView, paper: Paper) -> Iterator[Text]:
+    for problem in project.problems:
+        yield from _labelled("Problem", _safe(problem.what, "red"), paper, "bold red")
+        if problem.fix:
+            yield from _labelled("", _safe(f"fix: {problem.fix}"), paper)
+
+
+def _focus(project: ProjectView, paper: Paper, *, everything: bool) -> Iterator[Text]:
+    if project.focus is not None:
+        yield from _session(project.focus, paper, everything=everything)
+    elif any(view.is_on for view in project.sessions):
+        name = clip(project.meant, phrases.LONGEST_NAME)
+        yield from _wrapped(_safe(f"Nothing is on in this session ({name}).", "bold"), paper.width)
+    else:
+        yield _safe(phrases.NOTHING, "bold")
+        yield from _wrapped(_safe(phrases.HOW_TO_START, "dim"), paper.width)
+
+
+def _session(view: SessionView, paper: Paper, *, everything: bool) -> Iterator[Text]:
+    yield _headline(view, paper)
+    yield from _wrapped(_safe(paper.dot.join(_about(view)), "dim"), paper.width)
+    yield Text("")
+    if ending := phrases.ending(view):
+        yield from _labelled("Ended", _safe(ending, _mode_style(view)), paper)
+    yield from _labelled("Next stop", _next_stop(view), paper)
+    for question in phrases.questions(view):
+        yield from _labelled("Question", _safe(question, "bold"), paper)
+    if view.is_live:
+        yield from _labelled("Breakers", _breakers(view, paper), paper)
+    yield from _listed("Problem", phrases.problems(view), "red", paper)
+    yield from _listed("Override", view.overrides, "yellow", paper)
+    for work in phrases.works(view):
+        yield Text("")
+        yield from _work(view, work, paper, everything=everything)
+    yield from _next(view, paper)
+
+
+def _headline(view: SessionView, paper: Paper) -> Text:
+    text = _safe(phrases.headline(view), "bold", _mode_style(view))
+    who = "this session" if view.is_here else "session"
+    name = _safe(f"{who} {clip(view.name, phrases.LONGEST_NAME)}", "dim")
+    if paper.width - text.cell_len - name.cell_len < 2:
+        name.truncate(max(8, paper.width - text.cell_len - 2), overflow="ellipsis")
+    text.append(" " * max(2, paper.width - text.cell_len - name.cell_len))
+    text.append_text(name)
+    text.truncate(paper.width, overflow="ellipsis")
+    return text
+
+
+def _mode_style(view: SessionView) -> str:
+    """Green is what was proven and holds; what was proven and nobody looked at since has no colour of its own."""
+    if view.brief.mode != "done":
+        return MODES.get(view.brief.mode, "yellow")
+    if not view.is_proven or view.lapsed:
+        return "yellow"
+    return "dim" if view.works is None else "green"
+
+
+def _about(view: SessionView) -> list[str]:
+    parts = []
+    if view.leading and view.leading.run:
+        parts.append(f"run {view.leading.run}")
+    if used := phrases.ago(view.unused_for):
+        parts.append(f"last used {used}")
+    return [*parts, *phrases.oddities(view)] or ["never used"]
+
+
+def _next_stop(view: SessionView) -> Text:
+    style = LET_GO.get(view.brief.rule.name, "")
+    if view.brief.rule.name == "done":
+        style = _mode_style(view)
+    if view.brief.decision == "block":
+        style = "yellow"
+    following = phrases.next_stop(view)
+    return Text.assemble(_safe(following.decision, "bold", style), _safe(following.why))
+
+
+def _breakers(view: SessionView, paper: Paper) -> Text:
+    """Yellow where half of it is used, red where a quarter is left."""
+    line = Text()
+    for breaker, phrase in zip(view.brief.breakers, phrases.breakers(view), strict=True):
+        share = breaker.used / breaker.most if breaker.most else 0
+        style = ""
+        if share >= 0.5:
+            style = "red" if share >= 0.75 else "yellow"
+        line.append(paper.dot if line else "", "dim")
+        line.append_text(_safe(phrase, style))
+    return line
+
+
+def _listed(label: str, sentences: Sequence[str], style: str, paper: Paper) -> Iterator[Text]:
+    most = MOST_LISTED[label]
+    for number, sentence in enumerate(sentences[:most]):
+        yield from _labelled("" if number else label, _safe(sentence, style), paper, style)
+    if len(sentences) > most:
+        yield from _labelled("", _safe(f"and {len(sentences) - most} more: omo status --json", style), paper)
+
+
+def _work(view: SessionView, work: Status, paper: Paper, *, everything: bool) -> Iterator[Text]:
+    in_full = phrases.is_shown_in_full(view, work, everything=everything)
+    yield from _labelled(phrases.name_of(work.kind), _progress(work, paper), paper, "bold" if in_full else "")
+    if not in_full:
+        return
+    chosen = phrases.selection(work, everything=everything)
+    yield from _items(work, chosen.items, paper, everything=everything)
+    if chosen.left_out:
+        yield from _wrapped(_safe(f"and {chosen.left_out}: omo status --all", "dim"), paper.width, indent=4)
+    for fact in work.facts:
+        if everything:
+            yield from _wrapped(_safe(fact, "dim"), paper.width, indent=4)
+        else:
+            line = _safe(f"    {fact}", "dim")
+            line.truncate(paper.width, overflow="ellipsis")
+            yield line
+
+
+def _progress(work: Status, paper: Paper) -> Text:
+    if not work.total:
+        return _safe(work.headline)
+    text = paper.bar(work.done, work.total)
+    text.append_text(_safe(f" {phrases.progress(work)}", "bold"))
+    if work.headline:
+        text.append_text(_safe(f"{paper.dot}{work.headline}", "dim"))
+    return text
+
+
+def _items(work: Status, items: Sequence[Item], paper: Paper, *, everything: bool) -> Iterator[Text]:
+    """Three columns as wide as they need to be; where the line is too short for them, the titles give way."""
+    ids = min(max((cell_len(clip(item.id, 24)) for item in items), default=0), 24)
+    states = max((cell_len(work.state_of(item)) for item in items), default=0)
+    titles = max((cell_len(phrases.title(item)) for item in items), default=0)
+    indent = 4 + ids + 2
+    room = max(8, min(titles, paper.width - indent - states - 2))
+    for item in items:
+        yield _item(item, work.state_of(item), paper, ids, room)
+        if item.receipt_why:
+            yield from _wrapped(_safe(item.receipt_why, "yellow"), paper.width, indent=indent)
+        for note in phrases.notes(item, everything=everything):
+            yield from _wrapped(_safe(note, "dim"), paper.width, indent=indent)
+
+
+def _item(item: Item, state: str, paper: Paper, ids: int, room: int) -> Text:
+    mark, style = paper.mark(item.mark)
+    name = clip(item.id, 24)
+    name += " " * max(0, ids - cell_len(name))
+    line = Text.assemble("  ", (mark, style), " ", _safe(name, "bold"), "  ")
+    title = _safe(phrases.title(item), "" if item.is_open else "dim")
+    title.truncate(room, overflow="ellipsis", pad=True)
+    line.append_text(title).append("  ").append_text(_safe(state, ITEM_STYLES.get(item.mark, "dim")))
+    line.truncate(paper.width, overflow="ellipsis")
+    return line
+
+
+def _next(view: SessionView, paper: Paper) -> Iterator[Text]:
+    """What moves things on; a command stands on lines of its own, whole, so that it can be copied."""
+    step = view.next
+    if not step.commands and step.action in ("", "done"):
+        return
+    yield Text("")
+    yield from _labelled("Next", _safe(step.why), paper, "bold cyan")
+    for number, command in enumerate(step.commands):
+        if command.when:
+            when = f"{command.when}:" if command.line else command.when
+            yield from _wrapped(_safe(when, "dim"), paper.width, indent=2)
+        if command.line:
+            yield from _command(command.line, paper, "bold cyan" if number == 0 else "cyan")
+
+
+def _command(command: str, paper: Paper, style: str) -> Iterator[Text]:
+    for number, part in enumerate(continued(clip(command, 4 * LONGEST), paper.width - 6)):
+        yield Text.assemble("  ", ("  " if number else "$ ", "dim"), (part, style))
+
+
+def continued(command: str, width: int) -> list[str]:
+    """A command that is longer than a line, in lines that a shell reads as one: broken at blanks outside quotes, each
+    but the last ending in a backslash. What cannot be broken there is broken where the line ends, for the eye only."""
+    broken, line = [], ""
+    for word in _words_with_quotes(command):
+        longer = f"{line} {word}" if line else word
+        if line and cell_len(longer) + 2 > width:
+            broken.append(f"{line} \\")
+            longer = word
+        line = longer
+    folded = []
+    for whole in [*broken, line]:
+        part = ""
+        for letter in whole:
+            if part and cell_len(part + letter) > width:
+                folded.append(part)
+                part = ""
+            part += letter
+        folded.append(part)
+    return folded
+
+
+def _words_with_quotes(command: str) -> Iterator[str]:
+    """A blank inside quotes is part of a word."""
+    word, quote = "", ""
+    for letter in command:
+        if letter == " " and not quote:
+            if word:
+                yield word
+            word = ""
+            continue
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        word += letter
+    if word:
+        yield word
+
+
+def _others(project: ProjectView, paper: Paper, *, everything: bool) -> Iterator[Text]:
+    rest = phrases.others(project, everything=everything)
+    if rest.listed:
+        yield _safe("Other sessions" if project.focus else "Sessions", "bold")
+        names = phrases.short_names(project)
+        yield from _table([_brief(view, names[view.name], paper) for view in rest.listed], paper)
+    if rest.off:
+        yield _safe(f"  {rest.off_in_words}", "dim")
+
+
+def _brief(view: SessionView, name: str, paper: Paper) -> list[Text]:
+    sent_back = view.brief.decision == "block"
+    return [
+        _safe(name),
+        _safe(phrases.short_headline(view), _mode_style(view)),
+        _safe(phrases.session_progress(view)),
+        _safe("sent back", "yellow") if sent_back else _safe("let go", "dim"),
+        _safe(phrases.ago(view.unused_for), "dim"),
+        _safe(paper.dot.join(phrases.notices(view)), "yellow"),
+    ]
+
+
+def _table(rows: Sequence[Sequence[Text]], paper: Paper) -> Iterator[Text]:
+    """Columns as wide as they need to be; what does not fit is cut at the end of the line."""
+    widths = [min(max(cell.cell_len for cell in column), 36) for column in zip(*rows, strict=True)]
+    for row in rows:
+        line = Text("  ")
+        for cell, width in zip(row, widths, strict=True):
+            if width:
+                shown = cell.copy()
+                shown.truncate(width, overflow="ellipsis", pad=True)
+                line.append_text(shown).append("  ")
+        line.rstrip()
+        line.truncate(paper.width, overflow="ellipsis")
+        yield line
+
+
+def _overrides(project: ProjectView, paper: Paper) -> Iterator[Text]:
+    sentences = []
+    for override in project.overrides:
+        sentences.append(f"{override['claim']}: let stand by the {override['by']}, {override['reason']}")
+    yield from _listed("Let stand", sentences, "yellow", paper)
+
+
+def _labelled(label: str, text: Text, paper: Paper, style: str = "dim") -> Iterator[Text]:
+    for number, line in enumerate(_wrapped(text, paper.width - LABEL)):
+        yield Text.assemble((f"{'' if number else label:<{LABEL}}", style), line)
+
+
+def _wrapped(text: Text, width: int, *, indent: int = 0) -> Iterator[Text]:
+    """Broken at blanks; a word that is longer than a line is broken where the line ends."""
+    for line in text.wrap(_MEASURE, max(10, width - indent), overflow="fold"):
+        line.rstrip()
+        yield Text.assemble(" " * indent, line)
+
+
+def _safe(text: str, *styles: str) -> Text:
+    """Bounded, and nothing that moves a cursor; blanks at its ends are ours."""
+    visible = "".join(letter if letter.isprintable() else " " for letter in text[:LONGEST])
+    safe = Text(visible, no_wrap=False)
+    for style in filter(None, styles):
+        safe.stylize(style)
+    return safe
+
+
+def _in_ascii(line: Text) -> Text:
+    """The same cells for a terminal that shows no more than ASCII."""
+    letters = []
+    for letter in line.plain:
+        if letter.isascii():
+            letters.append(letter)
+        else:
+            letters.append("~" if letter == "…" else "?" * max(1, cell_len(letter)))
+    plain = line.copy()
+    plain.plain = "".join(letters)
+    return plain
+
+
+_MEASURE = Console(file=io.StringIO(), width=NARROWEST, force_terminal=False, legacy_windows=False)

@@ -1,0 +1,67 @@
+"""All the work of a session, each kind read by its own workflow into the one shape that every view draws."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable
+
+from omo.errors import OmoError
+from omo.shown import clip
+from omo.state import paths
+from omo.state.runtime import part
+from omo.views.session import ORDER
+from omo.work.status import Command, NextStep, Status, command
+from omo.work.viewer import Viewer
+
+PACKAGES = {
+    "ultraplan": "omo.ultraplan",
+    "ultragoal": "omo.ultragoal",
+    "ralph": "omo.ralph",
+    "verify": "omo.verify",
+    "ulw": "omo.ultrawork",
+}
+UNITS = {"ultraplan": "step", "ultragoal": "goal", "ralph": "criterion", "verify": "goal", "ulw": "gate"}
+# Where a workflow keeps its ledgers, in the project or for the session; plain ultrawork has the session's own.
+HOMES: dict[str, Callable[[str, str], str]] = {
+    "ultraplan": lambda state, session: paths.plans_dir(state),
+    "ultragoal": paths.ultragoal_dir,
+    "ralph": lambda state, session: paths.ralph_dir(state),
+    "verify": lambda state, session: paths.verify_dir(state),
+}
+
+
+def look(viewer: Viewer) -> list[Status]:
+    """All the work of a session that its row or its ledgers know, what leads first."""
+    views = []
+    for kind in ORDER:
+        if _may_have(kind, viewer) and (view := look_at(kind, viewer)) is not None:
+            views.append(view)
+    return views
+
+
+def _may_have(kind: str, viewer: Viewer) -> bool:
+    """Without a row or a directory there is nothing to read, and the workflow's modules need not be loaded for that."""
+    if kind not in HOMES or kind in part(viewer.row, "work") or viewer.kept:
+        return True
+    return os.path.isdir(HOMES[kind](viewer.context.state, viewer.session))
+
+
+def look_at(kind: str, viewer: Viewer) -> Status | None:
+    """A ledger nobody can read is shown as that, and in a damaged one nothing counts; other work is not touched."""
+    try:
+        view: Status | None = importlib.import_module(f"{PACKAGES[kind]}.status").status(viewer)
+    except OmoError as error:
+        return _unreadable(kind, viewer, error.message, Command(lead=error.fix))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        # Anybody can write a row that follows the chain and has another shape than ours.
+        what = f"the ledger of {kind} holds what omo did not write ({type(error).__name__}: {clip(str(error), 80)})"
+        return _unreadable(kind, viewer, what, command("omo ledger verify"))
+    return view.believed if view else None
+
+
+def _unreadable(kind: str, viewer: Viewer, what: str, fix: Command) -> Status | None:
+    if kind not in part(viewer.row, "work"):
+        return None
+    step = NextStep("repair", what, (fix,))
+    return Status(kind, UNITS[kind], headline="cannot be read", next=step, problems=(what,))

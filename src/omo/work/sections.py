@@ -1,0 +1,124 @@
+"""What stands behind each item of a run, for the report: what its receipt covers, tables, files, answers, notices."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from omo.shown import clip
+
+Row = dict[str, Any]
+
+MOST_ROWS = 60
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something a reader has to know before believing the rest. `what` is its kind, `where` the run or goal.
+
+    `until_end`: once the work has ended its outcome names it, as an exception.
+    """
+
+    what: str
+    text: str
+    where: str = ""
+    until_end: bool = False
+
+    @property
+    def data(self) -> Row:
+        return {"what": self.what, "where": self.where, "text": self.text}
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: str
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    left_out: int = 0
+
+    @property
+    def data(self) -> Row:
+        rows = [[cell.text for cell in row] for row in self.rows]
+        return {"title": self.title, "head": list(self.head), "rows": rows, "left_out": self.left_out}
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A text of a ledger, or a file of the project with the digest that was recorded of it.
+
+    The report shows a file only while it has that digest; `problem` says why nothing can be shown.
+    """
+
+    name: str
+    kind: str = ""
+    about: str = ""
+    text: str | None = None
+    document: object = None  # an inline record, which the report puts into words by its kind
+    path: str = ""
+    digest: object = None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One item's evidence. `covers` is what its receipt speaks of, `said` what was said when it was closed."""
+
+    began: str = ""
+    ended: str = ""
+    said: str = ""
+    covers: tuple[tuple[str, str], ...] = ()
+    tables: tuple[Table, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    command: str = ""  # of a gate, as it would be typed
+    pinned_by: str = ""
+
+
+@dataclass(frozen=True)
+class Sections:
+    """All of it for one kind of work; `whole` is what belongs to no single item."""
+
+    of: Mapping[str, Section] = field(default_factory=dict)
+    whole: Section = Section()
+
+
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    """Bounded; a plain value becomes a cell."""
+    made = []
+    for row in rows[:MOST_ROWS]:
+        made.append(tuple(_cell(value) for value in row))
+    return Table(title, tuple(head), tuple(made), max(0, len(rows) - MOST_ROWS))
+
+
+def _cell(value: object) -> Cell:
+    if isinstance(value, Cell):
+        return Cell(clip(value.text, 400), value.mark)
+    return Cell("" if value is None else clip(str(value), 400))
+
+
+def listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def joined(value: object) -> str:
+    return ", ".join(str(each) for each in listed(value))
+
+
+def facts(*pairs: tuple[str, object]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, clip(str(value), 400)) for name, value in pairs if value not in (None, "", []))
+
+
+def name_in(root: str, path: str) -> str:
+    """A file of the project by the name it is recorded under, whichever way it was cited."""
+    if "\0" in path:
+        return ""
+    top = os.path.realpath(root)
+    return os.path.relpath(os.path.realpath(os.path.join(top, path)), top).replace(os.sep, "/")

@@ -1,0 +1,88 @@
+"""Whose work is looked at, where and when. Looking leaves nothing but the cache of the tree's fingerprint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from omo.context import Context
+from omo.errors import NotEvaluable, OmoError
+from omo.state import ledger, paths, store
+from omo.work.run import Caller
+from omo.work.status import UNKNOWN_TREE
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Viewer:
+    context: Context
+    session: str
+    row: Row = field(default_factory=dict)
+    kept: str = ""  # where a plan of goals lies that was archived or cleared; empty for the session's own
+    trees: dict[str, str] = field(default_factory=dict, compare=False)  # shared where many sessions are looked at
+    reads_all: bool = False  # every file, and nothing rests on the cache, which an agent could write
+    run: str = ""  # one run that was named, be it one that ended long ago
+
+    @property
+    def given(self) -> Row:
+        """What every run of a workflow is made with."""
+        return {
+            "state": self.context.state,
+            "root": self.context.root,
+            "session": self.session,
+            "by": self.context.actor,
+            "now": self.context.now,
+            "wait": store.CLI_WAIT,
+            "limits": self.context.limits,
+            **({"named": self.run} if self.run else {}),
+        }
+
+    @cached_property
+    def caller(self) -> Caller:
+        given = {name: value for name, value in self.given.items() if name != "named"}
+        return Caller(**given, control_globs=self.context.settings.computer_control)
+
+    @cached_property
+    def events(self) -> list[Row]:
+        """The session's own ledger, without the row that each event left, which is most of it."""
+        try:
+            rows = ledger.rows(paths.events_file(self.context.state, self.session))
+        except OmoError:
+            return []
+        for row in rows:
+            row.pop("after", None)
+        return rows
+
+    def agent_messages(self, *agents: str) -> list[Row]:
+        """The last words of agents, as hooks noted them."""
+        messages = []
+        for row in self.events:
+            if row.get("kind") == "agent-finished" and row.get("actor") == "hook" and row.get("agentType") in agents:
+                messages.append(row)
+        return messages
+
+    @property
+    def tree(self) -> str:
+        """The project's files as they are; empty where nobody can tell."""
+        if "now" not in self.trees:
+            self.trees["now"] = self._fingerprint()
+        return self.trees["now"]
+
+    def _fingerprint(self) -> str:
+        from omo.evidence import tree
+
+        cache = Path(paths.tree_cache(self.context.state))
+        is_cached = not self.reads_all and cache.parent.is_dir()
+        try:
+            return tree.fingerprint(Path(self.context.root), cache=cache if is_cached else None)
+        except NotEvaluable:
+            return ""
+
+    def changed_since(self, proven_on: object) -> str:
+        """Why something that was proven on a tree may not hold any more; empty while it is the same."""
+        if not self.tree:
+            return UNKNOWN_TREE
+        return "" if self.tree == proven_on else "the tree has changed since"
