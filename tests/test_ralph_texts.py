@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from omo.cli.main import build_parser
-from omo.ralph import cache, criteria, exec_gate, phase_proof, transitions, wording
-from omo.ralph.judging import EXIT_CODES
+from omo.ralph import criteria, evaluate_criteria, rules
+from omo.ralph.judge import EXIT_CODES
 from omo.ralph.next_step import ENDS
 from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
 
@@ -93,7 +93,7 @@ def test_the_skill_says_what_code_cannot_enforce(said: str) -> None:
 
 def test_the_phases_come_in_their_order() -> None:
     steps = re.findall(r"^\d\. \*\*(\w+)\*\*", section(SKILL, "The five phases, none abridged"), re.M)
-    assert tuple(steps) == phase_proof.PHASES
+    assert tuple(steps) == rules.PHASES
 
 
 def test_the_loop_is_told_in_its_order() -> None:
@@ -122,7 +122,7 @@ def test_agents_that_are_named_exist(path: Path) -> None:
 
 
 def test_an_agent_that_proves_a_phase_exists_and_is_named() -> None:
-    for phase, agent in phase_proof.PROVEN_BY.items():
+    for phase, agent in rules.PROVEN_BY.items():
         if agent:
             assert (ROOT / "agents" / f"{agent.removeprefix('omo:')}.md").is_file()
             (row,) = [line for line in text(PAGE).splitlines() if line.startswith(f"| `{phase}` |")]
@@ -138,8 +138,8 @@ def test_the_judge_reads_and_runs_only() -> None:
 
 
 def test_the_page_has_a_row_for_every_phase_status_and_verdict() -> None:
-    assert tuple(first_column(section(PAGE, "The phases, and what proves them"))) == phase_proof.PHASES
-    assert tuple(first_column(section(PAGE, "What becomes of a criterion"))) == transitions.STATUSES
+    assert tuple(first_column(section(PAGE, "The phases, and what proves them"))) == rules.PHASES
+    assert tuple(first_column(section(PAGE, "What becomes of a criterion"))) == rules.STATUSES
     verdicts = re.findall(r"^\| (\w+) \| .+ \| (\d)", section(PAGE, "What becomes of a criterion"), re.M)
     assert {name: int(code) for name, code in verdicts} == EXIT_CODES
 
@@ -152,12 +152,12 @@ def test_the_page_tells_every_end() -> None:
 @pytest.mark.parametrize(
     ("path", "said", "number"),
     [
-        (SKILL, r"Under (\d+) changed lines", phase_proof.SMALL_CHANGE),
-        (SKILL, r"--max-iterations N`, (\d+) unless told", transitions.DEFAULT_ITERATIONS),
-        (SKILL, r"check of more than (\d+) seconds", cache.HEAVY_SECONDS),
-        (PAGE, r"fewer than (\d+) lines are changed", phase_proof.SMALL_CHANGE),
-        (PAGE, r"`--max-iterations` \((\d+)\)", transitions.DEFAULT_ITERATIONS),
-        (PAGE, r"takes more than (\d+) seconds", cache.HEAVY_SECONDS),
+        (SKILL, r"Under (\d+) changed lines", rules.SMALL_CHANGE),
+        (SKILL, r"--max-iterations N`, (\d+) unless told", rules.DEFAULT_ITERATIONS),
+        (SKILL, r"check of more than (\d+) seconds", evaluate_criteria.HEAVY_SECONDS),
+        (PAGE, r"fewer than (\d+) lines are changed", rules.SMALL_CHANGE),
+        (PAGE, r"`--max-iterations` \((\d+)\)", rules.DEFAULT_ITERATIONS),
+        (PAGE, r"takes more than (\d+) seconds", evaluate_criteria.HEAVY_SECONDS),
     ],
 )
 def test_a_number_is_the_one_in_the_code(path: Path, said: str, number: float) -> None:
@@ -165,7 +165,12 @@ def test_a_number_is_the_one_in_the_code(path: Path, said: str, number: float) -
 
 
 def test_what_is_three_times_in_words_is_three_in_the_code() -> None:
-    threes = (exec_gate.MOST_ATTEMPTS, transitions.MOST_FAILURES, transitions.MOST_REGRESSIONS, cache.MOST_ITERATIONS)
+    threes = (
+        rules.MOST_CIRCUMVENTIONS,
+        rules.MOST_FAILURES,
+        rules.MOST_REGRESSIONS,
+        evaluate_criteria.MOST_ITERATIONS_CACHED,
+    )
     assert set(threes) == {3}
 
 
@@ -183,7 +188,9 @@ def test_what_is_said_to_be_refused_is_refused(path: Path) -> None:
     quoted = re.findall(r'"([^"]+)"', " ".join(wanted))
     assert len(quoted) >= 2
     for words in quoted:
-        assert wording.subjective(f"the importer: {words.lower()}") or wording.subjective(f"it {words.lower()}"), words
+        assert criteria.subjective(f"the importer: {words.lower()}") or criteria.subjective(f"it {words.lower()}"), (
+            words
+        )
 
 
 # Commands

@@ -11,7 +11,7 @@ import pytest
 
 from omo.state import paths
 from tests.cli.conftest import SESSION, Shell
-from tests.ralph.desk import criterion
+from tests.ralph.project import criterion
 from tests.ultraplan.plans import commit, git, plan_text
 
 OTHER = "next-conversation"

@@ -11,7 +11,7 @@ import pytest
 
 from omo.state import ledger, paths
 from tests.cli.conftest import SESSION, Ran, Shell
-from tests.ralph.desk import Desk, criterion, question
+from tests.ralph.project import Project, criterion, question
 
 
 def criteria(shell: Shell, *items: Any, name: str = "criteria.json") -> str:
@@ -28,7 +28,7 @@ def start(shell: Shell, *options: str) -> Ran:
 def judged(shell: Shell, **results: str) -> None:
     """As if omo ralph judge had found so."""
     shell.now += 100
-    Desk(shell.project, now=shell.now - 90, session=SESSION).judged(**results)
+    Project(shell.project, now=shell.now - 90, session=SESSION).judged(**results)
 
 
 def rule(shell: Shell) -> str:
@@ -190,7 +190,7 @@ def test_giving_up(shell: Shell) -> None:
     assert rule(shell) == "waiting"
     assert rows(shell)[-1]["kind"] == "ended"
     assert "end your turn" in shell.agent("ralph", "start", "--criteria", criteria(shell)).err
-    Desk(shell.project, now=shell.now).turn_ends(SESSION)
+    Project(shell.project, now=shell.now).turn_ends(SESSION)
     ran = shell.agent("ralph", "start", "--criteria", criteria(shell, criterion(1)))
     assert "omo gate add NAME -- COMMAND" in ran.err
     for argv in (("status",), ("replan",), ("exec",), ("artifacts",)):

@@ -14,7 +14,7 @@ from omo.state import runtime
 from omo.views.explain import items
 from omo.views.explain.answer import Explanation
 from omo.work.viewer import Viewer
-from tests.ralph.desk import desk as ralph_desk
+from tests.ralph.project import make_project as ralph_project
 from tests.report import states
 from tests.ultragoal import workshop
 from tests.ultraplan.plan_desk import desk as plan_desk
@@ -92,7 +92,7 @@ def test_a_plan_that_was_changed_by_hand_proves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_criterion_says_what_the_judgement_saw(tmp_path: Path) -> None:
-    desk = ralph_desk(tmp_path)
+    desk = ralph_project(tmp_path)
     desk.start()
 
     def explained(name: str) -> Explanation:
@@ -114,7 +114,7 @@ def test_a_criterion_says_what_the_judgement_saw(tmp_path: Path) -> None:
 
 
 def test_a_criterion_that_passed_on_other_files_is_open(tmp_path: Path) -> None:
-    desk = ralph_desk(tmp_path)
+    desk = ralph_project(tmp_path)
     desk.start()
     desk.round(C1="pass", C2="pass")
     desk.write("later.txt")
@@ -193,7 +193,7 @@ def test_what_is_asked_for(words: list[str], meant: tuple[str, str]) -> None:
 
 
 def test_what_is_not_there_is_answered_with_what_is(tmp_path: Path) -> None:
-    desk = ralph_desk(tmp_path)
+    desk = ralph_project(tmp_path)
     desk.start()
     at = place(desk.root, "s1", desk.now)
     for words in (["C9"], ["ralph", "C9"], ["\x1b[31mC9"]):

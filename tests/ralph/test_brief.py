@@ -13,8 +13,7 @@ from omo.errors import Refused
 from omo.ralph import brief
 from omo.ralph.brief import MOST_CALLS
 from omo.state import paths
-from tests.ralph.court import Court, answer, asked, court, judged_criterion
-from tests.ralph.desk import criterion, question
+from tests.ralph.project import Project, answer, asked, criterion, judged_criterion, make_project, question
 
 TESTS = {"id": "tests", "type": "command", "argv": ["sh", "-c", "test -e ready"], "timeout": 60.0}
 LONG = "Is every line of the following there?\n" + "\n".join(f"line {n}" for n in range(200))
@@ -36,8 +35,8 @@ def shown_form(text: str) -> dict[str, Any]:
 
 
 def test_it_shows_every_criterion_and_asks_only_what_code_cannot_tell(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(judged_criterion(1, TESTS), criterion(2), judged_criterion(3))
+    made = make_project(tmp_path)
+    made.start(judged_criterion(1, TESTS), criterion(2), judged_criterion(3))
     made.iterate()
     found = made.ask()
     assert found.criteria == ("C1", "C3")
@@ -77,14 +76,15 @@ def test_the_fourth_brief_of_an_iteration_is_refused_and_the_next_iteration_has_
     made.ask()
     refused(made.ask, "3 times in iteration 1", "omo ralph judge")
     assert len(made.rows("brief")) == MOST_CALLS
+    made.says(answer("C1"))
     made.judge()
     made.iterate("done-2.txt")
     assert made.ask().call == 1
 
 
 def test_nothing_is_asked_or_recorded_where_code_can_tell_everything(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1))
+    made = make_project(tmp_path)
+    made.start(criterion(1))
     made.iterate("done-1.txt")
     found = made.ask()
     assert (found.nonce, found.criteria) == ("", ())
@@ -94,9 +94,9 @@ def test_nothing_is_asked_or_recorded_where_code_can_tell_everything(tmp_path: P
 
 @pytest.mark.parametrize("is_started", [False, True])
 def test_without_an_open_iteration_nothing_is_asked(tmp_path: Path, is_started: bool) -> None:
-    made = court(tmp_path)
+    made = make_project(tmp_path)
     if is_started:
-        made.begin()
+        made.start(judged_criterion())
     refused(made.ask, "omo ralph")
 
 
@@ -117,29 +117,25 @@ def test_a_call_before_the_answer_does_not_help_to_ask_it_away(tmp_path: Path) -
 def test_after_files_changed_or_nobody_could_tell_it_is_asked_again(tmp_path: Path) -> None:
     made = asked(tmp_path)
     made.says(answer("C1"))
-    made.desk.write("later.txt")
+    made.write("later.txt")
     assert made.ask().call == 2
     made.says(answer("C1", result="unknown", evidence="there is no README.md to look at"))
-    made.ship_again()
+    made.gate_ran()
     assert made.judge().verdict == "unknown"
     assert made.ask().call == 3
 
 
 def test_a_session_that_was_let_go_still_hears_its_judge(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(judged_criterion(1), criterion(2))
+    made = make_project(tmp_path)
+    made.start(judged_criterion(1), criterion(2))
     made.iterate()
-    made.desk.cancel()
-    assert not made.desk.row().get("awaits")
+    made.cancel()
+    assert not made.row().get("awaits")
     made.ask()
-    assert made.desk.row()["awaits"] == "omo:judge"
+    assert made.row()["awaits"] == "omo:judge"
     made.says(answer("C1"))
     made.judge()
-    assert not made.desk.row().get("awaits")
-
-
-def test_a_live_session_awaits_nobody_in_particular(tmp_path: Path) -> None:
-    assert not asked(tmp_path).desk.row().get("awaits")
+    assert not made.row().get("awaits")
 
 
 def test_long_and_hostile_texts_are_shown_whole_lines_and_plain(tmp_path: Path) -> None:
@@ -152,14 +148,14 @@ def test_long_and_hostile_texts_are_shown_whole_lines_and_plain(tmp_path: Path) 
 
 def test_the_method_of_a_check_leaves_out_what_says_nothing(tmp_path: Path) -> None:
     made = asked(tmp_path, judged_criterion(1, {**TESTS, "guard": True}))
-    (criterion_1,) = made.desk.standing().criteria
+    (criterion_1,) = made.status().criteria
     (shown,) = [brief.method(check) for check in criterion_1.mechanical]
     assert json.loads(shown.removeprefix("command ")) == {"argv": TESTS["argv"], "timeout": 60.0}
 
 
 def test_nothing_of_the_brief_lies_where_an_agent_could_write_its_answer(tmp_path: Path) -> None:
-    made: Court = asked(tmp_path)
-    assert {path.name for path in Path(paths.ralph_run_dir(made.desk.state, made.desk.last().run)).iterdir()} <= {
+    made: Project = asked(tmp_path)
+    assert {path.name for path in Path(paths.ralph_run_dir(made.state, made.last().run)).iterdir()} <= {
         "ledger.jsonl",
         "ledger.lock",
         "mark.json",

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from omo.evidence.checks import Check, parse_checks
-from omo.ralph import cache
-from omo.ralph.judging import Judged
-from tests.ralph.court import Court, court
-from tests.ralph.desk import Desk, criterion, desk
+from omo.ralph import evaluate_criteria
+from omo.ralph.judge import Judgement
+from tests.ralph.project import Project, criterion, make_project
 
 PATHS = ("src/**",)
 FACT = {"id": "tests", "digest": "d", "key": "k", "seconds": 31.0, "ran_at": 2, "evidence": "exit 0"}
@@ -27,8 +26,8 @@ def command(*argv: str, **more: Any) -> Check:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Desk:
-    made = desk(tmp_path)
+def project(tmp_path: Path) -> Project:
+    made = make_project(tmp_path)
     made.write("src/a.py", "a = 1\n")
     made.write("src/deep/b.py", "b = 1\n")
     made.write("docs/c.md", "c\n")
@@ -36,75 +35,77 @@ def place(tmp_path: Path) -> Desk:
     return made
 
 
-def link(place: Desk, path: str, target: str) -> None:
-    (place.root / path).unlink(missing_ok=True)
-    (place.root / path).symlink_to(target)
+def link(project: Project, path: str, target: str) -> None:
+    (project.root / path).unlink(missing_ok=True)
+    (project.root / path).symlink_to(target)
 
 
-CHANGES: dict[str, Callable[[Desk], object]] = {
-    "uncommitted edit": lambda place: place.write("src/a.py", "a = 2\n"),
-    "committed edit": lambda place: (place.write("src/a.py", "a = 2\n"), place.commit()),
-    "untracked file": lambda place: place.write("src/new.py"),
-    "ignored file": lambda place: (place.write(".gitignore", "*.o\n"), place.write("src/a.o")),
-    "deleted file": lambda place: (place.root / "src/deep/b.py").unlink(),
-    "renamed file": lambda place: (place.root / "src/a.py").rename(place.root / "src/z.py"),
-    "executable bit": lambda place: (place.root / "src/a.py").chmod(0o755),
-    "content moved to the next file": lambda place: (
-        place.write("src/a.py", ""),
-        place.write("src/deep/b.py", "a = 1\nb = 1\n"),
+CHANGES: dict[str, Callable[[Project], object]] = {
+    "uncommitted edit": lambda project: project.write("src/a.py", "a = 2\n"),
+    "committed edit": lambda project: (project.write("src/a.py", "a = 2\n"), project.commit()),
+    "untracked file": lambda project: project.write("src/new.py"),
+    "ignored file": lambda project: (project.write(".gitignore", "*.o\n"), project.write("src/a.o")),
+    "deleted file": lambda project: (project.root / "src/deep/b.py").unlink(),
+    "renamed file": lambda project: (project.root / "src/a.py").rename(project.root / "src/z.py"),
+    "executable bit": lambda project: (project.root / "src/a.py").chmod(0o755),
+    "content moved to the next file": lambda project: (
+        project.write("src/a.py", ""),
+        project.write("src/deep/b.py", "a = 1\nb = 1\n"),
     ),
-    "link to a file": lambda place: link(place, "src/a.py", "../docs/c.md"),
+    "link to a file": lambda project: link(project, "src/a.py", "../docs/c.md"),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_the_key_changes_with_any_file_below_the_paths(place: Desk, change: Callable[[Desk], object]) -> None:
-    before = cache.key(place.root, command("true"), PATHS)
+def test_the_key_changes_with_any_file_below_the_paths(project: Project, change: Callable[[Project], object]) -> None:
+    before = evaluate_criteria.cache_key(project.root, command("true"), PATHS)
     assert before
-    change(place)
-    after = cache.key(place.root, command("true"), PATHS)
+    change(project)
+    after = evaluate_criteria.cache_key(project.root, command("true"), PATHS)
     assert after
     assert after != before
 
 
 @pytest.mark.parametrize("other", [command("false"), command("true", cwd="src"), command("true", timeout=5.0)])
-def test_the_key_changes_with_the_check(place: Desk, other: Check) -> None:
-    assert cache.key(place.root, other, PATHS) != cache.key(place.root, command("true"), PATHS)
+def test_the_key_changes_with_the_check(project: Project, other: Check) -> None:
+    assert evaluate_criteria.cache_key(project.root, other, PATHS) != evaluate_criteria.cache_key(
+        project.root, command("true"), PATHS
+    )
 
 
-def test_the_key_stays_with_time_other_files_and_commits(place: Desk) -> None:
-    before = cache.key(place.root, command("true"), PATHS)
-    os.utime(place.root / "src/a.py", (1, 1))
-    place.write("docs/c.md", "another\n")
-    place.commit()
-    assert cache.key(place.root, command("true"), PATHS) == before
-    assert cache.key(place.root, command("true"), ("src",)) == before
+def test_the_key_stays_with_time_other_files_and_commits(project: Project) -> None:
+    before = evaluate_criteria.cache_key(project.root, command("true"), PATHS)
+    os.utime(project.root / "src/a.py", (1, 1))
+    project.write("docs/c.md", "another\n")
+    project.commit()
+    assert evaluate_criteria.cache_key(project.root, command("true"), PATHS) == before
+    assert evaluate_criteria.cache_key(project.root, command("true"), ("src",)) == before
 
 
 @pytest.mark.parametrize("paths", [(), ("lib/**",), ("docs/*.py",)])
-def test_without_a_declared_file_nothing_is_remembered(place: Desk, paths: tuple[str, ...]) -> None:
-    assert cache.key(place.root, command("true"), paths) == ""
+def test_without_a_declared_file_nothing_is_remembered(project: Project, paths: tuple[str, ...]) -> None:
+    assert evaluate_criteria.cache_key(project.root, command("true"), paths) == ""
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda place: link(place, "src/out", "/etc/hostname"),
-        lambda place: link(place, "src/broken", "nowhere"),
-        lambda place: link(place, "src/docs", "../docs"),
-        lambda place: link(place, "src/up", "../../.."),
+        lambda project: link(project, "src/out", "/etc/hostname"),
+        lambda project: link(project, "src/broken", "nowhere"),
+        lambda project: link(project, "src/docs", "../docs"),
+        lambda project: link(project, "src/up", "../../.."),
     ],
     ids=["out", "broken", "directory", "above"],
 )
-def test_what_cannot_be_seen_whole_is_not_remembered(place: Desk, change: Callable[[Desk], object]) -> None:
-    change(place)
-    assert cache.key(place.root, command("true"), PATHS) == ""
+def test_what_cannot_be_seen_whole_is_not_remembered(project: Project, change: Callable[[Project], object]) -> None:
+    change(project)
+    assert evaluate_criteria.cache_key(project.root, command("true"), PATHS) == ""
 
 
-def test_only_commands_are_worth_remembering(place: Desk) -> None:
+def test_only_commands_are_worth_remembering(project: Project) -> None:
     for check in parse_checks([{"type": "path", "path": "src/a.py"}, {"type": "judge", "question": "Is it clear?"}]):
         assert not isinstance(check, str)
-        assert cache.key(place.root, check, PATHS) == ""
+        assert evaluate_criteria.cache_key(project.root, check, PATHS) == ""
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_only_commands_are_worth_remembering(place: Desk) -> None:
     ],
 )
 def test_when_a_result_is_taken_over(changes: dict[str, Any], key: str, iteration: int, holds: bool) -> None:
-    assert cache.holds({**FACT, **changes}, key, iteration=iteration) is holds
+    assert evaluate_criteria.still_holds({**FACT, **changes}, key, iteration=iteration) is holds
 
 
 @pytest.mark.parametrize(
@@ -137,9 +138,9 @@ def test_when_a_result_is_taken_over(changes: dict[str, Any], key: str, iteratio
 )
 def test_only_what_passed_last_time_is_looked_at(result: str, check: str, digest: str, found: bool) -> None:
     judged = {"results": {"C1": {"result": result, "heavy": [FACT]}}}
-    assert (cache.earlier(judged, "C1", check, digest) is not None) is found
-    assert cache.earlier(judged, "C2", check, digest) is None
-    assert cache.earlier(None, "C1", check, digest) is None
+    assert (evaluate_criteria.remembered(judged, "C1", check, digest) is not None) is found
+    assert evaluate_criteria.remembered(judged, "C2", check, digest) is None
+    assert evaluate_criteria.remembered(None, "C1", check, digest) is None
 
 
 # In a run: `suite.sh` counts how often it really ran, beside the project.
@@ -147,15 +148,15 @@ def test_only_what_passed_last_time_is_looked_at(result: str, check: str, digest
 
 class Suite:
     def __init__(self, tmp_path: Path, *others: Any, **more: Any) -> None:
-        self.court: Court = court(tmp_path)
+        self.project: Project = make_project(tmp_path)
         self.count = tmp_path / "count"
         self.count.write_text("")
         self.breaks = tmp_path / "breaks"
-        self.court.desk.write("src/a.py", "a = 1\n")
-        self.court.desk.write("suite.sh", f"echo ran >> {self.count}\ntest -e ready -a ! -e {self.breaks}\n")
-        self.court.desk.commit("suite")
+        self.project.write("src/a.py", "a = 1\n")
+        self.project.write("suite.sh", f"echo ran >> {self.count}\ntest -e ready -a ! -e {self.breaks}\n")
+        self.project.commit("suite")
         heavy = {"id": "suite", "type": "command", "argv": ["sh", "suite.sh"]}
-        self.court.begin(
+        self.project.start(
             criterion(1, heavy, **{"affected_paths": ["src/**"], **more}), criterion(2), *others, max_iterations=9
         )
 
@@ -163,13 +164,13 @@ class Suite:
     def runs(self) -> int:
         return self.count.read_text().count("ran")
 
-    def iterate(self, *files: str, **how: Any) -> Judged:
-        self.court.iterate("ready", f"work-{self.court.desk.now}.txt", *files)
+    def iterate(self, *files: str, **how: Any) -> Judgement:
+        self.project.iterate("ready", f"work-{self.project.now}.txt", *files)
         self.count.write_text("")
-        return self.court.judge(**{"heavy": 0.0, **how})
+        return self.project.judge(**{"heavy": 0.0, **how})
 
 
-def source(judged: Judged, name: str = "C1") -> str:
+def source(judged: Judgement, name: str = "C1") -> str:
     return str(next(one["source"] for one in judged.criteria if one["id"] == name))
 
 
@@ -179,21 +180,21 @@ def test_a_heavy_check_is_taken_over_and_the_report_says_so(tmp_path: Path) -> N
     again = suite.iterate()
     assert (source(again), suite.runs) == ("cached@1", 0)
     assert (again.verdict, again.decision) == ("fail", "replan")
-    assert suite.court.rows("judged")[-1]["results"]["C1"]["source"] == "cached@1"
+    assert suite.project.rows("judged")[-1]["results"]["C1"]["source"] == "cached@1"
 
 
 @pytest.mark.parametrize("seconds", [29.0, 30.0])
 def test_what_is_fast_is_run_every_time(tmp_path: Path, seconds: float) -> None:
     suite = Suite(tmp_path)
     for _ in range(2):
-        judged = suite.iterate(heavy=cache.HEAVY_SECONDS, clock=itertools.count(0.0, seconds).__next__)
+        judged = suite.iterate(heavy=evaluate_criteria.HEAVY_SECONDS, clock=itertools.count(0.0, seconds).__next__)
         assert (source(judged), suite.runs) == ("code", 1)
 
 
 def test_what_is_measured_as_heavy_is_taken_over(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     for expected in ("code", "cached@1"):
-        judged = suite.iterate(heavy=cache.HEAVY_SECONDS, clock=itertools.count(0.0, 31.0).__next__)
+        judged = suite.iterate(heavy=evaluate_criteria.HEAVY_SECONDS, clock=itertools.count(0.0, 31.0).__next__)
         assert source(judged) == expected
 
 
@@ -202,7 +203,7 @@ def test_it_is_run_again_after_three_iterations(tmp_path: Path) -> None:
     found = []
     for number in range(1, 6):  # something else fails each time, and nothing three times in a row
         if number == 3:
-            (suite.court.desk.root / "done-3.txt").unlink()
+            (suite.project.root / "done-3.txt").unlink()
         judged = suite.iterate("done-3.txt" if number < 3 else "done-2.txt")
         found.append((source(judged), suite.runs))
     assert found == [("code", 1), ("cached@1", 0), ("cached@1", 0), ("cached@1", 0), ("code", 1)]
@@ -212,7 +213,7 @@ def test_it_is_run_again_when_a_declared_file_changed(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     suite.iterate()
     assert (source(suite.iterate("src/new.py")), suite.runs) == ("code", 1)
-    (suite.court.desk.root / "src/new.py").unlink()
+    (suite.project.root / "src/new.py").unlink()
     assert (source(suite.iterate()), suite.runs) == ("code", 1)
 
 
@@ -256,7 +257,7 @@ def test_a_result_file_beside_the_ledger_is_not_read(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     suite.breaks.write_text("")
     suite.iterate()
-    directory = suite.court.desk.ledger().parent
+    directory = suite.project.ledger().parent
     (directory / "cache.json").write_text('{"C1": {"result": "pass"}}')
     assert source(suite.iterate()) == "code"
     assert suite.runs == 1

@@ -13,11 +13,9 @@ import pytest
 from omo.digest import sha256
 from omo.errors import OmoError, Refused
 from omo.json_text import dumps
-from omo.ralph import hearing
-from omo.ralph.judging import Judged
+from omo.ralph.judge import Judgement
 from omo.state import ledger
-from tests.ralph.court import Court, answer, asked, court, judged_criterion, reply
-from tests.ralph.desk import criterion
+from tests.ralph.project import JUDGE, Project, answer, asked, criterion, judged_criterion, make_project, reply
 
 
 def refused(action: Callable[[], object], *said: str) -> None:
@@ -30,11 +28,11 @@ def refused(action: Callable[[], object], *said: str) -> None:
     assert caught.value.fix
 
 
-def assert_nobody_answered(made: Court) -> Judged:
+def assert_nobody_answered(made: Project) -> Judgement:
     judged = made.judge()
     assert judged.verdict == "unknown"
     assert made.rows("judged") == []
-    assert made.desk.standing().states["C1"].status == "PENDING"
+    assert made.status().states["C1"].status == "PENDING"
     return judged
 
 
@@ -44,7 +42,7 @@ def assert_nobody_answered(made: Court) -> Judged:
 @pytest.mark.parametrize("nonce", ["f" * 32, "", "0", "nonce\x1b[2J" * 50])
 def test_a_file_with_a_made_up_nonce_is_refused(tmp_path: Path, nonce: str) -> None:
     made = asked(tmp_path)
-    refused(lambda: made.judge(reply(nonce, answer("C1"))), "of no brief of this project", "omo ralph brief")
+    refused(lambda: made.judge(reply(nonce, answer("C1"))), "of no brief of this run", "omo ralph brief")
     assert made.rows("judge-inline-fallback") == []
 
 
@@ -66,16 +64,16 @@ def test_a_file_from_another_iteration_is_refused(tmp_path: Path) -> None:
     assert made.judge().verdict == "unknown"
 
 
-def test_a_file_from_another_run_is_refused_by_its_name(tmp_path: Path) -> None:
+def test_a_file_from_another_run_is_refused(tmp_path: Path) -> None:
     made = asked(tmp_path)
-    foreign, first = reply(made.nonce, answer("C1")), made.desk.last().run
+    foreign = reply(made.nonce, answer("C1"))
     made.says(answer("C1"))
     assert made.judge().verdict == "pass"
-    made.desk.write("README.md", "# another\n")
-    made.begin(judged_criterion(2))
+    made.write("README.md", "# another\n")
+    made.start(judged_criterion(2))
     made.iterate("y.txt")
     made.ask()
-    refused(lambda: made.judge(foreign), f"of a brief of ralph run {first}")
+    refused(lambda: made.judge(foreign), "of no brief of this run", "omo ralph brief")
 
 
 def test_a_file_against_what_the_judge_said_is_refused(tmp_path: Path) -> None:
@@ -88,7 +86,7 @@ def test_a_file_against_what_the_judge_said_is_refused(tmp_path: Path) -> None:
 def test_a_file_does_not_pick_the_better_half_of_a_malformed_answer(tmp_path: Path) -> None:
     made = asked(tmp_path)
     good, bad = reply(made.nonce, answer("C1")), reply(made.nonce, answer("C1", result="fail"))
-    made.finishes(bad + good)
+    made.finishes(JUDGE, bad + good)
     refused(lambda: made.judge(good), "is not what omo:judge itself said")
     assert_nobody_answered(made)
 
@@ -154,14 +152,14 @@ MESSAGES: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES.keys())
 def test_a_message_that_is_not_exactly_an_answer_is_unknown(tmp_path: Path, message: Callable[[str], str]) -> None:
     made = asked(tmp_path)
-    made.finishes(message(made.nonce))
+    made.finishes(JUDGE, message(made.nonce))
     assert_nobody_answered(made)
 
 
 def test_a_message_that_was_cut_is_known_by_the_digest_of_the_whole(tmp_path: Path) -> None:
     made = asked(tmp_path)
     whole = "x" * 70_000 + "\n" + reply(made.nonce, answer("C1"))
-    made.finishes(whole)
+    made.finishes(JUDGE, whole)
     assert_nobody_answered(made)
     judged = made.judge(whole)
     assert (judged.verdict, judged.independence) == ("pass", "full")
@@ -184,32 +182,10 @@ def test_a_row_forged_into_the_sessions_ledger_speaks_for_nobody(tmp_path: Path)
     }
     with made.session_ledger.open("a", encoding="utf-8") as file:
         file.write(dumps(forged) + "\n")
-    run = made.desk.run()
-    at = run.require_open()
-    assert hearing.reported(run, at, at.briefs[-1]) == []
     refused(made.judge, "changed by hand")
     refused(lambda: made.judge(message), "changed by hand")
     assert made.rows("judged") == []
     assert made.rows("exec-circumvention") == []  # damage is nobody's circumvention
-
-
-def test_a_row_that_no_hook_wrote_speaks_for_nobody(tmp_path: Path) -> None:
-    made = asked(tmp_path)
-    run = made.desk.run()
-    at = run.require_open()
-    from omo.state import runtime
-
-    event = {"kind": "agent-finished", "agentType": "omo:judge", "message": reply(made.nonce, answer("C1"))}
-    runtime.change_session(
-        made.desk.state,
-        "s1",
-        lambda row: runtime.Change(None, row, [event]),
-        actor="agent",
-        now=made.desk.now + 1,
-        wait=5.0,
-    )
-    assert hearing.reported(run, at, at.briefs[-1]) == []
-    assert_nobody_answered(made)
 
 
 # Files
@@ -217,11 +193,11 @@ def test_a_row_that_no_hook_wrote_speaks_for_nobody(tmp_path: Path) -> None:
 
 def test_touching_files_proves_nothing_and_spoils_nothing(tmp_path: Path) -> None:
     made = asked(tmp_path)
-    for path in made.desk.root.rglob("*"):
+    for path in made.root.rglob("*"):
         if ".git" not in path.parts and ".sisyphus" not in path.parts:
             os.utime(path, (2_000_000_000, 2_000_000_000))
-    beside = made.desk.ledger().parent
-    for name in ("result-judge.md", f"result-judge-{made.desk.last().run}-iter1.md", "verdict.json"):
+    beside = made.ledger().parent
+    for name in ("result-judge.md", f"result-judge-{made.last().run}-iter1.md", "verdict.json"):
         (beside / name).write_text(reply(made.nonce, answer("C1")))
     assert_nobody_answered(made)
     made.says(answer("C1"))
@@ -229,17 +205,17 @@ def test_touching_files_proves_nothing_and_spoils_nothing(tmp_path: Path) -> Non
 
 
 def test_editing_the_criteria_file_changes_no_criterion(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1))
-    made.desk.criteria_file(criterion(1, {"id": "there", "type": "path", "path": "README.md"}))
+    made = make_project(tmp_path)
+    made.start(criterion(1))
+    made.criteria_file(criterion(1, {"id": "there", "type": "path", "path": "README.md"}))
     made.iterate("x.txt")
     judged = made.judge()
     assert judged.verdict == "fail"
     assert "done-1.txt" in judged.criteria[0]["evidence"]
 
 
-def edit_started(made: Court, change: Callable[[dict[str, Any]], None]) -> list[dict[str, Any]]:
-    rows = ledger.rows(str(made.desk.ledger()))
+def edit_started(made: Project, change: Callable[[dict[str, Any]], None]) -> list[dict[str, Any]]:
+    rows = ledger.rows(str(made.ledger()))
     change(rows[0])
     return rows
 
@@ -249,25 +225,25 @@ def softened(row: dict[str, Any]) -> None:
 
 
 def test_an_edited_criterion_on_the_ledger_stops_everything(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1))
+    made = make_project(tmp_path)
+    made.start(criterion(1))
     made.iterate("x.txt")
     rows = edit_started(made, softened)
-    made.desk.ledger().write_text("".join(dumps(row) + "\n" for row in rows))
+    made.ledger().write_text("".join(dumps(row) + "\n" for row in rows))
     for action in (made.judge, made.ask):
         refused(action, "changed by hand")
 
 
-def rewrite(made: Court, rows: list[dict[str, Any]]) -> None:
+def rewrite(made: Project, rows: list[dict[str, Any]]) -> None:
     """A forger who knows the chain: every row linked anew, and the mark too."""
     digest, lines = ledger.START, []
     for row in rows:
         line = dumps({**row, "prev": digest})
         digest = ledger.digest_of(line.encode())
         lines.append(line + "\n")
-    made.desk.ledger().write_text("".join(lines))
+    made.ledger().write_text("".join(lines))
     mark = {"seq": rows[-1]["seq"], "digest": digest}
-    (made.desk.ledger().parent / "mark.json").write_text(json.dumps(mark))
+    (made.ledger().parent / "mark.json").write_text(json.dumps(mark))
 
 
 @pytest.mark.parametrize(
@@ -292,12 +268,12 @@ def test_a_check_that_was_swapped_in_is_not_pinned_and_neither_run_nor_believed(
     judged = made.judge()
     assert judged.verdict == "unknown"
     assert "not pinned" in judged.criteria[0]["evidence"]
-    assert not (made.desk.root / "ran.txt").exists()
+    assert not (made.root / "ran.txt").exists()
 
 
 def test_a_check_pinned_for_something_else_is_not_pinned_for_this_criterion(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1), criterion(2))
+    made = make_project(tmp_path)
+    made.start(criterion(1), criterion(2))
     made.iterate("done-2.txt")
 
     def swap(row: dict[str, Any]) -> None:
@@ -309,12 +285,12 @@ def test_a_check_pinned_for_something_else_is_not_pinned_for_this_criterion(tmp_
 
 
 def test_a_pass_written_by_hand_is_damage(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1), criterion(2))
+    made = make_project(tmp_path)
+    made.start(criterion(1), criterion(2))
     made.iterate("x.txt")
     made.judge()
-    text = made.desk.ledger().read_text()
-    made.desk.ledger().write_text(text.replace('"status": "FAIL"', '"status": "PASS"'))
+    text = made.ledger().read_text()
+    made.ledger().write_text(text.replace('"status": "FAIL"', '"status": "PASS"'))
     with pytest.raises(Refused, match="changed by hand"):
         made.iterate("y.txt")
     refused(made.judge, "changed by hand")

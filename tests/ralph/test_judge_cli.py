@@ -13,22 +13,21 @@ from typing import Any
 import pytest
 
 from omo.cli.main import main
-from tests.ralph.court import Court, answer, asked, court, judged_criterion, reply
-from tests.ralph.desk import criterion
+from tests.ralph.project import Project, answer, asked, criterion, judged_criterion, make_project, reply
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass
 class Terminal:
-    made: Court
+    made: Project
     capsys: pytest.CaptureFixture[str]
 
     def __call__(self, *argv: str) -> tuple[int, str, str]:
-        self.made.desk.now += 1
+        self.made.now += 1
         self.capsys.readouterr()
         environ = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
-        code = main(["ralph", *argv], environ, str(self.made.desk.root), self.made.desk.now)
+        code = main(["ralph", *argv], environ, str(self.made.root), self.made.now)
         shown = self.capsys.readouterr()
         return code, shown.out, shown.err
 
@@ -38,21 +37,21 @@ class Terminal:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Court:
+def made(tmp_path: Path) -> Project:
     return asked(tmp_path, judged_criterion(1), criterion(2))
 
 
 @pytest.fixture
-def terminal(made: Court, capsys: pytest.CaptureFixture[str]) -> Terminal:
+def terminal(made: Project, capsys: pytest.CaptureFixture[str]) -> Terminal:
     return Terminal(made, capsys)
 
 
-def test_the_brief_is_printed_as_it_is_to_be_handed_on(made: Court, terminal: Terminal) -> None:
+def test_the_brief_is_printed_as_it_is_to_be_handed_on(made: Project, terminal: Terminal) -> None:
     code, out, _ = terminal("brief")
     assert code == 0
     assert out.startswith("You are the judge.")
     assert made.nonce in out
-    told = made.desk.told()["next"]
+    told = made.told()["next"]
     assert told.endswith("omo ralph artifacts, omo ralph judge")
     code, data = terminal.json("brief")
     assert (code, data["nonce"], data["call"], data["calls_left"]) == (0, made.nonce, 3, 0)
@@ -62,7 +61,7 @@ def test_the_brief_is_printed_as_it_is_to_be_handed_on(made: Court, terminal: Te
     assert "3 times" in err
 
 
-def test_each_verdict_has_its_exit_code_and_its_table(made: Court, terminal: Terminal) -> None:
+def test_each_verdict_has_its_exit_code_and_its_table(made: Project, terminal: Terminal) -> None:
     made.says(answer("C1"))
     code, data = terminal.json("judge")
     assert (code, data["ok"], data["verdict"], data["decision"]) == (3, False, "fail", "replan")
@@ -86,11 +85,11 @@ def test_each_verdict_has_its_exit_code_and_its_table(made: Court, terminal: Ter
 
 
 def test_what_blocks_next_and_what_broke_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1), criterion(2))
+    made = make_project(tmp_path)
+    made.start(criterion(1), criterion(2))
     made.iterate("done-1.txt")
     made.judge()
-    (made.desk.root / "done-1.txt").unlink()
+    (made.root / "done-1.txt").unlink()
     made.iterate("x.txt")
     _, out, _ = Terminal(made, capsys)("judge")
     assert re.search(r"^  C1: .*passed in iteration 1 and broke since$", out, re.M)
@@ -98,7 +97,7 @@ def test_what_blocks_next_and_what_broke_is_said(tmp_path: Path, capsys: pytest.
 
 
 def test_a_file_outside_the_project_is_read_and_its_independence_shown(
-    tmp_path: Path, made: Court, terminal: Terminal
+    tmp_path: Path, made: Project, terminal: Terminal
 ) -> None:
     file = tmp_path / "answer.md"
     file.write_text(reply(made.nonce, answer("C1"), challenges=[{"criterion": "C2", "text": "an empty file will do"}]))
@@ -109,28 +108,28 @@ def test_a_file_outside_the_project_is_read_and_its_independence_shown(
     assert "tell the user" in err
 
 
-def test_an_answer_on_stdin_is_read(made: Court, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_on_stdin_is_read(made: Project, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     said = io.TextIOWrapper(io.BytesIO(reply(made.nonce, answer("C1")).encode()), encoding="utf-8")
     monkeypatch.setattr(sys, "stdin", said)
     code, data = terminal.json("judge", "--result", "-")
     assert (code, data["independence"], data["criteria"][0]["source"]) == (3, "reduced", "inline")
 
 
-def test_a_file_of_the_project_is_refused_before_it_costs_anything(made: Court, terminal: Terminal) -> None:
-    made.desk.write("answer.json", reply(made.nonce, answer("C1")))
+def test_a_file_of_the_project_is_refused_before_it_costs_anything(made: Project, terminal: Terminal) -> None:
+    made.write("answer.json", reply(made.nonce, answer("C1")))
     code, _, err = terminal("judge", "--result", "answer.json")
     assert code == 2
     assert "changes what is judged" in err
-    assert {"exec-circumvention", "judge-unknown", "judged"}.isdisjoint(made.desk.kinds())
-    (made.desk.root / "answer.json").unlink()
-    made.desk.git("config", "core.excludesFile", str(made.desk.root / ".git" / "ignored"))
-    (made.desk.root / ".git" / "info" / "exclude").write_text("answer.json\n")
-    made.desk.write("answer.json", reply(made.nonce, answer("C1")))
+    assert {"exec-circumvention", "judge-unknown", "judged"}.isdisjoint(made.kinds())
+    (made.root / "answer.json").unlink()
+    made.git("config", "core.excludesFile", str(made.root / ".git" / "ignored"))
+    (made.root / ".git" / "info" / "exclude").write_text("answer.json\n")
+    made.write("answer.json", reply(made.nonce, answer("C1")))
     assert terminal("judge", "--result", "answer.json")[0] == 3
 
 
 @pytest.mark.parametrize("named", ["gone.json", ".", "a\0b"])
-def test_a_file_that_cannot_be_read_is_bad_input(made: Court, terminal: Terminal, named: str) -> None:
+def test_a_file_that_cannot_be_read_is_bad_input(made: Project, terminal: Terminal, named: str) -> None:
     code, _, err = terminal("judge", "--result", named)
     assert code == 2
     assert "--result" in err
@@ -146,15 +145,8 @@ def test_a_huge_file_is_bad_input(tmp_path: Path, terminal: Terminal) -> None:
 # The texts
 
 
-def test_the_judge_reads_and_runs_and_nothing_else() -> None:
-    text = (ROOT / "agents" / "judge.md").read_text(encoding="utf-8")
-    (tools,) = re.findall(r"^tools: (.+)$", text, re.M)
-    assert tools.split(", ") == ["Read", "Grep", "Glob", "Bash"]
-    assert "skill-fragments/ralph/judge-protocol.md" in text
-
-
 def test_the_form_the_judge_is_taught_is_one_that_counts() -> None:
-    from omo.ralph.answers import read
+    from omo.ralph.judge_answer import read
 
     text = (ROOT / "agents" / "judge.md").read_text(encoding="utf-8")
     said = read(text)

@@ -12,7 +12,7 @@ from omo.evidence.tree import fingerprint
 from omo.ultragoal import summary
 from omo.ultrawork import gates
 from omo.verify import claims, goal_checks, opening, session_summary
-from tests.ralph.desk import Desk, criterion
+from tests.ralph.project import Project, criterion
 from tests.ultragoal.gates import add_surface, artifact, surface, terminal, transcript
 from tests.ultragoal.workshop import LIMITS, NOW, SESSION, Workshop
 from tests.ultraplan import plan_desk, plans
@@ -186,9 +186,9 @@ def page(path: Path, title: str) -> None:
     image.save(path)
 
 
-def rounds(root: Path, session: str = SESSION, now: float = NOW, *, begin: bool = True) -> Desk:
+def rounds(root: Path, session: str = SESSION, now: float = NOW, *, begin: bool = True) -> Project:
     """A ralph run with a criterion that broke again and one that nobody could judge."""
-    desk = Desk(root, session=session, now=now)
+    desk = Project(root, session=session, now=now)
     if begin:
         desk.write("README.md", "# importer\n")
         desk.git("init", "-q")

@@ -22,7 +22,7 @@ from omo.ultragoal import summary
 from omo.ultrawork import hook, on_prompt, on_stop
 from omo.views import project
 from omo.views.project import ProjectView
-from tests.ralph import desk as ralph_desk
+from tests.ralph import project as ralph_project
 from tests.ultragoal import workshop
 from tests.ultraplan import plan_desk
 from tests.ultraplan.plans import carry_out, plan_text
@@ -184,9 +184,9 @@ def plan_session(root: Path) -> Scene:
 def ralph_run(root: Path) -> Scene:
     """In its second round of five, C1 no longer holds."""
     root.mkdir(parents=True)
-    desk = ralph_desk.desk(root)
+    desk = ralph_project.make_project(root)
     desk.session = HERE
-    desk.start(*[ralph_desk.criterion(number) for number in (1, 2, 3)])
+    desk.start(*[ralph_project.criterion(number) for number in (1, 2, 3)])
     desk.round(C1="pass", C2="fail", C3="fail")
     desk.round(C1="fail", C2="pass", C3="fail")
     return Scene(desk.root, desk.now + 120)

@@ -14,7 +14,7 @@ from omo.state import paths, runtime
 from omo.views import phrases, plain, statusline, terminal
 from omo.views.project import ProjectView, SessionView
 from omo.work.status import DAMAGED, Status
-from tests.ralph import desk as ralph_desk
+from tests.ralph import project as ralph_project
 from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, begin, scene, view
 from tests.ultraplan import plan_desk
 from tests.ultraplan.plans import carry_out, plan_text
@@ -65,17 +65,17 @@ def goals_damaged(root: Path) -> Scene:
     return scene
 
 
-def _ralph(root: Path, *rounds: dict[str, str], most: int = 5) -> ralph_desk.Desk:
+def _ralph(root: Path, *rounds: dict[str, str], most: int = 5) -> ralph_project.Project:
     root.mkdir(parents=True)
-    desk = ralph_desk.desk(root)
+    desk = ralph_project.make_project(root)
     desk.session = HERE
-    desk.start(*[ralph_desk.criterion(number) for number in (1, 2, 3)], max_iterations=most)
+    desk.start(*[ralph_project.criterion(number) for number in (1, 2, 3)], max_iterations=most)
     for one in rounds:
         desk.round(**one)
     return desk
 
 
-def _scene(desk: ralph_desk.Desk | plan_desk.Desk) -> Scene:
+def _scene(desk: ralph_project.Project | plan_desk.Desk) -> Scene:
     return Scene(desk.root, desk.now + 120)
 
 

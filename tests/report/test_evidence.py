@@ -16,7 +16,7 @@ from omo.verify import session_summary
 from omo.views.report import gather as whole
 from omo.views.report import markdown
 from omo.views.report.gather import Report
-from tests.ralph import court
+from tests.ralph import project
 from tests.report import forged, hostile
 from tests.ultraplan import plan_desk, plans, repos
 from tests.verify import workshop
@@ -29,11 +29,11 @@ def gathered(root: Path, now: float, session: str = "s1") -> Report:
 
 
 def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_path: Path) -> None:
-    at = court.asked(tmp_path)
+    at = project.asked(tmp_path)
     doubt = {"criterion": "C1", "text": "a README can name what is not there"}
     at.says(("C1", "clear", "pass"), challenges=[doubt])
     assert at.judge().verdict == "pass"
-    found = gathered(at.desk.root, at.desk.now)
+    found = gathered(at.root, at.now)
     run = found.parts[0].view.run
     assert found.verdict.text == (
         f"done, judged: ralph run {run}: 1 of 1 criterion passes, iteration 1; decided by omo:judge, which a hook saw."
@@ -48,9 +48,9 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
 
 
 def test_a_judgement_from_a_file_is_of_reduced_independence(tmp_path: Path) -> None:
-    at = court.asked(tmp_path)
-    at.judge(court.reply(at.nonce, ("C1", "clear", "pass")))
-    found = gathered(at.desk.root, at.desk.now)
+    at = project.asked(tmp_path)
+    at.judge(project.reply(at.nonce, ("C1", "clear", "pass")))
+    found = gathered(at.root, at.now)
     assert found.verdict.text.startswith("finished on the agent's word: ralph run ")
     assert [one.what for one in found.notices] == ["reduced independence"]
     assert "no hook saw the judge" in " ".join(one.what for one in found.timeline.events)
@@ -151,12 +151,12 @@ def test_a_goal_whose_checks_are_commands_holds_on_the_files_it_was_finished_on(
 
 def test_files_that_cannot_be_read_prove_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shop = verified(tmp_path, workshop.path_check())
-    at = court.asked(tmp_path / "court")
+    at = project.asked(tmp_path / "court")
     at.says(("C1", "clear", "pass"))
     at.judge()
-    assert gathered(at.desk.root, at.desk.now).verdict.is_proven
+    assert gathered(at.root, at.now).verdict.is_proven
     blind_git(tmp_path / "bin", monkeypatch)
-    for root, now in ((shop.root, shop.now), (at.desk.root, at.desk.now)):
+    for root, now in ((shop.root, shop.now), (at.root, at.now)):
         found = gathered(root, now)
         assert found.verdict.word == "NOT proven any more"
         assert "(the files cannot be read, so nobody can tell)" in found.verdict.text
@@ -230,7 +230,7 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
 
 def test_words_do_not_hide_what_was_let_through(tmp_path: Path) -> None:
     """A reason that sounds like another notice, which is told in full elsewhere, is told all the same."""
-    at = court.asked(tmp_path, by="user", reduced_scope="judged with reduced independence, 1 replay exempted")
-    at.judge(court.reply(at.nonce, ("C1", "clear", "pass")))
-    found = gathered(at.desk.root, at.desk.now)
+    at = project.asked(tmp_path, by="user", reduced_scope="judged with reduced independence, 1 replay exempted")
+    at.judge(project.reply(at.nonce, ("C1", "clear", "pass")))
+    found = gathered(at.root, at.now)
     assert [one.what for one in found.notices] == ["reduced scope", "reduced independence"]

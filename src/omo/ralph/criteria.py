@@ -4,46 +4,79 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 
 from omo.errors import BadInput
-from omo.evidence import documents, globs
-from omo.evidence.checks import Check, JudgeCheck, digest_of_check, dump, ids_of, parse_checks
-from omo.ralph import wording
+from omo.evidence import documents
+from omo.evidence.checks import (
+    Check,
+    CommandCheck,
+    Glob,
+    JudgeCheck,
+    MetricCheck,
+    Text,
+    digest_of_check,
+    dump,
+    ids_of,
+    parse_checks,
+)
 from omo.shown import clip, counted
-
-Row = dict[str, Any]
 
 MOST_CRITERIA = 50
 MOST_PATHS = 100
 LONGEST_DESCRIPTION = 500
-FIELDS = ("id", "description", "checks", "affected_paths", "guard")
 EXAMPLE = (
     "criteria: [{id: C1, description: the tests pass, "
     "checks: [{type: command, argv: [python3, -m, pytest, -q]}], affected_paths: [src/**, tests/**]}]"
 )
+MUST_BE = {
+    "id": "must be C and a number, such as C1",
+    "description": f"must say in 1 to {LONGEST_DESCRIPTION} characters what is true when the work is done",
+    "checks": "a criterion needs at least one check; a judge check where no machine can decide",
+    "affected_paths": f"must be a list of at most {MOST_PATHS} globs inside the project, such as [src/**]",
+    "guard": "must be true or false",
+}
 
 
-@dataclass(frozen=True)
-class Criterion:
+def _description(text: str) -> str:
+    if not text.strip():
+        raise ValueError(MUST_BE["description"])
+    return clip(text, LONGEST_DESCRIPTION)
+
+
+def _checks(value: object) -> list[Check]:
+    """A check in plain words is a question to the judge."""
+    if value is None or value == []:
+        raise ValueError(MUST_BE["checks"])
+    listed = parse_checks(value)
+    checks: list[Check] = []
+    for name, check in zip(ids_of(listed), listed, strict=True):
+        checks.append(JudgeCheck(id=name, question=check) if isinstance(check, str) else check)
+    return checks
+
+
+class Criterion(BaseModel):
     """`guard`: true before the work already and meant to stay so. Every check has an id, unique in its criterion."""
 
-    id: str
-    description: str
-    checks: list[Check]
-    affected_paths: tuple[str, ...] = ()
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    id: Annotated[str, Field(pattern=r"^C[1-9][0-9]{0,3}\z")]
+    description: Annotated[Text, Field(max_length=LONGEST_DESCRIPTION), AfterValidator(_description)]
+    checks: Annotated[list[Check], PlainValidator(_checks)]
+    affected_paths: Annotated[list[Glob], Field(max_length=MOST_PATHS)] = []
     guard: bool = False
 
     @property
-    def data(self) -> Row:
+    def data(self) -> dict[str, Any]:
         """As the ledger keeps it."""
         return {
             "id": self.id,
             "description": self.description,
             "checks": [dump(check) for check in self.checks],
-            "affected_paths": list(self.affected_paths),
+            "affected_paths": self.affected_paths,
             "guard": self.guard,
         }
 
@@ -69,155 +102,200 @@ def load(path: Path) -> list[Criterion]:
     return parse(documents.load(path), path.name)
 
 
-def parse(data: object, name: str = "criteria") -> list[Criterion]:
-    """Raises BadInput with every defect there is."""
-    listed = _listed(data, name)
-    defects: list[str] = []
-    if isinstance(data, dict):
-        defects += [
-            f"{clip(str(key), 60)}: no such key; the file has one, criteria" for key in data if key != "criteria"
-        ]
-    found = [_criterion(item, f"criteria[{at}]", defects) for at, item in enumerate(listed)]
-    known = [one for one in found if one is not None]
-    defects += _repeated(known)
-    if known and len(known) == len(found) and all(one.guard for one in known):
-        defects.append("criteria: every one is a guard, so none can show that work was done; add one that fails now")
-    if defects:
-        raise bad(defects)
-    return known
-
-
 def from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Criterion]:
     """Back from the ledger."""
-    return [
-        Criterion(
-            id=str(row["id"]),
-            description=str(row["description"]),
-            checks=_without_strings(parse_checks(row["checks"])),
-            affected_paths=tuple(str(path) for path in row.get("affected_paths", ())),
-            guard=bool(row.get("guard")),
-        )
-        for row in rows
-    ]
+    return [Criterion.model_validate(dict(row)) for row in rows]
 
 
-def bad(defects: list[str]) -> BadInput:
+def parse(data: object, name: str = "criteria") -> list[Criterion]:
+    """Raises BadInput with every defect there is."""
+    listed = data.get("criteria") if isinstance(data, dict) else None
+    if not isinstance(data, dict) or not isinstance(listed, list) or not listed:
+        raise _bad([f"{name}: must hold one key, criteria, with a list of at least one: {EXAMPLE}"])
+    if len(listed) > MOST_CRITERIA:
+        raise _bad([f"criteria: {len(listed)} of them, at most {MOST_CRITERIA} are allowed; make several runs"])
+    defects = [f"{clip(str(key), 60)}: no such key; the file has one, criteria" for key in data if key != "criteria"]
+    criteria = []
+    for index, item in enumerate(listed):
+        criterion = _read(item, f"criteria[{index}]", defects)
+        if criterion is not None:
+            criteria.append(criterion)
+    defects += _repeated(criteria)
+    if len(criteria) == len(listed) and all(criterion.guard for criterion in criteria):
+        defects.append("criteria: every one is a guard, so none can show that work was done; add one that fails now")
+    if defects:
+        raise _bad(defects)
+    return criteria
+
+
+def _bad(defects: list[str]) -> BadInput:
     return BadInput(
         f"the criteria have {counted(len(defects), 'defect')}: {clip(defects[0], 300)}",
         fix="mend them in the file, then omo ralph start --criteria FILE again; docs/ralph.md shows the form",
-        defects=[clip(one, 600) for one in defects],
+        defects=[clip(defect, 600) for defect in defects],
     )
 
 
-def _listed(data: object, name: str) -> list[Any]:
-    listed = data.get("criteria") if isinstance(data, dict) else None
-    if not isinstance(listed, list) or not listed:
-        raise bad([f"{name}: must hold one key, criteria, with a list of at least one: {EXAMPLE}"])
-    if len(listed) > MOST_CRITERIA:
-        raise bad([f"criteria: {len(listed)} of them, at most {MOST_CRITERIA} are allowed; make several runs"])
-    return listed
-
-
-def _criterion(item: object, where: str, defects: list[str]) -> Criterion | None:
-    """None where something of it is wrong."""
+def _read(item: object, where: str, defects: list[str]) -> Criterion | None:
+    """None where it is not in the form."""
     if not isinstance(item, dict):
-        defects.append(f"{where}: must be an object with {', '.join(FIELDS)}; {EXAMPLE}")
+        defects.append(f"{where}: must be an object with {', '.join(MUST_BE)}; {EXAMPLE}")
         return None
-    before = len(defects)
-    defects += [
-        f"{where}.{clip(str(key), 60)}: no such field; a criterion has {', '.join(FIELDS)}"
-        for key in item
-        if key not in FIELDS
-    ]
-    name = _id(item.get("id"), f"{where}.id", defects)
-    description = _description(item.get("description"), f"{where}.description", defects)
-    checks = _checks(item.get("checks"), f"{where}.checks", defects)
-    globbed = _paths(item.get("affected_paths", []), f"{where}.affected_paths", defects)
-    guard = _guard(item.get("guard", False), checks, f"{where}.guard", defects)
-    defects += wording.defects(description, checks, where)
-    return Criterion(name, description, checks, globbed, guard) if len(defects) == before else None
-
-
-def _id(value: object, where: str, defects: list[str]) -> str:
-    if isinstance(value, str) and re.fullmatch(r"C[1-9][0-9]{0,3}", value):
-        return value
-    said = clip(repr(value), 60) if value is not None else "nothing"
-    defects.append(f"{where}: must be C and a number, such as C1, not {said}")
-    return ""
-
-
-def _description(value: object, where: str, defects: list[str]) -> str:
-    if isinstance(value, str) and value.strip() and len(value) <= LONGEST_DESCRIPTION and _is_text(value):
-        return clip(value, LONGEST_DESCRIPTION)
-    defects.append(f"{where}: must say in 1 to {LONGEST_DESCRIPTION} characters what is true when the work is done")
-    return ""
-
-
-def _is_text(value: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in value)
-
-
-def _checks(value: object, where: str, defects: list[str]) -> list[Check]:
-    if value is None or value == []:
-        defects.append(f"{where}: a criterion needs at least one check; a judge check where no machine can decide")
-        return []
     try:
-        checks = _without_strings(parse_checks(value, where))
-    except BadInput as error:
-        told = error.details.get("defects")
-        defects += told if isinstance(told, list) else [error.message]
-        return []
-    defects += _repeated_checks(checks, where)
-    return checks
+        criterion = Criterion.model_validate(item)
+    except ValidationError as error:
+        for problem in error.errors(include_url=False):
+            defects += _in_words(problem, where)
+        # Without its checks only taste is surely no fact.
+        opinion = subjective(str(item.get("description")), is_run=True, is_measured=True)
+        if opinion:
+            defects.append(f"{where}.description: {opinion}")
+        return None
+    defects += _repeated_checks(criterion.checks, where)
+    defects += _opinions(criterion, where)
+    if all(check.guard for check in criterion.checks):
+        return criterion.model_copy(update={"guard": True})
+    return criterion
 
 
-def _without_strings(checks: Sequence[Check | str]) -> list[Check]:
-    """A check in plain words is a question to the judge."""
-    named = zip(ids_of(checks), checks, strict=True)
-    return [JudgeCheck(id=name, question=check) if isinstance(check, str) else check for name, check in named]
+def _in_words(problem: Any, where: str) -> list[str]:
+    field, *inside = problem["loc"] or ("",)
+    if problem["type"] == "extra_forbidden":
+        return [f"{where}.{clip(str(field), 60)}: no such field; a criterion has {', '.join(MUST_BE)}"]
+    cause = problem.get("ctx", {}).get("error")
+    if isinstance(cause, BadInput):
+        return [f"{where}.{line}" for line in cause.details["defects"]]  # type: ignore[attr-defined]
+    path = f"{where}.{field}" + "".join(f"[{index}]" for index in inside)
+    if inside and cause is not None:
+        return [f"{path}: {cause}"]
+    given = "" if problem["type"] in ("missing", "value_error") else f", not {clip(repr(problem['input']), 60)}"
+    return [f"{path}: {MUST_BE[field]}{given}"]
 
 
 def _repeated_checks(checks: Sequence[Check], where: str) -> list[str]:
     first: dict[str, int] = {}
     defects = []
-    for at, check in enumerate(checks):
-        earlier = first.setdefault(digest_of_check(check), at)
-        if earlier != at:
-            defects.append(f"{where}[{at}]: the same check as {where}[{earlier}]; remove one")
+    for index, check in enumerate(checks):
+        earlier = first.setdefault(digest_of_check(check), index)
+        if earlier != index:
+            defects.append(f"{where}.checks[{index}]: the same check as {where}.checks[{earlier}]; remove one")
     return defects
 
 
-def _paths(value: object, where: str, defects: list[str]) -> tuple[str, ...]:
-    if not isinstance(value, list) or len(value) > MOST_PATHS:
-        defects.append(f"{where}: must be a list of at most {MOST_PATHS} globs, such as [src/**]")
-        return ()
-    found = []
-    for at, item in enumerate(value):
-        try:
-            if not isinstance(item, str) or not _is_text(item) or not (path := globs.normal(item)):
-                raise ValueError("must be a glob inside the project, such as src/**")
-            found.append(path)
-        except ValueError as error:
-            defects.append(f"{where}[{at}]: {error}")
-    return tuple(found)
-
-
-def _guard(value: object, checks: Sequence[Check], where: str, defects: list[str]) -> bool:
-    if not isinstance(value, bool):
-        defects.append(f"{where}: must be true or false, not {clip(repr(value), 40)}")
-        return False
-    return value or (bool(checks) and all(check.guard for check in checks))
-
-
-def _repeated(found: Sequence[Criterion]) -> list[str]:
+def _repeated(criteria: Sequence[Criterion]) -> list[str]:
     defects: list[str] = []
     ids: set[str] = set()
-    checked: dict[frozenset[str], str] = {}
-    for one in found:
-        if one.id in ids:
-            defects.append(f"{one.id}: is there twice; ids must be unique")
-        ids.add(one.id)
-        earlier = checked.setdefault(one.digests, one.id)
-        if earlier != one.id:
-            defects.append(f"{one.id}.checks: the same checks as {earlier}; one of the two says nothing more")
+    first: dict[frozenset[str], str] = {}
+    for criterion in criteria:
+        if criterion.id in ids:
+            defects.append(f"{criterion.id}: is there twice; ids must be unique")
+        ids.add(criterion.id)
+        earlier = first.setdefault(criterion.digests, criterion.id)
+        if earlier != criterion.id:
+            defects.append(f"{criterion.id}.checks: the same checks as {earlier}; one of the two says nothing more")
     return defects
+
+
+def _opinions(criterion: Criterion, where: str) -> list[str]:
+    """What of it is a matter of opinion: its description, and the questions it puts to the judge."""
+    is_measured = any(isinstance(check, MetricCheck) for check in criterion.checks)
+    is_run = is_measured or any(isinstance(check, CommandCheck) for check in criterion.checks)
+    is_asked = not criterion.mechanical
+    defects = []
+    opinion = subjective(criterion.description, is_run=is_run, is_measured=is_measured, is_asked=is_asked)
+    if opinion:
+        defects.append(f"{where}.description: {opinion}")
+    for index, check in enumerate(criterion.checks):
+        opinion = subjective(check.question, is_asked=is_asked) if isinstance(check, JudgeCheck) else ""
+        if opinion:
+            defects.append(f"{where}.checks[{index}].question: {opinion}")
+    return defects
+
+
+# What is only quoted is no opinion: a button may be labelled "Looks good".
+QUOTED = re.compile(r'`[^`\n]{1,400}`|"[^"\n]{1,400}"|“[^”\n]{1,400}”|(?<![\w\'])\'[^\'\n]{1,400}\'(?!\w)')
+_MEASURE = re.compile(
+    r"\d\s*(?:%|[mµn]?s\b|sec|min|hours?\b|[kmg]i?b\b|bytes|px\b|lines?\b|requests?\b|points?\b)"
+    r"|(?:<=?|>=?|≤|≥|\b(?:at most|at least|less than|more than|fewer than|under|over|below|above|within|exactly))"
+    r"\s*\d",
+    re.I,
+)
+
+# Words that nobody can check, with how to say instead what would be seen.
+# Taste, and claims over everything: no check makes them facts.
+TASTE: tuple[tuple[str, str], ...] = (
+    (r"looks?(?: and feels?)? (?:good|great|nice|right|fine|ok(?:ay)?|professional|modern|polished|clean)|"
+     r"(?:beautiful|pretty|elegant|attractive|stylish)(?:ly)?\b|good[- ]looking|(?:is|are|be) (?:modern|sensible)\b|"
+     r"nicer\b",
+     "say what can be seen, such as: at 390 px width no text is cut off"),
+    (r"(?:clean|good|nice|high[- ]quality|beautiful|elegant|idiomatic|readable|maintainable|well[- ]structured) code\b|"
+     r"code (?:is|looks) (?:clean|good|nice|readable|maintainable|elegant)|code quality (?:is|improves|must be)",
+     "name the command that tells, such as: ruff check src exits 0, or no function is longer than 40 lines"),
+    (r"user[- ]friendly|easy to use|intuitive|(?:good|great|nice|pleasant|better) (?:user experience|ux|ui)\b",
+     "say what a user does and what then happens, such as: an empty form shows a message beside each field"),
+    (r"best practices?|industry standards?|production[- ](?:ready|grade|quality)|state of the art|professional quality",
+     "name the practice and the command or file that shows it"),
+    (r"(?:is|are|be|works?) (?:good|great|nice|perfect|excellent|satisfactory|acceptable)\b|makes? sense\b|"
+     r"makes? (?:it|this|them) better\b|feels? \w+",
+     "say what is true then and was not before, such as: omo status prints the session's id"),
+    (r"(?:the )?(?:user|customer|client|team|stakeholders?) (?:is|are|will be) (?:happy|satisfied|pleased)",
+     "say what they asked for, and the check that shows it"),
+    (r"(?:completely|fully|100 ?%|totally|perfectly) (?:secure|safe|tested|correct|reliable)",
+     "name the attacks or cases that are tried, and the command that tries them"),
+    (r"\b(?:and so on|and more|as (?:appropriate|needed|necessary))\b|\betc\b",
+     "list what is meant; what is not named cannot be checked"),
+)  # fmt: skip
+# Vague or absolute, and still decided where a command is run for it.
+VAGUE: tuple[tuple[str, str], ...] = (
+    (r"(?:no|zero|without(?: any)?) (?:more |known )?(?:bugs|defects)\b|"
+     r"(?:there (?:is|are)|has|have|with) (?:no|zero) (?:more )?(?:errors|issues|problems)\s*(?:$|[.,;!]|left|at all)|"
+     r"(?:bug|error|defect)[- ]free|never (?:fails|crashes|breaks)",
+     "name the cases that must hold and the test that shows each"),
+    (r"(?:works?|behaves?|functions?|performs?|runs?) (?:as (?:expected|intended|desired|it should)|"
+     r"(?:correctly|properly|well|fine|smoothly|perfectly|flawlessly)\s*(?:$|[.,;!]))|everything works|gracefully\b",
+     "say what is expected: the input, the command, and the output or exit code"),
+)  # fmt: skip
+# Degrees: a measure makes them facts.
+DEGREES: tuple[tuple[str, str], ...] = (
+    (r"(?:fast|quick|responsive|performant|snappy|efficient|scalable|lightweight|small|simple|short|robust|stable|"
+     r"reliable|secure|thorough|comprehensive|sufficient|adequate|reasonable)(?:ly)? enough|"
+     r"(?:is|are|be|loads?|runs?|responds?|starts?|feels?) (?:very |really |more |much |reasonably )?"
+     r"(?:fast(?:er)?|quick(?:ly|er)?|slow|responsive|performant|efficient(?:ly)?|scalable|lightweight|robust|secure|"
+     r"reliable|stable|simple|easy|maintainable|readable|flexible|extensible)\b|well[- ](?:tested|documented)|"
+     r"improves? (?:the )?(?:performance|speed|quality|readability)|"
+     r"(?:good|better|improved|acceptable|reasonable|high) (?:performance|coverage|quality|speed|latency|readability)",
+     "give the number and how it is measured, such as: the p95 of 100 requests is under 200 ms (a metric check)"),
+)  # fmt: skip
+# Conclusions: decided where code checks something; as a question they only ask the judge for an opinion.
+_CONCLUDING = r"(?:nice|clear|correct|complete|clean|fine|comprehensive|consistent|well[- ]written|done)"
+CONCLUSIONS: tuple[tuple[str, str], ...] = (
+    (rf"(?:is|are|be) (?:\w+ ){{0,2}}?{_CONCLUDING}\s*(?:$|[.,;:!?]|and\b|or\b|enough\b)|"
+     rf"(?:is|are) (?:the |this |it |its |all )(?:[\w.-]+ ){{0,5}}?{_CONCLUDING}\s*(?:$|[.,;:!?]|and\b)",
+     "say what somebody would find there, such as: the section Use says which command to run first"),
+    (r"(?:it|the app|app|the feature|feature|everything|all) (?:now )?works?\s*(?:$|[.,;:!?])|"
+     r"does (?:it|the app|the feature|everything) work\s*(?:$|[.,;:!?])",
+     "say what is done and what then happens: the input, the command, and the output or exit code"),
+    (r"all (?:the |possible )?edge[- ]cases|(?:done|handled|implemented) (?:properly|correctly)",
+     "list the cases, each with what has to happen"),
+)  # fmt: skip
+
+
+def subjective(text: str, *, is_measured: bool = False, is_run: bool = False, is_asked: bool = False) -> str:
+    """What of a text cannot be checked, and what to write instead; empty where all of it can.
+
+    Degrees are facts once something measures; what is vague or absolute is decided once a command is run for it; and
+    what only a judge is asked may not be a conclusion.
+    """
+    plain = QUOTED.sub(" … ", text)
+    tables = [*TASTE]
+    if not is_run:
+        tables += VAGUE
+    if not is_measured and not _MEASURE.search(plain):
+        tables += DEGREES
+    if is_asked:
+        tables += CONCLUSIONS
+    for pattern, instead in tables:
+        match = re.search(rf"\b(?:{pattern})", plain, re.I)
+        if match:
+            return f"{clip(match[0].strip(' .,;!'), 60)!r} cannot be checked; {instead}"
+    return ""

@@ -11,8 +11,8 @@ from omo.json_text import dumps
 from omo.ralph import summary
 from omo.ralph.next_step import Next
 from omo.ralph.outcomes import outcome_of
+from omo.ralph.rules import State
 from omo.ralph.run import ABANDON, RalphRun, Standing
-from omo.ralph.transitions import State
 from omo.shown import clip
 from omo.state.runtime import part
 from omo.work.lifecycle import require_reason

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from omo.ralph.execution import next_phase
-from omo.ralph.phase_proof import PROVEN_BY
+from omo.ralph.rules import PROVEN_BY, next_phase
 from omo.ralph.standing import START, Standing
 from omo.shown import clip, counted
 from omo.work.status import Command, NextStep, command, named
@@ -43,7 +42,7 @@ def _between(at: Standing) -> Next:
 
 def _iterating(at: Standing) -> Next:
     where = f"{named(at.remaining)} open, iteration {at.iteration} of {at.max_iterations}"
-    phase = next_phase(at)
+    phase = next_phase([row["name"] for row in at.phases], at.reduced_scope)
     if phase:
         agent = PROVEN_BY[phase] or "omo gate run"
         return Next("phase", f"{where}, {phase} ({agent})", (command(f"omo ralph phase {phase}"),))

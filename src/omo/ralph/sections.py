@@ -6,7 +6,7 @@ from typing import Any
 
 from omo.ralph.brief import method
 from omo.ralph.criteria import Criterion
-from omo.ralph.hearing import JUDGE
+from omo.ralph.judge_answer import JUDGE
 from omo.ralph.run import RalphRun
 from omo.ralph.standing import Standing
 from omo.shown import clip

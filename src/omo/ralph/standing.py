@@ -11,7 +11,7 @@ from typing import Any
 from omo.errors import BadInput, Unreadable
 from omo.ralph import criteria
 from omo.ralph.criteria import Criterion
-from omo.ralph.transitions import OPEN, State
+from omo.ralph.rules import OPEN, State
 from omo.shown import clip
 from omo.state.runtime import part
 

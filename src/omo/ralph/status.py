@@ -60,7 +60,7 @@ def _headline(state: Standing) -> str:
 
 
 def _item(state: Standing, criterion: Criterion, viewer: Viewer) -> Item:
-    from omo.ralph.transitions import MOST_FAILURES, MOST_REGRESSIONS
+    from omo.ralph.rules import MOST_FAILURES, MOST_REGRESSIONS
 
     name, own = criterion.id, state.states[criterion.id]
     result = state.last_result(name)

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from omo.digest import sha256
-from omo.errors import BadInput, Refused, Unreadable
+from omo.errors import BadInput, Refused
 from omo.shown import clip, counted
-from omo.state import ledger, paths, runtime
 from omo.state.journal import Journal
 from omo.ultraplan.models import Document
+from omo.work import agents
+from omo.work.agents import FULL, REDUCED, Message
 from omo.work.run import Caller
 
 Row = dict[str, Any]
 
 CRITIC = "omo:critic"
-FULL, REDUCED = "full", "reduced"
-# While a session waits for its critic, hooks run for it even where nothing else is open.
-AWAITS = "awaits"
 MOST_FINDINGS = 100
-MOST_CANDIDATES = 50
 
 # What a critic looks at. The last one is the hard gate: a weak manifest lets undone work pass.
 DIMENSIONS = {
@@ -109,21 +105,9 @@ def read_verdict(message: str) -> Verdict:
 
 
 def _last_object(message: str) -> Row | None:
-    """Objects begin a line; the last that has a verdict counts, for a form may be quoted before it is filled in."""
-    decoder = json.JSONDecoder()
-    last = None
-    end = 0
-    starts = [match.end() - 1 for match in re.finditer(r"^[ \t>]*\{", message, re.MULTILINE)]
-    for start in starts[-MOST_CANDIDATES:]:
-        if start < end:
-            continue
-        try:
-            value, end = decoder.raw_decode(message, start)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) and "verdict" in value:
-            last = value
-    return last
+    """The last that has a verdict counts, for a form may be quoted before it is filled in."""
+    candidates = [each for each in agents.objects(message) if "verdict" in each]
+    return candidates[-1] if candidates else None
 
 
 def _digest_in(message: str) -> str | None:
@@ -196,26 +180,15 @@ End your final message with one JSON object in this form. The verdict is clean o
 ```"""
 
 
-def await_critic(caller: Caller) -> None:
+def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
     """From now on the host's word about the critic is kept, also in a session without open work."""
-    _set_awaits(caller, CRITIC)
-
-
-def _set_awaits(caller: Caller, value: str | None) -> None:
-    def decide(row: Row | None) -> runtime.Change:
-        old = row or {}
-        if old.get(AWAITS) == value:
-            return runtime.Change(None)
-        return runtime.Change(None, {**old, AWAITS: value}, [{"kind": "awaits", "agentType": value}])
-
-    if caller.session:
-        runtime.change_session(caller.state, caller.session, decide, actor=caller.by, now=caller.now, wait=caller.wait)
+    agents.expect(caller.state, caller.session, agent, by=caller.by, now=caller.now, wait=caller.wait)
 
 
 def record(caller: Caller, document: Document, message: str | None) -> Recorded:
     """`message` is the critic's final message as a file has it; None takes the one the host reported."""
-    seen = _messages_seen(caller)
-    about = [row for row in seen if _digest_in(str(row["message"])) == document.digest]
+    seen = agents.messages(caller.state, caller.session, CRITIC)
+    about = [each for each in seen if _digest_in(each.text) == document.digest]
     if message is None:
         message = _reported(document, seen, about)
     verdict = read_verdict(message)
@@ -224,8 +197,8 @@ def record(caller: Caller, document: Document, message: str | None) -> Recorded:
             f"the verdict is about the text {verdict.plan_digest[:12]}; {document.path} is {document.digest[:12]} now",
             fix=f"omo plan critique {document.path} --brief, and let omo:critic read it again",
         )
-    witness = next((row for row in seen if _says(row, message)), None)
-    if witness is not None and about and not _says(about[0], message):
+    witness = next((each for each in seen if each.is_same(message)), None)
+    if witness is not None and about and not about[-1].is_same(message):
         # Of several verdicts on one text, nobody gets to pick.
         raise Refused(
             f"{CRITIC} has spoken about this text of {document.path} again since",
@@ -240,7 +213,7 @@ def record(caller: Caller, document: Document, message: str | None) -> Recorded:
         "dimensions": verdict.dimensions,
         "findings": [finding.model_dump(exclude_none=True) for finding in verdict.findings],
         "independence": FULL if witness else REDUCED,
-        "agent": witness.get("agentId") if witness else None,
+        "agent": witness.agent_id if witness else None,
         "message": sha256(message.encode("utf-8", "replace")),
         "session": caller.session,
     }
@@ -252,36 +225,16 @@ def record(caller: Caller, document: Document, message: str | None) -> Recorded:
         return is_clean(_counting([*kept, row], document.digest)), [*sealed, row]
 
     is_cleared = journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
-    _set_awaits(caller, None)
+    await_critic(caller, None)
     return Recorded(document.path, document.digest, verdict, str(row["independence"]), is_cleared)
 
 
-def _messages_seen(caller: Caller) -> list[Row]:
-    """What the host reported of critics in this session, newest first; a damaged ledger reports nothing."""
-    try:
-        if not caller.session or runtime.chain_problems(caller.state, caller.session):
-            return []
-        rows = ledger.rows(paths.events_file(caller.state, caller.session))
-    except Unreadable:
-        return []
-    seen = []
-    for row in reversed(rows):
-        is_critic = row.get("kind") == "agent-finished" and row.get("agentType") == CRITIC
-        if is_critic and row.get("actor") == "hook" and isinstance(row.get("message"), str):
-            seen.append(row)
-    return seen
-
-
-def _says(row: Row, message: str) -> bool:
-    return not row.get("cut") and str(row["message"]).strip() == message.strip()
-
-
-def _reported(document: Document, seen: list[Row], about: list[Row]) -> str:
+def _reported(document: Document, seen: list[Message], about: list[Message]) -> str:
     """The critic's last message on this text, as the host reported it."""
     if about:
-        return str(about[0]["message"])
+        return about[-1].text
     ask = f"omo plan critique {document.path} --brief says what to ask the agent {CRITIC}"
-    others = [digest for row in seen if (digest := _digest_in(str(row["message"])))]
+    others = [digest for digest in (_digest_in(each.text) for each in reversed(seen)) if digest]
     if others:
         raise Refused(
             f"the critic of this session spoke about the text {clip(others[0], 12)}, not about what {document.path} "

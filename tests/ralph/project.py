@@ -1,4 +1,4 @@
-"""A git project, a ralph run and what the hooks would note of it: what the commands call, with a clock that ticks."""
+"""A git project with a ralph run, its hooks and its judge: what the commands call, with a clock that ticks."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from omo.digest import sha256
-from omo.ralph import ending, execution, starting, summary
-from omo.ralph.execution import Executed
+from omo.evidence.tree import fingerprint
+from omo.host import Event
+from omo.ralph import brief, ending, iteration, judge, rules, summary
+from omo.ralph import start as starting
+from omo.ralph.brief import Brief
+from omo.ralph.judge import Judgement
 from omo.ralph.run import RalphRun, Standing, standings
-from omo.ralph.starting import Started
-from omo.ralph.transitions import after, decision, verdict
 from omo.state import ledger, paths, runtime
-from omo.ultrawork import session
-from tests.kept import copied
+from omo.ultrawork import on_subagent_stop, session
+from omo.ultrawork.hook import World
+from tests.kept import copied, put_back
 
 NOW = 1_771_780_801.0
-PHASE_AGENTS = {"PLAN": "omo:planner", "IMPL": "omo:executor", "VERIFY": "omo:qa", "REFINE": "omo:critic"}
+JUDGE = "omo:judge"
+EVIDENCE = "README.md lists all 3 commands of `tool --help`"
 WHO = {
     "GIT_AUTHOR_NAME": "Test", "GIT_AUTHOR_EMAIL": "test@example.org",
     "GIT_COMMITTER_NAME": "Test", "GIT_COMMITTER_EMAIL": "test@example.org",
@@ -29,16 +32,30 @@ WHO = {
 
 def criterion(number: int, *checks: Any, **changes: Any) -> dict[str, Any]:
     """Without checks: the file done-N.txt is there."""
-    found = list(checks) or [{"id": "there", "type": "path", "path": f"done-{number}.txt"}]
-    return {"id": f"C{number}", "description": f"part {number} is in place", "checks": found, **changes}
+    listed = list(checks) or [{"id": "there", "type": "path", "path": f"done-{number}.txt"}]
+    return {"id": f"C{number}", "description": f"part {number} is in place", "checks": listed, **changes}
 
 
 def question(name: str = "clear", text: str = "Does README.md name every command of the tool?") -> dict[str, Any]:
     return {"id": name, "type": "judge", "question": text}
 
 
+def judged_criterion(number: int = 1, *checks: Any) -> dict[str, Any]:
+    return criterion(number, question(), *checks)
+
+
+def answer(name: str, check: str = "clear", result: str = "pass", evidence: str = EVIDENCE) -> dict[str, str]:
+    return {"criterion": name, "check": check, "result": result, "evidence": evidence}
+
+
+def reply(nonce: str, *answers: Any, **more: Any) -> str:
+    """A judge's message: some prose, then the object. An answer is (criterion, check, result) or a whole one."""
+    listed = [answer(*each) if isinstance(each, tuple) else each for each in answers]
+    return "I looked.\n\n```json\n" + json.dumps({"nonce": nonce, "answers": listed, **more}, indent=1) + "\n```\n"
+
+
 @dataclass
-class Desk:
+class Project:
     root: Path
     now: float = NOW
     state: str = ""
@@ -50,15 +67,15 @@ class Desk:
 
     def run(self, *, by: str = "agent", session: str = "", named: str = "") -> RalphRun:
         self.now += 1
-        return RalphRun(
-            self.state, str(self.root), session or self.session, by, self.now, 5.0, self.limits, named=named
-        )
+        whose = session or self.session
+        return RalphRun(self.state, str(self.root), whose, by, self.now, 5.0, self.limits, named=named)
+
+    # Files
 
     def git(self, *arguments: str) -> str:
         argv = ["git", "-c", "init.defaultBranch=main", *arguments]
-        done = subprocess.run(
-            argv, cwd=self.root, check=True, capture_output=True, text=True, env={**os.environ, **WHO}
-        )
+        environ = {**os.environ, **WHO}
+        done = subprocess.run(argv, cwd=self.root, check=True, capture_output=True, text=True, env=environ)
         return done.stdout.strip()
 
     def write(self, path: str, text: str = "here\n") -> Path:
@@ -74,91 +91,110 @@ class Desk:
 
     def criteria_file(self, *criteria: Any, name: str = "criteria.json") -> Path:
         """Without any: two criteria, done-1.txt and done-2.txt."""
-        found = list(criteria) or [criterion(1), criterion(2)]
-        return self.write(name, json.dumps({"criteria": found}))
+        return self.write(name, json.dumps({"criteria": list(criteria) or [criterion(1), criterion(2)]}))
+
+    # Rounds
 
     def start(
         self, *criteria: Any, by: str = "agent", session: str = "", same_turn: bool = False, **options: Any
-    ) -> Started:
+    ) -> Standing:
         """In a new turn: Stop has shown the user how an earlier run ended."""
         if not same_turn and self.told(session or self.session).get("told") is False:
             self.turn_ends(session or self.session)
-        return starting.start(self.run(by=by, session=session), self.criteria_file(*criteria), **options)
+        return starting.start(self.run(by=by, session=session), self.criteria_file(*criteria), **options)[0]
 
-    def execute(self, **whose: str) -> Executed:
+    def execute(self, **whose: str) -> tuple[Standing, bool]:
         run = self.run(**whose)
-        done = execution.execute(run)
+        opened = iteration.execute(run)
         summary.tell(run)
-        return done
+        return opened
 
     def phase(self, name: str, skip: str = "", **whose: str) -> tuple[Standing, bool]:
         run = self.run(**whose)
-        done = execution.phase(run, name, skip)
+        recorded = iteration.record_phase(run, name, skip)
         summary.tell(run)
-        return done
+        return recorded
 
-    def agent_finished(self, agent: str, message: str = "done", session: str = "s1") -> None:
-        """As the SubagentStop hook writes it."""
-        said = message.encode("utf-8", "replace")
-        event = {
-            "kind": "agent-finished",
-            "agentType": agent,
-            "agentId": f"a{int(self.now)}",
-            "message": message,
-            "digest": sha256(said),
-            "cut": False,
-        }
-        self.change_row(lambda row: row, event, session=session)
+    def finishes(self, agent: str, message: str = "done", session: str = "s1") -> None:
+        """An agent says its last word, and the host's event goes through the hook itself."""
+        self.now += 1
+        fields = {"session_id": session, "agent_type": agent, "agent_id": "a1", "last_assistant_message": message}
+        event = Event({**fields, "cwd": str(self.root)})
+        on_subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
 
-    def gate_ran(self, tree: str, name: str = "tests", result: str = "pass") -> None:
-        """As `omo gate add` and `omo gate run` write them."""
+    def gate_ran(self, name: str = "tests", result: str = "pass") -> None:
+        """As `omo gate add` and `omo gate run` write them, on the files as they are."""
         self.change_row(lambda row: row, {"kind": "gate-added", "name": name, "by": "user", "argv": ["true"]})
-        self.change_row(lambda row: row, {"kind": "gate-ran", "name": name, "result": result, "tree": tree})
+        ran = {"kind": "gate-ran", "name": name, "result": result, "tree": fingerprint(self.root)}
+        self.change_row(lambda row: row, ran)
 
-    def work(self, *paths: str, phases: tuple[str, ...] = ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")) -> None:
+    def work(self, *paths: str, phases: tuple[str, ...] = rules.PHASES) -> None:
         """One iteration as it should be: agents in their order, files, gates on those files, each phase noted."""
-        from omo.evidence.tree import fingerprint
-
         for name in phases:
             if name == "IMPL":
                 for path in paths:
                     self.write(path)
-            if name in PHASE_AGENTS:
-                self.agent_finished(PHASE_AGENTS[name])
+            agent = rules.PROVEN_BY[name]
+            if agent:
+                self.finishes(agent)
             else:
-                self.gate_ran(fingerprint(self.root))
+                self.gate_ran()
             self.phase(name)
+
+    def iterate(self, *files: str) -> None:
+        """A new iteration, worked through with these files."""
+        self.execute()
+        self.work(*files)
 
     def judged(self, **results: str) -> Standing:
         """A judgement with these results and nothing behind them: rows as `omo ralph judge` writes them."""
         run = self.run()
-        at = run.require()
-        known = {one.id: results.get(one.id, "fail") for one in at.criteria}
-        states = {name: after(at.states[name], known[name], at.iteration) for name in known}
+        status = run.require()
+        known = {each.id: results.get(each.id, "fail") for each in status.criteria}
+        states = {name: rules.after(status.states[name], known[name], status.iteration) for name in known}
         row = {
             "kind": "judged",
-            "iteration": at.iteration,
+            "iteration": status.iteration,
             "results": {
                 name: {"result": result, "evidence": f"saw {result}", "source": "code", "suggested_action": "try"}
                 for name, result in known.items()
             },
             "states": {name: state.data for name, state in states.items()},
-            "verdict": verdict(states, known),
-            "decision": decision(states, at.iteration, at.max_iterations, known),
+            "verdict": rules.verdict(states, known),
+            "decision": rules.decision(states, status.iteration, status.max_iterations, known),
             "tree": "tree1:0",
             "independence": "full",
         }
-        end = ending.end_of(at, row)
+        end = ending.end_of(status, row)
         run.append([row, end] if end else [row])
         summary.tell(run)
-        return self.standing()
+        return self.status()
 
     def round(self, **results: str) -> Standing:
         """Open an iteration and judge it."""
         self.execute()
         return self.judged(**results)
 
-    def standing(self, **whose: str) -> Standing:
+    # The judge
+
+    def ask(self) -> Brief:
+        return brief.ask(self.run())
+
+    @property
+    def nonce(self) -> str:
+        return str(self.status().briefs[-1]["nonce"])
+
+    def says(self, *answers: Any, nonce: str = "", agent: str = JUDGE, **more: Any) -> str:
+        message = reply(nonce or self.nonce, *answers, **more)
+        self.finishes(agent, message)
+        return message
+
+    def judge(self, result_text: str | None = None, **how: Any) -> Judgement:
+        return judge.judge(self.run(), result_text=result_text, **how)
+
+    # What is kept
+
+    def status(self, **whose: str) -> Standing:
         return self.run(**whose).standing()
 
     def row(self, session: str = "s1") -> dict[str, Any]:
@@ -173,6 +209,13 @@ class Desk:
 
     def ledger(self) -> Path:
         return Path(paths.ralph_run_dir(self.state, self.last().run), "ledger.jsonl")
+
+    @property
+    def session_ledger(self) -> Path:
+        return Path(paths.events_file(self.state, "s1"))
+
+    def rows(self, kind: str) -> list[dict[str, Any]]:
+        return [row for row in ledger.rows(str(self.ledger())) if row["kind"] == kind]
 
     def kinds(self) -> list[str]:
         return [row["kind"] for row in ledger.rows(str(self.ledger()))]
@@ -201,15 +244,28 @@ class Desk:
         self.change_row(lambda row: session.cancel(row, reason="user", now=self.now))
 
 
-def desk(tmp_path: Path) -> Desk:
+def make_project(tmp_path: Path) -> Project:
     """A repository with one commit."""
     root = tmp_path / "project"
     copied(root, _begin)
-    return Desk(root)
+    return Project(root)
 
 
 def _begin(root: Path) -> None:
-    made = Desk(root)
+    made = Project(root)
     made.git("init", "-q")
     made.write("README.md", "# a project\n")
     made.commit("begin")
+
+
+def asked(tmp_path: Path, *criteria: Any, files: tuple[str, ...] = ("done-1.txt",), **options: Any) -> Project:
+    """One iteration is worked through and the judge was asked. Without criteria: one question."""
+
+    def make(directory: Path) -> Project:
+        made = make_project(directory)
+        made.start(*(criteria or (judged_criterion(),)), **options)
+        made.iterate(*files)
+        made.ask()
+        return made
+
+    return put_back(tmp_path, make, json.dumps([criteria, files, options]))

@@ -1,17 +1,38 @@
-"""What a judgement does to a criterion, and what the criteria together mean. Pure."""
+"""The rules of a run that need nothing but its own values: its phases, and what a judgement does to a criterion."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+# In the order in which they have to happen. IMPL is also proven by changed files, SHIP by the session's gates alone.
+PROVEN_BY: dict[str, str | None] = {
+    "PLAN": "omo:planner",
+    "IMPL": "omo:executor",
+    "VERIFY": "omo:qa",
+    "REFINE": "omo:critic",
+    "SHIP": None,
+}
+PHASES = tuple(PROVEN_BY)
+REDUCIBLE = ("PLAN", "VERIFY", "REFINE", "SHIP")  # what the user may do without; nothing can do without work
+SMALL_CHANGE = 50  # lines; REFINE may be left out below it
+
 MOST_FAILURES = 3  # in a row
 MOST_REGRESSIONS = 3  # in the whole run: what comes and goes is not mended by another round
+MOST_CIRCUMVENTIONS = 3
 MOST_ITERATIONS = 50
 DEFAULT_ITERATIONS = 5
 STATUSES = ("PENDING", "PASS", "FAIL", "REGRESSED", "BLOCKED")
 OPEN = ("PENDING", "FAIL", "REGRESSED")
+
+
+def next_phase(recorded: Collection[str], reduced_scope: str) -> str:
+    """The first that was not noted; empty once all were. With a reduced scope only what cannot be done without."""
+    for name in PHASES:
+        if name not in recorded and not (reduced_scope and name in REDUCIBLE):
+            return name
+    return ""
 
 
 @dataclass(frozen=True)
@@ -34,6 +55,12 @@ class State:
         """Blocked because it passed and broke too often, not because it never passed."""
         return self.status == "BLOCKED" and self.fail_count < MOST_FAILURES
 
+    @property
+    def next_failure_blocks(self) -> bool:
+        if self.status == "PASS":
+            return self.regressions == MOST_REGRESSIONS - 1
+        return self.status != "BLOCKED" and self.fail_count == MOST_FAILURES - 1
+
 
 def after(state: State, result: str, iteration: int) -> State:
     """One judgement. What nobody could tell changes nothing; a pass wipes everything but the count of regressions."""
@@ -42,18 +69,14 @@ def after(state: State, result: str, iteration: int) -> State:
     known = replace(state, previous_status=state.status)
     if result == "pass":
         return replace(known, status="PASS", fail_count=0, regressed_at_iteration=None, last_pass_iteration=iteration)
-    return _failed(known, iteration)
-
-
-def _failed(state: State, iteration: int) -> State:
     if state.status == "BLOCKED":
-        return state
+        return known
     if state.status == "PASS":
-        times = state.regressions + 1
-        status = "BLOCKED" if times >= MOST_REGRESSIONS else "REGRESSED"
-        return replace(state, status=status, regressed_at_iteration=iteration, regressions=times)
-    count = state.fail_count + 1
-    return replace(state, status="BLOCKED" if count >= MOST_FAILURES else "FAIL", fail_count=count)
+        regressions = state.regressions + 1
+        status = "BLOCKED" if regressions >= MOST_REGRESSIONS else "REGRESSED"
+        return replace(known, status=status, regressed_at_iteration=iteration, regressions=regressions)
+    failures = state.fail_count + 1
+    return replace(known, status="BLOCKED" if failures >= MOST_FAILURES else "FAIL", fail_count=failures)
 
 
 def verdict(states: Mapping[str, State], results: Mapping[str, str]) -> str:
@@ -61,13 +84,15 @@ def verdict(states: Mapping[str, State], results: Mapping[str, str]) -> str:
 
     A criterion that passed before and could not be told now keeps its status, and settles nothing.
     """
-    if not states or not all(_is_settled(state, results.get(name)) for name, state in states.items()):
+    has_blocked = False
+    for name, state in states.items():
+        if state.status == "BLOCKED":
+            has_blocked = True
+        elif state.status != "PASS" or results.get(name) != "pass":
+            return "fail"
+    if not states:
         return "fail"
-    return "pass" if all(state.status == "PASS" for state in states.values()) else "partial"
-
-
-def _is_settled(state: State, result: str | None) -> bool:
-    return state.status == "BLOCKED" or (state.status == "PASS" and result == "pass")
+    return "partial" if has_blocked else "pass"
 
 
 def decision(states: Mapping[str, State], iteration: int, max_iterations: int, results: Mapping[str, str]) -> str:

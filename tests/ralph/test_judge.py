@@ -10,23 +10,22 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.ralph import judging
-from omo.ralph.judging import Judged
-from tests.ralph.court import EVIDENCE, answer, asked, court, judged_criterion, reply
-from tests.ralph.desk import criterion, question
+from omo.ralph import judge
+from omo.ralph.judge import EXIT_CODES, Judgement
+from tests.ralph.project import EVIDENCE, answer, asked, criterion, judged_criterion, make_project, question, reply
 
 FAILING = {"result": "fail", "evidence": "README.md names 2 of 3 commands"}
 
 
-def statuses(judged: Judged) -> dict[str, str]:
+def statuses(judged: Judgement) -> dict[str, str]:
     return {one["id"]: one["status"] for one in judged.criteria}
 
 
-def results(judged: Judged) -> dict[str, str]:
+def results(judged: Judgement) -> dict[str, str]:
     return {one["id"]: one["result"] for one in judged.criteria}
 
 
-def of(judged: Judged, name: str = "C1") -> dict[str, Any]:
+def of(judged: Judgement, name: str = "C1") -> dict[str, Any]:
     return next(one for one in judged.criteria if one["id"] == name)
 
 
@@ -42,11 +41,11 @@ def refused(action: Any, *said: str, kind: type[Exception] = Refused) -> None:
 
 
 def test_what_code_can_tell_needs_no_judge(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1), criterion(2))
+    made = make_project(tmp_path)
+    made.start(criterion(1), criterion(2))
     made.iterate("done-1.txt")
     judged = made.judge()
-    assert (judged.verdict, judged.decision, judged.exit_code) == ("fail", "replan", 3)
+    assert (judged.verdict, judged.decision, EXIT_CODES[judged.verdict]) == ("fail", "replan", 3)
     assert statuses(judged) == {"C1": "PASS", "C2": "FAIL"}
     assert of(judged, "C2")["source"] == "code"
     (left,) = judged.remaining
@@ -56,25 +55,25 @@ def test_what_code_can_tell_needs_no_judge(tmp_path: Path) -> None:
 
 
 def test_a_pass_ends_the_run_with_a_receipt_of_the_tree_that_was_judged(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1))
+    made = make_project(tmp_path)
+    made.start(criterion(1))
     made.iterate("done-1.txt")
     judged = made.judge()
-    assert (judged.verdict, judged.decision, judged.exit_code, judged.remaining) == ("pass", "done", 0, [])
+    assert (judged.verdict, judged.decision, EXIT_CODES[judged.verdict], judged.remaining) == ("pass", "done", 0, [])
     (row,), (end,) = made.rows("judged"), made.rows("ended")
     assert end["how"] == "pass"
     assert end["receipt"]["tree"] == row["tree"]
     assert end["receipt"]["independence"] == "full"
-    assert made.desk.told()["state"] == "done"
+    assert made.told()["state"] == "done"
     refused(made.judge, "ended")
 
 
 def test_every_criterion_is_judged_every_time_whatever_it_was(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1), criterion(2), criterion(3), max_iterations=9)
+    made = make_project(tmp_path)
+    made.start(criterion(1), criterion(2), criterion(3), max_iterations=9)
     made.iterate("done-1.txt")
     made.judge()
-    (made.desk.root / "done-1.txt").unlink()
+    (made.root / "done-1.txt").unlink()
     made.iterate("x.txt")
     broken = made.judge()
     assert statuses(broken) == {"C1": "REGRESSED", "C2": "FAIL", "C3": "FAIL"}
@@ -88,8 +87,8 @@ def test_every_criterion_is_judged_every_time_whatever_it_was(tmp_path: Path) ->
 
 
 def test_at_the_last_iteration_the_run_stops_without_a_receipt(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1), max_iterations=1)
+    made = make_project(tmp_path)
+    made.start(criterion(1), max_iterations=1)
     made.iterate("x.txt")
     judged = made.judge()
     assert (judged.verdict, judged.decision) == ("fail", "safeguard")
@@ -98,11 +97,11 @@ def test_at_the_last_iteration_the_run_stops_without_a_receipt(tmp_path: Path) -
 
 
 def test_what_two_criteria_both_ask_is_run_once(tmp_path: Path) -> None:
-    made = court(tmp_path)
+    made = make_project(tmp_path)
     count = tmp_path / "count"
-    made.desk.write("suite.sh", f"echo ran >> {count}\ntest -e ready\n")
+    made.write("suite.sh", f"echo ran >> {count}\ntest -e ready\n")
     suite = {"id": "suite", "type": "command", "argv": ["sh", "suite.sh"]}
-    made.begin(criterion(1, suite), criterion(2, suite, {"id": "there", "type": "path", "path": "done-2.txt"}))
+    made.start(criterion(1, suite), criterion(2, suite, {"id": "there", "type": "path", "path": "done-2.txt"}))
     made.iterate("ready")
     count.write_text("")
     assert results(made.judge()) == {"C1": "pass", "C2": "fail"}
@@ -129,7 +128,7 @@ def test_a_failing_answer_fails_and_its_advice_is_handed_on(tmp_path: Path) -> N
     made = asked(tmp_path)
     made.says({**answer("C1"), **FAILING, "suggested_action": "name `tool list` too"})
     judged = made.judge()
-    assert (judged.verdict, judged.exit_code) == ("fail", 3)
+    assert (judged.verdict, EXIT_CODES[judged.verdict]) == ("fail", 3)
     (left,) = judged.remaining
     assert left["suggested_action"] == "name `tool list` too"
     assert "2 of 3" in left["reason"]
@@ -156,8 +155,8 @@ def test_a_criterion_holds_if_all_of_its_checks_do(tmp_path: Path, there: bool, 
 
 
 def test_without_a_brief_no_verdict(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin()
+    made = make_project(tmp_path)
+    made.start(judged_criterion())
     made.iterate("done-1.txt")
     refused(made.judge, "no judge was asked", "omo ralph brief")
     refused(lambda: made.judge(reply("f" * 32, answer("C1"))), "omo ralph brief")
@@ -177,11 +176,11 @@ def test_the_answer_to_what_code_checks_is_ignored(tmp_path: Path) -> None:
 
 def test_unknown_changes_nothing_and_leaves_the_iteration_open(tmp_path: Path) -> None:
     made = asked(tmp_path)
-    before = made.desk.standing()
+    before = made.status()
     judged = made.judge()
-    assert (judged.verdict, judged.exit_code, judged.decision) == ("unknown", 4, "")
+    assert (judged.verdict, EXIT_CODES[judged.verdict], judged.decision) == ("unknown", 4, "")
     assert "no omo:judge has answered" in of(judged)["evidence"]
-    now = made.desk.standing()
+    now = made.status()
     assert (now.states, now.open_iteration, now.iteration) == (before.states, True, 1)
     assert made.rows("judged") == []
     assert [row["call"] for row in made.rows("judge-unknown")] == [1]
@@ -195,7 +194,7 @@ def test_the_third_call_that_cannot_tell_spends_the_iteration_and_counts_nothing
     assert [one.is_closed for one in calls] == [False, False, True]
     assert [one.verdict for one in calls] == ["unknown"] * 3
     assert calls[-1].decision == "replan"
-    now = made.desk.standing()
+    now = made.status()
     assert not now.open_iteration
     assert (now.states["C1"].status, now.states["C1"].fail_count) == ("PENDING", 0)
     refused(made.judge, "no iteration is open", "omo ralph exec")
@@ -219,8 +218,8 @@ def test_a_pass_of_an_earlier_iteration_does_not_stand_in_for_an_answer(tmp_path
 
 
 def test_a_blocked_criterion_does_not_settle_what_nobody_could_tell(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(judged_criterion(1), criterion(2))
+    made = make_project(tmp_path)
+    made.start(judged_criterion(1), criterion(2))
     for number in range(3):
         made.iterate(f"x-{number}.txt")
         made.ask()
@@ -233,20 +232,32 @@ def test_a_blocked_criterion_does_not_settle_what_nobody_could_tell(tmp_path: Pa
     assert made.judge().verdict == "partial"
 
 
-def test_a_failure_outranks_what_nobody_could_tell(tmp_path: Path) -> None:
+def test_a_question_that_nobody_answered_leaves_the_iteration_open_whatever_fails_beside_it(tmp_path: Path) -> None:
     made = asked(tmp_path, judged_criterion(1), criterion(2), files=("x.txt",))
+    judged = made.judge()
+    assert (judged.verdict, judged.is_closed) == ("unknown", False)
+    assert statuses(judged) == {"C1": "PENDING", "C2": "PENDING"}
+    assert made.judge().verdict == "unknown"
+    last = made.judge()
+    assert (last.verdict, last.decision, last.is_closed) == ("fail", "replan", True)
+    assert statuses(last) == {"C1": "PENDING", "C2": "FAIL"}
+    assert {each["id"] for each in last.remaining} == {"C1", "C2"}
+
+
+def test_a_failure_outranks_what_the_judge_could_not_tell(tmp_path: Path) -> None:
+    made = asked(tmp_path, judged_criterion(1), criterion(2), files=("x.txt",))
+    made.says(answer("C1", result="unknown"))
     judged = made.judge()
     assert (judged.verdict, judged.decision) == ("fail", "replan")
     assert statuses(judged) == {"C1": "PENDING", "C2": "FAIL"}
-    assert {one["id"] for one in judged.remaining} == {"C1", "C2"}
 
 
 def test_a_command_that_cannot_start_is_unknown(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1, {"id": "gone", "type": "command", "argv": ["no-such-program-here"]}))
+    made = make_project(tmp_path)
+    made.start(criterion(1, {"id": "gone", "type": "command", "argv": ["no-such-program-here"]}))
     made.iterate("x.txt")
     judged = made.judge()
-    assert (judged.verdict, judged.exit_code) == ("unknown", 4)
+    assert (judged.verdict, EXIT_CODES[judged.verdict]) == ("unknown", 4)
 
 
 # One tree
@@ -255,11 +266,11 @@ def test_a_command_that_cannot_start_is_unknown(tmp_path: Path) -> None:
 def test_answers_about_other_files_do_not_count(tmp_path: Path) -> None:
     made = asked(tmp_path)
     made.says(answer("C1"))
-    made.desk.write("README.md", "# emptied after the judge had looked\n")
-    made.ship_again()
+    made.write("README.md", "# emptied after the judge had looked\n")
+    made.gate_ran()
     judged = made.judge()
     assert judged.verdict == "unknown"
-    assert judging.MOVED in of(judged)["evidence"]
+    assert judge.MOVED in of(judged)["evidence"]
     made.ask()
     made.says(answer("C1"))
     assert made.judge().verdict == "pass"
@@ -269,8 +280,8 @@ def test_asking_again_after_a_byte_does_not_unsay_a_failure(tmp_path: Path) -> N
     made = asked(tmp_path)
     first = made.nonce
     made.says({**answer("C1"), **FAILING})
-    made.desk.write("README.md", "# a byte more\n")
-    made.ship_again()
+    made.write("README.md", "# a byte more\n")
+    made.gate_ran()
     made.ask()
     (row,) = made.rows("brief-superseded")
     assert (row["nonce"], row["iteration"], [one["result"] for one in row["answers"]]) == (first, 1, ["fail"])
@@ -304,24 +315,24 @@ def test_no_file_stands_in_where_a_judge_answered_in_the_iteration(tmp_path: Pat
 
 
 def test_a_judgement_says_who_pinned_the_gates(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1))
+    made = make_project(tmp_path)
+    made.start(criterion(1))
     made.iterate("done-1.txt")
     assert made.judge().gates == [{"name": "tests", "by": "user"}]
     assert made.rows("judged")[0]["gates"] == [{"name": "tests", "by": "user"}]
 
 
 def test_files_that_change_while_they_are_judged_make_everything_unknown(tmp_path: Path) -> None:
-    made = court(tmp_path)
+    made = make_project(tmp_path)
     writes = {"id": "writes", "type": "command", "argv": ["sh", "-c", "test -e ready && echo x >> log.txt"]}
-    made.begin(criterion(1, writes), criterion(2))
+    made.start(criterion(1, writes), criterion(2))
     made.iterate("ready", "done-2.txt")
     judged = made.judge()
     assert results(judged) == {"C1": "unknown", "C2": "unknown"}
-    assert judging.CHANGED in judged.notes
+    assert judge.CHANGED in judged.notes
     assert any("others since: log.txt;" in note for note in judged.notes)
-    made.desk.write(".gitignore", "log.txt\n")
-    made.ship_again()
+    made.write(".gitignore", "log.txt\n")
+    made.gate_ran()
     assert made.judge().verdict == "pass"
 
 
@@ -332,8 +343,8 @@ def test_a_judgement_is_void_if_the_run_went_on_meanwhile(tmp_path: Path) -> Non
     ticks = itertools.count()
 
     def clock() -> float:  # asked for in the middle of the evaluation: another process records a verdict first
-        if made.desk.standing().open_iteration:
-            made.desk.judged(C1="fail")
+        if made.status().open_iteration:
+            made.judged(C1="fail")
         return float(next(ticks))
 
     refused(lambda: made.judge(clock=clock), "void", "omo ralph judge")
@@ -344,48 +355,48 @@ def test_a_judgement_is_void_if_the_run_went_on_meanwhile(tmp_path: Path) -> Non
 
 
 def test_phases_that_did_not_happen_are_refused_and_the_third_time_ends_the_run(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1))
-    made.desk.execute()
-    made.desk.write("done-1.txt")
+    made = make_project(tmp_path)
+    made.start(criterion(1))
+    made.execute()
+    made.write("done-1.txt")
     for attempt in (1, 2):
         refused(made.judge, f"circumvention {attempt} of 3", "PLAN", "VERIFY")
     refused(made.judge, "ends the run")
     assert [row["attempt"] for row in made.rows("exec-circumvention")] == [1, 2, 3]
     assert made.rows("judged") == []
     assert [row["how"] for row in made.rows("ended")] == ["circumvented"]
-    assert made.desk.told()["state"] == "blocked"
+    assert made.told()["state"] == "blocked"
     refused(made.judge, "ended")
 
 
 def test_honest_work_that_lacks_a_gate_or_a_note_is_refused_and_not_counted(tmp_path: Path) -> None:
     made = asked(tmp_path)
     made.says(answer("C1"))
-    made.desk.write("out.log", "left by the judge\n")
+    made.write("out.log", "left by the judge\n")
     for _ in range(4):
         refused(made.judge, "not counted", "SHIP", "out.log", "removed", "omo gate run")
     assert made.rows("exec-circumvention") == []
-    (made.desk.root / "out.log").unlink()
+    (made.root / "out.log").unlink()
     assert made.judge().verdict == "pass"
 
 
 def test_a_phase_nobody_noted_is_refused_with_the_note_as_remedy(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1))
-    made.desk.execute()
-    made.desk.work("done-1.txt", phases=("PLAN", "IMPL", "VERIFY", "REFINE"))
-    made.ship_again()
+    made = make_project(tmp_path)
+    made.start(criterion(1))
+    made.execute()
+    made.work("done-1.txt", phases=("PLAN", "IMPL", "VERIFY", "REFINE"))
+    made.gate_ran()
     refused(made.judge, "not counted", "SHIP: omo ralph phase SHIP; then")
     assert made.rows("exec-circumvention") == []
 
 
 def test_no_command_runs_before_the_gate(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(
+    made = make_project(tmp_path)
+    made.start(
         criterion(1, {"id": "mark", "type": "command", "argv": ["sh", "-c", f"echo x >> {tmp_path}/ran; exit 1"]})
     )
     (tmp_path / "ran").unlink()
-    made.desk.execute()
+    made.execute()
     refused(made.judge, "circumvention")
     assert not (tmp_path / "ran").exists()
 
@@ -397,12 +408,12 @@ def test_a_file_counts_with_reduced_independence_and_everybody_is_told(tmp_path:
     made = asked(tmp_path)
     judged = made.judge(reply(made.nonce, answer("C1")))
     assert (judged.verdict, judged.independence, of(judged)["source"]) == ("pass", "reduced", "inline")
-    assert judging.INLINE in judged.notes
+    assert judge.INLINE in judged.notes
     assert len(made.rows("judge-inline-fallback")) == 1
     (end,) = made.rows("ended")
     assert end["receipt"]["independence"] == "reduced"
-    assert made.desk.told()["outcome"]["verdict"] == "attested"
-    assert "reduced independence" in made.desk.told()["outcome"]["why"]
+    assert made.told()["outcome"]["verdict"] == "attested"
+    assert "reduced independence" in made.told()["outcome"]["why"]
 
 
 def test_the_judges_message_handed_in_as_a_file_keeps_its_independence(tmp_path: Path) -> None:
@@ -422,7 +433,7 @@ def test_a_later_judge_looks_at_all_of_it_anew_and_the_reduced_iteration_stays_k
     assert made.judge().independence == "full"
     (end,) = made.rows("ended")
     assert end["receipt"]["independence"] == "full"
-    assert made.desk.standing().reduced_iterations == [1]
+    assert made.status().reduced_iterations == [1]
 
 
 def test_a_file_without_the_form_is_refused_and_spends_nothing(tmp_path: Path) -> None:
@@ -433,8 +444,8 @@ def test_a_file_without_the_form_is_refused_and_spends_nothing(tmp_path: Path) -
 
 
 def test_a_file_where_code_can_tell_everything_changes_nothing(tmp_path: Path) -> None:
-    made = court(tmp_path)
-    made.begin(criterion(1))
+    made = make_project(tmp_path)
+    made.start(criterion(1))
     made.iterate("x.txt")
     judged = made.judge(reply("f" * 32, answer("C1", "there")))
     assert (judged.verdict, judged.independence) == ("fail", "full")

@@ -6,70 +6,24 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from omo.ralph import answers
-from omo.ralph.answers import Answer, Malformed, Said, match, read
-from tests.ralph.court import EVIDENCE, answer, reply
+from omo.ralph import judge_answer
+from omo.ralph.judge_answer import match, read
+from omo.work.agents import NoAnswer
+from tests.ralph.project import answer, reply
 
 NONCE = "0123456789abcdef0123456789abcdef"
 ONE = ("C1", "clear")
-OBJECT = {"nonce": NONCE, "answers": [answer("C1")]}
-TEXT = json.dumps(OBJECT)
 
 
 @pytest.mark.parametrize(
-    "message",
-    [
-        TEXT,
-        f"  {TEXT}  ",
-        f"I looked.\n\n```json\n{json.dumps(OBJECT, indent=2)}\n```\nThat is all.",
-        f"{{ not json\n{TEXT}",
-        f"{{'nonce': '{NONCE}'}}\n{TEXT}",
-        f'{{"nonce": "another", "answers": []}}\n{TEXT}',
-        f"The nonce is {NONCE}.\n{TEXT}",
-        reply(NONCE, *[("C1", "clear")], *[(f"C{n}", "clear") for n in range(2, 200)]),
-    ],
-    ids=["bare", "indented", "fenced", "broken-before", "python-before", "other-nonce", "prose-too", "many-objects"],
+    "given_",
+    [None, {"C1": "pass"}, [answer("C1")] * 1001],
+    ids=["no-answers", "no-list", "too-many"],
 )
-def test_the_one_object_with_the_nonce_is_read(message: str) -> None:
-    assert read(message, NONCE).answers[ONE] == Answer("pass", EVIDENCE)
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "",
-        f"C1 passes, and the nonce is {NONCE}.",
-        f"{TEXT}\n{TEXT}",
-        f"{TEXT}\n" + TEXT.replace("pass", "fail"),
-        TEXT.replace(NONCE, "f" * 32),
-        TEXT[:-1],
-        f"So: {TEXT}",
-        f"> {TEXT}",
-        f"[{TEXT}]",
-        TEXT.replace('"answers"', f'"nonce": "{NONCE}", "answers"'),
-        TEXT.replace('"result": "pass"', '"result": "fail", "result": "pass"'),
-        TEXT.replace('"pass"', "NaN"),
-        TEXT.replace('"pass"', "-Infinity"),
-        TEXT.replace('"pass"', "[" * 50_000 + "]" * 50_000),
-        TEXT.replace(f'"{NONCE}"', "7"),
-        json.dumps({"nonce": NONCE}),
-        json.dumps({"nonce": NONCE, "answers": {"C1": "pass"}}),
-        json.dumps({"nonce": NONCE, "answers": [answer("C1")] * 1001}),
-        json.dumps({"answer": OBJECT}),
-        json.dumps(json.dumps(OBJECT)),
-    ],
-    ids=[
-        "empty", "prose", "twice", "two-that-differ", "other-nonce", "cut", "after-words", "quoted", "in-a-list",
-        "nonce-twice", "result-twice", "NaN", "infinity", "deep", "number", "no-answers", "no-list", "too-many",
-        "inside-another", "as-text",
-    ],
-)  # fmt: skip
-def test_anything_else_is_no_answer(message: str) -> None:
-    with pytest.raises(Malformed):
-        read(message, NONCE)
+def test_an_object_without_a_list_of_answers_is_none(given_: object) -> None:
+    with pytest.raises(NoAnswer):
+        read(json.dumps({"nonce": NONCE, "answers": given_}), NONCE)
 
 
 @pytest.mark.parametrize(
@@ -149,35 +103,14 @@ def test_what_is_shown_is_bounded() -> None:
     long = {**answer("C1", evidence="x" * 9000), "suggested_action": "y\n" * 9000}
     said = read(reply(NONCE, long, challenges=[{"criterion": "C1", "text": "\x1b[2J" + "z" * 9000}] * 99), NONCE)
     found = said.answers[ONE]
-    assert len(found.evidence) <= answers.LONGEST_EVIDENCE
-    assert len(found.suggested_action) <= answers.LONGEST_ACTION
-    assert len(said.challenges) == answers.MOST_CHALLENGES
+    assert len(found.evidence) <= judge_answer.LONGEST_EVIDENCE
+    assert len(found.suggested_action) <= judge_answer.LONGEST_ACTION
+    assert len(said.challenges) == judge_answer.MOST_CHALLENGES
     assert all("\x1b" not in one["text"] and len(one["text"]) <= 300 for one in said.challenges)
     _, notes = match(read(reply(NONCE, *[answer(f"C{n}") for n in range(500)]), NONCE), [ONE], [])
-    assert len(notes) <= answers.MOST_NOTES + 1
+    assert len(notes) <= judge_answer.MOST_NOTES + 1
 
 
 @pytest.mark.parametrize("given_", [None, "no list", [1], [{"criterion": "C1"}], [{"text": "x"}], {"criterion": "C1"}])
 def test_challenges_that_are_none_are_left_out(given_: object) -> None:
     assert read(reply(NONCE, answer("C1"), challenges=given_), NONCE).challenges == []
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.sampled_from(["pass", "C1", "clear", NONCE]),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(["nonce", "answers", "criterion", "check", "result", "evidence", "x"]), inner, max_size=6
-        )
-    ),
-    max_leaves=20,
-)
-
-
-@given(st.text() | JSON.map(json.dumps) | JSON.map(lambda one: json.dumps({"nonce": NONCE, "answers": one})))
-def test_no_text_breaks_the_reader_or_passes_without_evidence(message: str) -> None:
-    try:
-        said: Said = read(message, NONCE)
-    except Malformed:
-        return
-    assert all(one.result != "pass" or one.evidence.strip() for one in said.answers.values())

@@ -1,0 +1,277 @@
+"""What a hook saw an independent agent say, and how far that counts.
+
+The SubagentStop hook writes the final message of each agent into the session's ledger. That row is the only witness of
+independence: a file, or the leading agent's account of what somebody found, is anybody's word.
+
+A workflow that asks a question (the judge of a round, the critic of a plan):
+
+    expect(...)                                     the hook keeps the agent's message, whatever else is open
+    reported = messages(state, session, AGENT, since=asked["ts"])
+    answers = read_each(reported, lambda text: answer(text, "nonce", asked["nonce"]))
+    independence = independence_of_text(text, reported, asked["nonce"], ...)      for a message that was handed in
+
+The key binds an answer to one item: the nonce of a brief, the digest of a plan. An answer speaks of the files that were
+there when it was asked for, so whoever asks keeps the id of the tree beside the key and compares the two.
+
+A workflow that lets agents review (the goals of a plan) has no question to bind to. It takes the newest word of each
+agent since the goal began, with the files that changed since:
+
+    reviews = newest_reviews(root, messages(state, session, *AGENTS, since=goal.started_at), read_verdict)
+    require_agreement(reviews, {"omo:architect": "architectReview says CLEAR"}, fix=...)
+    independence = independence_of_reviews(reviews, AGENTS)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from omo.digest import sha256
+from omo.errors import Refused, Unreadable
+from omo.evidence import base
+from omo.shown import clip
+from omo.state import ledger, paths, runtime
+
+Row = dict[str, Any]
+T = TypeVar("T")
+
+FULL, REDUCED = "full", "reduced"
+MOST_TRIED = 1000  # openings of objects in one message
+_OPENING = re.compile(r"^[ \t]*\{", re.MULTILINE)
+
+
+class NoAnswer(Exception):
+    """A message that does not answer: no object with the key, or several, or one that is not in the form."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """The last thing an agent said. Of a long one `text` is only the beginning; `digest` is always that of the whole.
+
+    `files` is how the files were when it finished, for agents whose word is about them.
+    """
+
+    agent: str
+    text: str
+    seq: int
+    ts: str
+    digest: str = ""
+    is_cut: bool = False
+    agent_id: str = ""
+    files: Row | None = None
+
+    @property
+    def source(self) -> str:
+        return f"{self.agent} at {self.ts} (row {self.seq} of the session's ledger)"
+
+    def is_same(self, text: str) -> bool:
+        if self.is_cut:
+            return self.digest in (_digest(text), _digest(text.strip()))
+        return self.text.strip() == text.strip()
+
+
+def expect(state: str, session: str, agent: str | None, *, by: str, now: float, wait: float) -> None:
+    """From now on the hook keeps what that agent says, also where nothing else is open; None: it need not any more."""
+
+    def decide(row: Row | None) -> runtime.Change:
+        old = row or {}
+        if old.get("awaits") == agent:
+            return runtime.Change(None)
+        return runtime.Change(None, {**old, "awaits": agent}, [{"kind": "awaits", "agentType": agent}])
+
+    if session:
+        runtime.change_session(state, session, decide, actor=by, now=now, wait=wait)
+
+
+def messages(state: str, session: str, *agents: str, since: str = "") -> list[Message]:
+    """What these agents said since a moment, oldest first. A ledger that was changed by hand vouches for nobody."""
+    try:
+        if not session or runtime.chain_problems(state, session):
+            return []
+        rows = ledger.rows(paths.events_file(state, session))
+    except Unreadable:
+        return []
+    return messages_in((row for row in rows if str(row.get("ts")) >= since), agents)
+
+
+def messages_in(rows: Iterable[Row], agents: Collection[str]) -> list[Message]:
+    """The same, of rows that were read already. Only what a hook wrote counts."""
+    reported = []
+    for row in rows:
+        is_finish = row.get("kind") == "agent-finished" and row.get("actor") == "hook"
+        if not is_finish or row.get("agentType") not in agents or not isinstance(row.get("message"), str):
+            continue
+        message = Message(
+            agent=row["agentType"],
+            text=row["message"],
+            seq=row["seq"],
+            ts=row["ts"],
+            digest=str(row.get("digest") or ""),
+            is_cut=bool(row.get("cut")),
+            agent_id=str(row.get("agentId") or ""),
+            files=row.get("base"),
+        )
+        reported.append(message)
+    return reported
+
+
+def objects(text: str) -> list[Row]:
+    """The JSON objects that begin a line of a text, in order; none that is part of another.
+
+    Strict: an object with a repeated key or with NaN is none. Inside one that cannot be read nothing is read either,
+    so that no part of a broken answer passes for the answer.
+    """
+    decoder = json.JSONDecoder(object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
+    read: list[Row] = []
+    end = tried = 0
+    broken: int | None = None  # how far the object that could not be read is indented
+    for opening in _OPENING.finditer(text):
+        start = opening.end() - 1
+        indent = start - opening.start()
+        if start < end or (broken is not None and indent > broken):
+            continue
+        tried += 1
+        if tried > MOST_TRIED:
+            break
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            broken = indent
+            continue
+        broken = None
+        read.append(value)
+    return read
+
+
+def answer(text: str, key: str, value: str | None = None) -> Row:
+    """The one object in which `key` is that value; without a value, the one in which it is any text.
+
+    Raises NoAnswer. Of two such objects neither is the answer: nobody gets to pick.
+    """
+    fitting = []
+    for candidate in objects(text):
+        given = candidate.get(key)
+        if isinstance(given, str) and value in (None, given):
+            fitting.append(candidate)
+    which = f"a {key}" if value is None else f"that {key}"
+    if not fitting:
+        raise NoAnswer(f"no JSON object with {which} is in it")
+    if len(fitting) > 1:
+        raise NoAnswer(f"{len(fitting)} JSON objects with a {key} are in it, and one is asked for")
+    return fitting[0]
+
+
+@dataclass(frozen=True)
+class Answers(Generic[T]):
+    """Messages that answer, oldest first, each as its workflow reads it; `unread` says why others do not count."""
+
+    read: list[tuple[Message, T]]
+    unread: list[str]
+
+
+def read_each(reported: Sequence[Message], read: Callable[[str], T]) -> Answers[T]:
+    """`read` turns a message into the workflow's own answer, or raises NoAnswer."""
+    answers: list[tuple[Message, T]] = []
+    unread = []
+    for message in reported:
+        try:
+            if message.is_cut:
+                raise NoAnswer("it is longer than is kept, so its end is missing; ask for a shorter one")
+            answers.append((message, read(message.text)))
+        except NoAnswer as error:
+            unread.append(f"a message of {message.agent} (row {message.seq}) does not count: {error}")
+    return Answers(answers, unread)
+
+
+def independence_of_text(text: str, reported: Sequence[Message], key: str, *, option: str, fix: str) -> str:
+    """How independent a message is that was handed in with an option instead of being taken from the hook's row.
+
+    Full where it is what the hook saw. Refused where an agent was seen to speak of the item and said something else.
+    """
+    if any(message.is_same(text) for message in reported):
+        return FULL
+    for message in reported:
+        if key in message.text:
+            raise Refused(f"{option} is not what {message.agent} itself said, as the host reported it", fix=fix)
+    return REDUCED
+
+
+@dataclass(frozen=True)
+class Review:
+    """The newest word of one agent.
+
+    `verdict` is its own word for it, empty where none can be read. `changed` are the files that are others now than
+    when it finished; None where nobody can tell.
+    """
+
+    message: Message
+    verdict: str
+    is_clean: bool
+    changed: list[str] | None
+
+    @property
+    def is_of_these_files(self) -> bool:
+        return self.changed == []
+
+    def without(self, paths: Collection[str]) -> Review:
+        """The same, where files that are written after a review do not outdate it: what tells of the review itself."""
+        if self.changed is None:
+            return self
+        return replace(self, changed=[path for path in self.changed if path not in paths])
+
+
+def newest_reviews(
+    root: str, reported: Sequence[Message], read: Callable[[str], tuple[str, bool]]
+) -> dict[str, Review]:
+    """By agent. `read` gives the verdict's word and whether it is clean, or raises NoAnswer: then it is not clean.
+
+    Ask before anything runs that may write files.
+    """
+    newest = {message.agent: message for message in reported}
+    reviews = {}
+    for agent, message in newest.items():
+        try:
+            verdict, is_clean = read(message.text)
+        except NoAnswer:
+            verdict, is_clean = "", False
+        changed = base.look(root, message.files).changed
+        reviews[agent] = Review(message, verdict, is_clean, None if changed is None else sorted(changed))
+    return reviews
+
+
+def independence_of_reviews(reviews: Mapping[str, Review], agents: Iterable[str]) -> str:
+    """Full where each of the agents was seen to say that the files as they are now are clean."""
+    for agent in agents:
+        review = reviews.get(agent)
+        if review is None or not review.is_clean or not review.is_of_these_files:
+            return REDUCED
+    return FULL
+
+
+def require_agreement(reviews: Mapping[str, Review], claims: Mapping[str, str], *, fix: str) -> None:
+    """Refuse claims that an agent was seen to contradict: `claims` has what is said of the review of each agent."""
+    contradicted = []
+    for agent, claim in claims.items():
+        review = reviews.get(agent)
+        if review is not None and review.verdict and not review.is_clean:
+            contradicted.append(f"{claim}, and {clip(review.verdict, 40)} was said by {review.message.source}")
+    if contradicted:
+        raise Refused(contradicted[0], fix=fix, defects=contradicted)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise ValueError("a key is there twice")
+    return fields
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace"))

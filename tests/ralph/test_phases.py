@@ -1,0 +1,640 @@
+"""The gate before the judge: which facts prove a phase, and which only look as if they did."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omo.cli.main import main
+from omo.clock import stamp
+from omo.errors import BadInput, Refused
+from omo.evidence.tree import fingerprint
+from omo.ralph import judge, phases
+from omo.ralph.phases import Facts, Gate, PhaseReport
+from omo.ralph.rules import PHASES
+from omo.state import ledger, paths, runtime
+from omo.ultrawork import gates, session
+from omo.work.agents import Message
+from tests.ralph.project import Project, make_project
+
+LETTERS = {"p": "omo:planner", "e": "omo:executor", "q": "omo:qa", "c": "omo:critic"}
+SKIP = "a comment in one file, nothing to refine"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = make_project(tmp_path)
+    made.start()
+    made.execute()
+    return made
+
+
+def look(project: Project, **options: Any) -> PhaseReport:
+    run = project.run()
+    return phases.check(run, run.require(), **options)
+
+
+def statuses(found: PhaseReport) -> dict[str, str]:
+    return {phase: proof.status for phase, proof in found.proofs.items()}
+
+
+def proof(found: PhaseReport, phase: str) -> str:
+    return found.proofs[phase].text
+
+
+def note_all(project: Project) -> None:
+    for phase in PHASES:
+        project.phase(phase)
+
+
+def play(project: Project, agents: str, *, change: str = "done-1.txt") -> None:
+    """Work, agents in this order, gates on it, every phase noted, the work before whoever looks at it."""
+    if change:
+        project.write(change)
+    for letter in agents:
+        project.finishes(LETTERS[letter])
+        if letter == "p":
+            project.phase("PLAN")
+            project.phase("IMPL")
+    project.gate_ran()
+    note_all(project)
+
+
+# What proves which phase, as a pure question of order
+
+
+def facts(order: str, **more: Any) -> Facts:
+    agents = [Message(LETTERS[letter], "done", number, f"{number:02}") for number, letter in enumerate(order, start=1)]
+    gate = Gate("tests", "user", "pass", "t")
+    return Facts(**{"agents": agents, "gates": [gate], "tree": "t", "recorded": frozenset(PHASES), **more})
+
+
+def missing(known: Facts) -> list[str]:
+    return [phase for phase, proof in phases.proofs(known).items() if proof.status == "missing"]
+
+
+@pytest.mark.parametrize(
+    ("order", "lacking"),
+    [
+        ("peqc", []),
+        ("peeqc", []),
+        ("ppeqqcc", []),
+        ("peqceq", []),  # refined, and QA looked at what that changed
+        ("peqce", ["VERIFY"]),  # refined after QA, and nobody looked
+        ("peqe", ["VERIFY", "REFINE"]),
+        ("peq", ["REFINE"]),
+        ("pecq", ["REFINE"]),  # a critic before QA refines nothing that was verified
+        ("cpeq", ["REFINE"]),
+        ("pqec", ["VERIFY", "REFINE"]),
+        ("qpec", ["VERIFY", "REFINE"]),
+        ("eqc", ["PLAN"]),
+        ("epqc", ["IMPL"]),  # implemented first, planned afterwards
+        ("pqc", ["IMPL"]),
+        ("p", ["IMPL", "VERIFY", "REFINE"]),
+        ("", ["PLAN", "IMPL", "VERIFY", "REFINE"]),
+    ],
+)
+def test_agents_count_in_their_order(order: str, lacking: list[str]) -> None:
+    assert missing(facts(order)) == lacking
+
+
+def modelled(order: str, is_changed: bool) -> list[str]:
+    """The same rules as patterns over the order of finishes."""
+    rest = order[order.index("p") + 1 :] if "p" in order else order
+    holds = {
+        "PLAN": "p" in order,
+        "IMPL": "e" in rest or is_changed,
+        "VERIFY": re.search("q[^e]*$", rest),
+        "REFINE": re.search("e.*q.*c" if "e" in rest else "q.*c", rest),
+    }
+    return [phase for phase, is_so in holds.items() if not is_so]
+
+
+@given(st.text("peqc", max_size=12), st.booleans())
+def test_any_order_is_judged_as_the_model_says(order: str, is_changed: bool) -> None:
+    assert missing(facts(order, is_changed=is_changed)) == modelled(order, is_changed)
+
+
+@given(st.text("peqc", max_size=12), st.booleans(), st.sets(st.sampled_from(PHASES)))
+def test_what_was_not_noted_is_missing_whoever_finished(order: str, is_changed: bool, noted: set[str]) -> None:
+    known = facts(order, is_changed=is_changed, recorded=frozenset(noted))
+    assert set(PHASES) - noted <= set(missing(known))
+
+
+@given(st.text("peqc", max_size=12), st.booleans(), st.sets(st.sampled_from(PHASES)))
+def test_less_was_authorised_but_never_no_work(order: str, is_changed: bool, noted: set[str]) -> None:
+    whole = facts(order, is_changed=is_changed, recorded=frozenset(noted))
+    known = facts(order, is_changed=is_changed, recorded=frozenset(noted), reduced_scope="a hot fix, agreed by phone")
+    assert missing(known) == [phase for phase in missing(whole) if phase == "IMPL"]
+    reduced = [phase for phase, proof in phases.proofs(known).items() if proof.status == "reduced"]
+    assert reduced == [phase for phase in missing(whole) if phase != "IMPL"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "order", "status"),
+    [
+        (0, "peq", "skip-recorded"),
+        (49, "peq", "skip-recorded"),
+        (50, "peq", "missing"),
+        (1_000_000, "peq", "missing"),
+        (50, "peqc", "present"),
+        (3, "peqc", "present"),
+    ],
+)
+def test_refine_is_left_out_for_small_changes_only(lines: int, order: str, status: str) -> None:
+    assert phases.proofs(facts(order, skip=SKIP, changed_lines=lines))["REFINE"].status == status
+
+
+@pytest.mark.parametrize(
+    ("seen", "why"),
+    [
+        ([], "no gate is pinned"),
+        ([Gate("a", "user")], "a was not run"),
+        ([Gate("a", "user", "pass", "other")], "a ran on other files"),
+        ([Gate("a", "user", "fail", "t")], "a says fail"),
+        ([Gate("a", "user", "unknown", "t")], "a says unknown"),
+        ([Gate("a", "user", "unknown", "t", is_allowed=True)], "a says unknown"),
+        ([Gate("a", "user", "fail", "other", is_allowed=True)], "a ran on other files"),
+        ([Gate("a", "user", "pass", "t"), Gate("b", "agent", "fail", "t")], "b says fail"),
+    ],
+)
+def test_ship_needs_every_gate_on_these_files(seen: list[Gate], why: str) -> None:
+    known = facts("peqc", gates=seen)
+    assert missing(known) == ["SHIP"]
+    assert why in phases.proofs(known)["SHIP"].text
+
+
+def test_ship_says_who_pinned_the_gates() -> None:
+    seen = [Gate("tests", "user", "pass", "t"), Gate("lint", "agent", "pass", "t")]
+    said = phases.proofs(facts("peqc", gates=seen))["SHIP"].text
+    assert "tests (pinned by the user), lint (pinned by the agent)" in said
+
+
+def test_qa_that_saw_the_files_of_the_beginning_did_not_see_the_work() -> None:
+    began = {"head": "h", "files": {"a.txt": "1"}, "unknown": ""}
+    worked = {**began, "files": {"a.txt": "2"}}
+    evidence = {**began, "files": {"a.txt": "1", ".sisyphus/notes.txt": "3"}}
+
+    def with_files(files: dict[str, Any] | None, order: str = "pqc") -> Facts:
+        known = facts(order, is_changed=True, began=began)
+        return replace(known, agents=[replace(message, files=files) for message in known.agents])
+
+    for early in (began, evidence):
+        known = with_files(early)
+        assert missing(known) == ["VERIFY", "REFINE"]
+        assert not any(phases.proofs(known)[phase].is_undone for phase in ("VERIFY", "REFINE"))
+        assert missing(with_files(early, "peqc")) == []  # an executor was seen
+    for later in (worked, {**began, "head": "another"}, None, {**began, "unknown": "too many files"}):
+        assert missing(with_files(later)) == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "is_hollow"),
+    [
+        (["true"], True),
+        (["/bin/true"], True),
+        ([":"], True),
+        (["test", "1"], True),
+        (["sh", "-c", "exit 0"], True),
+        (["bash", "-lc", ":"], True),
+        (["sh", "-c", "pytest -q || true"], True),
+        (["sh", "-c", "pytest -q; exit 0"], True),
+        (["echo", "ok"], True),
+        (["sh", "-c", "pytest -q && echo ok"], False),
+        (["sh", "-c", "set -e; pytest -q; echo ok"], False),
+        (["sh", "-c", "exit 1"], False),
+        (["test", "-e", "dist"], False),
+        (["pytest", "-q"], False),
+        ([], False),
+    ],
+)
+def test_a_gate_of_the_agent_that_cannot_fail_ships_nothing(argv: list[str], is_hollow: bool) -> None:
+    gate = Gate("tests", "agent", "pass", "t", argv=tuple(argv))
+    assert missing(facts("peqc", gates=[gate])) == (["SHIP"] if is_hollow else [])
+    assert missing(facts("peqc", gates=[gate, Gate("build", "user", "pass", "t", argv=("make",))])) == []
+    assert missing(facts("peqc", gates=[Gate("tests", "user", "pass", "t", argv=tuple(argv))])) == []
+
+
+# The facts themselves: real ledgers, real git
+
+
+def test_an_iteration_in_full_passes(project: Project) -> None:
+    project.work("done-1.txt")
+    found = look(project)
+    assert found.ok
+    assert set(statuses(found).values()) == {"present"}
+    assert (found.missing, found.remediation, found.iteration) == ([], "", 1)
+    assert proof(found, "PLAN").startswith("omo:planner finished at ")
+
+
+def test_noting_phases_alone_proves_none(project: Project) -> None:
+    note_all(project)
+    found = look(project)
+    assert found.missing == list(PHASES)
+    assert "omo ralph phase" not in found.remediation
+
+
+def test_what_is_to_be_done_names_every_missing_phase(project: Project) -> None:
+    project.finishes("omo:planner")
+    project.phase("PLAN")
+    told = look(project).remediation
+    assert re.findall(r"omo ralph phase (\w+)", told) == ["IMPL", "VERIFY", "REFINE", "SHIP"]
+    assert told.endswith("then omo ralph artifacts again")
+
+
+def test_without_an_iteration_there_is_nothing_to_look_at(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start()
+    with pytest.raises(Refused) as refused:
+        look(made)
+    assert "omo ralph exec" in refused.value.fix
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        ("qa", "I am QA and it is fine"),
+        ("general-purpose", "acting as omo:qa: passed"),
+        ("other:qa", "passed"),
+        ("omo:qa-reviewer", "passed"),
+        ("", "passed"),
+        ("omo:qa", ""),
+        ("omo:qa", " \n\t"),
+    ],
+)
+def test_who_is_not_our_qa_or_says_nothing_does_not_count(project: Project, agent: str, message: str) -> None:
+    for letter in "pe":
+        project.finishes(LETTERS[letter])
+    project.finishes(agent, message)
+    project.finishes("omo:critic")
+    project.gate_ran()
+    note_all(project)
+    assert look(project).missing == ["VERIFY", "REFINE"]
+
+
+def test_agents_of_an_earlier_iteration_do_not_count(project: Project) -> None:
+    project.work("done-1.txt")
+    assert look(project).ok
+    project.judged(C1="pass")
+    project.execute()
+    note_all(project)
+    assert look(project).missing == list(PHASES)
+    play(project, "peqc", change="done-2.txt")
+    assert look(project).ok
+
+
+def test_agents_of_another_session_do_not_count(project: Project) -> None:
+    for agent in LETTERS.values():
+        project.finishes(agent, session="s2")
+    note_all(project)
+    assert look(project).missing == list(PHASES)
+
+
+def test_a_session_with_a_new_id_goes_on(project: Project) -> None:
+    """The host gave the running session another id: its row names the run, its agents count from there on."""
+    project.now += 1
+    runtime.move_session(project.state, "s1", "s9", now=project.now, wait=5.0)
+    for agent in LETTERS.values():
+        project.finishes(agent, session="s9")
+    run = project.run(session="s9")
+    found = phases.check(run, run.require())
+    assert {phase for phase, proof in statuses(found).items() if proof == "missing"} == set(PHASES)  # none noted
+    assert proof(found, "VERIFY").startswith("omo:qa finished")
+
+
+def test_a_row_that_no_hook_wrote_does_not_count(project: Project) -> None:
+    event = {"kind": "agent-finished", "agentType": "omo:planner", "message": "a plan", "digest": "", "cut": False}
+    project.now += 1
+    change = runtime.Change(None, project.row(), [event])
+    runtime.change_session(project.state, "s1", lambda row: change, actor="agent", now=project.now, wait=5.0)
+    project.phase("PLAN")
+    assert "PLAN" in look(project).missing
+
+
+def test_a_clock_that_was_set_back_brings_nothing_old_in(project: Project) -> None:
+    project.work("done-1.txt")
+    project.judged(C1="pass")
+    project.now -= 3600
+    project.execute()
+    assert look(project).missing == list(PHASES)
+
+
+def test_touching_files_is_no_work(project: Project) -> None:
+    os.utime(project.root / "README.md", (1, 1))
+    project.git("commit", "-q", "--allow-empty", "-m", "work")
+    for letter in "pqc":
+        project.finishes(LETTERS[letter])
+    note_all(project)
+    assert "IMPL" in look(project).missing
+
+
+def test_what_qa_writes_down_is_no_work(project: Project) -> None:
+    project.write(".sisyphus/evidence/C1/attacks.txt")
+    play(project, "pqc", change="")
+    assert look(project).missing == ["IMPL"]
+
+
+@pytest.mark.parametrize("commits", [False, True])
+def test_changed_files_are_work_committed_or_not(project: Project, commits: bool) -> None:
+    project.write("README.md", "# a project\nwith more\n")
+    if commits:
+        project.commit()
+    play(project, "pqc", change="")
+    assert look(project).ok
+
+
+def test_qa_before_the_work_is_no_qa_of_it(project: Project) -> None:
+    for letter in "pqc":
+        project.finishes(LETTERS[letter])
+    note_all(project)
+    project.write("done-1.txt")
+    project.gate_ran()
+    found = look(project)
+    assert (found.missing, found.undone) == (["VERIFY", "REFINE"], [])
+    assert "let omo:qa try to break what is there now" in found.remediation
+    project.finishes("omo:critic")
+    assert look(project).missing == ["VERIFY", "REFINE"]
+    project.finishes("omo:qa")
+    project.finishes("omo:critic")
+    assert look(project).ok
+
+
+def test_taking_a_change_back_leaves_no_work(project: Project) -> None:
+    project.write("README.md", "# changed\n")
+    project.write("README.md", "# a project\n")
+    play(project, "pqc", change="")
+    assert look(project).missing == ["IMPL"]
+
+
+def test_without_git_a_changed_tree_is_work_and_nothing_is_small(tmp_path: Path) -> None:
+    root = tmp_path / "plain"
+    root.mkdir()
+    made = Project(root)
+    made.start()
+    made.execute()
+    play(made, "pqc")
+    assert look(made).ok
+
+
+def test_a_skip_for_a_small_change_that_grew_does_not_count(project: Project) -> None:
+    project.write("done-1.txt", "one\n" * 49)
+    for letter in "peq":
+        project.finishes(LETTERS[letter])
+    for phase in ("PLAN", "IMPL", "VERIFY"):
+        project.phase(phase)
+    project.phase("REFINE", SKIP)
+    project.gate_ran()
+    project.phase("SHIP")
+    small = look(project)
+    assert small.ok
+    assert statuses(small)["REFINE"] == "skip-recorded"
+    assert SKIP in proof(small, "REFINE")
+    project.write("done-2.txt", "one\n")
+    project.gate_ran()
+    grown = look(project)
+    assert grown.missing == ["REFINE"]
+    assert "50 changed lines" in proof(grown, "REFINE")
+
+
+def test_an_edit_after_the_gates_has_to_be_shipped_again(project: Project) -> None:
+    project.work("done-1.txt")
+    project.write("done-2.txt")
+    found = look(project)
+    assert found.missing == ["SHIP"]
+    assert "omo gate run" in found.remediation
+    project.gate_ran()
+    assert look(project).ok
+
+
+def pin(project: Project, name: str, by: str = "user", command: str = "true") -> None:
+    project.now += 1
+    gates.add(project.state, "s1", name, [command], by=by, cwd=".", program=None, now=project.now, wait=5.0)
+
+
+def ran(project: Project, name: str, result: str) -> None:
+    project.now += 1
+    row = {
+        "name": name,
+        "result": result,
+        "exit": 0,
+        "why": "",
+        "timed_out": False,
+        "seconds": 0.1,
+        "tail": "",
+        "tree": fingerprint(project.root),
+    }
+    gates.record_results(project.state, "s1", [row], actor="agent", now=project.now, wait=5.0)
+
+
+def test_gates_that_were_pinned_before_count_with_a_run_of_this_iteration(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start()
+    pin(made, "tests")
+    ran(made, "tests", "pass")
+    made.execute()
+    for letter in "peqc":
+        made.finishes(LETTERS[letter])
+    note_all(made)
+    assert "tests was not run in this iteration" in proof(look(made), "SHIP")
+    ran(made, "tests", "pass")
+    assert look(made).ok
+
+
+def test_a_failure_is_the_users_to_let_through(project: Project) -> None:
+    pin(project, "tests")
+    for letter in "peqc":
+        project.finishes(LETTERS[letter])
+    note_all(project)
+    ran(project, "tests", "fail")
+    assert not look(project).ok
+    gates.allow(project.state, "s1", "tests", str(project.root), now=project.now)
+    assert look(project).ok
+    ran(project, "tests", "fail")  # in the next round it fails again, and was let through
+    assert look(project).ok
+
+
+def test_a_new_pin_begins_anew(project: Project) -> None:
+    pin(project, "tests")
+    for letter in "peqc":
+        project.finishes(LETTERS[letter])
+    ran(project, "tests", "pass")
+    note_all(project)
+    assert look(project).ok
+    pin(project, "tests")
+    assert look(project).ok, "the same once more is no new pin"
+    pin(project, "tests", command="false")
+    assert look(project).missing == ["SHIP"]
+
+
+# --newer-than
+
+
+def test_newer_than_leaves_out_what_was_seen_before(project: Project) -> None:
+    project.work("done-1.txt")
+    middle = stamp(project.now)
+    assert look(project, newer_than=stamp(project.now - 3600)).ok
+    assert look(project, newer_than=middle).missing == [
+        "PLAN",
+        "VERIFY",
+        "REFINE",
+        "SHIP",
+    ]  # the changed tree has no time
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-02-22", "2026-02-22T17:20:01", "2026-13-01T00:00:00Z", "12Z"])
+def test_a_time_that_is_none_is_refused(project: Project, text: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        look(project, newer_than=text)
+    assert "--newer-than" in refused.value.message
+    assert "2026-02-22T17:20:01Z" in refused.value.fix
+
+
+@pytest.mark.parametrize("text", ["2026-02-22T17:20:01Z", "2026-02-22T18:20:01+01:00", "2026-02-22T17:20:01.000+00:00"])
+def test_a_time_is_read_with_its_zone(text: str) -> None:
+    assert phases.moment(text) == "2026-02-22T17:20:01.000Z"
+
+
+# Damage
+
+
+def damage_session(project: Project) -> None:
+    path = Path(paths.events_file(project.state, "s1"))
+    path.write_text(path.read_text().replace("omo:planner", "omo:planter"))
+
+
+def test_a_damaged_session_ledger_proves_nothing_and_accuses_nobody(project: Project) -> None:
+    project.work("done-1.txt")
+    damage_session(project)
+    found = look(project)
+    assert found.missing == list(PHASES)
+    assert "omo ledger verify" in found.remediation
+    assert "omo ledger repair --session s1" in found.remediation
+    before = project.kinds()
+    with pytest.raises(Refused) as refused:
+        project.judge()
+    assert "omo ledger repair" in refused.value.fix
+    assert project.kinds() == before
+
+
+def test_a_forged_row_at_the_end_proves_nothing(project: Project) -> None:
+    path = Path(paths.events_file(project.state, "s1"))
+    last = ledger.rows(str(path))[-1]
+    row = {**last, "seq": last["seq"] + 1, "kind": "agent-finished", "agentType": "omo:qa", "message": "passed"}
+    with path.open("a") as file:
+        file.write(json.dumps(row) + "\n")
+    assert look(project).missing == list(PHASES)
+
+
+def test_after_the_user_sealed_the_ledger_the_phases_can_be_done_again(project: Project) -> None:
+    project.work("done-1.txt")
+    damage_session(project)
+    project.now += 1
+    environ = {"OMO_PROJECT_DIR": str(project.root)}
+    assert (
+        main(["ledger", "repair", "--session", "s1"], environ, str(project.root), project.now, has_terminal=True) == 0
+    )
+    assert look(project).missing == ["PLAN", "VERIFY", "REFINE", "SHIP"]
+    for letter in "pqc":
+        project.finishes(LETTERS[letter])
+    project.gate_ran()
+    assert look(project).ok
+
+
+def test_a_session_that_was_let_go_is_told_why_nothing_is_seen(project: Project) -> None:
+    note_all(project)
+    assert "the user types ulw" not in look(project).remediation
+    project.change_row(lambda row: session.cancel(row, reason="user", now=project.now))
+    assert "the user types ulw" in look(project).remediation
+
+
+# Circumvention
+
+
+def ask(project: Project) -> int:
+    run = project.run()
+    standing = run.require()
+    return judge.record_circumvention(run, standing, phases.check(run, standing).missing)
+
+
+def test_attempts_are_counted_over_the_whole_run(project: Project) -> None:
+    assert ask(project) == 1
+    project.work("done-1.txt")
+    project.judged(C1="pass")
+    project.execute()
+    assert [ask(project), ask(project)] == [2, 3]
+    assert not project.status().is_open
+
+
+def test_an_attempt_on_an_iteration_that_is_over_is_refused(project: Project) -> None:
+    run = project.run()
+    standing = run.require()
+    found = phases.check(run, standing)
+    project.judged(C1="pass")
+    project.execute()
+    with pytest.raises(Refused):
+        judge.record_circumvention(run, standing, found.missing)
+
+
+# The command
+
+
+def command(project: Project, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    project.now += 1
+    environ = {"OMO_PROJECT_DIR": str(project.root), "OMO_SESSION_ID": "s1", "CLAUDECODE": "1"}
+    code = main(["ralph", "artifacts", *words], environ, str(project.root), project.now)
+    shown = capsys.readouterr()
+    return code, shown.out or shown.err
+
+
+def snapshot(project: Project) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(Path(project.state).rglob("*")) if path.is_file()}
+
+
+def test_the_command_only_looks(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    before = snapshot(project)
+    code, out = command(project, capsys, "--json")
+    told = json.loads(out)
+    assert code == 3
+    assert set(told) == {"ok", "iteration", "checks", "missing", "remediation"}
+    assert (told["ok"], told["iteration"], told["missing"]) == (False, 1, list(PHASES))
+    assert [set(one) for one in told["checks"]] == [{"phase", "status", "proof"}] * len(PHASES)
+    assert snapshot(project) == before
+
+
+def test_the_command_says_in_words_what_is_there(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    project.work("done-1.txt")
+    code, out = command(project, capsys)
+    assert code == 0
+    assert out.startswith("Iteration 1: 5 of 5 phases proven\n  present       PLAN    omo:planner finished")
+    assert "To do" not in out
+
+
+@pytest.mark.parametrize(("words", "code"), [(["--newer-than", "soon"], 2), (["--run", "r1-0"], 2)])
+def test_what_cannot_be_looked_at_is_refused(
+    project: Project, capsys: pytest.CaptureFixture[str], words: list[str], code: int
+) -> None:
+    assert command(project, capsys, *words)[0] == code
+
+
+def test_a_reduced_scope_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = make_project(tmp_path)
+    made.start(by="user", reduced_scope="a hot fix, agreed by phone")
+    made.execute()
+    code, out = command(made, capsys)
+    assert code == 3  # still no work
+    assert "missing       IMPL" in out
+    made.write("done-1.txt")
+    made.phase("PLAN")
+    made.phase("IMPL")
+    code, out = command(made, capsys)
+    assert code == 0
+    assert "reduced       VERIFY" in out
+    assert "Reduced scope: a hot fix, agreed by phone" in out

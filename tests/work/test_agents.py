@@ -1,0 +1,237 @@
+"""What a hook saw an agent say: which rows count, what in them is an answer, and what may be claimed beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omo.errors import Refused
+from omo.host import Event
+from omo.state import paths, runtime
+from omo.ultrawork import on_subagent_stop
+from omo.ultrawork.hook import World
+from omo.work import agents
+from omo.work.agents import FULL, REDUCED, Message, NoAnswer, Review
+
+NONCE = "0123456789abcdef0123456789abcdef"
+OBJECT = {"nonce": NONCE, "answers": [{"result": "pass"}]}
+TEXT = json.dumps(OBJECT)
+JUDGE = "omo:judge"
+
+
+def message(text: str, *, agent: str = JUDGE, is_cut: bool = False, digest: str = "") -> Message:
+    return Message(agent, text, 7, "2026-01-01T00:00:00.000Z", digest, is_cut)
+
+
+# Objects in prose
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        f"  {TEXT}  ",
+        f"I looked.\n\n```json\n{json.dumps(OBJECT, indent=2)}\n```\nThat is all.",
+        f"{{ not json\n{TEXT}",
+        f"{{'nonce': '{NONCE}'}}\n{TEXT}",
+        f'{{"nonce": "another", "answers": []}}\n{TEXT}',
+        f"The nonce is {NONCE}.\n{TEXT}",
+    ],
+    ids=["bare", "indented", "fenced", "broken-before", "python-before", "other-nonce", "prose-too"],
+)
+def test_the_one_object_with_the_key_is_the_answer(text: str) -> None:
+    assert agents.answer(text, "nonce", NONCE) == OBJECT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        f"C1 passes, and the nonce is {NONCE}.",
+        f"{TEXT}\n{TEXT}",
+        f"{TEXT}\n" + TEXT.replace("pass", "fail"),
+        TEXT.replace(NONCE, "f" * 32),
+        TEXT[:-1],
+        f"So: {TEXT}",
+        f"> {TEXT}",
+        f"[{TEXT}]",
+        TEXT.replace('"answers"', f'"nonce": "{NONCE}", "answers"'),
+        TEXT.replace('"result": "pass"', '"result": "fail", "result": "pass"'),
+        TEXT.replace('"pass"', "NaN"),
+        TEXT.replace('"pass"', "-Infinity"),
+        TEXT.replace('"pass"', "[" * 50_000 + "]" * 50_000),
+        TEXT.replace(f'"{NONCE}"', "7"),
+        json.dumps({"answer": OBJECT}),
+        json.dumps(json.dumps(OBJECT)),
+        "{\n  broken,\n  " + TEXT + "\n}",
+    ],
+    ids=[
+        "empty", "prose", "twice", "two-that-differ", "other-nonce", "cut", "after-words", "quoted", "in-a-list",
+        "nonce-twice", "result-twice", "NaN", "infinity", "deep", "number", "inside-another", "as-text",
+        "inside-a-broken-one",
+    ],
+)  # fmt: skip
+def test_anything_else_is_no_answer(text: str) -> None:
+    with pytest.raises(NoAnswer):
+        agents.answer(text, "nonce", NONCE)
+
+
+@given(st.text() | st.text('{}[]":, \n\taN1').map(lambda text: "{" + text))
+def test_no_text_breaks_the_reader(text: str) -> None:
+    assert all(isinstance(each, dict) for each in agents.objects(text))
+
+
+def test_a_message_that_was_cut_is_not_read() -> None:
+    read = agents.read_each(
+        [message("no"), message(TEXT, is_cut=True), message(TEXT)], lambda text: agents.answer(text, "nonce", NONCE)
+    )
+    assert [each for _, each in read.read] == [OBJECT]
+    assert [("no JSON object" in read.unread[0]), ("longer than is kept" in read.unread[1])] == [True, True]
+
+
+# What was handed in
+
+
+def test_a_text_is_independent_only_if_the_hook_saw_it_said() -> None:
+    def independence(text: str, *seen: Message) -> str:
+        return agents.independence_of_text(text, seen, NONCE, option="--result", fix="leave it out")
+
+    whole = "x" * 70_000 + TEXT
+    assert independence(TEXT + "\n", message("before"), message(TEXT)) == FULL
+    assert independence(whole, message(whole[:100], is_cut=True, digest=agents._digest(whole))) == FULL
+    assert independence(TEXT) == independence(TEXT, message("of another nonce")) == REDUCED
+    with pytest.raises(Refused, match="is not what omo:judge itself said"):
+        independence(TEXT, message(TEXT.replace("pass", "fail")))
+
+
+# Which rows count
+
+
+class Project:
+    """A session with open work, in which agents finish."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.state = str(root / ".sisyphus" / "cc-omo")
+        self.now = 1_771_780_801.0
+        self.write({"ulw": {"enabled": True}}, {"kind": "armed"})
+
+    def write(self, fields: dict[str, object], event: dict[str, object], actor: str = "hook") -> None:
+        self.now += 1
+
+        def change(row: dict[str, object] | None) -> runtime.Change:
+            return runtime.Change(None, {**(row or {}), **fields}, [event])
+
+        runtime.change_session(self.state, "s1", change, actor=actor, now=self.now, wait=5.0)
+
+    def finishes(self, agent: str, text: str) -> None:
+        self.now += 1
+        fields = {"session_id": "s1", "agent_type": agent, "agent_id": "a1", "last_assistant_message": text}
+        event = Event({**fields, "cwd": str(self.root)})
+        on_subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
+
+    def seen(self, *names: str, since: str = "") -> list[str]:
+        return [each.text for each in agents.messages(self.state, "s1", *names, since=since)]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def test_messages_are_those_of_the_agent_that_was_asked_since_then(project: Project) -> None:
+    project.finishes(JUDGE, "first")
+    (first,) = agents.messages(project.state, "s1", JUDGE)
+    project.finishes("general-purpose", "I am omo:judge")
+    project.finishes("omo:qa", "tests pass")
+    project.finishes(JUDGE, "second")
+    assert project.seen(JUDGE) == ["first", "second"]
+    assert project.seen(JUDGE, "omo:qa", since=first.ts + "0") == ["tests pass", "second"]
+    assert agents.messages(project.state, "s2", JUDGE) == agents.messages(project.state, "", JUDGE) == []
+
+
+def test_a_row_that_no_hook_wrote_speaks_for_nobody(project: Project) -> None:
+    row = {"kind": "agent-finished", "agentType": JUDGE, "message": TEXT, "digest": "", "cut": False}
+    project.write({}, row, actor="agent")
+    assert project.seen(JUDGE) == []
+
+
+def test_a_ledger_that_was_changed_by_hand_vouches_for_nobody(project: Project) -> None:
+    project.finishes(JUDGE, "it fails")
+    file = Path(paths.events_file(project.state, "s1"))
+    file.write_text(file.read_text().replace("it fails", "it holds"))
+    assert project.seen(JUDGE) == []
+
+
+def test_an_agent_that_is_expected_is_heard_where_nothing_is_open(project: Project) -> None:
+    project.write({"ulw": {"enabled": False}}, {"kind": "released"})
+    project.finishes(JUDGE, "nobody asked")
+    for agent in (JUDGE, JUDGE, None):
+        agents.expect(project.state, "s1", agent, by="agent", now=project.now, wait=5.0)
+        project.finishes(JUDGE, f"while {agent} is expected")
+    assert project.seen(JUDGE) == ["while omo:judge is expected"] * 2
+
+
+# Reviews
+
+
+def read(text: str) -> tuple[str, bool]:
+    said = agents.answer(text, "status")["status"]
+    return said, said == "CLEAR"
+
+
+CLEAR, BLOCK = '{"status": "CLEAR"}', '{"status": "BLOCK"}'
+REVIEWERS = ("omo:architect", "omo:qa")
+
+
+def reviews(project: Project) -> dict[str, Review]:
+    seen = agents.messages(project.state, "s1", *REVIEWERS)
+    return agents.newest_reviews(str(project.root), seen, read)
+
+
+@pytest.mark.parametrize(
+    ("said", "independence"),
+    [
+        ([("omo:architect", CLEAR), ("omo:qa", CLEAR)], FULL),
+        ([("omo:qa", BLOCK), ("omo:architect", CLEAR), ("omo:qa", CLEAR)], FULL),
+        ([("omo:architect", CLEAR)], REDUCED),
+        ([("omo:architect", CLEAR), ("omo:qa", BLOCK)], REDUCED),
+        ([("omo:architect", CLEAR), ("omo:qa", CLEAR), ("omo:qa", "ok")], REDUCED),
+        ([("omo:architect", CLEAR), ("omo:qa", "status: CLEAR")], REDUCED),
+    ],
+)
+def test_reviews_are_independent_if_the_last_word_of_each_is_clean(
+    project: Project, said: list[tuple[str, str]], independence: str
+) -> None:
+    for agent, text in said:
+        project.finishes(agent, text)
+    assert agents.independence_of_reviews(reviews(project), REVIEWERS) == independence
+
+
+def test_a_review_is_of_the_files_that_were_there(project: Project) -> None:
+    for agent in REVIEWERS:
+        project.finishes(agent, CLEAR)
+    for name in ("gate.json", "code.py"):
+        (project.root / name).write_text("later\n")
+    later = reviews(project)
+    assert later["omo:qa"].changed == ["code.py", "gate.json"]
+    assert agents.independence_of_reviews(later, REVIEWERS) == REDUCED
+    apart = {agent: review.without(["gate.json", "code.py"]) for agent, review in later.items()}
+    assert agents.independence_of_reviews(apart, REVIEWERS) == FULL
+
+
+def test_a_claim_that_an_agent_was_seen_to_contradict_is_refused(project: Project) -> None:
+    project.finishes("omo:architect", BLOCK)
+    project.finishes("omo:qa", "no verdict")
+    claims = {"omo:architect": "architectReview says CLEAR", "omo:qa": "executorQa says passed"}
+    with pytest.raises(
+        Refused, match=r"architectReview says CLEAR, and BLOCK was said by omo:architect at "
+    ) as refused:
+        agents.require_agreement(reviews(project), claims, fix="mend it")
+    assert len(refused.value.details["defects"]) == 1  # type: ignore[arg-type]
+    project.finishes("omo:architect", CLEAR)
+    agents.require_agreement(reviews(project), claims, fix="mend it")
