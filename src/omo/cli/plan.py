@@ -134,7 +134,7 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
         where = f"line {finding.line}: " if finding.line else ""
         lines.append(f"  - {where}{finding.severity}, {finding.dimension}: {clip(finding.text, 300)}")
     notes = []
-    if done.independence != critiques.FULL:
+    if done.independence != "full":
         unseen = "no hook saw a critic say this (reduced independence): it is kept, and does not clear the plan"
         remedy = "omo plan start still asks for a verdict that the host saw, or for --unreviewed REASON"
         notes = [f"{unseen}; {remedy}"]

@@ -23,7 +23,7 @@ from omo.ultraplan.markdown import (
     numbers_of,
     plain_value,
 )
-from omo.ultraplan.models import ON_FAILURE, Defect, Document, Fence, Group, Manifest, Recovery, Step, need_defect
+from omo.ultraplan.models import ON_FAILURE, Defect, Document, Fence, Group, Manifest, Step, need_defect
 
 LARGEST = 500_000
 LONGEST_LINE = 4_000
@@ -318,9 +318,9 @@ def _manifest(page: Page, heading: Heading, end: int, number: int, defects: list
 # sessions and fences
 
 
-def _section(headings: Sequence[Heading], *titles: str) -> Heading | None:
+def _section(headings: Sequence[Heading], title: str) -> Heading | None:
     for heading in headings:
-        if heading.level == 2 and heading.key in titles:
+        if heading.level == 2 and heading.key == title:
             return heading
     return None
 
@@ -434,8 +434,10 @@ def _read_spec(document: Document, page: Page, headings: Sequence[Heading], defe
         defects += wrong
         data = read or {}
     needs = _needs(data.get("needs"), blocks[0].line if blocks else 1, defects)
-    metadata = _section_fields(page, headings, "metadata")
-    exits = _section(headings, "exit condition", "exit conditions")
+    section = _section(headings, "metadata")
+    metadata = {}
+    if section is not None:
+        metadata = {field.key: field.value for field in page.fields(section.start, section.end)}
     return replace(
         document,
         kind="spec",
@@ -446,28 +448,6 @@ def _read_spec(document: Document, page: Page, headings: Sequence[Heading], defe
         is_legacy_synthesis=data.get("legacy_synthesis") is True,
         master_plan=plain_value(metadata.get("master plan", "")),
         master_digest=plain_value(metadata.get("plan digest", "")),
-        exit_conditions=tuple(page.bullets(exits.start, exits.end)) if exits else (),
-        recovery=_recovery(_section_fields(page, headings, "recovery metadata")),
-    )
-
-
-def _section_fields(page: Page, headings: Sequence[Heading], title: str) -> dict[str, str]:
-    section = _section(headings, title)
-    if section is None:
-        return {}
-    return {field.key: field.value for field in page.fields(section.start, section.end)}
-
-
-def _recovery(fields: dict[str, str]) -> Recovery | None:
-    of = plain_value(fields.get("recovery of", ""))
-    if not of:
-        return None
-    depths = numbers_of(fields.get("recovery depth", ""))
-    return Recovery(
-        of=of,
-        depth=depths[0] if depths else 0,
-        missing=numbers_of(fields.get("missing steps", "")),
-        entry=fields.get("entry condition override", ""),
     )
 
 

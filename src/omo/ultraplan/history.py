@@ -22,9 +22,7 @@ LONGEST_BODY = 20_000
 _RAW = ("-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--relative", "--ignore-submodules=none")
 _SUBMODULE = "160000"
 _REVERTS = re.compile(r"\bThis reverts commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\b")
-_FULL_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_NAMES_OF = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
-_SINCE_AGAIN = "name the commit the work began at by its full id: --base ID"
+_NAMES_OF = ("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
 
 
 @dataclass(frozen=True)
@@ -134,23 +132,18 @@ class History:
 
 def look(root: Path, base: str) -> History:
     """Raises NotEvaluable: no git, no such base, two of that name, HEAD not after it, or a history that is cut off."""
-    if not _FULL_ID.fullmatch(base):
+    if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", base):
         _require_one_meaning(root, base)
-        base = changes.resolve(root, base)
-    names = ("--git-path", "shallow", "--git-path", "info/exclude", "HEAD^{commit}", f"{base}^{{commit}}")
-    answer = changes._git(root, "rev-parse", "--show-prefix", "--path-format=absolute", *names)
+    paths = ("--show-prefix", "--path-format=absolute", "--git-path", "shallow", "--git-path", "info/exclude")
+    answer = changes._git(root, "rev-parse", *paths, "HEAD^{commit}", f"{base}^{{commit}}")
     if answer.ok:
         prefix, shallow, exclude, head, since = answer.stdout.split("\n")[:5]
         span = f"{head}...{since}"
     else:
         # No git and no such base raise here; what is left is a repository that has, or began with, no commit.
         since = changes.resolve(root, base)
-        head = changes.commit_of(root, "HEAD") or ""
-        span = head
-        names = ("--git-path", "shallow", "--git-path", "info/exclude")
-        prefix, shallow, exclude = changes.ask(
-            root, "rev-parse", "--show-prefix", "--path-format=absolute", *names
-        ).split("\n")[:3]
+        span = head = changes.commit_of(root, "HEAD") or ""
+        prefix, shallow, exclude = changes.ask(root, "rev-parse", *paths).split("\n")[:3]
     commits: list[Commit] = []
     net: Changes = ()
     if head and head != since:
@@ -174,13 +167,14 @@ def undone(commits: Sequence[Commit]) -> dict[str, int]:
 
 def _require_one_meaning(root: Path, base: str) -> None:
     """A full id means one commit. A name can be given to a tag, a branch and the start of an id at once."""
-    meant = {changes.commit_of(root, name) for name in (base, *(name.format(base) for name in _NAMES_OF))}
+    meant = {changes.commit_of(root, name.format(base)) for name in _NAMES_OF}
     if re.fullmatch(r"[0-9a-f]{4,64}", base):
         ids = changes.ask(root, "rev-parse", f"--disambiguate={base}").split()
         meant.update(sha for sha in ids if changes.commit_of(root, sha) == sha)
     meant.discard(None)
     if len(meant) > 1:
-        raise NotEvaluable(f"base {clip(base, 80)!r} names {len(meant)} different commits", fix=_SINCE_AGAIN)
+        fix = "name the commit the work began at by its full id: --base ID"
+        raise NotEvaluable(f"base {clip(base, 80)!r} names {len(meant)} different commits", fix=fix)
 
 
 def _commits(root: Path, span: str, since: str) -> list[Commit]:
@@ -199,7 +193,7 @@ def _commits(root: Path, span: str, since: str) -> list[Commit]:
         if mark.endswith(">") and "..." in span:  # rev-list puts a line of its own before what was asked for
             raise NotEvaluable(
                 f"base {since[:12]} is no ancestor of HEAD: history was rewritten, or another branch is checked out",
-                fix=f"check out the branch of the work, or {_SINCE_AGAIN}",
+                fix="check out the branch of the work, or name the commit it began at: --base ID",
             )
         commits.append(Commit(sha, subject, body[:LONGEST_BODY], tuple(parents.split())))
     brought = _changes(root, [" ".join((commit.sha, *commit.parents[:1])) for commit in commits], "--root")

@@ -135,9 +135,6 @@ class Page:
                     lines.append(line)
         return lines
 
-    def bullets(self, start: int, end: int) -> list[str]:
-        return [self._item(*span) for span in self._items(start, end)]
-
     def fences(self, start: int = 0, end: int | None = None) -> list[Fenced]:
         blocks = []
         for _, token in self._within(start, len(self.lines) if end is None else end):

@@ -164,7 +164,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Recovery:
-    """What a spec written by `omo plan recover` says of itself. The depth that counts is kept in the ledger."""
+    """What `omo plan recover` writes into a spec, for its reader. What counts is kept in the ledger."""
 
     of: str
     depth: int
@@ -192,8 +192,6 @@ class Document:
     master_plan: str = ""
     master_digest: str = ""
     is_legacy_synthesis: bool = False
-    recovery: Recovery | None = None
-    exit_conditions: tuple[str, ...] = ()
     manifests: tuple[int, ...] = ()
     defects: tuple[Defect, ...] = field(default=(), compare=False)
 

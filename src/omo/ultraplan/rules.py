@@ -484,8 +484,8 @@ def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[D
 
 
 def _vacuous(document: Document, step: Step, root: Path) -> Iterator[Defect]:
-    if document.recovery is not None or document.is_legacy:
-        return  # part of the work is there already, or the manifest is only made up
+    if document.is_legacy:
+        return  # the manifest is only made up
     earlier = [other for other in document.steps if other.number < step.number]
     try:
         is_true = is_already_true(step, earlier, root)

@@ -119,10 +119,14 @@ class PlanState:
         return [f"{each['what']}: {each['why']}" for each in self.exceptions]
 
 
+TEXTS = (
+    *("session", "spec", "digest", "source", "plan", "master", "lineage", "base", "root"),
+    *("recovery_of", "anew", "unreviewed", "out_of_order", "review"),
+)
+
+
 def _started(state: PlanState, row: Row) -> PlanState:
-    names = ("session", "spec", "digest", "source", "plan", "master", "lineage", "base", "root", "recovery_of", "anew")
-    names += ("unreviewed", "out_of_order", "review")
-    texts: Row = {name: str(row.get(name) or "") for name in names}
+    texts: Row = {name: str(row.get(name) or "") for name in TEXTS}
     left_behind = row.get("left_behind")
     return replace(
         state,

@@ -34,6 +34,7 @@ from omo.ultraplan.run import (
     tags,
 )
 from omo.ultraplan.status import GIVE_UP, close_recovered, publish_end
+from omo.work.agents import FULL
 from omo.work.lifecycle import SHORTEST_REASON, adoptable
 from omo.work.run import Caller, Run, load
 from omo.work.status import NextStep
@@ -235,7 +236,7 @@ def require_reviewed(caller: Caller, contract: Contract, unreviewed: str) -> str
         return str((review or {}).get("independence") or "")
     reviewed = ""
     if review is not None:
-        is_seen = review.get("independence") == critique.FULL
+        is_seen = review.get("independence") == FULL
         reviewed = ": the critic's is not" if is_seen else ": there is only a file that no hook saw a critic say"
     raise Refused(
         f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}){reviewed}",
