@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from omo.state import ledger, paths, runtime
-from omo.ultraplan import critique, finish, start
+from omo.ultraplan import critique, finish, recovery, start
 from omo.ultraplan import document as documents
-from omo.ultraplan.finish import Failure, Finished, Recovered
-from omo.ultraplan.run import PLAN, PlanState, RunStatus, follow, load_status, records
+from omo.ultraplan.finish import Failure, Finished
+from omo.ultraplan.recovery import Recovered
+from omo.ultraplan.run import PLAN, PlanState, records
+from omo.ultraplan.run_audit import RunStatus, follow, load_status
 from omo.ultraplan.start import Started
 from omo.ultraplan.status import publish_status
 from omo.ultrawork import session
@@ -52,7 +54,7 @@ class Desk:
         return finish.abandon(require(PLAN, self.caller(**whose)), reason)
 
     def recover(self, out: Path | None = None, *, named: str = "") -> Recovered:
-        return finish.recover(require(PLAN, self.caller(), named), out)
+        return recovery.recover(require(PLAN, self.caller(), named), out)
 
     def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:
         finish.skip(require(PLAN, self.caller()), step, reason)

@@ -10,8 +10,9 @@ import pytest
 
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.ultraplan import document as documents
-from omo.ultraplan import finish
-from omo.ultraplan.run import audit_file, depth_of, records
+from omo.ultraplan import recovery
+from omo.ultraplan.run import depth_of, records
+from omo.ultraplan.run_audit import audit_file
 from tests.kept import put_back
 from tests.ultraplan.plan_desk import WHY, Desk, desk
 from tests.ultraplan.plans import carry_out, commit, git
@@ -250,7 +251,7 @@ def test_a_file_of_the_project_may_be_named_for_it(tmp_path: Path) -> None:
 
 def go_on(here: Desk, *missing: int) -> None:
     """As Next says: recover, start what it writes, carry it out, finish."""
-    written = finish.recover(finish.chosen(here.caller(), here.root / "plan.md"))
+    written = recovery.recover(recovery.chosen(here.caller(), here.root / "plan.md"))
     assert written.missing == list(missing)
     here.start(written.spec, unreviewed="")
     for number in missing:

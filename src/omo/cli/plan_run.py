@@ -116,7 +116,8 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan.run import MOST_RECOVERIES, follow, load_status
+    from omo.ultraplan.run import MOST_RECOVERIES
+    from omo.ultraplan.run_audit import follow, load_status
     from omo.ultraplan.status import publish_status
 
     caller = _caller(arguments, context, looks=True)
@@ -159,7 +160,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def recover(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import finish as finishing
+    from omo.ultraplan import recovery
     from omo.ultraplan.run import MOST_RECOVERIES, PLAN
     from omo.work.lifecycle import require
 
@@ -167,8 +168,8 @@ def recover(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.spec is None:
         run = require(PLAN, caller, arguments.named)
     else:
-        run = finishing.chosen(caller, _path(arguments.spec, context), arguments.named)
-    written = finishing.recover(run, Path(context.cwd, arguments.out) if arguments.out else None)
+        run = recovery.chosen(caller, _path(arguments.spec, context), arguments.named)
+    written = recovery.recover(run, Path(context.cwd, arguments.out) if arguments.out else None)
     data = {"spec": written.spec, "depth": written.depth, "missing": written.missing}
     listed = ", ".join(str(step) for step in written.missing)
     text = f"Recovery {written.depth} of {MOST_RECOVERIES} for step {listed}: {written.spec}"
@@ -177,6 +178,7 @@ def recover(arguments: argparse.Namespace, context: Context) -> Result:
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ultraplan import finish as finishing
+    from omo.ultraplan.recovery import require_named
     from omo.ultraplan.run import PLAN
     from omo.work.lifecycle import require
     from omo.work.run import require_own
@@ -189,7 +191,7 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
         done = finishing.abandon(run, arguments.abandon)
     else:
         if arguments.spec is not None:
-            finishing.require_named(run, _path(arguments.spec, context))
+            require_named(run, _path(arguments.spec, context))
         failure = None
         if arguments.failed is not None:
             failure = finishing.Failure(arguments.failed, arguments.error, arguments.tried)
