@@ -100,13 +100,6 @@ def test_an_older_plan_is_cut_and_the_advice_is_told(tmp_path: Path, capsys: pyt
     assert refusing(validate(spec, root)) == []
 
 
-def test_a_spec_of_an_earlier_cut_is_pointed_out(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (root / "specs").mkdir()
-    (root / "specs" / "session-9.md").write_text("old\n")
-    assert omo(root, "decompose", "plan.md", "--out", "specs") == 0
-    assert "specs/session-9.md is no session of this plan" in capsys.readouterr().err
-
-
 def test_a_spec_cannot_be_cut_again_and_a_plan_has_no_preflight(root: Path) -> None:
     omo(root, "decompose", "plan.md", "--out", "specs")
     assert omo(root, "decompose", "specs/session-1.md", "--out", "more") == 2

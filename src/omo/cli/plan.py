@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -169,7 +168,7 @@ def decompose(arguments: argparse.Namespace, context: Context) -> Result:
     specs = sessions.decompose(plan, has_remote=has_remote(root), out=_directory(context, arguments.out))
     _write(root, _texts(plan, specs), force=arguments.force)
     order = sessions.order(specs)
-    notes = [str(defect) for defect in found if defect.is_advisory] + _left_over(root, specs)
+    notes = [str(defect) for defect in found if defect.is_advisory]
     data = {
         "plan": plan.path,
         "digest": plan.digest,
@@ -238,17 +237,6 @@ def _content(path: Path) -> str | None:
         return path.read_bytes().decode() if path.is_file() and not path.is_symlink() else None
     except (OSError, ValueError):
         return None
-
-
-def _left_over(root: Path, specs: Sequence[SessionSpec]) -> list[str]:
-    written = {spec.path for spec in specs}
-    directory = os.path.dirname(specs[0].path)
-    notes = []
-    for name in sorted(os.listdir(root / directory)):
-        path = os.path.join(directory, name)
-        if re.fullmatch(r"session-\d+\.md", name) and path not in written:
-            notes.append(f"{path} is no session of this plan; it was there before")
-    return notes
 
 
 def _session_data(spec: SessionSpec) -> dict[str, Any]:

@@ -21,8 +21,6 @@ _LABEL = re.compile(
     r"(?:\s*:(?P=bold)|(?P=bold)\s*:)\s*(?P<rest>.*)"
 )
 FIELDS = ("files", "changes", "reuses", "test first", "verify", "on failure", "checkpoint", "depends on", "manifest")
-# Below a field in bold, a bullet begins another field only with one of these labels; else it belongs to the value.
-LABELS = frozenset((*FIELDS, "touch", "never touch", "context"))
 CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 
 _EXPECTED = re.compile(r"→|->|=>|\bexpect(?:ed|s)?\b\s*:", re.IGNORECASE)
@@ -47,7 +45,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Field:
-    """`- Label: value`, or `**Label:** value` without a bullet. `value` is its Markdown without the indentation."""
+    """`- Label: value`, the label in bold or not. `value` is its Markdown without the indentation."""
 
     key: str
     label: str
@@ -100,40 +98,18 @@ class Page:
                     yield _span(token)[0] + offset, line.strip()
 
     def fields(self, start: int, end: int) -> list[Field]:
-        """The outermost bullets that have a label, and lines that begin with one in bold."""
-        bold = self._bold_lines(start, end)
-        ends = [*bold, len(self.lines)]
-        bulleted = []
-        for first, last in self._items(start, end):
-            if field := self._field(first, min(last, _after(ends, first))):
-                bulleted.append(field)
-        if not bold:
-            return bulleted
-        # A field in bold holds what stands below it, up to the next field that is known, a heading or a rule.
-        known = [field.line - 1 for field in bulleted if field.key in LABELS]
-        breaks = [_span(token)[0] for _, token in self._within(start, end) if token.type in ("heading_open", "hr")]
-        ends = sorted({*bold, *known, *breaks, end})
+        """The outermost bullets that have a label."""
         fields = []
-        taken: set[int] = set()
-        for first in bold:
-            last = _after(ends, first)
-            taken.update(range(first + 1, last + 1))
-            if field := self._field(first, last):
-                fields.append(field)
-        fields += [field for field in bulleted if field.line not in taken]
-        return sorted(fields, key=lambda field: field.line)
-
-    def _bold_lines(self, start: int, end: int) -> list[int]:
-        """Also right below a bullet, where Markdown takes such a line for the end of that."""
-        lines = []
-        for index, token in self._within(start, end):
-            if token.type != "inline" or self._tokens[index - 1].type != "paragraph_open":
+        for _, token in self._within(start, end):
+            if token.type != "list_item_open" or token.level != 1:
                 continue
-            for line in range(*_span(token)):
-                label = _LABEL.fullmatch(self.lines[line].rstrip())
-                if label and label["bold"] in ("**", "__"):
-                    lines.append(line)
-        return lines
+            first, last = _span(token)
+            text = _MARKER.sub("", self.lines[first], count=1).strip()
+            if label := _LABEL.fullmatch(text):
+                below = textwrap.dedent("\n".join(self.lines[first + 1 : last]))
+                value = f"{label['rest']}\n{below}".strip()
+                fields.append(Field(key_of(label["label"]), label["label"].strip(), value, first + 1))
+        return fields
 
     def fences(self, start: int = 0, end: int | None = None) -> list[Fenced]:
         blocks = []
@@ -145,22 +121,6 @@ class Page:
 
     def _within(self, start: int, end: int) -> list[tuple[int, Token]]:
         return self._mapped[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
-
-    def _items(self, start: int, end: int) -> list[tuple[int, int]]:
-        tokens = self._within(start, end)
-        return [_span(token) for _, token in tokens if token.type == "list_item_open" and token.level == 1]
-
-    def _item(self, start: int, end: int) -> str:
-        first = _MARKER.sub("", self.lines[start], count=1)
-        rest = textwrap.dedent("\n".join(self.lines[start + 1 : end]))
-        return f"{first}\n{rest}".strip()
-
-    def _field(self, start: int, end: int) -> Field | None:
-        first, _, rest = self._item(start, end).partition("\n")
-        label = _LABEL.fullmatch(first.strip())
-        if label is None:
-            return None
-        return Field(key_of(label["label"]), label["label"].strip(), f"{label['rest']}\n{rest}".strip(), start + 1)
 
 
 def key_of(label: str) -> str:

@@ -99,8 +99,6 @@ def _order(document: Document) -> Iterator[Defect]:
         lines.setdefault(step.number, step.line)
     yield from _numbering(document)
     yield from _manifest_counts(document)
-    if document.kind == "plan":
-        yield from _undeclared(document)
 
 
 def _numbering(document: Document) -> Iterator[Defect]:
@@ -135,34 +133,6 @@ def _manifest_counts(document: Document) -> Iterator[Defect]:
         if step.manifest is None:
             message = f"step {step.number} has no usable manifest; add a fenced yaml block that begins with `manifest:`"
             yield Defect(step.line, "manifest-count", message)
-
-
-def _undeclared(document: Document) -> Iterator[Defect]:
-    """A step that depends on a step of another session makes its session depend on that one; say so."""
-    home = {number: group.number for group in document.groups for number in group.steps}
-    declared = {group.number: set(group.depends_on) for group in document.groups}
-    for step in document.steps:
-        own = home.get(step.number)
-        for other in step.depends_on:
-            session = home.get(other)
-            if own is None or session is None or session == own or session in _all_before(declared, own):
-                continue
-            message = (
-                f"step {step.number} depends on step {other} of session {session}; "
-                f"write `- Depends on: Session {session}` below `## Session {own}`"
-            )
-            yield Defect(step.line, "session", message)
-
-
-def _all_before(declared: dict[int, set[int]], session: int) -> set[int]:
-    before: set[int] = set()
-    waiting = [session]
-    while waiting:
-        for other in declared.get(waiting.pop(), ()):
-            if other not in before:
-                before.add(other)
-                waiting.append(other)
-    return before
 
 
 # what every step must say in words
