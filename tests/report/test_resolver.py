@@ -230,9 +230,20 @@ def test_the_data_is_json_and_keeps_its_keys(name: str) -> None:
 
 def test_a_claim_that_was_let_stand_stays_in_sight(tmp_path: Path) -> None:
     scene = SCENES["verify-goal"](tmp_path / "p")
-    scene.omo("verify", "claim", "parser.py contains 'quotes'", "--goal", "G1", code=3)
+    claim = (
+        "verify",
+        "claim",
+        "parser.py contains 'quotes'",
+        "--goal",
+        "G1",
+        "--contains",
+        "quotes",
+        "--in",
+        "parser.py",
+    )
+    scene.omo(*claim, code=3)
     override = ("--override", "it is checked by hand every time")
-    scene.omo("verify", "claim", "parser.py contains 'quotes'", "--goal", "G1", *override, by="user")
+    scene.omo(*claim, *override, by="user")
     (told,) = scene.view().overrides
     assert (told["claim"], told["by"]) == ("parser.py contains 'quotes'", "user")
 
