@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import omo
 from omo.errors import BadInput
 from omo.ultraplan.document import load, parse
 from omo.ultraplan.models import Content, Document, Fence
@@ -367,3 +370,11 @@ def test_any_mixture_of_pieces_is_read_and_judged(tmp_path_factory: pytest.TempP
     lines = len(text.splitlines()) + 1
     assert all(0 <= defect.line <= lines for defect in validate(document, tmp_path_factory.getbasetemp()))
     assert all(text.splitlines()[step.line - 1].lstrip("#>- ").lower().startswith("step") for step in document.steps)
+
+
+def test_reading_a_plan_loads_neither_git_nor_the_network() -> None:
+    source = Path(omo.__file__).parents[1]
+    code = f"import sys; sys.path.insert(0, {str(source)!r}); import omo.ultraplan.document; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    for module in ("omo.evidence.changes", "omo.evidence.run", "omo.ultraplan.preflight", "http.client", "subprocess"):
+        assert module not in loaded

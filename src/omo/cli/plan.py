@@ -66,9 +66,9 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ultraplan.document import synthesise
 
     document = load(arguments.plan, context)
-    found = rules.validate(document, Path(context.root))
-    defects = rules.refusing(found)
-    advisories = [defect for defect in found if defect.is_advisory]
+    every = rules.validate(document, Path(context.root))
+    defects = rules.refusing(every)
+    advisories = [defect for defect in every if defect.is_advisory]
     data = {
         "plan": document.path,
         "digest": document.digest,
@@ -163,12 +163,12 @@ def decompose(arguments: argparse.Namespace, context: Context) -> Result:
     plan = load(arguments.plan, context)
     if plan.kind != "plan":
         raise BadInput(f"{plan.path} is a session spec already", fix=f"omo plan start {shlex.quote(arguments.plan)}")
-    found = rules.validate(plan, root)
-    sessions.refuse(plan, found)
+    defects = rules.validate(plan, root)
+    sessions.refuse(plan, defects)
     specs = sessions.decompose(plan, has_remote=has_remote(root), out=_directory(context, arguments.out))
     _write(root, _texts(plan, specs), force=arguments.force)
     order = sessions.order(specs)
-    notes = [str(defect) for defect in found if defect.is_advisory]
+    notes = [str(defect) for defect in defects if defect.is_advisory]
     data = {
         "plan": plan.path,
         "digest": plan.digest,

@@ -90,8 +90,8 @@ def mapping(block: Fenced, key: str, example: str, where: str) -> tuple[dict[Any
     except BadInput as error:
         problem = error.details.get("problem") or error.message
         line = error.details.get("line")
-        at = block.line + line - 1 if isinstance(line, int) else block.line
-        return None, [Defect(at, "manifest-yaml", f"{where}: the {key} is not usable YAML: {problem}")]
+        where_it_is = block.line + line - 1 if isinstance(line, int) else block.line
+        return None, [Defect(where_it_is, "manifest-yaml", f"{where}: the {key} is not usable YAML: {problem}")]
     if not isinstance(data, dict):
         return None, []
     inner = data.get(key)
@@ -164,12 +164,12 @@ def nearest(key: str) -> str | None:
 
 def _problems(error: ValidationError) -> Iterator[tuple[str, int | None, str]]:
     """The key, the number of the entry in its list, and what is wrong; each entry once."""
-    told = set()
+    known = set()
     for problem in error.errors(include_url=False):
         key, index = _place(problem)
-        if (key, index) in told:
+        if (key, index) in known:
             continue
-        told.add((key, index))
+        known.add((key, index))
         if problem["type"] == "value_error":
             yield key, index, str(problem["ctx"]["error"])
         else:

@@ -235,16 +235,16 @@ def waves(needed: Mapping[int, set[int]], touch: Mapping[int, Sequence[str]]) ->
 
     `needed` has no circle; what it names beyond its own keys counts as done.
     """
-    left, found = sorted(needed), []
+    left, order_of_waves = sorted(needed), []
     while left:
         wave: list[int] = []
         for number in left:
             is_ready = not needed[number] & set(left)
             if is_ready and not any(overlap(touch[number], touch[other]) for other in wave):
                 wave.append(number)
-        found.append(wave)
+        order_of_waves.append(wave)
         left = [number for number in left if number not in wave]
-    return found
+    return order_of_waves
 
 
 def overlap(some: Sequence[str], others: Sequence[str]) -> bool:
