@@ -47,7 +47,6 @@ def test_a_step_left_out_is_caught_recovered_and_the_whole_session_passes(tmp_pa
     carry_out(here.root, 3)
     done = here.finish()
     assert (done.exit_code, done.closed) == (0, True)
-    assert done.status.audit is not None
     assert done.status.audit.base == original.base
     assert done.status.audit.passed == [1, 2, 3, 4, 5]
     assert "of the whole session, from where it began" in done.report
@@ -72,7 +71,7 @@ def test_a_recovery_that_leaves_the_session_broken_does_not_pass(tmp_path: Path)
     commit(here.root, "refactor: lose part 1")
     done = here.finish()
     assert (done.exit_code, done.closed) == (3, False)
-    assert done.status.missing == [1]
+    assert done.status.audit.missing == [1]
 
 
 def test_a_third_recovery_is_refused_whatever_the_spec_says(tmp_path: Path) -> None:
@@ -222,7 +221,7 @@ def test_without_the_first_run_nothing_can_be_said(tmp_path: Path) -> None:
     os.rename(os.path.join(here.state, "plans", first), os.path.join(here.state, "elsewhere"))
     assert first not in [record.run for record in records(here.state)]
     at, following = here.status()
-    assert (at.verdict, following.action) == ("unknown", "abandon")
+    assert (at.audit.verdict, following.action) == ("unknown", "abandon")
 
 
 def test_the_spec_overwrites_nothing_and_stays_in_the_project(tmp_path: Path) -> None:
@@ -366,7 +365,7 @@ def test_a_moved_project_takes_its_session_along(tmp_path: Path) -> None:
     os.rename(here.root, tmp_path / "moved")
     there = Desk(tmp_path / "moved", now=here.now)
     at, following = there.status()
-    assert (at.missing, following.item) == ([3], "3")
+    assert (at.audit.missing, following.item) == ([3], "3")
     assert there.told()["fence"]["root"] == str(tmp_path / "moved")
     carry_out(there.root, 3)
     assert there.finish().exit_code == 0
@@ -378,7 +377,7 @@ def test_a_copy_never_audits_the_original(tmp_path: Path) -> None:
     carry_out(here.root, 3)
     there = Desk(tmp_path / "copy", now=here.now)
     status, following = there.status()
-    assert status.audit is None
+    assert status.audit.steps == []
     assert str(here.root) in following.why
     for command in (there.finish, there.start, there.abandon):
         with pytest.raises(Refused, match="belongs to"):

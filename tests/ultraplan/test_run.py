@@ -354,7 +354,7 @@ def test_editing_the_spec_after_start_changes_nothing_and_is_said(tmp_path: Path
     (here.root / "plan.md").write_text(plan_text(1))
     carry_out_only(here.root, 1)
     at, following = here.status()
-    assert at.missing == [2]
+    assert at.audit.missing == [2]
     assert "edited after start" in at.edited
     assert following.item == "2"
     done = here.finish()
@@ -421,7 +421,7 @@ def test_a_reverted_step_is_open_again_and_was_still_seen(tmp_path: Path) -> Non
     here.status()
     git(here.root, "revert", "--no-edit", "HEAD")
     at, _ = here.status()
-    assert 1 in at.missing
+    assert 1 in at.audit.missing
     assert here.record().seen == (1,)
     carry_out(here.root, 1)
     here.status()
@@ -462,7 +462,7 @@ def test_a_lost_runtime_file_hides_no_open_session(tmp_path: Path) -> None:
     carry_out(here.root, 1)
     Path(paths.runtime_file(here.state)).unlink()
     at, following = here.status()
-    assert (following.item, at.missing) == ("2", [2, 3])
+    assert (following.item, at.audit.missing) == ("2", [2, 3])
     assert here.told()["fence"]["root"] == str(here.root)
 
 

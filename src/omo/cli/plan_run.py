@@ -126,23 +126,23 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     if loaded.run is None:
         return Result({"run": None, "state": "none", "next": _next_data(step)}, f"No plan session. Next: {step.text}")
     state = loaded.state
-    steps = loaded.audit.steps if loaded.audit else []
-    seen = sorted({*state.seen, *loaded.passed})
-    violations = [str(violation) for violation in loaded.violations]
+    steps = loaded.audit.steps
+    seen = sorted({*state.seen, *loaded.audit.passed})
+    violations = [str(violation) for violation in loaded.audit.violations]
     data = {
         **_facts(state),
         "state": state.word,
-        "verdict": loaded.verdict if state.is_open else None,
+        "verdict": loaded.audit.verdict if state.is_open else None,
         "steps": [each.to_json() for each in steps],
         "skipped": {str(number): why for number, why in state.skipped.items()},
         "seen": seen,
         "violations": violations,
-        "dirty": loaded.dirty,
+        "dirty": loaded.audit.dirty,
         "edited": loaded.edited,
         "problems": loaded.problems,
         "next": _next_data(step),
     }
-    audit = f", audit {loaded.words}" if state.is_open else ""
+    audit = f", audit {loaded.audit.words}" if state.is_open else ""
     lines = [
         f"Plan session {state.run}: {state.word}{audit}",
         f"  spec    {state.spec}, recovery {state.depth} of {MOST_RECOVERIES}",
@@ -150,7 +150,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         *(f"  {each}" for each in steps),
         f"  seen    {len(seen)} of {len(steps) or len(state.steps)} steps have passed at some time",
         *(f"  outside {clip(violation, 200)}" for violation in violations),
-        *(f"  dirty   {clip(path, 200)}" for path in loaded.dirty),
+        *(f"  dirty   {clip(path, 200)}" for path in loaded.audit.dirty),
         *(f"  let through: {clip(override, 200)}" for override in state.overrides),
     ]
     if loaded.edited:
@@ -202,7 +202,7 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
         "verdict": done.verdict,
         "closed": done.closed,
         "report": done.path,
-        "audit": ended.audit.to_json() if ended.audit else None,
+        "audit": ended.audit.to_json() if ended.audit.steps else None,
         "recovered_steps": ended.own.to_json() if ended.own else None,
         "edited": ended.edited,
         "next": _next_data(done.next),

@@ -73,22 +73,22 @@ def finish(run: PlanRun, failure: Failure | None = None) -> Finished:
     if failure is not None:
         _check(state, failure)
     status = audited(run)
-    if failure is None and status.verdict != "pass":
+    if failure is None and status.audit.verdict != "pass":
         if state.end:  # recovered, and what is missing is still missing
             return _again(run)
         step = publish_status(status)
         path = report_path(run)
         text = render(status, {}, now=stamp(run.caller.now), following=step.text)
         store.replace(path, text)
-        return Finished(status, text, path, status.verdict, False, EXITS[status.verdict], step)
-    row: Row = {"verdict": "pass", "audit": status.verdict, "by": run.caller.by, "missing": status.missing}
-    row |= {"passed": status.passed, "head": status.audit.head if status.audit else None}
+        return Finished(status, text, path, status.audit.verdict, False, EXITS[status.audit.verdict], step)
+    row: Row = {"verdict": "pass", "audit": status.audit.verdict, "by": run.caller.by, "missing": status.audit.missing}
+    row |= {"passed": status.audit.passed, "head": status.audit.head}
     if failure is None:
         return _close(status, row, 0)
     texts = {key: block(str(value), LONGEST) for key, value in asdict(failure).items()}
     row |= {"verdict": "failed", "failed": {**texts, "step": failure.step}}
     # A step that is reported as failed is no pass, even where its manifest holds.
-    return _close(status, row, EXITS["drift"] if status.verdict == "pass" else EXITS[status.verdict])
+    return _close(status, row, EXITS["drift"] if status.audit.verdict == "pass" else EXITS[status.audit.verdict])
 
 
 def _check(state: PlanState, failure: Failure) -> None:
@@ -111,15 +111,15 @@ def abandon(run: PlanRun, reason: str) -> Finished:
     if state.end in ("pass", "abandoned"):
         return _again(run)
     status = audited(run) if state.is_open else RunStatus(run)
-    row = {"verdict": "abandoned", "audit": status.verdict, "by": run.caller.by, "reason": clip(reason, 1000)}
-    return _close(status, {**row, "passed": sorted({*state.done, *status.passed})}, 0)
+    row = {"verdict": "abandoned", "audit": status.audit.verdict, "by": run.caller.by, "reason": clip(reason, 1000)}
+    return _close(status, {**row, "passed": sorted({*state.done, *status.audit.passed})}, 0)
 
 
 def _close(status: RunStatus, row: Row, exit_code: int) -> Finished:
     run = status.run
     assert run is not None
-    if status.violations:
-        row["violations"] = [str(violation) for violation in status.violations[:MOST_VIOLATIONS]]
+    if status.audit.violations:
+        row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
     path = report_path(run)
     row = {"kind": "finished", **row, "report": path, "outcome": outcome_of(status, row)}
     run.append(row)
@@ -159,12 +159,12 @@ def outcome_of(status: RunStatus, finished: Row) -> Row:
         if finished["by"] == "user":
             why = f"{name} was ended by the user: {reason}"
         return outcome.outcome(outcome.ENDED, why, state.exceptions)
-    count = len(status.passed)
+    count = len(status.audit.passed)
     parts = [f"{name}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
     if state.sessions > 1:
         parts.append(f"session {state.number} of {state.sessions} of {clip(state.master, 100)}")
     parts.append(NOT_RUN)
-    for step in status.audit.steps if status.audit else ():
+    for step in status.audit.steps:
         if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
             reason = clip(state.skipped.get(step.step, "in the session that this one recovers"), LONGEST_WHY)
             parts.append(f"step {step.step} was skipped, as its plan allows: {reason}")
@@ -193,24 +193,22 @@ def render(status: RunStatus, end: Row, *, now: str, following: str) -> str:
     if state.depth:
         lines.append(f"- Recovery: {state.depth} of {MOST_RECOVERIES}")
     whole = " (of the whole session, from where it began)" if status.own else ""
-    lines += [f"- Audit: {status.words}{whole}", f"- Ended as: {end.get('verdict') or 'not ended'}"]
+    lines += [f"- Audit: {status.audit.words}{whole}", f"- Ended as: {end.get('verdict') or 'not ended'}"]
 
     def section(heading: str, listed: Sequence[object]) -> None:
         if listed:
             lines.extend(["", f"## {heading}", "", *(f"- {line}" for line in listed)])
 
-    if audit:
-        section("Steps", audit.steps)
+    section("Steps", audit.steps)
     if failed := part(end, "failed"):
         section("Failed", [f"{key}: {block(str(failed[key]), LONGEST_SHOWN)}" for key in ("step", "error", "tried")])
     if "reason" in end:
         section("Abandoned", [f"by the {end.get('by')}: {clip(str(end['reason']), 400)}"])
     section("Skipped", [f"step {step}: {clip(why, 400)}" for step, why in sorted(state.skipped.items())])
     section("Let through", [clip(override, 400) for override in state.overrides])
-    section("Outside the fence", _few(status.violations))
-    section("Not committed", _few(status.dirty))
-    if audit:
-        section("Commits that no step claims", _few(audit.unclaimed))
+    section("Outside the fence", _few(status.audit.violations))
+    section("Not committed", _few(status.audit.dirty))
+    section("Commits that no step claims", _few(audit.unclaimed))
     if status.own:
         own = [f"verdict: {status.own.verdict}", *status.own.steps]
         section("The recovered steps, from the recovery's own base", own)
@@ -247,7 +245,7 @@ def skip(run: PlanRun, number: int, reason: str) -> NextStep:
         says = step.on_failure if step and step.on_failure else "nothing"
         what = f"step {number} may not be skipped: its On failure says {says}, not skip"
         raise Refused(what, fix=failed_command(number).line)
-    if number in status.passed:
+    if number in status.audit.passed:
         raise Refused(f"step {number} passes already", fix="omo plan status")
     if number not in state.skipped:
         run.append({"kind": "skipped", "step": number, "reason": clip(reason, 1000)})

@@ -141,19 +141,19 @@ def _missing(run: PlanRun, status: RunStatus, anew: str, depth: int) -> list[int
         missing = [step.number for step in document.work_steps if not checks.holds(step, Path(run.caller.root))]
     else:
         status.require_evaluable()
-        missing = status.missing
+        missing = status.audit.missing
     report = "revise the plan, then omo plan critique, decompose and start"
     if state.is_open:
         report = failed_command(missing[0] if missing else "STEP").line
-    if status.violations:
+    if status.audit.violations:
         undo = NextStep(commands=take_back(status)).command
         raise Refused(
             "what lies outside the fence is never recovered automatically",
             fix=f"take it back: {undo}" if undo else f"a person decides: {report}",
-            defects=[clip(str(violation), 200) for violation in status.violations],
+            defects=[clip(str(violation), 200) for violation in status.audit.violations],
         )
     if not missing:
-        left = f"; not committed: {clip(', '.join(status.dirty), 200)}" if status.dirty else ""
+        left = f"; not committed: {clip(', '.join(status.audit.dirty), 200)}" if status.audit.dirty else ""
         way = f"omo plan audit {state.spec}"
         if state.is_open:
             way = "commit or remove what is left, then omo plan finish"

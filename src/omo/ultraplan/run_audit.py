@@ -12,10 +12,12 @@ from omo.errors import BadInput, NotEvaluable, OmoError, Refused
 from omo.shown import clip, counted
 from omo.ultraplan import document as documents
 from omo.ultraplan import history as histories
-from omo.ultraplan.audit import Audit, Violation, audit_history, unknown
+from omo.ultraplan.audit import Audit, audit_history, unknown
 from omo.ultraplan.models import Document
 from omo.ultraplan.run import PLAN, PlanRun, PlanState, digest_of, from_top, line_of, pinned, runs_at, runs_of_plan
 from omo.work.run import Caller, load
+
+NOT_AUDITED = Audit(None, None, [])
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class RunStatus:
 
     run: PlanRun | None
     document: Document | None = None
-    audit: Audit | None = None
+    audit: Audit = NOT_AUDITED
     own: Audit | None = None
     broken: str = ""  # why the spec cannot be believed any more
     edited: str = ""
@@ -40,40 +42,15 @@ class RunStatus:
         return self.run.problems if self.run else []
 
     @property
-    def verdict(self) -> str:
-        return self.audit.verdict if self.audit else "unknown"
-
-    @property
-    def words(self) -> str:
-        return self.audit.words if self.audit else "unknown"
-
-    @property
     def unknown(self) -> str:
         """Why nothing can be said; empty where something can."""
-        if self.verdict != "unknown" or self.audit is None:
+        if self.audit.verdict != "unknown" or not self.audit.steps:
             return self.broken
         reasons = list(self.audit.problems)
         for step in self.audit.steps:
             if step.status == "unknown":
                 reasons += step.findings
-        return reasons[0] if reasons else "nothing could be established"
-
-    @property
-    def violations(self) -> list[Violation]:
-        return self.audit.violations if self.audit else []
-
-    @property
-    def missing(self) -> list[int]:
-        """The steps that neither pass nor were skipped."""
-        return self.audit.missing if self.audit else []
-
-    @property
-    def passed(self) -> list[int]:
-        return self.audit.passed if self.audit else []
-
-    @property
-    def dirty(self) -> list[str]:
-        return self.audit.dirty if self.audit else []
+        return next(iter(reasons), "nothing could be established")
 
     def require_evaluable(self) -> None:
         """Raises for a session of which nothing can be said."""

@@ -276,7 +276,7 @@ def require_something_missing(caller: Caller, contract: Contract) -> RunStatus |
     if parent is None:
         return None
     status = audited(Run(PLAN, caller, parent.run))
-    if status.verdict == "pass":
+    if status.audit.verdict == "pass":
         raise Refused(
             f"nothing of plan session {parent.run} is missing any more", fix=f"omo plan finish --run {parent.run}"
         )

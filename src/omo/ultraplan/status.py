@@ -64,37 +64,37 @@ def next_step(status: RunStatus) -> NextStep:
         return NextStep("unblock", f"{missing} is missing, nothing was begun; once it is there", (_start(state),))
     if status.broken:
         return NextStep("abandon", status.broken, (abandon_command(), _again(status, lead="then")))
-    if status.verdict == "unknown":
+    if status.audit.verdict == "unknown":
         why = (
             f"the audit cannot be evaluated ({clip(status.unknown, 160)}); restore the history it began on (git reflog)"
         )
         return NextStep("unknown", why, (abandon_command(lead="or"), _again(status, lead="then")))
-    if status.violations:
+    if status.audit.violations:
         return _violation(status)
-    for step in status.audit.steps if status.audit else ():
+    for step in status.audit.steps:
         if step.status in ("missing", "drift"):
             return _carry_out(status, step)
-    if status.dirty:
-        why = f"not committed: {clip(', '.join(status.dirty), 160)}; commit or remove it, then"
+    if status.audit.dirty:
+        why = f"not committed: {clip(', '.join(status.audit.dirty), 160)}; commit or remove it, then"
         return NextStep("clean", why, (FINISH,))
     return NextStep("finish", "every step passes the audit", (FINISH,))
 
 
 def _violation(status: RunStatus) -> NextStep:
-    first = status.violations[0]
+    first = status.audit.violations[0]
     why = f"outside the fence, which is never recovered: {clip(str(first), 160)}; "
-    if status.audit and status.audit.take_back:
+    if status.audit.take_back:
         return NextStep("take-back", f"{why}take it back", take_back(status))
     # What must never be touched stays told, whatever a later commit does.
     why += "take it back, or report it" if first.rule == OUTSIDE else "a person decides: report it"
-    step = status.missing[0] if status.missing else "STEP"
+    step = status.audit.missing[0] if status.audit.missing else "STEP"
     return NextStep("escalate", why, (failed_command(step),))
 
 
 def take_back(status: RunStatus) -> tuple[Command, ...]:
     """One line for a shell that undoes all that is changed against the scope and not committed."""
     commands: list[Command] = []
-    for argv in status.audit.take_back[:MOST_COMMANDS] if status.audit else ():
+    for argv in status.audit.take_back[:MOST_COMMANDS]:
         commands.append(Command(argv, lead="&&" if commands else ""))
     return tuple(commands)
 
@@ -102,7 +102,7 @@ def take_back(status: RunStatus) -> tuple[Command, ...]:
 def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
     """The first step in order that has no commit, or one that does not hold."""
     step = status.document.step(audited.step) if status.document else None
-    later = [other for other in (status.audit.steps if status.audit else ()) if other.step > audited.step]
+    later = [other for other in status.audit.steps if other.step > audited.step]
     is_left_out = any(other.status in ("pass", "drift") for other in later)
     commands = []
     if is_left_out and status.state.depth < MOST_RECOVERIES:
@@ -151,7 +151,7 @@ def _next_session(status: RunStatus) -> str:
 
 def _recovered(status: RunStatus) -> NextStep:
     recovered = status.state.recovered
-    if status.verdict == "pass":
+    if status.audit.verdict == "pass":
         return NextStep("finish", "nothing is missing any more", (FINISH,))
     listed = ", ".join(str(step) for step in recovered.get("missing", []))
     why = f"recovery {recovered.get('depth')} carries out step {listed}"
@@ -170,12 +170,12 @@ def _failed(status: RunStatus) -> NextStep:
 
 def _abandoned(status: RunStatus) -> NextStep:
     state = status.state
-    if not state.done and not status.passed:
+    if not state.done and not status.audit.passed:
         return NextStep("start", "the session was abandoned", (_start(state),))
-    if status.audit and not status.missing:
+    if status.audit.steps and not status.audit.missing:
         why = f"the session was abandoned, and nothing of it is missing: omo plan audit {state.spec}"
         return NextStep("done", why)
-    if status.violations or state.depth >= MOST_RECOVERIES:
+    if status.audit.violations or state.depth >= MOST_RECOVERIES:
         return NextStep("escalate", "the session was abandoned, and what is left needs a person", REVISE, who="user")
     return NextStep("recover", "the session was abandoned with steps done", (_again(status),))
 
@@ -195,7 +195,7 @@ def _start(state: PlanState, lead: str = "") -> Command:
 def _again(status: RunStatus, lead: str = "") -> Command:
     """What is done already cannot be started once more: a recovery has the rest."""
     state = status.state
-    if not state.done and not status.passed:
+    if not state.done and not status.audit.passed:
         return _start(state, lead)
     return command("omo plan recover", state.spec, lead=lead, after="and start what it writes")
 
@@ -212,7 +212,7 @@ def publish_status(status: RunStatus) -> NextStep:
     if status.problems:
         publish_damage(run)
     elif status.state.is_open:
-        is_progress = any(number not in status.state.seen for number in status.passed)
+        is_progress = any(number not in status.state.seen for number in status.audit.passed)
         _note(run, status)
         publish(run, summarize(status, step), progressed=lambda old: is_progress)
     elif _end_is_untold(run):
@@ -236,9 +236,9 @@ def _end_is_untold(run: PlanRun) -> bool:
 
 def _note(run: PlanRun, status: RunStatus) -> None:
     """One `audited` row for each change in what git shows."""
-    if status.audit is None:
+    if not status.audit.steps:
         return
-    row = {"verdict": status.verdict, "passed": status.passed, "missing": status.missing}
+    row = {"verdict": status.audit.verdict, "passed": status.audit.passed, "missing": status.audit.missing}
     if any(status.state.audited.get(key) != value for key, value in row.items()):
         run.append({"kind": "audited", **row})
 
@@ -247,7 +247,7 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
     state = status.state
     left = _left(status)
     total = len(_steps_named(state))
-    if status.audit is not None:
+    if status.audit.steps:
         # What was skipped, as its plan allows, is neither done nor open.
         total = sum(each.status != "skipped" for each in status.audit.steps)
     more = COUNTS if state.is_open else ""  # hooks read this later, when more may be committed
@@ -276,8 +276,8 @@ def _left(status: RunStatus) -> int:
         return 0
     if state.end == "recovered":
         return len(state.recovered.get("missing", []))
-    if status.audit is not None:
-        return len(status.missing)
+    if status.audit.steps:
+        return len(status.audit.missing)
     return len(_steps_named(state) - set(state.finished.get("passed") or []))
 
 
@@ -331,9 +331,9 @@ def status(viewer: Viewer) -> Status | None:
     if loaded.run is None:
         return None
     state = loaded.state
-    items = [_item(step) for step in loaded.audit.steps] if loaded.audit else _unaudited(loaded)
-    changed = [f"outside the fence: {clip(str(violation), 160)}" for violation in loaded.violations]
-    changed += [f"not committed: {clip(path, 160)}" for path in loaded.dirty]
+    items = [_item(step) for step in loaded.audit.steps] or _unaudited(loaded)
+    changed = [f"outside the fence: {clip(str(violation), 160)}" for violation in loaded.audit.violations]
+    changed += [f"not committed: {clip(path, 160)}" for path in loaded.audit.dirty]
     if loaded.edited:
         changed.append(loaded.edited)
     facts = [
@@ -352,7 +352,7 @@ def status(viewer: Viewer) -> Status | None:
         KIND,
         "step",
         run=state.run,
-        headline=f"{state.word}, audit {loaded.words}" if state.is_open else state.word,
+        headline=f"{state.word}, audit {loaded.audit.words}" if state.is_open else state.word,
         items=tuple(items),
         next=next_step(loaded),
         facts=(*facts, *changed),
