@@ -102,6 +102,16 @@ def test_starting_over_does_not_reset_the_depth(tmp_path: Path) -> None:
         here.recover()
 
 
+def test_a_recovery_that_failed_is_not_begun_again_uncounted(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    written = here.recover()
+    here.start(written.spec)
+    here.finish(3, "it cannot be written", "twice, in two ways")
+    with pytest.raises(Refused, match="out and failed"):
+        here.start(written.spec)
+    assert here.recover().depth == 2
+
+
 @pytest.mark.parametrize("old", ["- Recovery depth: 1", "- Recovery of: `plan.md`", "An earlier session"])
 def test_an_edited_recovery_spec_is_not_believed(tmp_path: Path, old: str) -> None:
     here = left_out(tmp_path)

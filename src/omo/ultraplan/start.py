@@ -16,7 +16,7 @@ from omo.state import paths, store
 from omo.state.runtime import part
 from omo.ultraplan import critique, preflight
 from omo.ultraplan import history as histories
-from omo.ultraplan.audit import audit_history
+from omo.ultraplan.audit import Audit, audit_history
 from omo.ultraplan.contract import Contract, load_contract
 from omo.ultraplan.models import Document, Fence
 from omo.ultraplan.run import (
@@ -67,7 +67,7 @@ def start(
         unreviewed = unreviewed or _inherited(contract)
         review = require_reviewed(caller, contract, unreviewed)
         require_in_order(contract, out_of_order)
-        history = clean_history(root, contract)
+        history, looked = clean_history(root, contract)
         before = require_something_missing(caller, contract)
         asked = preflight.look(contract.spec.needs, root, environ=environ)
         first = line_of(caller, contract.recovers)[0].spec if contract.recovers else contract.document.path
@@ -83,7 +83,7 @@ def start(
         run = _open(caller, run_id, contract, preflight_row(caller, contract.document, asked), row)
     if contract.recovers:
         close_recovered(caller, contract.recovers.run)
-    status = RunStatus(run, contract.spec, audit_history(contract.spec, history, skipped={}, inputs=_inputs(contract)))
+    status = RunStatus(run, contract.spec, looked)
     if before is not None:  # a recovery answers for its whole session
         status = replace(before, run=run)
     assert run.state is not None
@@ -246,13 +246,14 @@ def require_in_order(contract: Contract, reason: str) -> None:
         )
 
 
-def clean_history(root: Path, contract: Contract) -> histories.History:
+def clean_history(root: Path, contract: Contract) -> tuple[histories.History, Audit]:
     """From the commit the work begins at. What is not committed now could not be told from the session's own work."""
     head = changes.head(root)
     if head is None:
         raise NotEvaluable(f"{root} is not a git repository", fix="git init, and commit what is there")
     history = histories.look(root, head)
-    looked = audit_history(contract.spec, history, skipped={}, inputs=_inputs(contract))
+    inputs = [contract.document.path, contract.plan.path]
+    looked = audit_history(contract.spec, history, skipped={}, inputs=inputs)
     if looked.problems:
         raise NotEvaluable(looked.problems[0], fix="git status; mend that, then start again")
     if dirty := looked.dirty:
@@ -262,19 +263,21 @@ def clean_history(root: Path, contract: Contract) -> histories.History:
             fix="commit, stash or ignore what is listed, then start again",
             defects=[*dirty[:MOST_SHOWN], *more],
         )
-    return history
-
-
-def _inputs(contract: Contract) -> list[str]:
-    return [contract.document.path, contract.plan.path]
+    return history, looked
 
 
 def require_something_missing(caller: Caller, contract: Contract) -> RunStatus | None:
     """How the session stands that a recovery goes on with. A recovery of nothing could never show a commit of its own,
-    and one that was carried out and failed is not begun a third time."""
+    and one that was begun and failed is not begun again: that would be a recovery which nobody counts."""
     parent = contract.recovers
     if parent is None:
         return None
+    for state in contract.runs:
+        if state.recovery_of == parent.run and state.end == "failed":
+            raise Refused(
+                f"plan session {state.run} carried {contract.document.path} out and failed",
+                fix=f"when the user says go on: omo plan recover --run {state.run}; or a better plan",
+            )
     status = audited(Run(PLAN, caller, parent.run))
     if status.audit.verdict == "pass":
         raise Refused(
