@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from omo.hooks import messages
 from omo.state import runtime
 from omo.ultragoal import clearing, goal_tool, steering, summary
-from omo.ultrawork import texts
 from tests.ultragoal.workshop import CLEAN, ONE, TWO, Workshop
 
 
@@ -16,7 +16,7 @@ def told(shop: Workshop) -> str:
     """At Stop."""
     summary.tell(shop.run())
     row = runtime.session(shop.state, shop.session) or {}
-    return texts.release("done", row, row, {})
+    return messages.release("done", row, row, {})
 
 
 def exceptions(shop: Workshop) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from omo.hooks import session
 from omo.state import ledger, paths, runtime
 from omo.ultraplan import critique, finish, recovery, start
 from omo.ultraplan import document as documents
@@ -16,7 +17,6 @@ from omo.ultraplan.run import PLAN, PlanState, records
 from omo.ultraplan.run_audit import RunStatus, follow, load_status
 from omo.ultraplan.start import Started
 from omo.ultraplan.status import publish_status
-from omo.ultrawork import session
 from omo.work.lifecycle import require
 from omo.work.run import Caller
 from omo.work.status import NextStep

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.host import Event
+from omo.hooks import subagent_stop
+from omo.hooks.main import World
+from omo.hosts.claude import event_of
 from omo.state import paths
 from omo.ultraplan import critique
 from omo.ultraplan.document import parse
 from omo.ultraplan.models import Document
-from omo.ultrawork import on_subagent_stop
-from omo.ultrawork.hook import World
 from omo.work.run import Caller
 from tests.ultraplan.plans import plan_text
 
@@ -47,8 +47,8 @@ def place(root: Path) -> Caller:
 def hear(root: Path, message: str, agent: str = "omo:critic", session: str = SESSION) -> None:
     """The host reports that an agent finished."""
     fields = {"session_id": session, "agent_id": "a1", "agent_type": agent, "last_assistant_message": message}
-    event = Event({**fields, "cwd": str(root)})
-    on_subagent_stop.handle(event, World(event, {}, str(root), NOW))
+    event = event_of({**fields, "cwd": str(root)})
+    subagent_stop.handle(event, World(event, {}, str(root), NOW))
 
 
 def said_by_critic(root: Path, place: Caller, message: str, document: Document = PLAN) -> critique.Recorded:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
-from omo.ultrawork import texts
+from omo.hooks import messages
 from tests.ultraplan.plan_desk import WHY, Desk, desk, record_critique
 from tests.ultraplan.plans import carry_out, commit
 
@@ -41,7 +41,7 @@ def ended(here: Desk, **start: Any) -> str:
         if number not in here.record().skipped:
             carry_out(here.root, number)
     here.finish()
-    return texts.release("done", here.row(), here.row(), {})
+    return messages.release("done", here.row(), here.row(), {})
 
 
 def test_an_audit_that_passes_is_the_agents_word_and_says_what_was_not_run(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from omo.clock import stamp
+from omo.hooks import session
 from omo.state import runtime
 from omo.state.runtime import part
 from omo.ultragoal import goal_guards, phases, summary
@@ -14,7 +15,6 @@ from omo.ultragoal.next_step import next_step
 from omo.ultragoal.phases import HANDOFF, PLANNING, ULTRAGOAL
 from omo.ultragoal.plan import Plan
 from omo.ultragoal.run import Run
-from omo.ultrawork import session
 
 Row = dict[str, Any]
 

@@ -6,6 +6,7 @@ import shlex
 from typing import Any
 
 from omo.errors import Unreadable
+from omo.hooks import session
 from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import part
@@ -14,7 +15,6 @@ from omo.ultragoal.next_step import Standing, Step, next_step
 from omo.ultragoal.outcomes import outcome_of, unfinished
 from omo.ultragoal.plan import Goal, Plan
 from omo.ultragoal.run import Run, moved
-from omo.ultrawork import session
 
 Row = dict[str, Any]
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from omo import settings
+from omo.hooks import session, user_commands
 from omo.shown import clip
 from omo.state import runtime
-from omo.ultrawork import keyword, session, user_commands
+from omo.ultrawork import keyword
 from omo.views.explain.answer import RUNTIME, Explanation, Fact, setting, switched_off, switches
 
 Row = dict[str, Any]

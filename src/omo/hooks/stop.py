@@ -2,27 +2,79 @@
 
 from __future__ import annotations
 
-from omo import settings
+import time
+
+from omo import hosts, settings
 from omo.clock import seconds
+from omo.errors import Newer, Unreadable
+from omo.hooks import messages, session
+from omo.hosts import Answer
+from omo.state import runtime, store
+from omo.state.rows import message_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
-from omo.ultrawork import session, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from omo.host import Event
+    from omo.hooks.main import World
+    from omo.hosts import Call, Event
+    from omo.settings import Settings
+    from omo.state.rows import Message
 
     Json = dict[str, Any]
 
 SHELL_EXCUSES = 2  # a server left running in the background must not excuse every Stop
-API_ERRORS = ("Connection error", "Request timed out", "Overloaded", "Unable to connect")
-LIMITS = ("You've hit your", "You've reached your", "Claude usage limit reached", "Claude AI usage limit reached")
-LONGEST_NOTICE = 300  # the host's own notice is one line; a report that quotes one is prose
 LONGEST_WAIT = 6.0  # seconds a Stop may wait for a cooldown: hooks.json lets it run for ten
-# What an agent that only answers may use besides omo: its to-do list, and the tool that hands out the others.
-TO_DO_TOOLS = ("TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "ToolSearch")
+
+
+def handle(event: Event, world: World, wait: Callable[[float], None] = time.sleep) -> Answer:
+    """Within the cooldown of the last block the rest of it is waited for, and the table begun anew on the new state:
+    a stop that the user types meanwhile is heard."""
+    in_force = settings.load(world.environ, world.root)
+    waited = 0.0
+    while True:
+        rule, text, left = _decide_and_write(event, world, in_force, waited)
+        if not left:
+            break
+        wait(left)
+        waited += left
+    if rule and rule.blocks:
+        return Answer(hosts.KEEP_GOING, text)
+    return Answer(message=text, alert=in_force.notify)
+
+
+def _decide_and_write(event: Event, world: World, in_force: Settings, waited: float) -> tuple[Rule | None, str, float]:
+    """The rule, what is said, and how many seconds have to pass before the table is begun anew."""
+    now = world.now + waited
+    disabled = settings.is_disabled(world.environ)
+    patience = LONGEST_WAIT - waited
+
+    def change_of(row: Json | None) -> Change:
+        situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience)
+        change = carry_out(situation)
+        rule, text = change.answer
+        left = situation.cooldown_left() if rule.blocks and not text else 0.0
+        return Change((rule, text, left), change.row, change.events)
+
+    try:
+        row = runtime.session(world.state, event.session)
+    except Newer:
+        return None, "", 0.0
+    except Unreadable as error:
+        # Allow, keep the bytes under another name, and say so once: the next Stop finds no file.
+        kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
+        if not kept:
+            return None, "", 0.0
+        return None, messages.unreadable(error.message, kept), 0.0
+    change = change_of(row)
+    if row is None or change.row is None:
+        return None, "", change.answer[2]
+    rule, text, left = runtime.change_session(
+        world.state, event.session, change_of, actor="hook", now=now, wait=store.HOOK_WAIT
+    )
+    return rule, text, left
 
 
 class Situation:
@@ -43,22 +95,22 @@ class Situation:
     ) -> None:
         self.event = event
         self.row: Json = row or {}
-        self.limits = _limits(limits, self.row)
+        self.limits = limits_of(self.row, limits)
         self.now = now
         self.disabled = disabled
         self.unreadable = unreadable
         self.patience = patience
-        self.unheeded: Json | None = None
+        self.unheeded: Message | None = None
 
     @property
     def ulw(self) -> Json:
         return part(self.row, "ulw")
 
     def active(self) -> list[tuple[str, Json]]:
-        found = work_in(self.row, "active")
-        if self.ulw.get("enabled") and not part(self.row, "work"):
-            found.append((session.KIND, {}))  # the minimum shape of the file has no summaries
-        return found
+        active = work_in(self.row, "active")
+        if self.ulw.get("enabled") and not work_of(self.row):
+            active.append((session.KIND, {}))  # the minimum shape of the file has no summaries
+        return active
 
     def since(self, key: str) -> float:
         """Seconds since a recorded moment; for ever if there was none. A clock that went back counts as no time."""
@@ -73,21 +125,46 @@ class Situation:
             return 0.0
         return max(0.0, cooldown - self.since("lastStopAt"))
 
-    def message(self) -> Json:
+    def message(self) -> Message:
         """What a person wrote since the run was armed or resumed, if the agent has done nothing since but answer."""
         if self.unheeded is None:  # three rules ask, and the transcript may be long
-            self.unheeded = self._look_for_message()
+            self.unheeded = {}
+            message = message_of(self.row)
+            moment = message.get("at")
+            calls = self.event.transcript.calls_since(moment) if isinstance(moment, str) else None
+            if calls is not None and not any(_is_work(call) for call in calls):
+                self.unheeded = message
         return self.unheeded
 
-    def _look_for_message(self) -> Json:
-        message = part(self.ulw, "said")
-        moment = message.get("at")
-        if not isinstance(moment, str):
-            return {}
-        calls = self.event.tools_since(moment)
-        if calls is None or any(_is_work(name, given) for name, given in calls):
-            return {}
-        return message
+
+def limits_of(row: Json, own: Json) -> Json:
+    """Those the user armed the run with. Of those an agent's command stored, what holds the session no less.
+
+    The hook's own come from the user's environment; the agent's shell may say anything.
+    """
+    limits = {**own, **stored_limits(row)}
+    if ulw_of(row).get("by") == "user":
+        return limits
+    for knob in settings.LIMITS:
+        mine, stored = own[knob.name], limits[knob.name]
+        # What is stored counts up to the default. A cooldown holds the longer the shorter it is.
+        if knob.name == "cooldown_seconds":
+            limits[knob.name] = min(mine, max(stored, knob.default))
+        else:
+            limits[knob.name] = max(mine, min(stored, knob.default))
+    return limits
+
+
+def stored_limits(row: Json) -> Json:
+    """The limits the run was armed with, as far as they are usable."""
+    stored = part(part(row, "ulw"), "limits")
+    usable = {}
+    for knob in settings.LIMITS:
+        try:
+            usable[knob.name] = knob.parse(stored.get(knob.name))
+        except settings.Refusal:
+            continue
+    return usable
 
 
 class Rule:
@@ -119,68 +196,26 @@ class Rule:
         self.blocks = blocks
 
 
-def _limits(own: Json, row: Json) -> Json:
-    """Those the user armed the run with. Of those an agent's command stored, what holds the session no less.
-
-    The hook's own come from the user's environment; the agent's shell may say anything.
-    """
-    stored = stored_limits(row)
-    if part(row, "ulw").get("by") == "user":
-        return {**own, **stored}
-    stored = {**own, **stored}
-    return {knob.name: _firmer(knob, own[knob.name], stored[knob.name]) for knob in settings.LIMITS}
-
-
-def _firmer(knob: settings.Knob, own: Any, stored: Any) -> Any:
-    """What is stored counts up to the default. A cooldown holds the longer the shorter it is."""
-    if knob.name == "cooldown_seconds":
-        return min(own, max(stored, knob.default))
-    return max(own, min(stored, knob.default))
-
-
-def stored_limits(row: Json) -> Json:
-    """The limits the run was armed with, as far as they are usable."""
-    stored = part(part(row, "ulw"), "limits")
-    usable = {}
-    for knob in settings.LIMITS:
-        try:
-            usable[knob.name] = knob.parse(stored.get(knob.name))
-        except settings.Refusal:
-            continue
-    return usable
-
-
 def _is_idle(s: Situation) -> bool:
     if s.unreadable or session.is_cancelled(s.row):
         return False
-    all_over = bool(part(s.row, "work")) and not work_in(s.row, *OPEN_STATES, "done")
+    all_over = bool(work_of(s.row)) and not work_in(s.row, *OPEN_STATES, "done")
     return not is_live(s.row) or (all_over and not _is_invalid(s))
 
 
 def _is_invalid(s: Situation) -> bool:
     """Edited by hand into something no counter can advance on."""
-    numbers = [s.ulw.get(key, 0) for key in ("stopBlocks", "totalBlocks", "shellExcuses")]
-    if any(isinstance(number, bool) or not isinstance(number, int) or number < 0 for number in numbers):
-        return True
-    objects = [s.row.get(key, {}) for key in ("ulw", "stopContinuation", "work")] + list(part(s.row, "work").values())
-    if not isinstance(s.ulw.get("enabled", False), bool) or not all(isinstance(one, dict) for one in objects):
+    for key in ("stopBlocks", "totalBlocks", "shellExcuses"):
+        number = s.ulw.get(key, 0)
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            return True
+    objects = [s.row.get(key, {}) for key in ("ulw", "stopContinuation", "work")] + list(work_of(s.row).values())
+    if not isinstance(s.ulw.get("enabled", False), bool) or not all(isinstance(item, dict) for item in objects):
         return True
     try:
         return min(s.since("lastStopAt"), s.since("armedAt")) < 0
     except (ValueError, TypeError, AttributeError):
         return True
-
-
-def _is_limit_notice(s: Situation) -> bool:
-    """The host's own words in the host's own form: an error with its status, a limit with its reset."""
-    text = s.event.last_message.strip()
-    if len(text) > LONGEST_NOTICE or "\n" in text:
-        return False
-    if text.startswith("API Error: "):
-        said = text.removeprefix("API Error: ")
-        return said[:3].isdigit() or said.startswith(API_ERRORS)
-    ends = " resets " in text or "|" in text or text.endswith("limit reached")
-    return text.startswith(LIMITS) and "limit" in text and ends
 
 
 def _is_done(s: Situation) -> bool:
@@ -193,11 +228,11 @@ def _is_same_event(s: Situation) -> bool:
     return not s.event.continues_a_block and s.ulw.get("lastStop") == s.event.fingerprint
 
 
-def _is_work(name: str, given: Json) -> bool:
+def _is_work(call: Call) -> bool:
     """Does this tool call do anything but ask omo, or keep a to-do list?"""
-    if name in TO_DO_TOOLS:
+    if call.kind == hosts.TO_DO:
         return False
-    return name != "Bash" or not is_omo_only(str(given.get("command") or ""))
+    return call.kind != hosts.SHELL or not is_omo_only(call.command)
 
 
 def is_omo_only(command: str) -> bool:
@@ -223,38 +258,18 @@ def _counted(s: Situation, rule: str) -> Json:
     return session.forget_message(session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint))
 
 
-def _quoted(s: Situation, rule: str) -> Json:
-    return session.quote_message(s.row, now=s.now, fingerprint=s.event.fingerprint)
-
-
-def _message_told(s: Situation, rule: str) -> Json:
-    return session.message_told(s.row)
-
-
 def _stays(s: Situation, rule: str) -> Json:
     return s.row
 
 
-def _excused(s: Situation, rule: str) -> Json:
-    return session.note(s.row, shellExcuses=s.ulw.get("shellExcuses", 0) + 1)
-
-
-def _waits_for_limit(s: Situation, rule: str) -> Json:
-    return session.suspend(s.row, state="waiting", why=s.event.last_message.strip())
-
-
-def _done(s: Situation, rule: str) -> Json:
-    return session.close(s.row)
-
-
 def _exhausted(s: Situation, rule: str) -> Json:
-    return session.exhaust(s.row, rule=rule, why=texts.CAUSES[rule](s.row, s.limits))
+    return session.exhaust(s.row, rule=rule, why=messages.CAUSES[rule](s.row, s.limits))
 
 
 def _invalid(s: Situation, rule: str) -> Json:
     ulw = {"enabled": False, "stopBlocks": 0, "lastStopAt": None}
     unarmed = {**s.row, "ulw": {"enabled": True}, "work": {}}  # nothing of it can be kept
-    return {**session.exhaust(unarmed, rule=rule, why=texts.CAUSES[rule](s.row, s.limits)), "ulw": ulw}
+    return {**session.exhaust(unarmed, rule=rule, why=messages.CAUSES[rule](s.row, s.limits)), "ulw": ulw}
 
 
 TYPE_ULW = "type ulw in a prompt"
@@ -312,21 +327,21 @@ RULES = (
         "plan mode ends a turn to show the plan",
         lambda s: s.event.in_plan_mode,
         _stays,
-        reads=("event.permission_mode",),
+        reads=("event.plan_mode",),
         change=("leave plan mode",),
     ),
     Rule(
         "host-limit",
         "the host reported a usage limit or an API error",
-        _is_limit_notice,
-        _waits_for_limit,
+        lambda s: bool(s.event.limit_notice),
+        lambda s, rule: session.suspend(s.row, state="waiting", why=s.event.limit_notice),
         reads=("event.last_message",),
         change=("your next message sets the run going again",),
     ),
     Rule(
         "background-agent",
         "an agent runs and will wake the session",
-        lambda s: s.event.running()[0] > 0,
+        lambda s: s.event.running_agents > 0,
         _stays,
         reads=("event.running",),
         change=("the agent ends, which wakes the session; the Stop after that is decided anew",),
@@ -334,7 +349,7 @@ RULES = (
     Rule(
         "wake-up",
         "a one-shot wake-up will continue the session",
-        lambda s: s.event.has_one_shot_wakeup(),
+        lambda s: s.event.has_wakeup,
         _stays,
         reads=("event.wakeups",),
         change=("the wake-up comes; the Stop after that is decided anew",),
@@ -342,15 +357,15 @@ RULES = (
     Rule(
         "background-shell",
         f"a shell runs in the background (excuses {SHELL_EXCUSES} Stops in a row)",
-        lambda s: s.event.running()[1] > 0 and s.ulw.get("shellExcuses", 0) < SHELL_EXCUSES,
-        _excused,
+        lambda s: s.event.running_shells > 0 and s.ulw.get("shellExcuses", 0) < SHELL_EXCUSES,
+        lambda s, rule: session.note(s.row, shellExcuses=s.ulw.get("shellExcuses", 0) + 1),
         reads=("event.running", "ulw.shellExcuses"),
         change=("the shell ends", "{excuses_left}, and its excuses are used up"),
     ),
     Rule(
         "prompt-queued",
         "the user has typed something that waits for this turn to end",
-        lambda s: s.event.queued_prompts() > 0,
+        lambda s: s.event.transcript.queued_prompts() > 0,
         _stays,
         reads=("event.queued",),
         change=("the prompt is taken back from the queue",),
@@ -367,7 +382,7 @@ RULES = (
         "done",
         "the state says the work is finished, as omo ulw done or a workflow's own end writes it",
         _is_done,
-        _done,
+        lambda s, rule: session.close(s.row),
         reads=("work",),
         change=(TYPE_ULW + ", which begins a new run",),
     ),
@@ -383,7 +398,7 @@ RULES = (
         "message-quoted",
         "you wrote something, the agent was sent back with it once, and has used no tool since but omo",
         lambda s: bool(s.message().get("quoted")),
-        _message_told,
+        lambda s, rule: session.message_told(s.row),
         reads=("ulw.said", "event.tools"),
         change=("the agent uses a tool again", "you say continue, or " + TYPE_ULW),
     ),
@@ -418,9 +433,9 @@ RULES = (
         "quote-message",
         "you wrote something, and the agent has used no tool since but omo; it is sent back once, with your words",
         lambda s: bool(s.message()),
-        _quoted,
+        lambda s, rule: session.quote_message(s.row, now=s.now, fingerprint=s.event.fingerprint),
         reads=("ulw.said", "event.tools"),
-        change=("the next Stop is let through, unless the agent uses a tool before it", texts.STOP),
+        change=("the next Stop is let through, unless the agent uses a tool before it", messages.STOP),
         blocks=True,
     ),
 )
@@ -438,7 +453,7 @@ BLOCK = Rule(
         "{blocks_left} without verified progress, and the cap lets go",
         "a Stop within {cooldown:g} s of a block waits for the rest of them, and is then decided anew",
         "{total_left} or {hours_left:.1f} more hours, and the ceiling lets go",
-        texts.STOP,
+        messages.STOP,
     ),
     blocks=True,
 )
@@ -461,16 +476,19 @@ def carry_out(situation: Situation) -> Change:
         return Change((rule, ""))
     if rule.name == "cancelled" and session.cancel_is_unshown(situation.row):
         shown = session.cancel_shown(situation.row)
-        return Change((rule, texts.cancelled(situation.row)), shown, [{"kind": "allowed", "rule": rule.name}])
+        return Change((rule, messages.cancelled(situation.row)), shown, [{"kind": "allowed", "rule": rule.name}])
     if rule.then is None:
         return Change((rule, ""))
     after = rule.then(situation, rule.name)
     if rule.blocks:
-        message = str(situation.message().get("text", "")) if rule is not BLOCK else ""
-        reason = texts.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"], message)
+        message = "" if rule is BLOCK else str(situation.message().get("text", ""))
+        reason = messages.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"], message)
         return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
-    message = texts.release(rule.name, situation.row, after, situation.limits)
-    after = session.note(session.told(after) if message else after, unanswered=False)
-    doubts = unvouched(after)
-    event = {"kind": "allowed", "rule": rule.name, **({"unvouched": doubts} if doubts else {})}
-    return Change((rule, message), after, [event])
+    text = messages.release(rule.name, situation.row, after, situation.limits)
+    if text:
+        after = session.told(after)
+    after = session.note(after, unanswered=False)
+    event: Json = {"kind": "allowed", "rule": rule.name}
+    if doubts := unvouched(after):
+        event["unvouched"] = doubts
+    return Change((rule, text), after, [event])

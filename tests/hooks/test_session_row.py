@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from omo import settings
-from omo.ultrawork import session
+from omo.hooks import session
 from omo.work import outcome
 
 NOW = 1_771_780_801.0

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from omo.clock import seconds
+from omo.hooks import session
+from omo.hosts import Answer
 from omo.shown import clip, counted
-from omo.state.runtime import part, work_in
-from omo.ultrawork import session
+from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
+from omo.state.runtime import work_in
 from omo.work import outcome
 
 TYPE_CHECKING = False
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Json = dict[str, Any]
+    Works = list[tuple[str, Json]]  # kinds of work, each with its summary
 
 LONGEST_REASON = 600
 LONGEST_INSTRUCTIONS = 3000
@@ -90,52 +93,35 @@ BY_NAME = "you stopped it by its name"
 WAY_BACK = 'It goes on when you say "continue".'
 
 
-def paused(work: list[tuple[str, Json]]) -> tuple[str, str]:
-    """For the model and for the user, when a prompt was understood as a stop."""
-    named = _names(work)
-    return PAUSED.format(work=named), f"omo: understood as a stop: {named} is paused. {WAY_BACK} {STOP} ends it."
+def paused(work: Works) -> Answer:
+    """When a prompt was understood as a stop."""
+    names = _names(work)
+    line = f"omo: understood as a stop: {names} is paused. {WAY_BACK} {STOP} ends it."
+    return Answer(context=PAUSED.format(work=names), message=line)
 
 
-def stopped_by_name(work: list[tuple[str, Json]], others: list[tuple[str, Json]]) -> tuple[str, str]:
+def stopped_by_name(work: Works, others: Works) -> Answer:
     """The same, for a workflow by its name; what else is on goes on."""
     if not others:
         return paused(work)
-    named, rest = _names(work), _names(others)
-    line = f"omo: understood as a stop of {named}: it is paused. {rest} goes on; {STOP} ends everything."
-    return STOPPED_BY_NAME.format(work=named, others=rest), line
+    names, rest = _names(work), _names(others)
+    line = f"omo: understood as a stop of {names}: it is paused. {rest} goes on; {STOP} ends everything."
+    return Answer(context=STOPPED_BY_NAME.format(work=names, others=rest), message=line)
 
 
-def continued(work: list[tuple[str, Json]]) -> tuple[str, str]:
-    """For the model and for the user, when a prompt was understood as "continue"."""
-    named = _names(work)
-    lead = named[:1].upper() + named[1:]
-    return CONTINUED.format(work=lead), f"omo: understood as continue: {named} goes on. {STOP} ends it."
+def continued(work: Works) -> Answer:
+    """When a prompt was understood as "continue"."""
+    names = _names(work)
+    lead = names[:1].upper() + names[1:]
+    line = f"omo: understood as continue: {names} goes on. {STOP} ends it."
+    return Answer(context=CONTINUED.format(work=lead), message=line)
 
 
-def goes_on_again(work: list[tuple[str, Json]]) -> tuple[str, str]:
-    """The same, where an arming woke other workflows."""
-    named = listed(work)
-    return GOES_ON_AGAIN.format(work=named), f"omo: ultrawork is on, and with it goes on: {named}. {STOP} ends it."
-
-
-# How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
-CANNOT_GO_ON = {
-    "ultragoal": "omo ultragoal classify-blocker --classification human_blocked --evidence TEXT, then omo goal pause",
-    "ultraplan": "omo plan finish --failed STEP --error TEXT --tried TEXT",
-    "ralph": "omo ralph abandon REASON, which the user is told",
-}
-
-
-def where_things_stand(row: Json) -> str:
-    """For a session that comes back from a resume or a compaction: at most a few hundred tokens."""
-    work = row.get("work", {})
-    states = ", ".join(f"{kind} {one.get('state')}" for kind, one in work.items()) or "ulw active"
-    active = [(kind, one) for kind, one in work.items() if one.get("state") == "active"]
-    waiting = "" if active else "It waits: do not go on before the user answers. "
-    return (
-        f"[omo] Ultrawork is still on in this session ({clip(states, 120)}). {waiting}"
-        f"{clip(what_is_open(active), 400)} `omo ulw status` shows more. The user can end it with {STOP}."
-    )
+def goes_on_again(instructions: str, work: Works) -> Answer:
+    """When an arming woke other workflows."""
+    names = listed(work)
+    line = f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
+    return Answer(context=instructions + GOES_ON_AGAIN.format(work=names), message=line)
 
 
 def instructions(problems: list[str]) -> str:
@@ -152,27 +138,58 @@ def could_not(what: str, why: str) -> str:
     return f"[omo] Ultrawork could not be {what}: {clip(why, 300)}. Tell the user so in one line; omo doctor says more."
 
 
-def reason_to_go_on(row: Json, active: list[tuple[str, Json]], most: int, message: str = "") -> str:
+def where_things_stand(row: Json) -> str:
+    """For a session that comes back from a resume or a compaction: at most a few hundred tokens."""
+    work: Json = row.get("work", {})
+    states = ", ".join(f"{kind} {summary.get('state')}" for kind, summary in work.items()) or "ulw active"
+    active = [(kind, summary) for kind, summary in work.items() if summary.get("state") == "active"]
+    waiting = "" if active else "It waits: do not go on before the user answers. "
+    return (
+        f"[omo] Ultrawork is still on in this session ({clip(states, 120)}). {waiting}"
+        f"{clip(what_is_open(active), 400)} `omo ulw status` shows more. The user can end it with {STOP}."
+    )
+
+
+def still_on(row: Json) -> str:
+    """For the user who comes back to a session; empty where all that is left is over."""
+    active = listed(work_in(row, "active"))
+    if not active and not work_of(row):
+        active = ULTRAWORK
+    parts = []
+    if active:
+        parts.append(f"still on in this session: {active}. It goes on with your next message.")
+    for kind, summary in work_in(row, *WAITS):
+        if not summary.get("cleared"):
+            parts.append(_wait(kind, summary))
+    return clip(f"omo: {' '.join(parts)} {STOP} ends it.", LONGEST_TOLD) if parts else ""
+
+
+# How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
+CANNOT_GO_ON = {
+    "ultragoal": "omo ultragoal classify-blocker --classification human_blocked --evidence TEXT, then omo goal pause",
+    "ultraplan": "omo plan finish --failed STEP --error TEXT --tried TEXT",
+    "ralph": "omo ralph abandon REASON, which the user is told",
+}
+
+
+def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> str:
     """Why the turn goes on: what is open, how many blocks are left, how to stop.
 
     With a `message` of the user's, which is asked about once: the agent can read what no table of words can.
     """
+    lead = "Ultrawork active: continuing until verification gates pass or stop requested. "
     if message:
-        return _reason_with(message, active)
-    given = row.get("ulw", {}).get("stopBlocks", 0)
-    lead = "Ultrawork active: continuing until verification gates pass or stop requested."
-    way = next((CANNOT_GO_ON[kind] for kind, _ in active if kind in CANNOT_GO_ON), "omo ulw blocked --evidence TEXT")
+        lead += (
+            f'You have used no tool but omo since the user wrote "{_quotable(message)}". If they want you to stop, '
+            "wait or only answer, tell them in one line and end the turn: it is let through. If not, go on. "
+        )
+        return lead + clip(what_is_open(active), LONGEST_REASON - len(lead))
+    way = "omo ulw blocked --evidence TEXT"
+    for kind, _ in reversed(active):
+        way = CANNOT_GO_ON.get(kind, way)
+    given = ulw_of(row).get("stopBlocks", 0)
     end = f" Block {given} of {most}. Cannot go on? {way}. The user stops this with {STOP}."
-    return lead + " " + clip(what_is_open(active), LONGEST_REASON - len(lead) - len(end) - 1) + end
-
-
-def _reason_with(message: str, active: list[tuple[str, Json]]) -> str:
-    lead = (
-        "Ultrawork active: continuing until verification gates pass or stop requested. You have used no tool but omo "
-        f'since the user wrote "{_quotable(message)}". If they want you to stop, wait or only answer, tell them in one '
-        "line and end the turn: it is let through. If not, go on. "
-    )
-    return lead + clip(what_is_open(active), LONGEST_REASON - len(lead))
+    return lead + clip(what_is_open(active), LONGEST_REASON - len(lead) - len(end)) + end
 
 
 def _quotable(message: str) -> str:
@@ -180,14 +197,14 @@ def _quotable(message: str) -> str:
     return clip(message, 160).replace('"', "'")
 
 
-def what_is_open(active: list[tuple[str, Json]]) -> str:
-    return " ".join(_open_work(kind, one) for kind, one in active)
+def what_is_open(active: Works) -> str:
+    return " ".join(_open_work(kind, summary) for kind, summary in active)
 
 
-def _open_work(kind: str, one: Json) -> str:
-    total, left, following = one.get("total", 0), one.get("open", 0), clip(str(one.get("next") or ""), 160)
-    if kind != "ulw":
-        return f"{kind}: {left} of {total} open" + (f", next {following}." if following else ".")
+def _open_work(kind: str, summary: Json) -> str:
+    total, left, step = summary.get("total", 0), summary.get("open", 0), clip(str(summary.get("next") or ""), 160)
+    if kind != session.KIND:
+        return f"{kind}: {left} of {total} open" + (f", next {step}." if step else ".")
     if not total:
         return (
             "No verification gate is pinned yet: omo gate add NAME -- COMMAND, then omo gate run; "
@@ -197,8 +214,8 @@ def _open_work(kind: str, one: Json) -> str:
         return (
             "Every gate passed when it last ran: if the task is complete, run omo ulw done, which looks at the files."
         )
-    named = f": {following}" if following else ""  # a new run has not looked at them yet
-    return f"Open gates, {left} of {total}{named}. Fix, then omo gate run; when all pass, omo ulw done."
+    names = f": {step}" if step else ""  # a new run has not looked at them yet
+    return f"Open gates, {left} of {total}{names}. Fix, then omo gate run; when all pass, omo ulw done."
 
 
 def release(rule: str, before: Json, after: Json, limits: Json) -> str:
@@ -215,62 +232,66 @@ def release(rule: str, before: Json, after: Json, limits: Json) -> str:
     return clip("omo: " + " ".join(parts), LONGEST_TOLD) if parts else ""
 
 
+def _stays_on(rule: str, before: Json, limits: Json) -> list[str]:
+    """The turn ends, and the run does not."""
+    message = message_of(before)
+    held = listed(work_in(before, "active")) or ULTRAWORK
+    if rule == "cooldown":
+        why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
+        return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
+    if rule == "message-quoted" and not message.get("told"):
+        why = f'since you wrote "{_quotable(str(message.get("text") or ""))}" the agent has only answered'
+        return [f'{held} stays on, and this turn ends: {why}. Say "continue" to go on; {STOP} ends it.']
+    return []
+
+
 def _ends(rule: str, before: Json, after: Json) -> list[str]:
     """Everything that ended, in one sentence that is no better than the worst of it, and what can be done now."""
-    ended = [(kind, summary) for kind, summary in work_in(after, "done") if session.is_untold(summary)]
-    given_up = [
-        (kind, summary)
-        for kind, summary in work_in(after, *WAITS)
-        if summary.get("cleared") and session.is_untold(summary)
-    ]
-    ended += given_up
     is_let_go = rule in CAUSES
+    questions = []
+    ended = [(kind, summary) for kind, summary in work_in(after, "done") if session.is_untold(summary)]
+    for kind, summary in work_in(after, *WAITS):
+        if summary.get("cleared") and session.is_untold(summary):
+            ended.append((kind, summary))
+            questions.append(clip(str(summary.get("question") or ""), 200))
     if is_let_go:
         ended += work_in(after, "exhausted")
     if not ended:
         return []
-    ends = [_named_outcome(kind, summary, alone=len(ended) == 1) for kind, summary in ended]
-    whole = outcome.worst([*ends, *_gates_beside(after)])
+    outcomes = [_named_outcome(kind, summary, alone=len(ended) == 1) for kind, summary in ended]
+    gates = summary_of(after, session.KIND)
+    if gates.get("open") and not gates.get("state"):  # pinned while other work held the session, and they do not pass
+        noun = "gate" if gates["open"] == 1 else "gates"
+        outcomes.append(outcome.beside(f"{noun} {clip(str(gates.get('next') or '?'), 120)}"))
+    whole = outcome.worst(outcomes)
     parts = [_sentence(outcome.in_words(whole))]
-    if is_let_go and (left := listed(work_in(before, "active"))) not in ("", ULTRAWORK):
+    left = listed(work_in(before, "active"))
+    if is_let_go and left not in ("", ULTRAWORK):
         parts.append(f"Open: {left}.")
     if outcome.is_done(whole):
         parts.append(EVIDENCE)
     elif is_let_go:
         parts.append(GO_ON)
-    parts += [clip(str(summary["question"]), 200) for _, summary in given_up if summary.get("question")]
-    return parts
-
-
-def _gates_beside(row: Json) -> list[Json]:
-    """Gates that were pinned while other work held the session, and that do not pass at its end."""
-    gates = part(part(row, "work"), session.KIND)
-    if gates.get("state") or not gates.get("open"):
-        return []
-    return [outcome.beside(f"{'gate' if gates['open'] == 1 else 'gates'} {clip(str(gates.get('next') or '?'), 120)}")]
+    return parts + [question for question in questions if question]
 
 
 def _named_outcome(kind: str, summary: Json, *, alone: bool) -> Json:
     """An outcome whose words say of which work they are, where that is not plain."""
     ended = outcome.of(summary)
     why = ended["why"] + _as_of(summary)
-    name = _named(kind, summary, why)
+    name = _name(kind, summary, why)
     is_plain = name in why or (alone and kind == session.KIND) or summary.get("state") == "exhausted"
     return {**ended, "why": why if is_plain else f"{name}: {why}"}
 
 
-def _stays_on(rule: str, before: Json, limits: Json) -> list[str]:
-    """The turn ends, and the run does not."""
-    message = part(part(before, "ulw"), "said")
-    held = listed(work_in(before, "active")) or ULTRAWORK
-    if rule == "cooldown":
-        why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
-        return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
-    if rule == "message-quoted" and not message.get("told"):
-        wrote = _quotable(str(message.get("text") or ""))
-        why = f'since you wrote "{wrote}" the agent has only answered'
-        return [f'{held} stays on, and this turn ends: {why}. Say "continue" to go on; {STOP} ends it.']
-    return []
+def _as_of(summary: Json) -> str:
+    """When the files were looked at, where the work says so: nothing looks at them again before the Stop."""
+    moment = "" if summary.get("unvouched") else str(summary.get("at") or "")
+    try:
+        seconds(moment)
+    except ValueError:
+        return ""
+    return f", on the files as they were at {moment[11:19]} UTC"
 
 
 def _capped(before: Json, limits: Json) -> str:
@@ -279,8 +300,8 @@ def _capped(before: Json, limits: Json) -> str:
 
 def _at_its_ceiling(before: Json, limits: Json) -> str:
     most = limits["max_total_blocks"]
-    given = part(before, "ulw").get("totalBlocks", 0)
-    reached = counted(most, "block") if given >= most else f"{limits['max_hours']:g} hours"
+    has_blocks_left = ulw_of(before).get("totalBlocks", 0) < most
+    reached = f"{limits['max_hours']:g} hours" if has_blocks_left else counted(most, "block")
     return f"the ceiling of {reached} in one run"
 
 
@@ -292,32 +313,20 @@ def _unusable(before: Json, limits: Json) -> str:
 CAUSES = {"cap": _capped, "ceiling": _at_its_ceiling, "invalid-state": _unusable}
 
 
-def _as_of(one: Json) -> str:
-    """When the files were looked at, where the work says so: nothing looks at them again before the Stop."""
-    at = "" if one.get("unvouched") else str(one.get("at") or "")
-    try:
-        seconds(at)
-    except ValueError:
-        return ""
-    return f", on the files as they were at {at[11:19]} UTC"
-
-
-def _wait(kind: str, one: Json) -> str:
-    why, question = clip(str(one.get("why") or ""), 200), clip(str(one.get("question") or ""), 200)
-    how = WAITS[str(one.get("state"))]
-    return f"{_named(kind, one, why)} {how}: {_sentence(why or 'nothing says why')} {question or _way_on(one)}"
-
-
-def _way_on(one: Json) -> str:
-    if one.get("own") or one.get("state") == "paused":
-        return WAY_BACK
-    return "It goes on with your next message."
+def _wait(kind: str, summary: Json) -> str:
+    state = str(summary.get("state"))
+    why, question = clip(str(summary.get("why") or ""), 200), clip(str(summary.get("question") or ""), 200)
+    if not question and (summary.get("own") or state == "paused"):
+        question = WAY_BACK
+    name = _name(kind, summary, why)
+    way_on = question or "It goes on with your next message."
+    return f"{name} {WAITS[state]}: {_sentence(why or 'nothing says why')} {way_on}"
 
 
 def cancelled(row: Json) -> str:
     """For a session whose cancel the user saw somewhere else, or not at all."""
-    off = part(row, "stopContinuation")
-    where = "in another terminal" if off.get("disabledReason") == FROM_A_TERMINAL else "with your message"
+    is_from_terminal = cancel_of(row).get("disabledReason") == FROM_A_TERMINAL
+    where = "in another terminal" if is_from_terminal else "with your message"
     why = f"{_cancelled_work(row) or ULTRAWORK} was cancelled by you {where}"
     return f"omo: {_sentence(outcome.in_words(outcome.outcome(outcome.ENDED, why)))} {NOTHING_HOLDS}"
 
@@ -329,18 +338,10 @@ def cancel_answer(row: Json) -> str:
 
 
 def _cancelled_work(row: Json) -> str:
-    ended = part(row, "stopContinuation").get("ended")
-    work = part(row, "work")
-    return listed([(str(kind), part(work, str(kind))) for kind in ended]) if isinstance(ended, list) else ""
-
-
-def still_on(row: Json) -> str:
-    """For the user who comes back to a session; empty where all that is left is over."""
-    active = listed(work_in(row, "active")) or ("" if part(row, "work") else ULTRAWORK)
-    goes_on = [f"still on in this session: {active}. It goes on with your next message."] if active else []
-    waits = [_wait(kind, one) for kind, one in work_in(row, *WAITS) if not one.get("cleared")]
-    said = " ".join([*goes_on, *waits])
-    return clip(f"omo: {said} {STOP} ends it.", LONGEST_TOLD) if said else ""
+    kinds = cancel_of(row).get("ended")
+    if not isinstance(kinds, list):
+        return ""
+    return listed([(str(kind), dict(summary_of(row, str(kind)))) for kind in kinds])
 
 
 def unreadable(problem: str, kept: str) -> str:
@@ -350,28 +351,27 @@ def unreadable(problem: str, kept: str) -> str:
     )
 
 
-def _names(work: list[tuple[str, Json]]) -> str:
+def _names(work: Works) -> str:
     """ultrawork, ultragoal g17"""
-    return clip(", ".join(_named(kind, one) for kind, one in work), 160)
+    return clip(", ".join(_name(kind, summary) for kind, summary in work), 160)
 
 
-def listed(work: list[tuple[str, Json]]) -> str:
+def listed(work: Works) -> str:
     """ultrawork, ultragoal g17 (2 of 3 open)"""
-    return clip(", ".join(_named(kind, one) + _open_of(one) for kind, one in work), 240)
+    names = []
+    for kind, summary in work:
+        left, total = summary.get("open"), summary.get("total")
+        is_known = isinstance(left, int) and isinstance(total, int) and total > 0
+        names.append(_name(kind, summary) + (f" ({left} of {total} open)" if is_known else ""))
+    return clip(", ".join(names), 240)
 
 
-def _named(kind: str, one: Json, said: str = "") -> str:
+def _name(kind: str, summary: Json, said: str = "") -> str:
     """The workflow, and which run of it where the rest of the sentence does not say so."""
-    run = clip(str(one.get("run") or ""), 40)
+    run = clip(str(summary.get("run") or ""), 40)
     if kind == session.KIND:
         return ULTRAWORK
     return clip(kind, 40) if not run or run in said else f"{clip(kind, 40)} {run}"
-
-
-def _open_of(one: Json) -> str:
-    left, total = one.get("open"), one.get("total")
-    is_known = isinstance(left, int) and isinstance(total, int) and total > 0
-    return f" ({left} of {total} open)" if is_known else ""
 
 
 def _sentence(text: str) -> str:

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo import host, settings
+from omo import settings
 from omo.clock import stamp
+from omo.hooks import messages, session, stop
+from omo.hosts import Event, claude
 from omo.state.runtime import is_live
-from omo.ultrawork import session, stop, texts
 from omo.work import outcome
 
 NOW = 1_771_780_801.0
@@ -19,8 +20,8 @@ LIMITS = settings.Settings().limits
 ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)
 
 
-def event(**fields: Any) -> host.Event:
-    return host.Event({"session_id": "abc", **fields}, repr(fields).encode())
+def event(**fields: Any) -> Event:
+    return claude.event_of({"session_id": "abc", **fields}, repr(fields).encode())
 
 
 def situation(row: dict[str, Any] | None, now: float = NOW, **fields: Any) -> stop.Situation:
@@ -225,8 +226,8 @@ def test_the_reason_is_short_names_what_is_open_and_how_to_stop() -> None:
     row = with_work(total=3, open=2, next="tests, lint " + "x" * 10_000)
     reason = stop.carry_out(situation(row)).answer[1]
     assert reason.startswith("Ultrawork active: continuing until verification gates pass or stop requested")
-    assert len(reason) <= texts.LONGEST_REASON
-    for part in ("2 of 3", "tests, lint", "Block 1 of 8", texts.STOP):
+    assert len(reason) <= messages.LONGEST_REASON
+    for part in ("2 of 3", "tests, lint", "Block 1 of 8", messages.STOP):
         assert part in reason
 
 

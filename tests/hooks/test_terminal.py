@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.ultrawork import notify
+from omo.hosts import terminal
 
 OSC_9 = "\x1b]9;omo: ultrawork is done\x1b\\"
 OSC_99 = "\x1b]99;;omo: ultrawork is done\x1b\\"
@@ -43,7 +43,7 @@ TERMINALS: list[tuple[dict[str, str], str]] = [
 
 @pytest.mark.parametrize(("environ", "expected"), TERMINALS, ids=[str(sorted(one.items())) for one, _ in TERMINALS])
 def test_the_form_this_terminal_shows(environ: dict[str, str], expected: str) -> None:
-    assert notify.sequence("omo: ultrawork is done", environ) == expected
+    assert terminal.notification("omo: ultrawork is done", environ) == expected
 
 
 # What the host lets through: one notification or bell, and for OSC 9 no text that begins with a digit.
@@ -52,12 +52,12 @@ PASSED_ON = re.compile(r"\a|\x1b\](?:9;(?!\d)|99;;|777;notify;[^;]*;)[^\x00-\x1f
 
 @given(text=st.text(), environ=st.sampled_from([environ for environ, _ in TERMINALS]))
 def test_no_text_leaves_its_sequence(text: str, environ: dict[str, str]) -> None:
-    sequence = notify.sequence(text, environ)
+    sequence = terminal.notification(text, environ)
     assert PASSED_ON.fullmatch(sequence)
-    assert len(sequence) <= 2 * notify.LONGEST + 30
+    assert len(sequence) <= 2 * terminal.LONGEST + 30
 
 
 @pytest.mark.parametrize("text", ["4;3;100", "\x1b\\\x1b]0;owned\x07", "; ; ;", "", "\u202e\x9c1"])
 def test_texts_that_try(text: str) -> None:
     for environ, _ in TERMINALS:
-        assert PASSED_ON.fullmatch(notify.sequence(text, environ)), environ
+        assert PASSED_ON.fullmatch(terminal.notification(text, environ)), environ

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from omo.clock import stamp
 from omo.shown import clip
-from omo.state.runtime import OPEN_STATES, part, unvouched, work_in
+from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
+from omo.state.runtime import OPEN_STATES, unvouched, work_in
 from omo.work import outcome
 
 TYPE_CHECKING = False
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 KIND = "ulw"
-# Of a summary, what goes when its state does.
-OF_ITS_STATE = ("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName")
 WAITING = ("waiting", "paused", "blocked")
+# Of a summary, what goes when its state does.
+OF_A_STATE = ("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName")
 LONGEST_MESSAGE = 200
 
 
@@ -26,66 +27,62 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
     Whatever else a breaker let go, or waits, goes on with it; not what the user stopped by its name or gave up.
     """
     old = row or {}
+    work: Json = dict(work_of(old))
+    for kind, summary in work_in(old, *WAITING, "exhausted"):
+        if not summary.get("cleared") and not summary.get("stoppedByName"):
+            work[kind] = _active(summary)
+    # Work that was still open goes on where it was; after an end it is a new run, and every gate is open again.
+    before = summary_of(old, KIND)
+    total = _pinned(old)
+    run = {"run": f"u{int(now * 1000)}", "state": "active", "open": total, "total": total, "next": None}
+    if before.get("state") in OPEN_STATES and not is_cancelled(old):
+        run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
+    work[KIND] = run
     on = {"disabled": False, "disabledReason": None}
-    work: Json = {}
-    for kind, summary in part(old, "work").items():
-        work[kind] = _active(summary) if _wakes_when_armed(summary) else summary
-    work[KIND] = _work_when_armed(old, now)
     return {**old, "ulw": _full_budget(by, limits, now), "stopContinuation": on, "work": work, "denials": {}}
-
-
-def _wakes_when_armed(summary: Any) -> bool:
-    if not isinstance(summary, dict) or summary.get("cleared") or summary.get("stoppedByName"):
-        return False
-    return summary.get("state") in (*WAITING, "exhausted")
 
 
 def woken(before: Json | None, after: Json) -> list[tuple[str, Json]]:
     """The workflows that an arming set going again, ultrawork itself left out."""
     was_held = is_cancelled(before)
-    went_on = dict(work_in(before or {}, "active"))
-    goes_on_again = []
+    was_active = dict(work_in(before or {}, "active"))
+    woken = []
     for kind, summary in work_in(after, "active"):
-        if kind != KIND and (was_held or kind not in went_on):
-            goes_on_again.append((kind, summary))
-    return goes_on_again
+        if kind != KIND and (was_held or kind not in was_active):
+            woken.append((kind, summary))
+    return woken
 
 
 def put_work(row: Json | None, kind: str, summary: Json, *, limits: Json, now: float) -> Json:
     """A workflow's summary. Active work arms the same counter as ulw does, unless the user or a breaker let go."""
     old = row or {}
-    after = {**old, "work": {**part(old, "work"), kind: summary}}
-    if summary.get("state") == "active" and not part(old, "ulw").get("enabled") and not was_released(old):
+    after = {**old, "work": {**work_of(old), kind: summary}}
+    if summary.get("state") == "active" and not ulw_of(old).get("enabled") and not was_released(old):
         after["ulw"] = _full_budget(kind, limits, now)
     return after
 
 
-KEPT_OF_A_STATE = ("state", "why", "question", "told", "endedBy", "outcome", "stoppedByName")
-
-
 def kept_state(row: Json, old: Json, summary: Json) -> Json:
-    """What the user paused stays paused, and what a breaker let go stays so until they arm the session again.
+    """A workflow's new summary, as far as its state is its own to say.
 
-    A workflow's `own` pause ends when the workflow no longer says so.
+    What the user paused stays paused, and what a breaker let go stays so until they arm the session again. A
+    workflow's `own` pause ends when the workflow no longer says so. What the user was told is not told again.
     """
-    is_spent = old.get("state") == "exhausted" and not part(row, "ulw").get("enabled")
-    is_theirs = old.get("state") == "paused" and not old.get("own") and summary["state"] == "active"
-    is_theirs = is_theirs or (bool(old.get("stoppedByName")) and summary["state"] != "done")
-    if is_theirs or (is_spent and summary["state"] != "done"):
-        kept: Json = {key: old[key] for key in KEPT_OF_A_STATE if key in old}
+    was, state = old.get("state"), summary["state"]
+    is_paused_by_user = was == "paused" and not old.get("own") and state == "active"
+    is_let_go = was == "exhausted" and not ulw_of(row).get("enabled")
+    if is_paused_by_user or (state != "done" and (is_let_go or old.get("stoppedByName"))):
+        kept: Json = {}
+        for key in ("state", "why", "question", "told", "endedBy", "outcome", "stoppedByName"):
+            if key in old:
+                kept[key] = old[key]
         return {**summary, **kept}
-    if _same_wait(old, summary):
+    if "told" in summary and was == state and old.get("why") == summary["why"]:
         return {**summary, "told": old.get("told", False)}
-    return {**summary, "told": True} if _same_end(old, summary) else summary
-
-
-def _same_wait(old: Json, summary: Json) -> bool:
-    return "told" in summary and old.get("state") == summary["state"] and old.get("why") == summary["why"]
-
-
-def _same_end(old: Json, summary: Json) -> bool:
-    is_told = old.get("state") == "done" and old.get("told") is True and not old.get("unvouched")
-    return is_told and summary["state"] == "done" and old.get("run") == summary.get("run")
+    is_same_end = was == state == "done" and old.get("run") == summary.get("run") and not old.get("unvouched")
+    if is_same_end and old.get("told") is True:
+        return {**summary, "told": True}
+    return summary
 
 
 def _full_budget(by: str, limits: Json, now: float) -> Json:
@@ -100,25 +97,11 @@ def _full_budget(by: str, limits: Json, now: float) -> Json:
     }
 
 
-def _work_when_armed(old: Json, now: float) -> Json:
-    """Work that was still open goes on where it was; after an end it is a new run, and every gate is open again."""
-    before = part(part(old, "work"), KIND)
-    is_open = before.get("state") in OPEN_STATES and not is_cancelled(old)
-    run = before.get("run") if is_open else None
-    total = _pinned(old)
-    return {
-        "run": run or f"u{int(now * 1000)}",
-        "state": "active",
-        "open": before.get("open", 0) if is_open else total,
-        "total": total,
-        "next": before.get("next") if is_open else None,
-    }
-
-
-def _pinned(row: Json) -> Any:
+def _pinned(row: Json) -> int:
     """How many gates are pinned: a cancel or a withdrawal takes the summary away, and leaves that beside it."""
-    work = part(row, "work")
-    return work[KIND].get("total", 0) if part(work, KIND) else part(row, "stopContinuation").get("gates", 0)
+    if summary := summary_of(row, KIND):
+        return summary.get("total", 0)
+    return cancel_of(row).get("gates", 0)
 
 
 def cancel(
@@ -139,28 +122,30 @@ def cancel(
         "cancelledFor": event,
         "gates": _pinned(old),
     }
-    work = {kind: one for kind, one in part(old, "work").items() if kind != KIND}
-    ulw = part(forget_message(old), "ulw")
-    return {**old, "ulw": {**ulw, "enabled": False}, "stopContinuation": off, "work": work}
+    ulw = {**ulw_of(forget_message(old)), "enabled": False}
+    return {**old, "ulw": ulw, "stopContinuation": off, "work": _other_work(old)}
 
 
 def withdraw(row: Json) -> Json:
     """The prompt that armed this session was taken back before the model said anything: as if never armed."""
-    work = {kind: one for kind, one in part(row, "work").items() if kind != KIND}
-    beside = {**part(row, "stopContinuation"), "gates": _pinned(row)}
-    return {**row, "ulw": {**part(row, "ulw"), "enabled": False}, "stopContinuation": beside, "work": work}
+    beside = {**cancel_of(row), "gates": _pinned(row)}
+    return {**close(row), "stopContinuation": beside, "work": _other_work(row)}
+
+
+def _other_work(row: Json) -> Json:
+    return {kind: summary for kind, summary in work_of(row).items() if kind != KIND}
 
 
 def is_cancelled(row: Json | None) -> bool:
-    return bool(part(row or {}, "stopContinuation").get("disabled"))
+    return bool(cancel_of(row or {}).get("disabled"))
 
 
 def cancel_is_unshown(row: Json | None) -> bool:
-    return is_cancelled(row) and part(row or {}, "stopContinuation").get("shown") is False
+    return is_cancelled(row) and cancel_of(row or {}).get("shown") is False
 
 
 def cancel_shown(row: Json) -> Json:
-    return {**row, "stopContinuation": {**part(row, "stopContinuation"), "shown": True}}
+    return {**row, "stopContinuation": {**cancel_of(row), "shown": True}}
 
 
 def was_released(row: Json | None) -> bool:
@@ -173,32 +158,32 @@ def suspend(row: Json, *, state: str, why: str, question: str = "") -> Json:
     return _with_active(row, {"state": state, "why": why, "question": question, "told": False})
 
 
-def can_be_paused(row: Json) -> list[tuple[str, Json]]:
-    """What is active or waits for anything; where the row has no summaries, ultrawork itself."""
-    if part(row, "ulw").get("enabled") and not part(row, "work"):
-        return [(KIND, {})]
-    return [(kind, summary) for kind, summary in not_given_up(row) if summary.get("state") != "paused"]
-
-
 def not_given_up(row: Json) -> list[tuple[str, Json]]:
     """What is open in any way and can go on."""
     return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES) if not summary.get("cleared")]
 
 
+def can_be_paused(row: Json) -> list[tuple[str, Json]]:
+    """What is active or waits for anything; where the row has no summaries, ultrawork itself."""
+    if ulw_of(row).get("enabled") and not work_of(row):
+        return [(KIND, {})]
+    return [(kind, summary) for kind, summary in not_given_up(row) if summary.get("state") != "paused"]
+
+
 def pause(row: Json, *, why: str, told: bool) -> Json:
     """The user said stop. What waited for an answer of theirs waits for their "continue" now."""
-    paused = {"state": "paused", "why": why, "question": "", "told": told}
-    work = dict(part(row, "work"))
+    work: Json = dict(work_of(row))
     for kind, summary in can_be_paused(row):
-        work[kind] = {**_active(summary), **paused}
+        work[kind] = {**_active(summary), "state": "paused", "why": why, "question": "", "told": told}
     return {**row, "work": work}
 
 
 def stop_by_name(row: Json, kind: str, *, why: str, told: bool) -> Json:
     """One workflow is paused because the user named it; only naming it, or a plain "continue", wakes it."""
-    work = part(row, "work")
+    work: Json = dict(work_of(row))
     paused = {"state": "paused", "why": why, "question": "", "told": told, "stoppedByName": True}
-    return {**row, "work": {**work, kind: {**_active(work[kind]), **paused}}}
+    work[kind] = {**_active(work[kind]), **paused}
+    return {**row, "work": work}
 
 
 def resume(row: Json, *, states: tuple[str, ...] = WAITING, own: bool = True, named: str = "") -> Json:
@@ -206,7 +191,7 @@ def resume(row: Json, *, states: tuple[str, ...] = WAITING, own: bool = True, na
 
     A workflow's `own` wait only if that is meant. What was stopped by its name stays so while other work goes on.
     """
-    work = part(row, "work")
+    work: Json = dict(work_of(row))
     waiting = []
     for kind, summary in work_in(row, *states):
         if not summary.get("cleared") and (own or not summary.get("own")):
@@ -216,8 +201,9 @@ def resume(row: Json, *, states: tuple[str, ...] = WAITING, own: bool = True, na
         waiting = [named]
     elif others or work_in(row, "active"):
         waiting = others
-    woken = {kind: _active(work[kind]) for kind in waiting}
-    return forget_message({**row, "work": {**work, **woken}})
+    for kind in waiting:
+        work[kind] = _active(work[kind])
+    return forget_message({**row, "work": work})
 
 
 def note_message(row: Json, text: str, *, now: float) -> Json:
@@ -228,46 +214,44 @@ def note_message(row: Json, text: str, *, now: float) -> Json:
 def quote_message(row: Json, *, now: float, fingerprint: str) -> Json:
     """Sent back with that message, once: a block that spaces the next one, and is none of those that are capped."""
     quoted = count_block(row, now=now, fingerprint=fingerprint)
-    before = part(row, "ulw")
-    return note(quoted, stopBlocks=before.get("stopBlocks", 0), said={**part(before, "said"), "quoted": True})
+    return note(quoted, stopBlocks=ulw_of(row).get("stopBlocks", 0), said={**message_of(row), "quoted": True})
 
 
 def message_told(row: Json) -> Json:
     """The user was told that the agent did nothing about their message."""
-    return note(row, said={**part(part(row, "ulw"), "said"), "told": True})
+    return note(row, said={**message_of(row), "told": True})
 
 
 def forget_message(row: Json) -> Json:
-    ulw = {key: value for key, value in part(row, "ulw").items() if key != "said"}
-    return {**row, "ulw": ulw}
+    return {**row, "ulw": {key: value for key, value in ulw_of(row).items() if key != "said"}}
 
 
 def close(row: Json) -> Json:
     """All work is over, and each says how: nothing holds the session any more."""
-    return {**row, "ulw": {**part(row, "ulw"), "enabled": False}}
+    return note(row, enabled=False)
 
 
 def exhaust(row: Json, *, rule: str, why: str) -> Json:
     """A breaker lets go of whatever is active."""
     ended = {"state": "exhausted", "endedBy": rule, "outcome": outcome.outcome(outcome.ENDED, why)}
-    return {**_with_active(row, ended), "ulw": {**part(row, "ulw"), "enabled": False}}
+    return close(_with_active(row, ended))
 
 
 def count_block(row: Json, *, now: float, fingerprint: str) -> Json:
-    ulw = part(row, "ulw")
-    counted = {
-        "stopBlocks": ulw.get("stopBlocks", 0) + 1,
-        "totalBlocks": ulw.get("totalBlocks", 0) + 1,
-        "lastStopAt": stamp(now),
-        "lastStop": fingerprint,
-        "shellExcuses": 0,
-        "unanswered": True,
-    }
-    return {**row, "ulw": {**ulw, **counted}}
+    ulw = ulw_of(row)
+    return note(
+        row,
+        stopBlocks=ulw.get("stopBlocks", 0) + 1,
+        totalBlocks=ulw.get("totalBlocks", 0) + 1,
+        lastStopAt=stamp(now),
+        lastStop=fingerprint,
+        shellExcuses=0,
+        unanswered=True,
+    )
 
 
 def note(row: Json, **changes: object) -> Json:
-    return {**row, "ulw": {**part(row, "ulw"), **changes}}
+    return {**row, "ulw": {**ulw_of(row), **changes}}
 
 
 def progress(row: Json) -> Json:
@@ -277,14 +261,8 @@ def progress(row: Json) -> Json:
 
 def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:
     """The summary hooks read: how many gates are open, and which is next."""
-    work = part(row, "work")
-    summary = {
-        **work.get(KIND, {}),
-        "open": len(open_gates),
-        "total": total,
-        "next": ", ".join(open_gates[:3]) or None,
-    }
-    return {**row, "work": {**work, KIND: summary}}
+    gates = {"open": len(open_gates), "total": total, "next": ", ".join(open_gates[:3]) or None}
+    return {**row, "work": {**work_of(row), KIND: {**summary_of(row, KIND), **gates}}}
 
 
 def finish(row: Json, ended: Json, *, at: str) -> Json:
@@ -292,39 +270,43 @@ def finish(row: Json, ended: Json, *, at: str) -> Json:
 
     `at` is when the tree was looked at: until that Stop it may change.
     """
-    work = part(row, "work")
-    return {**row, "work": {**work, KIND: {**_active(part(work, KIND)), "state": "done", "outcome": ended, "at": at}}}
+    done = {**_active(summary_of(row, KIND)), "state": "done", "outcome": ended, "at": at}
+    return {**row, "work": {**work_of(row), KIND: done}}
 
 
 def disowned(row: Json) -> Json:
     """What was called done and the ledger does not vouch for is over, and only a person sets it going again."""
     why = "the state called it done, and the ledger did not"
     given_up = {"state": "exhausted", "endedBy": "repaired", "outcome": outcome.outcome(outcome.ENDED, why)}
-    kinds = unvouched(row)
-    work = {kind: {**_active(one), **given_up} if kind in kinds else one for kind, one in part(row, "work").items()}
+    work: Json = dict(work_of(row))
+    for kind in unvouched(row):
+        work[kind] = {**_active(work[kind]), **given_up}
     return {**row, "work": work}
 
 
-def is_untold(one: Json) -> bool:
+def is_untold(summary: Json) -> bool:
     """Work that ended, or came to wait, and the user has not been shown it."""
-    return one.get("told") is False or (one.get("state") == "done" and one.get("told") is not True)
+    return summary.get("told") is False or (summary.get("state") == "done" and summary.get("told") is not True)
 
 
 def told(row: Json) -> Json:
     """The user has been shown what ended and why the rest waits."""
-    work = {kind: {**one, "told": True} if is_untold(one) else one for kind, one in part(row, "work").items()}
+    work: Json = dict(work_of(row))
+    for kind, summary in work.items():
+        if is_untold(summary):
+            work[kind] = {**summary, "told": True}
     return {**row, "work": work}
 
 
 def _with_active(row: Json, changes: Json) -> Json:
-    work = dict(part(row, "work"))
-    for kind, one in work_in(row, "active"):
-        work[kind] = {**one, **changes}
-    if part(row, "ulw").get("enabled") and not work:
+    work: Json = dict(work_of(row))
+    for kind, summary in work_in(row, "active"):
+        work[kind] = {**summary, **changes}
+    if ulw_of(row).get("enabled") and not work:
         work[KIND] = changes
     return {**row, "work": work}
 
 
-def _active(one: Json) -> Json:
-    kept = {key: value for key, value in one.items() if key not in OF_ITS_STATE}
+def _active(summary: Any) -> Json:
+    kept = {key: value for key, value in summary.items() if key not in OF_A_STATE}
     return {**kept, "state": "active"}

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import os
 
-from omo import host
 from omo.errors import BadInput, OmoError
+from omo.hooks import session
 from omo.shown import clip
-from omo.state import paths, runtime, store
-from omo.ultrawork import gates, session
+from omo.state import paths, runtime
+from omo.ultrawork import gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from omo.ultrawork.hook import World
+    from omo.hooks.main import World
+    from omo.hosts import Event
 
     Json = dict[str, Any]
 
 
-def answer(event: host.Event, world: World) -> bytes | None:
-    """None for any other prompt."""
+def answer(event: Event, world: World) -> str | None:
+    """What the user reads; None for any other prompt."""
     name = command_of(event.prompt)
     if name is None:
         return None
@@ -29,17 +30,19 @@ def answer(event: host.Event, world: World) -> bytes | None:
         text = COMMANDS[name](event, world, rest)
     except OmoError as error:
         text = f"/omo:{name} did nothing: {error.message}. {error.fix}".strip()
-    return host.swallow_prompt(f"omo: {text}", event, world.environ)
+    return f"omo: {text}"
 
 
 def command_of(prompt: str) -> str | None:
     """pin, unpin or allow, where the prompt is that command."""
-    word = prompt.split(maxsplit=1)[0] if prompt.strip() else ""
-    name = word.removeprefix("/omo:") if word.startswith("/omo:") else word.removeprefix("/")
-    return name if word.startswith("/") and name in COMMANDS else None
+    words = prompt.split(maxsplit=1)
+    if not words or not words[0].startswith("/"):
+        return None
+    name = words[0].removeprefix("/omo:").removeprefix("/")
+    return name if name in COMMANDS else None
 
 
-def _pin(event: host.Event, world: World, rest: str) -> str:
+def _pin(event: Event, world: World, rest: str) -> str:
     """A gate in the user's own name, in the directory where their session is."""
     name, argv, timeout = gates.parse_pin(rest)
     cwd = paths.session_directory(world.environ, event.project)
@@ -55,12 +58,12 @@ def _pin(event: host.Event, world: World, rest: str) -> str:
         now=world.now,
         timeout=timeout,
     )
+    _wake(world)
     what = "replays of" if gates.is_replay_only(argv) else "gate"
-    _wake(event, world)
     return f"{what} {name} pinned by you: {gates.in_words(gate)}"
 
 
-def _unpin(event: host.Event, world: World, rest: str) -> str:
+def _unpin(event: Event, world: World, rest: str) -> str:
     name = _one_word(rest, "/omo:unpin tests")
     was_replayed = gates.withdraw_replay(world.state, name, now=world.now)
     try:
@@ -68,15 +71,14 @@ def _unpin(event: host.Event, world: World, rest: str) -> str:
     except BadInput:
         if not was_replayed:
             raise
-    _wake(event, world)
+    _wake(world)
     return f"gate {name} is gone"
 
 
-def _allow(event: host.Event, world: World, rest: str) -> str:
+def _allow(event: Event, world: World, rest: str) -> str:
     name = _one_word(rest, "/omo:allow tests")
     what = gates.allow(world.state, event.session, name, world.root, now=world.now)
-    is_awake = _wake(event, world)
-    goes_on = "; the work goes on" if is_awake else ""
+    goes_on = "; the work goes on" if _wake(world) else ""
     return f"{what} is let through by you, and the end will say so{goes_on}"
 
 
@@ -87,7 +89,7 @@ def _one_word(rest: str, form: str) -> str:
     return words[0]
 
 
-def _wake(event: host.Event, world: World) -> bool:
+def _wake(world: World) -> bool:
     """The user answered: what waited for them goes on."""
 
     def decide(row: Json | None) -> runtime.Change:
@@ -98,9 +100,7 @@ def _wake(event: host.Event, world: World) -> bool:
             return runtime.Change(False)
         return runtime.Change(True, after, [{"kind": "resumed"}])
 
-    return bool(
-        runtime.change_session(world.state, event.session, decide, actor="user", now=world.now, wait=store.HOOK_WAIT)
-    )
+    return bool(world.change(decide, actor="user"))
 
 
 COMMANDS = {"pin": _pin, "unpin": _unpin, "allow": _allow}
