@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -16,9 +16,7 @@ from omo.state.journal import Journal
 from omo.ultraplan.models import Document
 from omo.work import agents
 from omo.work.agents import FULL, REDUCED, Message
-from omo.work.run import Caller
-
-Row = dict[str, Any]
+from omo.work.run import Caller, Row
 
 CRITIC = "omo:critic"
 MOST_FINDINGS = 100

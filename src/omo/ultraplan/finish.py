@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
@@ -28,9 +27,8 @@ from omo.ultraplan.status import (
 )
 from omo.work import outcome
 from omo.work.lifecycle import SHORTEST_REASON
+from omo.work.run import Row
 from omo.work.status import NextStep
-
-Row = dict[str, Any]
 
 LONGEST = 8000
 LONGEST_SHOWN = 4000

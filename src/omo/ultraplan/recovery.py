@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from omo.errors import BadInput, Refused
 from omo.evidence import changes, globs
@@ -38,14 +37,6 @@ from omo.ultraplan.status import (
 from omo.work.lifecycle import require
 from omo.work.run import Caller, Run, load
 from omo.work.status import NextStep
-
-Row = dict[str, Any]
-
-LONGEST = 8000
-LONGEST_WHY = 160
-MOST_VIOLATIONS = 20
-EXITS = {"pass": 0, "drift": 3, "unknown": 4}
-NOT_RUN = "its Verify commands were not run by omo"
 
 
 @dataclass(frozen=True)

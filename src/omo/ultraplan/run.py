@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from omo.digest import sha256
 from omo.errors import Refused
@@ -15,9 +14,7 @@ from omo.state.runtime import part
 from omo.ultraplan import document as documents
 from omo.ultraplan.models import Document
 from omo.work.outcome import exception
-from omo.work.run import Caller, Kind, Run, tag
-
-Row = dict[str, Any]
+from omo.work.run import Caller, Kind, Row, Run, tag
 
 KIND = "ultraplan"
 MOST_RECOVERIES = 2

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from omo.errors import NotEvaluable, Refused
 from omo.evidence import changes
@@ -33,10 +32,8 @@ from omo.ultraplan.run_audit import RunStatus, audited
 from omo.ultraplan.status import GIVE_UP, close_recovered, publish_end
 from omo.work.agents import FULL
 from omo.work.lifecycle import SHORTEST_REASON, adoptable
-from omo.work.run import Caller, Run, load
+from omo.work.run import Caller, Row, Run, load
 from omo.work.status import NextStep
-
-Row = dict[str, Any]
 
 MOST_SHOWN = 10
 MOST_UNCOMMITTED = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omo.shown import clip
 from omo.state import runtime
@@ -15,13 +15,11 @@ from omo.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanRun, PlanState, 
 from omo.ultraplan.run_audit import RunStatus, load_status
 from omo.work import outcome
 from omo.work.publish import LONGEST_NEXT, change_row, publish, publish_damage
-from omo.work.run import Caller
+from omo.work.run import Caller, Row
 from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
 
 if TYPE_CHECKING:
     from omo.work.viewer import Viewer
-
-Row = dict[str, Any]
 
 MOST_COMMANDS = 5
 COUNTS = " (omo plan status counts the commits)"
