@@ -94,7 +94,7 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
         "hooks/main.py",
         "cli/__init__.py",
         "cli/demo.py",
-        "cli/plan_sessions.py",
+        "cli/plan.py",
         "cli/ultragoal.py",
         "evidence/changes.py",
         "evidence/git.py",

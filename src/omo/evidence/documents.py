@@ -78,9 +78,12 @@ def _load_yaml(text: str, name: str) -> object:
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
+        line = error.problem_mark.line + 1 if error.problem_mark else None
         problem = clip(str(error.problem or error.context or error), 200)
-        raise BadInput(f"{name} is not usable YAML: {problem}{line}", fix="mend the file") from None
+        where = f" (line {line})" if line else ""
+        raise BadInput(
+            f"{name} is not usable YAML: {problem}{where}", fix="mend the file", problem=problem, line=line
+        ) from None
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise BadInput(f"{name} is not usable YAML: {clip(str(error), 200)}", fix="mend the file") from None
 
