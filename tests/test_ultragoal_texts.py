@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from omo.cli.main import build_parser
+from omo.hooks.tool_use import LEADERS
 from omo.ultragoal import create, plan
 from omo.ultragoal.gate import models
-from omo.ultrawork.tool_gates import LEADERS
 from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
 
 ROOT = Path(__file__).resolve().parents[1]

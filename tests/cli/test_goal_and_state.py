@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from omo.hooks import session
 from omo.state import paths, runtime
 from omo.ultragoal import goal_tool
 from omo.ultragoal.plan import POINTER
-from omo.ultrawork import session
 from tests.cli.conftest import NOW, SESSION, Shell
 from tests.ultragoal.tool_plans import TWO, Desk
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from omo.errors import Refused
+from omo.hooks import messages
 from omo.state import runtime
 from omo.ultragoal import goal_tool, lifecycle, steering, summary
-from omo.ultrawork import texts
 from tests.ultragoal.workshop import CLEAN, ONE, TWO, Workshop
 
 
@@ -17,7 +17,7 @@ def told(shop: Workshop) -> str:
     """At Stop."""
     summary.publish_status(shop.run())
     row = runtime.session(shop.state, shop.session) or {}
-    return texts.release("done", row, row, {})
+    return messages.release("done", row, row, {})
 
 
 def exceptions(shop: Workshop) -> list[tuple[str, str]]:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from omo import host
 from omo.errors import BadInput, Refused
+from omo.hooks import session, stop
+from omo.hosts import claude
 from omo.state import ledger, paths, runtime
 from omo.ultragoal import goal_tool, lifecycle, phases, summary
 from omo.ultragoal.phases import PIPELINE, ULTRAGOAL
-from omo.ultrawork import session, stop
 from tests.ultragoal.tool_plans import LIMITS, TWO, Desk
 
 
@@ -42,7 +42,7 @@ def events(desk: Desk) -> list[dict[str, object]]:
 
 def stopping(desk: Desk) -> tuple[str, str]:
     """What the next Stop does: the rule, and what it says."""
-    event = host.Event({"session_id": desk.session})
+    event = claude.event_of({"session_id": desk.session})
 
     def decide(row: dict[str, object] | None) -> runtime.Change:
         return stop.carry_out(stop.Situation(event, row, dict(LIMITS), desk.now + 60))

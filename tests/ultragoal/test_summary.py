@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from omo.hooks import session
 from omo.state import runtime
 from omo.ultragoal import goal_tool, summary
-from omo.ultrawork import session
 from tests.ultragoal.workshop import ONE, TWO, Workshop
 
 

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from omo.errors import OmoError, Refused
-from omo.host import Event
+from omo.hooks import subagent_stop
+from omo.hooks.main import World
+from omo.hosts.claude import event_of
 from omo.state import paths, runtime
 from omo.ultragoal import create, goal_tool, receipts, steering
 from omo.ultragoal.checkpoint import Done, Recorded, checkpoint, classify, hand_out, record_review_blockers
@@ -21,8 +23,6 @@ from omo.ultragoal.next_step import next_step
 from omo.ultragoal.plan import Goal, Plan
 from omo.ultragoal.run import PlanRun
 from omo.ultragoal.summary import publish_status
-from omo.ultrawork import on_subagent_stop
-from omo.ultrawork.hook import World
 from omo.work.run import Caller
 from omo.work.status import NextStep
 from tests.kept import copied, git_init
@@ -134,8 +134,8 @@ class Workshop:
         publish_status(self.run())  # as the command before it did: a hook notes nothing in a session without work
         self.now += 1
         who = {"session_id": self.session, "cwd": str(self.root), "agent_type": agent, "agent_id": "a1"}
-        event = Event({**who, "last_assistant_message": message})
-        on_subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
+        event = event_of({**who, "last_assistant_message": message})
+        subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
 
     def judged(self, text: str = ONE, **said: str) -> None:
         """A plan from its brief to its end, with reviewers that hooks saw."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from omo.hooks import session
 from omo.state import ledger, paths, runtime
 from omo.ultraplan import critique, finishing, parser, recovery, skipping, starting, summary
 from omo.ultraplan.finishing import Failure, Finished
@@ -15,7 +16,6 @@ from omo.ultraplan.record import Record
 from omo.ultraplan.run import PlanRun, records
 from omo.ultraplan.standing import Standing, look
 from omo.ultraplan.starting import Started
-from omo.ultrawork import session
 from tests.ultraplan.plans import plan_text, project
 
 NOW = 1_771_780_801.0

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.host import Event
+from omo.hooks import subagent_stop
+from omo.hooks.main import World
+from omo.hosts.claude import event_of
 from omo.state import paths
 from omo.ultraplan import critique, verdict
 from omo.ultraplan.document import Document
 from omo.ultraplan.parser import parse
-from omo.ultrawork import on_subagent_stop
-from omo.ultrawork.hook import World
 from tests.ultraplan.plans import plan_text
 
 NOW = 1_771_780_801.0
@@ -46,8 +46,8 @@ def place(root: Path) -> critique.Place:
 def hear(root: Path, message: str, agent: str = "omo:critic", session: str = SESSION) -> None:
     """The host reports that an agent finished."""
     fields = {"session_id": session, "agent_id": "a1", "agent_type": agent, "last_assistant_message": message}
-    event = Event({**fields, "cwd": str(root)})
-    on_subagent_stop.handle(event, World(event, {}, str(root), NOW))
+    event = event_of({**fields, "cwd": str(root)})
+    subagent_stop.handle(event, World(event, {}, str(root), NOW))
 
 
 def said_by_critic(root: Path, place: critique.Place, message: str, document: Document = PLAN) -> critique.Recorded:

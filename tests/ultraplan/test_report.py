@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
+from omo.hooks import messages
 from omo.ultraplan import summary
 from omo.ultraplan.record import Record
 from omo.ultraplan.standing import Standing
-from omo.ultrawork import texts
 from tests.ultraplan.plan_desk import WHY, Desk, desk, record_critique
 from tests.ultraplan.plans import carry_out, commit
 
@@ -44,7 +44,7 @@ def ended(here: Desk, **start: Any) -> str:
         if number not in here.record().skipped:
             carry_out(here.root, number)
     here.finish()
-    return texts.release("done", here.row(), here.row(), {})
+    return messages.release("done", here.row(), here.row(), {})
 
 
 def test_an_audit_that_passes_is_the_agents_word_and_says_what_was_not_run(tmp_path: Path) -> None:

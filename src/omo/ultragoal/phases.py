@@ -11,13 +11,13 @@ from typing import Any
 
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
+from omo.hooks import session
 from omo.state import runtime
 from omo.state.runtime import part
 from omo.ultragoal import summary
 from omo.ultragoal.next_step import next_step
 from omo.ultragoal.plan import Plan
 from omo.ultragoal.run import CREATE, PlanRun
-from omo.ultrawork import session
 from omo.work.publish import change_row
 from omo.work.run import Caller
 

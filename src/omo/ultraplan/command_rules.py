@@ -10,7 +10,7 @@ from omo.ultraplan.sessions import touch_of
 from omo.ultraplan.shell_text import shell_texts
 from omo.ultraplan.steps import field_lines
 from omo.ultrawork import fence as fences
-from omo.ultrawork.shell_fence import refusals, violations
+from omo.ultrawork.fence.commands import refusals, violations
 
 
 def check(document: Document, root: Path) -> Iterator[Defect]:

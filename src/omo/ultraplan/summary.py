@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from omo.hooks import session
 from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import part
@@ -13,7 +14,6 @@ from omo.ultraplan.outcomes import handed_on
 from omo.ultraplan.record import Record
 from omo.ultraplan.run import KIND, PlanRun
 from omo.ultraplan.standing import Standing
-from omo.ultrawork import session
 from omo.work import outcome
 
 Row = dict[str, Any]

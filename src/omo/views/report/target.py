@@ -12,8 +12,7 @@ from omo.errors import BadInput, OmoError, Refused
 from omo.evidence import changes, globs
 from omo.shown import clip
 from omo.state import paths, runtime, store
-from omo.ultrawork import guarded
-from omo.ultrawork.fence import open_fence
+from omo.ultrawork.fence import guarded, open_fence
 
 ENDINGS = {"html": (".html", ".htm"), "md": (".md", ".markdown")}
 CLOSED = (".sisyphus", ".git")
