@@ -67,5 +67,11 @@ def _ultragoal(caller: Caller, source: str) -> str:
     return adopt(caller, source).id
 
 
+def _plan(caller: Caller, source: str) -> str:
+    from omo.ultraplan.run import PLAN
+
+    return lifecycle.adopt(PLAN, caller, source).id
+
+
 # Each kind of work with what takes it over: the id of the run that is now this session's.
-KINDS: dict[str, Callable[[Caller, str], str]] = {"ralph": _ralph, "ultragoal": _ultragoal}
+KINDS: dict[str, Callable[[Caller, str], str]] = {"ultraplan": _plan, "ultragoal": _ultragoal, "ralph": _ralph}

@@ -24,7 +24,6 @@ Row = dict[str, Any]
 
 KEYS = ("current_phase",)
 INSTEAD = {
-    "ultraplan": "omo state ultraplan write marks it ready for handoff",
     "verify": "omo verify repair keeps a damaged journal aside; goals are filed again with omo verify add",
     "ulw": "omo ulw done finishes the run; the user ends it with omo stop-continuation",
 }
@@ -35,7 +34,9 @@ def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "state", "phases of this session's workflows: show, write, handoff, clear")
     options.command(verbs, "show", "the phase of every workflow in this session", show)
     clear_parser = options.command(verbs, "clear", "start from nothing, in this session only; keeps all bytes", clear)
-    clear_parser.add_argument("--mode", required=True, metavar="MODE", help="ultragoal: its plan and the goal; ralph")
+    clear_parser.add_argument(
+        "--mode", required=True, metavar="MODE", help="ultragoal (plan and goal), ultraplan or ralph"
+    )
     clear_parser.add_argument("--force", action="store_true", help="also what is unfinished or damaged; recorded")
     for mode in phases.PIPELINE:
         _register_mode(verbs, mode)
@@ -118,6 +119,10 @@ def clear(arguments: argparse.Namespace, context: Context) -> Result:
         from omo.ralph.run import RALPH
 
         cleared = lifecycle.clear(RALPH, caller, force=force)
+    elif mode == "ultraplan":
+        from omo.ultraplan.run import PLAN
+
+        cleared = lifecycle.clear(PLAN, caller, force=force)
     elif mode in INSTEAD:
         raise Refused(f"--mode {mode!r} is not cleared by this command", fix=INSTEAD[mode])
     else:

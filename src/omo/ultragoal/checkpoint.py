@@ -11,7 +11,6 @@ from typing import Any
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.evidence import artifacts, changes, tree
-from omo.evidence.visible import is_blank
 from omo.shown import clip, counted
 from omo.ultragoal import goal_tool, receipts, reviewers
 from omo.ultragoal.create import MOST_GOALS, same_words, text_defects, title_of
@@ -103,7 +102,7 @@ def checkpoint(
 ) -> Done:
     """Every refusal comes before the first write. `gate_file` is where in the project the gate was read from."""
     text = evidence.strip()
-    if is_blank(text) or len(text) > LONGEST_EVIDENCE:
+    if not text.strip() or len(text) > LONGEST_EVIDENCE:
         raise BadInput(
             f"--evidence has {len(text)} characters, of 1 to {LONGEST_EVIDENCE}",
             fix="say in a few sentences what was seen; keep long output in files and name them",

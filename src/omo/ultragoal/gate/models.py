@@ -14,8 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from omo.errors import BadInput
 from omo.evidence import documents
-from omo.evidence.transcripts import FAMILIES
-from omo.evidence.visible import is_blank
+from omo.evidence.records import FAMILIES
 from omo.shown import clip
 from omo.ultragoal.receipts import canonical_digest
 
@@ -71,7 +70,7 @@ def digest(document: object) -> str:
 
 
 def _written(text: str) -> str:
-    if is_blank(text):
+    if not text.strip():
         raise PydanticCustomError("blank", "is blank")
     try:
         text.encode("utf-8")
@@ -333,7 +332,7 @@ def _describe(problem: Any, field: str) -> tuple[str, str]:
     kind, value = problem["type"], problem["input"]
     if kind in TYPES:
         return "WRONG_TYPE", wrong_type(value, TYPES[kind], field)
-    if isinstance(value, str) and is_blank(value):
+    if isinstance(value, str) and not value.strip():
         return "BLANK", f"is {shown(value)}, which is blank: {need(field)}"
     if kind == "missing":
         return "MISSING", f"is missing: {need(field)}"

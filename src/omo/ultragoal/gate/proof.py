@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from omo.errors import BadInput, OmoError
-from omo.evidence import allowed, artifacts, captures, documents, replay, replay_builtins, screenshots, transcripts
-from omo.evidence.visible import is_blank
+from omo.evidence import artifacts, documents, media, records, replay
+from omo.evidence.records import Record
 from omo.shown import clip
 from omo.ultragoal import receipts
 from omo.ultragoal.gate.models import Artifact, Defect, shown
@@ -130,7 +130,7 @@ class Evidence:
     basis: str = METADATA
     refusal: OmoError | None = None  # why its file cannot be evidence
     structure: list[str] = field(default_factory=list)  # why a picture or capture shows nothing
-    record: replay.Record | None = None
+    record: Record | None = None
     record_problems: list[str] = field(default_factory=list)
     exemption: dict[str, Any] | None = None
 
@@ -153,7 +153,7 @@ class Evidence:
         if self.record is None:
             return False
         command = self.record.command
-        return not replay_builtins.problem(command) and not replay_builtins.needs_project(command)
+        return not replay.builtin_problem(command) and not replay.needs_project(command)
 
     @property
     def file_defects(self) -> list[Defect]:
@@ -195,12 +195,12 @@ def examine(artifact: Artifact, subject: Subject) -> Evidence:
         evidence.basis = FILE
         path = evidence.full_path(subject.root)
         if path and evidence.is_there and evidence.shape == SCREENSHOT:
-            evidence.structure = screenshots.defects(path)
+            evidence.structure = media.screenshot_defects(path)
         if path and evidence.is_there and evidence.shape == CAPTURE:
-            evidence.structure = captures.defects(path)
+            evidence.structure = media.capture_defects(path)
     elif artifact.verifiedReceipt or artifact.receipt:
         evidence.basis = RECEIPT
-    elif isinstance(inline, str) and not is_blank(inline):
+    elif isinstance(inline, str) and inline.strip():
         evidence.basis = INLINE
     return evidence
 
@@ -222,7 +222,7 @@ def _read_record(evidence: Evidence, subject: Subject) -> None:
         inside = document.get("replayExempt") if isinstance(document, dict) else None
         if evidence.exemption is None and isinstance(inside, dict):
             evidence.exemption = inside
-        evidence.record = replay.parse(document)
+        evidence.record = records.parse_replay(document)
     except BadInput as error:
         evidence.record_problems = defects_of(error)
 
@@ -263,7 +263,7 @@ class Prover:
         problems = evidence.structure
         path = evidence.full_path(self.subject.root)
         if path and evidence.shape == AUTOMATION and evidence.is_there:
-            problems = transcripts.defects(path, family or _own_family(path), self.subject.started_at)
+            problems = records.transcript_defects(path, family or _own_family(path), self.subject.started_at)
         defects = []
         for why in problems:
             text = f"is no {SHAPE_NAMES[evidence.shape]} that proves anything: {why}"
@@ -289,17 +289,17 @@ class Prover:
             return []
         return self._spend(evidence, "REPLAY_REUSED", [mark])
 
-    def _run(self, record: replay.Record) -> list[str]:
+    def _run(self, record: Record) -> list[str]:
         if len(self.outcomes) >= MOST_REPLAYS:
             return [f"is not run: a gate replays at most {MOST_REPLAYS} different commands; cite fewer"]
         try:
             if self.pins is None:
-                self.pins = allowed.allowed(self.subject.state)
+                self.pins = replay.allowed(self.subject.state)
             return replay.replay(record, self.subject.root, self.pins)
         except OmoError as error:
             return [f"{error.message}: {error.fix}"]
 
-    def _note_replay(self, evidence: Evidence, record: replay.Record, problems: list[str]) -> None:
+    def _note_replay(self, evidence: Evidence, record: Record, problems: list[str]) -> None:
         command = list(record.command)
         program = replay.executable(record, self.subject.root, self.pins or []) or None
         self.inspection.replays.append(
@@ -329,7 +329,7 @@ def _own_family(path: Path) -> str:
     except BadInput:
         return ""
     surface = document.get("surface") if isinstance(document, dict) else None
-    return transcripts.FAMILIES.get(surface, "") if isinstance(surface, str) else ""
+    return records.FAMILIES.get(surface, "") if isinstance(surface, str) else ""
 
 
 def receipt_defects(evidence: Evidence) -> list[Defect]:
@@ -339,7 +339,7 @@ def receipt_defects(evidence: Evidence) -> list[Defect]:
     path = f"{evidence.artifact.place}.{name}"
     defects = []
     for what, keys in RECEIPT_KEYS.items():
-        if not any(isinstance(receipt.get(key), str) and not is_blank(receipt[key]) for key in keys):
+        if not any(isinstance(receipt.get(key), str) and receipt[key].strip() for key in keys):
             text = f"is {shown(receipt)}: it lacks {what} (one of {', '.join(keys)})"
             defects.append(Defect(path, "RECEIPT_INCOMPLETE", text))
     outcomes = [receipt[key] for key in ("status", "verdict") if key in receipt]

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from omo.errors import BadInput
-from omo.evidence import globs, replay_exempt
+from omo.evidence import globs, records
 from omo.shown import clip
 from omo.ultragoal import receipts
 from omo.ultragoal.gate import proof
@@ -407,7 +407,7 @@ def _exemption_defects(
     """Why a command need not be replayed, who says so, and what shows the run instead; one that stands is noted."""
     path = f"{cited.artifact.place}.replayExempt"
     try:
-        claim = replay_exempt.parse(cited.exemption)
+        claim = records.parse_exemption(cited.exemption)
     except BadInput as error:
         return [Defect(path, "EXEMPT_INVALID", why) for why in proof.defects_of(error)]
     defects = cited.file_defects
