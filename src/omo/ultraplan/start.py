@@ -32,6 +32,7 @@ from omo.ultraplan.run_audit import RunStatus, audited
 from omo.ultraplan.status import GIVE_UP, close_recovered, publish_end
 from omo.work.agents import FULL
 from omo.work.lifecycle import SHORTEST_REASON, adoptable
+from omo.work.publish import publish_damage
 from omo.work.run import Caller, Row, Run, load
 from omo.work.status import NextStep
 
@@ -168,6 +169,7 @@ def require_free(caller: Caller, contract: Contract | None = None) -> None:
     if own is None:
         return
     if own.problems:
+        publish_damage(own)
         raise own.damage()
     state = own.state
     if state is None or not state.is_fenced or _gives_way(caller, own.id, contract):
