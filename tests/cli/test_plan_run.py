@@ -150,6 +150,7 @@ def test_a_dead_clients_session_is_ended_by_the_user_and_recovered_from_a_new_on
     start(planned)
     carry_out(planned.project, 1)
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
+    assert f"omo adopt --from {SESSION}" in planned.run(other, "plan", "status").out
     ran = planned.run(other, "plan", "recover", "plan.md")
     assert ran.code == 3
     assert f"--session {SESSION} --abandon" in ran.err
