@@ -43,6 +43,26 @@ def test_the_keyword_setting(host: Host, mode: str, prompt: str, arms: bool) -> 
 
 
 @pytest.mark.parametrize(
+    ("prompt", "reason"),
+    [
+        ("what is ulw?", "the sentence asks about it"),
+        ("don't use ulw for this", "the clause says not to use it"),
+        ("the ulw hook is broken", "the clause speaks about it as a thing"),
+    ],
+)
+def test_the_user_reads_that_the_word_was_heard_and_not_acted_on(host: Host, prompt: str, reason: str) -> None:
+    message = (
+        f"omo: ultrawork was not turned on: {reason}. /omo:ulw turns it on, and so does a prompt that begins with ulw."
+    )
+    assert host.prompt(prompt, env={"CLAUDECODE": "1"}).json == {"systemMessage": message}
+    host.prompt(prompt, turn_id="t", env={"CLAUDECODE": "1"}).assert_silent()  # plain text there is for the model
+    for quoted in ("`ulw`", '"ulw fix it"', "see docs/ulw.md"):
+        host.prompt(quoted, env={"CLAUDECODE": "1"}).assert_silent()
+    host.prompt("ulw fix it")
+    host.prompt(prompt, env={"CLAUDECODE": "1"}).assert_silent()
+
+
+@pytest.mark.parametrize(
     "prompt", ["/omo:stop-continuation", "/stop-continuation", "stop ulw", "cancel ultrawork", "turn off ulw"]
 )
 def test_the_escape_hatch_needs_no_model(host: Host, prompt: str) -> None:

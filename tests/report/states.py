@@ -149,14 +149,13 @@ def five_goals(root: Path) -> Scene:
     shop.session = HERE
     shop.create("Keep the API.\n" + "\n".join(f"@goal: {title}\n{text}" for title, text in GOALS.items()))
     shop.hand_out()
-    for kind in ("omo:architect", "omo:qa"):
-        shop.note(kind="agent-finished", agentType=kind, agentId="a1", message="CLEAR", digest="d" * 64, cut=False)
+    shop.reviewed()
     shop.complete("G001")
     shop.complete("G002")
     (shop.directory / "gates" / f"{shop.receipt('G002')['qualityGateHash']}.json").unlink()
     shop.set_back("G003", "failed")
     shop.hand_out()
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     return Scene(root, shop.now + 120)
 
 

@@ -61,6 +61,12 @@ def _ralph(caller: Caller, source: str) -> str:
     return lifecycle.adopt(RALPH, caller, source).id
 
 
+def _ultragoal(caller: Caller, source: str) -> str:
+    from omo.ultragoal.lifecycle import adopt
+
+    return adopt(caller, source).id
+
+
 def _plan(caller: Caller, source: str) -> str:
     from omo.ultraplan.run import PLAN
 
@@ -68,4 +74,4 @@ def _plan(caller: Caller, source: str) -> str:
 
 
 # Each kind of work with what takes it over: the id of the run that is now this session's.
-KINDS: dict[str, Callable[[Caller, str], str]] = {"ultraplan": _plan, "ralph": _ralph}
+KINDS: dict[str, Callable[[Caller, str], str]] = {"ultraplan": _plan, "ultragoal": _ultragoal, "ralph": _ralph}

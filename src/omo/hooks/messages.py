@@ -134,6 +134,14 @@ def instructions(problems: list[str]) -> str:
     return text
 
 
+def not_turned_on(why: str) -> str:
+    """The keyword was heard in what the user wrote, and was no use of it."""
+    reason = why[:1].lower() + why[1:].rstrip(".")
+    return (
+        f"omo: ultrawork was not turned on: {reason}. /omo:ulw turns it on, and so does a prompt that begins with ulw."
+    )
+
+
 def could_not(what: str, why: str) -> str:
     return f"[omo] Ultrawork could not be {what}: {clip(why, 300)}. Tell the user so in one line; omo doctor says more."
 

@@ -11,7 +11,7 @@ from omo.hooks import messages, session
 from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.rows import cancel_of, ulw_of, work_of
-from omo.ultrawork.keyword import read_prompt
+from omo.ultrawork.keyword import HEARD, RULES, read_prompt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -186,10 +186,12 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
     """A person spoke: what waited for them goes on, and their words are kept for the next Stop. A pause ends only
     when they say so."""
     row = world.row()
-    if row is None:
+    if row is None or not runtime.is_live(row):
+        if row and runtime.needs_hooks(row):
+            return _tell_of_cancel(world)
+        if reading.rule in HEARD and event.shows_messages:
+            return Answer(message=messages.not_turned_on(RULES[reading.rule][0]))
         return Answer()
-    if not runtime.is_live(row):
-        return _tell_of_cancel(world) if runtime.needs_hooks(row) else Answer()
 
     def decide(row: Json | None) -> runtime.Change:
         if row is None or not runtime.is_live(row):

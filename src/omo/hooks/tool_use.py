@@ -38,7 +38,7 @@ WAITS = {
 INSTEAD = {
     "runtime.local.json": "omo ulw status shows it, omo ulw done finishes the run",
     "events.jsonl": "omo alone writes the ledger: omo gate add, run and record add to it, omo ledger show reads it",
-    "goals.json": "omo ultragoal status shows the plan, omo ultragoal steer changes it, repair mends it",
+    "goals.json": "omo ultragoal status shows the plan, omo ultragoal steer changes it",
     "ledger.jsonl": "omo alone writes the ledger: omo ultragoal checkpoint and steer add to it, status shows it",
 }
 # Where the state is, or how git takes it along with all that is ignored; the launcher looks for the same.
@@ -139,11 +139,10 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
     is_named = any(hint in event.command.lower() for hint in STATE_HINTS)
     if not (is_named or _is_inside(directory, world.state)) or not world.live_row():
         return None
-    from omo.ultrawork import shell_fence
-    from omo.ultrawork.fence import StateFence
+    from omo.ultrawork.fence import StateFence, commands
 
     fence = StateFence([world.state, settings_file], world.root, world.environ)
-    reasons = shell_fence.state_writes(event.command, fence, directory)
+    reasons = commands.refusals(event.command, fence, directory)
     return Denial(OWN_STATE, f"{reasons[0]}.", event.command) if reasons else None
 
 
@@ -171,9 +170,9 @@ def _fence_reasons(event: Event, world: World, row: Json) -> list[str]:
     if fence is None:
         return []
     if event.tool == hosts.SHELL:
-        from omo.ultrawork import shell_fence
+        from omo.ultrawork.fence import commands
 
-        return shell_fence.refusals(event.command, fence, directory)
+        return commands.refusals(event.command, fence, directory)
     if event.tool == hosts.POWERSHELL:
         return [POSIX_ONLY]
     reasons = []

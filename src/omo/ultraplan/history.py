@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from omo.errors import NotEvaluable
-from omo.evidence import changes, globs
+from omo.evidence import changes, git, globs
 from omo.shown import clip
 
 LONGEST_BODY = 20_000
@@ -135,9 +135,9 @@ def look(root: Path, base: str) -> History:
     if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", base):
         _require_one_meaning(root, base)
     paths = ("--show-prefix", "--path-format=absolute", "--git-path", "shallow", "--git-path", "info/exclude")
-    answer = changes._git(root, "rev-parse", *paths, "HEAD^{commit}", f"{base}^{{commit}}")
+    answer = git.run(root, "rev-parse", *paths, "HEAD^{commit}", f"{base}^{{commit}}")
     if answer.ok:
-        prefix, shallow, exclude, head, since = answer.stdout.split("\n")[:5]
+        prefix, shallow, exclude, head, since = answer.text.split("\n")[:5]
         span = f"{head}...{since}"
     else:
         # No git and no such base raise here; what is left is a repository that has, or began with, no commit.
@@ -256,7 +256,7 @@ def _parse(parts: Sequence[str]) -> Iterator[Change]:
 
 def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, net: Changes) -> WorkTree:
     try:
-        changes._require_nothing_hidden(root)
+        changes.require_nothing_hidden(root)
         edited, new, ignored = _status(root, prefix)
         hidden: list[str] = []
         if prefix or _may_hide(exclude, [*edited, *new, *ignored, *(change.path for change in net)]):

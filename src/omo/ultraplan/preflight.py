@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from omo.errors import NotEvaluable
-from omo.evidence import changes
+from omo.evidence import changes, git
 from omo.evidence.run import Outcome, run
 from omo.shown import clip
 from omo.ultraplan.models import need_defect
@@ -218,7 +218,7 @@ def _push(root: Path, environ: Mapping[str, str]) -> Answer:
 
 
 def has_remote(root: Path) -> bool:
-    return bool(changes._git(root, "remote").stdout.strip())
+    return bool(git.run(root, "remote").text.strip())
 
 
 def remote_of(settings: Mapping[str, str], branch: str) -> str | None:
@@ -256,6 +256,6 @@ def _ask(root: Path, environ: Mapping[str, str], *arguments: str) -> Outcome:
         "GIT_ALLOW_PROTOCOL": PROTOCOLS,
         "GCM_INTERACTIVE": "never",
         "LC_ALL": "C",
-        **changes._own(root),
+        **git.own_repository(str(root)),
     }
     return run(["git", *SETTINGS, *arguments], cwd=root, timeout=PUSH_SECONDS, env=environment)

@@ -16,7 +16,7 @@ from omo.ultraplan.markdown import CODE, code_spans, commit_subjects, is_none, s
 from omo.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Document, Fence, Manifest, Step
 from omo.ultraplan.sessions import structure
 from omo.ultrawork import fence as fences
-from omo.ultrawork.shell_fence import refusals, violations
+from omo.ultrawork.fence.commands import refusals, violations
 
 # What no plan of any age may have: it cannot be carried out at all, or must not be.
 ALWAYS = frozenset({"no-steps", "steps", "step-repeated", "version", "command", "length"})
