@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from omo.cli import ledger_files
+from omo.cli.adopt import caller_of
 from omo.cli.ledger_files import LedgerFile
 from omo.cli.result import Result
 from omo.context import Context
@@ -57,7 +58,7 @@ def _of_session(context: Context, name: str, *, is_listed: bool = False) -> Prob
         "goal": goal_tool.problems(context.state, name),
         "ultragoal": _goals_problems(_run(context, name)),
         "ultraplan": plan_problems(context.state, name),
-        "ralph": ralph_problems(context.state, name),
+        "ralph": ralph_problems(caller_of(context, name)),
     }
 
 
