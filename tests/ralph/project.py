@@ -14,6 +14,7 @@ from omo.host import Event
 from omo.ralph import brief, end, iteration, judge, rules
 from omo.ralph import start as starting
 from omo.ralph.brief import Brief
+from omo.ralph.iteration import Files
 from omo.ralph.judge import Judgement
 from omo.ralph.run import RALPH, RalphRun, RalphState
 from omo.state import ledger, paths, runtime
@@ -77,6 +78,10 @@ class Project:
 
     # Files
 
+    @property
+    def files(self) -> Files:
+        return Files(str(self.root))
+
     def git(self, *arguments: str) -> str:
         argv = ["git", "-c", "init.defaultBranch=main", *arguments]
         environ = {**os.environ, **WHO}
@@ -111,13 +116,13 @@ class Project:
 
     def execute(self, **whose: str) -> tuple[RalphState, bool]:
         run = self.run(**whose)
-        is_new = iteration.execute(run)
+        is_new = iteration.execute(run, self.files)
         end.publish(run)
         return run.require_whole(), is_new
 
     def phase(self, name: str, skip: str = "", **whose: str) -> tuple[RalphState, bool]:
         run = self.run(**whose)
-        is_new = iteration.record_phase(run, name, skip)
+        is_new = iteration.record_phase(run, self.files, name, skip)
         end.publish(run)
         return run.require_whole(), is_new
 

@@ -39,7 +39,7 @@ def project(tmp_path: Path) -> Project:
 
 def look(project: Project, **options: Any) -> PhaseReport:
     run = project.run()
-    return phases.check(run, phases.session_events(run), **options)
+    return phases.check(run, project.files, phases.session_events(run), **options)
 
 
 def statuses(found: PhaseReport) -> dict[str, str]:
@@ -305,7 +305,7 @@ def test_a_session_with_a_new_id_goes_on(project: Project) -> None:
     for agent in LETTERS.values():
         project.finishes(agent, session="s9")
     run = project.run(session="s9")
-    found = phases.check(run, phases.session_events(run))
+    found = phases.check(run, project.files, phases.session_events(run))
     assert {phase for phase, proof in statuses(found).items() if proof == "missing"} == set(PHASES)  # none noted
     assert proof(found, "VERIFY").startswith("omo:qa finished")
 

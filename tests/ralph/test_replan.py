@@ -20,7 +20,7 @@ def groups(project: Project) -> dict[str, list[str]]:
     run = project.run()
     return {
         name: [one["id"] for one in found]
-        for name, found in iteration.groups(run, run.require_whole()).items()
+        for name, found in iteration.groups(project.files, run.require_whole()).items()
         if found
     }
 
@@ -28,7 +28,7 @@ def groups(project: Project) -> dict[str, list[str]]:
 def shown(project: Project) -> str:
     run = project.run()
     state = run.require_whole()
-    return "\n".join(ralph_views.to_do(iteration.groups(run, state), state))
+    return "\n".join(ralph_views.to_do(iteration.groups(project.files, state), state))
 
 
 def mixed(project: Project) -> Project:
@@ -57,7 +57,7 @@ def test_every_criterion_is_in_one_group(project: Project) -> None:
 def test_a_regression_names_the_files_changed_since_it_passed_its_own_first(project: Project) -> None:
     mixed(project)
     run = project.run()
-    (one,) = iteration.groups(run, run.require_whole())["regressed"]
+    (one,) = iteration.groups(project.files, run.require_whole())["regressed"]
     assert (one["files"], one["since"]) == (["src/b.txt", "notes.txt"], "its pass in iteration 2")
     assert one["previous_pass_iteration"] == 2
     text = shown(project)
@@ -127,7 +127,7 @@ def test_the_first_order_is_the_whole_task_with_its_phases(project: Project) -> 
     project.execute()
     run = project.run()
     state = run.require_whole()
-    text = "\n".join(ralph_views.order(iteration.groups(run, state), state))
+    text = "\n".join(ralph_views.order(iteration.groups(project.files, state), state))
     assert "The whole task" in text
     places = [text.index(f"omo ralph phase {name}") for name in ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")]
     assert places == sorted(places)

@@ -14,7 +14,7 @@ from omo.errors import BadInput, Refused, Unreadable
 from omo.evidence import base, pins
 from omo.ralph import end as ending
 from omo.ralph import start as starting
-from omo.ralph.iteration import UNCOUNTED, changed_files, changed_lines
+from omo.ralph.iteration import UNCOUNTED, changed_lines
 from omo.ralph.rules import PHASES
 from omo.ralph.run import RALPH, fold, problems_of
 from omo.state import paths
@@ -264,7 +264,7 @@ class TestPhases:
 
 class TestChangedLines:
     def count(self, project: Project) -> int:
-        return changed_lines(project.run(), project.status())
+        return changed_lines(project.files, project.status())
 
     def begun(self, project: Project) -> Project:
         project.write("a.txt", "1\n2\n3\n")
@@ -331,7 +331,7 @@ class TestChangedLines:
 
     def test_where_nobody_can_tell_it_is_never_small(self, project: Project) -> None:
         self.begun(project)
-        assert changed_files(str(project.root), project.status().exec_row) == []
+        assert project.files.changed_since(project.status().exec_row) == []
         os.rename(project.root / ".git", project.root.parent / "git-elsewhere")
         assert self.count(project) == UNCOUNTED
 

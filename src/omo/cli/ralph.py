@@ -105,10 +105,11 @@ def execute(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ralph.end import publish
 
     run = _run(arguments, context)
-    is_new = iteration.execute(run)
+    files = iteration.Files(context.root)
+    is_new = iteration.execute(run, files)
     step = publish(run)
     state = run.require_whole()
-    groups = iteration.groups(run, state)
+    groups = iteration.groups(files, state)
     data = {
         "run": run.id,
         "iteration": state.iteration,
@@ -129,7 +130,7 @@ def phase(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ralph.end import publish
 
     run = _run(arguments, context)
-    is_new = iteration.record_phase(run, arguments.name, arguments.skip)
+    is_new = iteration.record_phase(run, iteration.Files(context.root), arguments.name, arguments.skip)
     step = publish(run)
     state = run.require_whole()
     skipped = (state.phase(arguments.name) or {}).get("skipped")
@@ -154,12 +155,13 @@ def phase(arguments: argparse.Namespace, context: Context) -> Result:
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
     from omo.ralph import phases
+    from omo.ralph.iteration import Files
     from omo.ralph.run import require_open
 
     run = _run(arguments, context, looks=True)
     state = require_open(run)
     events = phases.session_events(run)
-    report = phases.check(run, events, newer_than=arguments.newer_than)
+    report = phases.check(run, Files(context.root), events, newer_than=arguments.newer_than)
     result = ralph_views.phases(report, state)
     if "SHIP" in report.missing and not events.has_gates:
         result.notes.append(phases.NO_GATE)
@@ -233,7 +235,7 @@ def _require_outside_the_tree(option: str, path: str, project: str) -> None:
 def replan(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
     from omo.ralph.end import publish
-    from omo.ralph.iteration import groups
+    from omo.ralph.iteration import Files, groups
 
     run = _run(arguments, context, looks=True)
     state = run.require_whole()
@@ -241,7 +243,7 @@ def replan(arguments: argparse.Namespace, context: Context) -> Result:
     when = "before any judgement"
     if state.judged:
         when = f"after iteration {state.last_judged['iteration']} of {state.max_iterations}"
-    grouped = groups(run, state)
+    grouped = groups(Files(context.root), state)
     data = {**ralph_views.facts(state), **grouped, "next": step.data}
     head = f"Ralph run {run.id} {when}, verdict {state.verdict}"
     return Result(data, "\n".join([head, *ralph_views.to_do(grouped, state), f"Next: {step.text}"]))

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from omo.errors import Refused
-from omo.evidence import base, tree
 from omo.ralph import judge_answer
+from omo.ralph.iteration import Files
 from omo.ralph.judge_answer import Answer, Key
-from omo.ralph.phases import session_events
+from omo.ralph.phases import expect, session_events
 from omo.ralph.rules import JUDGE, Criterion, Row, method
 from omo.ralph.run import RalphRun, RalphState, change, fix, require_iteration
 from omo.shown import block, clip
-from omo.work import agents
 from omo.work.agents import Message
 from omo.work.status import command
 
@@ -43,11 +40,10 @@ def ask(run: RalphRun) -> Brief:
     asked = tuple(criterion.id for criterion in state.criteria if criterion.questions)
     if not asked:
         return Brief(NOTHING_TO_ASK)
-    caller = run.caller
-    files: Row = {"tree": tree.fingerprint(Path(caller.root)), "files": base.take(caller.root, os.environ)}
+    files = Files(run.caller.root)
     events = session_events(run)
     reported = events.messages(JUDGE)
-    if state.briefs and state.briefs[-1].get("tree") == files["tree"]:
+    if state.briefs and state.briefs[-1].get("tree") == files.tree:
         # Nobody asks again until the answer suits: what was said of these files is judged first.
         unknown = [str(row["ts"]) for row in state.of_iteration("judge-unknown")]
         if judge_answer.answered_at(reported, state.briefs[-1]) > max(unknown, default=""):
@@ -65,10 +61,10 @@ def ask(run: RalphRun) -> Brief:
                 fix=fix(run, command("omo ralph judge", after="takes what there is and closes the iteration")),
             )
         row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "criteria": list(asked), "call": call}
-        return call, [*superseded, {**row, **files}]
+        return call, [*superseded, {**row, "tree": files.tree, "files": files.now}]
 
     call = change(run, decide)
-    agents.expect(caller.state, events.session, JUDGE, by=caller.by, now=caller.now, wait=caller.wait)
+    expect(run, events, JUDGE)
     return Brief(render(state.criteria, nonce), nonce, call, asked)
 
 

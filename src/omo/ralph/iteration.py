@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from pathlib import Path
 
 from omo.errors import NotEvaluable, Refused
@@ -23,15 +24,58 @@ GROUPS = ("regressed", "to_fix", "to_judge_again", "complete", "blocked")
 DIAGNOSE = "find the change in these files that broke it, and mend that without taking back what it was made for"
 
 
-def execute(run: RalphRun) -> bool:
+class Files:
+    """The project's files, looked at once for a command, and in what they differ from an earlier moment."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    @cached_property
+    def tree(self) -> str:
+        return tree.fingerprint(Path(self.root))  # no cache on disk: what is decided on it is proof
+
+    @cached_property
+    def now(self) -> Row:
+        """As rows keep it."""
+        return base.take(self.root, os.environ)
+
+    def since(self, began: Row | None) -> base.Look:
+        """What differs from a moment that a row kept; git is asked again only where it stands elsewhere by now."""
+        if began is None or not self._is_comparable(began):
+            return base.look(self.root, began)
+        changed = {}
+        for path in base.differing(began["files"], self.now["files"]):
+            changed[path] = self.now["files"].get(path, "as committed" if began["head"] else base.GONE)
+        return base.Look(base.tree_of(changed), changed, frozenset())
+
+    def _is_comparable(self, began: Row) -> bool:
+        """The same commit, looked at in the same way, with nothing that could hide a file from it."""
+        for field in ("head", "view", "exclude"):
+            if began.get(field) != self.now.get(field):
+                return False
+        if began.get("unknown") or self.now.get("unknown") or (began["head"] and self._has_filter):
+            return False
+        return not any(os.path.basename(path) == ".gitignore" for path in (*began["files"], *self.now["files"]))
+
+    @cached_property
+    def _has_filter(self) -> bool:
+        return changes.rewriting_filter(Path(self.root)) is not None
+
+    def changed_since(self, row: Row) -> list[str] | None:
+        """The files that are others than when that row was written; None where nobody can tell."""
+        changed = self.since(row.get("files")).changed
+        return None if changed is None else sorted(changed)
+
+
+def execute(run: RalphRun, files: Files) -> bool:
     """Open the next iteration, or find one open; whether it is new."""
     if require_open(run).open_iteration:
         return False
     caller = run.caller
     row = {
         "kind": "exec-delegated",
-        "tree": tree.fingerprint(Path(caller.root)),
-        "files": base.take(caller.root, os.environ),
+        "tree": files.tree,
+        "files": files.now,
         "session": caller.session,
         "session_seq": ledger.head_of(paths.events_file(caller.state, caller.session)).seq,
     }
@@ -48,12 +92,12 @@ def execute(run: RalphRun) -> bool:
     return change(run, decide)
 
 
-def record_phase(run: RalphRun, name: str, skip: str = "") -> bool:
+def record_phase(run: RalphRun, files: Files, name: str, skip: str = "") -> bool:
     """Note that a phase is over, or that REFINE is left out; whether that is news."""
     lines = 0
     state = require_iteration(run)
     if skip:
-        lines = changed_lines(run, state)
+        lines = changed_lines(files, state)
 
     def decide(now: RalphState) -> tuple[bool, list[Row]]:
         require_iteration(run)
@@ -86,28 +130,21 @@ def _require_skippable(run: RalphRun, name: str, reason: str, lines: int) -> Non
         )
 
 
-# What has changed since
-
-
-def changed_files(root: str, row: Row) -> list[str] | None:
-    """The files that are others than when that row was written; None where nobody can tell."""
-    changed = base.look(root, row.get("files")).changed
-    return None if changed is None else sorted(changed)
-
-
-def changed_lines(run: RalphRun, state: RalphState) -> int:
+def changed_lines(files: Files, state: RalphState) -> int:
     """Lines added and removed that no judgement saw, committed or not. UNCOUNTED if unknown.
 
     Since the last judgement, else since the start: what is written between rounds is nobody's small change.
     """
     began = part(state.last_judged, "files") or part(state.started, "files")
-    look = base.look(run.caller.root, began or None)
+    look = files.since(began or None)
     if look.changed is None:
         return UNCOUNTED
-    root, in_git = Path(run.caller.root), {}
+    root, in_git = Path(files.root), {}
+    untracked = [*look.changed]
     if began["head"]:
         try:
-            fields = changes.ask(root, "diff", *NUMBERS, changes.resolve(root, began["head"]), "--").split("\0")
+            untracked = changes.untracked(root)
+            fields = changes.ask(root, "diff", *NUMBERS, began["head"], "--").split("\0")
         except NotEvaluable:
             return UNCOUNTED
         for field in filter(None, fields):
@@ -117,7 +154,7 @@ def changed_lines(run: RalphRun, state: RalphState) -> int:
     for path in look.changed:
         if path in in_git:
             total += in_git[path]
-        elif path in look.untracked and path not in began["files"]:
+        elif path in untracked and path not in began["files"]:
             total += _lines_of(root / path)
         else:  # nobody knows how it was, so it is no small change
             total += SMALL_CHANGE
@@ -137,7 +174,7 @@ def _lines_of(path: Path) -> int:
 # What a judgement leaves to do
 
 
-def groups(run: RalphRun, state: RalphState) -> dict[str, list[Row]]:
+def groups(files: Files, state: RalphState) -> dict[str, list[Row]]:
     """Complete, blocked, regressed, to fix and to judge again: every criterion in exactly one of them."""
     grouped: dict[str, list[Row]] = {name: [] for name in GROUPS}
     unproven = state.unproven
@@ -145,7 +182,7 @@ def groups(run: RalphRun, state: RalphState) -> dict[str, list[Row]]:
         status = state.states[criterion.id].status
         entry = _entry(state, criterion)
         if status == "REGRESSED":
-            grouped["regressed"].append({**entry, **_since_it_passed(run, state, criterion)})
+            grouped["regressed"].append({**entry, **_since_it_passed(files, state, criterion)})
         elif status in ("PENDING", "FAIL"):
             grouped["to_fix"].append(entry)
         elif status == "BLOCKED":
@@ -179,16 +216,16 @@ def _entry(state: RalphState, criterion: Criterion) -> Row:
     }
 
 
-def _since_it_passed(run: RalphRun, state: RalphState, criterion: Criterion) -> Row:
+def _since_it_passed(files: Files, state: RalphState, criterion: Criterion) -> Row:
     """The files that are others than right after its last pass, those it declares first; else since the start."""
     passed = state.states[criterion.id].last_pass_iteration or 0
     changed, since = None, f"its pass in iteration {passed}"
     for row in state.rows:
         if row.get("kind") == "exec-delegated" and row.get("iteration") == passed + 1:
-            changed = changed_files(run.caller.root, row)
+            changed = files.changed_since(row)
     if changed is None:
         try:
-            changed, since = changes.changed(Path(run.caller.root), state.base or "HEAD"), "the start of the run"
+            changed, since = changes.changed(Path(files.root), state.base or "HEAD"), "the start of the run"
         except NotEvaluable as error:
             changed, since = [], f"unknown: {clip(error.message, 120)}"
     own: list[str] = []
@@ -196,8 +233,8 @@ def _since_it_passed(run: RalphRun, state: RalphState, criterion: Criterion) -> 
     for path in changed:
         is_own = any(globs.covers(path, glob) for glob in criterion.affected_paths)
         (own if is_own else others).append(path)
-    files = [*own, *others]
-    entry: Row = {"files": files[:MOST_FILES], "more_files": len(files[MOST_FILES:]), "since": since}
-    if files:
+    listed = [*own, *others]
+    entry: Row = {"files": listed[:MOST_FILES], "more_files": len(listed[MOST_FILES:]), "since": since}
+    if listed:
         entry["suggested_action"] = DIAGNOSE
     return entry

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from omo.errors import Refused
-from omo.evidence import base, changes, seals, tree
+from omo.evidence import base, changes, seals
 from omo.evidence.checks import CommandCheck, MetricCheck, parse_checks
 from omo.ralph import judge_answer, rules
 from omo.ralph.brief import MOST_CALLS, earlier_failures
 from omo.ralph.end import end_of, outcome_of, publish
 from omo.ralph.evaluate_criteria import COMMANDS, HEAVY_SECONDS, CriterionResult, Evaluation, heavy_facts
-from omo.ralph.iteration import changed_files
+from omo.ralph.iteration import Files
 from omo.ralph.judge_answer import Answer, JudgeAnswer, Key
-from omo.ralph.phases import PhaseReport, check, session_events
+from omo.ralph.phases import PhaseReport, check, expect, session_events
 from omo.ralph.rules import JUDGE, MOST_CIRCUMVENTIONS, Row, State
 from omo.ralph.run import RalphRun, RalphState, change, fix, require_iteration
 from omo.shown import clip
-from omo.work import agents
 from omo.work.agents import FULL, Message
 from omo.work.status import command
 
@@ -104,25 +102,24 @@ def judge(
     """Evaluate, apply, record. `result_text` is what was handed in instead of the judge's own message."""
     state = require_iteration(run)
     events = session_events(run)
-    report = check(run, events)
+    files = Files(run.caller.root)
+    report = check(run, files, events)
     if not report.ok:
         raise _not_judged(run, state, report)
-    root = run.caller.root
-    files = {"tree": report.tree, "files": base.take(root, os.environ)}
-    answer, answers, failed = _ask_judge(run, state, events.messages(JUDGE), result_text, report.tree)
+    answer, answers, failed = _ask_judge(files, state, events.messages(JUDGE), result_text)
     notes = [*answer.notes, *(STANDS.format("/".join(key)) for key in failed)]
     results = _evaluate(Evaluation(run, state, answers, answer.source, failed, heavy, clock))
-    if tree.fingerprint(Path(root)) != report.tree:
-        notes += [CHANGED, *_left_behind(root, files)]
+    after = Files(files.root)
+    if after.tree != files.tree:
+        notes += [CHANGED, *_left_behind(after, {"files": files.now})]
         results = [result.as_unknown(CHANGED) for result in results]
     judgement = _conclude(state, results, answer, notes)
     judgement.gates = report.gates
     if judgement.verdict == "pass":
-        judgement.doubts = _doubts(root, state)
+        judgement.doubts = _doubts(files, state)
     _record(run, state, judgement, answer.digest, files, heavy)
-    if judgement.is_closed and state.briefs:
-        caller = run.caller
-        agents.expect(caller.state, events.session, None, by=caller.by, now=caller.now, wait=caller.wait)
+    if judgement.is_closed:
+        expect(run, events, None)
     judgement.next = publish(run).text
     return judgement
 
@@ -142,7 +139,7 @@ def _not_judged(run: RalphRun, state: RalphState, report: PhaseReport) -> Refuse
         count = f"circumvention {attempts} of {MOST_CIRCUMVENTIONS}{over}"
         what = f"iteration {state.iteration} is not judged: {missing} did not happen in it ({count})"
     elif state.briefs:
-        steps = [*_left_behind(run.caller.root, state.briefs[-1]), *steps]
+        steps = [*_left_behind(Files(run.caller.root), state.briefs[-1]), *steps]
     return Refused(what, fix="; ".join(steps), missing=report.missing, defects=defects)
 
 
@@ -167,11 +164,11 @@ def record_circumvention(run: RalphRun, state: RalphState, missing: list[str]) -
     return change(run, decide)
 
 
-def _left_behind(root: str, row: Row) -> list[str]:
+def _left_behind(files: Files, row: Row) -> list[str]:
     """What to do about files that are others than when that row was written; nothing where there are none."""
-    changed = changed_files(root, row) or []
+    changed = files.changed_since(row) or []
     if not changed:  # what tests and servers leave behind is no work, and part of the tree
-        changed = [path for path in changes.untracked(Path(root)) if base.is_leftover(path)]
+        changed = [path for path in changes.untracked(Path(files.root)) if base.is_leftover(path)]
     if not changed:
         return []
     names = ", ".join(clip(path, 100) for path in changed[:MOST_NAMED])
@@ -181,7 +178,7 @@ def _left_behind(root: str, row: Row) -> list[str]:
 
 
 def _ask_judge(
-    run: RalphRun, state: RalphState, reported: Sequence[Message], given: str | None, files: str
+    files: Files, state: RalphState, reported: Sequence[Message], given: str | None
 ) -> tuple[JudgeAnswer, dict[Key, Answer], dict[Key, Answer]]:
     """What was said to the brief, what of it answers which question, and what a judge found to fail before.
 
@@ -196,9 +193,9 @@ def _ask_judge(
         return JudgeAnswer(notes=ignored), {}, {}
     answer = judge_answer.answer_to(state, reported, given)
     notes = [] if answer.independence == FULL else [INLINE]
-    if not answer.unread and state.briefs[-1].get("tree") != files:
+    if not answer.unread and state.briefs[-1].get("tree") != files.tree:
         answer = replace(answer, unread=MOVED)
-        notes += _left_behind(run.caller.root, state.briefs[-1])
+        notes += _left_behind(files, state.briefs[-1])
     if answer.unread:
         notes = [*answer.notes, *notes, answer.unread]
         answers = dict.fromkeys(asked, Answer("unknown", answer.unread))
@@ -209,13 +206,14 @@ def _ask_judge(
     return replace(answer, notes=notes), answers, failures
 
 
-def _doubts(root: str, state: RalphState) -> list[str]:
+def _doubts(files: Files, state: RalphState) -> list[str]:
     """What was done since the start to files that the commands of the criteria rest on."""
     commands: list[CommandCheck | MetricCheck] = []
     for criterion in state.criteria:
         run_by_code = parse_checks([check for check in criterion.checks if check["type"] in COMMANDS])
         commands += [check for check in run_by_code if isinstance(check, (CommandCheck, MetricCheck))]
-    return seals.doubts_of(root, state.started.get("files"), commands)
+    began = state.started.get("files")
+    return seals.doubts_of(files.root, began, commands, files.since(began))
 
 
 def _evaluate(evaluation: Evaluation) -> list[CriterionResult]:
@@ -275,7 +273,7 @@ def _conclude(
     )
 
 
-def _record(run: RalphRun, state: RalphState, judgement: Judgement, digest: str, files: Row, heavy: float) -> None:
+def _record(run: RalphRun, state: RalphState, judgement: Judgement, digest: str, files: Files, heavy: float) -> None:
     """All of it or nothing, and only while the run stands where it was looked at."""
     results = {result.criterion.id: result.data for result in judgement.results}
     about = {"iteration": judgement.iteration, "results": results, "independence": judgement.independence}
@@ -285,7 +283,8 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, digest: str,
         row = {
             "kind": "judged",
             **about,
-            **files,
+            "tree": files.tree,
+            "files": files.now,
             "states": {name: state.data for name, state in judgement.states.items()},
             "verdict": judgement.verdict,
             "decision": judgement.decision,
@@ -295,7 +294,7 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, digest: str,
             "unknown_calls": judgement.unknown_calls,
         }
     else:
-        row = {"kind": "judge-unknown", **about, "tree": files["tree"], "call": judgement.unknown_calls}
+        row = {"kind": "judge-unknown", **about, "tree": files.tree, "call": judgement.unknown_calls}
 
     def decide(now: RalphState) -> tuple[None, list[Row]]:
         if _position(now) != _position(state):

@@ -10,17 +10,16 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
 
 from omo.clock import stamp
 from omo.errors import BadInput, Unreadable
-from omo.evidence import tree
-from omo.ralph import iteration
+from omo.ralph.iteration import Files, changed_lines
 from omo.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, Row
 from omo.ralph.run import KIND, RalphRun, RalphState, require_iteration
 from omo.shown import clip, counted
 from omo.state import ledger, paths
 from omo.state.runtime import is_live, part
+from omo.work import agents
 from omo.work.agents import Message, messages_in
 
 MOST_GATES = 50  # named in a judgement
@@ -234,15 +233,19 @@ def cannot_fail(argv: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class SessionEvents:
-    """The ledger of the session that works on a run, read once. `damage` says why none of it can be believed."""
+    """The row and the ledger of the session that works on a run, read once.
+
+    `damage` says why none of the ledger can be believed.
+    """
 
     session: str
+    row: Row
     rows: list[Row]
     damage: str = ""
 
-    def messages(self, *agents: str) -> list[Message]:
-        """What a hook saw these agents say last, oldest first."""
-        return messages_in(self.rows, agents)
+    def messages(self, agent: str) -> list[Message]:
+        """What a hook saw that agent say last, oldest first."""
+        return messages_in(self.rows, [agent])
 
     @property
     def has_gates(self) -> bool:
@@ -256,24 +259,31 @@ def session_events(run: RalphRun) -> SessionEvents:
     session = caller.session
     if caller.summary(KIND).get("run") != run.id and run.state is not None:
         session = run.state.session
-    mark = part(caller.session_rows.get(session, {}), "ledger")
+    row = caller.session_rows.get(session, {})
+    path = paths.events_file(caller.state, session)
     try:
-        path = paths.events_file(caller.state, session)
-        rows, problems = ledger.read_marked(path, mark, f"the row of session {session}")
+        rows, problems = ledger.read_marked(path, part(row, "ledger"), f"the row of session {session}")
     except Unreadable as error:
-        return SessionEvents(session, [], error.message)
+        return SessionEvents(session, row, [], error.message)
     if problems:
         what = f"the ledger of session {session} was changed by hand, so it proves nothing"
-        return SessionEvents(session, [], f"{what}: {clip(problems[0], 200)}")
-    return SessionEvents(session, rows)
+        return SessionEvents(session, row, [], f"{what}: {clip(problems[0], 200)}")
+    return SessionEvents(session, row, rows)
+
+
+def expect(run: RalphRun, events: SessionEvents, agent: str | None) -> None:
+    """A session that was let go hears that agent all the same; a live one hears every agent, so nothing is written."""
+    caller = run.caller
+    if (agent and not is_live(events.row)) or (not agent and events.row.get("awaits")):
+        agents.expect(caller.state, events.session, agent, by=caller.by, now=caller.now, wait=caller.wait)
+        caller.forget()
 
 
 @dataclass(frozen=True)
 class PhaseReport:
     """`undone` names the phases whose agent or work is missing: asking for judgement over them is circumvention.
 
-    `gates` says who pinned what, `tree` is how the files are now. `damage` says that no fact could be read at all,
-    which is nobody's circumvention.
+    `gates` says who pinned what. `damage` says that no fact could be read at all, which is nobody's circumvention.
     """
 
     iteration: int
@@ -281,7 +291,6 @@ class PhaseReport:
     remediation: str = ""
     damage: str = ""
     gates: list[Row] = field(default_factory=list)
-    tree: str = ""
 
     @property
     def missing(self) -> list[str]:
@@ -307,7 +316,7 @@ class PhaseReport:
         }
 
 
-def check(run: RalphRun, events: SessionEvents, *, newer_than: str | None = None) -> PhaseReport:
+def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str | None = None) -> PhaseReport:
     """Did the phases of this iteration happen? Writes nothing. `newer_than` leaves out what was seen before."""
     state = require_iteration(run)
     since = str(state.exec_row["ts"])
@@ -318,7 +327,7 @@ def check(run: RalphRun, events: SessionEvents, *, newer_than: str | None = None
         repair = f"omo ledger repair --session {shlex.quote(events.session)}"
         fix = f"look at what was changed with omo ledger verify; only the user can seal it: {repair}"
         return PhaseReport(state.iteration, nothing, fix, events.damage)
-    facts = _facts(run, state, _rows_since(events, state.exec_row, since))
+    facts = _facts(files, state, _rows_since(events, state.exec_row, since))
     proven = proofs(facts)
     gates = []
     for gate in facts.gates[:MOST_GATES]:
@@ -327,10 +336,10 @@ def check(run: RalphRun, events: SessionEvents, *, newer_than: str | None = None
             row["failed"] = True
         gates.append(row)
     remediation = _remediation(state, proven)
-    if remediation and not is_live(run.caller.session_rows.get(events.session, {})):
+    if remediation and not is_live(events.row):
         released = "no hook records agents while the session is released: the user types ulw to take it up again"
         remediation = f"{released}; {remediation}"
-    return PhaseReport(state.iteration, proven, remediation, gates=gates, tree=facts.tree)
+    return PhaseReport(state.iteration, proven, remediation, gates=gates)
 
 
 def moment(text: str) -> str:
@@ -364,12 +373,11 @@ def _rows_since(events: SessionEvents, opened: Row, since: str) -> list[Row]:
     return wanted
 
 
-def _facts(run: RalphRun, state: RalphState, rows: Sequence[Row]) -> Facts:
+def _facts(files: Files, state: RalphState, rows: Sequence[Row]) -> Facts:
     began = state.exec_row
-    now = tree.fingerprint(Path(run.caller.root))  # no cache: what is decided on it is proof
     is_changed = False
-    if now != began.get("tree"):
-        changed = iteration.changed_files(run.caller.root, began)
+    if files.tree != began.get("tree"):
+        changed = files.changed_since(began)
         # What a tester writes down is not what it tests.
         is_changed = changed is None or any(not path.startswith(EVIDENCE) for path in changed)
     skip = str((state.phase("REFINE") or {}).get("skipped") or "")
@@ -377,12 +385,12 @@ def _facts(run: RalphRun, state: RalphState, rows: Sequence[Row]) -> Facts:
         # One that was cut off, with nothing to say, did nothing.
         agents=[message for message in messages_in(rows, AGENTS) if message.text.strip()],
         gates=_gates(rows),
-        tree=now,
+        tree=files.tree,
         began=began.get("files"),
         is_changed=is_changed,
         recorded=frozenset(str(row["name"]) for row in state.phases),
         skip=skip,
-        changed_lines=iteration.changed_lines(run, state) if skip else 0,
+        changed_lines=changed_lines(files, state) if skip else 0,
         reduced_scope=state.reduced_scope,
     )
 
