@@ -138,36 +138,7 @@ class TestWorkOfARunThatDidNotPass:
             project.start()
 
 
-class TestReducedScope:
-    REASON = "a demonstration, nobody needs QA"
-
-    def test_only_the_user_authorises_it(self, project: Project) -> None:
-        with pytest.raises(Refused, match="only the user") as refused:
-            project.start(reduced_scope=self.REASON)
-        assert "--session s1" in refused.value.fix
-        assert project.start(reduced_scope=self.REASON, by="user").reduced_scope == self.REASON
-
-    def test_it_takes_a_reason(self, project: Project) -> None:
-        with pytest.raises(BadInput, match="says too little"):
-            project.start(reduced_scope="quick    ", by="user")
-
-
 class TestExec:
-    def test_the_first_time_it_is_the_whole_task(self, project: Project) -> None:
-        project.start()
-        opened, is_new = project.execute()
-        assert (is_new, opened.iteration, opened.open_iteration) == (True, 1, True)
-        row = opened.exec_row
-        assert (row["scope"], row["files"]["head"]) == (["C1", "C2"], project.git("rev-parse", "HEAD"))
-        assert row["tree"].startswith("tree1:")
-
-    def test_an_open_iteration_is_shown_again(self, project: Project) -> None:
-        project.start()
-        project.execute()
-        again, is_new = project.execute()
-        assert (is_new, again.iteration) == (False, 1)
-        assert project.kinds() == ["started", "exec-delegated"]
-
     def test_later_only_what_fails_or_broke(self, project: Project) -> None:
         project.start(*(criterion(number) for number in range(1, 5)))
         project.round(C1="pass", C2="pass", C3="fail", C4="fail")
@@ -204,14 +175,6 @@ class TestExec:
 
 
 class TestPhases:
-    def test_in_their_order_each_once(self, project: Project) -> None:
-        project.start()
-        project.execute()
-        for name in PHASES:
-            assert project.phase(name)[1]
-            assert not project.phase(name)[1]
-        assert [row["name"] for row in project.status().phases] == list(PHASES)
-
     @pytest.mark.parametrize("done", range(5))
     def test_out_of_order_they_are_refused(self, project: Project, done: int) -> None:
         project.start()
@@ -337,15 +300,6 @@ class TestChangedLines:
 
 
 class TestEnds:
-    def test_a_pass_makes_a_receipt(self, project: Project) -> None:
-        project.start(max_iterations=1)
-        at = project.round(C1="pass", C2="pass")
-        assert at.ended is not None
-        assert (at.ended["how"], at.decision) == ("pass", "done")
-        receipt = at.ended["receipt"]
-        assert (receipt["run"], receipt["verdict"], receipt["independence"]) == (at.run, "pass", "full")
-        assert set(receipt["criteria"]) == {"C1", "C2"}
-
     @pytest.mark.parametrize(
         ("rounds", "most", "how"),
         [
@@ -378,15 +332,6 @@ class TestEnds:
         assert (at.states["C1"].status, at.states["C1"].is_flapping) == ("BLOCKED", True)
         assert at.ended is not None
         assert at.ended["how"] == "partial"
-
-    def test_abandoning_takes_a_reason_and_happens_once(self, project: Project) -> None:
-        project.start()
-        with pytest.raises(BadInput, match="says too little"):
-            project.abandon("no")
-        assert (project.abandon("the task was withdrawn").decision, project.kinds()[-1]) == ("safeguard", "ended")
-        with pytest.raises(Refused, match="ended already"):
-            project.abandon("the task was withdrawn")
-        project.start()
 
 
 def end(project: Project, how: str) -> str:
@@ -480,16 +425,6 @@ class TestForgery:
         with pytest.raises(Refused, match="changed by hand"):
             project.run()
 
-    def test_an_edited_criteria_file_changes_nothing_and_is_said(self, project: Project) -> None:
-        before = project.start()
-        assert before.source_edited == ""
-        project.criteria_file(criterion(1, HERE))
-        at = project.status()
-        assert at.criteria == before.criteria
-        assert "was edited after start" in at.source_edited
-        (project.root / "criteria.json").unlink()
-        assert "is gone" in at.source_edited
-
     def test_a_run_belongs_to_its_directory(self, project: Project, tmp_path: Path) -> None:
         project.start()
         (tmp_path / "other").mkdir()
@@ -541,6 +476,13 @@ class TestLessons:
         assert (blocked["id"], blocked["evidence"], blocked["from_run"]) == ("C1", "saw fail", before)
         assert [(one["id"], one["was"]) for one in at.lessons["overlap"]] == [("C1", "C1"), ("C4", "C1")]
         assert at.states["C1"].status == "PENDING"
+
+    def test_it_is_handed_on_from_run_to_run_until_it_passes(self, project: Project) -> None:
+        before = self.failed_run(project)
+        for name in ("s2", "s3"):
+            at = project.start(criterion(7), session=name)
+            assert [lesson["from_run"] for lesson in at.lessons["blocked"]] == [before]
+            project.abandon("something else comes first", by="user", session=name)
 
     def test_what_passed_since_is_no_lesson(self, project: Project) -> None:
         self.failed_run(project)

@@ -259,9 +259,9 @@ def judgement(judged: Judgement, run: RalphState) -> Result:
 
     data = {
         "ok": judged.verdict == "pass",
-        "run": judged.run,
-        "iteration": judged.iteration,
-        "max_iterations": judged.max_iterations,
+        "run": run.run,
+        "iteration": run.iteration,
+        "max_iterations": run.max_iterations,
         "verdict": judged.verdict,
         "decision": judged.decision or None,
         "independence": judged.independence,
@@ -274,7 +274,7 @@ def judgement(judged: Judgement, run: RalphState) -> Result:
         "next": judged.next or None,
         "after": run.after or None,
     }
-    lines = [f"Iteration {judged.iteration} of {judged.max_iterations}: {judged.verdict}"]
+    lines = [f"Iteration {run.iteration} of {run.max_iterations}: {judged.verdict}"]
     for entry in judged.criteria:
         evidence = clip(entry["evidence"], LONGEST_SHOWN)
         if entry["result"] not in ("pass", "fail"):

@@ -48,9 +48,6 @@ class Judgement:
     while the iteration is open.
     """
 
-    run: str
-    iteration: int
-    max_iterations: int
     verdict: str
     decision: str
     results: Sequence[CriterionResult]
@@ -258,9 +255,6 @@ def _conclude(
         over = f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}"
         notes = [*notes, over]
     return Judgement(
-        run=state.run,
-        iteration=state.iteration,
-        max_iterations=state.max_iterations,
         verdict=verdict,
         decision=decision,
         results=results,
@@ -276,7 +270,7 @@ def _conclude(
 def _record(run: RalphRun, state: RalphState, judgement: Judgement, digest: str, files: Files, heavy: float) -> None:
     """All of it or nothing, and only while the run stands where it was looked at."""
     results = {result.criterion.id: result.data for result in judgement.results}
-    about = {"iteration": judgement.iteration, "results": results, "independence": judgement.independence}
+    about = {"iteration": state.iteration, "results": results, "independence": judgement.independence}
     if judgement.is_closed:
         for name, facts in heavy_facts(judgement.results, heavy).items():
             results[name]["heavy"] = facts
@@ -285,7 +279,7 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, digest: str,
             **about,
             "tree": files.tree,
             "files": files.now,
-            "states": {name: state.data for name, state in judgement.states.items()},
+            "states": {name: after.data for name, after in judgement.states.items()},
             "verdict": judgement.verdict,
             "decision": judgement.decision,
             "gates": judgement.gates,
