@@ -160,7 +160,7 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     begun(run, NOTES)
     run.write("NOTES", "x\n")
-    run.omo('verify claim "`calc.py` contains `return a + b`" --goal G1')
+    run.omo('verify claim --contains "return a + b" --in calc.py --goal G1')
     finished(run)
 
 

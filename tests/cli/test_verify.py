@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from omo import host
+from omo.hooks import stop
+from omo.hosts import claude
 from omo.state import paths
-from omo.ultrawork import stop
 from tests.cli.conftest import SESSION, Ran, Shell
 from tests.verify.workshop import LIMITS, Q3, SUMMARY, checklist, path_check, q1, q2
 
@@ -39,7 +40,7 @@ def answer(shell: Shell, question: str, data: object, name: str = "G1") -> Ran:
 
 
 def next_stop(shell: Shell) -> str:
-    event = host.Event({"session_id": SESSION}, repr(shell.now).encode())
+    event = claude.event_of({"session_id": SESSION}, repr(shell.now).encode())
     return stop.decide(stop.Situation(event, shell.row(), LIMITS, shell.now + 60)).name
 
 
@@ -231,7 +232,8 @@ def test_only_the_user_reopens_and_repairs(shell: Shell) -> None:
     journal.write_text(journal.read_text().replace("quotes", "nothing"), encoding="utf-8")
     refused = shell.agent(*FINISH)
     assert (refused.code, "omo verify repair" in refused.err) == (3, True)
-    assert next_stop(shell) == "block"
+    assert next_stop(shell) == "waiting"
+    assert "omo verify repair" in shell.row()["work"]["verify"]["question"]
     repaired = shell.user("verify", "repair")
     assert repaired.out.splitlines()[-1] == "Next: file the goals anew, omo verify add --file GOAL"
     assert shell.agent("verify", "status").code == 0
@@ -283,7 +285,7 @@ def test_filing_a_begun_goal_again_takes_a_reason_and_status_shows_it(shell: She
 
 
 def test_the_list_shows_every_override_with_or_without_a_goal(shell: Shell) -> None:
-    claim = ("verify", "claim", "`nowhere.py` contains `x`", "--override", "it is built at run time")
+    claim = ("verify", "claim", "--contains", "x", "--in", "nowhere.py", "--override", "it is built at run time")
     assert shell.agent(*claim).code == 0
     assert "override of no goal: it is built at run time (by the agent" in shell.agent("verify", "status").out
     add(shell)
@@ -312,3 +314,30 @@ def test_a_hypothesis_result_is_understood_in_any_case(shell: Shell) -> None:
 def test_q3_is_shown_as_asked_and_not_as_owed(shell: Shell) -> None:
     add(shell)
     assert "asked, never gates q3: omo verify answer G1 --question q3" in begin(shell).out
+
+
+LOOK = """
+import collections, sys
+opened = collections.Counter()
+
+def watch(event, arguments):
+    if event == "open" and isinstance(arguments[0], str) and arguments[0].endswith((".jsonl", "mark.json")):
+        opened[arguments[0]] += 1
+
+sys.addaudithook(watch)
+sys.path.insert(0, sys.argv[2])
+from omo.cli.main import main
+main(["verify", "status", "G1"], {}, sys.argv[1], 1771780900.0, has_terminal=False)
+print("pydantic" in sys.modules, sorted(opened.values()), file=sys.stderr)
+"""
+
+
+def test_a_look_opens_each_file_once_and_loads_no_models(shell: Shell) -> None:
+    add(shell, verification={"checks": [path_check()]})
+    begin(shell)
+    assert shell.agent("verify", "claim", "--absent", "old.py", "--goal", "G1").code == 0
+    argv = [sys.executable, "-c", LOOK, str(shell.project), str(Path(claude.__file__).parents[2])]
+    ran = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert "in-progress" in ran.stdout
+    # Each open of a file is told twice: as the descriptor is made, and as Python wraps it.
+    assert ran.stderr.splitlines()[-1] == "False [2, 2, 2]"

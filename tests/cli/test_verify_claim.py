@@ -1,131 +1,279 @@
-"""`omo verify claim`: exit codes, what it prints, and what it records."""
+"""`omo verify claim`: what it looks at, what it records, and which words of an answer call for one."""
 
 from __future__ import annotations
 
-import argparse
 import json
-from dataclasses import dataclass
+import shlex
+import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from omo.cli import verify_claim
-from omo.cli.main import Parser
-from omo.cli.result import Result
-from omo.context import Context
-from omo.errors import BadInput
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.verify import claims
-from tests.cli.conftest import Shell
+from tests.cli.conftest import Ran, Shell
+from tests.verify.workshop import SUMMARY, checklist, path_check, q1, q2
 
-
-@dataclass
-class Project:
-    root: Path
-
-    def claim(self, *argv: str, agent: bool = True) -> Result:
-        parser = Parser(prog="omo")
-        verify_claim.register(parser.add_subparsers(required=True))
-        arguments: argparse.Namespace = parser.parse_args(["claim", *argv])
-        context = Context({}, str(self.root), 1_771_780_801.0, has_terminal=not agent)
-        result: Result = arguments.run(arguments, context)
-        json.dumps(result.data)
-        return result
-
-    @property
-    def state(self) -> str:
-        return str(self.root / ".sisyphus" / "cc-omo")
-
-    def rows(self) -> list[dict[str, Any]]:
-        return claims.recorded(self.state)
+RECORDS = '{"meta": {"tag": "a"}, "errors": 0}\n{"meta": {"tag": "b"}, "errors": 0}\n\n{"errors": 2}\n'
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    (tmp_path / "config.yaml").write_text("debug: true\n")
-    return Project(tmp_path)
+def shell(shell: Shell) -> Shell:
+    shell.write("config.yaml", "debug: true\nport: 8080\n")
+    shell.write("a.jsonl", RECORDS)
+    shell.write("torn.jsonl", '{"errors": 0}\n{"err')
+    return shell
+
+
+def claim(shell: Shell, *argv: str) -> Ran:
+    return shell.agent("verify", "claim", *argv, "--json")
+
+
+def rows(shell: Shell) -> list[dict[str, Any]]:
+    return claims.recorded(shell.state)
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "verdict"),
+    ("options", "code", "verdict", "reason"),
     [
-        ("all is well", 0, "nothing-to-gate"),
-        ("config.yaml contains `debug: true`", 0, "holds"),
-        ("config.yaml contains `debug: false`", 3, "contradicted"),
-        ("`debu` does not exist", 3, "insufficient"),
-        ("The redis service is down", 4, "not-probeable"),
+        ("--absent gone.py", 0, "pass", "gone.py is gone"),
+        ("--absent '*.yaml'", 3, "fail", "must be gone and is there"),
+        ("--contains 'debug: true' --in config.yaml", 0, "pass", "1 of 1 files"),
+        ("--contains 'debug: false' --in config.yaml", 3, "fail", "0 of 1 files"),
+        ("--contains 'a.c' --in config.yaml", 3, "fail", "0 of 1 files"),
+        ("--contains x --in nowhere.py", 3, "fail", "no file is named by nowhere.py"),
+        ("--lacks debug --in config.yaml", 3, "fail", "0 of 1 files without"),
+        ("--lacks parse_v1 --in '**'", 0, "pass", "files without"),
+        ("--lacks x --in 'src/**'", 3, "fail", "no file is named by src/**"),
+        ("--count 2 --of '*.jsonl'", 0, "pass", "2 files counted, 2 claimed"),
+        ("--count 0 --of '*.jsonl'", 3, "fail", "2 files counted, 0 claimed"),
+        ("--count 2 --of a.jsonl --field meta.tag", 0, "pass", "2 records counted"),
+        ("--count 1 --of a.jsonl --field meta.tag --value b", 0, "pass", "1 records counted"),
+        ("--count 3 --of a.jsonl --field errors --value 0", 3, "fail", "2 records counted, 3 claimed"),
+        ("--count 0 --of a.jsonl --field error", 4, "unknown", "none of the 3 records of a.jsonl has a field error"),
+        ("--count 0 --of torn.jsonl --field errors --value 1", 4, "unknown", "torn.jsonl line 2 is no JSON"),
+        ("--service name.invalid:80 --is down", 4, "unknown", "neither up nor down"),
     ],
 )
-def test_the_exit_code_is_the_verdict(project: Project, text: str, code: int, verdict: str) -> None:
-    result = project.claim(text)
-    assert (result.exit_code, result.data["verdict"], result.data["override"]) == (code, verdict, None)
+def test_the_exit_code_is_what_code_saw(shell: Shell, options: str, code: int, verdict: str, reason: str) -> None:
+    ran = claim(shell, *shlex.split(options))
+    assert (ran.code, ran.json["verdict"], ran.json["override"]) == (code, verdict, None)
+    assert reason in ran.json["reason"]
+    assert [(row["verdict"], row["claim"]) for row in rows(shell)] == [(verdict, ran.json["claim"])]
 
 
-def test_it_prints_which_gate_what_it_ran_and_what_it_saw(project: Project) -> None:
-    result = project.claim("config.yaml contains `debug: false`")
-    assert result.text.splitlines() == [
-        "contradicted  positive-state: config.yaml contains `debug: false`",
-        "    ran  read config.yaml",
-        '    saw  12 bytes, 1 lines; "debug: false": not there',
-        "    why  config.yaml was read now and does not hold it",
+@pytest.fixture
+def listening() -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_service_is_up_where_it_accepts_and_down_where_it_refuses(shell: Shell, listening: str) -> None:
+    assert claim(shell, "--service", listening, "--is", "up").code == 0
+    assert claim(shell, "--service", listening, "--is", "down").code == 3
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        closed = f"127.0.0.1:{server.getsockname()[1]}"
+    assert claim(shell, "--service", closed, "--is", "up").code == 3
+    down = claim(shell, "--service", closed, "--is", "down")
+    assert (down.code, down.json["reason"]) == (0, f"{closed} refuses connections")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ("", "required"),
+        ("--absent a --contains b --in c", "not allowed with"),
+        ("--contains b", "--contains needs --in"),
+        ("--contains '' --in c", "--contains needs a text"),
+        ("--count 1", "--count needs --of"),
+        ("--count many --of a", "many"),
+        ("--count 1 --of a --value 2", "--value needs --field"),
+        ("--absent a --in b", "--in does not belong to --absent"),
+        ("--service localhost:80", "--service needs --is"),
+        ("--service localhost --is up", "is no address"),
+        ("--service localhost:70000 --is up", "is no address"),
+        ("--absent ../outside", "leaves the project"),
+        ("--count 1 --of /etc/*", "leaves the project"),
+        ("--absent a --override no", "says too little"),
+        (f"{'x' * 9000} --absent a", "at most 8000 characters"),
+        ("--absent a --evidence 'I saw it'", "--evidence"),
+    ],
+)
+def test_bad_input_is_refused_and_leaves_no_trace(shell: Shell, options: str, why: str) -> None:
+    ran = shell.agent("verify", "claim", *shlex.split(options))
+    assert (ran.code, why in ran.err) == (2, True), ran.err
+    assert rows(shell) == []
+
+
+def test_it_names_what_was_seen_and_the_remedy(shell: Shell) -> None:
+    ran = shell.agent("verify", "claim", "--contains", "debug: false", "--in", "config.yaml")
+    assert ran.out.splitlines() == [
+        "fail    config.yaml contains 'debug: false': 0 of 1 files with /debug: false/",
+        "    saw  not: config.yaml",
+        "Next: look again and restate it. If code is wrong: --override REASON, recorded and shown",
     ]
-    (gate,) = result.data["gates"]
-    assert set(gate) == {"gate", "trigger", "ran", "saw", "holds", "reason", "outcome"}
-    assert gate["holds"] is False
 
 
-def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(project: Project) -> None:
+def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(shell: Shell) -> None:
     reason = "the release job writes it"
-    result = project.claim("dist/a.whl exists", "--goal", "G1", "--override", reason)
-    assert (result.exit_code, result.data["verdict"]) == (0, "contradicted")
-    assert result.data["override"] == {"reason": reason, "by": "agent"}
-    assert result.text.endswith(f"overridden by the agent: {reason}")
-    project.claim("The redis service is down", "--override", reason, agent=False)
-    assert [(row["kind"], row["actor"], row["goal"], row["override"]) for row in project.rows()] == [
-        ("claim", "agent", "G1", reason),
-        ("claim", "user", None, reason),
+    argv = ("verify", "claim", "The wheel is there.", "--count", "1", "--of", "dist/a.whl", "--override", reason)
+    ran = shell.agent(*argv, "--goal", "G1", "--json")
+    assert (ran.code, ran.json["verdict"]) == (0, "fail")
+    assert ran.json["override"] == {"reason": reason, "by": "agent"}
+    assert shell.user(*argv).out.endswith(f"overridden by the user: {reason}\n")
+    assert [(row["actor"], row["goal"], row["claim"], row["override"]) for row in rows(shell)] == [
+        ("agent", "G1", "The wheel is there.", reason),
+        ("user", None, "The wheel is there.", reason),
     ]
-    assert Journal(paths.verify_dir(project.state) + "/claims", project.state).problems() == []
+    assert Journal(paths.verify_dir(shell.state) + "/claims", shell.state).problems() == []
+    assert "override by the agent: The wheel is there." in shell.agent("status").out
 
 
-def test_nothing_to_override_is_said_and_not_recorded_as_one(project: Project) -> None:
-    result = project.claim("config.yaml exists", "--override", "better safe than sorry")
-    assert (result.exit_code, result.data["override"], result.notes) == (0, None, ["there was nothing to override"])
-    assert [row["override"] for row in project.rows()] == [None]
-
-
-def test_a_text_without_a_claim_leaves_no_trace(project: Project) -> None:
-    assert "Nothing to gate" in project.claim("all is well").text
-    assert not Path(project.state).exists()
+def test_nothing_to_override_is_said_and_not_recorded_as_one(shell: Shell) -> None:
+    ran = shell.agent("verify", "claim", "--absent", "gone", "--override", "better safe than sorry")
+    assert (ran.code, "there was nothing to override" in ran.err) == (0, True)
+    assert [row["override"] for row in rows(shell)] == [None]
 
 
 @pytest.mark.parametrize(
-    "argv",
+    ("statement", "classes"),
     [
-        ["config.yaml exists", "--override", "no"],
-        ["config.yaml exists", "--override", "         x"],
-        [" "],
-        ["x" * 9000],
-        ["config.yaml exists", "--evidence", "I saw it, believe me"],
+        ("The old parser isn't built because `make` exits 0.", ["absence"]),
+        ("parse_v1 doesn’t exist because src/a.py was read.", ["absence"]),
+        ("It cannot be done because a.py says so.", ["absence"]),
+        ("There is no such file because a.py was read.", ["absence"]),
+        ("The broker is down because `nc` exits 1.", ["service"]),
+        ("It fails because connection refused came back from a.py.", ["service"]),
+        ("100% have X=0 because a.jsonl was counted.", ["count"]),
+        ("0 records have errors because a.jsonl was counted.", ["count"]),
+        ("Zero-utilization is reported because a.jsonl was counted.", ["count"]),
+        ("handoff.yaml reflects session 7 because it was read.", ["file state"]),
+        (
+            "config.yaml contains the port and old.yaml does not exist because both were read.",
+            ["absence", "file state"],
+        ),
+        ("10 records have errors because a.jsonl was counted.", []),
+        ("The suite is green because `grep -c contains` exits 0.", []),
+        ("All is well because a.py was read. Unknown: whether the broker is down.", []),
+        ("The download is fast because a.py was run.", []),
     ],
 )
-def test_bad_input_is_refused(project: Project, argv: list[str]) -> None:
-    with pytest.raises(BadInput):
-        project.claim(*argv)
-    assert project.rows() == []
+def test_words_that_call_for_a_claim(statement: str, classes: list[str]) -> None:
+    assert sorted(claims.triggers(statement)) == classes
 
 
-def test_file_and_field_say_where_for_a_claim_that_does_not(project: Project) -> None:
-    (project.root / "a.jsonl").write_text('{"meta": {"tag": "a"}}\n')
-    result = project.claim("0 records have `tag` = b", "--file", "a.jsonl", "--field", "meta.tag")
-    assert (result.exit_code, result.data["verdict"]) == (0, "holds")
+def begun(shell: Shell, **fields: Any) -> None:
+    goal = {"id": "G1", "title": "Parser handles quotes", **fields}
+    file = shell.project.parent / "G1.json"
+    file.write_text(json.dumps(goal), encoding="utf-8")
+    assert shell.agent("verify", "add", "--file", str(file)).code == 0
+    assert shell.agent("verify", "begin", "G1").code == 0
+    shell.write("parser.py", "def parse(text): return [text]\n")
 
 
-def test_an_override_is_shown_where_the_project_is_summed_up(shell: Shell) -> None:
-    shell.write("config.yaml", "port: 8080\n")
-    claim = "config.yaml contains 'port: 9090'"
-    assert shell.agent("verify", "claim", claim).code == 3
-    assert shell.agent("verify", "claim", claim, "--override", "the port is set at deploy time").code == 0
-    assert "override by the agent: config.yaml contains 'port: 9090'" in shell.agent("status").out
+def answer(shell: Shell, question: str, data: object) -> Ran:
+    file = shell.project.parent / "answer.json"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    return shell.agent("verify", "answer", "G1", "--question", question, "--file", str(file), "--json")
+
+
+STATEMENT = "The parser is done because `parser.py` contains `def parse`."
+
+
+def test_a_question_stays_open_until_its_statement_is_claimed_and_holds(shell: Shell) -> None:
+    begun(shell)
+    data = {**q1(), "statement": STATEMENT}
+    refused = answer(shell, "q1", data)
+    assert (refused.code, refused.json["error"]["details"]) == (
+        3,
+        ['"contains" (file state): unknown, no claim was filed for this statement'],
+    )
+    assert refused.json["error"]["fix"].startswith(
+        f"omo verify claim '{STATEMENT}' --goal G1 --contains TEXT --in PATH"
+    )
+    for other in (
+        ("Another statement.", "--goal", "G1", "--contains", "def parse", "--in", "parser.py"),
+        (STATEMENT, "--contains", "def parse", "--in", "parser.py"),
+        (STATEMENT, "--goal", "G1", "--contains", "tokenize", "--in", "parser.py"),
+    ):
+        claim(shell, *other)
+        assert answer(shell, "q1", data).code == 3
+    assert claim(shell, STATEMENT, "--goal", "G1", "--contains", "def parse", "--in", "parser.py").code == 0
+    assert answer(shell, "q1", data).code == 0
+
+
+def test_files_are_looked_at_again_when_the_answer_comes(shell: Shell) -> None:
+    begun(shell)
+    claim(shell, STATEMENT, "--goal", "G1", "--contains", "def parse", "--in", "parser.py")
+    shell.write("parser.py", "nothing\n")
+    refused = answer(shell, "q1", {**q1(), "statement": STATEMENT})
+    assert (refused.code, "fail, 0 of 1 files" in refused.json["error"]["details"][0]) == (3, True)
+
+
+def test_a_claim_of_an_earlier_attempt_is_filed_again(shell: Shell) -> None:
+    begun(shell, verification={"checks": [path_check("more.py"), "Is it readable?"]})
+    claim(shell, STATEMENT, "--goal", "G1", "--contains", "def parse", "--in", "parser.py")
+    assert shell.agent("verify", "finish", "G1", "--summary", SUMMARY).code == 3
+    assert shell.agent("verify", "begin", "G1").code == 0
+    assert answer(shell, "q1", {**q1(), "statement": STATEMENT}).code == 3
+
+
+def test_another_kind_of_claim_answers_nothing(shell: Shell) -> None:
+    begun(shell)
+    down = "The old broker is down because `parser.py` was run."
+    claim(shell, down, "--goal", "G1", "--absent", "broker")
+    assert answer(shell, "q1", {**q1(), "statement": down}).code == 3
+
+
+def test_q2_is_held_to_what_it_says_of_how_it_looked(shell: Shell) -> None:
+    begun(shell)
+    answer(shell, "q1", q1())
+    how = "listed the directory: the old module does not exist"
+    assert "absence" in answer(shell, "q2", q2(how=how)).json["error"]["details"][0]
+    claim(shell, how, "--goal", "G1", "--absent", "old.py")
+    assert answer(shell, "q2", q2(how=how)).code == 0
+
+
+def test_a_statement_let_stand_in_an_answer_is_an_exception_of_the_end(shell: Shell) -> None:
+    begun(shell)
+    reason = "the name is built at run time, see line 3"
+    assert answer(shell, "q1", {**q1(), "statement": STATEMENT, "override": "no"}).code == 2
+    given = answer(shell, "q1", {**q1(), "statement": STATEMENT, "override": reason})
+    assert (given.code, given.json["overrides"][0].startswith(f"q1: {reason}")) == (0, True)
+    answer(shell, "q1.5", checklist())
+    answer(shell, "q2", q2())
+    done = shell.agent("verify", "finish", "G1", "--summary", SUMMARY, "--json")
+    assert (done.code, done.json["outcome"]["verdict"]) == (0, "waived")
+    (let_through,) = done.json["outcome"]["exceptions"]
+    assert (let_through["by"], let_through["why"]) == ("agent", reason)
+    assert reason in shell.agent("status", "--json").json["overrides"][0]["reason"]
+
+
+def test_a_summary_is_handed_on_once_what_it_claims_was_looked_at(shell: Shell) -> None:
+    begun(shell, verification={"checks": [path_check()]})
+    summary = "parser.py contains a splitter and old.py does not exist"
+    finish = ("verify", "finish", "G1", "--summary", summary)
+    refused = shell.agent(*finish)
+    assert (refused.code, "(absence)" in refused.err, "(file state)" in refused.err) == (3, True, True)
+    claim(shell, summary, "--goal", "G1", "--contains", "def parse", "--in", "parser.py")
+    assert shell.agent(*finish).code == 3
+    claim(shell, summary, "--goal", "G1", "--absent", "old.py")
+    assert shell.agent(*finish).code == 0
+
+
+def test_a_last_claim_that_does_not_hold_is_an_exception_of_the_end(shell: Shell) -> None:
+    begun(shell, verification={"checks": [path_check()]})
+    claim(shell, "--goal", "G1", "--absent", "parser.py")
+    done = shell.agent("verify", "finish", "G1", "--summary", SUMMARY, "--json")
+    assert done.json["outcome"]["verdict"] == "waived"
+    assert "the last claim about it does not hold" in done.json["outcome"]["exceptions"][0]["what"]
+
+
+def test_the_record_of_claims_outlives_a_damaged_line_in_it(shell: Shell) -> None:
+    claim(shell, "--absent", "gone")
+    journal = Path(paths.verify_dir(shell.state), "claims", "ledger.jsonl")
+    journal.write_text(journal.read_text().replace("pass", "fail"), encoding="utf-8")
+    assert Journal(str(journal.parent), shell.state).problems()

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from omo.evidence.tree import fingerprint
-from omo.host import Event
+from omo.hooks import session, subagent_stop
+from omo.hooks.main import World
+from omo.hosts.claude import event_of
 from omo.ralph import brief, end, iteration, judge, rules
 from omo.ralph import start as starting
 from omo.ralph.brief import Brief
@@ -18,8 +20,6 @@ from omo.ralph.iteration import Files
 from omo.ralph.judge import Judgement
 from omo.ralph.run import RALPH, RalphRun, RalphState
 from omo.state import ledger, paths, runtime
-from omo.ultrawork import on_subagent_stop, session
-from omo.ultrawork.hook import World
 from omo.work.lifecycle import require
 from omo.work.run import Caller, load
 from tests.kept import copied, put_back
@@ -130,8 +130,8 @@ class Project:
         """An agent says its last word, and the host's event goes through the hook itself."""
         self.now += 1
         fields = {"session_id": session, "agent_type": agent, "agent_id": "a1", "last_assistant_message": message}
-        event = Event({**fields, "cwd": str(self.root)})
-        on_subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
+        event = event_of({**fields, "cwd": str(self.root)})
+        subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
 
     def gate_ran(self, name: str = "tests", result: str = "pass") -> None:
         """As `omo gate add` and `omo gate run` write them, on the files as they are."""

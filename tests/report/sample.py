@@ -11,10 +11,9 @@ from omo.context import Context
 from omo.evidence.tree import fingerprint
 from omo.ultragoal import summary
 from omo.ultrawork import gates
-from omo.verify import claims, goal_checks, opening, session_summary
 from tests.ralph.project import Project, criterion
 from tests.ultragoal.gates import add_surface, artifact, surface, terminal, transcript
-from tests.ultragoal.workshop import LIMITS, NOW, SESSION, Workshop
+from tests.ultragoal.workshop import NOW, SESSION, Workshop
 from tests.ultraplan import plan_desk, plans
 from tests.verify import workshop as verify_workshop
 
@@ -57,24 +56,13 @@ def everything(directory: Path, session: str = SESSION) -> Sample:
     plan.start(session=session, unreviewed="the critic was not asked in this sample")
     plans.carry_out(root, 1)
     plan.status(session=session)
-    goal = verify_workshop.Workshop(root, now=plan.now)
+    goal = verify_workshop.Workshop(root, now=plan.now, session=session)
     goal.add(verification={"checks": [verify_workshop.path_check("src/app.py")]}, guard=True)
-    opening.begin(goal.place, "G1", session=session)
-    goal_checks.evaluate_now(goal.place, "G1")
-    session_summary.tell_sessions(goal.place, session, began="G1", limits=LIMITS)
-    claims.record(made.state, CLAIM, actor="agent", now=goal.now, wait=5.0, goal="G1", override="the user said so")
+    goal.begin()
+    goal.publish("G1")
+    goal.claim("src/app.py contains 'debug'", "contains", "src/app.py", "debug", override="the user said so")
     desk = rounds(root, session, goal.now, begin=False)
     return Sample(root, desk.now + 60, session)
-
-
-CLAIM = claims.ClaimReport(
-    "src/app.py contains 'debug'",
-    (
-        claims.GateResult(
-            "file", "contains", "read src/app.py", "no such text", False, "it is not there", "contradicted"
-        ),
-    ),
-)
 
 
 def work(shop: Workshop) -> Sample:
@@ -100,7 +88,7 @@ def work(shop: Workshop) -> Sample:
         shop.set_back(goal.id, "failed", "the export loses the last row when the file has no newline at its end")
     shop.now += 420
     shop.complete("G004", "31 February is refused, by file and number", gate=cli_gate(shop))
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     return Sample(root, shop.now + 90, shop.session)
 
 
@@ -127,8 +115,7 @@ def gate_runs(shop: Workshop, result: str, *, exit_code: int = 0, tail: str = ""
 
 def agents(shop: Workshop) -> None:
     for agent, said in (("omo:architect", APPROVED), ("omo:qa", CLEAN)):
-        message = f"I looked at every lane and ran it myself.\n\n{said}"
-        shop.note(kind="agent-finished", agentType=agent, agentId="a1", message=message, digest=f"d{agent}", cut=False)
+        shop.agent_ends(agent, f"I looked at every lane and ran it myself.\n\n{said}")
 
 
 def web_gate(shop: Workshop) -> dict[str, Any]:

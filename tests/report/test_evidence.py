@@ -12,7 +12,6 @@ import pytest
 from omo.context import Context
 from omo.state.journal import Journal
 from omo.ultraplan import critique
-from omo.verify import session_summary
 from omo.views.report import gather as whole
 from omo.views.report import markdown
 from omo.views.report.gather import Report
@@ -61,10 +60,10 @@ def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
     shop.add(verification={"outcomes": ["quotes are kept"]})
     shop.work()
     shop.begin()
-    session_summary.tell_sessions(shop.place, "s1", began="G1", limits=workshop.LIMITS)
+    shop.publish("G1")
     shop.answer_all()
     shop.finish()
-    session_summary.tell_sessions(shop.place, "s1", limits=workshop.LIMITS)
+    shop.publish()
     found = gathered(shop.root, shop.now)
     assert found.verdict.text == "finished on the agent's word: goal G1: closed on the agent's own answers."
     assert [(one.what, one.where) for one in found.notices] == [("the agent's own answers", "G1")]
@@ -91,10 +90,10 @@ def verified(tmp_path: Path, *checks: object) -> workshop.Workshop:
     repos.run_git(shop.root, "commit", "-q", "-m", "chore: begin")
     shop.add(verification={"checks": list(checks)})
     shop.begin()
-    session_summary.tell_sessions(shop.place, "s1", began="G1", limits=workshop.LIMITS)
+    shop.publish("G1")
     shop.work()
     shop.finish()
-    session_summary.tell_sessions(shop.place, "s1", limits=workshop.LIMITS)
+    shop.publish()
     return shop
 
 
@@ -116,11 +115,11 @@ def test_a_goal_that_expired_is_in_the_report_beside_one_that_passes(tmp_path: P
     for name, path in (("A", "speed.txt"), ("B", "parser.py")):
         shop.add(id=name, hypothesis="H1" if name == "A" else None, **workshop.checks(workshop.path_check(path)))
         shop.begin(name)
-        session_summary.tell_sessions(shop.place, "s1", began=name, limits=workshop.LIMITS)
+        shop.publish(name)
     shop.finish("A", hypothesis="expired")
     shop.work()
     shop.finish("B")
-    session_summary.tell_sessions(shop.place, "s1", limits=workshop.LIMITS)
+    shop.publish()
     found = gathered(shop.root, shop.now)
     assert found.verdict.text.startswith(
         "ended, not proven: goal A: hypothesis H1 expired; goal B: 1 of 1 check passes"
@@ -134,7 +133,7 @@ def test_a_goal_whose_checks_are_commands_holds_on_the_files_it_was_finished_on(
     command = {"id": "runs", "type": "command", "argv": ["test", "-e", "parser.py"]}
     shop = verified(tmp_path, command)
     assert gathered(shop.root, shop.now).verdict.is_proven
-    cache = forged.change_unseen(shop.root, shop.place.state, "parser.py", "def parse(text): return []\n")
+    cache = forged.change_unseen(shop.root, shop.state, "parser.py", "def parse(text): return []\n")
     assert "G1 (the tree has changed since)" in gathered(shop.root, shop.now).verdict.text  # whatever the cache says
     cache.unlink()
     shop.work()
@@ -142,7 +141,7 @@ def test_a_goal_whose_checks_are_commands_holds_on_the_files_it_was_finished_on(
     shop.write("notes.txt", "for another goal")
     assert "G1 (the tree has changed since)" in gathered(shop.root, shop.now).verdict.text
     (shop.root / "notes.txt").unlink()
-    journal = Path(shop.place.journal.path)
+    journal = Path(shop.store.journal.path)
     hostile.rewrite(journal, lambda row: {key: value for key, value in row.items() if key != "tree"})
     told = gathered(shop.root, shop.now)
     assert "no tree was recorded, so freshness is not known" in told.verdict.text
@@ -209,7 +208,7 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
     desk = plan_desk.desk(tmp_path, steps=2, step2={"On failure": "skip — it can be left out"})
     started = desk.start()
     finding = {"dimension": "scope", "text": "step 2 names no test", "severity": "advisory", "line": 12}
-    row = {"kind": "critique", "digest": started.record.plan, "clean": True, "findings": [finding]}
+    row = {"kind": "critique", "digest": started.state.plan, "clean": True, "findings": [finding]}
     reviews: Journal = critique.reviews(desk.state)
     reviews.change(lambda rows: (None, [row]), actor="hook", now=desk.now, wait=5.0)
     plans.carry_out(desk.root, 1)
@@ -218,7 +217,7 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
     found = gathered(desk.root, desk.now)
     assert found.verdict.text.startswith("ended with exceptions: no clean critique of the plan (by the agent: ")
     assert [(one.what, one.where) for one in found.notices] == [
-        ("no clean critique of the plan", started.record.run),
+        ("no clean critique of the plan", started.state.run),
         ("skipped step", "2"),
     ]
     (part,) = found.parts

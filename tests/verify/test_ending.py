@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
+from omo.hooks import messages
 from omo.state import runtime
-from omo.ultrawork import texts
-from omo.verify import claims, session_summary
 from omo.work import outcome
-from tests.verify.workshop import LIMITS, Q3, Workshop, checklist, checks, path_check, project, q1, q2
+from tests.verify.workshop import Q3, Workshop, checklist, checks, path_check, project, q1, q2
 
 Row = dict[str, Any]
 
@@ -28,13 +27,12 @@ def begun(shop: Workshop, name: str = "G1", **fields: Any) -> None:
 
 
 def tell(shop: Workshop, **options: Any) -> Row:
-    session_summary.tell_sessions(shop.place, "s1", limits=LIMITS, **options)
-    return dict((runtime.session(shop.place.state, "s1") or {})["work"]["verify"])
+    return dict(shop.publish(**options)["work"]["verify"])
 
 
 def told_at_stop(shop: Workshop) -> str:
-    row = runtime.session(shop.place.state, "s1") or {}
-    return texts.release("done", row, row, {})
+    row = runtime.session(shop.state, "s1") or {}
+    return messages.release("done", row, row, {})
 
 
 def verdict(shop: Workshop, name: str = "G1") -> str:
@@ -45,7 +43,7 @@ def test_checks_by_code_alone_are_finished_on_the_agents_word(shop: Workshop) ->
     begun(shop, **checks(path_check()))
     shop.work()
     shop.finish()
-    assert tell(shop)["outcome"] == shop.goal().outcome == shop.place.journal.rows()[-2]["outcome"]
+    assert tell(shop)["outcome"] == shop.goal().outcome == shop.store.rows[-2]["outcome"]
     assert told_at_stop(shop) == (
         "omo: finished on the agent's word: verify: goal G1: 1 of 1 check passes; "
         "no check of the user's was seen to fail before."
@@ -121,18 +119,17 @@ def test_a_claim_that_stands_against_what_code_saw_is_an_exception(shop: Worksho
     shop.answer("q2", q2(statement=wrong, override="the search does not read generated files"))
     shop.finish()
     said = outcome.in_words(tell(shop)["outcome"])
-    assert said.startswith("ended with exceptions: goal G1: a claim stands against contradicted: The split is right")
+    assert said.startswith("ended with exceptions: goal G1: a claim stands against a look that showed nothing: ")
     assert "(by the agent: the search does not read generated files)" in said
 
 
 def test_a_claim_that_was_contradicted_last_is_an_exception(shop: Workshop) -> None:
     begun(shop, **checks(path_check()))
     shop.work()
-    report = claims.run_claim("`parser.py` contains `nothing of the kind`", root=shop.root)
-    claims.record(shop.place.state, report, actor="agent", now=shop.now, wait=5.0, goal="G1")
+    shop.claim("The parser is whole.", "contains", "parser.py", "nothing of the kind")
     shop.finish()
     assert verdict(shop) == outcome.WAIVED
-    assert "contradicted" in outcome.in_words(tell(shop)["outcome"])
+    assert "does not hold" in outcome.in_words(tell(shop)["outcome"])
 
 
 def test_a_goal_that_expired_does_not_vanish_behind_one_that_passes(shop: Workshop) -> None:
@@ -165,10 +162,10 @@ def test_what_the_user_was_told_belongs_to_a_run_that_is_over(shop: Workshop) ->
     begun(shop, "A", hypothesis="H1", **checks(path_check("speed.txt")))
     shop.finish("A", hypothesis="expired")
     summary = tell(shop)
-    row = runtime.session(shop.place.state, "s1") or {}
+    row = runtime.session(shop.state, "s1") or {}
     after = {**row, "work": {"verify": {**summary, "told": True}}}
     change = runtime.Change(None, after, [{"kind": "allowed"}])
-    runtime.change_session(shop.place.state, "s1", lambda _: change, actor="hook", now=shop.now, wait=5)
+    runtime.change_session(shop.state, "s1", lambda _: change, actor="hook", now=shop.now, wait=5)
     begun(shop, "B", **checks(path_check()))
     shop.work()
     shop.finish("B")

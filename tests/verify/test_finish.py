@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from omo import host
 from omo.errors import BadInput, Refused
+from omo.hooks import session, stop
+from omo.hosts import claude
 from omo.state import runtime
-from omo.ultrawork import session, stop
-from omo.verify import finish, session_summary, unblock
+from omo.verify import finish
 from tests.verify.workshop import LIMITS, SUMMARY, Workshop, checks, path_check, project, q1, q2
 
 
@@ -145,7 +145,7 @@ def test_a_dependent_waits_for_the_last_of_its_predecessors(shop: Workshop) -> N
         "A": "A yields a token type of two fields",
         "B": "B yields a reader of those tokens",
     }
-    receipts = {row["goal"]: row["seq"] for row in shop.place.journal.rows() if row["kind"] == "finished"}
+    receipts = {row["goal"]: row["seq"] for row in shop.store.rows if row["kind"] == "finished"}
     assert goal.inputs["A"] == {
         "from": "A",
         "summary": "A yields a token type of two fields",
@@ -206,13 +206,13 @@ def test_a_predecessor_nobody_filed_still_blocks(shop: Workshop) -> None:
 def test_a_recurring_predecessor_hands_its_output_on_when_asked_and_only_once_it_passed(shop: Workshop) -> None:
     add(shop, "A", recurring=True)
     with pytest.raises(Refused, match="has not passed"):
-        unblock.unblock(shop.place, "A", summary="A found three stale rows")
+        finish.unblock(shop.store, "A", summary="A found three stale rows")
     shop.work("A.py")
-    finish.achieve(shop.place, "A")
+    finish.achieve(shop.store, "A")
     add(shop, "B", blocked_by="A", depends_on="A")
     assert shop.goal("B").status == "blocked"
     shop.tick()
-    assert unblock.unblock(shop.place, "A", summary="A found three stale rows") == ["B"]
+    assert finish.unblock(shop.store, "A", summary="A found three stale rows") == ["B"]
     assert shop.goal("B").inputs["A"]["summary"] == "A found three stale rows"
 
 
@@ -353,50 +353,45 @@ def test_a_hypothesis_result_belongs_to_a_hypothesis(shop: Workshop) -> None:
         shop.finish(hypothesis="confirmed")
 
 
-def tell(shop: Workshop, began: str = "", *, passed: bool = False) -> dict[str, Any]:
-    session_summary.tell_sessions(shop.place, "s1", began=began, passed=passed, limits=LIMITS)
-    return runtime.session(shop.place.state, "s1") or {}
-
-
 def rule(shop: Workshop) -> str:
-    row = runtime.session(shop.place.state, "s1")
-    event = host.Event({"session_id": "s1"}, repr(shop.now).encode())
+    row = runtime.session(shop.state, "s1")
+    event = claude.event_of({"session_id": "s1"}, repr(shop.now).encode())
     return stop.decide(stop.Situation(event, row, LIMITS, shop.now + 60)).name
 
 
 def test_stop_holds_from_begin_until_finish_passes(shop: Workshop) -> None:
     shop.add(**checks(path_check(), "Is it readable?"))
-    assert tell(shop) == {}
+    assert shop.publish() == {}
     assert rule(shop) == "not-active"
     shop.begin()
-    work = tell(shop, "G1")["work"]["verify"]
+    work = shop.publish("G1")["work"]["verify"]
     assert (work["state"], work["open"], work["total"]) == ("active", 6, 6)
     assert work["next"].startswith("G1 checks: ")
     assert rule(shop) == "block"
     shop.work()
     shop.finish()
-    assert tell(shop)["work"]["verify"]["next"].startswith("G1 q1: omo verify answer G1 --question q1")
+    assert shop.publish()["work"]["verify"]["next"].startswith("G1 q1: omo verify answer G1 --question q1")
     assert rule(shop) == "block"
     shop.answer_all()
-    assert tell(shop)["work"]["verify"]["open"] == 1
+    assert shop.publish()["work"]["verify"]["open"] == 1
     shop.finish()
-    assert tell(shop, passed=True)["work"]["verify"]["state"] == "done"
+    assert shop.publish(passed="G1")["work"]["verify"]["state"] == "done"
     assert rule(shop) == "done"
 
 
 def test_a_failed_goal_still_holds_and_an_exhausted_one_waits_for_the_user(shop: Workshop) -> None:
     shop.add(max_retries=2, **checks(path_check()))
     shop.begin()
-    tell(shop, "G1")
+    shop.publish("G1")
     shop.finish()
-    work = tell(shop)["work"]["verify"]
+    work = shop.publish()["work"]["verify"]
     assert (work["state"], work["open"]) == ("active", 1)
     assert "omo verify begin G1" in work["next"]
     assert rule(shop) == "block"
     shop.begin()
-    tell(shop, "G1")
+    shop.publish("G1")
     shop.finish()
-    work = tell(shop)["work"]["verify"]
+    work = shop.publish()["work"]["verify"]
     assert (work["state"], work["told"]) == ("blocked", False)
     assert "--again" in work["question"]
     assert rule(shop) == "waiting"
@@ -405,9 +400,9 @@ def test_a_failed_goal_still_holds_and_an_exhausted_one_waits_for_the_user(shop:
 def test_an_unresolved_hypothesis_waits(shop: Workshop) -> None:
     shop.add(hypothesis="H1")
     shop.begin()
-    tell(shop, "G1")
+    shop.publish("G1")
     shop.finish(hypothesis="pending")
-    assert tell(shop)["work"]["verify"]["state"] == "waiting"
+    assert shop.publish()["work"]["verify"]["state"] == "waiting"
     assert rule(shop) == "waiting"
 
 
@@ -415,14 +410,14 @@ def test_a_pass_is_verified_progress_and_nothing_else_is(shop: Workshop) -> None
     add(shop, "A")
     add(shop, "B")
     shop.begin("A")
-    tell(shop, "A")
+    shop.publish("A")
     shop.begin("B")
-    tell(shop, "B")
+    shop.publish("B")
     use_blocks(shop, 5)
     shop.finish("A")
-    assert tell(shop)["ulw"]["stopBlocks"] == 5
+    assert shop.publish()["ulw"]["stopBlocks"] == 5
     complete(shop, "A")
-    assert tell(shop, passed=True)["ulw"]["stopBlocks"] == 0
+    assert shop.publish(passed="A")["ulw"]["stopBlocks"] == 0
     assert rule(shop) == "block"  # B is open
 
 
@@ -430,14 +425,14 @@ def use_blocks(shop: Workshop, count: int) -> None:
     def count_up(row: dict[str, Any] | None) -> runtime.Change:
         return runtime.Change(None, session.note(row or {}, stopBlocks=count), [{"kind": "test"}])
 
-    runtime.change_session(shop.place.state, "s1", count_up, actor="test", now=shop.now, wait=5.0)
+    runtime.change_session(shop.state, "s1", count_up, actor="test", now=shop.now, wait=5.0)
 
 
 @pytest.mark.parametrize("change", ["cancel", "pause", "exhaust"])
 def test_what_the_user_or_a_breaker_ended_is_not_revived_by_the_agent(shop: Workshop, change: str) -> None:
     shop.add(**checks(path_check()))
     shop.begin()
-    tell(shop, "G1")
+    shop.publish("G1")
 
     def end(row: dict[str, Any] | None) -> runtime.Change:
         assert row is not None
@@ -448,34 +443,34 @@ def test_what_the_user_or_a_breaker_ended_is_not_revived_by_the_agent(shop: Work
         }[change]()
         return runtime.Change(None, after, [{"kind": "test"}])
 
-    runtime.change_session(shop.place.state, "s1", end, actor="test", now=shop.now, wait=5.0)
+    runtime.change_session(shop.state, "s1", end, actor="test", now=shop.now, wait=5.0)
     before = rule(shop)
     shop.begin()
-    tell(shop, "G1")
+    shop.publish("G1")
     assert rule(shop) == before != "block"
     shop.work()
     shop.finish()
-    assert tell(shop)["work"]["verify"]["state"] == "done"
+    assert shop.publish()["work"]["verify"]["state"] == "done"
 
 
 def test_the_session_catches_up_after_a_crash_between_journal_and_runtime(shop: Workshop) -> None:
     shop.add(**checks(path_check()))
     shop.begin()
-    tell(shop, "G1")
+    shop.publish("G1")
     shop.work()
     shop.finish()
     assert rule(shop) == "block"
-    tell(shop)
+    shop.publish()
     assert rule(shop) == "done"
 
 
 def test_looking_changes_nothing(shop: Workshop) -> None:
     shop.add(**checks(path_check()))
     shop.begin()
-    tell(shop, "G1")
-    files = [Path(shop.place.journal.path), Path(shop.place.state, "runtime.local.json")]
+    shop.publish("G1")
+    files = [Path(shop.store.journal.path), Path(shop.state, "runtime.local.json")]
     before = [path.read_bytes() for path in files]
     for _ in range(10):
         shop.steps()
-        tell(shop)
+        shop.publish()
     assert [path.read_bytes() for path in files] == before

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.verify import goal_file, opening, unblock
+from omo.verify import begin, documents, finish
+from omo.verify.goals import Spec
 from tests.verify.workshop import Workshop, checks, path_check, project
 
 WHY = "the test machine was broken, not the work"
@@ -19,14 +20,14 @@ def shop(tmp_path: Path) -> Workshop:
     return project(tmp_path / "p")
 
 
-def parse(**fields: Any) -> goal_file.GoalFile:
-    return goal_file.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
+def parse(**fields: Any) -> Spec:
+    return documents.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
 
 
 def test_a_goal_needs_only_an_id_and_a_title() -> None:
     spec = parse()
     assert (spec.category, spec.max_retries, spec.participants) == ("general", 3, ["agent"])
-    assert spec.verification.checks == []
+    assert spec.checks == []
 
 
 @pytest.mark.parametrize(
@@ -35,13 +36,13 @@ def test_a_goal_needs_only_an_id_and_a_title() -> None:
         ({"blocked_by": None}, "blocked_by", []),
         ({"blocked_by": "G0"}, "blocked_by", ["G0"]),
         ({"blocked_by": ["G0", "G2"]}, "blocked_by", ["G0", "G2"]),
-        ({"depends_on": None}, "needed", []),
-        ({"depends_on": "G0"}, "needed", ["G0"]),
-        ({"depends_on": ["G0", {"goal_id": "G2", "expects": "the schema"}]}, "needed", ["G0", "G2"]),
-        ({"depends_on": {"goal_id": "G2"}}, "needed", ["G2"]),
+        ({"depends_on": None}, "expects", {}),
+        ({"depends_on": "G0"}, "expects", {"G0": ""}),
+        ({"depends_on": ["G0", {"goal_id": "G2", "expects": "the schema"}]}, "expects", {"G0": "", "G2": "the schema"}),
+        ({"depends_on": {"goal_id": "G2"}}, "expects", {"G2": ""}),
         ({"participants": "user"}, "participants", ["user"]),
-        ({"remind_days": 2}, "every", 2 * 24 * 3600.0),
-        ({"hypothesis": "H1"}, "hypothesis", goal_file.Hypothesis(id="H1")),
+        ({"remind_days": 2}, "interval", 2 * 24 * 3600.0),
+        ({"hypothesis": "H1"}, "hypothesis", "H1"),
     ],
 )
 def test_lists_may_be_null_or_one_name(fields: dict[str, Any], name: str, expected: Any) -> None:
@@ -59,7 +60,7 @@ def test_every_defect_is_told_in_one_answer() -> None:
         "depends_on": [{"goal": "G2"}],
     }
     with pytest.raises(BadInput) as caught:
-        goal_file.parse_goal(data, "goal.yaml")
+        documents.parse_goal(data, "goal.yaml")
     told = caught.value.details["defects"]
     assert isinstance(told, list)
     text = "\n".join(told)
@@ -72,8 +73,8 @@ def test_every_defect_is_told_in_one_answer() -> None:
         "interval_hours: ",
         "verification.cheks: no such field; did you mean checks?",
         "did you mean path?",
-        "depends_on.0.goal_id: Field required",
-        "depends_on.0.goal: no such field; did you mean goal_id?",
+        "depends_on[0].goal_id: Field required",
+        "depends_on[0].goal: no such field; did you mean goal_id?",
     ):
         assert part in text, part
 
@@ -88,7 +89,7 @@ def test_a_goal_cannot_wait_for_itself(field: str) -> None:
 @pytest.mark.parametrize("data", [None, [], "G1", 3])
 def test_what_is_no_object_is_no_goal(data: object) -> None:
     with pytest.raises(BadInput, match="not a goal"):
-        goal_file.parse_goal(data, "goal.json")
+        documents.parse_goal(data, "goal.json")
 
 
 def test_the_contract_changes_with_what_has_to_be_shown_and_with_nothing_else() -> None:
@@ -102,7 +103,7 @@ def test_the_contract_changes_with_what_has_to_be_shown_and_with_nothing_else() 
 def test_a_goal_whose_every_check_passes_already_is_refused_unless_it_is_a_guard(shop: Workshop) -> None:
     with pytest.raises(Refused, match="every check passes before the work"):
         shop.add(**checks(path_check("README.md")))
-    assert shop.place.goals() == {}
+    assert shop.store.goals == {}
     assert shop.add(guard=True, **checks(path_check("README.md"))).status == "pending"
     assert shop.add(id="G2", **checks(path_check("README.md"), path_check("new.py", "new"))).status == "pending"
     assert shop.add(id="G3").status == "pending"
@@ -175,7 +176,7 @@ def test_failing_is_bounded_and_only_the_user_opens_it_again(shop: Workshop) -> 
     with pytest.raises(Refused, match="failed verification 2 of 2"):
         shop.add(max_retries=9, **checks(path_check()))
     user = shop.as_user()
-    with pytest.raises(BadInput, match="explains nothing"):
+    with pytest.raises(BadInput, match="says too little"):
         user.begin(again="because")
     user.begin(again=WHY)
     assert (shop.goal().status, shop.goal().failures) == ("in-progress", 0)
@@ -186,7 +187,7 @@ def test_filing_anew_by_the_user_wipes_the_failures_off(shop: Workshop) -> None:
     fail(shop, 1)
     shop.as_user().add(**checks(path_check()))
     shop.tick()
-    assert (shop.goal().status, shop.goal().failures, shop.goal().refiled) == ("pending", 0, 1)
+    assert (shop.goal().status, shop.goal().failures, len(shop.goal().refilings)) == ("pending", 0, 1)
 
 
 def test_the_agent_cannot_lower_a_bar_the_user_set(shop: Workshop) -> None:
@@ -206,7 +207,7 @@ def test_the_agent_cannot_file_itself_more_tries(shop: Workshop) -> None:
     with pytest.raises(Refused, match="max_retries 9"):
         shop.add(max_retries=9, **checks(path_check()))
     shop.add(reason=WHY, **checks(path_check(), path_check("other.py", "other")))
-    assert (shop.goal().failures, shop.goal().refiled) == (1, 1)
+    assert (shop.goal().failures, len(shop.goal().refilings)) == (1, 1)
 
 
 BAR: dict[str, Any] = {
@@ -248,7 +249,7 @@ def test_the_agent_cannot_weaken_a_goal_of_its_own_once_begun(
     with pytest.raises(Refused, match=what) as caught:
         shop.add(reason=WHY, **weaker)
     assert "ask the user to file it" in caught.value.fix
-    assert (shop.goal().spec.contract, shop.goal().refiled) == (parse(**BAR).contract, 0)
+    assert (shop.goal().spec.contract, len(shop.goal().refilings)) == (parse(**BAR).contract, 0)
     shop.as_user().add(**weaker)
 
 
@@ -269,10 +270,10 @@ def test_what_the_agent_adds_to_a_begun_goal_has_a_reason_that_every_report_show
     with pytest.raises(Refused, match="has been begun") as caught:
         shop.add(**more)
     assert "--reason" in caught.value.fix
-    with pytest.raises(BadInput, match="explains nothing"):
+    with pytest.raises(BadInput, match="says too little"):
         shop.add(reason="because", **more)
     goal = shop.add(reason=WHY, **more)
-    row = [row for row in shop.place.journal.rows() if row["kind"] == "goal-added"][-1]
+    row = [row for row in shop.store.rows if row["kind"] == "goal-added"][-1]
     assert (row["reason"], row["was"], row["contract"]) == (WHY, before, goal.spec.contract)
     shop.add(category="parser", **more)
     first, second = shop.finish().data["notes"]
@@ -300,7 +301,7 @@ def test_goals_that_wait_for_each_other_are_refused_by_name(shop: Workshop, fiel
     shop.add(id="B", blocked_by="A")
     with pytest.raises(Refused, match="C → B → A → C"):
         shop.as_user().add(id="C", depends_on="B")
-    assert "C" not in shop.place.goals()
+    assert "C" not in shop.store.goals
     shop.tick()
     shop.add(id="C")
     shop.add(id="D", **{field: ["A", "B"]})
@@ -321,26 +322,26 @@ def test_a_damaged_journal_refuses_completion_and_is_repaired_by_the_user(shop: 
     shop.add(id="G2")
     shop.begin()
     shop.work()
-    path = Path(shop.place.journal.path)
+    path = Path(shop.store.journal.path)
     path.write_text(path.read_text().replace('"kind": "begun"', '"kind": "begun", "x": 1'), encoding="utf-8")
     for attempt in (
         lambda: shop.finish(),
         lambda: shop.add(id="G3"),
         lambda: shop.begin("G2"),
-        lambda: unblock.unblock(shop.place, "G1", summary="handed on to the next"),
+        lambda: finish.unblock(shop.store, "G1", summary="handed on to the next"),
     ):
         with pytest.raises(Refused, match="is damaged") as caught:
             attempt()
         assert "omo verify repair" in caught.value.fix
     with pytest.raises(Refused, match="only the user"):
-        opening.repair(shop.place)
+        begin.repair(shop.store)
     damaged = path.read_bytes()
-    kept = opening.repair(shop.as_user().place)
+    kept = begin.repair(shop.as_user().store)
     assert kept is not None
     assert (path.parent / kept).read_bytes() == damaged
-    assert shop.place.goals() == {}, "nothing of it is carried over"
+    assert shop.store.goals == {}, "nothing of it is carried over"
     with pytest.raises(Refused, match="needs no repair"):
-        opening.repair(shop.as_user().place)
+        begin.repair(shop.as_user().store)
     with pytest.raises(Refused, match="every check passes before the work"):
         shop.add(**checks(path_check()))
     shop.add(id="G2", **checks(path_check("other.txt")))
@@ -351,7 +352,7 @@ def test_rows_cut_off_the_end_are_noticed(shop: Workshop) -> None:
     shop.add(**checks(path_check()))
     shop.begin()
     shop.work()
-    path = Path(shop.place.journal.path)
+    path = Path(shop.store.journal.path)
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]), encoding="utf-8")
     with pytest.raises(Refused, match="is damaged"):
         shop.finish()
@@ -359,5 +360,5 @@ def test_rows_cut_off_the_end_are_noticed(shop: Workshop) -> None:
 
 def test_a_row_of_a_newer_omo_is_passed_over(shop: Workshop) -> None:
     shop.add()
-    shop.place.change(lambda known: (None, [{"kind": "from-the-future", "goal": "G1"}]))
+    shop.store.change(lambda known: (None, [{"kind": "from-the-future", "goal": "G1"}]))
     assert shop.goal().status == "pending"

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, OmoError, Refused
-from omo.verify import lessons, replies
+from omo.verify import questions
+from omo.verify.documents import DIMENSIONS
+from omo.verify.goals import QUESTIONS
 from tests.verify.workshop import Q3, Workshop, checklist, checks, item, path_check, project, q1, q2
 
 OUTCOMES = {"verification": {"outcomes": ["quoted text stays whole"]}}
@@ -62,7 +64,7 @@ REFUSED_Q1: list[tuple[dict[str, Any], str]] = [
     ({**q1(), "statement": "The parser seems to be done because `parser.py` is there."}, "hedges"),
     ({**q1(), "statement": "It works."}, "because"),
     ({**q1(), "statement": "The parser is done because it is."}, "nothing after"),
-    ({**q1(), "statement": "The parser is done because `parser.py` contains `tokenize_all`."}, "positive-state"),
+    ({**q1(), "statement": "The parser is done because `parser.py` contains `tokenize_all`."}, "file state"),
     ({**q1(), "goal": "G7"}, "answer for goal 'G7'"),
 ]
 
@@ -86,10 +88,10 @@ def test_a_touched_file_is_not_made_new_by_touching_it(shop: Workshop) -> None:
 
 def test_a_claim_that_code_contradicts_leaves_a_gap_and_can_be_overridden_by_name(shop: Workshop) -> None:
     data = {**q1(), "statement": "The parser is done because `parser.py` contains `tokenize_all`."}
-    with pytest.raises(Refused, match="claims what code cannot confirm"):
+    with pytest.raises(Refused, match="claims what code has not seen"):
         shop.answer("q1", data)
     assert shop.kinds()[-1] == "gap"
-    with pytest.raises(BadInput, match="explains nothing"):
+    with pytest.raises(BadInput, match="says too little"):
         shop.answer("q1", {**data, "override": "no"})
     judged = shop.answer("q1", {**data, "override": "the name is built at run time, see line 3"})
     assert "built at run time" in judged.overrides[0]
@@ -106,8 +108,8 @@ def test_a_claim_that_code_contradicts_leaves_a_gap_and_can_be_overridden_by_nam
         ("q1", {}, ["artifact: ", "statement: "]),
         ("q1", {"artefact": "x", "statement": "y"}, ["artefact: no such field; did you mean artifact?"]),
         ("q1", [], ["the file: "]),
-        ("q1.5", {"items": [{"question": "x"}]}, ["items.0.dimension", "items.0.result", "items.0.covered"]),
-        ("q1.5", {"items": [item("x", "looks")]}, ["items.0.dimension: "]),
+        ("q1.5", {"items": [{"question": "x"}]}, ["items[0].dimension", "items[0].result", "items[0].covered"]),
+        ("q1.5", {"items": [item("x", "looks")]}, ["items[0].dimension: "]),
         ("q2", {"checked": "yes"}, ["checked: "]),
         ("q3", {"scope": "system"}, ["scope: "]),
     ],
@@ -134,7 +136,7 @@ def without(dimension: str) -> dict[str, Any]:
 
 REFUSED_Q15: list[tuple[dict[str, Any], str]] = [
     ({"items": checklist()["items"][:4]}, "items: 4, not 5 to 10"),
-    *((without(name), f"none about {name}") for name in replies.DIMENSIONS),
+    *((without(name), f"none about {name}") for name in DIMENSIONS),
     (checklist(item("Does the parser handle quotes?", "correctness")), "only restates the title"),
     (checklist(item("Is a quoted string returned whole?", "correctness")), "asked twice"),
     ({"items": [{**one, "result": "na"} for one in checklist()["items"]]}, "every result is na"),
@@ -187,13 +189,13 @@ def test_an_uncovered_failure_never_gates_and_is_kept_for_better_goals(shop: Wor
     shop.answer("q1", q1())
     judged = shop.answer("q1.5", checklist(item("Is there a changelog entry?", "integration", "fail")))
     assert (judged.result, judged.missing) == ("ok", ["Is there a changelog entry?"])
-    assert lessons.log_missing(shop.place, shop.goal(), judged.missing) == ""
-    rows = Path(shop.place.state, "verify", "missing-verification-criteria.jsonl").read_text().splitlines()
+    assert questions.log_missing(shop.store, shop.goal(), judged.missing) == ""
+    rows = Path(shop.state, "verify", "missing-verification-criteria.jsonl").read_text().splitlines()
     assert json.loads(rows[0])["items"] == ["Is there a changelog entry?"]
     shop.answer("q2", q2())
     assert shop.finish().decision.verdict == "pass"
     shop.add(id="G2", category="parser")
-    assert "G1 never asked: Is there a changelog entry?" in lessons.guardrails(shop.place, shop.goal("G2"))
+    assert "G1 never asked: Is there a changelog entry?" in questions.guardrails(shop.store, shop.goal("G2"))
 
 
 def test_calling_an_outcome_of_the_goal_uncovered_does_not_make_it_so(shop: Workshop) -> None:
@@ -279,7 +281,7 @@ Q2_CASES: list[tuple[dict[str, Any], str]] = [
     (q2(checked=False), "named, but checked is false"),
     (q2(how=""), "does not say what was run"),
     (q2(statement="It is probably right because `parser.py` was read."), "hedges"),
-    (q2(statement="The old path is gone because `parser.py` does not exist."), "exhaustive-search"),
+    (q2(statement="The old path is gone because `parser.py` does not exist."), "absence"),
 ]
 
 
@@ -301,7 +303,7 @@ def test_a_vague_q2_is_a_soft_gap_that_the_next_goal_is_shown(shop: Workshop) ->
     shop.answer("q2", {"failure_mode": ""})
     assert shop.finish().decision.verdict == "pass"
     shop.add(id="G2", category="parser")
-    assert any("G1 left a gap in q2" in one for one in lessons.guardrails(shop.place, shop.goal("G2")))
+    assert any("G1 left a gap in q2" in one for one in questions.guardrails(shop.store, shop.goal("G2")))
 
 
 @pytest.mark.parametrize("scope", ["unit", "integration"])
@@ -334,7 +336,7 @@ def test_an_interrupted_verification_resumes_where_it_was(shop: Workshop) -> Non
 def test_an_edit_stales_every_answer(shop: Workshop) -> None:
     shop.answer_all()
     shop.write("other.py", "x = 1\n")
-    assert {shop.steps()[name] for name in replies.ESCALATION} == {"stale"}
+    assert {shop.steps()[name] for name in QUESTIONS} == {"stale"}
     done = shop.finish()
     assert (done.decision.verdict, done.exit_code, done.goal.status) == ("unknown", 4, "in-progress")
     assert "q1 is stale (the tree was changed since)" in done.decision.reason
@@ -353,7 +355,7 @@ def test_another_contract_stales_every_answer(shop: Workshop) -> None:
 def test_another_title_or_description_stales_every_answer(shop: Workshop, field: str) -> None:
     shop.answer_all()
     shop.add(reason="it says too little", **{field: "Parser handles escapes too"}, **OUTCOMES)
-    assert {shop.steps()[name] for name in replies.ESCALATION} == {"stale"}
+    assert {shop.steps()[name] for name in QUESTIONS} == {"stale"}
 
 
 def test_an_ignored_artifact_that_changes_stales_the_answer_that_names_it(shop: Workshop) -> None:
@@ -421,15 +423,15 @@ def test_guardrails_show_what_this_category_failed_and_nothing_of_others(shop: W
     shop.add(id="G2", category="docs", **checks(path_check("guide.md")))
     shop.begin("G2")
     shop.finish("G2", learned="the guide is built elsewhere")
-    told = lessons.guardrails(shop.place, shop.goal("G2"))
+    told = questions.guardrails(shop.store, shop.goal("G2"))
     assert len(told) == 1
     assert "G2 failed: check there" in told[0]
     assert "the guide is built elsewhere" in told[0]
-    assert lessons.guardrails(shop.place, shop.goal("G1")) == []
+    assert questions.guardrails(shop.store, shop.goal("G1")) == []
 
 
 def test_guardrails_that_cannot_be_read_stop_nothing(shop: Workshop) -> None:
-    os.mkdir(Path(shop.place.state, "verify", "missing-verification-criteria.jsonl"))
-    (line,) = lessons.guardrails(shop.place, shop.goal())
+    os.mkdir(Path(shop.state, "verify", "missing-verification-criteria.jsonl"))
+    (line,) = questions.guardrails(shop.store, shop.goal())
     assert "could not be read" in line
-    assert lessons.log_missing(shop.place, shop.goal(), ["x"]) != ""
+    assert questions.log_missing(shop.store, shop.goal(), ["x"]) != ""

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.verify.statements import check_statement
-from omo.verify.wording import LONGEST_TEXT
+from omo.verify.statements import LONGEST_TEXT, check_statement
 
 GOOD = [
     "The parser is fixed because tests/test_parser.py passes.",
@@ -25,8 +24,6 @@ GOOD = [
     'The message is right because it prints "this could be a bug".',
     "The limit is enforced because src/a.py raises. Unknown: how it behaves on Windows, possibly the same.",
     "- unknown: whether it might be slow\n- The limit is kept because bench/run.py prints `ok`",
-    "It could look done and possibly be a stub. It is no stub because src/a.py returns `parse(x)`.",
-    "Failure mode: the file might be empty. The file is not empty because `wc -c out.txt` prints 12.",
     "The port is closed because 127.0.0.1:9 refused.",
     "The word appears in line 3 because `grep -n word a.txt` prints `3:word`.",
     "The likelihood is computed because src/likely_model.py is imported by `run.py`.",

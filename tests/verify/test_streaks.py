@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.errors import Refused
-from omo.verify import finish, streaks
-from omo.verify.streaks import HOUR, Streak
+from omo.verify import finish
+from omo.verify.documents import parse_goal
+from omo.verify.goals import HOUR, Streak
 from tests.verify.workshop import Workshop, checks, path_check, project
 
 LAST = 1_771_780_801.25
@@ -32,7 +33,8 @@ def shop(tmp_path: Path) -> Workshop:
 def test_the_interval_is_hours_else_days_else_a_day(
     given_hours: float | None, days: float | None, expected: float
 ) -> None:
-    assert streaks.interval(given_hours, days) == expected * HOUR
+    goal = {"id": "G1", "title": "Parser handles quotes", "interval_hours": given_hours, "remind_days": days}
+    assert parse_goal(goal, "goal.json").interval == expected * HOUR
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def test_the_interval_is_hours_else_days_else_a_day(
     ],
 )
 def test_twice_the_interval_continues_and_a_moment_more_does_not(last: float | None, now: float, expected: int) -> None:
-    after = streaks.achieved(Streak(4, 9, 20, last), every=24 * HOUR, now=now)
+    after = Streak(4, 9, 20, last).achieved(24 * HOUR, now)
     assert (after.current, after.longest, after.count, after.last) == (expected, 9, 21, now)
 
 
@@ -54,10 +56,10 @@ def test_twice_the_interval_continues_and_a_moment_more_does_not(last: float | N
 def test_the_boundary_is_exact_for_every_interval(interval: float, current: int, longest: int) -> None:
     before = Streak(current, max(current, longest), current, LAST)
     every = interval * HOUR
-    assert streaks.achieved(before, every=every, now=LAST + 2 * every).current == current + 1
-    assert streaks.achieved(before, every=every, now=LAST + 2 * every + 0.01).current == 1
-    assert streaks.is_due(before, every=every, now=LAST + every)
-    assert not streaks.is_due(before, every=every, now=LAST + every - 0.01)
+    assert before.achieved(every, LAST + 2 * every).current == current + 1
+    assert before.achieved(every, LAST + 2 * every + 0.01).current == 1
+    assert before.is_due(every, LAST + every)
+    assert not before.is_due(every, LAST + every - 0.01)
 
 
 @given(st.lists(st.floats(min_value=0, max_value=100, allow_nan=False), max_size=40), hours)
@@ -65,9 +67,8 @@ def test_the_longest_is_the_most_there_ever_was(gaps: list[float], interval: flo
     streak, now, seen = Streak(), LAST, [0]
     for gap in gaps:
         now += gap * HOUR
-        streak = streaks.achieved(streak, every=interval * HOUR, now=now)
+        streak = streak.achieved(interval * HOUR, now)
         seen.append(streak.current)
-        assert streaks.of_row(streaks.row("G1", streak)) == streak
     assert streak.longest == max(seen)
     assert streak.count == len(gaps)
 
@@ -98,14 +99,14 @@ def test_a_recurring_goal_never_completes_and_is_not_due_at_once(shop: Workshop)
 
 def test_achieved_now_is_believed_only_as_far_as_the_checks_go(shop: Workshop) -> None:
     recurring(shop)
-    finish.achieve(shop.place, "G1")
+    finish.achieve(shop.store, "G1")
     assert shop.goal().streak.current == 1
     with pytest.raises(Refused, match="not due"):
-        finish.achieve(shop.place, "G1")
+        finish.achieve(shop.store, "G1")
     shop.tick(7 * HOUR)
     (shop.root / "parser.py").unlink()
     with pytest.raises(Refused, match="not achieved: check there"):
-        finish.achieve(shop.place, "G1")
+        finish.achieve(shop.store, "G1")
     assert shop.goal().streak.count == 1
 
 
@@ -114,7 +115,7 @@ def test_of_many_who_achieve_at_once_one_is_counted(shop: Workshop) -> None:
 
     def try_once(_: int) -> int:
         try:
-            finish.achieve(shop.place, "G1")
+            finish.achieve(shop.store, "G1")
         except Refused:
             return 0
         return 1
@@ -122,16 +123,16 @@ def test_of_many_who_achieve_at_once_one_is_counted(shop: Workshop) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(try_once, range(16))) == 1
     assert shop.goal().streak == Streak(1, 1, 1, shop.now)
-    assert shop.place.journal.problems() == []
+    assert shop.store.journal.problems() == []
 
 
 def test_only_recurring_goals_have_a_streak(shop: Workshop) -> None:
     shop.add(**checks(path_check()))
     with pytest.raises(Refused, match="not recurring"):
-        finish.achieve(shop.place, "G1")
+        finish.achieve(shop.store, "G1")
 
 
 def test_a_recurring_goal_with_questions_is_not_achieved_by_saying_so(shop: Workshop) -> None:
     shop.add(recurring=True)
     with pytest.raises(Refused, match="questions are open"):
-        finish.achieve(shop.place, "G1")
+        finish.achieve(shop.store, "G1")

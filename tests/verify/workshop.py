@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from omo.verify import finish, goal_checks, goal_file, goals, judging, opening, questions, steps
+from omo.state import runtime
+from omo.verify import begin, claims, documents, finish, goal_checks, goals, questions, steps, summary
+from omo.work.run import Caller
 from tests.kept import copied, git_init
 
 NOW = 1_771_780_801.0
@@ -21,10 +23,19 @@ class Workshop:
     root: Path
     now: float = NOW
     by: str = "agent"
+    session: str = "s1"
 
     @property
-    def place(self) -> goals.Place:
-        return goals.Place(str(self.root / ".sisyphus" / "cc-omo"), str(self.root), self.by, self.now, 5.0)
+    def state(self) -> str:
+        return str(self.root / ".sisyphus" / "cc-omo")
+
+    @property
+    def caller(self) -> Caller:
+        return Caller(self.state, str(self.root), self.session, self.by, self.now, 5.0, LIMITS)
+
+    @property
+    def store(self) -> goals.GoalStore:
+        return goals.GoalStore(self.caller)
 
     def write(self, name: str, text: str) -> None:
         path = self.root / name
@@ -41,30 +52,30 @@ class Workshop:
     def add(self, **fields: Any) -> goals.Goal:
         self.tick()
         reason = fields.pop("reason", "")
-        spec = goal_file.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
-        return opening.add(self.place, spec, source="", reason=reason)[0]
+        spec = documents.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
+        return begin.add(self.store, spec, source="", reason=reason)[0]
 
     def begin(self, name: str = "G1", again: str = "") -> bool:
         self.tick()
-        is_new = opening.begin(self.place, name, session="s1", again=again)
-        goal_checks.evaluate_now(self.place, name)
+        is_new = begin.begin(self.store, name, again=again)
+        goal_checks.evaluate_now(self.store, name)
         return is_new
 
-    def answer(self, question: str, data: Any, name: str = "G1", file: str | None = None) -> judging.Judged:
+    def answer(self, question: str, data: Any, name: str = "G1", file: str | None = None) -> questions.Judged:
         self.tick()
         if file is not None:
             self.write(file, json.dumps(data))
-        return questions.answer(self.place, name, question, data, file=file)
+        return questions.answer(self.store, name, question, data, file=file)
 
     def finish(self, name: str = "G1", summary: str = SUMMARY, **options: Any) -> finish.Finished:
         self.tick()
-        return finish.finish(self.place, name, summary=summary, **options)
+        return finish.finish(self.store, name, summary=summary, **options)
 
     def goal(self, name: str = "G1") -> goals.Goal:
-        return self.place.goal(name)
+        return self.store.goal(name)
 
     def steps(self, name: str = "G1") -> dict[str, str]:
-        listed = steps.steps(self.goal(name), self.place, steps.Trees(self.place))
+        listed = steps.steps(self.goal(name), steps.Trees(self.caller))
         return {step.name: step.state for step in listed}
 
     def work(self, name: str = "parser.py", text: str = "def parse(text): return [text]\n") -> None:
@@ -74,8 +85,18 @@ class Workshop:
         for question, data in (("q1", q1(artifact)), ("q1.5", checklist(about=name)), ("q2", q2(artifact)), ("q3", Q3)):
             self.answer(question, data, name)
 
+    def publish(self, began: str = "", passed: str = "") -> dict[str, Any]:
+        """The session's row, once the goals are told to it."""
+        summary.publish_goals(self.store, began=began, passed=passed)
+        return runtime.session(self.state, self.session) or {}
+
+    def claim(self, statement: str, kind: str, subject: str, text: str = "", **options: Any) -> dict[str, Any]:
+        self.tick()
+        claim = claims.Claim(kind, subject, text=text)
+        return claims.file_claim(self.caller, claim, statement, goal="G1", **options)
+
     def kinds(self) -> list[str]:
-        return [row["kind"] for row in self.place.journal.rows()]
+        return [row["kind"] for row in self.store.rows]
 
 
 def project(root: Path) -> Workshop:

@@ -17,9 +17,9 @@ from omo.cli.ledger_tail import Line, Tail
 from omo.cli.result import Result
 from omo.context import Context, Meant
 from omo.errors import Refused
+from omo.hooks import session
 from omo.shown import clip
 from omo.state import ledger, paths, runtime, store
-from omo.ultrawork import session
 
 Row = dict[str, Any]
 

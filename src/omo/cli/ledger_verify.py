@@ -12,12 +12,12 @@ from omo.cli.adopt import caller_of
 from omo.cli.ledger_files import LedgerFile
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import OmoError, Unreadable
+from omo.errors import Unreadable
 from omo.shown import clip, counted
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
-from omo.ultragoal import goal_tool, receipts
-from omo.ultragoal.run import Run
+from omo.ultragoal import receipts
+from omo.ultragoal.run import PlanRun
 
 Problems = dict[str, list[str]]
 Entry = dict[str, Any]
@@ -52,11 +52,12 @@ def _of_session(context: Context, name: str, *, is_listed: bool = False) -> Prob
     from omo.ralph.run import problems_of as ralph_problems
     from omo.ultraplan.run import problems_of as plan_problems
 
+    plan = PlanRun(caller_of(context, name))
     is_forgotten = is_listed and context.row(name) is None
     return {
         "session": _chain_only(context, name) if is_forgotten else runtime.ledger_problems(context.state, name),
-        "goal": goal_tool.problems(context.state, name),
-        "ultragoal": _goals_problems(_run(context, name)),
+        "goal": plan.tool.problems,
+        "ultragoal": _goals_problems(plan),
         "ultraplan": plan_problems(context.state, name),
         "ralph": ralph_problems(caller_of(context, name)),
     }
@@ -67,22 +68,14 @@ def _chain_only(context: Context, name: str) -> list[str]:
     return ledger.verify(paths.events_file(context.state, name))
 
 
-def _run(context: Context, name: str) -> Run:
-    return Run(
-        state=context.state, root=context.root, session=name, by=context.actor, now=context.now,
-        wait=store.CLI_WAIT, limits=context.limits, control_globs=context.settings.computer_control,
-    )  # fmt: skip
-
-
-def _goals_problems(run: Run) -> list[str]:
+def _goals_problems(run: PlanRun) -> list[str]:
     """The plan's own ledger, what is shown of it, and the gates its receipts name."""
-    if found := run.problems():
-        return found
-    try:
-        plan = run.plan()
-    except OmoError as error:
-        return [error.message]
-    return [] if plan is None else receipts.forged(plan, run.directory)
+    if run.problems:
+        return run.problems
+    if run.plan is None:
+        return []
+    edited = run.edited_view()
+    return [edited] if edited else receipts.forged(run.plan, run.directory)
 
 
 def _told(found: Sequence[Problems]) -> Problems:
@@ -97,13 +90,11 @@ def _said_of(name: str, told: Problems) -> list[str]:
 
 def _of_project(context: Context, names: Sequence[str], *, told: Problems) -> Problems:
     """The journals that all sessions of the project share, as far as there are any, by where they are."""
-    from omo.ultragoal import spent
-
     shared = [name for name in ledger_files.shared_names(context.state) if not _said_of(name, told)]
     found = {name: Journal(os.path.join(context.state, name), context.state).problems() for name in shared}
     for name in names:
-        rows = _run(context, name).journal.read()[0]
-        if not found.get("evidence") and (gone := spent.evidence_problem(context.state, rows)):
+        rows = PlanRun(caller_of(context, name)).rows
+        if not found.get("evidence") and (gone := receipts.evidence_problem(context.state, rows)):
             found["evidence"] = [gone]
     return found
 

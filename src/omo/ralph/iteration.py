@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from omo.errors import NotEvaluable, Refused
-from omo.evidence import base, changes, globs, tree
+from omo.evidence import base, changes, git, globs, tree
 from omo.ralph.rules import PHASES, SMALL_CHANGE, Criterion, Row, next_phase
 from omo.ralph.run import THE_USERS_TURN, RalphRun, RalphState, change, fix, require_iteration, require_open
 from omo.shown import clip, counted
@@ -59,7 +59,7 @@ class Files:
 
     @cached_property
     def _has_filter(self) -> bool:
-        return changes.rewriting_filter(Path(self.root)) is not None
+        return git.rewriting_filter(self.root) is not None
 
     def changed_since(self, row: Row) -> list[str] | None:
         """The files that are others than when that row was written; None where nobody can tell."""
@@ -144,7 +144,7 @@ def changed_lines(files: Files, state: RalphState) -> int:
     if began["head"]:
         try:
             untracked = changes.untracked(root)
-            fields = changes.ask(root, "diff", *NUMBERS, began["head"], "--").split("\0")
+            fields = git.ask(root, "diff", *NUMBERS, began["head"], "--").split("\0")
         except NotEvaluable:
             return UNCOUNTED
         for field in filter(None, fields):

@@ -3,27 +3,153 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from omo.clock import seconds
+from omo.clock import seconds, stamp
+from omo.digest import sha256
 from omo.errors import BadInput, Refused, Unreadable
 from omo.state import paths
-from omo.state.journal import Journal
-from omo.verify import streaks
-from omo.verify.goal_file import GoalFile
+from omo.work.run import Caller, Kind, Run
 
 Row = dict[str, Any]
 
+QUESTIONS = ("q1", "q1.5", "q2", "q3")
+HYPOTHESIS_RESULTS = ("confirmed", "corrected", "expired", "pending")
 OVER = ("completed", "agent-leg-complete", "expired")
+FOR_JUDGEMENT = ("string", "judge")  # types of checks that code leaves to the questions
 SEAL = "the user runs omo verify repair, which keeps it aside; the goals are filed anew with omo verify add --file GOAL"
+HOUR = 3600.0
+DEFAULT_HOURS = 24.0
+
+
+def digest_of(block: Row) -> str:
+    return sha256(json.dumps(block, sort_keys=True).encode())[:32]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a goal asks for. `data` is the whole file as `documents.parse_goal` read it, and as its row keeps it."""
+
+    id: str
+    title: str
+    description: str
+    category: str
+    outcomes: list[str]
+    outcomes_agent_leg: list[str]
+    checks: list[Any]
+    participants: list[str]
+    blocked_by: list[str]
+    expects: dict[str, str]  # of each goal whose output it wants to see
+    recurring: bool
+    interval: float  # in seconds
+    hypothesis: str
+    parent: str | None
+    guard: bool
+    routine: bool
+    max_retries: int
+    contract: str  # what an answer was given for: the digest of all that says what has to be shown
+    data: Row
+
+    @staticmethod
+    def of(data: Row) -> Spec:
+        block = data["verification"]
+        hours = data["interval_hours"]
+        if hours is None:
+            hours = data["remind_days"] * 24 if data["remind_days"] else DEFAULT_HOURS
+        shown = ("title", "description", "verification", "participants", "guard", "routine")
+        return Spec(
+            id=data["id"],
+            title=data["title"],
+            description=data["description"],
+            category=data["category"],
+            outcomes=block["outcomes"],
+            outcomes_agent_leg=block["outcomes_agent_leg"],
+            checks=block["checks"],
+            participants=data["participants"],
+            blocked_by=data["blocked_by"],
+            expects={need["goal_id"]: need["expects"] for need in data["depends_on"]},
+            recurring=data["recurring"],
+            interval=hours * HOUR,
+            hypothesis=(data["hypothesis"] or {}).get("id", ""),
+            parent=data["parent"],
+            guard=data["guard"],
+            routine=data["routine"],
+            max_retries=data["max_retries"],
+            contract=digest_of({key: data[key] for key in shown}),
+            data=data,
+        )
+
+    @property
+    def has_agent_leg(self) -> bool:
+        return "user" in self.participants and bool(self.outcomes_agent_leg)
+
+    @property
+    def predecessors(self) -> list[str]:
+        return list(dict.fromkeys([*self.blocked_by, *self.expects]))
+
+    @property
+    def has_checks_by_code(self) -> bool:
+        return any(not is_for_judgement(check) for check in self.checks)
+
+    @property
+    def asks_questions(self) -> bool:
+        """Do the checks leave something that only questions can settle?"""
+        return not self.checks or any(is_for_judgement(check) for check in self.checks)
+
+
+def is_for_judgement(check: Any) -> bool:
+    return isinstance(check, str) or check.get("type") == "judge"
+
+
+@dataclass(frozen=True)
+class Streak:
+    """How often in a row a recurring goal was achieved, and when last."""
+
+    current: int = 0
+    longest: int = 0
+    count: int = 0
+    last: float | None = None
+
+    def achieved(self, interval: float, now: float) -> Streak:
+        """Exactly twice the interval still continues a streak; one moment more starts it anew."""
+        # Milliseconds: a clock read twice does not subtract to the last bit.
+        is_missed = self.last is not None and round(now - self.last, 3) > round(2 * interval, 3)
+        current = 1 if is_missed else self.current + 1
+        return Streak(current, max(current, self.longest), self.count + 1, now)
+
+    def due_at(self, interval: float) -> float | None:
+        """When it may be achieved again; None for a goal that never was."""
+        return None if self.last is None else self.last + interval
+
+    def is_due(self, interval: float, now: float) -> bool:
+        due = self.due_at(interval)
+        return due is None or round(now - due, 3) >= 0
+
+    def row(self, goal: str) -> Row:
+        """The whole step as one row: count, streak and time change together or not at all."""
+        shown = {"streak": self.current, "longest": self.longest, "count": self.count, "at": self.last}
+        return {"kind": "achieved", "goal": goal, **shown}
+
+    def data(self, interval: float, now: float) -> Row:
+        due = self.due_at(interval)
+        return {
+            "current": self.current,
+            "longest": self.longest,
+            "count": self.count,
+            "lastAchievedAt": None if self.last is None else stamp(self.last),
+            "intervalHours": interval / HOUR,
+            "dueAt": None if due is None else stamp(due),
+            "due": self.is_due(interval, now),
+        }
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A checkpoint: what was answered, for which contract, on which tree."""
+    """A checkpoint: what was answered, for which contract, on which tree. `without` are files that held answers."""
 
     question: str
     result: str
@@ -31,7 +157,7 @@ class Answer:
     tree: str
     without: tuple[str, ...]
     digest: str
-    said: Row
+    content: Row
     artifacts: dict[str, str]
 
 
@@ -39,7 +165,7 @@ class Answer:
 class Goal:
     """One goal as the journal has it."""
 
-    spec: GoalFile
+    spec: Spec
     by: str
     source: str = ""
     state: str = "pending"
@@ -51,8 +177,9 @@ class Goal:
     failures: int = 0
     attempt: int = 0
     begun: bool = False
+    begun_at: str = ""  # this attempt
     ready_at: float = 0.0
-    streak: streaks.Streak = field(default_factory=streaks.Streak)
+    streak: Streak = field(default_factory=Streak)
     count: int = 0
     receipt: int | None = None
     completed_at: str | None = None
@@ -70,10 +197,6 @@ class Goal:
         return self.spec.id
 
     @property
-    def refiled(self) -> int:
-        return len(self.refilings)
-
-    @property
     def status(self) -> str:
         return "blocked" if self.state == "pending" and self.blocked_by else self.state
 
@@ -82,71 +205,83 @@ class Goal:
         """What is left for the user once the agent's leg is done."""
         if not self.spec.has_agent_leg or self.state == "completed":
             return []
-        block = self.spec.verification
-        return [one for one in block.outcomes if one not in block.outcomes_agent_leg]
+        return [outcome for outcome in self.spec.outcomes if outcome not in self.spec.outcomes_agent_leg]
 
     @property
-    def answer_files(self) -> tuple[str, ...]:
-        return tuple(sorted({name for answer in self.answers.values() for name in answer.without}))
+    def answer_files(self) -> set[str]:
+        files: set[str] = set()
+        for answer in self.answers.values():
+            files.update(answer.without)
+        return files
+
+    @property
+    def output(self) -> Row:
+        """What its dependents get to see."""
+        return {"from": self.id, "summary": self.summary, "receipt": self.receipt, "at": self.completed_at}
 
 
-Goals = dict[str, Goal]
+class Goals(dict[str, Goal]):
+    """Every goal of the project by its id. Sessions share them: none of them is the one that holds the journal."""
+
+    is_open = False
+    session = ""
+    root = ""
 
 
-def _fold(rows: list[Row]) -> Goals:
-    goals: Goals = {}
+def fold(rows: Sequence[Row], _: str = "") -> Goals:
+    goals = Goals()
     for row in rows:
         apply = _APPLY.get(str(row.get("kind")))
-        if apply is not None:
-            try:
-                apply(goals, row)
-            except (KeyError, TypeError, ValueError):
-                raise Unreadable(
-                    f"row {row.get('seq')} of the goals' journal does not have the shape of {row.get('kind')}",
-                    fix=SEAL,
-                ) from None
+        if apply is None:
+            continue
+        try:
+            apply(goals, row)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            shape = f"row {row.get('seq')} of the goals' journal does not have the shape of {row.get('kind')}"
+            raise Unreadable(shape, fix=SEAL) from None
     return goals
 
 
 def _added(goals: Goals, row: Row) -> None:
-    spec = GoalFile.model_validate(row["spec"])
+    spec = Spec.of(row["spec"])
     old = goals.get(spec.id)
-    goal = goals[spec.id] = Goal(spec, by=row["actor"], source=row["source"], ready_at=seconds(row["ts"]))
-    goal.filed_at, goal.base, goal.programs = goal.ready_at, row.get("base"), row.get("programs") or {}
-    if old is not None:
-        _carry_over(old, goal, by=row["actor"])
-        goal.refilings = [*old.refilings, _refiling(row)]
+    filed_at = seconds(row["ts"])
+    goal = Goal(spec, by=row["actor"], source=row["source"], ready_at=filed_at, filed_at=filed_at)
+    goal.base, goal.programs = row.get("base"), row.get("programs") or {}
     released = {name for name in spec.blocked_by if name in goals and goals[name].state == "completed"}
     if old is not None:
+        _carry_over(old, goal, row)
         released |= set(old.spec.blocked_by) - set(old.blocked_by)
     goal.blocked_by = [name for name in spec.blocked_by if name not in released]
-    for name in spec.needed:
+    for name in spec.expects:
         if name in goals and goals[name].receipt is not None and name not in goal.inputs:
-            goal.inputs[name] = _output_of(goals[name])
+            goal.inputs[name] = goals[name].output
+    goals[spec.id] = goal
 
 
-def _carry_over(old: Goal, goal: Goal, *, by: str) -> None:
+def _carry_over(old: Goal, goal: Goal, row: Row) -> None:
     """Filing again changes what has to be shown, not what has happened. Only the user wipes the failures off."""
-    goal.by = "user" if old.by == "user" else by
-    if by != "user":
-        goal.filed_at, goal.base, goal.programs = old.filed_at, old.base, old.programs
+    by_user = row["actor"] == "user"
+    is_over = old.state in OVER
     goal.streak, goal.count = old.streak, old.count
-    goal.begun = old.begun and old.state not in OVER
-    is_other = by == "user" and goal.spec.contract != old.spec.contract
-    goal.found_broken = [] if is_other else old.found_broken
-    goal.inputs = {name: one for name, one in old.inputs.items() if name in goal.spec.needed}
-    goal.failures = 0 if by == "user" or old.state in OVER else old.failures
-    goal.ready_at = goal.ready_at if old.state in OVER else old.ready_at
+    goal.begun = old.begun and not is_over
+    goal.inputs = {name: output for name, output in old.inputs.items() if name in goal.spec.expects}
+    if old.by == "user":
+        goal.by = "user"
+    if not by_user:
+        goal.filed_at, goal.base, goal.programs = old.filed_at, old.base, old.programs
+    if not by_user or goal.spec.contract == old.spec.contract:
+        goal.found_broken = old.found_broken
+    if not by_user and not is_over:
+        goal.failures = old.failures
+    if not is_over:
+        goal.ready_at = old.ready_at
     if old.state == "in-progress":
-        goal.state, goal.attempt, goal.answers = old.state, old.attempt, old.answers
-
-
-def _refiling(row: Row) -> str:
-    """One line for every report of the goal."""
-    was, now = (str(row.get(key, "?"))[:12] for key in ("was", "contract"))
+        goal.state, goal.attempt, goal.begun_at, goal.answers = old.state, old.attempt, old.begun_at, old.answers
+    was, now = str(row.get("was", "?"))[:12], str(row.get("contract", "?"))[:12]
     contract = "same contract" if was == now else f"contract {was} → {now}"
     why = f": {row['reason']}" if row.get("reason") else ""
-    return f"filed again by the {row['actor']}{why} ({row['ts']}, {contract})"
+    goal.refilings = [*old.refilings, f"filed again by the {row['actor']}{why} ({row['ts']}, {contract})"]
 
 
 def _begun(goals: Goals, row: Row) -> None:
@@ -154,7 +289,7 @@ def _begun(goals: Goals, row: Row) -> None:
     if row.get("again"):
         goal.failures, goal.receipt, goal.ready_at = 0, None, seconds(row["ts"])
     goal.state, goal.attempt, goal.answers, goal.checked = "in-progress", row["seq"], {}, None
-    goal.begun, goal.outcome = True, None
+    goal.begun, goal.begun_at, goal.outcome = True, row["ts"], None
 
 
 def _checked(goals: Goals, row: Row) -> None:
@@ -165,16 +300,17 @@ def _answered(goals: Goals, row: Row) -> None:
     goal = goals[row["goal"]]
     if row["attempt"] != goal.attempt:
         return
-    answer = goal.answers[row["question"]] = Answer(
+    answer = Answer(
         question=row["question"],
         result=row["result"],
         contract=row["contract"],
         tree=row["tree"],
         without=tuple(row["without"]),
         digest=row["digest"],
-        said=row["said"],
+        content=row["said"],
         artifacts=row["artifacts"],
     )
+    goal.answers[answer.question] = answer
     if answer.result == "failed":
         goal.found_broken = [*goal.found_broken, answer]
 
@@ -185,7 +321,8 @@ def _finished(goals: Goals, row: Row) -> None:
     goal.state, goal.outcome = row["to"], row.get("outcome")
     if row["verdict"] == "pass":
         goal.receipt, goal.failures, goal.completed_at = row["seq"], 0, row["ts"]
-        goal.count += goal.state != "agent-leg-complete"  # that is half a goal; the user's leg makes it whole
+        if goal.state != "agent-leg-complete":  # that is half a goal; the user's leg makes it whole
+            goal.count += 1
     elif row["verdict"] == "fail":
         goal.failures += 1
         goal.state = "exhausted" if goal.failures >= goal.spec.max_retries else "pending"
@@ -193,27 +330,21 @@ def _finished(goals: Goals, row: Row) -> None:
 
 def _achieved(goals: Goals, row: Row) -> None:
     goal = goals[row["goal"]]
-    goal.streak, goal.ready_at = streaks.of_row(row), seconds(row["ts"])
+    goal.streak = Streak(row["streak"], row["longest"], row["count"], row["at"])
+    goal.ready_at = seconds(row["ts"])
 
 
 def _unblocked(goals: Goals, row: Row) -> None:
     name = row["goal"]
     predecessor = goals[name]
     predecessor.summary = row["summary"]
-    for goal in dependents(goals, name):
+    for goal in goals.values():
         if goal.blocked_by == [name]:
             goal.ready_at = seconds(row["ts"])
-        goal.blocked_by = [one for one in goal.blocked_by if one != name]
-        if name in goal.spec.needed:
-            goal.inputs[name] = _output_of(predecessor)
-
-
-def _output_of(goal: Goal) -> Row:
-    return {"from": goal.id, "summary": goal.summary, "receipt": goal.receipt, "at": goal.completed_at}
-
-
-def dependents(goals: Goals, name: str) -> list[Goal]:
-    return [goal for goal in goals.values() if name in goal.blocked_by or name in goal.spec.needed]
+        if name in goal.blocked_by:
+            goal.blocked_by = [other for other in goal.blocked_by if other != name]
+        if name in goal.spec.expects:
+            goal.inputs[name] = predecessor.output
 
 
 _APPLY: dict[str, Callable[[Goals, Row], None]] = {
@@ -227,52 +358,55 @@ _APPLY: dict[str, Callable[[Goals, Row], None]] = {
 }
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where and when, and by whom: handed in once."""
+VERIFY: Kind[Goals] = Kind("verify", "journal of goals", "", "omo verify add --file GOAL", paths.verify_dir, fold)
 
-    state: str
-    root: str
-    by: str
-    now: float
-    wait: float
+
+class GoalStore(Run[Goals]):
+    """The goals of a project, read once. One journal has them all, whichever sessions work on them."""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__(VERIFY, caller, "goals", directory=os.path.join(paths.verify_dir(caller.state), "goals"))
 
     @property
-    def journal(self) -> Journal:
-        return Journal(os.path.join(paths.verify_dir(self.state), "goals"), self.state)
-
     def goals(self) -> Goals:
-        return _fold(self.journal.rows())
+        if self.state is None:
+            raise self.damage()
+        return self.state
 
     def goal(self, name: str) -> Goal:
-        return known(self.goals(), name)
+        return known(self.goals, name)
 
     def change(self, decide: Callable[[Goals], tuple[Any, list[Row]]]) -> Any:
         """Decide on the goals under the lock of their journal, which is whole; what it returns is appended as one."""
 
-        def under_lock(rows: list[Row]) -> tuple[Any, list[Row]]:
-            self.require_whole_journal()
-            return decide(_fold(rows))
+        def on_a_whole_journal(goals: Goals | None) -> tuple[Any, list[Row]]:
+            if self.problems or goals is None:
+                raise self.damage()
+            return decide(goals)
 
-        return self.journal.change(under_lock, actor=self.by, now=self.now, wait=self.wait)
+        return super().change(on_a_whole_journal)
 
-    def require_whole_journal(self) -> None:
-        if problems := self.journal.problems():
-            raise Refused(
-                f"the goals' journal {self.journal.path} is damaged",
-                fix=SEAL,
-                defects=problems,
-            )
+    def damage(self) -> Refused:
+        return Refused(f"the goals' journal {self.journal.path} is damaged", fix=SEAL, defects=self.problems)
 
 
 def known(goals: Goals, name: str) -> Goal:
     if name not in goals:
         near = difflib.get_close_matches(name, goals, n=1)
-        there = f"did you mean {near[0]}?" if near else f"there are: {', '.join(goals) or 'none yet'}"
-        raise BadInput(f"there is no goal {name!r}", fix=f"{there} (omo verify add --file GOAL)")
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(goals) or 'none yet'}"
+        raise BadInput(f"there is no goal {name!r}", fix=f"{hint} (omo verify add --file GOAL)")
     return goals[name]
 
 
 def require_in_progress(goal: Goal) -> None:
+    if goal.state == "exhausted":
+        raise spent(goal)
     if goal.state != "in-progress":
         raise Refused(f"goal {goal.id} is {goal.status}, not in progress", fix=f"omo verify begin {goal.id}")
+
+
+def spent(goal: Goal) -> Refused:
+    return Refused(
+        f"goal {goal.id} failed verification {goal.failures} of {goal.spec.max_retries} times, last: {goal.reason}",
+        fix=f"only the user can open it again: omo verify begin {goal.id} --again WHY",
+    )

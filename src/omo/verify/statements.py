@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import re
 
-from omo.verify import wording
+LONGEST_TEXT = 8_000
+SHORTEST_REASON = 10
 
-_HEDGES = re.compile(
+QUOTED = re.compile(r"```.*?```|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^’\n]*’(?!\w)", re.S)
+A_QUOTATION = "``"  # stands for each: what is only quoted is neither a claim nor a hedge
+SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n")
+UNKNOWN = re.compile(r"\s*(?:[-*•]\s+)?(?:still\s+)?(?:unknown|not known|not verified|unverified)\s*:", re.I)
+
+HEDGES = re.compile(
     r"""\b(?:
       possibly | perhaps | maybe | probably | presumably | supposedly | apparently | hopefully | likely
     | might | could\ be | could\ have\ been | may\ (?:be|have) | should\ (?:be|have|work|pass|now|do)
@@ -18,64 +24,50 @@ _HEDGES = re.compile(
     )\b(?!-)""",
     re.VERBOSE | re.IGNORECASE,
 )
-# Names a way it could look done and not be, as it is asked to: that is no hedge on what was seen.
-_SUPPOSITION = re.compile(
-    r"\s*(?:[-*•]\s+)?(?:(?:the\s+)?failure mode\b|it (?:could|might|would|may) (?:look|appear|seem)\b)", re.I
+BECAUSE = re.compile(r"\bbecause\b", re.I)
+EVIDENCE = re.compile(
+    rf"""
+      {A_QUOTATION}
+    | \b[\w.-]+/[\w./-]+ | \b\w[\w-]*\.[a-z]\w{{0,9}}\b                             # a path
+    | \b(?:exit|exits|exited|return|returns|returned|code|status)\b[^.;]{{0,20}}\d  # an exit code
+    | \b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{{7,40}}\b                         # a commit
+    | \bhttps?://\S | \b[\w.-]+:\d+
+    | \b\d+\ (?:tests?\ )?(?:passed|failed|errors?|warnings?|skipped)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
-_BECAUSE = re.compile(r"\bbecause\b", re.IGNORECASE)
-
-# "X is Y": a subject, then a verb. English verbs cannot be listed, but in a statement of fact they end like these.
-_VERB = re.compile(r"is|are|was|were|has|have|had|do|did|can|cannot|wrote|ran|made|built|\w{2,}(?:s|ed)|\w+n't", re.I)
-_CONCRETE = (
-    re.compile(rf"[`\"']{wording.FILL}+[`\"']?"),
-    re.compile(
-        r"\b(?:exit(?:s|ed)?|return(?:s|ed)?)(?: (?:code|status|with|value|of|is|was|=)){0,3} ?-?\d{1,3}\b", re.I
-    ),
-    re.compile(r"\b(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40}\b"),
-    re.compile(r"\bhttps?://\S|\b(?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d", re.I),
-    re.compile(r"\b\d+ (?:tests? )?(?:passed|failed|errors?|warnings?|skipped)\b", re.I),
-)
-_SPLIT = 'say what was observed in one sentence and what is not known in another, "unknown: …"'
-_FORM = 'write "X is Y because Z", where Z is what you looked at'
-_EVIDENCE = "name a path, a command in `code`, an exit code, a commit, or quoted output"
+FORM = 'write "X is Y because Z", where Z is what you looked at'
 
 
 def check_statement(text: str) -> list[str]:
     """What is wrong with a verification answer, each with how to restate it; empty when nothing is."""
     if not text.strip():
-        return [f"the answer is empty: {_FORM}"]
-    if len(text) > wording.LONGEST_TEXT:
-        return [f"the answer has {len(text)} characters, more than {wording.LONGEST_TEXT}: state one fact"]
-    stated = [sentence for sentence in wording.sentences(text) if not sentence.is_unknown]
-    return _form_defects(stated) + _hedge_defects(stated)
+        return [f"the answer is empty: {FORM}"]
+    if len(text) > LONGEST_TEXT:
+        return [f"the answer has {len(text)} characters, more than {LONGEST_TEXT}: state one fact"]
+    observed = observed_in(text)
+    defects = []
+    because = BECAUSE.search(observed)
+    if because is None:
+        defects.append(f'there is no "because": {FORM}')
+    else:
+        before = SENTENCE_END.split(observed[: because.start()])[-1]
+        if len(before.split()) < 2:
+            defects.append(f'there is no claim before "because": {FORM}')
+        if not EVIDENCE.search(observed, because.end()):
+            example = "name a path, a command in `code`, an exit code, a commit, or quoted output"
+            defects.append(f'nothing after "because" can be looked at: {example}')
+    return defects + hedges(text)
 
 
 def hedges(text: str) -> list[str]:
-    return [said for said in check_statement(text) if " hedges" in said]
+    words = [match[0] for match in HEDGES.finditer(observed_in(text))]
+    restate = 'say what was observed in one sentence and what is not known in another, "unknown: …"'
+    return [f'"{word}" hedges: {restate}' for word in dict.fromkeys(words)]
 
 
-def _form_defects(stated: list[wording.Sentence]) -> list[str]:
-    reasoned = [(n, because) for n, one in enumerate(stated) if (because := _BECAUSE.search(one.plain))]
-    if not reasoned:
-        return [f'there is no "because": {_FORM}']
-    position, because = reasoned[0]
-    defects = []
-    if not any(_VERB.fullmatch(word.text) for word in stated[position].words(0, because.start())[1:]):
-        defects.append(f'there is no claim before "because": {_FORM}')
-    if not any(
-        _is_concrete(one, because.end() if n == position else 0) for n, one in enumerate(stated) if n >= position
-    ):
-        defects.append(f'nothing after "because" can be looked at: {_EVIDENCE}')
-    return defects
-
-
-def _is_concrete(sentence: wording.Sentence, start: int) -> bool:
-    if any(pattern.search(sentence.plain, start) for pattern in _CONCRETE):
-        return True
-    return any(wording.path_in(word) for word in sentence.words(start))
-
-
-def _hedge_defects(stated: list[wording.Sentence]) -> list[str]:
-    observed = [sentence for sentence in stated if not _SUPPOSITION.match(sentence.plain)]
-    found = (match[0] for sentence in observed for match in _HEDGES.finditer(sentence.plain))
-    return [f'"{word}" hedges: {_SPLIT}' for word in dict.fromkeys(found)]
+def observed_in(text: str) -> str:
+    """What a text says was seen: without its quotations, and without the sentences that say "unknown: …"."""
+    plain = QUOTED.sub(A_QUOTATION, text[:LONGEST_TEXT]).replace("’", "'")
+    sentences = [sentence for sentence in SENTENCE_END.split(plain) if not UNKNOWN.match(sentence)]
+    return "\n".join(sentences)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from omo.evidence import artifacts, tree
 from omo.shown import clip
 from omo.state import paths, store
-from omo.verify.goal_checks import FOR_JUDGEMENT, checks_of, escalates, is_for_judgement
-from omo.verify.goals import Answer, Goal, Place
-from omo.verify.replies import ESCALATION, answer_command
+from omo.verify.goals import FOR_JUDGEMENT, QUESTIONS, Answer, Goal
+from omo.work.run import Caller
+from omo.work.status import Command, command
 
-_OWN = ".sisyphus/cc-omo"
+OWN = ".sisyphus/cc-omo"
 ASKED = "asked, never gates"  # q3
+
+
+def answer_command(goal: str, question: str) -> str:
+    return _answering(goal, question).line
+
+
+def _answering(goal: str, question: str, lead: str = "") -> Command:
+    return command("omo verify answer", goal, "--question", question, "--file", "-", lead=lead)
 
 
 class Trees:
@@ -23,8 +31,8 @@ class Trees:
     To show where things stand the cache is good enough; no proof rests on it, since an agent could write it.
     """
 
-    def __init__(self, place: Place, *, reading: str | None = None, for_show: bool = False) -> None:
-        self._place = place
+    def __init__(self, caller: Caller, *, reading: str | None = None, for_show: bool = False) -> None:
+        self.caller = caller
         self._for_show = for_show
         self._reading = {reading} if reading else set()
         self._known: dict[tuple[str, ...], str] = {}
@@ -32,32 +40,33 @@ class Trees:
     def holds(self, answer: Answer, goal: Goal) -> bool:
         """Is the tree the one the answer was given on, with or without the answers that came later?"""
         later = self.answer_files(goal)
-        either = tuple(sorted({*answer.without, *later}))
-        return answer.tree in (self.now(answer.without), self.now(later), self.now(either))
+        return answer.tree in (self.now(answer.without), self.now(later), self.now({*answer.without, *later}))
 
-    def answer_files(self, goal: Goal) -> tuple[str, ...]:
+    def answer_files(self, goal: Goal) -> list[str]:
         """The answer files of the goal, and the one being read now."""
-        return tuple(sorted({*goal.answer_files, *self._reading}))
+        return sorted(goal.answer_files | self._reading)
 
-    def now(self, without: Sequence[str] = ()) -> str:
-        key = tuple(without)
+    def now(self, without: Iterable[str] = ()) -> str:
+        key = tuple(sorted(without))
         if key not in self._known:
-            cache = Path(paths.tree_cache(self._place.state)) if self._for_show else None
-            if cache:
-                store.make_state_dir(self._place.state)
-            self._known[key] = tree.fingerprint(Path(self._place.root), cache=cache, exclude=(_OWN, *key))
+            cache = None
+            if self._for_show:
+                store.make_state_dir(self.caller.state)
+                cache = Path(paths.tree_cache(self.caller.state))
+            self._known[key] = tree.fingerprint(Path(self.caller.root), cache=cache, exclude=(OWN, *key))
         return self._known[key]
 
 
-def why_stale(goal: Goal, answer: Answer, place: Place, trees: Trees) -> str:
+def why_stale(goal: Goal, answer: Answer, trees: Trees) -> str:
     """Why an answer no longer counts; empty while it does."""
     if answer.contract != goal.spec.contract:
         return "what the goal has to show was changed since"
     if not trees.holds(answer, goal):
         return "the tree was changed since"
-    root = Path(place.root)
-    moved = [name for name, digest in answer.artifacts.items() if not artifacts.is_unchanged(root, name, digest)]
-    return f"{moved[0]} was changed since" if moved else ""
+    for name, digest in answer.artifacts.items():
+        if not artifacts.is_unchanged(Path(trees.caller.root), name, digest):
+            return f"{name} was changed since"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -67,59 +76,67 @@ class Step:
     name: str
     state: str
     why: str
-    command: str
+    way: Command
 
     @property
     def is_open(self) -> bool:
         return self.state != "done"
 
+    @property
+    def command(self) -> str:
+        return self.way.text
 
-def steps(goal: Goal, place: Place, trees: Trees) -> list[Step]:
+    @property
+    def data(self) -> dict[str, str]:
+        return {"name": self.name, "state": self.state, "why": self.why, "command": self.command}
+
+
+def steps(goal: Goal, trees: Trees) -> list[Step]:
     """Everything a goal in progress has to show, in order. `finish` is the last."""
-    finish = Step("finish", "owed", "", f"omo verify finish {goal.id} --summary TEXT")
     if goal.state != "in-progress":
         return []
-    checks = checks_of(goal)
-    listed = [_checks_step(goal)] if any(not is_for_judgement(check) for check in checks) else []
-    return [*listed, *_question_steps(goal, place, trees, is_asked=escalates(checks)), finish]
+    owed = []
+    if goal.spec.has_checks_by_code:
+        owed.append(_checks_step(goal))
+    questions = [step_of(goal, question, trees) for question in QUESTIONS]
+    # What was found broken is listed whether or not it was asked for.
+    broken = [step for step in questions if step.state == "failed"]
+    is_asked = goal.spec.asks_questions
+    if goal.spec.has_agent_leg:
+        leg = step_of(goal, "agent-leg", trees)
+        is_asked = leg.is_open and any(question in goal.answers for question in QUESTIONS)
+        if not is_asked:
+            owed.append(leg)
+    owed += questions if is_asked else broken
+    return [*owed, Step("finish", "owed", "", command("omo verify finish", goal.id, "--summary", "TEXT"))]
 
 
 def _checks_step(goal: Goal) -> Step:
-    seen = goal.checked or {}
-    bad = [one for one in seen.get("checks", []) if one["result"] != "pass" and one["type"] not in FOR_JUDGEMENT]
-    if not seen:
-        return Step("checks", "owed", "not evaluated yet", f"omo verify begin {goal.id}")
-    said = "; ".join(f"{one['id']}: {one['reason']}" for one in bad[:3])
-    command = f"mend the work; omo verify begin {goal.id} evaluates again"
-    return Step("checks", "owed" if bad else "done", clip(said, 200), command)
+    if not goal.checked:
+        return Step("checks", "owed", "not evaluated yet", command("omo verify begin", goal.id))
+    bad = []
+    for check in goal.checked["checks"]:
+        if check["result"] != "pass" and check["type"] not in FOR_JUDGEMENT:
+            bad.append(f"{check['id']}: {check['reason']}")
+    again = command("omo verify begin", goal.id, lead="mend the work", after="evaluates again")
+    return Step("checks", "owed" if bad else "done", clip("; ".join(bad[:3]), 200), again)
 
 
-def _question_steps(goal: Goal, place: Place, trees: Trees, *, is_asked: bool) -> list[Step]:
-    """What was found broken is listed whether or not it was asked for."""
-    every = [step_of(goal, name, place, trees) for name in ESCALATION]
-    broken = [step for step in every if step.state == "failed"]
-    if goal.spec.has_agent_leg:
-        leg = step_of(goal, "agent-leg", place, trees)
-        if not leg.is_open or not any(name in goal.answers for name in ESCALATION):
-            return [leg, *broken]
-        return every
-    return every if is_asked else broken
-
-
-def step_of(goal: Goal, question: str, place: Place, trees: Trees) -> Step:
-    command = answer_command(goal.id, question)
-    answer = goal.answers.get(question)
+def step_of(goal: Goal, question: str, trees: Trees) -> Step:
+    way = _answering(goal.id, question)
     for broken in goal.found_broken:  # in this attempt or an earlier one
         if broken.question == question and trees.holds(broken, goal):
-            return _failed(broken, command)
+            return _failed(goal, broken)
+    answer = goal.answers.get(question)
     if answer is None:
-        return Step(question, ASKED if question == "q3" else "owed", "", command)
-    if why := why_stale(goal, answer, place, trees):
-        return Step(question, "stale", why, command)
+        return Step(question, ASKED if question == "q3" else "owed", "", way)
+    if why := why_stale(goal, answer, trees):
+        return Step(question, "stale", why, way)
     if answer.result == "failed":
-        return _failed(answer, command)
-    return Step(question, "done", "", command)
+        return _failed(goal, answer)
+    return Step(question, "done", "", way)
 
 
-def _failed(answer: Answer, command: str) -> Step:
-    return Step(answer.question, "failed", str(answer.said.get("why", "")), f"mend it, then {command}")
+def _failed(goal: Goal, answer: Answer) -> Step:
+    why = str(answer.content.get("why", ""))
+    return Step(answer.question, "failed", why, _answering(goal.id, answer.question, lead="mend it"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from omo.hooks import stop
 from omo.shown import clip
 from omo.state.runtime import OPEN_STATES
-from omo.ultrawork import stop
 from omo.views.project import RECENT, ProjectView, SessionView
 from omo.views.session import WAITING, Work
 from omo.views.works import UNITS

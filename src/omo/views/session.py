@@ -5,12 +5,13 @@ Nothing here opens a ledger but its end, so that a status line costs what a hook
 
 from __future__ import annotations
 
-from omo import host, settings
+from omo import settings
 from omo.errors import Unreadable
+from omo.hooks import session, stop
+from omo.hosts import Event
 from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import OPEN_STATES, part
-from omo.ultrawork import session, stop
 from omo.work import outcome
 
 TYPE_CHECKING = False
@@ -182,7 +183,7 @@ def look(
     limits: Json,
     now: float,
     environ: Mapping[str, str],
-    event: host.Event | None = None,
+    event: Event | None = None,
     *,
     known: Json | None = None,
 ) -> View:
@@ -190,7 +191,7 @@ def look(
 
     `known` is the session's row where the whole file was read already.
     """
-    event = event or host.Event({"session_id": name})
+    event = event or Event(name)
     disabled = settings.is_disabled(environ)
     try:
         row, unreadable = runtime.session(state, name) if known is None else known, ""

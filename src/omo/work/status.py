@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 PLURALS = {"criterion": "criteria"}
 DAMAGED = "the ledger is damaged"
-SHORT_LEADS = ("then", "or", "and")
+SHORT_LEADS = ("then", "or", "and", "&&")
 UNKNOWN_TREE = "the files cannot be read, so nobody can tell"
 
 
@@ -100,6 +100,8 @@ class NextStep:
         sentence = ""
         for each in self.commands:
             joint = "; " if each.lead.startswith(("or", "if", "once")) else ", "
+            if each.lead == "&&":
+                joint = " "  # one line for a shell
             sentence += (joint if sentence else "") + each.text
         return sentence
 
