@@ -10,6 +10,7 @@ from omo import settings
 from omo.clock import seconds
 from omo.context import Context
 from omo.errors import Unreadable
+from omo.hooks.messages import state_was_removed
 from omo.shown import clip
 from omo.state import paths, runtime
 from omo.views import session
@@ -203,6 +204,9 @@ def _read(context: Context, own: settings.Settings) -> tuple[Row | None, list[Pr
     if settings.is_disabled(context.environ):
         told.insert(0, Problem("OMO_DISABLE is set here: where it is, no hook does anything", code="disabled"))
     try:
+        for marker in runtime.removed(context.state, context.root):
+            what = f"session {clip(marker.session, 64)} ended, not proven: {state_was_removed(marker.state, marker.on)}"
+            told.append(Problem(what, "type ulw in a prompt to begin anew", "removed"))
         return runtime.read(context.state)["sessions"], told
     except Unreadable as error:
         return None, [Problem(error.message, error.fix, error.code), *told]
