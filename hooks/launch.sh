@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 # Sourced by the commands in hooks.json, with $host and $event set, inside the shell the host has started anyway: on a
 # quiet day this file is the whole plugin. It must stay free of forks until there is something to do, must leave with
 # exit 0 whatever happens (2 would deny a tool call), and must print nothing that no decision printed.
