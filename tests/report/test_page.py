@@ -28,7 +28,7 @@ from omo.work import times as spans
 from omo.work.sections import Attachment
 from tests.report import forged, hostile, sample
 from tests.report.sample import Sample
-from tests.ultragoal.workshop import ONE, Workshop, make
+from tests.ultragoal.project import ONE, Project, make
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -36,7 +36,7 @@ CSS = (page.HERE / "page.css").read_text(encoding="utf-8")
 TONES = ("good", "warn", "bad", "info", "plain")
 
 
-def context_of(shop: Workshop) -> Context:
+def context_of(shop: Project) -> Context:
     return Context({}, str(shop.root), shop.now + 60, has_terminal=True)
 
 

@@ -9,7 +9,7 @@ import pytest
 from omo.errors import BadInput, Unreadable
 from omo.ultragoal import plan as plans
 from omo.ultragoal.plan import Plan, fold, render
-from tests.ultragoal.workshop import THREE, Workshop
+from tests.ultragoal.project import THREE, Project
 
 Row = dict[str, Any]
 
@@ -102,13 +102,13 @@ def test_a_goal_that_is_not_there_is_answered_with_those_that_are(typed: str, hi
     assert hint in caught.value.fix
 
 
-def test_goals_json_shows_every_goal_with_its_receipt(shop: Workshop) -> None:
-    shop.create(THREE)
-    shop.hand_out()
-    shop.complete("G001")
-    shop.set_back("G002", "blocked")
-    shop.classify()
-    first, second, third = render(shop.plan())["goals"]
+def test_goals_json_shows_every_goal_with_its_receipt(project: Project) -> None:
+    project.create(THREE)
+    project.hand_out()
+    project.complete("G001")
+    project.set_back("G002", "blocked")
+    project.classify()
+    first, second, third = render(project.plan())["goals"]
     assert first["completionVerification"]["goalId"] == "G001"
     assert (second["status"], bool(second["humanBlocked"])) == ("blocked", True)
     assert "completionVerification" not in third
