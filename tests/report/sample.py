@@ -9,7 +9,7 @@ from typing import Any
 
 from omo.context import Context
 from omo.evidence.tree import fingerprint
-from omo.ultragoal import summary
+from omo.ultragoal.next_step import publish_status
 from omo.ultrawork import gates
 from tests.ralph.project import Project, criterion
 from tests.ultragoal.gates import add_surface, artifact, surface, terminal, transcript
@@ -89,7 +89,7 @@ def work(shop: GoalProject) -> Sample:
         shop.set_back(goal.id, "failed", "the export loses the last row when the file has no newline at its end")
     shop.now += 420
     shop.complete("G004", "31 February is refused, by file and number", gate=cli_gate(shop))
-    summary.publish_status(shop.run())
+    publish_status(shop.run())
     return Sample(root, shop.now + 90, shop.session)
 
 

@@ -26,10 +26,9 @@ from omo.state import ledger, paths, runtime
 from omo.ultragoal import create, goal_tool, receipts, steering
 from omo.ultragoal.checkpoint import Done, Recorded, checkpoint, classify, hand_out, record_review_blockers
 from omo.ultragoal.goal_tool import ToolGoal
-from omo.ultragoal.next_step import next_step
+from omo.ultragoal.next_step import next_step, publish_status
 from omo.ultragoal.plan import Goal, Plan
 from omo.ultragoal.run import PlanRun
-from omo.ultragoal.summary import publish_status
 from omo.work.run import Caller
 from omo.work.status import NextStep
 from tests.kept import copied

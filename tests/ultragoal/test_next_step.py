@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from omo.ultragoal import goal_tool, phases
+from omo.ultragoal import goal_tool, lifecycle
 from tests.ultragoal.project import ONE, THREE, TWO, Project
 
 Prepare = Callable[[Project], object]
@@ -33,7 +33,7 @@ def damage(project: Project) -> None:
 
 
 def mark_handoff(project: Project) -> None:
-    phases.write(project.run(), "ultragoal", "handoff")
+    lifecycle.write_phase(project.run(), "ultragoal", "handoff")
 
 
 # name: how to get there, the action, its goal, and what the command has to say

@@ -13,21 +13,21 @@ from omo.errors import BadInput, Refused
 from omo.hooks import session, stop
 from omo.hosts import claude
 from omo.state import paths, runtime
-from omo.ultragoal import goal_tool, lifecycle, phases
-from omo.ultragoal.phases import PIPELINE, ULTRAGOAL
+from omo.ultragoal import goal_tool, lifecycle
+from omo.ultragoal.lifecycle import KIND, PIPELINE
 from tests.ultragoal.project import LIMITS, TWO, Project, words_of
 
 
-def phase(project: Project, mode: str = ULTRAGOAL) -> str:
-    return phases.phase_of(mode, project.row(), project.run().plan)
+def phase(project: Project, mode: str = KIND) -> str:
+    return lifecycle.phase_of(mode, project.row(), project.run().plan)
 
 
-def write(project: Project, wanted: str, mode: str = ULTRAGOAL) -> tuple[str, str]:
-    return phases.write(project.run(), mode, wanted)
+def write(project: Project, wanted: str, mode: str = KIND) -> tuple[str, str]:
+    return lifecycle.write_phase(project.run(), mode, wanted)
 
 
-def hand_off(project: Project, to: str, mode: str = ULTRAGOAL) -> tuple[str, str]:
-    return phases.hand_off(project.run(), mode, to)
+def hand_off(project: Project, to: str, mode: str = KIND) -> tuple[str, str]:
+    return lifecycle.hand_off(project.run(), mode, to)
 
 
 def stopping(project: Project) -> tuple[str, str]:
@@ -71,7 +71,7 @@ def make(project: Project, wanted: str) -> Project:
 def test_only_the_handoff_mark_can_be_written(project: Project, before: str) -> None:
     make(project, before)
     assert phase(project) == before
-    for wanted in phases.PHASES:
+    for wanted in lifecycle.PHASES:
         if before != "missing" and wanted == "handoff":
             continue
         with pytest.raises(Refused) as refused:
@@ -86,7 +86,7 @@ def test_only_the_handoff_mark_can_be_written(project: Project, before: str) -> 
     assert write(project, "handoff") == ("handoff", "handoff")
     assert project.state_files() == files, "twice writes once"
     assert write(project, "active") == ("handoff", before), "the phase follows from the plan again"
-    assert ULTRAGOAL not in project.row()["phases"]
+    assert KIND not in project.row()["phases"]
 
 
 def test_complete_by_word_alone_is_no_complete_phase(project: Project) -> None:
@@ -106,7 +106,7 @@ def test_an_unknown_phase_is_bad_input_that_lists_the_ways(planned: Project, wan
 @pytest.mark.parametrize("by", ["agent", "user"])
 def test_while_handed_off_stop_lets_go_and_tells_the_user_once(planned: Project, by: str) -> None:
     assert stopping(planned)[0] == "block"
-    phases.write(planned.run(by), ULTRAGOAL, "handoff")
+    lifecycle.write_phase(planned.run(by), KIND, "handoff")
     assert (planned.told()["state"], "ask" in planned.told()["deny"]) == ("paused", False)
     rule, text = stopping(planned)
     assert (rule, f"marked ready for handoff by the {by}" in text) == ("waiting", True)
@@ -149,10 +149,10 @@ def test_a_handoff_changes_both_sides_at_once_and_no_other_session(planned: Proj
     old = Path(paths.runtime_file(planned.state)).read_bytes()
     assert hand_off(planned, "ultraplan") == ("handoff", "planning")
     marks = planned.row()["phases"]
-    assert (marks[ULTRAGOAL]["phase"], marks[ULTRAGOAL]["to"]) == ("handoff", "ultraplan")
-    assert (marks["ultraplan"]["phase"], marks["ultraplan"]["from"]) == ("planning", ULTRAGOAL)
+    assert (marks[KIND]["phase"], marks[KIND]["to"]) == ("handoff", "ultraplan")
+    assert (marks["ultraplan"]["phase"], marks["ultraplan"]["from"]) == ("planning", KIND)
     (row,) = planned.events()[before:]
-    assert (row["kind"], row["from"], row["to"], row["actor"]) == ("handed-off", ULTRAGOAL, "ultraplan", "agent")
+    assert (row["kind"], row["from"], row["to"], row["actor"]) == ("handed-off", KIND, "ultraplan", "agent")
     Path(paths.runtime_file(planned.state)).write_bytes(old)  # a crash: the replace did not come to pass
     planned.tell(progressed=True)
     assert planned.row()["phases"] == marks, "neither side is lost"
@@ -166,12 +166,12 @@ def test_forward_from_any_phase_back_only_from_handoff_or_complete(project: Proj
     make(project, "active" if before == "handoff" else before)
     if before == "handoff":
         write(project, "handoff")
-    for to in (ULTRAGOAL, "ulw", "", "Ralph", "../x"):
+    for to in (KIND, "ulw", "", "Ralph", "../x"):
         with pytest.raises(BadInput, match="no workflow"):
             hand_off(project, to)
     for to in PIPELINE:
-        goes_back = PIPELINE.index(to) < PIPELINE.index(ULTRAGOAL)
-        if to == ULTRAGOAL:
+        goes_back = PIPELINE.index(to) < PIPELINE.index(KIND)
+        if to == KIND:
             continue
         if before == "missing" or (goes_back and before not in ("handoff", "complete")):
             with pytest.raises(Refused) as refused:
@@ -185,21 +185,21 @@ def test_forward_from_any_phase_back_only_from_handoff_or_complete(project: Proj
 def test_a_return_makes_the_plan_active_again(planned: Project) -> None:
     for mode in ("ultraplan", "ralph", "verify"):
         with pytest.raises(Refused, match="nothing under way"):
-            hand_off(planned, ULTRAGOAL, mode)
+            hand_off(planned, KIND, mode)
     write(planned, "handoff")
     hand_off(planned, "ultraplan")
-    assert hand_off(planned, ULTRAGOAL, "ultraplan") == ("handoff", "active")
-    assert ULTRAGOAL not in planned.row()["phases"]
+    assert hand_off(planned, KIND, "ultraplan") == ("handoff", "active")
+    assert KIND not in planned.row()["phases"]
     assert (planned.told()["state"], stopping(planned)[0]) == ("active", "block")
 
 
 def test_the_way_back_from_a_later_workflow_is_by_its_own_mark(planned: Project) -> None:
     hand_off(planned, "ralph")
     with pytest.raises(Refused) as refused:
-        hand_off(planned, ULTRAGOAL, "ralph")
+        hand_off(planned, KIND, "ralph")
     assert refused.value.fix == 'omo state ralph write --input \'{"current_phase":"handoff"}\''
     write(planned, "handoff", "ralph")
-    assert hand_off(planned, ULTRAGOAL, "ralph") == ("handoff", "active")
+    assert hand_off(planned, KIND, "ralph") == ("handoff", "active")
 
 
 def test_planning_that_is_handed_on_before_there_is_a_plan(planned: Project) -> None:
@@ -207,7 +207,7 @@ def test_planning_that_is_handed_on_before_there_is_a_plan(planned: Project) -> 
     hand_off(planned, "ultraplan")
     lifecycle.clear(planned.caller("user"), force=True)
     assert list(planned.row()["phases"]) == ["ultraplan"], "clearing takes the mark with it"
-    assert hand_off(planned, ULTRAGOAL, "ultraplan") == ("handoff", "planning")
+    assert hand_off(planned, KIND, "ultraplan") == ("handoff", "planning")
     with pytest.raises(Refused, match="planning"):
         write(planned, "handoff")
     planned.create(TWO)
@@ -240,7 +240,7 @@ def test_a_finished_run_is_cleared_without_force(planned: Project) -> None:
     assert len(kept_bytes(planned, "goal")) == 1
     assert (planned.tool(), planned.run().plan, planned.told()) == (None, None, {})
     row = planned.events()[-1]
-    assert (row["kind"], row["actor"], row["mode"], row["forced"]) == ("cleared", "agent", ULTRAGOAL, False)
+    assert (row["kind"], row["actor"], row["mode"], row["forced"]) == ("cleared", "agent", KIND, False)
     assert row["kept"] == cleared.kept
     assert lifecycle.clear(planned.caller(), force=False) is None
 

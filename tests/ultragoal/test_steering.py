@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, OmoError, Refused
-from omo.ultragoal import steering
+from omo.ultragoal import plan, steering
 from omo.ultragoal.steering import OPTIONS, Attempt
 from tests.ultragoal.project import THREE, WHY, Project, make, words_of
 
@@ -299,7 +299,7 @@ def test_the_only_goal_that_counts_is_never_superseded(project: Project) -> None
 
 
 def test_a_plan_has_a_limit_of_goals(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steering, "MOST_GOALS", 4)
+    monkeypatch.setattr(plan, "MOST_GOALS", 4)
     project.add()
     assert "over 4" in words_of(reject(project, "add_subgoal", title="One", objective="Too many."))
     assert "over 4" in words_of(reject(project, "split_subgoal", goal_id="G002", replacements=PARTS))

@@ -13,7 +13,7 @@ from omo.errors import BadInput, NotEvaluable, Refused
 from omo.evidence import artifacts, changes, tree
 from omo.shown import clip, counted
 from omo.ultragoal import goal_tool, receipts, reviewers
-from omo.ultragoal.create import MOST_GOALS, same_words, text_defects, title_of
+from omo.ultragoal.create import same_words, text_defects, title_of
 from omo.ultragoal.gate.proof import Inspection, Subject
 from omo.ultragoal.gate.rules import inspect
 from omo.ultragoal.plan import Goal, Plan, applied
@@ -377,29 +377,21 @@ def record_review_blockers(
         for blocker in plan.open_blockers_of(parent.id):
             if same_words(blocker.objective) == same_words(str(objective)):
                 return (blocker.id, True), []
-        _require_room(plan, parent)
+        blockers = plan.open_blockers_of(parent.id)
+        if len(blockers) >= MOST_OPEN_BLOCKERS:
+            names = ", ".join(blocker.id for blocker in blockers)
+            raise Refused(
+                f"{parent.id} has {len(blockers)} open blockers already ({names}), at most {MOST_OPEN_BLOCKERS}",
+                fix="close one of them first (omo ultragoal complete-goals), or put the finding into a pending one: "
+                "omo ultragoal steer --kind revise_pending_wording",
+            )
+        plan.require_room(1)
         name = plan.new_ids(1)[0]
         return (name, False), [_blocker_row(parent, name, title, str(objective).strip(), str(evidence).strip())]
 
     name, deduplicated = run.change_plan(decide)
     plan = run.require_plan()
     return Recorded(plan.goal(goal_id), plan.goal(name), deduplicated)
-
-
-def _require_room(plan: Plan, parent: Goal) -> None:
-    blockers = plan.open_blockers_of(parent.id)
-    if len(blockers) >= MOST_OPEN_BLOCKERS:
-        names = ", ".join(blocker.id for blocker in blockers)
-        raise Refused(
-            f"{parent.id} has {len(blockers)} open blockers already ({names}), at most {MOST_OPEN_BLOCKERS}",
-            fix="close one of them first (omo ultragoal complete-goals), or put the finding into a pending one: "
-            "omo ultragoal steer --kind revise_pending_wording",
-        )
-    if len(plan.goals) >= MOST_GOALS:
-        raise Refused(
-            f"the plan has {len(plan.goals)} goals, which is as many as it can hold",
-            fix=f"omo ultragoal checkpoint --goal-id {parent.id} --status failed --evidence TEXT, and mend it there",
-        )
 
 
 def _blocker_row(parent: Goal, name: str, title: str | None, objective: str, evidence: str) -> Row:

@@ -16,7 +16,7 @@ from omo.shown import clip, counted
 from omo.state import runtime, store
 from omo.ultragoal import goal_tool
 from omo.ultragoal import plan as plans
-from omo.ultragoal.plan import Plan
+from omo.ultragoal.plan import MOST_GOALS, Plan
 from omo.ultragoal.run import PlanRun, repository
 from omo.work.publish import change_row
 from omo.work.run import Caller, check_sizes
@@ -27,7 +27,6 @@ MOST_EARLIER = 5
 LONGEST = 20_000
 LONGEST_TEXT = 200_000
 LONGEST_TITLE = 80
-MOST_GOALS = 999  # ids have three digits
 MOST_NOTES = 20
 CREATE = "omo ultragoal create-goals --brief-file PATH"
 
@@ -261,11 +260,11 @@ def create_tool_goal(run: PlanRun) -> list[str]:
     return [f"another goal is {live.status}: omo goal drop, then omo goal create"]
 
 
-def json_of(given: str, cwd: str | Path, option: str) -> object:
+def json_of(given: str, cwd: str | Path, option: str, *, fix: str = "") -> object:
     """The JSON itself where the text begins like it, else what the file of that name holds."""
     from omo.evidence import documents  # a YAML parser is behind it, which a status does not need
 
-    fix = f"{option} takes JSON that begins with {{ or [, or the name of a file that holds it"
+    fix = fix or f"{option} takes JSON that begins with {{ or [, or the name of a file that holds it"
     if not given.strip():
         raise BadInput(f"{option} is empty", fix=fix)
     if given.lstrip()[:1] in ("{", "["):

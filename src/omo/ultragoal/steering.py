@@ -10,13 +10,12 @@ from typing import Any
 from omo.errors import BadInput, OmoError, Refused
 from omo.shown import clip, counted
 from omo.ultragoal.create import LONGEST_TITLE, json_of, same_words, text_defects
-from omo.ultragoal.plan import Goal, Plan
+from omo.ultragoal.plan import MOST_GOALS, Goal, Plan
 from omo.ultragoal.run import PlanRun
 from omo.work.run import check_sizes
 
 Row = dict[str, Any]
 
-MOST_GOALS = 200
 LONGEST_OBJECTIVE = 10_000
 LONGEST_SHOWN = 500  # of what a refused attempt leaves in the ledger
 STEER = "omo ultragoal steer --kind {kind} --evidence TEXT --rationale TEXT"
@@ -140,18 +139,10 @@ def wording_defects(title: object, objective: object, place: str = "") -> list[s
     return defects
 
 
-def require_room(plan: Plan, count: int) -> None:
-    if len(plan.goals) + count > MOST_GOALS:
-        raise Refused(
-            f"the plan has {len(plan.goals)} goals, and {count} more would be over {MOST_GOALS}",
-            fix="put it into the wording of a pending goal: omo ultragoal steer --kind revise_pending_wording",
-        )
-
-
 def _add(plan: Plan, attempt: Attempt) -> Row:
     wording = _wording(attempt.title, attempt.objective)
     _require_new(plan.open_goals, [wording])
-    require_room(plan, 1)
+    plan.require_room(1)
     name = plan.new_ids(1)[0]
     return {"goalIds": [name], "goals": [{"id": name, **wording, "steering": _origin(attempt.kind, attempt)}]}
 
@@ -183,7 +174,7 @@ def _split(plan: Plan, attempt: Attempt) -> Row:
     goal.move("split")
     parts = _replacements(attempt)
     _require_new([other for other in plan.open_goals if other is not goal], parts)
-    require_room(plan, len(parts))
+    plan.require_room(len(parts))
     names = plan.new_ids(len(parts))
     steering = {**_origin("split_replacement", attempt), "sourceGoalId": goal.id}
     if goal.blocks is not None:
