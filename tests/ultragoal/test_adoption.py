@@ -78,18 +78,6 @@ def test_the_agent_takes_no_plan_from_a_session_at_work(project: Project) -> Non
     assert adopt(project).session == project.session
 
 
-def test_a_session_that_was_cancelled_or_waits_is_no_longer_at_work(project: Project) -> None:
-    other = theirs(project)
-    other.set_back("G002", "blocked")
-    other.hand_out()
-    other.set_back("G003", "blocked")
-    for name in ("G002", "G003"):
-        other.classify(goal=name)
-    other.tell()
-    project.now = other.now
-    assert adopt(project).session == project.session
-
-
 def test_an_own_plan_with_open_goals_stands_in_the_way(project: Project) -> None:
     other = theirs(project)
     project.create(ONE)
@@ -120,12 +108,6 @@ def test_a_source_that_is_none_is_named_with_those_that_are(project: Project, so
         adopt(project, source, by="user")
     assert caught.value.fix
     assert not project.ledger.exists()
-
-
-def test_a_session_adopts_nothing_from_itself(project: Project) -> None:
-    project.create(ONE)
-    with project.refused("its own plan"):
-        adopt(project, project.session)
 
 
 def test_a_plan_adopted_just_before_a_crash_says_so_with_the_next_change(project: Project) -> None:

@@ -37,15 +37,6 @@ def test_only_what_a_person_has_to_do_allows_a_pause(project: Project, classific
     assert project.statuses() == {"G001": "active", "G002": "pending", "G003": "pending"}
 
 
-def test_the_same_classification_again_is_the_same_row(project: Project) -> None:
-    project.classify(goal="G001")
-    before = project.rows()
-    project.classify(goal="G001")
-    assert project.rows() == before
-    project.classify(goal="G002")
-    assert len(project.rows()) == len(before) + 1
-
-
 @pytest.mark.parametrize("evidence", [None, "", "   ", "stuck", "a\0 key is missing", "x" * 20_001])
 def test_a_classification_needs_words_that_say_something(project: Project, evidence: str | None) -> None:
     with project.refused("--evidence", kind=BadInput):
@@ -57,12 +48,6 @@ def test_a_closed_goal_is_no_reason_to_pause(project: Project) -> None:
     with project.refused("G001 is closed"):
         classify(project.run(), "human_blocked", evidence=NEEDED, goal_id="G001")
     classify(project.run(), "resolvable", evidence=NEEDED, goal_id="G001")
-
-
-def test_a_finished_plan_waits_for_nobody(project: Project) -> None:
-    project.finish()
-    with project.refused("every goal is closed"):
-        classify(project.run(), "human_blocked", evidence=NEEDED)
 
 
 # record-review-blockers
@@ -124,21 +109,6 @@ def test_the_same_finding_twice_is_one_goal(project: Project, again: str) -> Non
     done = project.review("G001", again)
     assert (done.goal.id, done.deduplicated) == (first.goal.id, True)
     assert project.files() == before
-
-
-def test_the_same_finding_on_another_goal_is_another_goal(project: Project) -> None:
-    first = project.review("G001").goal.id
-    assert project.hand_out() == project.goal("G002")
-    assert project.review("G002").goal.id != first
-
-
-def test_a_finding_that_comes_back_after_it_was_resolved_is_a_new_goal(project: Project) -> None:
-    blocker = project.review("G001").goal.id
-    for name in ("G002", "G003", blocker):
-        project.hand_out()
-        project.complete(name)
-    again = project.review("G003", "The parser must refuse bad rows.")
-    assert (again.goal.id, again.deduplicated) == ("G005", False)
 
 
 def test_a_goal_has_at_most_three_open_blockers(project: Project) -> None:

@@ -32,13 +32,6 @@ def test_the_ledger_is_the_truth_and_the_files_show_it(project: Project) -> None
     assert project.run().problems == []
 
 
-def test_an_unfinished_plan_is_never_overwritten(project: Project) -> None:
-    project.create(THREE)
-    with project.refused("3 open goals", "complete-goals", "add_subgoal", "--force"):
-        project.create(ONE)
-    assert archived(project) == []
-
-
 def test_by_force_it_is_archived_with_every_byte_and_the_record_says_so(project: Project) -> None:
     old = project.create(THREE)
     before = project.files()

@@ -130,11 +130,3 @@ def test_a_final_receipt_that_is_missing_is_not_done(project: Project) -> None:
     project.supersede("G001")
     assert told(project).startswith("omo: ended, not proven: ")
     assert "no fresh final receipt" in project.told()["outcome"]["why"]
-
-
-def test_a_plan_that_goes_on_has_no_outcome(project: Project) -> None:
-    project.judged()
-    project.add()
-    assert project.plan().outcome is None
-    project.tell()
-    assert "outcome" not in project.told()

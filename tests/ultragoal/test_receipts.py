@@ -78,17 +78,6 @@ def test_a_receipt_says_what_it_covers(project: Project) -> None:
     assert row["completionVerification"] == last
 
 
-def test_findings_reopen_a_complete_goal_and_take_its_receipt(project: Project) -> None:
-    project.finished()
-    blocker = project.review("G001").goal.id
-    assert (project.goal("G001").status, project.goal("G001").receipt) == ("review_blocked", None)
-    assert project.final() is None
-    project.hand_out()
-    project.complete(blocker)
-    assert project.final() == blocker
-    assert project.statuses() == {"G001": "superseded", "G002": "complete", blocker: "complete"}
-
-
 def test_a_goal_added_after_the_end_stales_the_final_receipt_and_its_completion_issues_a_new_one(
     project: Project,
 ) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from omo.errors import OmoError
@@ -12,7 +9,6 @@ from omo.ultragoal.checkpoint import subject_of
 from omo.ultragoal.gate import rules
 from tests.cli.conftest import Shell
 from tests.cli.conftest import shell as shell  # the fixture, under its own name
-from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, TWO, Project, commit
 
 
@@ -28,37 +24,6 @@ def test_half_a_character_never_ends_in_a_crash(shell: Shell, option: str) -> No
     )
     ran = shell.agent(*command, option, text)
     assert ran.code in (2, 3)
-
-
-@pytest.mark.parametrize("text", [ONE, TWO])
-def test_one_is_singular(shell: Shell, text: str) -> None:
-    shell.agent("ultragoal", "create-goals", "--brief", text)
-    said = [
-        shell.agent("ultragoal", "create-goals", "--brief", text),
-        shell.agent("ultragoal", "status"),
-        shell.agent("goal", "pause"),
-        shell.agent("goal", "complete"),
-        shell.agent("goal", "drop"),
-        shell.agent("goal", "create", "--objective", "something else"),
-        shell.agent("state", "clear", "--mode", "ultragoal", "--force"),
-    ]
-    whole = " ".join(ran.out + ran.err for ran in said)
-    assert ("1 goals" in whole, "1 open goals" in whole) == (False, False)
-    assert ("1 goal" if text == ONE else "2 goals") in whole
-
-
-def test_programs_are_told_where_the_brief_is_and_how_the_next_goal_stands(shell: Shell) -> None:
-    shell.agent("ultragoal", "create-goals", "--brief", TWO)
-    shell.agent("ultragoal", "complete-goals")
-    brief = Path(shell.agent("ultragoal", "status", "--json").json["paths"]["brief"])
-    assert brief.read_text(encoding="utf-8").strip() == TWO
-    for goal, following in (("G001", ("G002", "active")), ("G002", (None, None))):
-        shell.write("gate.json", json.dumps(valid_gate(shell.project, goal)))
-        ran = shell.agent(
-            *("ultragoal", "checkpoint", "--goal-id", goal, "--status", "complete", "--evidence", "seen", "--json"),
-            *("--quality-gate-json", "gate.json"),
-        )
-        assert (ran.json["next_goal_id"], ran.json["next_goal_status"]) == following
 
 
 def test_a_story_is_handed_out_with_its_own_objective_as_the_sessions_goal(shell: Shell) -> None:

@@ -142,11 +142,6 @@ def test_a_branch_is_not_its_own_base(project: Project) -> None:
     assert (found.name, found.base, found.changed) == ("main", "origin/main", ["direct.txt", "two.txt"])
 
 
-def test_outside_git_nobody_knows_what_changed(tmp_path: Path) -> None:
-    found = find_source(tmp_path, pr=None, branch=None, environ={})
-    assert (found.changed, found.base, found.notes) == (None, None, ["this is no git repository"])
-
-
 # A pull request, with a gh of our own on PATH
 
 VIEW = {"baseRefName": "main", "headRefOid": "", "title": "Add one"}
@@ -181,13 +176,6 @@ def test_a_pull_request_is_asked_for_with_gh(project: Project, monkeypatch: pyte
         "pr view 12 --json baseRefName,headRefOid,title sign-in ",
         "pr diff 12 --name-only sign-in ",
     ]
-
-
-def test_a_pull_request_that_is_not_checked_out_is_told(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    put_gh(project, monkeypatch, answering(project, headRefOid="a" * 40))
-    found = find(project, pr=12)
-    assert not found.is_here
-    assert "check it out first" in found.notes[0]
 
 
 GH_FAILS = {

@@ -92,29 +92,6 @@ def test_what_was_promised_first_stays_visible_however_often_a_goal_is_reworded(
     assert shown["steering"]["firstWording"] == {"title": "Check", "objective": "Check each row."}
 
 
-def test_a_note_changes_no_goal(project: Project) -> None:
-    before = goals_of(project)
-    project.steer("annotate_ledger")
-    row = project.steer("annotate_ledger", goal_id="G002")
-    assert goals_of(project) == before
-    assert row["goalId"] == "G002"
-    assert project.kinds()[-2:] == ["steering_accepted", "steering_accepted"]
-
-
-@pytest.mark.parametrize("stuck", ["blocked", "review_blocked"])
-def test_a_stuck_goal_can_be_superseded_while_another_one_counts(project: Project, stuck: str) -> None:
-    project.hand_out()
-    if stuck == "blocked":
-        project.set_back("G001", "blocked")
-    else:
-        project.review("G001")
-    row = project.steer("mark_blocked_superseded", goal_id="G001")
-    assert row["noReplacementRequired"] is True
-    assert project.statuses()["G001"] == "superseded"
-    assert "G001" in order(project)
-    assert project.hand_out() == project.goal("G002")
-
-
 @pytest.mark.parametrize("given", [{"title": "Check rows"}, {"title": "Check rows", "objective": "Each by number."}])
 def test_rewording_says_which_fields_changed(project: Project, given: dict[str, str]) -> None:
     row = project.steer("revise_pending_wording", goal_id="G002", **given)

@@ -7,27 +7,9 @@ import pytest
 from omo.hooks import session
 from omo.state import runtime
 from omo.ultragoal import goal_tool
-from tests.ultragoal.project import ONE, TWO, Project, commit
+from tests.ultragoal.project import TWO, Project, commit
 
 SETTINGS = ".sisyphus/omo.json"
-
-
-def test_a_plan_arms_the_session_and_says_what_is_next(project: Project) -> None:
-    project.begin()
-    summary = project.tell()
-    assert (summary["state"], summary["open"], summary["total"]) == ("active", 2, 2)
-    assert summary["run"] == project.plan().run
-    assert summary["next"] == "G001 Parse"
-    assert project.row()["ulw"]["enabled"] is True
-    assert runtime.is_live(project.row())
-
-
-def test_telling_the_same_twice_writes_once(project: Project) -> None:
-    project.begin()
-    project.tell()
-    before = project.row()
-    project.tell()
-    assert project.row() == before
 
 
 @pytest.mark.parametrize(
@@ -46,33 +28,6 @@ def test_nothing_open_lets_go_and_says_what_was_cut(project: Project, end: str, 
     summary = project.tell()
     assert (summary["state"], summary["open"]) == ("done", 0)
     assert summary["outcome"]["why"].startswith(why)
-
-
-def test_what_waits_for_a_person_lets_go_and_says_for_what(project: Project) -> None:
-    project.begin(ONE).set_back("G001", "blocked")
-    assert project.tell()["state"] == "active", "blocked alone is for the agent to resolve"
-    project.classify(goal="G001")
-    summary = project.tell()
-    assert (summary["state"], summary["told"]) == ("blocked", False)
-    assert "the key is with the user" in summary["why"]
-    project.hand_out(retry_blocked=True)
-    assert project.tell()["state"] == "active"
-
-
-def test_one_goal_that_waits_for_a_person_does_not_stop_the_others(project: Project) -> None:
-    project.begin().set_back("G001", "blocked")
-    project.classify(goal="G001")
-    assert project.tell()["state"] == "active"
-
-
-def test_what_the_user_paused_stays_paused_until_they_go_on(project: Project) -> None:
-    project.begin()
-    project.tell()
-    project.change_row(lambda old: session.suspend(old, state="paused", why="the user said wait"))
-    project.set_back("G001", "failed")
-    assert project.tell()["state"] == "paused"
-    project.change_row(session.resume)
-    assert project.tell()["state"] == "active"
 
 
 def test_a_cancel_by_the_user_stays_in_force(project: Project) -> None:

@@ -369,13 +369,15 @@ def record_review_blockers(
             defects=defects,
         )
 
+    finding, review_evidence = str(objective).strip(), str(evidence).strip()
+
     def decide(plan: Plan) -> tuple[tuple[str, bool], list[Row]]:
         parent = plan.goal(goal_id)
         if goal_json is not None:
             goal_tool.check_passed(run, parent, goal_json, status="review_blocked")
         parent.move("review", active=plan.active)
         for blocker in plan.open_blockers_of(parent.id):
-            if same_words(blocker.objective) == same_words(str(objective)):
+            if same_words(blocker.objective) == same_words(finding):
                 return (blocker.id, True), []
         blockers = plan.open_blockers_of(parent.id)
         if len(blockers) >= MOST_OPEN_BLOCKERS:
@@ -387,21 +389,22 @@ def record_review_blockers(
             )
         plan.require_room(1)
         name = plan.new_ids(1)[0]
-        return (name, False), [_blocker_row(parent, name, title, str(objective).strip(), str(evidence).strip())]
+        goal = {
+            "id": name,
+            "title": " ".join(title.split()) if title else title_of(f"Resolve for {parent.id}: {finding}"),
+            "objective": finding,
+            "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence},
+        }
+        row = {
+            "kind": "review_blockers_recorded",
+            "goalId": parent.id,
+            "blockerGoalIds": [name],
+            "goals": [goal],
+            "evidence": review_evidence,
+            "findings": [finding],
+        }
+        return (name, False), [row]
 
     name, deduplicated = run.change_plan(decide)
     plan = run.require_plan()
     return Recorded(plan.goal(goal_id), plan.goal(name), deduplicated)
-
-
-def _blocker_row(parent: Goal, name: str, title: str | None, objective: str, evidence: str) -> Row:
-    steering = {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": evidence}
-    shown = " ".join(title.split()) if title else title_of(f"Resolve for {parent.id}: {objective}")
-    return {
-        "kind": "review_blockers_recorded",
-        "goalId": parent.id,
-        "blockerGoalIds": [name],
-        "goals": [{"id": name, "title": shown, "objective": objective, "steering": steering}],
-        "evidence": evidence,
-        "findings": [objective],
-    }

@@ -135,24 +135,16 @@ def _subject(caller: Caller, source: Source) -> Subject:
 def _blockers(qa: object) -> list[Finding]:
     """What QA itself reports as open, in whatever shape."""
     blockers = qa.get("blockers") if isinstance(qa, dict) else None
-    if not isinstance(blockers, list):
-        return []
     findings = []
-    for index, blocker in enumerate(blockers):
-        message = clip(_message(blocker), LONGEST_FINDING)
-        findings.append(Finding(f"executorQa.blockers[{index}]", "OPEN_BLOCKER", message))
+    for index, blocker in enumerate(blockers if isinstance(blockers, list) else []):
+        message = f"QA names a blocker without words: {blocker!r}"
+        if isinstance(blocker, dict):
+            texts = [blocker[key] for key in MESSAGE_KEYS if isinstance(blocker.get(key), str) and blocker[key].strip()]
+            message = texts[0] if texts else repr(blocker)
+        elif isinstance(blocker, str) and blocker.strip():
+            message = blocker
+        findings.append(Finding(f"executorQa.blockers[{index}]", "OPEN_BLOCKER", clip(message, LONGEST_FINDING)))
     return findings
-
-
-def _message(blocker: object) -> str:
-    if isinstance(blocker, dict):
-        for key in MESSAGE_KEYS:
-            if isinstance(blocker.get(key), str) and blocker[key].strip():
-                return str(blocker[key])
-        return repr(blocker)
-    if isinstance(blocker, str) and blocker.strip():
-        return blocker
-    return f"QA names a blocker without words: {blocker!r}"
 
 
 def start(run: PlanRun, done: Review) -> list[str]:

@@ -191,7 +191,14 @@ def _replacements(attempt: Attempt) -> list[Row]:
         raise BadInput(f"--replacements-json is {count}: a goal is split into 2 to {MOST_GOALS} goals", fix=fix)
     defects: list[str] = []
     for index, part in enumerate(given):
-        defects += _part_defects(f"replacements[{index}]", part)
+        place = f"replacements[{index}]"
+        if not isinstance(part, dict):
+            defects.append(f"{place} is {clip(repr(part), 60)}, not an object with title and objective")
+            continue
+        defects += [f"{place}.{name} is missing" for name in ("title", "objective") if part.get(name) is None]
+        defects += wording_defects(part.get("title"), part.get("objective"), f"{place}.")
+        for name in set(part) - {"title", "objective"}:
+            defects.append(f"{place}.{clip(str(name), 40)} is nothing a new goal is given")
     if defects:
         what = f"--replacements-json has {counted(len(defects), 'defect')}: {defects[0]}"
         raise BadInput(what, fix=fix, defects=defects)
@@ -201,31 +208,12 @@ def _replacements(attempt: Attempt) -> list[Row]:
     return parts
 
 
-def _part_defects(place: str, part: object) -> list[str]:
-    if not isinstance(part, dict):
-        return [f"{place} is {clip(repr(part), 60)}, not an object with title and objective"]
-    defects = [f"{place}.{name} is missing" for name in ("title", "objective") if part.get(name) is None]
-    defects += wording_defects(part.get("title"), part.get("objective"), f"{place}.")
-    for name in part:
-        if name not in ("title", "objective"):
-            defects.append(f"{place}.{clip(str(name), 40)} is nothing a new goal is given")
-    return defects
-
-
 def _reorder(plan: Plan, attempt: Attempt) -> Row:
     before = [goal.id for goal in plan.goals if goal.status == "pending"]
     wanted = json_of(str(attempt.order), attempt.cwd, "--order-json")
     fix = f"name each pending goal once, in the new order; they are {json.dumps(before)}"
     if not isinstance(wanted, list) or not wanted or not all(isinstance(name, str) for name in wanted):
         raise BadInput(f"--order-json is {clip(repr(wanted), 80)}, not a list of goal ids", fix=fix)
-    if defects := _order_defects(plan, before, wanted):
-        raise Refused(f"--order-json is no order of the pending goals: {defects[0]}", fix=fix, defects=defects)
-    if wanted == before:
-        raise Refused("the pending goals are in this order already", fix="omo ultragoal complete-goals")
-    return {"previousPendingGoalIds": before, "pendingGoalIds": wanted}
-
-
-def _order_defects(plan: Plan, pending: list[str], wanted: list[str]) -> list[str]:
     status = {goal.id: goal.status for goal in plan.goals}
     defects = []
     for name in dict.fromkeys(wanted):
@@ -235,7 +223,12 @@ def _order_defects(plan: Plan, pending: list[str], wanted: list[str]) -> list[st
             defects.append(f"{name} is {status[name]}, not pending")
         if wanted.count(name) > 1:
             defects.append(f"{clip(name, 40)} is named {wanted.count(name)} times")
-    return defects + [f"{name} is pending and left out" for name in pending if name not in wanted]
+    defects += [f"{name} is pending and left out" for name in before if name not in wanted]
+    if defects:
+        raise Refused(f"--order-json is no order of the pending goals: {defects[0]}", fix=fix, defects=defects)
+    if wanted == before:
+        raise Refused("the pending goals are in this order already", fix="omo ultragoal complete-goals")
+    return {"previousPendingGoalIds": before, "pendingGoalIds": wanted}
 
 
 def _revise(plan: Plan, attempt: Attempt) -> Row:

@@ -180,12 +180,21 @@ def read_matrix(qa: dict[str, Any]) -> tuple[Matrix, list[Defect]]:
     for name in ROWS:
         matrix.raw[name] = _raw_rows(qa, name, defects)
         matrix.ids[name] = set()
-        for raw in matrix.raw[name]:
-            if isinstance(raw, dict) and isinstance(raw.get("id"), str):
-                matrix.ids[name].add(raw["id"])
         matrix.not_applicable[name] = set()
         readable[name] = []
-        for row in _read_rows(matrix.raw[name], name, defects):
+        places: dict[str, str] = {}
+        for index, raw in enumerate(matrix.raw[name]):
+            if isinstance(raw, dict) and isinstance(raw.get("id"), str):
+                matrix.ids[name].add(raw["id"])
+            path = f"executorQa.{name}[{index}]"
+            row = _read_row(raw, name, path, defects)
+            if row is None:
+                continue
+            if row.id in places:
+                text = f"is {shown(row.id)}, which {places[row.id]} has already: {need('id')}"
+                defects.append(Defect(f"{path}.id", "DUPLICATE_ID", text))
+                continue
+            places[row.id] = path
             if isinstance(row, NotApplicable):
                 matrix.not_applicable[name].add(row.id)
             else:
@@ -212,27 +221,18 @@ def _raw_rows(qa: dict[str, Any], name: str, defects: list[Defect]) -> list[Any]
     return value[:MOST_ROWS]
 
 
-def _read_rows(raw: list[Any], name: str, defects: list[Defect]) -> list[Named]:
-    rows: dict[str, Named] = {}
-    for index, value in enumerate(raw):
-        path = f"executorQa.{name}[{index}]"
-        model = ROWS[name]
-        if name in MAY_NOT_APPLY and says_not_applicable(value):
-            model = NotApplicable
-        try:
-            row = model.model_validate(value)
-        except ValidationError as error:
-            defects += model_defects(error, path, value)
-            defects += _judgement_defects(model, path, value)
-            continue
+def _read_row(value: object, name: str, path: str, defects: list[Defect]) -> Named | None:
+    model = ROWS[name]
+    if name in MAY_NOT_APPLY and says_not_applicable(value):
+        model = NotApplicable
+    row = None
+    try:
+        row = model.model_validate(value)
         row._place = path
-        defects += _judgement_defects(model, path, value)
-        if row.id in rows:
-            text = f"is {shown(row.id)}, which {rows[row.id].place} has already: {need('id')}"
-            defects.append(Defect(f"{path}.id", "DUPLICATE_ID", text))
-        else:
-            rows[row.id] = row
-    return list(rows.values())
+    except ValidationError as error:
+        defects += model_defects(error, path, value)
+    defects += _judgement_defects(model, path, value)
+    return row
 
 
 def says_not_applicable(value: object) -> bool:
