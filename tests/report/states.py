@@ -21,7 +21,7 @@ from omo.hooks import main as hook
 from omo.hooks import prompt, stop
 from omo.hosts import Answer
 from omo.state import paths, runtime
-from omo.ultragoal import summary
+from omo.ultragoal.next_step import publish_status
 from omo.views import project
 from omo.views.project import ProjectView
 from tests.ralph import project as ralph_project
@@ -155,7 +155,7 @@ def five_goals(root: Path) -> Scene:
     (shop.directory / "gates" / f"{shop.receipt('G002')['qualityGateHash']}.json").unlink()
     shop.set_back("G003", "failed")
     shop.hand_out()
-    summary.publish_status(shop.run())
+    publish_status(shop.run())
     return Scene(root, shop.now + 120)
 
 
