@@ -35,12 +35,12 @@ def look(viewer: Viewer) -> list[Status]:
     """All the work of a session that its row or its ledgers know, what leads first."""
     views = []
     for kind in ORDER:
-        if _may_have(kind, viewer) and (view := look_at(kind, viewer)) is not None:
+        if may_have(kind, viewer) and (view := look_at(kind, viewer)) is not None:
             views.append(view)
     return views
 
 
-def _may_have(kind: str, viewer: Viewer) -> bool:
+def may_have(kind: str, viewer: Viewer) -> bool:
     """Without a row or a directory there is nothing to read, and the workflow's modules need not be loaded for that."""
     if kind not in HOMES or kind in part(viewer.row, "work") or viewer.kept:
         return True
