@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from omo.cli import status
+from omo.views.screen import screen
 from tests.cli.conftest import SESSION, Shell
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -84,9 +84,9 @@ def test_the_locale_may_name_another_charset(
     environ: dict[str, str], ascii_only: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    screen = status.screen(environ)
-    assert screen is not None
-    assert screen.ascii_only is ascii_only
+    on = screen(environ)
+    assert on is not None
+    assert on.ascii_only is ascii_only
 
 
 def test_another_session_by_as_much_of_its_id_as_is_unique(shell: Shell) -> None:

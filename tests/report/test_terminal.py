@@ -91,7 +91,7 @@ def test_without_colours_there_are_none() -> None:
         ("ultragoal-five-goals", "G002: independence: reduced", "yellow"),
         ("skipped-verification", "gate docs was not run in this run", "yellow"),
         ("damaged-ledger", "does not follow", "red"),
-        ("exhausted", "let go (cap)", "red"),
+        ("exhausted", "8 blocks without verified progress", "red"),
     ],
 )
 def test_what_must_not_be_overlooked_has_its_colour(name: str, said: str, style: str) -> None:
@@ -179,7 +179,7 @@ def test_a_session_without_work_names_the_others() -> None:
 
 def test_what_is_over_is_counted_after_a_day() -> None:
     later = replace(scene("ultragoal-done"), here="")
-    assert "ultragoal done" in "\n".join(drawn(later.view(), 80))
+    assert "ultragoal attested" in "\n".join(drawn(later.view(), 80))
     later.now += 2 * 24 * 3600
     assert drawn(later.view(), 80)[-1] == "  1 session is off: omo status --all"
     assert "ultragoal done" in "\n".join(drawn(later.view(), 80, everything=True))

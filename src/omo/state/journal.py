@@ -60,7 +60,8 @@ class Journal:
 
     def _read_files(self) -> tuple[list[Row], list[str]]:
         try:
-            return ledger.read_marked(self.path, store.read(self._mark) or {}, self._mark)
+            chain = ledger.read_marked(self.path, store.read(self._mark) or {}, self._mark)
+            return chain.rows, chain.problems
         except Unreadable as error:
             return self._readable_rows(), [error.message]
 

@@ -135,19 +135,22 @@ def _begin_ledger(state: str, new: str, row: Json, told: Json, now: float) -> Js
     return {"seq": head.seq, "digest": head.digest}
 
 
-def caught_up(state: str, session_id: str, row: Json) -> Json:
-    """The row, or the ledger's word where a crash left that ahead of it. Writes nothing."""
-    head = ledger.head_of(paths.events_file(state, session_id))
+def caught_up(state: str, session_id: str, row: Json, head: ledger.Head | None = None) -> Json:
+    """The row, or the ledger's word where a crash left that ahead of it. Writes nothing.
+
+    `head` is the ledger's end where it was read already.
+    """
+    head = head or ledger.head_of(paths.events_file(state, session_id))
     ahead = _ahead(head, row)
     return _doubted(row, head) if ahead is None else {**ahead, "ledger": {"seq": head.seq, "digest": head.digest}}
 
 
-def doubted(state: str, session_id: str, row: Json) -> Json:
+def doubted(state: str, session_id: str, row: Json, head: ledger.Head | None = None) -> Json:
     """The row, with every end marked that its ledger does not vouch for. Writes nothing."""
     if not work_in(row, "done"):
         return row
     try:
-        head = ledger.head_of(paths.events_file(state, session_id))
+        head = head or ledger.head_of(paths.events_file(state, session_id))
     except Unreadable:
         head = ledger.Head(0, ledger.START, None)
     return _doubted(row, head) if _ahead(head, row) is None else row
@@ -199,8 +202,13 @@ def ledger_problems(state: str, session_id: str) -> list[str]:
 
 def chain_problems(state: str, session_id: str) -> list[str]:
     """What is wrong with a session's ledger alone: its chain, and its end against the row's own mark."""
-    mark = part(session(state, session_id) or {}, "ledger")
-    return ledger.verify_marked(paths.events_file(state, session_id), mark, f"the row of session {session_id}")
+    return read_chain(state, session_id, session(state, session_id) or {}).problems
+
+
+def read_chain(state: str, session_id: str, row: Json) -> ledger.Chain:
+    """A session's whole ledger, held against the mark of its row."""
+    path = paths.events_file(state, session_id)
+    return ledger.read_marked(path, part(row, "ledger"), f"the row of session {session_id}")
 
 
 def render(runtime: Json) -> str:

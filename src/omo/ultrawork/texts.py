@@ -229,8 +229,7 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
         ended += work_in(after, "exhausted")
     if not ended:
         return []
-    ends = [_named_outcome(kind, summary, alone=len(ended) == 1) for kind, summary in ended]
-    whole = outcome.worst([*ends, *_gates_beside(after)])
+    whole = whole_outcome(ended, after)
     parts = [_sentence(outcome.in_words(whole))]
     if is_let_go and (left := listed(work_in(before, "active"))) not in ("", ULTRAWORK):
         parts.append(f"Open: {left}.")
@@ -240,6 +239,12 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
         parts.append(GO_ON)
     parts += [clip(str(summary["question"]), 200) for _, summary in given_up if summary.get("question")]
     return parts
+
+
+def whole_outcome(ended: list[tuple[str, Json]], row: Json) -> Json:
+    """Several ends as one that is no better than the worst of them, or than the gates beside them."""
+    ends = [_named_outcome(kind, summary, alone=len(ended) == 1) for kind, summary in ended]
+    return outcome.worst([*ends, *_gates_beside(row)])
 
 
 def _gates_beside(row: Json) -> list[Json]:
