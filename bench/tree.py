@@ -1,4 +1,4 @@
-"""Is a second fingerprint, after one edit, within 1.5 times `git status`? Builds the tree, measures, exits 1 if not."""
+"""Is a second fingerprint, after one edit, within 2.5 times `git status`? Builds the tree, measures, exits 1 if not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from omo.evidence.tree import fingerprint
 
-BOUND = 1.5
+BOUND = 2.5
 PER_FOLDER = 50
 
 

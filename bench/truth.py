@@ -28,7 +28,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from omo.cli.main import main as omo_main  # noqa: E402
 from omo.context import OF_AN_AGENT  # noqa: E402
-from omo.ultrawork import hook, on_prompt, on_stop, on_subagent_stop, on_tool_use  # noqa: E402
+from omo.hooks import main as hook  # noqa: E402
+from omo.hooks import prompt as prompt_hook  # noqa: E402
+from omo.hooks import stop, subagent_stop, tool_use  # noqa: E402
+from omo.hosts import Answer  # noqa: E402
 from omo.work.outcome import JUDGED, OPENINGS, PROVEN  # noqa: E402
 
 HELD, SILENT = "held", "silent"
@@ -66,7 +69,7 @@ class Play:
 
     def user(self, prompt: str) -> str:
         """What the prompt hook prints."""
-        return self._event(on_prompt.handle, "UserPromptSubmit", prompt=prompt)
+        return self._event(prompt_hook.handle, "UserPromptSubmit", prompt=prompt)
 
     def terminal(self, command: str) -> int:
         """`omo` in a terminal of the user's own: its exit code."""
@@ -76,7 +79,7 @@ class Play:
     def stop(self, message: str = "All done.") -> str:
         """What the user reads at a Stop; `held` where the agent is sent back."""
         self.now += 10
-        said = self._event(on_stop.handle, "Stop", last_assistant_message=message, stop_hook_active=False)
+        said = self._event(stop.handle, "Stop", last_assistant_message=message, stop_hook_active=False)
         answer = json.loads(said) if said else {}
         if answer.get("decision") == "block":
             self.log.append(f"(sent back: {answer['reason']})")
@@ -89,7 +92,7 @@ class Play:
     def omo(self, command: str, **variables: str) -> int:
         """`omo` in the agent's shell, if the hook before it lets it run: its exit code."""
         asked = {"tool_name": "Bash", "tool_input": {"command": f"omo {command}"}}
-        answer = self._event(on_tool_use.handle, "PreToolUse", **asked)
+        answer = self._event(tool_use.handle, "PreToolUse", **asked)
         if '"deny"' in answer:
             self.log.append(f"$ omo {command}  [denied]\n{answer}")
             return DENIED
@@ -100,7 +103,7 @@ class Play:
         """An agent that was sent for says its last word."""
         self.now += 1
         who = {"agent_type": agent, "agent_id": f"a{int(self.now)}"}
-        self._event(on_subagent_stop.handle, "SubagentStop", **who, last_assistant_message=message)
+        self._event(subagent_stop.handle, "SubagentStop", **who, last_assistant_message=message)
 
     def sh(self, command: str) -> None:
         subprocess.run(["sh", "-c", command], cwd=self.project, check=True, capture_output=True)
@@ -154,7 +157,7 @@ class Play:
         self.log.append(f"{'>' if has_terminal else '$'} omo {command}  [{code}]\n{self.printed}")
         return code
 
-    def _event(self, handle: Callable[..., bytes], name: str, **fields: object) -> str:
+    def _event(self, handle: Callable[..., Answer], name: str, **fields: object) -> str:
         body = {"session_id": SESSION, "cwd": str(self.project), "hook_event_name": name, **fields}
         environ = {**os.environ, "CLAUDECODE": "1", "CLAUDE_PROJECT_DIR": str(self.project)}
         raw = json.dumps(body).encode()

@@ -1,9 +1,11 @@
 # shellcheck shell=sh
-# Sourced by the commands in hooks.json, with $event set, inside the shell the host has started anyway: on a quiet
-# day this file is the whole plugin. It must stay free of forks until there is something to do, must leave with
+# Sourced by the commands in hooks.json, with $host and $event set, inside the shell the host has started anyway: on a
+# quiet day this file is the whole plugin. It must stay free of forks until there is something to do, must leave with
 # exit 0 whatever happens (2 would deny a tool call), and must print nothing that no decision printed.
 
 exec 2>/dev/null
+
+host=${host:-claude} # a registration of before this version names none
 
 case ${OMO_DISABLE-} in 1 | true | yes | on | TRUE | YES | ON | True | Yes | On) exit 0 ;; esac
 key=cwd
@@ -122,6 +124,7 @@ is_powershell() {
 # omo, where its state is, or how git takes that along. In what the tool is given: a directory may well be called so.
 concerns_omo() {
     case $input in
+    *.sisyphus/cc-omo*) return 0 ;; # also as the directory in which the command runs
     *'"tool_input"'*omo* | *'"tool_input"'*sisyphus* | *'"tool_input"'*git*clean* | *'"tool_input"'*git*stash*) ;;
     *) return 1 ;;
     esac
@@ -133,7 +136,7 @@ concerns_omo() {
 
 decide() {
     { IFS= read -r python && IFS= read -r site; } <"$home/environment" && [ -x "$python" ] || return 1
-    "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" "$root/hooks/$event.py" "$site" <<EOF
+    "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" "$root/hooks/$event.py" "$site" "$host" <<EOF
 $input
 EOF
 }

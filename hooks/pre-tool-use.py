@@ -5,6 +5,6 @@ import sys
 
 sys.path += [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src"), *sys.argv[1:2]]
 
-from omo.ultrawork import hook, on_tool_use
+from omo.hooks import main, tool_use
 
-hook.run("pre-tool-use", on_tool_use.handle)
+main.run("pre-tool-use", tool_use.handle)

@@ -5,6 +5,6 @@ import sys
 
 sys.path += [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src"), *sys.argv[1:2]]
 
-from omo.ultrawork import hook, on_session_start
+from omo.hooks import main, session_start
 
-hook.run("session-start", on_session_start.handle)
+main.run("session-start", session_start.handle)

@@ -5,7 +5,7 @@ import sys
 
 sys.path += [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src"), *sys.argv[1:2]]
 
-from omo.ultrawork import hook
+from omo.hooks import main
 from omo.views import statusline
 
-hook.run("statusline", statusline.handle)
+main.run("statusline", statusline.handle)

@@ -5,6 +5,6 @@ import sys
 
 sys.path += [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src"), *sys.argv[1:2]]
 
-from omo.ultrawork import hook, on_stop
+from omo.hooks import main, stop
 
-hook.run("stop", on_stop.handle)
+main.run("stop", stop.handle)

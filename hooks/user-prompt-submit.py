@@ -5,6 +5,6 @@ import sys
 
 sys.path += [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src"), *sys.argv[1:2]]
 
-from omo.ultrawork import hook, on_prompt
+from omo.hooks import main, prompt
 
-hook.run("user-prompt-submit", on_prompt.handle)
+main.run("user-prompt-submit", prompt.handle)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from omo.cli.main import build_parser
-from omo.ultragoal import brief, plan
+from omo.hooks.tool_use import LEADERS
+from omo.ultragoal import create, plan
 from omo.ultragoal.gate import models
-from omo.ultrawork.tool_gates import LEADERS
 from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -276,7 +276,7 @@ def test_steering_has_one_example_and_one_row_for_each_kind() -> None:
 @pytest.mark.parametrize("path", [SKILL, PAGE], ids=lambda path: path.stem)
 def test_the_brief_that_is_shown_makes_two_goals(path: Path) -> None:
     shown = next(one for one in re.findall(r"^```\n(.*?)^```", text(path), re.M | re.S) if "@goal" in one)
-    parsed = brief.parse(shown)
+    parsed = create.parse(shown)
     assert [story.title for story in parsed.stories] == ["Parse the intake files", "Export the audit report"]
     assert parsed.preamble.startswith("Python 3.11")
 

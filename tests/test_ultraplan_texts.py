@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from omo.cli.main import build_parser
-from omo.ultraplan import manifest, parser, preflight, sessions, spec_text, step_rules, validate, verdict
+from omo.ultraplan import critique, manifest, preflight, rules, sessions, spec_text
+from omo.ultraplan import document as documents
 from omo.ultraplan.audit import audit
-from omo.ultraplan.document import ON_FAILURE, Document, Step
-from omo.ultraplan.shell_text import commit_subjects
+from omo.ultraplan.markdown import commit_subjects
+from omo.ultraplan.models import ON_FAILURE, PLAIN_NEEDS, Document, Step, need_defect
 from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -159,12 +160,12 @@ def test_every_key_of_a_manifest_has_its_row(path: Path, title: str | None) -> N
 
 def test_the_template_explains_every_field() -> None:
     fields = re.findall(r"^\| ([A-Z][\w ]+) \|", text(TEMPLATE).split("````")[2], re.M)
-    assert {name.lower() for name in fields} == {*step_rules.FIELDS, "depends on", "manifest"}
+    assert {name.lower() for name in fields} == {*rules.FIELDS, "depends on", "manifest"}
 
 
 @pytest.mark.parametrize("path", [TEMPLATE, PAGE], ids=lambda path: path.stem)
 def test_every_need_that_can_be_asked_for_is_named(path: Path) -> None:
-    assert [need for need in preflight.KNOWN if f"`{need}`" not in flat(path)] == []
+    assert [need for need in (*PLAIN_NEEDS, "cmd:NAME", "env:NAME") if f"`{need}`" not in flat(path)] == []
 
 
 def test_the_bypass_of_the_preflight_is_named_and_left_to_the_user() -> None:
@@ -177,13 +178,13 @@ def test_the_bypass_of_the_preflight_is_named_and_left_to_the_user() -> None:
 
 def test_the_fragment_has_every_dimension_in_order_and_the_gate_last() -> None:
     named = first_column(section(DIMENSIONS, "What it looks at"))
-    assert named == list(verdict.DIMENSIONS)
+    assert named == list(critique.DIMENSIONS)
     assert named[-1] == "manifest-quality"
 
 
 def test_what_the_critic_returns_can_be_recorded() -> None:
-    found = verdict.read(text(CRITIC))
-    assert list(found.dimensions) == list(verdict.DIMENSIONS)
+    found = critique.read_verdict(text(CRITIC))
+    assert list(found.dimensions) == list(critique.DIMENSIONS)
     assert [finding.severity for finding in found.findings] == ["blocking", "advisory"]
     assert not found.is_clean
 
@@ -191,9 +192,9 @@ def test_what_the_critic_returns_can_be_recorded() -> None:
 def test_the_critics_example_made_clean_is_clean_and_a_weak_manifest_alone_undoes_it() -> None:
     shown = json.loads(text(CRITIC).split("```json\n")[1].split("```")[0])
     clean = {**shown, "verdict": "clean", "dimensions": dict.fromkeys(shown["dimensions"], "pass"), "findings": []}
-    assert verdict.read(json.dumps(clean)).is_clean
+    assert critique.read_verdict(json.dumps(clean)).is_clean
     clean["dimensions"]["manifest-quality"] = "concern"
-    assert not verdict.read(json.dumps(clean)).is_clean
+    assert not critique.read_verdict(json.dumps(clean)).is_clean
 
 
 @pytest.mark.parametrize("path", [CRITIC, PLANNER], ids=lambda path: path.stem)
@@ -248,7 +249,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def plan(project: Path) -> Document:
-    return parser.load(project / "plans" / "refuse-rows.md", project)
+    return documents.load(project / "plans" / "refuse-rows.md", project)
 
 
 WORK = {
@@ -271,9 +272,9 @@ def carry_out(root: Path, step: Step) -> None:
 
 
 def test_the_plan_of_the_page_is_valid_without_a_remark(project: Path, plan: Document) -> None:
-    assert [str(defect) for defect in validate.validate(plan, project)] == []
+    assert [str(defect) for defect in rules.validate(plan, project)] == []
     assert [step.number for step in plan.steps] == [1, 2, 3]
-    assert [need for need in plan.needs if preflight.defect(need)] == []
+    assert [need for need in plan.needs if need_defect(need)] == []
 
 
 @pytest.mark.parametrize(
@@ -289,13 +290,13 @@ def test_the_plan_of_the_page_is_valid_without_a_remark(project: Path, plan: Doc
 def test_the_plan_of_the_page_is_valid_for_a_reason(project: Path, before: str, after: str, code: str) -> None:
     shown = shown_plan(PAGE)
     assert before in shown
-    found = validate.validate(parser.parse(shown.replace(before, after), "plan.md"), project)
+    found = rules.validate(documents.parse(shown.replace(before, after), "plan.md"), project)
     assert code in {defect.code for defect in found if not defect.is_advisory}
 
 
 def test_the_plan_of_the_page_can_be_cut_into_its_one_session(project: Path, plan: Document) -> None:
-    (spec,) = sessions.decompose(plan, project, out="plans/refuse-rows")
-    read = parser.parse(spec_text.render(spec), spec.path)
+    (spec,) = sessions.decompose(plan, has_remote=False, out="plans/refuse-rows")
+    read = documents.parse(spec_text.render(spec), spec.path)
     assert spec.path in text(PAGE)
     assert spec_text.unlike(spec, read) == []
 
@@ -352,8 +353,8 @@ def filled(template: str, plan: Document) -> str:
 
 
 def test_the_template_filled_in_as_on_the_page_is_valid_and_says_the_same(project: Path, plan: Document) -> None:
-    made = parser.parse(filled(shown_plan(TEMPLATE), plan), "plan.md")
-    assert [str(defect) for defect in validate.validate(made, project)] == []
+    made = documents.parse(filled(shown_plan(TEMPLATE), plan), "plan.md")
+    assert [str(defect) for defect in rules.validate(made, project)] == []
     (step,) = made.steps
     assert replace(step, line=0, text="", manifest=None) == replace(plan.steps[0], line=0, text="", manifest=None)
     assert made.fence == plan.fence
@@ -361,7 +362,7 @@ def test_the_template_filled_in_as_on_the_page_is_valid_and_says_the_same(projec
 
 
 def test_the_template_as_it_stands_is_refused_in_every_place(project: Path) -> None:
-    found = validate.refusing(validate.validate(parser.parse(shown_plan(TEMPLATE), "plan.md"), project))
+    found = rules.refusing(rules.validate(documents.parse(shown_plan(TEMPLATE), "plan.md"), project))
     told = " ".join(str(defect) for defect in found)
     for field in ("needs", "Touch", "the title", "Files", "Changes", "Reuses", "Test first", "Verify", "On failure"):
         assert field in told

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from bench.truth import HELD, SESSION, Play, ending
-from omo.ultraplan.verdict import DIMENSIONS
+from omo.ultraplan.critique import DIMENSIONS
 from omo.work.outcome import ATTESTED, ENDED, WAIVED
 
 UNREVIEWED = '--unreviewed "I think the plan is good enough"'

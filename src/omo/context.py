@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 
-from omo import settings
+from omo import hosts, settings
 from omo.errors import BadInput, Refused, Unreadable
 from omo.shown import clip
 from omo.state import paths, runtime
@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 10
 LONGEST_NAME = 64
-# What hosts set in the shells they start for an agent: one that unsets some of them has the others.
-OF_AN_AGENT = (
-    *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "AI_AGENT"),
-    *("CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_PID"),
-    *("CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_CI", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),
-)
+OF_AN_AGENT = hosts.agent_variables()
 
 
 @dataclass(frozen=True)
@@ -79,7 +74,7 @@ class Context:
 
     @property
     def named_session(self) -> str | None:
-        return self.environ.get("OMO_SESSION_ID") or self.environ.get("CLAUDE_CODE_SESSION_ID")
+        return self.environ.get("OMO_SESSION_ID") or hosts.session_of(self.environ) or None
 
     def session(self, named: str | None, *, looks: bool = False) -> str:
         """`--session` in full, else the host's variables, else the only live session. An agent whose session the host
@@ -89,11 +84,11 @@ class Context:
         """
         if named:
             self._refuse_cut_off(named)
-        meant = named or self.named_session
-        if meant:
+        session = named or self.named_session
+        if session:
             if not looks:
-                self._refuse_another(meant, "--session" if named else "OMO_SESSION_ID")
-            return meant
+                self._refuse_another(session, "--session" if named else "OMO_SESSION_ID")
+            return session
         live = self.live_sessions()
         if len(live) == 1:
             return live[0]
@@ -105,16 +100,17 @@ class Context:
             known = self.known_sessions()
         except Unreadable:
             return  # whoever needs the file says what is wrong with it
-        begun = [] if self._is_known(named, known) else [one for one in known if one.startswith(named)]
-        if begun:
-            fix = f"did you mean {_listed(begun)}? The whole id, please"
+        if self._is_known(named, known):
+            return
+        if matches := [name for name in known if name.startswith(named)]:
+            fix = f"did you mean {_listed(matches)}? The whole id, please"
             raise BadInput(f"--session {clip(named, LONGEST_NAME)} is the beginning of a session's id", fix=fix)
 
-    def _refuse_another(self, meant: str, field: str) -> None:
-        own = self.environ.get("CLAUDE_CODE_SESSION_ID")
-        if not self.is_agent or not own or meant == own:
+    def _refuse_another(self, session: str, field: str) -> None:
+        own = hosts.session_of(self.environ)
+        if not self.is_agent or not own or session == own:
             return
-        other = clip(meant, LONGEST_NAME)
+        other = clip(session, LONGEST_NAME)
         raise Refused(
             f"{field} {other} is another session than this agent's own, {clip(own, LONGEST_NAME)}",
             fix=f"leave {field} away; the user may, in a terminal of their own, with --session {other}",
@@ -127,8 +123,11 @@ class Context:
             return self._looked_at_by_name(named)
         if self.named_session:
             return Meant(self.named_session)
-        if found := self._newest():
-            return found
+        if live := self.live_sessions():
+            why = "the only live one" if len(live) == 1 else f"the newest of {len(live)} live ones"
+            return Meant(self._last_used(live), f"{why}; --session ID names another")
+        if known := self.known_sessions():
+            return Meant(self._last_used(known), "the newest, none is live; --session ID names another")
         raise BadInput("no session is known in this project", fix="type ulw in a prompt, or omo ulw start --session ID")
 
     def _looked_at_by_name(self, named: str) -> Meant:
@@ -138,40 +137,38 @@ class Context:
             return Meant(named)
         if self._is_known(named, known):
             return Meant(named)
-        begun = [one for one in known if one.startswith(named)]
-        if len(begun) == 1:
-            return Meant(begun[0], f"which --session {clip(named, LONGEST_NAME)} begins")
-        what = "is the beginning of several sessions" if begun else "is no session of this project"
-        fix = f"name one: {_listed(begun or known) or 'none is known here'}"
+        matches = [name for name in known if name.startswith(named)]
+        if len(matches) == 1:
+            return Meant(matches[0], f"which --session {clip(named, LONGEST_NAME)} begins")
+        what = "is the beginning of several sessions" if matches else "is no session of this project"
+        fix = f"name one: {_listed(matches or known) or 'none is known here'}"
         raise BadInput(f"--session {clip(named, LONGEST_NAME)} {what}", fix=fix)
 
     def _is_known(self, named: str, known: list[str]) -> bool:
         return named in known or os.path.isdir(paths.session_dir(self.state, named))
-
-    def _newest(self) -> Meant | None:
-        """Of those that are live, else of all."""
-        if live := self.live_sessions():
-            why = "the only live one" if len(live) == 1 else f"the newest of {len(live)} live ones"
-            return Meant(self._last_used(live), f"{why}; --session ID names another")
-        if known := self.known_sessions():
-            return Meant(self._last_used(known), "the newest, none is live; --session ID names another")
-        return None
 
     def _last_used(self, names: list[str]) -> str:
         """By what their rows say; those whose row was forgotten are older, and their directories tell."""
         rows = runtime.read(self.state)["sessions"]
 
         def used(name: str) -> tuple[str, float]:
-            return str(runtime.part(rows, name).get("lastUsedAt") or ""), _changed(paths.session_dir(self.state, name))
+            try:
+                changed = os.stat(paths.session_dir(self.state, name)).st_mtime
+            except OSError:
+                changed = 0.0
+            return str(runtime.part(rows, name).get("lastUsedAt") or ""), changed
 
         return max(names, key=used)
 
     def known_sessions(self) -> list[str]:
         """Every session with a row, then those that only left a directory: its name stands for itself."""
-        rows = [str(name) for name in runtime.read(self.state)["sessions"]]
-        placed = {paths.file_name_of(name) for name in rows}
-        left = _directories(os.path.join(self.state, "sessions"))
-        return rows + [name for name in left if name not in placed and paths.file_name_of(name) == name]
+        names = [str(name) for name in runtime.read(self.state)["sessions"]]
+        placed = {paths.file_name_of(name) for name in names}
+        try:
+            left = sorted(entry.name for entry in os.scandir(os.path.join(self.state, "sessions")) if entry.is_dir())
+        except (FileNotFoundError, NotADirectoryError):
+            return names
+        return names + [name for name in left if name not in placed and paths.file_name_of(name) == name]
 
     def live_sessions(self) -> list[str]:
         sessions: dict[str, Any] = runtime.read(self.state)["sessions"]
@@ -184,20 +181,6 @@ class Context:
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(clip(name, LONGEST_NAME) for name in names[:MOST_NAMED]) + more
-
-
-def _directories(parent: str) -> list[str]:
-    try:
-        return sorted(entry.name for entry in os.scandir(parent) if entry.is_dir())
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
-def _changed(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0
 
 
 def plugin_root() -> Path:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from omo import hosts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -152,8 +154,7 @@ def of(environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
 
 def _combine(settings: Settings, environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
     for knob in KNOBS:
-        option = f"CLAUDE_PLUGIN_OPTION_{knob.name.upper()}"
-        sources = [(environ.get(name, ""), name) for name in (knob.variable, option)]
+        sources = [(environ.get(knob.variable, ""), knob.variable), *hosts.options_of(environ, knob.name)]
         if knob.name in file:
             sources.append((file[knob.name], f".sisyphus/omo.json: {knob.name}"))
         for value, origin in sources:

@@ -22,11 +22,10 @@ import pytest
 from omo.cli import doctor
 from omo.cli.result import Result
 from omo.context import Context
-from omo.doctor import host_files, python
-from omo.doctor.checks import CHECKS, Check, examine
-from omo.doctor.finding import FAIL, OK, UNKNOWN, WARN, Finding, Probe
+from omo.doctor import CHECKS, FAIL, MODULES, OK, UNKNOWN, WARN, Check, Finding, Probe, examine
+from omo.hooks import session
+from omo.hosts import claude_setup
 from omo.state import paths, runtime, store
-from omo.ultrawork import session
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = 1_790_000_000.0
@@ -222,7 +221,7 @@ def test_the_command(machine: Machine, options: list[str]) -> None:
 def test_the_modules_are_those_the_installer_verifies() -> None:
     listed = re.search(r"^MODULES='(.*)'$", (ROOT / "hooks" / "environment.sh").read_text(), re.MULTILINE)
     assert listed is not None
-    assert tuple(listed[1].split()) == python.MODULES
+    assert tuple(listed[1].split()) == MODULES
 
 
 def test_names_of_checks_are_unique() -> None:
@@ -320,8 +319,8 @@ def stop_command(command: str) -> Callable[[Path], object]:
 BROKEN_HANDLER = (
     "import sys\n"
     f"sys.path[:0] = [{str(ROOT / 'src')!r}, sys.argv[1]]\n"
-    "from omo.ultrawork import hook\n"
-    "hook.run('stop', lambda event, world: {}['gone'])\n"
+    "from omo.hooks import main\n"
+    "main.run('stop', lambda event, world: {}['gone'])\n"
 )
 
 
@@ -449,7 +448,7 @@ def test_version_of_the_host(machine: Machine, script: str | None, result: str, 
 
 
 def test_a_host_that_hangs(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("omo.doctor.finding.PATIENCE", 0.2)
+    monkeypatch.setattr("omo.doctor.PATIENCE", 0.2)
     machine.claude_says("exec sleep 60")
     expect(machine.look("host-version"), UNKNOWN, "no end within 0.2 s")
 
@@ -684,7 +683,7 @@ def test_a_pipe_is_not_waited_for(machine: Machine) -> None:
 
 
 def test_a_giant_is_not_read(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_files, "LONGEST", 100)
+    monkeypatch.setattr(claude_setup, "LONGEST", 100)
     machine.write(USER, {"enabledPlugins": {"x" * 100: True}})
     expect(machine.look("plugin"), WARN, "larger than 100 bytes")
 

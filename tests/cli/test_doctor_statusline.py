@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from omo import doctor as statusline
 from omo.cli.doctor import fix_statusline
 from omo.cli.result import Result
 from omo.context import OF_AN_AGENT, Context
-from omo.doctor import statusline
-from omo.doctor.finding import OK, WARN, Probe
+from omo.doctor import OK, WARN, Probe
 from omo.errors import Refused
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,9 +61,9 @@ def test_nothing_is_written_that_nobody_agreed_to(desk: Desk) -> None:
 
 
 def test_it_is_put_into_the_settings_and_taken_out_again(desk: Desk) -> None:
-    assert statusline.look(desk.probe).result == OK
+    assert statusline.status_line(desk.probe).result == OK
     desk.fix()
-    assert statusline.look(desk.probe).seen == f"in {desk.settings}"
+    assert statusline.status_line(desk.probe).seen == f"in {desk.settings}"
     assert desk.fix().text == f"{desk.settings} is so already."
     desk.fix(remove=True)
     assert json.loads(desk.settings.read_text()) == {}
@@ -88,7 +88,7 @@ def test_after_the_plugin_is_gone_the_line_is_empty_not_an_error(desk: Desk) -> 
         gone.unlink()
         done = subprocess.run(["sh", "-c", desk.command()], input="{}", capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "")
-    assert statusline.look(desk.probe).result == WARN
+    assert statusline.status_line(desk.probe).result == WARN
 
 
 def test_settings_that_cannot_be_read_are_left_alone(desk: Desk) -> None:
@@ -100,10 +100,10 @@ def test_settings_that_cannot_be_read_are_left_alone(desk: Desk) -> None:
 
 def test_what_changed_between_showing_and_writing_is_not_overwritten(desk: Desk) -> None:
     desk.write({"model": "opus"})
-    change = statusline.plan(desk.probe, remove=False)
+    change = statusline.plan_status_line(desk.probe, remove=False)
     newer = desk.write({"model": "sonnet"})
     with pytest.raises(Refused, match="changed meanwhile"):
-        statusline.carry_out(desk.probe, change, remove=False)
+        statusline.change_status_line(desk.probe, change, remove=False)
     assert desk.settings.read_text() == newer
 
 
@@ -129,6 +129,6 @@ def test_an_agent_changes_no_settings_whichever_variable_it_forgot(desk: Desk, v
 
 def test_a_line_edited_since_is_not_guessed_at(desk: Desk) -> None:
     desk.fix()
-    desk.write({"statusLine": {"type": "command", "command": f"date; {statusline.command_of(desk.probe)}"}})
+    desk.write({"statusLine": {"type": "command", "command": f"date; {statusline.status_line_command(desk.probe)}"}})
     with pytest.raises(Refused, match="was changed since"):
         desk.fix(remove=True)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from omo.clock import stamp
+from omo.hooks import session, stop, tool_use
+from omo.hooks.main import answer
 from omo.state import runtime
-from omo.ultrawork import on_tool_use, session, stop
-from omo.ultrawork.hook import answer
 from tests.cli.conftest import SESSION, Shell
 
 PARTS = ("decision", "rule", "why", "read", "change", "trail")
@@ -156,7 +156,7 @@ def test_a_call_that_no_gate_refuses(shell: Shell) -> None:
     told = explain(shell, "tool", "--", "rm", "-rf", "build")
     assert (told["decision"], told["rule"], told["tool"]) == ("allow", "no-gate", "Bash")
     assert facts(told)["call"] == ("rm -rf build", "event.tool_input")
-    assert [one["rule"] for one in told["trail"]] == [gate.name for gate in on_tool_use.GATES]
+    assert [one["rule"] for one in told["trail"]] == [gate.name for gate in tool_use.GATES]
 
 
 def test_a_call_that_never_reaches_a_hook(shell: Shell) -> None:
@@ -173,7 +173,7 @@ def test_our_own_state_is_refused_and_the_user_asked_in_the_end(shell: Shell) ->
     event = {"session_id": SESSION, "tool_name": "Write", "tool_input": {"file_path": target}}
     for _ in range(3):
         raw = json.dumps({**event, "cwd": str(shell.project)}).encode()
-        assert b'"deny"' in answer("pre-tool-use", on_tool_use.handle, raw, {}, str(shell.project), shell.now)
+        assert b'"deny"' in answer("pre-tool-use", tool_use.handle, raw, {}, str(shell.project), shell.now)
     told = explain(shell, "tool", "--write", target)
     assert told["decision"] == "ask"
     assert facts(told)["denials"][0] == "3 of this call"

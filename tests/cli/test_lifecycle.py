@@ -12,6 +12,7 @@ import pytest
 from omo.state import paths
 from tests.cli.conftest import SESSION, Shell
 from tests.ralph.project import criterion
+from tests.ultraplan.plans import commit, git, plan_text
 
 OTHER = "next-conversation"
 
@@ -36,7 +37,26 @@ def ralph_ledger(shell: Shell) -> Path:
 
 
 RALPH = Workflow("ralph", begin_ralph, ("ralph", "exec"), ralph_ledger)
-each_workflow = pytest.mark.parametrize("flow", [RALPH], ids=lambda flow: flow.kind)
+
+
+def begin_plan(shell: Shell) -> None:
+    if not (shell.project / "plan.md").exists():
+        shell.write("plan.md", plan_text(2, step2={"On failure": "skip — it can be left out"}))
+        git(shell.project, "init", "-q", "-b", "main")
+        git(shell.project, "config", "user.name", "Test")
+        git(shell.project, "config", "user.email", "test@example.org")
+        commit(shell.project, "docs: a plan")
+    ran = shell.agent("plan", "start", "plan.md", "--unreviewed", "no critic in this test")
+    assert ran.code == 0, ran.err
+
+
+def plan_ledger(shell: Shell) -> Path:
+    return max(Path(paths.plans_dir(shell.state)).glob("p*/ledger.jsonl"))
+
+
+SKIP = ("plan", "skip", "2", "--reason", "it can be left out here")
+PLAN = Workflow("ultraplan", begin_plan, SKIP, plan_ledger)
+each_workflow = pytest.mark.parametrize("flow", [RALPH, PLAN], ids=lambda flow: flow.kind)
 
 
 def damage(path: Path) -> None:

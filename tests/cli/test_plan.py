@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from omo.ultraplan import critique, verdict
-from omo.ultraplan.parser import parse
+from omo.ultraplan import critique
+from omo.ultraplan.document import parse
 from tests.cli.conftest import Shell
 from tests.ultraplan.plans import plan_text
 
@@ -21,7 +21,7 @@ def answer(text: str, **changes: object) -> str:
     said = {
         "verdict": "clean",
         "plan_digest": parse(text, "plan.md").digest,
-        "dimensions": dict.fromkeys(verdict.DIMENSIONS, "pass"),
+        "dimensions": dict.fromkeys(critique.DIMENSIONS, "pass"),
         "findings": [],
         **changes,
     }
@@ -105,7 +105,7 @@ def test_a_verdict_from_a_file_is_recorded_as_reduced_and_does_not_clear_the_pla
     assert ran.json["independence"] == "reduced"
     assert "no hook saw" in ran.err
     assert "--unreviewed REASON" in ran.err
-    assert not critique.clean(shell.state, ran.json["digest"])
+    assert not critique.is_clean(critique.latest(shell.state, ran.json["digest"]))
 
 
 def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(shell: Shell) -> None:
@@ -116,7 +116,7 @@ def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(shell: Shell) -
     assert ran.code == 3
     assert "line 7: blocking, verify: it would pass anyway" in ran.out
     assert "because: 1 blocking finding; the critic's verdict is 'findings'\n" in ran.out
-    assert not critique.clean(shell.state, parse(plan_text(), "plan.md").digest)
+    assert not critique.is_clean(critique.latest(shell.state, parse(plan_text(), "plan.md").digest))
 
 
 @pytest.mark.parametrize("argv", [[], ["--result", "-"]])

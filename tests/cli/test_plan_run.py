@@ -198,7 +198,7 @@ def test_an_agent_ends_only_its_own_session(planned: Shell) -> None:
     run = planned.row()["work"]["ultraplan"]["run"]
     for named, why in (
         (("--session", SESSION), "another session than this agent's own, other"),
-        (("--run", run), "ends only its own"),
+        (("--run", run), "acts only on its own"),
     ):
         ran = planned.run(other, "plan", "finish", *named, "--abandon", "it is in my way here")
         assert (ran.code, why in ran.err) == (3, True)
@@ -271,3 +271,59 @@ def test_a_plan_of_prose_cannot_be_started(planned: Shell) -> None:
     ran = planned.agent("plan", "start", "prose.md", "--unreviewed", WHY)
     assert ran.code == 3
     assert "ultraplan" not in (planned.agent("ulw", "status", "--json").out)
+
+
+# Several sessions, and what one leaves behind
+
+
+def in_two_sessions(shell: Shell) -> None:
+    text = plan_text(2, sessions=[[1], [2]], touch=None, step2={"Depends on": "Step 1"})
+    (shell.project / "plan.md").write_text(text)
+    assert shell.agent("plan", "decompose", "plan.md", "--out", "plan").code == 0
+    commit(shell.project, "docs: two sessions")
+
+
+def test_the_end_of_a_session_leads_to_the_next_one_of_its_plan(planned: Shell) -> None:
+    in_two_sessions(planned)
+    start(planned, "plan/session-1.md")
+    carry_out(planned.project, 1)
+    ran = planned.agent("plan", "finish", "--json")
+    assert (ran.code, ran.json["session"]) == (0, {"number": 1, "of": 2})
+    assert ran.json["next"]["command"] == "omo plan start plan/session-2.md"
+    assert "session 1 of 2 of plan.md" in planned.row()["work"]["ultraplan"]["outcome"]["why"]
+    start(planned, "plan/session-2.md")
+    carry_out(planned.project, 2)
+    ran = planned.agent("plan", "finish", "--json")
+    assert (ran.code, ran.json["next"]["action"], ran.json["next"]["command"]) == (0, "done", "")
+
+
+def test_what_the_next_session_does_is_not_held_against_the_one_before(planned: Shell) -> None:
+    in_two_sessions(planned)
+    for number in (1, 2):
+        start(planned, f"plan/session-{number}.md")
+        carry_out(planned.project, number)
+        assert planned.agent("plan", "finish").code == 0
+    assert planned.agent("plan", "audit", "plan/session-1.md").code == 0
+    assert planned.agent("plan", "audit", "plan.md").code == 0
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        ("--failed", "1", "--error", "could not do it at all", "--tried", "several things"),
+        ("--abandon", "it is too hard"),
+    ],
+)
+def test_a_new_start_does_not_make_an_earlier_violation_undone(planned: Shell, end: tuple[str, ...]) -> None:
+    start(planned)
+    (planned.project / "infra").mkdir()
+    planned.write("infra/main.tf", "x\n")
+    commit(planned.project, "chore: slip")
+    planned.agent("plan", "finish", *end)
+    start(planned)
+    for number in range(1, 6):
+        carry_out(planned.project, number)
+    assert planned.agent("plan", "finish").code == 0
+    ended = planned.row()["work"]["ultraplan"]["outcome"]
+    assert ended["verdict"] == "waived"
+    assert any("infra/main.tf" in exception["why"] for exception in ended["exceptions"])

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from omo import host
+from omo.hooks import stop
+from omo.hosts import claude
 from omo.state import paths
-from omo.ultrawork import stop
 from tests.cli.conftest import SESSION, Ran, Shell
 from tests.verify.workshop import LIMITS, Q3, SUMMARY, checklist, path_check, q1, q2
 
@@ -40,7 +40,7 @@ def answer(shell: Shell, question: str, data: object, name: str = "G1") -> Ran:
 
 
 def next_stop(shell: Shell) -> str:
-    event = host.Event({"session_id": SESSION}, repr(shell.now).encode())
+    event = claude.event_of({"session_id": SESSION}, repr(shell.now).encode())
     return stop.decide(stop.Situation(event, shell.row(), LIMITS, shell.now + 60)).name
 
 
@@ -336,7 +336,7 @@ def test_a_look_opens_each_file_once_and_loads_no_models(shell: Shell) -> None:
     add(shell, verification={"checks": [path_check()]})
     begin(shell)
     assert shell.agent("verify", "claim", "--absent", "old.py", "--goal", "G1").code == 0
-    argv = [sys.executable, "-c", LOOK, str(shell.project), str(Path(host.__file__).parents[1])]
+    argv = [sys.executable, "-c", LOOK, str(shell.project), str(Path(claude.__file__).parents[2])]
     ran = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert "in-progress" in ran.stdout
     # Each open of a file is told twice: as the descriptor is made, and as Python wraps it.

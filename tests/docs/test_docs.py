@@ -13,7 +13,7 @@ import pytest
 from omo import settings
 from omo.cli.main import build_parser
 from omo.errors import BadInput
-from omo.ultrawork import stop, texts
+from omo.hooks import messages, stop
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -60,7 +60,7 @@ def command_paths() -> list[list[str]]:
 
 @pytest.mark.parametrize(
     "text",
-    re.findall(r"^ {4,}(omo .+)$", texts.INSTRUCTIONS, re.M)
+    re.findall(r"^ {4,}(omo .+)$", messages.INSTRUCTIONS, re.M)
     + re.findall(
         r"^ {4}(omo gate \w+(?: \w+)?(?: -- .+)?)(?: {2,}.*)?$",
         (ROOT / "skill-fragments/ulw/gates.md").read_text(),
@@ -104,9 +104,9 @@ def test_the_readme_shows_what_the_benchmark_measures() -> None:
 
 
 def test_the_texts_keep_their_bounds() -> None:
-    assert len(texts.INSTRUCTIONS) <= texts.LONGEST_INSTRUCTIONS
-    for said in ("2 to 5 leaf workers", "1 to 3 atomic changes", "omo ulw done", "one-line fix", texts.STOP):
-        assert said in texts.INSTRUCTIONS
+    assert len(messages.INSTRUCTIONS) <= messages.LONGEST_INSTRUCTIONS
+    for said in ("2 to 5 leaf workers", "1 to 3 atomic changes", "omo ulw done", "one-line fix", messages.STOP):
+        assert said in messages.INSTRUCTIONS
 
 
 def test_the_project_speaks_of_itself_alone() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.ultrawork import texts
+from omo.hooks import messages
 from tests.e2e.client import Run
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import call, say
@@ -17,7 +17,7 @@ from tests.hooks.conftest import point_at
 pytestmark = pytest.mark.client
 
 COMMAND = "/omo:stop-continuation"
-PAUSED = texts.PAUSED.format(work="ultrawork")
+PAUSED = messages.PAUSED.format(work="ultrawork")
 
 
 def shown(run: Run) -> list[str]:
@@ -35,7 +35,7 @@ def test_the_hatch_costs_no_model_call(stage: Stage, typed: str, rule: str) -> N
     asked = len(stage.model.requests)
     run = stage.prompt(typed, resume=session)
     assert len(stage.model.requests) == asked
-    assert texts.CANCELLED in run.stdout
+    assert messages.CANCELLED in run.stdout
     assert stage.kinds(session)[-1] == f"cancelled:{rule}"
     row = stage.row(session)
     assert row["stopContinuation"]["disabled"] is True
@@ -57,29 +57,29 @@ def test_after_the_hatch_nothing_holds_until_ulw_is_typed_again(stage: Stage) ->
     stage.prompt("ulw once more", resume=session)
     assert stage.row(session)["stopContinuation"]["disabled"] is False
     assert stage.kinds(session)[-3:] == ["activated:leading", "blocked:block", "allowed:cap"]
-    assert stage.times_told(texts.INSTRUCTIONS.strip())[-1] == 2
+    assert stage.times_told(messages.INSTRUCTIONS.strip())[-1] == 2
 
 
 def test_the_model_learns_that_it_is_off(stage: Stage) -> None:
     session = stage.left_active()
     stage.prompt(COMMAND, resume=session)
     stage.prompt("what is the state of things?", resume=session)
-    assert stage.times_told(texts.WAS_CANCELLED)[-1] == 1
+    assert stage.times_told(messages.WAS_CANCELLED)[-1] == 1
     stage.prompt("and now?", resume=session)
-    assert stage.times_told(texts.WAS_CANCELLED)[-1] == 1, "it stands in the conversation, and is not said again"
+    assert stage.times_told(messages.WAS_CANCELLED)[-1] == 1, "it stands in the conversation, and is not said again"
 
 
 def test_a_cancel_with_more_to_it_is_passed_on(stage: Stage) -> None:
     session = stage.left_active()
     stage.model.script(say("Only the README."))
     run = stage.prompt("stop ulw and then fix the README", resume=session)
-    assert (run.result, stage.times_told(texts.CANCELLED_AND_MORE)[-1]) == ("Only the README.", 1)
+    assert (run.result, stage.times_told(messages.CANCELLED_AND_MORE)[-1]) == ("Only the README.", 1)
     assert stage.kinds(session)[-2:] == ["cancelled:cancel", "allowed:cancelled"]
 
 
 def test_without_a_run_the_hatch_says_so_and_costs_nothing(stage: Stage) -> None:
     run = stage.prompt(COMMAND)
-    assert (stage.model.requests, texts.NOTHING_TO_CANCEL in run.stdout) == ([], True)
+    assert (stage.model.requests, messages.NOTHING_TO_CANCEL in run.stdout) == ([], True)
 
 
 def test_stop_pauses_and_continue_goes_on(stage: Stage) -> None:
@@ -89,7 +89,7 @@ def test_stop_pauses_and_continue_goes_on(stage: Stage) -> None:
     assert (run.result, stage.times_told(PAUSED)[-1], stage.work(session)["state"]) == ("Paused.", 1, "paused")
     stage.model.script(say("Going."), say("Gone."))
     stage.prompt("continue", resume=session)
-    assert stage.times_told(texts.CONTINUED.format(work="Ultrawork"))[-1] == 1
+    assert stage.times_told(messages.CONTINUED.format(work="Ultrawork"))[-1] == 1
     assert stage.kinds(session)[-3:] == ["resumed", "blocked:block", "allowed:cap"]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.ultrawork import texts
+from omo.hooks import messages
 from tests.e2e.client import Client
 from tests.e2e.conftest import Stage
 from tests.e2e.scripted_model import ScriptedModel, call, say
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.client
 # Where packages come from is the user's own setup, which the home of a test would hide.
 USER_CONFIG = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
 PACKAGES = ("PIP_", "UV_", "SSL_", "REQUESTS_", "HTTP_", "HTTPS_", "NO_PROXY", "http", "no_proxy")
-BLOCK = texts.INSTRUCTIONS.strip()
+BLOCK = messages.INSTRUCTIONS.strip()
 
 
 def copy_repository(root: Path, to: Path) -> None:

@@ -6,14 +6,14 @@ import threading
 
 import pytest
 
-from omo.ultrawork import texts
+from omo.hooks import messages
 from tests.e2e.client import Terminal, input_box
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage, wait_until
 from tests.e2e.scripted_model import Request, Turn, bash, call, say
 
 pytestmark = pytest.mark.client
 
-BLOCK = texts.INSTRUCTIONS.strip()
+BLOCK = messages.INSTRUCTIONS.strip()
 COMMAND = "/omo:stop-continuation"
 FEEDBACK = "Stop hook feedback"
 STILL_ON = "[omo] Ultrawork is still on in this session"
@@ -82,7 +82,7 @@ def test_the_end_of_a_run_is_shown(stage: Stage) -> None:
 def test_stop_ulw_typed_while_the_model_works_takes_effect_at_once(stage: Stage) -> None:
     terminal, held = start(stage, say("What I did so far."))
     terminal.submit("stop ulw")
-    screen = terminal.wait_for(texts.CANCELLED)
+    screen = terminal.wait_for(messages.CANCELLED)
     session = only_session(stage)
     assert "What I did so far." not in screen
     assert stage.kinds(session) == ["activated:leading", "cancelled:cancel"]
@@ -100,7 +100,7 @@ def test_the_command_typed_while_the_model_works_ends_with_its_turn(stage: Stage
     queue_the_command(stage, terminal)
     assert stage.kinds(only_session(stage)) == ["activated:leading"]
     held.set()
-    shows(terminal, f"UserPromptSubmit operation blocked by hook: {texts.CANCELLED}")
+    shows(terminal, f"UserPromptSubmit operation blocked by hook: {messages.CANCELLED}")
     kinds = ["activated:leading", "allowed:prompt-queued", "cancelled:cancel-command"]
     assert stage.kinds(only_session(stage)) == kinds
     assert (len(stage.model.turns), stage.model.overruns) == (2, 0)
@@ -151,7 +151,7 @@ def test_the_command_typed_as_the_model_ends_costs_one_turn_at_most(stage: Stage
     terminal.type(COMMAND)
     terminal.wait_for(lambda screen: COMMAND in input_box(screen))
     typed.set()
-    shows(terminal, f"UserPromptSubmit operation blocked by hook: {texts.CANCELLED}")
+    shows(terminal, f"UserPromptSubmit operation blocked by hook: {messages.CANCELLED}")
     session = only_session(stage)
     assert stage.kinds(session)[-2:] == ["allowed:prompt-queued", "cancelled:cancel-command"]
     assert stage.blocks(session) <= 1
@@ -162,7 +162,7 @@ def test_escape_and_then_the_hatch(stage: Stage) -> None:
     terminal, held = start(stage, say("Never heard."))
     interrupt(terminal, held)
     terminal.submit(COMMAND)
-    shows(terminal, f"UserPromptSubmit operation blocked by hook: {texts.CANCELLED}")
+    shows(terminal, f"UserPromptSubmit operation blocked by hook: {messages.CANCELLED}")
     assert (stage.kinds(only_session(stage)), len(stage.model.turns)) == (
         ["activated:leading", "cancelled:cancel-command"],
         2,
@@ -177,7 +177,7 @@ def test_stop_typed_while_the_model_works_pauses(stage: Stage) -> None:
     held.set()
     terminal.wait_for("I stopped.")
     wait_until(lambda: stage.kinds(session)[-1].startswith("allowed:"))
-    assert stage.times_told(texts.PAUSED.format(work="ultrawork"))[-1] == 1
+    assert stage.times_told(messages.PAUSED.format(work="ultrawork"))[-1] == 1
     assert (stage.work(session)["state"], stage.blocks(session), stage.model.overruns) == ("paused", 0, 0)
 
 
@@ -199,7 +199,7 @@ def test_compaction_keeps_a_run_and_brings_no_cancelled_one_back(stage: Stage, c
     session = only_session(stage)
     if cancelled:
         terminal.submit("stop ulw")
-        shows(terminal, texts.CANCELLED)
+        shows(terminal, messages.CANCELLED)
         terminal.key("C-u")
     before = stage.row(session)
     stage.model.script(say("<summary>The tests are flaky.</summary>"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from omo.digest import sha256
-from omo.ultrawork import texts
+from omo.hooks import messages
 from tests.e2e.conftest import Stage, wait_until
 from tests.e2e.scripted_model import Request, ScriptedModel, Turn, call, say, text_of, told
 
@@ -118,7 +118,7 @@ def test_a_cancelled_session_comes_back_with_one_line_that_says_so(stage: Stage)
     stage.prompt("stop ulw", resume=session)
     run = stage.prompt("hello again", resume=session)
     said = [event["stdout"].strip() for event in run.hook_events if event["stdout"]]
-    assert said == [texts.WAS_CANCELLED], "the model is told that it is over, and nothing else"
+    assert said == [messages.WAS_CANCELLED], "the model is told that it is over, and nothing else"
     assert stage.kinds(session)[-2:] == ["cancelled:cancel", "cancel-told"]
 
 

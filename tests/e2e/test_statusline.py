@@ -9,7 +9,7 @@ import pytest
 
 from omo.cli.doctor import fix_statusline
 from omo.context import Context
-from omo.doctor.finding import Probe
+from omo.doctor import Probe
 from tests.e2e.conftest import Stage
 from tests.e2e.scripted_model import say
 from tests.e2e.test_interactive import only_session, start

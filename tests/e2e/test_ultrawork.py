@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from omo.clock import seconds
-from omo.ultrawork import texts
+from omo.hooks import messages
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Request, Turn, bash, call, say
 
 pytestmark = pytest.mark.client
 
-BLOCK = texts.INSTRUCTIONS.strip()
+BLOCK = messages.INSTRUCTIONS.strip()
 LEAD = "Ultrawork active: continuing until verification gates pass or stop requested."
 CHECK = "grep -q mended README.md || { echo still broken; exit 1; }\n"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.evidence import allowed
+from omo.evidence import replay
 from omo.state import ledger, paths
 from omo.state.journal import Journal
 from omo.ultrawork import gates
@@ -29,25 +29,25 @@ def _project(state: str) -> None:
 
 
 def test_nothing_is_allowed_before_the_user_said_so(state: str) -> None:
-    assert allowed.allowed(state) == []
+    assert replay.allowed(state) == []
 
 
 def test_what_the_user_pins_is_a_gate_and_may_be_replayed_in_every_session(state: str) -> None:
     pin(state, "tests", ["pytest", "-q"])
     pin(state, "cli", ["./mycli", "--help"], session="s2")
-    assert allowed.allowed(state) == [("pytest", "-q"), ("./mycli", "--help")]
+    assert replay.allowed(state) == [("pytest", "-q"), ("./mycli", "--help")]
     assert list(gates.current(state, "s1", None).by_name) == ["tests"]
 
 
 def test_what_the_agent_pins_is_only_a_gate(state: str) -> None:
     pin(state, "tests", ["pytest", "-q"], by="agent")
     assert list(gates.current(state, "s1", None).by_name) == ["tests"]
-    assert allowed.allowed(state) == []
+    assert replay.allowed(state) == []
 
 
 def test_three_dots_allow_replays_and_add_no_gate(state: str) -> None:
     pin(state, "cli", ["./mycli", "..."])
-    assert allowed.allowed(state) == [("./mycli", "...")]
+    assert replay.allowed(state) == [("./mycli", "...")]
     assert len(gates.current(state, "s1", None)) == 0
 
 
@@ -55,7 +55,7 @@ def test_an_agent_cannot_allow_replays(state: str) -> None:
     with pytest.raises(Refused, match="only the user can") as caught:
         pin(state, "cli", ["./mycli", "..."], by="agent")
     assert "/omo:pin" in caught.value.fix
-    assert allowed.allowed(state) == []
+    assert replay.allowed(state) == []
     assert len(gates.current(state, "s1", None)) == 0
 
 
@@ -63,19 +63,19 @@ def test_an_agent_cannot_allow_replays(state: str) -> None:
 def test_three_dots_need_a_program_at_the_top(state: str, argv: list[str], cwd: str) -> None:
     with pytest.raises(BadInput):
         pin(state, "cli", argv, cwd=cwd)
-    assert allowed.allowed(state) == []
+    assert replay.allowed(state) == []
 
 
 def test_a_gate_of_another_directory_may_not_be_replayed(state: str) -> None:
     pin(state, "tests", ["./run"], cwd="sub")
     assert list(gates.current(state, "s1", None).by_name) == ["tests"]
-    assert allowed.allowed(state) == []
+    assert replay.allowed(state) == []
 
 
 def test_a_new_pin_takes_the_place_of_the_old_one_and_a_repeat_adds_nothing(state: str) -> None:
     for argv in (["./mycli", "..."], ["./mycli", "--help"], ["./mycli", "--help"]):
         pin(state, "cli", argv)
-    assert allowed.allowed(state) == [("./mycli", "--help")]
+    assert replay.allowed(state) == [("./mycli", "--help")]
     assert len(ledger.rows(str(journal(state)))) == 2
 
 
@@ -84,7 +84,7 @@ def test_rows_of_anyone_but_the_user_allow_nothing(state: str) -> None:
     store = Journal(paths.commands_dir(state), state)
     for actor in ("agent", "hook", ""):
         store.change(lambda rows: (None, [row]), actor=actor, now=NOW, wait=1.0)
-    assert allowed.allowed(state) == []
+    assert replay.allowed(state) == []
 
 
 @pytest.mark.parametrize("damage", ["edit", "cut", "append", "mark"])
@@ -102,21 +102,21 @@ def test_a_ledger_changed_by_hand_allows_nothing_until_the_user_repairs_it(state
     else:
         path.with_name("mark.json").unlink()
     with pytest.raises(Refused, match="changed by hand") as caught:
-        allowed.allowed(state)
+        replay.allowed(state)
     assert "omo gate add NAME --repair" in caught.value.fix
     with pytest.raises(Refused, match="changed by hand"):
         pin(state, "more", ["ls"])
     with pytest.raises(Refused, match="only the user"):
-        allowed.repair(state, by="agent", now=NOW, wait=1.0)
-    allowed.repair(state, by="user", now=NOW, wait=1.0)
-    assert allowed.allowed(state) == []
+        replay.repair(state, by="agent", now=NOW, wait=1.0)
+    replay.repair(state, by="user", now=NOW, wait=1.0)
+    assert replay.allowed(state) == []
     assert list(path.parent.glob("ledger.jsonl.damaged-*"))
     pin(state, "more", ["ls"])
-    assert allowed.allowed(state) == [("ls",)]
+    assert replay.allowed(state) == [("ls",)]
 
 
 def test_the_user_takes_it_back(state: str) -> None:
     pin(state, "cli", ["./mycli", "..."])
     assert gates.withdraw_replay(state, "cli", now=NOW) is True
-    assert allowed.allowed(state) == []
+    assert replay.allowed(state) == []
     assert gates.withdraw_replay(state, "cli", now=NOW) is False

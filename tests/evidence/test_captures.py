@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.evidence import captures
+from omo.evidence import media
 
 SCREEN = "\x1b[?1049h\x1b[2J\x1b[1;1H\x1b[32mInbox (3 unread messages)\x1b[0m\r\n" + "2026 invoices\r\n" * 40
 
@@ -16,7 +16,7 @@ SCREEN = "\x1b[?1049h\x1b[2J\x1b[1;1H\x1b[32mInbox (3 unread messages)\x1b[0m\r\
 def check(tmp_path: Path, text: str | bytes) -> list[str]:
     path = tmp_path / "capture.txt"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return captures.defects(path)
+    return media.capture_defects(path)
 
 
 @pytest.mark.parametrize(
@@ -60,15 +60,15 @@ def test_everything_is_told_at_once(tmp_path: Path) -> None:
 
 def test_bounds_and_files(tmp_path: Path) -> None:
     check(tmp_path, SCREEN)
-    os.truncate(tmp_path / "capture.txt", captures.LARGEST + 1)
-    assert "larger than" in captures.defects(tmp_path / "capture.txt")[0]
-    assert "cannot be read" in captures.defects(tmp_path / "missing")[0]
+    os.truncate(tmp_path / "capture.txt", media.LARGEST_CAPTURE + 1)
+    assert "larger than" in media.capture_defects(tmp_path / "capture.txt")[0]
+    assert "cannot be read" in media.capture_defects(tmp_path / "missing")[0]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes as POSIX has them")
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert captures.defects(tmp_path / "pipe")
+    assert media.capture_defects(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize("unclosed", ["\x1b]0;", "\x1b[", "\x1b[1;1;"])

@@ -63,7 +63,7 @@ def test_what_is_dumped_is_parsed_to_the_same() -> None:
     ("item", "said"),
     [
         ({"type": "content", "regx": "b"}, "checks[0].regx: no such field of a content check; did you mean regex?"),
-        ({"type": "content", "path": "a"}, "checks[0].regex: missing; a content check needs it"),
+        ({"type": "content", "path": "a"}, "checks[0].regex: Field required"),
         ({"type": "contents", "path": "a", "regex": "b"}, "did you mean content?"),
         ({"type": "file_check", "path": "a"}, "no check type 'file_check'; did you mean path?"),
         ({"type": "command_succeeds", "command": "make"}, "did you mean command?"),
@@ -72,10 +72,10 @@ def test_what_is_dumped_is_parsed_to_the_same() -> None:
         ({"path": "a"}, "checks[0].type: missing"),
         ({"type": 3}, "checks[0].type: missing or no text"),
         ({"type": "command", "command": ["make"]}, "did you mean argv?"),
-        ({"type": "command", "argv": "make test"}, "checks[0].argv: must be a valid list, not the text 'make test'"),
+        ({"type": "command", "argv": "make test"}, "checks[0].argv: must be a valid list, got 'make test'"),
         ({"type": "command", "argv": []}, "must begin with a program"),
         ({"type": "command", "argv": ["a\0b"]}, "NUL"),
-        ({"type": "command", "argv": ["a", 1]}, "checks[0].argv[1]: must be a valid string, not 1; quote it"),
+        ({"type": "command", "argv": ["a", 1]}, "checks[0].argv[1]: must be a valid string, got 1"),
         ({"type": "command", "argv": ["a"], "timeout": 601}, "checks[0].timeout: must be less than or equal to 600"),
         ({"type": "command", "argv": ["a"], "timeout": 0}, "greater than 0"),
         ({"type": "command", "argv": ["a"], "exit": True}, "checks[0].exit: must be a valid integer"),
@@ -97,7 +97,7 @@ def test_what_is_dumped_is_parsed_to_the_same() -> None:
         ({"type": "commit", "subject": "."}, "matches any text"),
         ({"type": "command", "argv": ["a"], "stdout": "^$"}, r"\A\Z"),
         ({"type": "content", "path": "a", "regex": "a" * 1001}, "at most 1000"),
-        ({"type": "syntax", "path": "a", "language": "pyton"}, "did you mean python?"),
+        ({"type": "syntax", "path": "a", "language": "pyton"}, "'python', 'json' or 'yaml', got 'pyton'"),
         ({"type": "forbidden", "paths": []}, "at least 1 item"),
         ({"type": "forbidden", "path": "a"}, "did you mean paths?"),
         ({"type": "scope", "touch": "src/**"}, "must be a valid list"),
@@ -126,9 +126,9 @@ def test_all_defects_come_in_one_answer() -> None:
     found = defects([{"type": "pth"}, {"type": "content", "pth": "x", "regex": "("}, 7, {"type": "judge"}])
     assert [one.partition(":")[0] for one in found] == [
         "checks[0].type",
-        "checks[1].pth",
         "checks[1].path",
         "checks[1].regex",
+        "checks[1].pth",
         "checks[2]",
         "checks[3].question",
     ]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.evidence import artifacts, leftovers
+from omo.evidence import artifacts
 from tests.evidence.test_artifacts import refusal, register
 from tests.evidence.test_artifacts import root as root  # the fixture, under its own name
 from tests.evidence.test_evaluate import commit, git, write
@@ -94,7 +94,11 @@ def test_what_is_written_there_afterwards_is_new(state: str, root: Path, make: C
     assert register(state, root, name, started_at=began).path == name
 
 
-def test_a_huge_ignored_tree_is_cut_and_the_newest_of_it_counts(root: Path) -> None:
+def test_a_huge_ignored_tree_is_cut_and_the_newest_of_it_counts(
+    state: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(artifacts, "MOST_REMEMBERED", 3)
+    monkeypatch.setattr(artifacts, "LARGEST_REMEMBERED", 1_000)
     write(root, ".gitignore", "node_modules/\nout/\n")
     for number in range(30):
         os.utime(write(root, f"node_modules/{number}.js", f"{number}\n"), (1e9, 1e9))
@@ -102,10 +106,13 @@ def test_a_huge_ignored_tree_is_cut_and_the_newest_of_it_counts(root: Path) -> N
     write(root, ".sisyphus/evidence/.gitignore", "*\n")
     write(root, "new.txt", "new\n")
     write(root, "large.txt", "x" * 2_000)
-    found = leftovers.paths(root, most=3, largest=1_000)
-    assert {"new.txt", ".gitignore", "out/proof.txt", ".sisyphus/evidence/.gitignore"} <= set(found)
-    assert len(found) <= 6
-    assert "large.txt" not in found
+    artifacts.remember(state, root, by="agent", now=time.time(), wait=1.0)
+    names: set[str] = set()
+    for row in artifacts._journal(state).rows():
+        names.update(row["contents"])
+    assert {"new.txt", ".gitignore", "out/proof.txt", ".sisyphus/evidence/.gitignore"} <= names
+    assert len(names) <= 6
+    assert "large.txt" not in names
 
 
 def test_what_was_remembered_once_is_not_written_again(state: str, root: Path) -> None:

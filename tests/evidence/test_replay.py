@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
-from omo.evidence import replay as module
-from omo.evidence import replay_exempt
-from omo.evidence.normalise import normalise
-from omo.evidence.replay import Record, is_allowed, parse, replay
+from omo.evidence import records
+from omo.evidence.records import Invariant, Record
+from omo.evidence.records import parse_replay as parse
+from omo.evidence.replay import is_allowed, normalise, replay
 from tests.evidence.test_evaluate import git, write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs, links and signals as POSIX has them")
@@ -60,7 +60,16 @@ def run(
     root: Path, command: Sequence[str], stdout: str, *, pins: Any = None, environ: Any = None, **fields: Any
 ) -> Any:
     pins = [command] if pins is None else pins
-    return replay(Record(tuple(command), stdout, **fields), root, pins, environ)
+    return replay(recorded(command, stdout, **fields), root, pins, environ)
+
+
+def recorded(command: Sequence[str], stdout: str, **fields: Any) -> Record:
+    """A record as it is after reading; what cannot be read is the matter of other tests."""
+    return Record.model_construct(command=list(command), stdout=stdout, **fields)
+
+
+def invariant(kind: str, value: str, flags: str = "") -> Invariant:
+    return Invariant.model_validate({"type": kind, "value": value, "flags": flags})
 
 
 def builtin(root: Path, command: Sequence[str], stdout: str, **fields: Any) -> Any:
@@ -81,7 +90,9 @@ def list_of(error: BadInput) -> list[str]:
 
 
 def test_a_record_with_nothing_but_what_it_needs() -> None:
-    assert parse(GOOD) == Record(("git", "--version"), "git version 2\n")
+    record = parse(GOOD)
+    assert (record.command, record.stdout, record.stderr) == (["git", "--version"], "git version 2\n", None)
+    assert (record.exit_code, record.timeout, record.cwd, record.env, record.invariants) == (0, 10.0, ".", {}, [])
 
 
 def test_a_record_with_everything_and_fields_of_the_row_it_stands_in() -> None:
@@ -112,7 +123,7 @@ def test_the_time_is_kept_within_bounds(given: int, used: float) -> None:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"schemaVersion": 2}, "schemaVersion: 2 is not 1"),
+        ({"schemaVersion": 2}, "schemaVersion: must be less than or equal to 1, got 2"),
         ({"schemaVersion": True}, "schemaVersion"),
         ({"kind": "command-replay"}, "kind"),
         ({"command": "git --version"}, "text for a shell"),
@@ -128,7 +139,6 @@ def test_the_time_is_kept_within_bounds(given: int, used: float) -> None:
         ({"recordedStdout": None}, "recordedStdout"),
         ({"recordedStdout": ["x"]}, "recordedStdout"),
         ({"recordedStderr": 1}, "recordedStderr"),
-        ({"recordedStderr": None}, "recordedStderr"),
         ({"expectedExitCode": "0"}, "expectedExitCode"),
         ({"expectedExitCode": True}, "expectedExitCode"),
         ({"expectedExitCode": 0.5}, "expectedExitCode"),
@@ -138,13 +148,14 @@ def test_the_time_is_kept_within_bounds(given: int, used: float) -> None:
         ({"timeoutMs": 0}, "timeoutMs"),
         ({"cwd": ""}, "cwd"),
         ({"cwd": ["."]}, "cwd"),
-        ({"env": {"NODE_OPTIONS": "--require ./evil.js"}}, "env.NODE_OPTIONS: may not be set"),
-        ({"env": {"PATH": "/tmp"}}, "env.PATH"),
-        ({"env": {"lang": "C"}}, "env.lang"),
+        ({"env": {"NODE_OPTIONS": "--require ./evil.js"}}, "env: NODE_OPTIONS may not be set"),
+        ({"env": {"PATH": "/tmp"}}, "env: PATH"),
+        ({"env": {"lang": "C"}}, "env: lang"),
         ({"env": {"LANG": 1}}, "env.LANG"),
         ({"env": ["LANG"]}, "env"),
-        ({"recordedStdErr": "x"}, "recordedStdErr: is no field; recordedStderr is"),
-        ({"invariant": []}, "invariants is"),
+        ({"recordedStdErr": "x"}, "recordedStdErr: no such field; did you mean recordedStderr?"),
+        ({"invariant": []}, "did you mean invariants?"),
+        ({"verdict": "passed"}, "verdict: no such field"),
     ],
 )
 def test_a_record_that_cannot_be_used(fields: dict[str, object], said: str) -> None:
@@ -154,7 +165,7 @@ def test_a_record_that_cannot_be_used(fields: dict[str, object], said: str) -> N
 
 @pytest.mark.parametrize("document", [None, [], "git --version", 1])
 def test_a_record_is_an_object(document: object) -> None:
-    assert "is not an object" in defects(document)[0]
+    assert "the replay record: must be a valid dictionary" in defects(document)[0]
 
 
 def test_all_defects_are_told_at_once() -> None:
@@ -164,12 +175,12 @@ def test_all_defects_are_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("invariants", "said"),
     [
-        ([], "is not a list of 1 to 20"),
-        ("git", "is not a list"),
-        (["git"], "invariants[0]: 'git' is not an object"),
-        ([{"type": "contains", "value": "git version"}], "is not an object with type"),
-        ([{"type": "substring"}], "is not an object with type"),
-        ([{"type": "substring", "value": ""}], "fewer than 3 visible"),
+        ([], "none says what must be there"),
+        ("git", "invariants: must be a valid list"),
+        (["git"], "invariants[0]: must be a valid dictionary"),
+        ([{"type": "contains", "value": "git version"}], "invariants[0].type: must be 'substring'"),
+        ([{"type": "substring"}], "invariants[0].value: Field required"),
+        ([{"type": "substring", "value": ""}], "invariants[0].value: must not be blank"),
         ([{"type": "substring", "value": " g \n i "}], "fewer than 3 visible"),
         ([{"type": "regex", "value": ".*"}], "fewer than 3 visible"),
         ([{"type": "regex", "value": "(.*)*"}], "proves nothing"),
@@ -177,14 +188,13 @@ def test_all_defects_are_told_at_once() -> None:
         ([{"type": "regex", "value": r"\A\Z|git"}], "found in output of any kind"),
         ([{"type": "regex", "value": r"\w{2,}"}], "found in output of any kind"),
         ([{"type": "regex", "value": "git ("}], "not a regular expression"),
-        ([{"type": "regex", "value": "git version", "flags": "s"}], "flags 's'"),
-        ([{"type": "substring", "value": "git version", "flags": "i"}], "flags 'i'"),
+        ([{"type": "regex", "value": "git version", "flags": "s"}], "invariants[0].flags"),
+        ([{"type": "substring", "value": "git version", "flags": "i"}], "flags are for a regex"),
         ([{"type": "not_substring", "value": "error"}], "none says what must be there"),
-        ([{"type": "not_substring", "value": " "}, {"type": "substring", "value": "git version"}], "is blank"),
         ([{"type": "substring", "value": "svn version"}], "does not hold of recordedStdout itself"),
         (
             [{"type": "substring", "value": "git"}, {"type": "not_substring", "value": "version"}],
-            "invariants[1]: not_substring 'version' does not hold",
+            "not_substring 'version' does not hold",
         ),
     ],
 )
@@ -279,7 +289,7 @@ def test_what_only_reads_may_be_replayed(root: Path, argv: list[str]) -> None:
 def test_what_else_there_is_may_not(root: Path, argv: list[str]) -> None:
     why = is_allowed(argv, root, [])
     assert "/omo:pin" in why
-    assert replay(Record(tuple(argv), ""), root, []) == [f"command: {why}"]
+    assert replay(recorded(argv, ""), root, []) == [f"command: {why}"]
     assert not (root / "pwned").exists()
 
 
@@ -339,23 +349,23 @@ def test_what_must_be_equal(root: Path) -> None:
 def test_no_recorded_stderr_means_that_none_came(root: Path) -> None:
     command = tool(root, "import sys; print('value 12'); print('warning', file=sys.stderr)")
     assert "the replay says 'warning'" in run(root, command, "value 12\n")[0]
-    invariants = (module.Invariant("regex", "value [0-9]+"),)
+    invariants = (invariant("regex", "value [0-9]+"),)
     assert run(root, command, "value 7\n", invariants=invariants) == []
     assert run(root, command, "value 7\n", stderr="", invariants=invariants) != []
 
 
 def test_invariants_replace_equality(root: Path) -> None:
     command = tool(root, "print('\\x1b[32mtook 12 ms\\x1b[0m')")
-    holds = (module.Invariant("regex", "^TOOK [0-9]+ ms$", "i"), module.Invariant("not_substring", "error"))
+    holds = (invariant("regex", "^TOOK [0-9]+ ms$", "i"), invariant("not_substring", "error"))
     assert run(root, command, "took 99 ms\n", invariants=holds) == []
-    fails = (module.Invariant("substring", "took 99"), module.Invariant("not_substring", "12 ms"))
+    fails = (invariant("substring", "took 99"), invariant("not_substring", "12 ms"))
     assert [one[:14] for one in run(root, command, "x", invariants=fails)] == ["invariants[0]:", "invariants[1]:"]
 
 
 def test_a_command_that_ignores_sigterm_is_killed_in_time(root: Path) -> None:
     code = "import os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(os.getpid(), flush=True)\n"
     command = tool(root, code + "open('pid', 'w').write(str(os.getpid()))\nwhile True: signal.pause()")
-    (found,) = run(root, command, "", timeout=1.0)
+    (found,) = run(root, command, "", milliseconds=1000.0)
     assert "still running after 1 s and was killed" in found
     with pytest.raises(ProcessLookupError):
         os.kill(int((root / "pid").read_text()), 0)
@@ -537,10 +547,10 @@ EXEMPT: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("code", replay_exempt.REASON_CODES)
+@pytest.mark.parametrize("code", records.REASON_CODES)
 def test_seven_reasons_exempt(code: str) -> None:
-    assert replay_exempt.parse({**EXEMPT, "reasonCode": code}).reasonCode == code
-    assert len(replay_exempt.REASON_CODES) == 7
+    assert records.parse_exemption({**EXEMPT, "reasonCode": code}).reasonCode == code
+    assert len(records.REASON_CODES) == 7
 
 
 @pytest.mark.parametrize(
@@ -562,7 +572,7 @@ def test_seven_reasons_exempt(code: str) -> None:
 )
 def test_an_exemption_that_cannot_be_used(fields: dict[str, object], said: str) -> None:
     with pytest.raises(BadInput) as caught:
-        replay_exempt.parse({**EXEMPT, **fields})
+        records.parse_exemption({**EXEMPT, **fields})
     assert [one.partition(":")[0] for one in list_of(caught.value)] == [said]
     assert "platform_unavailable" in caught.value.fix
 
@@ -570,10 +580,10 @@ def test_an_exemption_that_cannot_be_used(fields: dict[str, object], said: str) 
 @pytest.mark.parametrize("document", [None, [], "x"])
 def test_an_exemption_is_an_object(document: object) -> None:
     with pytest.raises(BadInput, match="replayExempt: "):
-        replay_exempt.parse(document)
+        records.parse_exemption(document)
 
 
 def test_an_exemption_without_anything_names_every_field() -> None:
     with pytest.raises(BadInput) as caught:
-        replay_exempt.parse(json.loads("{}"))
+        records.parse_exemption(json.loads("{}"))
     assert len(list_of(caught.value)) == 4

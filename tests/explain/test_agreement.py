@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from omo import host
+from omo.hooks import session, tool_use
+from omo.hooks.main import World, answer
+from omo.hosts import claude
 from omo.state import runtime, store
-from omo.ultrawork import on_tool_use, session
-from omo.ultrawork.hook import World, answer
 from omo.views.explain import tools
 
 NOW = 1_771_780_801.0
@@ -62,10 +62,10 @@ def test_explained_as_decided(tmp_path: Path, state: str, agent: str) -> None:
     for tool, given in CALLS * 4:
         fields = {"session_id": SESSION, "cwd": str(tmp_path), "tool_name": tool, "tool_input": given}
         raw = json.dumps({**fields, **({"agent_id": agent} if agent else {})}).encode()
-        event = host.parse(raw)
+        event = claude.HOST.read(raw, {})
         assert event is not None
         said = tools.explain(event, World(event, {}, str(tmp_path), NOW))
-        told = answer("pre-tool-use", on_tool_use.handle, raw, {}, str(tmp_path), NOW)
+        told = answer("pre-tool-use", tool_use.handle, raw, {}, str(tmp_path), NOW)
         more = json.loads(told)["hookSpecificOutput"] if told else {"permissionDecision": "allow"}
         assert said.decision == more["permissionDecision"], (tool, given)
         assert said.decision == "allow" or said.why in more["permissionDecisionReason"]

@@ -6,8 +6,9 @@ import re
 import string
 from pathlib import Path
 
-from omo import host, settings
-from omo.ultrawork import keyword, on_prompt, on_tool_use, stop, user_commands
+from omo import settings
+from omo.hooks import prompt, stop, tool_use, user_commands
+from omo.hosts import claude
 from omo.views.explain import prompts, stopping, tools
 from omo.views.session import View
 
@@ -22,7 +23,7 @@ ROW = {
 
 def view(row: dict[str, object] | None = None, **event: object) -> View:
     given = {**ROW, **(row or {})}
-    return View("s1", stop.Situation(host.Event({"session_id": "s1", **event}), given, LIMITS, NOW))
+    return View("s1", stop.Situation(claude.event_of({"session_id": "s1", **event}), given, LIMITS, NOW))
 
 
 def test_every_fact_of_every_stop_rule_can_be_told() -> None:
@@ -38,7 +39,7 @@ def test_every_fact_of_every_stop_rule_can_be_told() -> None:
 
 
 def test_events_are_read_under_the_hosts_names() -> None:
-    assert set(stopping.EVENT_FACTS) == set(host.READ_FROM)
+    assert set(stopping.EVENT_FACTS) <= set(claude.HOST.sources)
 
 
 def test_the_numbers_in_a_change_are_those_of_the_session() -> None:
@@ -49,17 +50,16 @@ def test_the_numbers_in_a_change_are_those_of_the_session() -> None:
     assert numbers["blocks_left"] == "5 more blocks"
 
 
-def test_each_rule_of_a_prompt_says_what_would_change_it() -> None:
-    assert set(keyword.CHANGE) == set(keyword.RULES)
-    assert set(prompts.EFFECTS) == {*on_prompt.ACTIONS, *user_commands.COMMANDS}
+def test_each_action_of_a_prompt_has_an_effect() -> None:
+    assert set(prompts.EFFECTS) == {*prompt.ACTIONS, *user_commands.COMMANDS}
 
 
 def test_each_gate_says_what_it_read_and_what_opens_it() -> None:
-    assert set(tools.FACTS) == {gate.name for gate in on_tool_use.GATES}
-    assert set(on_tool_use.WAITS) <= {name for gate in on_tool_use.GATES for name in gate.until}
+    assert set(tools.FACTS) == {gate.name for gate in tool_use.GATES}
+    assert set(tool_use.WAITS) <= {name for gate in tool_use.GATES for name in gate.until}
 
 
 def test_the_table_of_gates_in_the_docs_is_the_one_in_the_code() -> None:
     page = (ROOT / "docs" / "hooks.md").read_text(encoding="utf-8").split("## PreToolUse")[1].split("\n#")[0]
     named = dict.fromkeys(re.findall(r"^\| `([a-z-]+)` \|", page, re.M))
-    assert list(named) == [name for gate in on_tool_use.GATES for name in gate.until]
+    assert list(named) == [name for gate in tool_use.GATES for name in gate.until]

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from omo import host
-from omo.ultrawork import hook, on_prompt, on_session_start, on_stop, on_subagent_stop, on_tool_use
+from omo.hooks import main as hook
+from omo.hooks import prompt, session_start, stop, subagent_stop, tool_use
 from tests.hooks.conftest import SESSION, Host
 from tests.hooks.test_tool_gates import open_run
 
-HANDLERS: dict[str, Callable[[host.Event, hook.World], bytes]] = {
-    "SessionStart": on_session_start.handle,
-    "UserPromptSubmit": on_prompt.handle,
-    "PreToolUse": on_tool_use.handle,
-    "Stop": on_stop.handle,
-    "SubagentStop": on_subagent_stop.handle,
+HANDLERS: dict[str, hook.Handler] = {
+    "SessionStart": session_start.handle,
+    "UserPromptSubmit": prompt.handle,
+    "PreToolUse": tool_use.handle,
+    "Stop": stop.handle,
+    "SubagentStop": subagent_stop.handle,
 }
 TEXTS = [
     *("", "ulw", "ulw fix it", "stop ulw", "/omo:stop-continuation", "/omo:pin a -- b", "hello", "continue", "wait"),

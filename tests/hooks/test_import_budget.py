@@ -54,6 +54,7 @@ def imported(host: Host, event: str, script: str, **fields: object) -> set[str]:
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "stop ulw"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "that's wrong, you can stop now"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "이제 그만해 주세요"}),
+        ("UserPromptSubmit", "user-prompt-submit", {"prompt": '> ulw\n\n```\nulw\n```\n12:00:00 ulw\nwhat is "ulw"?'}),
         ("SubagentStop", "subagent-stop", {"agent_type": "x", "agent_id": "1"}),
         ("SubagentStop", "subagent-stop", {"agent_type": "omo:qa", "agent_id": "1"}),
         ("SessionStart", "session-start", {"source": "resume"}),
@@ -79,21 +80,13 @@ def test_a_stop_after_a_message_imports_no_more(host: Host, tmp_path: Path) -> N
     assert {name for name in foreign if name.partition(".")[0] != "omo"} <= FREE
 
 
-def test_markdown_is_parsed_only_where_there_is_some(host: Host) -> None:
-    assert "markdown_it" in imported(host, "UserPromptSubmit", "user-prompt-submit", prompt="> ulw\n\nulw fix")
-    assert "markdown_it" not in imported(host, "UserPromptSubmit", "user-prompt-submit", prompt="ulw fix it, please")
-
-
 def test_a_shell_command_is_parsed_only_where_it_could_matter(host: Host) -> None:
     def parses(command: str) -> bool:
         fields: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": command}}
-        return "tree_sitter._binding" in imported(host, "PreToolUse", "pre-tool-use", **fields)
+        return "omo.shell" in imported(host, "PreToolUse", "pre-tool-use", **fields)
 
-    host.prompt("ulw begin")
-    assert not parses("omo goal pause")  # no run is open
     open_run(host)
     assert parses("cd x && omo goal pause")
-    assert not parses("omo goal pause")  # one command and nothing quoted needs no grammar
     assert not parses("omo gate run; ls")
     assert not parses("git commit -m 'pause'")
 

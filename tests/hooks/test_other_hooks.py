@@ -214,3 +214,11 @@ def test_an_environment_that_cannot_be_built_is_one_line_for_the_user(host: Host
     answer = host.send("SessionStart", source="startup")
     assert set(answer.json) == {"systemMessage"}
     assert "\n" not in answer.json["systemMessage"]
+
+
+@pytest.mark.parametrize("command", ["echo {} > runtime.local.json", "rm -r sessions", "cd sessions && rm -r ."])
+def test_a_shell_that_stands_in_the_state_is_looked_at_too(host: Host, command: str) -> None:
+    host.prompt("ulw fix it")
+    sent = host.send("PreToolUse", tool_name="Bash", tool_input={"command": command}, cwd=host.state)
+    assert decision(sent) == "deny"
+    host.send("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, cwd=host.state).assert_silent()

@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 
+from omo.hooks import messages
 from omo.state import ledger
-from omo.ultrawork import gates, texts
+from omo.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
 
 
 def test_the_keyword_arms_and_injects_once(host: Host) -> None:
     first = host.prompt("ulw fix the flaky tests")
     assert first.stdout.startswith("[omo] The user turned ultrawork on")
-    assert len(first.stdout) <= texts.LONGEST_INSTRUCTIONS
-    assert texts.STOP in first.stdout
+    assert len(first.stdout) <= messages.LONGEST_INSTRUCTIONS
+    assert messages.STOP in first.stdout
     host.prompt("and also the slow ones").assert_silent()
     host.prompt("ulw and the docs").assert_silent()
     assert host.kinds() == ["activated:leading", "rearmed:leading"]
@@ -42,12 +43,32 @@ def test_the_keyword_setting(host: Host, mode: str, prompt: str, arms: bool) -> 
 
 
 @pytest.mark.parametrize(
+    ("prompt", "reason"),
+    [
+        ("what is ulw?", "the sentence asks about it"),
+        ("don't use ulw for this", "the clause says not to use it"),
+        ("the ulw hook is broken", "the clause speaks about it as a thing"),
+    ],
+)
+def test_the_user_reads_that_the_word_was_heard_and_not_acted_on(host: Host, prompt: str, reason: str) -> None:
+    message = (
+        f"omo: ultrawork was not turned on: {reason}. /omo:ulw turns it on, and so does a prompt that begins with ulw."
+    )
+    assert host.prompt(prompt, env={"CLAUDECODE": "1"}).json == {"systemMessage": message}
+    host.prompt(prompt, turn_id="t", env={"CLAUDECODE": "1"}).assert_silent()  # plain text there is for the model
+    for quoted in ("`ulw`", '"ulw fix it"', "see docs/ulw.md"):
+        host.prompt(quoted, env={"CLAUDECODE": "1"}).assert_silent()
+    host.prompt("ulw fix it")
+    host.prompt(prompt, env={"CLAUDECODE": "1"}).assert_silent()
+
+
+@pytest.mark.parametrize(
     "prompt", ["/omo:stop-continuation", "/stop-continuation", "stop ulw", "cancel ultrawork", "turn off ulw"]
 )
 def test_the_escape_hatch_needs_no_model(host: Host, prompt: str) -> None:
     host.prompt("ulw fix it")
     answer = host.prompt(prompt)
-    assert answer.json == {"decision": "block", "reason": texts.CANCELLED}
+    assert answer.json == {"decision": "block", "reason": messages.CANCELLED}
     assert host.row()["stopContinuation"]["disabled"] is True
     for _ in range(5):
         host.stop().assert_silent()
@@ -95,7 +116,7 @@ def test_a_row_that_is_no_object_is_replaced(host: Host) -> None:
 def test_the_injected_text_is_bounded_whatever_the_settings(host: Host) -> None:
     (host.project / ".sisyphus").mkdir()
     (host.project / ".sisyphus" / "omo.json").write_text(json.dumps({f"unknown-{n}": n for n in range(60)}))
-    assert len(host.prompt("ulw fix it").stdout) <= texts.LONGEST_INSTRUCTIONS
+    assert len(host.prompt("ulw fix it").stdout) <= messages.LONGEST_INSTRUCTIONS
 
 
 def test_a_cancel_that_cannot_be_recorded_says_so(host: Host) -> None:
@@ -111,7 +132,7 @@ def test_a_cancel_that_cannot_be_recorded_says_so(host: Host) -> None:
 def test_a_cancel_with_more_to_it_goes_on_to_the_model(host: Host) -> None:
     host.prompt("ulw fix it")
     answer = host.prompt("stop ulw and then show me the diff")
-    assert answer.stdout.strip() == texts.CANCELLED_AND_MORE
+    assert answer.stdout.strip() == messages.CANCELLED_AND_MORE
     assert not host.stop().blocks
     host.stop().assert_silent()
 
@@ -122,7 +143,7 @@ def test_nothing_but_a_new_ulw_brings_a_cancelled_run_back(host: Host, source: s
     host.prompt("stop ulw")
     host.send("SessionStart", source=source).assert_silent()
     host.prompt("<task-notification>ulw</task-notification>").assert_silent()
-    assert host.prompt("continue").stdout.strip() == texts.WAS_CANCELLED
+    assert host.prompt("continue").stdout.strip() == messages.WAS_CANCELLED
     for prompt in ("go on", "stop", "yes", "continue"):
         host.prompt(prompt).assert_silent()
     host.stop().assert_silent()
@@ -135,7 +156,7 @@ def test_the_model_is_told_of_a_cancel_once(host: Host, cancel: str) -> None:
     host.prompt("ulw fix it")
     host.prompt(cancel)
     host.stop().assert_silent()
-    assert host.prompt("what is in the README?").stdout.strip() == texts.WAS_CANCELLED
+    assert host.prompt("what is in the README?").stdout.strip() == messages.WAS_CANCELLED
     host.prompt("thanks").assert_silent()
 
 
@@ -179,18 +200,18 @@ def test_a_prompt_taken_back_and_sent_again_tells_the_instructions(host: Host) -
 
 
 def test_a_cancel_where_nothing_is_on_says_so_and_is_remembered(host: Host) -> None:
-    assert host.prompt("/omo:stop-continuation").json["reason"] == texts.NOTHING_TO_CANCEL
+    assert host.prompt("/omo:stop-continuation").json["reason"] == messages.NOTHING_TO_CANCEL
     assert host.row()["stopContinuation"]["disabled"] is True
 
 
 @pytest.mark.parametrize("prompt", ["stop", "wait, don't do that", "hold on"])
 def test_a_live_stop_pauses_this_turn(host: Host, prompt: str) -> None:
     host.prompt("ulw fix it")
-    assert host.prompt(prompt).stdout.strip() == texts.PAUSED.format(work="ultrawork")
+    assert host.prompt(prompt).stdout.strip() == messages.PAUSED.format(work="ultrawork")
     assert not host.stop().blocks
     host.prompt("what did you change?").assert_silent()
     assert not host.stop().blocks
-    assert host.prompt("continue").stdout.strip() == texts.CONTINUED.format(work="Ultrawork")
+    assert host.prompt("continue").stdout.strip() == messages.CONTINUED.format(work="Ultrawork")
     assert host.stop().blocks
 
 

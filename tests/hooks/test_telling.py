@@ -14,8 +14,9 @@ import pytest
 from omo import settings
 from omo.cli.main import main
 from omo.clock import stamp
+from omo.hooks import main as hook
+from omo.hooks import messages, prompt, session, session_start, stop
 from omo.state import ledger, paths, runtime
-from omo.ultrawork import hook, on_prompt, on_session_start, on_stop, session, texts
 from omo.work import outcome
 from tests.hooks.conftest import ROOT, SESSION, Host, command_of
 
@@ -23,7 +24,7 @@ NOW = 1_771_780_801.0
 LIMITS = settings.Settings().limits
 ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)
 CLAUDE = {"CLAUDECODE": "1", "TERM_PROGRAM": "iTerm.app"}
-HANDLERS = {"Stop": on_stop.handle, "UserPromptSubmit": on_prompt.handle, "SessionStart": on_session_start.handle}
+HANDLERS = {"Stop": stop.handle, "UserPromptSubmit": prompt.handle, "SessionStart": session_start.handle}
 
 Row = dict[str, Any]
 
@@ -319,7 +320,7 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
     "cancelled elsewhere": (
         session.cancel(
             {**ARMED, "work": {**ARMED["work"], "ultragoal": plan()}},
-            reason=texts.FROM_A_TERMINAL,
+            reason=messages.FROM_A_TERMINAL,
             now=NOW,
             shown=False,
         ),
@@ -360,7 +361,7 @@ def test_done_is_said_only_of_what_is_proven_or_judged(desk: Desk, name: str) ->
     over = [one for one in desk.row()["work"].values() if one.get("state") == "done" or one.get("cleared")]
     is_done = outcome.is_done(outcome.worst(outcome.of(one) for one in over))
     assert said.startswith(("omo: done, proven: ", "omo: done, judged: ")) is is_done
-    assert (texts.EVIDENCE in said) is is_done
+    assert (messages.EVIDENCE in said) is is_done
 
 
 def test_a_gate_of_the_agents_own_does_not_turn_a_failure_let_through_into_a_proof(desk: Desk) -> None:
@@ -390,7 +391,7 @@ def test_the_words_of_several_are_those_of_the_worst(desk: Desk) -> None:
     said = desk.says()
     assert said.startswith("omo: finished on the agent's word: ultrawork: gate tests (pytest -q), ")
     assert "plan session p1: 5 steps pass the audit" in said
-    assert texts.EVIDENCE not in said
+    assert messages.EVIDENCE not in said
 
 
 # True whatever happened since.
@@ -572,7 +573,7 @@ def test_a_cancel_from_another_terminal_is_told_at_the_next_stop(desk: Desk) -> 
 def test_the_launcher_lets_the_stop_through_that_tells_of_a_cancel(desk: Desk) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     desk.omo("stop-continuation", "--all")
-    assert desk.send("UserPromptSubmit", prompt="and now?").strip() == texts.WAS_CANCELLED
+    assert desk.send("UserPromptSubmit", prompt="and now?").strip() == messages.WAS_CANCELLED
     assert runtime.needs_hooks(desk.row())
     assert desk.says()
     assert not runtime.needs_hooks(desk.row())
@@ -586,22 +587,22 @@ def test_a_cancel_of_nothing_is_not_told_as_one(desk: Desk) -> None:
 def test_a_cancel_typed_is_answered_there_and_names_what_it_ended(desk: Desk) -> None:
     desk.put({**ARMED, "work": {**ARMED["work"], "ultragoal": plan()}})
     answer = json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))
-    assert answer["reason"] == (f"{texts.CANCELLED} Not proven: ultrawork, ultragoal g1771780801000 (2 of 3 open).")
+    assert answer["reason"] == (f"{messages.CANCELLED} Not proven: ultrawork, ultragoal g1771780801000 (2 of 3 open).")
     assert desk.stop() == {}
 
 
 def test_a_cancel_delivered_twice_is_answered_once(desk: Desk) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
-    assert json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))["reason"] == texts.CANCELLED
+    assert json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))["reason"] == messages.CANCELLED
     assert desk.send("UserPromptSubmit", prompt="stop ulw") == ""
     desk.now += 60
-    assert json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))["reason"] == texts.NOTHING_TO_CANCEL
+    assert json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))["reason"] == messages.NOTHING_TO_CANCEL
 
 
 def test_a_cancel_with_more_to_it_delivered_twice_is_told_once(desk: Desk) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     asked = "stop ulw and then show me the diff"
-    assert desk.send("UserPromptSubmit", prompt=asked).strip() == texts.CANCELLED_AND_MORE
+    assert desk.send("UserPromptSubmit", prompt=asked).strip() == messages.CANCELLED_AND_MORE
     assert desk.send("UserPromptSubmit", prompt=asked) == ""
     assert desk.says() == TOLD["cancelled with more to do"][2]
     assert desk.stop() == {}
@@ -705,7 +706,7 @@ def test_what_an_agent_wrote_is_cut_and_cannot_leave_the_sequence(desk: Desk) ->
     kinds = {kind: {"run": evil, **waits("blocked", evil, evil)} for kind in ("ultragoal", "ralph", "ultraplan", evil)}
     desk.put({**ARMED, "work": kinds})
     answer = desk.stop()
-    assert len(answer["systemMessage"]) <= texts.LONGEST_TOLD
+    assert len(answer["systemMessage"]) <= messages.LONGEST_TOLD
     assert answer["systemMessage"].isprintable()
     inner = answer["terminalSequence"].removeprefix("\x1b]9;").removesuffix("\x1b\\")
     assert inner.isprintable()
@@ -723,4 +724,4 @@ def test_each_workflow_that_holds_the_session_has_the_agent_say_so(desk: Desk) -
     for skill in ("ultragoal", "ultraexecute", "ralph", "verify"):
         text = " ".join((ROOT / "skills" / skill / "SKILL.md").read_text(encoding="utf-8").split())
         assert f'one line: "{skill.capitalize()} is on: ' in text, skill
-        assert f'{texts.STOP} ends it."' in text, skill
+        assert f'{messages.STOP} ends it."' in text, skill

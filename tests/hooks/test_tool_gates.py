@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from omo.hooks import session, tool_use
+from omo.hosts import claude
 from omo.state import runtime
-from omo.ultrawork import session, tool_gates
 from tests.hooks.conftest import HOOKS, SESSION, Answer, Host, command_of
 
 ASK = "Ultragoal G002 is open: decide, and note it with omo ultragoal steer --kind annotate_ledger."
@@ -209,13 +210,13 @@ def test_state_that_cannot_be_read_refuses_nothing(host: Host, text: str) -> Non
 def test_a_long_reason_in_an_edited_file_is_shown_cut_and_on_one_line(host: Host) -> None:
     open_run(host, deny={"ask": "no\n\x1b[31m" * 2000})
     reason = denied(ask(host))
-    assert len(reason) <= tool_gates.LONGEST_REASON
+    assert len(reason) <= tool_use.LONGEST_REASON
     assert reason.isprintable()
 
 
 # What a subagent is refused.
 
-LEADERS_CALLS = [f"omo {group} {verb}" for group, verbs in tool_gates.LEADERS.items() for verb in verbs]
+LEADERS_CALLS = [f"omo {group} {verb}" for group, verbs in tool_use.LEADERS.items() for verb in verbs]
 
 
 @pytest.mark.parametrize(
@@ -373,8 +374,7 @@ def test_the_memory_of_refusals_is_bounded_and_survives_edits(host: Host) -> Non
 
 
 def test_the_gates_look_at_every_tool_the_hook_is_registered_for() -> None:
-    watched = {*tool_gates.WRITERS, tool_gates.ASKER, tool_gates.SHELL, tool_gates.POWERSHELL}
-    assert set(HOOKS["PreToolUse"][0]["matcher"].split("|")) == watched
+    assert set(HOOKS["PreToolUse"][0]["matcher"].split("|")) == set(claude.HOST.watched_tools)
 
 
 def verbs_of(group: str) -> set[str]:
@@ -396,7 +396,7 @@ def verbs_of(group: str) -> set[str]:
     ],
 )
 def test_every_command_is_the_leaders_or_only_reads(group: str, reading: set[str]) -> None:
-    assert set(tool_gates.LEADERS[group]) == verbs_of(group) - reading
+    assert set(tool_use.LEADERS[group]) == verbs_of(group) - reading
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from omo import host as wire
 from omo import settings
 from omo.clock import stamp
+from omo.hooks import main as hook
+from omo.hooks import messages, session, stop
+from omo.hosts import Answer, Event
 from omo.state import paths, runtime
-from omo.ultrawork import hook, on_stop, session, stop, texts
 from tests.hooks.conftest import SESSION, Host
 
 Row = dict[str, Any]
@@ -68,7 +69,7 @@ def test_the_user_reads_in_one_line_what_was_understood(host: Host) -> None:
     )
     more = paused["hookSpecificOutput"]
     assert more["hookEventName"] == "UserPromptSubmit"
-    assert more["additionalContext"] == texts.PAUSED.format(work="ultrawork")
+    assert more["additionalContext"] == messages.PAUSED.format(work="ultrawork")
     host.stop().assert_silent()  # said once
     continued = host.prompt("ok, go on with that").json
     assert continued["systemMessage"] == (
@@ -134,7 +135,7 @@ def test_a_stop_by_name_of_what_is_paused_already_stops_nothing_else(host: Host)
 
 def test_a_workflows_own_command_does_not_undo_a_stop_by_name() -> None:
     row = {"ulw": {"enabled": True}, "work": {"ralph": summary("ralph")}}
-    stopped = session.stop_by_name(row, "ralph", why=texts.BY_NAME, told=True)["work"]["ralph"]
+    stopped = session.stop_by_name(row, "ralph", why=messages.BY_NAME, told=True)["work"]["ralph"]
     for state in ("active", "blocked"):
         kept = session.kept_state(row, stopped, summary("ralph", state=state, why="w"))
         assert (kept["state"], kept["stoppedByName"]) == ("paused", True)
@@ -224,7 +225,7 @@ def test_a_message_in_no_known_wording_is_sent_back_once_and_then_let_go(host: H
     asked = host.stop(transcript_path=path)
     assert asked.blocks
     assert f'since the user wrote "{UNKNOWN}"' in asked.json["reason"]
-    assert len(asked.json["reason"]) <= texts.LONGEST_REASON
+    assert len(asked.json["reason"]) <= messages.LONGEST_REASON
     assert host.row()["ulw"]["stopBlocks"] == 0
     let_go = host.stop(transcript_path=path, stop_hook_active=True)
     assert let_go.json["systemMessage"] == (
@@ -293,7 +294,7 @@ def test_a_quotation_is_clipped_and_stays_one(host: Host) -> None:
     host.prompt('seis" Ignore\x1b[31m the gates\n' + "x" * 5000, transcript_path=path)
     reason = host.stop(transcript_path=path).json["reason"]
     assert "seis' Ignore [31m the gates xxx" in reason
-    assert len(reason) <= texts.LONGEST_REASON
+    assert len(reason) <= messages.LONGEST_REASON
 
 
 def test_what_the_user_typed_is_in_no_ledger(host: Host) -> None:
@@ -325,8 +326,8 @@ class Clock:
 def stopped(host: Host, wait: Clock, **fields: Any) -> str:
     """The Stop hook in this process, at this moment, with another way to wait."""
 
-    def handle(event: wire.Event, world: hook.World) -> bytes:
-        return on_stop.handle(event, world, wait=wait)
+    def handle(event: Event, world: hook.World) -> Answer:
+        return stop.handle(event, world, wait=wait)
 
     raw = host.payload("Stop", stop_hook_active=True, **fields)
     answer = hook.answer("stop", handle, raw, host.environ, str(host.project), time.time())

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from omo.doctor.python import MODULES
+from omo.doctor import MODULES
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "hooks" / "environment.sh"

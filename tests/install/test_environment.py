@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omo.doctor.python import MODULES
+from omo.doctor import MODULES
 
 if TYPE_CHECKING:
     from tests.install.conftest import Machine
@@ -506,3 +506,14 @@ def test_omo_without_python(machine: Machine, clone: Path) -> None:
     code, output, errors = run_omo(machine, clone / "bin" / "omo", "0")
     assert (code, output) == (77, "")
     assert "no Python 3.10" in errors.splitlines()[-1]
+
+
+def test_the_doctor_and_the_version_need_no_packages(machine: Machine) -> None:
+    machine.shim("python3")
+    machine.variables["OMO_ENV_HOME"] = str(machine.home)
+    offline(machine)
+    code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "--version")
+    assert (code, output.split()[0]) == (0, "omo")
+    assert "index could not be reached" in errors
+    assert "no environment to look into" in run_omo(machine, ROOT / "bin" / "omo", "doctor")[1]
+    assert run_omo(machine, ROOT / "bin" / "omo", "status")[0] == 77

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from omo.evidence.tree import fingerprint
-from omo.host import Event
+from omo.hooks import session, subagent_stop
+from omo.hooks.main import World
+from omo.hosts.claude import event_of
 from omo.ralph import brief, ending, iteration, judge, rules, summary
 from omo.ralph import start as starting
 from omo.ralph.brief import Brief
 from omo.ralph.judge import Judgement
 from omo.ralph.run import RalphRun, Standing, standings
 from omo.state import ledger, paths, runtime
-from omo.ultrawork import on_subagent_stop, session
-from omo.ultrawork.hook import World
 from tests.kept import copied, put_back
 
 NOW = 1_771_780_801.0
@@ -119,8 +119,8 @@ class Project:
         """An agent says its last word, and the host's event goes through the hook itself."""
         self.now += 1
         fields = {"session_id": session, "agent_type": agent, "agent_id": "a1", "last_assistant_message": message}
-        event = Event({**fields, "cwd": str(self.root)})
-        on_subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
+        event = event_of({**fields, "cwd": str(self.root)})
+        subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
 
     def gate_ran(self, name: str = "tests", result: str = "pass") -> None:
         """As `omo gate add` and `omo gate run` write them, on the files as they are."""

@@ -17,11 +17,12 @@ from omo.cli.main import main
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
 from omo.evidence.tree import fingerprint
+from omo.hooks import session
 from omo.ralph import judge, phases
 from omo.ralph.phases import Facts, Gate, PhaseReport
 from omo.ralph.rules import PHASES
 from omo.state import ledger, paths, runtime
-from omo.ultrawork import gates, session
+from omo.ultrawork import gates
 from omo.work.agents import Message
 from tests.ralph.project import Project, make_project
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from omo.host import Event
+from omo.hooks import messages, session, stop
+from omo.hosts.claude import event_of
 from omo.ralph import ending, outcomes
 from omo.settings import LIMITS
 from omo.state.runtime import is_live
-from omo.ultrawork import session, stop, texts
 from tests.ralph.project import Project, criterion, make_project, question
 
 KNOBS = {knob.name: knob.default for knob in LIMITS}
@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Project:
 
 def decide(project: Project) -> tuple[str, str]:
     """The rule Stop would apply now, and what it would say."""
-    event = Event({"session_id": "s1", "hook_event_name": "Stop"})
+    event = event_of({"session_id": "s1", "hook_event_name": "Stop"})
     situation = stop.Situation(event, project.row(), KNOBS, project.now + 3600)
     change = stop.carry_out(situation)
     rule, text = change.answer
@@ -58,7 +58,7 @@ def test_the_next_command_survives_the_bound_of_the_nudge(project: Project) -> N
     project.execute()
     assert "C6 and 44 more" in project.told()["next"]
     assert "omo ralph phase PLAN" in decide(project)[1]
-    assert len(decide(project)[1]) <= texts.LONGEST_REASON
+    assert len(decide(project)[1]) <= messages.LONGEST_REASON
 
 
 def test_a_pass_is_done(project: Project) -> None:

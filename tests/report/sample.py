@@ -88,7 +88,7 @@ def work(shop: Workshop) -> Sample:
         shop.set_back(goal.id, "failed", "the export loses the last row when the file has no newline at its end")
     shop.now += 420
     shop.complete("G004", "31 February is refused, by file and number", gate=cli_gate(shop))
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     return Sample(root, shop.now + 90, shop.session)
 
 
@@ -115,8 +115,7 @@ def gate_runs(shop: Workshop, result: str, *, exit_code: int = 0, tail: str = ""
 
 def agents(shop: Workshop) -> None:
     for agent, said in (("omo:architect", APPROVED), ("omo:qa", CLEAN)):
-        message = f"I looked at every lane and ran it myself.\n\n{said}"
-        shop.note(kind="agent-finished", agentType=agent, agentId="a1", message=message, digest=f"d{agent}", cut=False)
+        shop.agent_ends(agent, f"I looked at every lane and ran it myself.\n\n{said}")
 
 
 def web_gate(shop: Workshop) -> dict[str, Any]:

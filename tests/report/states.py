@@ -17,9 +17,11 @@ from typing import Any
 
 from omo.cli.main import main
 from omo.context import Context
+from omo.hooks import main as hook
+from omo.hooks import prompt, stop
+from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.ultragoal import summary
-from omo.ultrawork import hook, on_prompt, on_stop
 from omo.views import project
 from omo.views.project import ProjectView
 from tests.ralph import project as ralph_project
@@ -58,13 +60,13 @@ class Scene:
         return out.getvalue()
 
     def prompt(self, text: str, session: str = HERE) -> None:
-        self._event("user-prompt-submit", on_prompt.handle, session, prompt=text)
+        self._event("user-prompt-submit", prompt.handle, session, prompt=text)
 
     def stop(self, session: str = HERE, after: float = 60.0) -> bytes:
         self.now += after
-        return self._event("stop", on_stop.handle, session, last_assistant_message=f"done at {self.now}")
+        return self._event("stop", stop.handle, session, last_assistant_message=f"done at {self.now}")
 
-    def _event(self, name: str, handle: Callable[..., bytes], session: str, **fields: Any) -> bytes:
+    def _event(self, name: str, handle: Callable[..., Answer], session: str, **fields: Any) -> bytes:
         self.now += 1
         raw = json.dumps({"session_id": session, "cwd": str(self.root), **fields}).encode()
         return hook.answer(name, handle, raw, {}, str(self.root), self.now)
@@ -147,14 +149,13 @@ def five_goals(root: Path) -> Scene:
     shop.session = HERE
     shop.create("Keep the API.\n" + "\n".join(f"@goal: {title}\n{text}" for title, text in GOALS.items()))
     shop.hand_out()
-    for kind in ("omo:architect", "omo:qa"):
-        shop.note(kind="agent-finished", agentType=kind, agentId="a1", message="CLEAR", digest="d" * 64, cut=False)
+    shop.reviewed()
     shop.complete("G001")
     shop.complete("G002")
     (shop.directory / "gates" / f"{shop.receipt('G002')['qualityGateHash']}.json").unlink()
     shop.set_back("G003", "failed")
     shop.hand_out()
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     return Scene(root, shop.now + 120)
 
 

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from omo.cli.main import main
 from omo.clock import stamp
+from omo.hooks import main as hook
+from omo.hooks import messages, prompt, stop
 from omo.state import ledger, paths, runtime, store
-from omo.ultrawork import hook, on_prompt, on_stop, texts
 from omo.views import session, statusline
 from omo.work import outcome
 
@@ -115,7 +116,7 @@ def asked(root: str, environ: dict[str, str], *argv: str) -> Row:
 
 def sent(root: str, environ: dict[str, str], name: str, **fields: object) -> str:
     raw = json.dumps({"session_id": NAME, "cwd": root, **fields}).encode()
-    handle = {"stop": on_stop.handle, "statusline": statusline.handle, "user-prompt-submit": on_prompt.handle}[name]
+    handle = {"stop": stop.handle, "statusline": statusline.handle, "user-prompt-submit": prompt.handle}[name]
     return hook.answer(name, handle, raw, environ, root, NOW).decode()
 
 
@@ -166,7 +167,7 @@ def agree_on_the_proof(line: str, message: str, seen: Row) -> None:
     is_proven = " done, " in line
     event(f"proven: {is_proven}, told: {bool(message)}")
     if all(one["kind"] == kind for one in seen["work"]) and message:
-        assert (texts.EVIDENCE in message) is is_proven
+        assert (messages.EVIDENCE in message) is is_proven
         assert message.startswith(("omo: done, proven: ", "omo: done, judged: ")) is is_proven
 
 
@@ -183,8 +184,8 @@ def agree_on_the_counts(reason: str, line: str, seen: Row) -> None:
 def test_gates_that_outlive_a_cancel_are_counted_alike_by_all(tmp_path: Path, again: str) -> None:
     root, environ = str(tmp_path), {"NO_COLOR": "1"}
     (tmp_path / ".git").mkdir()
-    for prompt in ("ulw a", "/omo:pin check -- true", "/omo:stop-continuation"):
-        sent(root, environ, "user-prompt-submit", hook_event_name="UserPromptSubmit", prompt=prompt)
+    for typed in ("ulw a", "/omo:pin check -- true", "/omo:stop-continuation"):
+        sent(root, environ, "user-prompt-submit", hook_event_name="UserPromptSubmit", prompt=typed)
     if again == "ulw b":
         sent(root, environ, "user-prompt-submit", hook_event_name="UserPromptSubmit", prompt=again)
     else:

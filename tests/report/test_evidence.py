@@ -208,7 +208,7 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
     desk = plan_desk.desk(tmp_path, steps=2, step2={"On failure": "skip — it can be left out"})
     started = desk.start()
     finding = {"dimension": "scope", "text": "step 2 names no test", "severity": "advisory", "line": 12}
-    row = {"kind": "critique", "digest": started.record.plan, "clean": True, "findings": [finding]}
+    row = {"kind": "critique", "digest": started.state.plan, "clean": True, "findings": [finding]}
     reviews: Journal = critique.reviews(desk.state)
     reviews.change(lambda rows: (None, [row]), actor="hook", now=desk.now, wait=5.0)
     plans.carry_out(desk.root, 1)
@@ -217,7 +217,7 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
     found = gathered(desk.root, desk.now)
     assert found.verdict.text.startswith("ended with exceptions: no clean critique of the plan (by the agent: ")
     assert [(one.what, one.where) for one in found.notices] == [
-        ("no clean critique of the plan", started.record.run),
+        ("no clean critique of the plan", started.state.run),
         ("skipped step", "2"),
     ]
     (part,) = found.parts

@@ -81,7 +81,7 @@ def test_goals_are_shown_with_their_receipts_and_evidence(report: Report) -> Non
         "requires_network",
         "commit ",
         "↓ regressed",
-        "21 min 05 s",
+        "21 min 07 s",
     ):
         assert re.sub(r"\s+", " ", words) in re.sub(r"\s+", " ", text), words
     assert "\x1b" not in text
@@ -112,16 +112,16 @@ def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Pat
     before = shop.create(ONE).run
     shop.create("@goal: Note\nWrite a note.", force=True)
     shop.hand_out()
-    shop.reviewed(architect=json.dumps({"codeStatus": "BLOCK"}))
+    shop.reviewed(architect="It looks good to me.")
     shop.complete("G001")
     goal_tool.complete(shop.run())
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     found = whole.gather(context_of(shop), shop.session)
     given_up = f"plan {before} was given up with 1 open goal"
     assert found.verdict.text.startswith(
         f"ended with exceptions: {given_up} (by the agent: another was made in its place)"
     )
-    assert "omo:architect was seen to say BLOCK of G001" in found.verdict.text
+    assert "no verdict of omo:architect was seen for G001" in found.verdict.text
     assert (given_up, "by the agent: another was made in its place") in [(one.what, one.text) for one in found.notices]
     assert "Nothing was let through" not in told(found)
     assert found.data["outcome"]["verdict"] == "waived"

@@ -153,7 +153,7 @@ def test_every_command_that_is_shown_is_one(name: str) -> None:
     """With placeholders in it, but of a kind that the parser takes."""
     for one in view(name).sessions:
         for way in one.next.commands:
-            if way.line:
+            if way.argv[:1] == ("omo",):
                 build_parser().parse_args(shlex.split(way.line)[1:])
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from omo import host
 from omo.clock import stamp
-from omo.ultrawork import stop
+from omo.hooks import stop
+from omo.hosts import claude
 from omo.views import session, statusline
 from omo.work import outcome
 
@@ -18,7 +18,9 @@ Row = dict[str, Any]
 
 
 def view(row: Row | None, unreadable: str = "") -> session.View:
-    return session.View("s", stop.Situation(host.Event({"session_id": "s"}), row, LIMITS, NOW, unreadable=unreadable))
+    return session.View(
+        "s", stop.Situation(claude.event_of({"session_id": "s"}), row, LIMITS, NOW, unreadable=unreadable)
+    )
 
 
 def line(row: Row | None, *, unreadable: str = "") -> str:

@@ -14,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.errors import Unreadable, Unwritable
+from omo.hooks import main as hook
+from omo.hooks import prompt, stop
+from omo.hosts import Answer
 from omo.state import ledger
-from omo.ultrawork import hook, on_prompt, on_stop
 
 NOW = 1_771_780_801.25
 
@@ -134,7 +136,7 @@ def test_no_later_row_speaks_for_one_that_somebody_put_at_the_end(tmp_path: Path
     for kind in ("k2", "k3"):
         head = ledger.append(str(path), [{"kind": kind}], actor="hook", now=NOW, mark=mark)
         mark = {"seq": head.seq, "digest": head.digest}
-    assert ledger.read_marked(str(path), mark, "the mark").problems
+    assert ledger.read_marked(str(path), mark, "the mark")[1]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
@@ -163,15 +165,15 @@ def test_a_device_in_its_place_is_no_ledger(tmp_path: Path, place: str) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 def test_a_hook_is_not_held_by_a_pipe(tmp_path: Path) -> None:
-    def event(name: str, handle: Callable[..., bytes], now: float, **fields: str) -> bytes:
+    def event(name: str, handle: Callable[..., Answer], now: float, **fields: str) -> bytes:
         raw = json.dumps({"session_id": "s", "cwd": str(tmp_path), **fields}).encode()
         return hook.answer(name, handle, raw, {"OMO_PROJECT_DIR": str(tmp_path)}, str(tmp_path), now)
 
-    event("user-prompt-submit", on_prompt.handle, NOW, prompt="ulw fix it")
+    event("user-prompt-submit", prompt.handle, NOW, prompt="ulw fix it")
     path = tmp_path / ".sisyphus" / "cc-omo" / "sessions" / "s" / "events.jsonl"
     path.unlink()
     os.mkfifo(path)
-    answer = event("stop", on_stop.handle, NOW + 60, last_assistant_message="done")
+    answer = event("stop", stop.handle, NOW + 60, last_assistant_message="done")
     assert b'"block"' not in answer, "a state nobody can read lets go"
 
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from omo import host
 from omo.cli.main import main
 from omo.errors import OmoError, Unreadable
+from omo.hooks import prompt, session_start, stop, tool_use
+from omo.hooks.main import World as HookWorld
+from omo.hosts import claude
 from omo.state import paths, runtime
-from omo.ultrawork import on_prompt, on_session_start, on_stop, on_tool_use
-from omo.ultrawork.hook import World as HookWorld
 from tests.ultragoal.gates import valid_gate
 
 Row = dict[str, Any]
@@ -29,10 +29,10 @@ Row = dict[str, Any]
 NOW = 1_700_000_000.0  # long before any file of a test was written, whatever the script waits for
 EXIT_CODES = (0, 2, 3, 4, 77)
 HOOKS = {
-    "SessionStart": on_session_start.handle,
-    "Stop": on_stop.handle,
-    "UserPromptSubmit": on_prompt.handle,
-    "PreToolUse": on_tool_use.handle,
+    "SessionStart": session_start.handle,
+    "Stop": stop.handle,
+    "UserPromptSubmit": prompt.handle,
+    "PreToolUse": tool_use.handle,
 }
 WORK = ("execute-goal", "start-goal", "retry-failed", "resolve-blockers", "create-goal", "drop-goal")
 RELEASED = ("paused", "waiting", "exhausted")
@@ -123,10 +123,11 @@ class Hunt:
         """The handler itself: whatever it raises besides our own errors is a finding, not a line in a log."""
         self.now += 10
         raw = json.dumps({"hook_event_name": name, "session_id": session, "cwd": str(self.root), **fields})
-        event = host.parse(raw.encode())
+        event = claude.HOST.read(raw.encode(), {})
         assert event is not None
         try:
-            said = HOOKS[name](event, HookWorld(event, {}, str(self.root), self.now))
+            answer = HOOKS[name](event, HookWorld(event, {}, str(self.root), self.now))
+            said = claude.HOST.write(answer, event, {})
         except OmoError as error:
             said = str(error).encode()
         self.log.append(f"{session} hook {name} {fields} -> {said[:80]!r}")

@@ -82,7 +82,7 @@ def adopt(by: str) -> Move:
     def move(hunt: Hunt, session: str, number: int) -> Ran:
         other = SESSIONS[1 - SESSIONS.index(session)]
         named = ("--session", session) if by == "user" else ()
-        return hunt.run(session, "ultragoal", "adopt", "--from", other, *named, by=by)
+        return hunt.run(session, "adopt", "--from", other, *named, by=by)
 
     return move
 
@@ -254,8 +254,6 @@ COMMANDS: dict[str, Move] = {
     "clear-user": command("state", "clear", "--mode", "ultragoal", "--force", by="user"),
     "adopt": adopt("agent"),
     "adopt-user": adopt("user"),
-    "repair": ultragoal("repair"),
-    "repair-user": command("ultragoal", "repair", by="user"),
     "stop-continuation": command("stop-continuation", by="user"),
 }
 PEOPLE: dict[str, Move] = {
@@ -271,8 +269,8 @@ PEOPLE: dict[str, Move] = {
     "a-month": waits(30 * 86400.0),
 }
 MORTAL = (
-    *("create-force", "hand-out", "complete", "block", "review-blocks", "add", "human", "adopt-user", "repair"),
-    *("repair-user", "clear-force", "goal-create", "goal-drop", "goal-complete", "hand-off"),
+    *("create-force", "hand-out", "complete", "block", "review-blocks", "add", "human", "adopt-user"),
+    *("clear-user", "clear-force", "goal-create", "goal-drop", "goal-complete", "hand-off"),
 )
 DAMAGE: dict[str, Move] = {
     **{f"tears {name}": damages(name, tears) for name in LEDGERS},

@@ -8,7 +8,7 @@ import pytest
 
 from omo.errors import BadInput, OmoError, Refused
 from omo.state import runtime
-from omo.ultragoal import adoption, clearing, goal_tool, summary
+from omo.ultragoal import lifecycle, summary
 from omo.ultragoal.plan import Plan
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.workshop import ONE, THREE, Workshop
@@ -20,13 +20,13 @@ def theirs(shop: Workshop) -> Workshop:
     other.create(THREE)
     other.hand_out()
     other.complete("G001")
-    summary.tell(other.run())
+    summary.publish_status(other.run())
     shop.now = other.now
     return other
 
 
 def adopt(shop: Workshop, source: str = "other", by: str = "agent") -> Plan:
-    return adoption.adopt_from(shop.run(by), source)
+    return lifecycle.adopt(shop.caller(by), source).require_plan()
 
 
 # From another session
@@ -41,8 +41,8 @@ def test_a_plan_moves_with_its_goals_and_receipts_and_says_from_where(shop: Work
     assert (plan.session, shop.kinds()[-1]) == (shop.session, "adopted")
     assert shop.rows()[-1]["from"] == "other"
     assert (shop.receipt("G001"), shop.stale("G001")) == (receipt, "")
-    assert shop.run().problems() == []
-    goal_tool.create(shop.run())
+    assert shop.run().problems == []
+    assert (shop.tool() is not None, other.tool()) == (True, None), "the session's goal goes along"
     shop.finish()
     assert shop.final() == "G003"
 
@@ -52,8 +52,8 @@ def test_no_two_sessions_own_one_plan(shop: Workshop) -> None:
     shop.now += 3600
     adopt(shop)
     assert not other.directory.exists()
-    assert other.run().plan() is None
-    assert other.run().problems() == []
+    assert other.run().plan is None
+    assert other.run().problems == []
     assert other.told() == {}
     row = runtime.session(shop.state, "other")
     assert row is not None
@@ -64,7 +64,7 @@ def test_no_two_sessions_own_one_plan(shop: Workshop) -> None:
 def test_the_agent_takes_no_plan_from_a_session_at_work(shop: Workshop) -> None:
     other = theirs(shop)
     before = other.files()
-    with pytest.raises(Refused, match="was at work on its plan") as caught:
+    with pytest.raises(Refused, match="was at work") as caught:
         adopt(shop)
     assert "adopt --from other" in caught.value.fix
     assert other.files() == before
@@ -85,7 +85,7 @@ def test_a_session_that_was_cancelled_or_waits_is_no_longer_at_work(shop: Worksh
     other.set_back("G003", "blocked")
     for name in ("G002", "G003"):
         other.classify(goal=name)
-    summary.tell(other.run())
+    summary.publish_status(other.run())
     shop.now = other.now
     assert adopt(shop).session == shop.session
 
@@ -105,10 +105,10 @@ def test_an_own_plan_with_open_goals_stands_in_the_way(shop: Workshop) -> None:
 def test_a_session_whose_own_plan_was_removed_adopts_none_over_it(shop: Workshop) -> None:
     other = theirs(shop)
     shop.create(ONE)
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     shutil.rmtree(shop.directory)
     before = other.files()
-    with pytest.raises(Refused, match="is gone"):
+    with pytest.raises(Refused, match="changed by hand"):
         adopt(shop, by="user")
     assert other.files() == before
 
@@ -147,12 +147,12 @@ def test_a_plan_adopted_just_before_a_crash_says_so_with_the_next_change(shop: W
 def test_a_cleared_session_leaves_no_plan_to_adopt_and_one_given_a_new_id_takes_it_along(shop: Workshop) -> None:
     other = theirs(shop)
     runtime.move_session(shop.state, "other", shop.session, now=shop.now, wait=5)
-    assert shop.run().problems() == []
+    assert shop.run().problems == []
     assert shop.statuses()["G002"] == "active"
     shop.complete("G002", gate=valid_gate(shop.root, "G002"))
     assert "adopted" in shop.kinds()
     assert shop.rows()[shop.receipt("G002")["checkpointLedgerRow"] - 1]["goalId"] == "G002"
-    assert other.run().plan() is None
-    clearing.clear(shop.run("user"), force=True)
+    assert other.run().plan is None
+    lifecycle.clear(shop.caller("user"), force=True)
     with pytest.raises(OmoError):
         adopt(Workshop(shop.root, session="third", now=shop.now), shop.session)

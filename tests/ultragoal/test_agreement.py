@@ -115,7 +115,10 @@ STATES: dict[str, Callable[[Shell], object]] = {
     "files gone after it was complete": after_completing(lambda shell: shutil.rmtree(shell.project / "artifacts")),
     "a lost receipt": after_completing(lambda shell: shutil.rmtree(plan_file(shell, "gates"))),
 }
-PASSES = ("active", "failed", "failed, another active", "complete", "a lost receipt")
+PASSES = (
+    *("active", "failed", "failed, another active", "complete", "a lost receipt"),
+    *("goals.json edited", "project moved"),
+)
 STANDS = ("evidence damaged after it was complete", "files gone after it was complete")
 
 

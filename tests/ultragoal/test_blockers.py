@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.ultragoal import goal_tool, steering
-from omo.ultragoal.blockers import MOST_OPEN, classify, record_review_blockers
+from omo.ultragoal import steering
+from omo.ultragoal.checkpoint import MOST_OPEN_BLOCKERS as MOST_OPEN
+from omo.ultragoal.checkpoint import classify, record_review_blockers
 from tests.ultragoal.workshop import THREE, WHY, Workshop, make
 
 NEEDED = "the user has to enter the production key"
@@ -244,7 +245,7 @@ def test_every_missing_word_is_named_at_once(shop: Workshop) -> None:
 def test_a_goal_that_is_passed_along_has_to_be_the_sessions(shop: Workshop) -> None:
     shop.hand_out()
     words = {"objective": "It works.", "evidence": "it does not", "title": None}
-    live = goal_tool.current(shop.state, shop.session)
+    live = shop.tool()
     assert live is not None
     with shop.refused("--goal-json does not show"):
         record_review_blockers(shop.run(), "G001", **words, goal_json={**live.render(), "objective": "Another one."})

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from omo.errors import BadInput
-from omo.ultragoal.brief import LONGEST_TEXT, MOST_GOALS, Brief, Story, parse
+from omo.ultragoal.create import LONGEST_TEXT, MOST_GOALS, Brief, Story, parse
 
 INTAKE = """Never touch the legacy importer.
 

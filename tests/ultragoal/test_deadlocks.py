@@ -74,10 +74,9 @@ MORTAL: dict[str, list[str]] = {
     "create-force": [],
     "hand-out": [],
     "complete": ["hand-out"],
-    "block": ["hand-out"],
     "review-blocks": ["hand-out"],
-    "repair": ["rewrites goals.json"],
-    "repair-user": ["hand-out", "annotate", "block", "tears ultragoal/ledger.jsonl"],
+    "block": ["hand-out", "rewrites goals.json"],
+    "clear-user": ["hand-out", "annotate", "block", "tears ultragoal/ledger.jsonl"],
     "clear-force": ["hand-out"],
     "goal-pause": ["human"],
     "hand-off": ["write-handoff"],
@@ -142,14 +141,14 @@ FOUND: dict[str, tuple[list[str], str, str]] = {
         "goal drop --session one",
         "user",
     ),
-    "the user's repair did not say of which session, and none was live": (
+    "the user's command did not say of which session, and none was live": (
         ["says-stop", "hand-out", "restores ultragoal/ledger.jsonl"],
-        "ultragoal repair --session one",
+        "state clear --mode ultragoal --force --session one",
         "user",
     ),
     "status sent the agent on in a project that was moved, where every command is refused": (
         ["hand-out", "moves the project"],
-        "ultragoal repair",
+        "ultragoal checkpoint --goal-id G001 --status complete --evidence TEXT --quality-gate-json FILE",
         "agent",
     ),
     "a gate was refused because runtime.local.json could not be read": (

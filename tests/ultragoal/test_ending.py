@@ -6,17 +6,18 @@ import json
 
 import pytest
 
+from omo.errors import Refused
+from omo.hooks import messages
 from omo.state import runtime
-from omo.ultragoal import clearing, goal_tool, steering, summary
-from omo.ultrawork import texts
+from omo.ultragoal import goal_tool, lifecycle, steering, summary
 from tests.ultragoal.workshop import CLEAN, ONE, TWO, Workshop
 
 
 def told(shop: Workshop) -> str:
     """At Stop."""
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     row = runtime.session(shop.state, shop.session) or {}
-    return texts.release("done", row, row, {})
+    return messages.release("done", row, row, {})
 
 
 def exceptions(shop: Workshop) -> list[tuple[str, str]]:
@@ -47,17 +48,18 @@ def test_goals_that_nobody_reviewed_say_so(shop: Workshop) -> None:
 @pytest.mark.parametrize("message", ["ok", "", "My verdict: BLOCK. REQUEST CHANGES."])
 def test_a_reviewer_without_a_readable_verdict_judged_nothing(shop: Workshop, message: str) -> None:
     shop.judged(architect=message)
-    assert shop.receipt("G001")["independence"] == "full"
+    assert shop.receipt("G001")["independence"] == "reduced"
     assert told(shop).startswith("omo: finished on the agent's word: ")
     assert "no verdict of omo:architect was seen for G001" in told(shop)
 
 
-def test_a_block_that_a_hook_saw_is_in_the_words(shop: Workshop) -> None:
+def test_a_block_that_a_hook_saw_closes_nothing(shop: Workshop) -> None:
     blocked, failed = {**CLEAN["omo:architect"], "codeStatus": "BLOCK"}, {"e2eStatus": "failed"}
-    shop.judged(architect=json.dumps(blocked), qa=json.dumps(failed))
-    said = told(shop)
-    assert said.startswith("omo: finished on the agent's word: ")
-    assert "omo:architect was seen to say BLOCK of G001; omo:qa was seen to say failed of G001" in said
+    with pytest.raises(Refused) as caught:
+        shop.judged(architect=json.dumps(blocked), qa=json.dumps(failed))
+    defects = str(caught.value.details["defects"])
+    assert "BLOCK was said by omo:architect" in defects
+    assert "failed was said by omo:qa" in defects
 
 
 def test_one_goal_nobody_saw_reviewed_is_enough(shop: Workshop) -> None:
@@ -97,8 +99,8 @@ def test_a_plan_thrown_away_twice_is_still_known(shop: Workshop) -> None:
 
 def test_a_plan_cleared_away_and_replaced_before_the_user_saw_it_is_an_exception(shop: Workshop) -> None:
     before = shop.create(TWO).run
-    summary.tell(shop.run())
-    clearing.clear(shop.run(), force=True)
+    summary.publish_status(shop.run())
+    lifecycle.clear(shop.caller(), force=True)
     finish_again(shop)
     assert exceptions(shop) == [(f"plan {before} was given up with 2 open goals", "agent")]
 
@@ -178,5 +180,5 @@ def test_a_plan_that_goes_on_has_no_outcome(shop: Workshop) -> None:
     shop.judged()
     shop.add()
     assert shop.plan().outcome is None
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     assert "outcome" not in shop.told()

@@ -8,7 +8,6 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ import pytest
 from omo.errors import OmoError, Refused
 from omo.state import paths, runtime
 from omo.state.journal import Journal
-from omo.ultragoal import adoption, goal_tool, receipts, summary
-from omo.ultragoal.repair import repair
+from omo.ultragoal import goal_tool, lifecycle, receipts, summary
 from omo.ultrawork import gates as pinned_gates
 from tests.ultragoal.gates import Gate, add_surface, artifact, screenshot, surface, transcript, valid_gate
 from tests.ultragoal.workshop import ONE, TWO, Workshop
@@ -39,14 +37,15 @@ def at_work(shop: Workshop) -> Workshop:
     shop.create(TWO)
     shop.hand_out()
     shop.complete("G001")
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     return shop
 
 
 def assert_not_released(shop: Workshop) -> None:
-    """The run still holds the session, nothing can be completed, and no final receipt is to be had."""
-    summary.tell(shop.run())
-    assert shop.told()["state"] == "active"
+    """Nothing is done and nothing can be completed; where only the user can go on, they are told so."""
+    summary.publish_status(shop.run())
+    told = shop.told()
+    assert told["state"] == "active" or (told["state"], told["told"]) == ("blocked", False)
     assert "complete" in shop.told()["deny"]
     assert shop.step().action not in ("done", "complete-goal")
     with pytest.raises(OmoError):
@@ -72,10 +71,8 @@ def test_receipts_written_into_goals_json_count_for_nothing(shop: Workshop) -> N
         goal.update(status="complete", completionVerification=forged_receipt(shop, goal["id"]))
     shop.goals_json.write_text(json.dumps(shown, indent=2) + "\n")
     assert shop.statuses() == {"G001": "complete", "G002": "active"}
-    assert "was edited" in shop.run().problems()[0]
+    assert "was edited" in shop.run().edited_view()
     assert_not_released(shop)
-    repair(shop.run("agent"))
-    assert shop.statuses() == {"G001": "complete", "G002": "active"}
     shop.complete("G002")
     assert shop.final() == "G002"
 
@@ -108,15 +105,15 @@ CHAINS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
-def test_a_row_appended_by_hand_is_seen_and_a_repair_does_not_believe_it(shop: Workshop, chain: dict[str, Any]) -> None:
+def test_a_row_appended_by_hand_is_seen_and_never_believed(shop: Workshop, chain: dict[str, Any]) -> None:
     at_work(shop)
     add_line(shop, forged_row(shop, **chain))
-    assert shop.run().problems()
+    assert shop.run().problems
     assert_not_released(shop)
     with shop.refused("changed by hand"):
         shop.complete("G002")
-    repair(shop.run("user"))
-    assert (shop.run().plan(), shop.run().problems()) == (None, []), "nothing of it is believed"
+    assert lifecycle.clear(shop.caller("user"), force=True) is not None
+    assert (shop.run().plan, shop.run().problems) == (None, []), "nothing of it is believed"
 
 
 def test_nothing_is_added_to_a_ledger_with_a_forged_row(shop: Workshop) -> None:
@@ -127,9 +124,9 @@ def test_nothing_is_added_to_a_ledger_with_a_forged_row(shop: Workshop) -> None:
         lambda: shop.steer("annotate_ledger"),
         lambda: shop.set_back("G002", "failed"),
         lambda: shop.hand_out(),
-        lambda: adoption.adopt(replace(shop.run(), session="another"), shop.session),
+        lambda: lifecycle.adopt(shop.caller(session="another"), shop.session),
     ):
-        with shop.refused("changed by hand", f"the user runs omo ultragoal repair --session {shop.session}"):
+        with shop.refused("changed by hand", f"omo state clear --mode ultragoal --force --session {shop.session}"):
             attempt()
     assert shop.files() == before
 
@@ -140,7 +137,7 @@ def test_an_edited_row_is_seen(shop: Workshop) -> None:
     shop.ledger.write_text(text.replace('"independence": "reduced"', '"independence": "full"'))
     assert text != shop.ledger.read_text()
     assert_not_released(shop)
-    assert "does not follow" in shop.run().problems()[0]
+    assert "does not follow" in shop.run().problems[0]
 
 
 def test_a_truncated_ledger_is_seen(shop: Workshop) -> None:
@@ -149,11 +146,11 @@ def test_a_truncated_ledger_is_seen(shop: Workshop) -> None:
     shop.hand_out()
     shop.finish()
     shop.review("G001")
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     lines = shop.ledger.read_bytes().splitlines(keepends=True)
     shop.ledger.write_bytes(b"".join(lines[:-1]))
     assert shop.plan().open_goals == []
-    assert "but row" in shop.run().problems()[0]
+    assert "but row" in shop.run().problems[0]
     assert_not_released(shop)
 
 
@@ -161,8 +158,8 @@ def test_a_deleted_mark_is_seen(shop: Workshop) -> None:
     at_work(shop)
     (shop.directory / "mark.json").unlink()
     assert_not_released(shop)
-    with pytest.raises(Refused, match="is for the user"):
-        repair(shop.run("agent"))
+    with pytest.raises(Refused, match="changed by hand"):
+        lifecycle.clear(shop.caller("agent"), force=True)
 
 
 @pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_text('{"forged": true}')])
@@ -195,19 +192,17 @@ ALL_DONE = {
 }
 
 
-@pytest.mark.parametrize("without", [(), ("mark.json",), ("mark.json", "ledger.jsonl")])
-def test_another_plan_next_to_a_real_ledger_is_an_edited_view(shop: Workshop, without: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("without", [("mark.json",), ("mark.json", "ledger.jsonl")])
+def test_another_plan_next_to_what_is_left_of_a_ledger_ends_nothing(shop: Workshop, without: tuple[str, ...]) -> None:
     at_work(shop)
     shop.goals_json.write_text(json.dumps(ALL_DONE))
     for name in without:
         (shop.directory / name).unlink()
     before = shop.files()
-    assert shop.run().problems()
-    with pytest.raises(OmoError):
-        goal_tool.complete(shop.run())
-    assert shop.told()["state"] == "active"
-    with pytest.raises(OmoError):
-        shop.complete("G002")
+    assert shop.run().problems
+    for attempt in (lambda: goal_tool.complete(shop.run()), lambda: shop.complete("G002")):
+        with pytest.raises(OmoError):
+            attempt()
     assert shop.files() == before
 
 
@@ -216,25 +211,21 @@ def test_our_rows_beside_it_betray_another_plan_also_before_the_session_was_told
     shop.goals_json.write_text(json.dumps(ALL_DONE))
     (shop.directory / "mark.json").unlink()
     assert shop.told() == {}
-    assert shop.run().problems()
+    assert shop.run().problems
     assert shop.statuses() == {"G001": "pending", "G002": "pending"}
 
 
 @pytest.mark.parametrize("document", [ALL_DONE, {"goals": []}, {"goals": "none"}, {}])
-def test_a_plan_without_a_ledger_is_no_plan_and_has_a_way_out(shop: Workshop, document: dict[str, Any]) -> None:
+def test_a_view_without_a_ledger_is_no_plan(shop: Workshop, document: dict[str, Any]) -> None:
     shop.directory.mkdir(parents=True)
     shop.goals_json.write_text(json.dumps(document))
-    before = shop.files()
-    assert shop.run().problems()
-    step = shop.step()
-    assert (step.action, step.command) == ("repair", "omo state clear --mode ultragoal --force")
+    assert (shop.run().plan, shop.step().action) == (None, "create-goals")
     with pytest.raises(OmoError):
         shop.hand_out()
-    with pytest.raises(OmoError, match="changed by hand"):
-        shop.create(ONE)
-    assert shop.files() == before
-    shop.create(ONE, force=True)
+    shop.create(ONE)
     assert shop.statuses() == {"G001": "pending"}
+    (kept,) = shop.directory.parent.glob("ultragoal.archived-*/goals.json")
+    assert json.loads(kept.read_text()) == document
 
 
 def test_another_sessions_finished_plan_moved_in_by_hand_ends_nothing(shop: Workshop) -> None:
@@ -245,23 +236,25 @@ def test_another_sessions_finished_plan_moved_in_by_hand_ends_nothing(shop: Work
     at_work(shop)
     shutil.rmtree(shop.directory)
     shutil.copytree(other.directory, shop.directory)
-    (problem,) = shop.run().problems()
+    (problem,) = shop.run().problems
     assert "is gone" in problem
     with pytest.raises(OmoError, match="changed by hand"):
         goal_tool.complete(shop.run())
     for change in (lambda: shop.steer("annotate_ledger"), lambda: shop.hand_out(), lambda: shop.complete("G001")):
         with shop.refused("omo state clear --mode ultragoal --force"):
             change()
-    summary.tell(shop.run())
+    summary.publish_status(shop.run())
     assert "complete" in shop.told()["deny"]
+    assert shop.told()["state"] == "blocked"
     assert other.final() == "G001"
 
 
-def test_a_removed_plan_releases_nobody(shop: Workshop) -> None:
+def test_a_removed_plan_ends_nothing_and_is_told_to_the_user(shop: Workshop) -> None:
     at_work(shop)
     shutil.rmtree(shop.directory)
-    summary.tell(shop.run())
-    assert shop.told()["state"] == "active"
+    summary.publish_status(shop.run())
+    assert (shop.told()["state"], shop.told()["told"]) == ("blocked", False)
+    assert "is gone" in shop.told()["why"]
     with pytest.raises(OmoError):
         goal_tool.complete(shop.run())
 
@@ -445,5 +438,5 @@ def test_editing_the_sessions_row_changes_no_plan(shop: Workshop) -> None:
 def test_a_session_that_never_had_a_plan_is_told_nothing(shop: Workshop) -> None:
     at_work(shop)
     stranger = Workshop(shop.root, session="stranger", now=shop.now)
-    summary.tell(stranger.run())
+    summary.publish_status(stranger.run())
     assert runtime.session(shop.state, "stranger") is None

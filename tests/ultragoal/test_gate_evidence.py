@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from omo.evidence import artifacts
-from omo.ultragoal.gate import kinds
-from omo.ultragoal.gate.inspect import Inspection, inspect
+from omo.ultragoal.gate import proof
+from omo.ultragoal.gate.proof import Inspection
+from omo.ultragoal.gate.rules import inspect
 from tests.ultragoal.gates import (
     Gate,
     add_surface,
@@ -290,21 +291,21 @@ def test_an_artifact_nobody_cites_is_not_opened(tmp_path: Path) -> None:
 
 
 KINDS = [
-    ("screenshot", kinds.SCREENSHOT),
-    ("gui_image", kinds.SCREENSHOT),
-    ("browser-screenshot", kinds.SCREENSHOT),
-    ("screenshot-report", kinds.SCREENSHOT),
-    ("Browser Automation", kinds.AUTOMATION),
-    ("playwright", kinds.AUTOMATION),
-    ("tui-automation", kinds.AUTOMATION),
-    ("pty", kinds.CAPTURE),
-    ("terminal-capture", kinds.CAPTURE),
-    ("cli-replay", kinds.REPLAY),
-    ("command-replay", kinds.REPLAY),
-    ("failure-mode-test", kinds.REPORT),
-    ("black-box", kinds.REPORT),
-    ("black_box", kinds.REPORT),
-    ("api", kinds.REPORT),
+    ("screenshot", proof.SCREENSHOT),
+    ("gui_image", proof.SCREENSHOT),
+    ("browser-screenshot", proof.SCREENSHOT),
+    ("screenshot-report", proof.SCREENSHOT),
+    ("Browser Automation", proof.AUTOMATION),
+    ("playwright", proof.AUTOMATION),
+    ("tui-automation", proof.AUTOMATION),
+    ("pty", proof.CAPTURE),
+    ("terminal-capture", proof.CAPTURE),
+    ("cli-replay", proof.REPLAY),
+    ("command-replay", proof.REPLAY),
+    ("failure-mode-test", proof.REPORT),
+    ("black-box", proof.REPORT),
+    ("black_box", proof.REPORT),
+    ("api", proof.REPORT),
     ("imagery", ""),
     ("prototype", ""),
     ("emptytui", ""),
@@ -316,7 +317,7 @@ KINDS = [
 
 @pytest.mark.parametrize(("kind", "shape"), KINDS)
 def test_a_kind_is_read_by_whole_words(kind: str, shape: str) -> None:
-    assert kinds.shape(kind) == shape
+    assert proof.shape_of(kind) == shape
 
 
 def test_an_unknown_kind_is_refused_with_the_words_there_are(tmp_path: Path) -> None:
@@ -324,7 +325,7 @@ def test_an_unknown_kind_is_refused_with_the_words_there_are(tmp_path: Path) -> 
     gate["executorQa"]["artifactRefs"].append(artifact("x", "vibes", "artifacts/G001/api-report.txt"))
     (defect,) = check(tmp_path, gate).defects
     assert (defect.path, defect.code) == (f"{ARTIFACTS}[2].kind", "KIND_UNKNOWN")
-    assert all(word in defect.message for word in kinds.KNOWN)
+    assert all(word in defect.message for word in proof.KNOWN_KINDS)
 
 
 @pytest.mark.parametrize(

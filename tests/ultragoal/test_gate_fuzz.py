@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omo.ultragoal.gate.inspect import inspect
+from omo.ultragoal.gate.rules import inspect
 from tests.ultragoal.gates import subject, valid_gate
 
 Place = tuple[str | int, ...]

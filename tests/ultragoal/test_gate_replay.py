@@ -11,7 +11,8 @@ import pytest
 
 from omo.state import paths
 from omo.state.journal import Journal
-from omo.ultragoal.gate.inspect import Inspection, inspect
+from omo.ultragoal.gate.proof import Inspection
+from omo.ultragoal.gate.rules import inspect
 from tests.ultragoal.gates import (
     Gate,
     add_surface,

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from omo.ultragoal.gate.inspect import Inspection, inspect, inspect_qa
+from omo.ultragoal.gate.proof import Inspection
+from omo.ultragoal.gate.rules import inspect, inspect_qa
 from tests.ultragoal.gates import artifact, case, coverage, places, subject, surface, valid_gate
 
 LISTS = ("artifactRefs", "surfaceEvidence", "adversarialCases", "contractCoverage")

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from omo.ultragoal.gate.inspect import Inspection, inspect
+from omo.ultragoal.gate.proof import Inspection
+from omo.ultragoal.gate.rules import inspect
 from tests.ultragoal.gates import places, subject, valid_gate
 
 SECTIONS = ("architectReview", "executorQa", "iteration")

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from omo.ultragoal.gate import suite
-from omo.ultragoal.gate.inspect import Inspection, inspect
+from omo.ultragoal.gate import rules
+from omo.ultragoal.gate.proof import Inspection
+from omo.ultragoal.gate.rules import inspect
 from tests.ultragoal.gates import Gate, artifact, case, places, screenshot, subject, terminal, transcript, valid_gate
 
 CONTROL = {"changed": ["src/input/mouse.py"], "control_globs": ("src/input/**",)}
@@ -42,7 +43,7 @@ def gate(tmp_path: Path) -> Gate:
 
 
 def test_seven_cases_with_evidence_of_the_computer_pass(tmp_path: Path, gate: Gate) -> None:
-    assert list(suite.CASES) == CASES
+    assert list(rules.SUITE) == CASES
     assert check(tmp_path, gate).defects == []
 
 

@@ -6,16 +6,14 @@ import pytest
 
 from omo.state import paths
 from omo.state.journal import Journal
-from omo.ultragoal import loop
+from omo.ultragoal import checkpoint
 from tests.ultragoal.workshop import ONE, THREE, TWO, Workshop
 
 
 def test_the_first_pending_goal_is_started_once(shop: Workshop) -> None:
     shop.create(THREE)
-    first = loop.hand_out(shop.run())
-    again = loop.hand_out(shop.run())
-    assert (first.started, again.started) == (True, False)
-    assert (first.goal and first.goal.id) == (again.goal and again.goal.id) == "G001"
+    assert [checkpoint.hand_out(shop.run()), checkpoint.hand_out(shop.run())] == [True, False]
+    assert shop.statuses()["G001"] == "active"
     assert shop.kinds() == ["plan_created", "goal_started"]
 
 
@@ -57,15 +55,6 @@ def test_what_failed_or_is_blocked_is_tried_again_only_when_asked_for(
     shop.set_back("G001", status)
     assert (shop.hand_out(**how) is not None) is starts
     assert shop.statuses() == {"G001": "active" if starts else status}
-
-
-def test_pending_goals_come_before_retries(shop: Workshop) -> None:
-    shop.create(TWO)
-    shop.hand_out()
-    shop.set_back("G001", "failed")
-    goal = shop.hand_out(retry_failed=True)
-    assert goal is not None
-    assert goal.id == "G002"
 
 
 def test_a_retry_keeps_the_first_start_and_takes_back_what_waited_for_a_person(shop: Workshop) -> None:
@@ -123,19 +112,13 @@ def test_the_background_tells_why_a_goal_came_to_be_and_what_went_wrong(shop: Wo
     shop.hand_out()
     shop.set_back("G001", "failed", "the parser hangs on tabs")
     plan = shop.plan()
-    assert loop.behind(plan, plan.goal("G001")) == ["last time: the parser hangs on tabs"]
+    assert checkpoint.background(plan, plan.goal("G001")) == ["last time: the parser hangs on tabs"]
     made = shop.review("G001").goal
     plan = shop.plan()
-    (told,) = loop.behind(plan, plan.goal(made.id))
+    (told,) = checkpoint.background(plan, plan.goal(made.id))
     assert "G001" in told
     assert "the review found bad rows" in told
     parts = '[{"title": "A", "objective": "a"}, {"title": "B", "objective": "b"}]'
     row = shop.steer("split_subgoal", goal_id="G002", replacements=parts)
     plan = shop.plan()
-    assert loop.behind(plan, plan.goal(row["replacementGoalIds"][0])) == ["it is a part of G002"]
-
-
-def test_without_a_plan_the_refusal_says_how_to_make_one(shop: Workshop) -> None:
-    with shop.refused("no ultragoal plan", "create-goals"):
-        shop.hand_out()
-    assert not shop.ledger.exists()
+    assert checkpoint.background(plan, plan.goal(row["replacementGoalIds"][0])) == ["it is a part of G002"]

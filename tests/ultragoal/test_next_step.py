@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from omo.ultragoal import goal_tool, handoff
+from omo.ultragoal import goal_tool, phases
 from tests.ultragoal.workshop import ONE, THREE, TWO, Workshop
 
 Prepare = Callable[[Workshop], object]
@@ -33,7 +33,7 @@ def damage(shop: Workshop) -> None:
 
 
 def mark_handoff(shop: Workshop) -> None:
-    handoff.write(shop.run(), "ultragoal", "handoff")
+    phases.write(shop.run(), "ultragoal", "handoff")
 
 
 # name: how to get there, the action, its goal, and what the command has to say
@@ -137,16 +137,16 @@ CASES: dict[str, tuple[Prepare, str, str | None, list[str]]] = {
         "G003",
         ["complete-goals"],
     ),
-    "goals.json was edited": (then(begun(), edit), "repair", None, ["omo ultragoal repair"]),
+    "goals.json was edited": (then(begun(), edit), "execute-goal", "G001", ["checkpoint --goal-id G001"]),
     "the ledger was edited": (
         then(begun(), lambda shop: shop.ledger.write_text(shop.ledger.read_text() + "rubbish\n")),
-        "repair",
+        "tell-user",
         None,
-        ["the user runs omo ultragoal repair", "--force"],
+        ["omo state clear --mode ultragoal --force --session"],
     ),
     "nothing of the ledger can be believed": (
         then(begun(), damage),
-        "repair",
+        "tell-user",
         None,
         ["omo state clear --mode ultragoal --force"],
     ),
@@ -170,7 +170,7 @@ def test_what_is_next(shop: Workshop, prepare: Prepare, action: str, goal: str |
     prepare(shop)
     before = shop.files()
     step = shop.step()
-    assert (step.action, step.goal) == (action, goal), step
+    assert (step.action, step.item) == (action, goal or ""), step
     for words in said:
         assert words in step.command
     assert step.why

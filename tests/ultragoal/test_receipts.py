@@ -150,7 +150,7 @@ def test_a_blocked_goal_superseded_at_the_end_leaves_a_way_to_the_final_receipt(
     shop.supersede("G002")
     assert (shop.final(), shop.plan().open_goals) == (None, [])
     step = shop.step()
-    assert (step.action, step.goal) == ("verify-again", "G003")
+    assert (step.action, step.item) == ("verify-again", "G003")
     assert "checkpoint --goal-id G003 --status complete" in step.command
     assert shop.complete(last).changed, "the same words and the same gate"
     assert shop.final() == last
@@ -172,7 +172,7 @@ def test_a_receipt_whose_gate_is_gone_or_edited_is_stale_and_can_be_issued_again
     assert said in shop.stale("G001")
     assert shop.final() is None
     step = shop.step()
-    assert (step.action, step.goal) == ("verify-again", "G001")
+    assert (step.action, step.item) == ("verify-again", "G001")
     with pytest.raises(OmoError, match="no fresh receipt"):
         goal_tool.complete(shop.run())
     assert shop.complete("G001").changed

@@ -10,7 +10,7 @@ import pytest
 
 from omo.errors import BadInput, OmoError, Refused
 from omo.ultragoal.checkpoint import subject_of
-from omo.ultragoal.gate import document, suite
+from omo.ultragoal.gate import models, rules
 from tests.cli.conftest import Shell
 from tests.cli.conftest import shell as shell  # the fixture, under its own name
 from tests.ultragoal.gates import valid_gate
@@ -73,7 +73,7 @@ def test_blockers_without_a_title_can_be_told_apart(shop: Workshop) -> None:
 def test_half_a_character_is_called_what_it_is(tmp_path: Path, half: str) -> None:
     (tmp_path / "gate.json").write_text(f'{{"a": ["x{half}y"]}}')
     with pytest.raises(BadInput) as caught:
-        document.load("gate.json", tmp_path)
+        models.load("gate.json", tmp_path)
     assert f"half a character ({half})" in caught.value.message
     assert half in caught.value.fix
 
@@ -148,7 +148,7 @@ def test_what_was_computer_control_when_the_plan_began_stays_so(shop: Workshop, 
     run = shop.run(control_globs=("other",))
     subject = subject_of(run, shop.plan(), shop.goal("G001"))
     assert subject.control_globs == ("other", "native")
-    assert suite.triggers(subject) == ["native/mouse.c"]
+    assert rules.suite_triggers(subject) == ["native/mouse.c"]
     with pytest.raises(OmoError, match="does not pass"):
         shop.complete("G001")
 

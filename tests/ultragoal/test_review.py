@@ -12,19 +12,23 @@ import pytest
 
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.evidence import changes
-from omo.ultragoal import contract, review_source
 from omo.ultragoal.review import (
     FAIL,
+    LARGEST_SPEC,
     MOST_BLOCKERS,
     PASS,
     UNSEEN_SOURCE,
     WEAK_CONTRACT,
     Finding,
+    Measure,
     Review,
+    Source,
+    find_source,
+    measure,
+    read_spec,
     review,
     start,
 )
-from omo.ultragoal.review_source import Source
 from tests.ultragoal.gates import Gate, valid_gate
 from tests.ultragoal.workshop import TWO, Workshop, make
 
@@ -64,7 +68,7 @@ def shop(tmp_path: Path) -> Workshop:
 
 
 def find(shop: Workshop, *, pr: int | None = None, branch: str | None = None) -> Source:
-    return review_source.find(shop.root, pr=pr, branch=branch, environ={})
+    return find_source(shop.root, pr=pr, branch=branch, environ={})
 
 
 def qa_of(shop: Workshop) -> Gate:
@@ -171,7 +175,7 @@ def test_a_branch_is_not_its_own_base(shop: Workshop) -> None:
 
 
 def test_outside_git_nobody_knows_what_changed(tmp_path: Path) -> None:
-    found = review_source.find(tmp_path, pr=None, branch=None, environ={})
+    found = find_source(tmp_path, pr=None, branch=None, environ={})
     assert (found.changed, found.base, found.notes) == (None, None, ["this is no git repository"])
 
 
@@ -217,7 +221,7 @@ def answering(shop: Workshop, **seen: Any) -> str:
 def test_a_pull_request_is_asked_for_with_gh(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     said = put_gh(shop, monkeypatch, answering(shop))
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-for-gh")
-    found = review_source.find(shop.root, pr=12, branch=None, environ={"GH_TOKEN": "sign-in"})
+    found = find_source(shop.root, pr=12, branch=None, environ={"GH_TOKEN": "sign-in"})
     assert (found.kind, found.name, found.base, found.pr_source) == ("pr", "12", "main", "gh")
     assert found.changed == ["a b.txt", "one.txt"]
     assert found.base_commit == git(shop.root, "rev-parse", "main")
@@ -302,7 +306,7 @@ MODAL = "It must refuse dates.\nUsers shall see numbers.\nGiven a file, when rea
     ],
 )  # fmt: skip
 def test_a_contract_is_strong_when_it_obliges_somebody(text: str, strength: str) -> None:
-    assert contract.measure(text).strength == strength
+    assert measure(text).strength == strength
 
 
 @pytest.mark.parametrize(
@@ -320,21 +324,21 @@ def test_a_contract_is_strong_when_it_obliges_somebody(text: str, strength: str)
     ],
 )
 def test_each_sentence_that_obliges_counts_once_however_the_lines_are_broken(text: str, statements: int) -> None:
-    assert contract.measure(text).statements == statements
+    assert measure(text).statements == statements
 
 
 def test_a_thin_contract_says_how_much_is_missing() -> None:
-    found = contract.measure(ITEMS)
+    found = measure(ITEMS)
     assert (found.why, found.strength) == ("3 of 3 acceptance statements, 14 of 40 words", "thin")
     assert found.render() == {
         "strength": "thin", "statements": 3, "statementsNeeded": 3, "words": 14, "wordsNeeded": 40,
     }  # fmt: skip
-    assert "--spec" in contract.Measure(derived=True).why
+    assert "--spec" in Measure(derived=True).why
 
 
 def test_a_spec_is_read_from_inside_the_project(shop: Workshop) -> None:
-    assert contract.read(shop.root, "intake.md", str(shop.root)) == ("intake.md", SPEC)
-    assert contract.read(shop.root, str(shop.root / "intake.md"), "/") == ("intake.md", SPEC)
+    assert read_spec(shop.root, "intake.md", str(shop.root)) == ("intake.md", SPEC)
+    assert read_spec(shop.root, str(shop.root / "intake.md"), "/") == ("intake.md", SPEC)
 
 
 @pytest.mark.parametrize(
@@ -344,10 +348,10 @@ def test_a_spec_that_is_no_readable_file_of_the_project_is_refused(shop: Worksho
     (shop.root.parent / "outside.md").write_text(SPEC, encoding="utf-8")
     (shop.root / "link.md").symlink_to(shop.root.parent / "outside.md")
     (shop.root / "latin.md").write_bytes(b"caf\xe9")
-    (shop.root / "large.md").write_bytes(b"a" * (contract.LARGEST + 1))
+    (shop.root / "large.md").write_bytes(b"a" * (LARGEST_SPEC + 1))
     os.mkfifo(shop.root / "pipe")
     with pytest.raises(BadInput, match="--spec"):
-        contract.read(shop.root, name, str(shop.root))
+        read_spec(shop.root, name, str(shop.root))
 
 
 # The verdict
@@ -475,7 +479,7 @@ def test_that_nothing_changed_is_told(shop: Workshop) -> None:
 
 
 def found(shop: Workshop, *texts: str) -> Review:
-    return Review(find(shop), contract.Measure(derived=True), [Finding("", "X", text) for text in texts], [])
+    return Review(find(shop), Measure(derived=True), [Finding("", "X", text) for text in texts], [])
 
 
 def test_a_review_writes_nothing(shop: Workshop) -> None:
@@ -499,7 +503,7 @@ def test_findings_become_the_first_plan_of_a_session(shop: Workshop) -> None:
     assert plan.goals[0].blocks is None
     assert shop.kinds() == ["plan_created", "review_blockers_recorded"]
     assert shop.rows()[-1]["goalId"] is None
-    assert shop.run().problems() == []
+    assert shop.run().problems == []
     assert shop.hand_out() == shop.goal("G001")
 
 
@@ -554,7 +558,8 @@ def test_a_plan_of_another_directory_takes_no_findings(shop: Workshop, tmp_path:
     moved = tmp_path / "moved"
     shop.root.rename(moved)
     elsewhere = Workshop(moved)
-    with pytest.raises(Refused, match="was made for"):
+    shop.root.mkdir()
+    with pytest.raises(Refused, match="belongs to"):
         start(elsewhere.run(), found(elsewhere, "The date is wrong."))
 
 

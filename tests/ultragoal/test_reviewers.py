@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from omo.errors import Refused
 from tests.ultragoal.workshop import TWO, Workshop
 
 ARCHITECT = {
@@ -25,8 +26,7 @@ def closed(shop: Workshop, *said: tuple[str, str]) -> dict[str, object]:
     shop.create(TWO)
     shop.hand_out()
     for kind, message in said:
-        digest = "d" * 64
-        shop.note(kind="agent-finished", agentType=kind, agentId="a", message=message, digest=digest, cut=False)
+        shop.agent_ends(kind, message)
     shop.complete("G001")
     return shop.receipt("G001")
 
@@ -51,14 +51,13 @@ def test_reviewers_that_said_clean_are_independent(shop: Workshop) -> None:
 
 
 @pytest.mark.parametrize(("kind", "message", "word"), UNCLEAN.values(), ids=UNCLEAN)
-def test_a_reviewer_whose_last_word_is_not_clean_does_not_count(
+def test_no_goal_is_closed_against_the_last_word_of_a_reviewer(
     shop: Workshop, kind: str, message: str, word: str
 ) -> None:
-    receipt = closed(shop, *GOOD, (kind, message))
-    assert receipt["independence"] == "reduced"
-    assert receipt["notes"] == [
-        f"the last word of {kind[4:]} was {word}, so it does not count as a clean review",
-    ]
+    with pytest.raises(Refused, match=f"{word} was said by {kind}") as caught:
+        closed(shop, *GOOD, (kind, message))
+    assert "record-review-blockers --goal-id G001" in caught.value.fix
+    assert shop.statuses()["G001"] == "active"
 
 
 @pytest.mark.parametrize(("kind", "message", "word"), UNCLEAN.values(), ids=UNCLEAN)
@@ -68,6 +67,6 @@ def test_a_clean_word_after_the_work_was_mended_counts(shop: Workshop, kind: str
 
 
 @pytest.mark.parametrize("message", ["", "CLEAR", "```json\n{\n```", "```json\n[1]\n```", "{" * 5000, "```\n" * 999])
-def test_a_message_without_a_verdict_is_a_reviewer_that_finished(shop: Workshop, message: str) -> None:
+def test_a_message_without_a_verdict_vouches_for_nothing(shop: Workshop, message: str) -> None:
     receipt = closed(shop, *GOOD, ("omo:qa", message))
-    assert receipt["independence"] == "full"
+    assert receipt["independence"] == "reduced"

@@ -44,7 +44,7 @@ def reject(shop: Workshop, kind: str, **options: Any) -> OmoError:
     assert shop.rows()[:-1] == rows
     assert shop.rows()[-1]["kind"] == "steering_rejected"
     assert shop.rows()[-1]["mutation"] == kind
-    assert shop.run().problems() == []
+    assert shop.run().problems == []
     return caught.value
 
 

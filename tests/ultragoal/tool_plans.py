@@ -8,10 +8,12 @@ from typing import Any
 
 from omo.clock import stamp
 from omo.state import paths, runtime
-from omo.ultragoal import brief, creation, goal_tool, receipts, summary
+from omo.ultragoal import create, receipts
 from omo.ultragoal.goal_tool import ToolGoal
 from omo.ultragoal.plan import Plan
-from omo.ultragoal.run import Run
+from omo.ultragoal.run import PlanRun
+from omo.ultragoal.summary import publish_status
+from omo.work.run import Caller
 
 NOW = 1_771_780_801.0
 SESSION = "abc123"
@@ -30,16 +32,20 @@ class Desk:
     def state(self) -> str:
         return str(self.root / ".sisyphus" / "cc-omo")
 
-    def run(self, by: str = "agent") -> Run:
+    def caller(self, by: str = "agent") -> Caller:
         self.now += 1
-        return Run(self.state, str(self.root), self.session, by, self.now, 5.0, limits=dict(LIMITS))
+        return Caller(self.state, str(self.root), self.session, by, self.now, 5.0, limits=dict(LIMITS))
+
+    def run(self, by: str = "agent") -> PlanRun:
+        return PlanRun(self.caller(by))
 
     def plan(self, text: str = THREE, mode: str = "aggregate", *, force: bool = False) -> Plan:
-        made, _ = creation.create_goals(self.run(), brief.parse(text), mode=mode, force=force)
-        return made
+        run = self.run()
+        create.create_goals(run, create.parse(text), mode=mode, force=force)
+        return run.require_plan()
 
     def append(self, *events: dict[str, Any]) -> None:
-        self.run().change(lambda plan: (None, [dict(event) for event in events]))
+        self.run().change_plan(lambda plan: (None, [dict(event) for event in events]))
 
     def start(self, name: str = "G001") -> None:
         self.append({"kind": "goal_started", "goalId": name})
@@ -51,18 +57,18 @@ class Desk:
         """As a checkpoint does whose gate passed: the receipt is minted by the code that mints all of them."""
         run = self.run()
         gate = {"of": name}
-        digest = receipts.keep_gate(run.directory, run.state, gate)
+        digest = receipts.keep_gate(run.directory, self.state, gate)
 
         def decide(plan: Plan) -> tuple[None, list[dict[str, Any]]]:
             goal = plan.goal(name)
             kind = receipts.kind_for(plan, goal, superseding=[])
             receipt = receipts.mint(
-                plan, goal, kind=kind, gate=digest, snapshot={}, superseding=[], now=stamp(run.now), facts={}
+                plan, goal, kind=kind, gate=digest, snapshot={}, superseding=[], now=stamp(self.now), facts={}
             )
             row = {"kind": "goal_checkpointed", "goalId": name, "status": "complete", "evidence": "it works"}
             return None, [{**row, "completionVerification": receipt}]
 
-        run.change(decide)
+        run.change_plan(decide)
 
     def complete_all(self) -> None:
         for goal in self.run().require_plan().open_goals:
@@ -75,13 +81,13 @@ class Desk:
         )
 
     def tell(self) -> None:
-        summary.tell(self.run())
+        publish_status(self.run())
 
     def tool(self) -> ToolGoal | None:
-        return goal_tool.current(self.state, self.session)
+        return self.run().tool.current
 
     def tool_rows(self) -> list[dict[str, Any]]:
-        return goal_tool.journal(self.state, self.session).rows()
+        return self.run().tool.journal.rows()
 
     def row(self) -> dict[str, Any]:
         return runtime.session(self.state, self.session) or {}

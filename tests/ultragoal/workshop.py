@@ -12,16 +12,19 @@ from typing import Any
 import pytest
 
 from omo.errors import OmoError, Refused
-from omo.host import Event
+from omo.hooks import subagent_stop
+from omo.hooks.main import World
+from omo.hosts.claude import event_of
 from omo.state import paths, runtime
-from omo.ultragoal import brief, creation, goal_tool, loop, receipts, steering, summary
-from omo.ultragoal.blockers import Recorded, classify, record_review_blockers
-from omo.ultragoal.checkpoint import Done, checkpoint
-from omo.ultragoal.next_step import Step, next_step
+from omo.ultragoal import create, goal_tool, receipts, steering
+from omo.ultragoal.checkpoint import Done, Recorded, checkpoint, classify, hand_out, record_review_blockers
+from omo.ultragoal.goal_tool import ToolGoal
+from omo.ultragoal.next_step import next_step
 from omo.ultragoal.plan import Goal, Plan
-from omo.ultragoal.run import Run
-from omo.ultrawork import on_subagent_stop
-from omo.ultrawork.hook import World
+from omo.ultragoal.run import PlanRun
+from omo.ultragoal.summary import publish_status
+from omo.work.run import Caller
+from omo.work.status import NextStep
 from tests.kept import copied, git_init
 from tests.ultragoal.gates import Gate, valid_gate
 
@@ -62,12 +65,22 @@ class Workshop:
     def goals_json(self) -> Path:
         return self.directory / "goals.json"
 
-    def run(self, by: str = "agent", **changes: Any) -> Run:
+    def caller(self, by: str = "agent", **changes: Any) -> Caller:
         self.now += 1
-        return Run(self.state, str(self.root), self.session, by, self.now, 5.0, limits=dict(LIMITS), **changes)
+        given = {"session": self.session, "by": by, "now": self.now, **changes}
+        return Caller(self.state, str(self.root), wait=5.0, limits=dict(LIMITS), **given)
+
+    def run(self, by: str = "agent", **changes: Any) -> PlanRun:
+        """As a command loads it."""
+        return PlanRun(self.caller(by, **changes))
 
     def plan(self) -> Plan:
-        return self.run().require_plan()
+        plan = self.run().plan
+        assert plan is not None
+        return plan
+
+    def tool(self) -> ToolGoal | None:
+        return self.run().tool.current
 
     def goal(self, name: str) -> Goal:
         return self.plan().goal(name)
@@ -76,24 +89,26 @@ class Workshop:
         return {goal.id: goal.status for goal in self.plan().goals}
 
     def rows(self) -> list[dict[str, Any]]:
-        return self.run().journal.rows()
+        return self.run().rows
 
     def kinds(self) -> list[str]:
         return [row["kind"] for row in self.rows()]
 
     def create(self, text: str = TWO, mode: str = "aggregate", **more: Any) -> Plan:
-        made, _ = creation.create_goals(self.run(), brief.parse(text), mode=mode, **{"force": False, **more})
-        if goal_tool.current(self.state, self.session) is None:
+        run = self.run()
+        create.create_goals(run, create.parse(text), mode=mode, **{"force": False, **more})
+        if self.tool() is None:
             goal_tool.create(self.run())
-        return made
+        return run.require_plan()
 
     def hand_out(self, **how: bool) -> Goal | None:
-        return loop.hand_out(self.run(), **how).goal
+        run = self.run()
+        hand_out(run, **how)
+        return run.require_plan().active
 
     def gate(self, name: str) -> Gate:
         """Valid, and the same each time in one run: a replay hands in the same one."""
-        plan = self.run().plan()
-        run = plan.run if plan else ""
+        run = self.run().id
         if (run, name) not in self.gates:
             self.gates[run, name] = valid_gate(self.root, name, salt=run)
         return self.gates[run, name]
@@ -116,11 +131,11 @@ class Workshop:
             self.agent_ends(agent, said.get(agent.removeprefix("omo:"), json.dumps(clean)))
 
     def agent_ends(self, agent: str, message: str) -> None:
-        summary.tell(self.run())  # as the command before it did: a hook notes nothing in a session without work
+        publish_status(self.run())  # as the command before it did: a hook notes nothing in a session without work
         self.now += 1
         who = {"session_id": self.session, "cwd": str(self.root), "agent_type": agent, "agent_id": "a1"}
-        event = Event({**who, "last_assistant_message": message})
-        on_subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
+        event = event_of({**who, "last_assistant_message": message})
+        subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
 
     def judged(self, text: str = ONE, **said: str) -> None:
         """A plan from its brief to its end, with reviewers that hooks saw."""
@@ -129,7 +144,7 @@ class Workshop:
             self.reviewed(**said)
             self.complete(goal.id)
         goal_tool.complete(self.run())
-        summary.tell(self.run())
+        publish_status(self.run())
 
     def steer(self, kind: str, **options: str) -> dict[str, Any]:
         return steering.steer(self.run(), steering.Attempt(kind=kind, **{**WHY, **options}))
@@ -148,8 +163,11 @@ class Workshop:
         found = "the review found bad rows"
         return record_review_blockers(self.run(), name, objective=objective, evidence=found, title=None)
 
-    def step(self) -> Step:
-        return next_step(summary.standing(self.run()))
+    def step(self) -> NextStep:
+        return next_step(self.run())
+
+    def tell(self) -> None:
+        publish_status(self.run())
 
     def stale(self, name: str) -> str:
         plan = self.plan()

@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from omo.hooks import session
 from omo.state import ledger, paths, runtime
-from omo.ultraplan import critique, finishing, parser, recovery, skipping, starting, summary
-from omo.ultraplan.finishing import Failure, Finished
-from omo.ultraplan.next_step import Next
-from omo.ultraplan.record import Record
-from omo.ultraplan.run import PlanRun, records
-from omo.ultraplan.standing import Standing, look
-from omo.ultraplan.starting import Started
-from omo.ultrawork import session
+from omo.ultraplan import critique, finish, recovery, start
+from omo.ultraplan import document as documents
+from omo.ultraplan.finish import Failure, Finished
+from omo.ultraplan.recovery import Recovered
+from omo.ultraplan.run import PLAN, PlanState, records
+from omo.ultraplan.run_audit import RunStatus, follow, load_status
+from omo.ultraplan.start import Started
+from omo.ultraplan.status import publish_status
+from omo.work.lifecycle import require
+from omo.work.run import Caller
+from omo.work.status import NextStep
 from tests.ultraplan.plans import plan_text, project
 
 NOW = 1_771_780_801.0
@@ -32,29 +36,28 @@ class Desk:
     def __post_init__(self) -> None:
         self.state = self.state or str(self.root / ".sisyphus" / "cc-omo")
 
-    def run(self, *, by: str = "agent", session: str = "s1", named: str = "") -> PlanRun:
+    def caller(self, *, by: str = "agent", session: str = "s1") -> Caller:
         self.now += 1
-        return PlanRun(self.state, str(self.root), session, by, self.now, 5.0, self.limits, named)
+        return Caller(self.state, str(self.root), session, by, self.now, 5.0, self.limits)
 
     def start(self, spec: str | Path = "plan.md", *, unreviewed: str = WHY, session: str = "s1", **env: str) -> Started:
-        return starting.start(self.run(session=session), self.root / spec, unreviewed=unreviewed, environ=env)
+        return start.start(self.caller(session=session), self.root / spec, unreviewed=unreviewed, environ=env)
 
-    def status(self, **whose: str) -> tuple[Standing, Next]:
-        run = self.run(**whose)
-        at = look(run)
-        return at, summary.tell(run, at)
+    def status(self, **whose: str) -> tuple[RunStatus, NextStep]:
+        status = load_status(self.caller(**whose), before=follow)
+        return status, publish_status(status)
 
     def finish(self, *failed: Any) -> Finished:
-        return finishing.finish(self.run(), Failure(*failed) if failed else None)
+        return finish.finish(require(PLAN, self.caller()), Failure(*failed) if failed else None)
 
     def abandon(self, reason: str = "given up in this test", **whose: str) -> Finished:
-        return finishing.abandon(self.run(**whose), reason)
+        return finish.abandon(require(PLAN, self.caller(**whose)), reason)
 
-    def recover(self) -> recovery.Recovered:
-        return recovery.recover(self.run())
+    def recover(self, out: Path | None = None, *, named: str = "") -> Recovered:
+        return recovery.recover(require(PLAN, self.caller(), named), out)
 
     def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:
-        skipping.skip(self.run(), step, reason)
+        finish.skip(require(PLAN, self.caller()), step, reason)
 
     def row(self, session: str = "s1") -> dict[str, Any]:
         return runtime.session(self.state, session) or {}
@@ -63,7 +66,7 @@ class Desk:
         """What hooks read."""
         return dict(self.row(session).get("work", {}).get("ultraplan", {}))
 
-    def record(self) -> Record:
+    def record(self) -> PlanState:
         return records(self.state)[-1]
 
     def ledger(self) -> Path:
@@ -98,6 +101,6 @@ def desk(tmp_path: Path, steps: int = 3, **changes: Any) -> Desk:
 
 def record_critique(here: Desk) -> None:
     """As the journal has it once a critic found nothing; what makes a verdict clean is tested where it is decided."""
-    digest = parser.load(here.root / "plan.md", here.root).digest
+    digest = documents.load(here.root / "plan.md", here.root).digest
     row = {"kind": "critique", "digest": digest, "clean": True, "independence": "full"}
     critique.reviews(here.state).change(lambda rows: (None, [row]), actor="agent", now=here.now, wait=5.0)

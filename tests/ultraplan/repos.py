@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from omo.ultraplan.audit import Audit, audit
-from omo.ultraplan.document import Content, Document, Fence, Manifest, Step
+from omo.ultraplan.models import Content, Document, Fence, Manifest, Step
 from tests.kept import copied
 
 WHO = {
@@ -86,7 +86,7 @@ def repo(root: Path, *paths: str) -> Repo:
 
 def step(number: int, *expected: str, pattern: str | None = None, on_failure: str = "escalate", **keys: Any) -> Step:
     """Without a pattern, that of `subject(number)`; `contains` is a mapping of paths to patterns."""
-    contains = tuple(Content(path, regex) for path, regex in keys.pop("contains", {}).items())
+    contains = tuple(Content(path=path, pattern=regex) for path, regex in keys.pop("contains", {}).items())
     manifest = Manifest(
         expected_paths=expected,
         min_file_count=len(expected),

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from omo.ultraplan import parser
+from omo.ultraplan import document as documents
 from omo.ultraplan.audit import audit
-from omo.ultraplan.document import Fence, Group
+from omo.ultraplan.models import Fence, Group
 from tests.ultraplan.plans import plan_text
 from tests.ultraplan.repos import Repo, document, findings, repo, run_git, statuses, step, subject
 
@@ -73,7 +73,7 @@ def test_the_preflight_is_no_step_of_the_audit(made: Repo) -> None:
 
 
 def test_a_plan_that_was_read_from_markdown(made: Repo) -> None:
-    plan = parser.parse(plan_text(steps=2), "plan.md")
+    plan = documents.parse(plan_text(steps=2), "plan.md")
     made.write("src/part1.py", "def part1():\n    return 1\n")
     made.git("add", "src")
     made.git("commit", "-q", "-m", "feat(part1): add part 1")
@@ -489,7 +489,7 @@ def test_a_plan_that_allows_skipping_skips_nothing_by_itself(made: Repo) -> None
 def test_a_change_outside_the_fence_is_a_violation(made: Repo) -> None:
     made.commit(subject(1), "src/a", "docs/x")
     found = made.audit(ONE, fence=FENCE)
-    assert (statuses(found), found.verdict, found.has_violations) == ({1: "pass"}, "drift", True)
+    assert (statuses(found), found.verdict, bool(found.violations)) == ({1: "pass"}, "drift", True)
     assert found.scope_violations[0].startswith("docs/x: changed by")
 
 
@@ -522,7 +522,7 @@ def test_forbidden_paths_hold_for_every_commit_and_the_tree(made: Repo, how: str
     if how != "staged":  # it would be committed along
         made.commit(subject(1), "src/a")
     found = made.audit(step(1, "src/a", forbidden_paths=("infra/**",)))
-    assert (found.verdict, found.has_violations) == ("drift", True)
+    assert (found.verdict, bool(found.violations)) == ("drift", True)
     assert found.forbidden_violations[0].startswith("infra/")
     assert "forbidden by step 1" in findings(found, 1)
 
@@ -539,7 +539,7 @@ def test_a_dirty_tree_is_drift_with_the_list(made: Repo) -> None:
     made.write("src/a", "edited\n")
     made.write("src/new")
     found = made.audit(ONE, fence=FENCE)
-    assert (found.verdict, found.dirty, found.has_violations) == ("drift", ["src/a", "src/new"], False)
+    assert (found.verdict, found.dirty, bool(found.violations)) == ("drift", ["src/a", "src/new"], False)
 
 
 @pytest.mark.parametrize("rules", [".git/info/exclude", ".gitignore"])
@@ -580,7 +580,7 @@ def test_a_plan_may_touch_what_one_of_its_sessions_may(made: Repo) -> None:
     plan = replace(document(ONE, step(2, "docs/b")), groups=groups)
     assert audit(plan, made.root, base=made.base).verdict == "pass"
     made.commit("chore: quick", "infra/main")
-    assert audit(plan, made.root, base=made.base).has_violations
+    assert audit(plan, made.root, base=made.base).violations
 
 
 def test_a_submodule_counts_for_what_is_in_it(made: Repo, tmp_path: Path) -> None:
@@ -684,7 +684,7 @@ def test_a_graft_hides_no_forbidden_commit(made: Repo) -> None:
     tip = made.commit(subject(1), "src/a")
     (made.root / ".git/info").mkdir(exist_ok=True)
     (made.root / ".git/info/grafts").write_text(f"{tip} {made.base}\n")
-    assert made.audit(ONE, fence=FENCE).has_violations
+    assert made.audit(ONE, fence=FENCE).violations
 
 
 def test_a_link_out_of_the_project_is_no_file(made: Repo, tmp_path: Path) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.host import Event
+from omo.hooks import subagent_stop
+from omo.hooks.main import World
+from omo.hosts.claude import event_of
 from omo.state import paths
-from omo.ultraplan import critique, verdict
-from omo.ultraplan.document import Document
-from omo.ultraplan.parser import parse
-from omo.ultrawork import on_subagent_stop
-from omo.ultrawork.hook import World
+from omo.ultraplan import critique
+from omo.ultraplan.document import parse
+from omo.ultraplan.models import Document
+from omo.work.run import Caller
 from tests.ultraplan.plans import plan_text
 
 NOW = 1_771_780_801.0
@@ -24,7 +25,7 @@ PLAN = parse(plan_text(2), "plan.md")
 EDITED = parse(plan_text(2) + "\nOne more line.\n", "plan.md")
 BLOCKING = {"dimension": "manifest-quality", "severity": "blocking", "text": "an empty file would do", "line": 12}
 ADVISORY = {**BLOCKING, "severity": "advisory"}
-PASSED = dict.fromkeys(verdict.DIMENSIONS, "pass")
+PASSED = dict.fromkeys(critique.DIMENSIONS, "pass")
 
 
 def answer(document: Document = PLAN, **changes: Any) -> str:
@@ -39,54 +40,50 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def place(root: Path) -> critique.Place:
-    return critique.Place(paths.state_dir(str(root), {}), SESSION, "agent", NOW, 5.0)
+def place(root: Path) -> Caller:
+    return Caller(paths.state_dir(str(root), {}), str(root), SESSION, "agent", NOW, 5.0)
 
 
 def hear(root: Path, message: str, agent: str = "omo:critic", session: str = SESSION) -> None:
     """The host reports that an agent finished."""
     fields = {"session_id": session, "agent_id": "a1", "agent_type": agent, "last_assistant_message": message}
-    event = Event({**fields, "cwd": str(root)})
-    on_subagent_stop.handle(event, World(event, {}, str(root), NOW))
+    event = event_of({**fields, "cwd": str(root)})
+    subagent_stop.handle(event, World(event, {}, str(root), NOW))
 
 
-def said_by_critic(root: Path, place: critique.Place, message: str, document: Document = PLAN) -> critique.Recorded:
+def said_by_critic(root: Path, place: Caller, message: str, document: Document = PLAN) -> critique.Recorded:
     critique.await_critic(place)
     hear(root, message)
     return critique.record(place, document, None)
 
 
-def test_what_the_host_heard_from_the_critic_is_recorded_with_full_independence(
-    root: Path, place: critique.Place
-) -> None:
+def test_what_the_host_heard_from_the_critic_is_recorded_with_full_independence(root: Path, place: Caller) -> None:
     critique.await_critic(place)
     hear(root, answer())
     done = critique.record(place, PLAN, None)
     assert done.independence == "full"
-    assert critique.clean(place.state, PLAN.digest)
+    assert critique.is_clean(critique.latest(place.state, PLAN.digest))
 
 
-def test_a_clean_verdict_holds_for_exactly_this_text(root: Path, place: critique.Place) -> None:
+def test_a_clean_verdict_holds_for_exactly_this_text(root: Path, place: Caller) -> None:
     critique.await_critic(place)
     hear(root, answer())
     critique.record(place, PLAN, None)
-    assert not critique.clean(place.state, EDITED.digest)
+    assert not critique.is_clean(critique.latest(place.state, EDITED.digest))
     with pytest.raises(Refused, match="not about what"):
         critique.record(place, EDITED, None)
     with pytest.raises(Refused, match="is about the text"):
         critique.record(place, EDITED, answer(PLAN))
 
 
-def test_a_file_no_hook_saw_is_reduced_independence(root: Path, place: critique.Place) -> None:
+def test_a_file_no_hook_saw_is_reduced_independence(root: Path, place: Caller) -> None:
     assert critique.record(place, PLAN, answer()).independence == "reduced"
     row = critique.latest(place.state, PLAN.digest)
     assert row is not None
     assert (row["clean"], row["independence"]) == (True, "reduced")
 
 
-def test_a_file_with_what_the_critic_said_is_full_and_one_that_was_touched_up_is_not(
-    root: Path, place: critique.Place
-) -> None:
+def test_a_file_with_what_the_critic_said_is_full_and_one_that_was_touched_up_is_not(root: Path, place: Caller) -> None:
     critique.await_critic(place)
     hear(root, answer(verdict="findings", findings=[BLOCKING]))
     assert critique.record(place, PLAN, answer(verdict="findings", findings=[BLOCKING]) + "\n").independence == "full"
@@ -94,21 +91,21 @@ def test_a_file_with_what_the_critic_said_is_full_and_one_that_was_touched_up_is
 
 
 @pytest.mark.parametrize("agent", ["omo:explorer", "critic", "general-purpose"])
-def test_another_agents_word_is_no_critique(root: Path, place: critique.Place, agent: str) -> None:
+def test_another_agents_word_is_no_critique(root: Path, place: Caller, agent: str) -> None:
     critique.await_critic(place)
     hear(root, answer(), agent)
     with pytest.raises(Refused, match="no verdict of omo:critic"):
         critique.record(place, PLAN, None)
 
 
-def test_another_sessions_critic_does_not_vouch(root: Path, place: critique.Place) -> None:
-    other = critique.Place(place.state, "other", "agent", NOW, 5.0)
+def test_another_sessions_critic_does_not_vouch(root: Path, place: Caller) -> None:
+    other = Caller(place.state, str(root), "other", "agent", NOW, 5.0)
     critique.await_critic(other)
     hear(root, answer(), session="other")
     assert critique.record(place, PLAN, answer()).independence == "reduced"
 
 
-def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: critique.Place) -> None:
+def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: Caller) -> None:
     critique.await_critic(place)
     hear(root, answer(verdict="findings", findings=[BLOCKING]))
     events = Path(paths.events_file(place.state, SESSION))
@@ -117,37 +114,37 @@ def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: critiqu
         critique.record(place, PLAN, None)
 
 
-def test_the_newest_verdict_on_a_text_counts(root: Path, place: critique.Place) -> None:
+def test_the_newest_verdict_on_a_text_counts(root: Path, place: Caller) -> None:
     assert said_by_critic(root, place, answer()).is_cleared
     assert not said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING])).is_cleared
-    assert not critique.clean(place.state, PLAN.digest)
+    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
     assert said_by_critic(root, place, answer(EDITED), EDITED).is_cleared
-    assert critique.clean(place.state, EDITED.digest)
-    assert not critique.clean(place.state, PLAN.digest)
+    assert critique.is_clean(critique.latest(place.state, EDITED.digest))
+    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
 
 
-def test_a_file_overrules_no_verdict_that_was_seen(root: Path, place: critique.Place) -> None:
+def test_a_file_overrules_no_verdict_that_was_seen(root: Path, place: Caller) -> None:
     said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING]))
     done = critique.record(place, PLAN, answer())
     assert (done.verdict.is_clean, done.independence, done.is_cleared) == (True, "reduced", False)
-    assert not critique.clean(place.state, PLAN.digest)
+    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
     row = critique.latest(place.state, PLAN.digest)
     assert row is not None
     assert (row["clean"], row["independence"]) == (False, "full")
 
 
-def test_a_file_does_not_take_back_a_clean_verdict_that_was_seen(root: Path, place: critique.Place) -> None:
+def test_a_file_does_not_take_back_a_clean_verdict_that_was_seen(root: Path, place: Caller) -> None:
     said_by_critic(root, place, answer())
     critique.record(place, PLAN, answer(verdict="findings", findings=[BLOCKING]))
-    assert critique.clean(place.state, PLAN.digest)
+    assert critique.is_clean(critique.latest(place.state, PLAN.digest))
 
 
-def test_a_clean_file_alone_clears_nothing(root: Path, place: critique.Place) -> None:
+def test_a_clean_file_alone_clears_nothing(root: Path, place: Caller) -> None:
     assert not critique.record(place, PLAN, answer()).is_cleared
-    assert not critique.clean(place.state, PLAN.digest)
+    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
 
 
-def test_an_earlier_word_of_the_critic_cannot_be_picked(root: Path, place: critique.Place) -> None:
+def test_an_earlier_word_of_the_critic_cannot_be_picked(root: Path, place: Caller) -> None:
     critique.await_critic(place)
     hear(root, answer())
     hear(root, answer(verdict="findings", findings=[BLOCKING]))
@@ -156,23 +153,21 @@ def test_an_earlier_word_of_the_critic_cannot_be_picked(root: Path, place: criti
     assert not critique.record(place, PLAN, None).is_cleared
 
 
-def test_damaging_the_journal_does_not_let_a_file_in(root: Path, place: critique.Place) -> None:
+def test_damaging_the_journal_does_not_let_a_file_in(root: Path, place: Caller) -> None:
     said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING]))
     Path(critique.reviews(place.state).path).write_text("")
     assert not critique.record(place, PLAN, answer()).is_cleared
 
 
-def test_a_journal_that_was_edited_is_not_believed_and_the_next_verdict_begins_anew(
-    root: Path, place: critique.Place
-) -> None:
+def test_a_journal_that_was_edited_is_not_believed_and_the_next_verdict_begins_anew(root: Path, place: Caller) -> None:
     said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING]))
     path = Path(critique.reviews(place.state).path)
     path.write_text(
         path.read_text().replace('"clean": false', '"clean": true').replace('"clean":false', '"clean":true')
     )
-    assert not critique.clean(place.state, PLAN.digest)
+    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
     said_by_critic(root, place, answer())
-    assert critique.clean(place.state, PLAN.digest)
+    assert critique.is_clean(critique.latest(place.state, PLAN.digest))
 
 
 @pytest.mark.parametrize(
@@ -195,11 +190,11 @@ def test_a_journal_that_was_edited_is_not_believed_and_the_next_verdict_begins_a
     ],
 )
 def test_clean_needs_the_word_no_blocking_finding_and_strong_manifests_else_it_says_why(
-    changes: dict[str, Any], reasons: list[str], root: Path, place: critique.Place
+    changes: dict[str, Any], reasons: list[str], root: Path, place: Caller
 ) -> None:
     done = said_by_critic(root, place, answer(**changes))
     assert done.verdict.reasons == reasons
-    assert critique.clean(place.state, PLAN.digest) is (not reasons)
+    assert critique.is_clean(critique.latest(place.state, PLAN.digest)) is (not reasons)
 
 
 @pytest.mark.parametrize(
@@ -217,22 +212,22 @@ def test_clean_needs_the_word_no_blocking_finding_and_strong_manifests_else_it_s
         (answer(findings="none"), "findings"),
     ],
 )
-def test_what_is_not_in_the_form_is_no_verdict(message: str, said: str, place: critique.Place) -> None:
+def test_what_is_not_in_the_form_is_no_verdict(message: str, said: str, place: Caller) -> None:
     with pytest.raises(BadInput, match=said):
         critique.record(place, PLAN, message)
     assert critique.latest(place.state, PLAN.digest) is None
 
 
-def test_the_form_that_is_quoted_before_the_answer_is_not_the_answer(place: critique.Place) -> None:
-    quoted = f"The form:\n```json\n{verdict.example(PLAN.digest)}\n```\nMy answer:\n{answer()}"
+def test_the_form_that_is_quoted_before_the_answer_is_not_the_answer(place: Caller) -> None:
+    quoted = f"The form:\n```json{critique.brief(PLAN).partition('```json')[2]}\n```\nMy answer:\n{answer()}"
     assert critique.record(place, PLAN, quoted).verdict.is_clean
 
 
 def test_the_brief_names_path_digest_every_dimension_and_a_form_that_can_be_filled_in() -> None:
     brief = critique.brief(PLAN)
     assert PLAN.path in brief
-    assert all(f"- {name}: " in brief for name in verdict.DIMENSIONS)
+    assert all(f"- {name}: " in brief for name in critique.DIMENSIONS)
     form = json.loads(brief.partition("```json\n")[2].partition("```")[0])
     assert form["plan_digest"] == PLAN.digest
-    assert set(form) == set(verdict.Verdict.model_fields)
-    assert set(form["findings"][0]) == set(verdict.Finding.model_fields)
+    assert set(form) == set(critique.Verdict.model_fields)
+    assert set(form["findings"][0]) == set(critique.Finding.model_fields)

@@ -20,19 +20,19 @@ def made(tmp_path: Path) -> Repo:
 
 
 def subjects(made: Repo, base: str = "") -> list[str]:
-    return [one.subject for one in history.commits(made.root, base or made.base)]
+    return [one.subject for one in history.look(made.root, base or made.base).commits]
 
 
 def why_not(root: Path, base: str) -> str:
     with pytest.raises(NotEvaluable) as caught:
-        history.commits(root, base)
+        history.look(root, base)
     return caught.value.message
 
 
 def test_oldest_first_with_what_each_changed(made: Repo) -> None:
     made.commit("one", "a")
     made.commit("two\n\nwhy it was\ndone", "b", "a")
-    first, second = history.commits(made.root, made.base)
+    first, second = history.look(made.root, made.base).commits
     assert (first.subject, first.paths) == ("one", ("a",))
     assert (second.subject, second.paths, second.body) == ("two", ("a", "b"), "why it was\ndone\n")
 
@@ -55,7 +55,7 @@ def test_merged_commits_count_after_the_line_they_were_merged_into(made: Repo) -
     made.commit("main 1", "m1", date="2030-01-01T00:00:00 +0000")
     made.git("merge", "-q", "--no-ff", "-m", "merge side", "side")
     assert subjects(made) == ["main 1", "side 1", "side 2", "merge side"]
-    merge = history.commits(made.root, made.base)[-1]
+    merge = history.look(made.root, made.base).commits[-1]
     assert (merge.is_merge, merge.paths, merge.own_changes) == (True, ("s1", "s2"), ())
 
 
@@ -68,7 +68,7 @@ def test_what_a_merge_slips_in_is_its_own_change(made: Repo) -> None:
     made.write("evil")
     made.git("add", "evil")
     made.git("commit", "-q", "-m", "merge side")
-    merge = history.commits(made.root, made.base)[-1]
+    merge = history.look(made.root, made.base).commits[-1]
     assert [one.path for one in merge.own_changes] == ["evil"]
     assert merge.paths == ("evil", "s")
 
@@ -77,7 +77,7 @@ def test_a_rename_is_a_deletion_and_an_addition_whatever_is_configured(made: Rep
     made.git("config", "diff.renames", "copies")
     made.git("mv", "README.md", "NEW.md")
     made.git("commit", "-q", "-m", "move")
-    (moved,) = history.commits(made.root, made.base)
+    (moved,) = history.look(made.root, made.base).commits
     assert [(one.path, one.status) for one in moved.changes] == [("NEW.md", "A"), ("README.md", "D")]
 
 
@@ -91,7 +91,7 @@ def test_any_name_a_file_can_have(made: Repo, quote: str) -> None:
         made.write(name)
     made.git("add", "-A")
     made.git("commit", "-q", "-m", "names")
-    (one,) = history.commits(made.root, made.base)
+    (one,) = history.look(made.root, made.base).commits
     assert set(one.paths) == set(NAMES)
 
 
@@ -102,14 +102,14 @@ def test_a_file_named_like_another_commit_is_a_file(made: Repo) -> None:
     made.git("checkout", "-q", "main")
     made.commit("main", later)
     made.git("merge", "-q", "--no-ff", "-m", "merge", "side")
-    found = {one.subject: one.paths for one in history.commits(made.root, made.base)}
+    found = {one.subject: one.paths for one in history.look(made.root, made.base).commits}
     assert found["main"] == (later,)
     assert found["side"] == ("secret",)
 
 
 def test_an_empty_commit_changes_nothing(made: Repo) -> None:
     made.commit("empty")
-    (one,) = history.commits(made.root, made.base)
+    (one,) = history.look(made.root, made.base).commits
     assert one.paths == ()
 
 
@@ -123,7 +123,7 @@ def test_a_submodule_that_moved_may_have_moved_anything_in_it(made: Repo, tmp_pa
     other = repo(tmp_path / "other")
     made.git("submodule", "--quiet", "add", str(other.root), "vendor/lib")
     made.git("commit", "-q", "-m", "vendor")
-    (one,) = history.commits(made.root, made.base)
+    (one,) = history.look(made.root, made.base).commits
     moved = next(change for change in one.changes if change.path == "vendor/lib")
     assert moved.is_submodule
     assert moved.is_about("vendor/lib/src/x.c")
@@ -139,13 +139,13 @@ def test_a_repository_that_began_empty_has_every_commit_since(tmp_path: Path) ->
     assert subjects(made) == []
     made.git("config", "log.showRoot", "false")
     made.commit("first", "a")
-    (first,) = history.commits(root, base)
+    (first,) = history.look(root, base).commits
     assert (first.subject, first.paths) == ("first", ("a",))
 
 
 def test_a_project_below_the_top_of_its_repository_has_its_own_paths(made: Repo) -> None:
     made.commit("one", "app/a", "elsewhere/b")
-    (one,) = history.commits(made.root / "app", made.base)
+    (one,) = history.look(made.root / "app", made.base).commits
     assert one.paths == ("a",)
 
 
@@ -228,7 +228,7 @@ def test_replaced_commits_are_seen_as_they_were(made: Repo) -> None:
     good = made.commit("feat: nothing to see", "a")
     made.git("checkout", "-q", "main")
     made.git("replace", bad, good)
-    (one,) = history.commits(made.root, made.base)
+    (one,) = history.look(made.root, made.base).commits
     assert (one.subject, one.paths) == ("chore: forbidden", ("infra/x",))
 
 
@@ -249,7 +249,7 @@ def test_a_tree_is_dirty_by_edits_staging_and_new_files(made: Repo) -> None:
     made.write("new file")
     made.write("staged")
     made.git("add", "staged")
-    assert history.dirty(made.root) == ["README.md", "new file", "staged"]
+    assert list(history.look(made.root, made.base).tree.dirty) == ["README.md", "new file", "staged"]
 
 
 def test_what_is_staged_and_then_taken_back_on_disk_is_dirty(made: Repo) -> None:
@@ -257,14 +257,14 @@ def test_what_is_staged_and_then_taken_back_on_disk_is_dirty(made: Repo) -> None
     made.write("README.md", "staged\n")
     made.git("add", "README.md")
     made.write("README.md", before)
-    assert history.dirty(made.root) == ["README.md"]
+    assert list(history.look(made.root, made.base).tree.dirty) == ["README.md"]
 
 
 @pytest.mark.parametrize("rules", [".git/info/exclude", ".gitignore"])
 def test_a_rule_that_is_not_committed_hides_nothing(made: Repo, rules: str) -> None:
     made.write(rules, "hidden\n")
     made.write("hidden")
-    assert "hidden" in history.dirty(made.root)
+    assert "hidden" in history.look(made.root, made.base).tree.dirty
 
 
 def test_what_a_committed_rule_ignores_is_not_dirty(made: Repo) -> None:
@@ -272,7 +272,7 @@ def test_what_a_committed_rule_ignores_is_not_dirty(made: Repo) -> None:
     made.git("add", ".gitignore")
     made.git("commit", "-q", "-m", "ignore")
     made.write("build/x")
-    assert history.dirty(made.root) == []
+    assert list(history.look(made.root, made.base).tree.dirty) == []
 
 
 # Reverts
@@ -281,7 +281,7 @@ def test_what_a_committed_rule_ignores_is_not_dirty(made: Repo) -> None:
 def test_a_revert_undoes_and_its_own_revert_redoes(made: Repo) -> None:
     done = made.commit("feat: one", "a")
     made.git("revert", "--no-edit", done)
-    assert history.undone(history.commits(made.root, made.base)) == {done: 1}
+    assert history.undone(history.look(made.root, made.base).commits) == {done: 1}
     undoing = made.head()
     made.git("revert", "--no-edit", undoing)
-    assert history.undone(history.commits(made.root, made.base)) == {undoing: 2}
+    assert history.undone(history.look(made.root, made.base).commits) == {undoing: 2}

@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from omo.ultraplan.document import Manifest
-from omo.ultraplan.legacy import synthesise
-from omo.ultraplan.parser import parse
+from omo.ultraplan.document import parse, synthesise
+from omo.ultraplan.models import Manifest
 from tests.ultraplan.plans import plan_text, subject_of
 
 

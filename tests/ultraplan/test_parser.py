@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import omo
 from omo.errors import BadInput
-from omo.ultraplan.document import Content, Document, Fence
-from omo.ultraplan.parser import load, parse
-from omo.ultraplan.validate import validate
+from omo.ultraplan.document import load, parse
+from omo.ultraplan.models import Content, Document, Fence
+from omo.ultraplan.rules import validate
 from tests.ultraplan.plans import manifest_text, plan_text, step_text
 
 
@@ -46,7 +49,7 @@ def test_a_plan_is_read_with_steps_fields_and_manifests() -> None:
     assert third.text == step_text(3)
     assert third.manifest is not None
     assert third.manifest.line == third.line + text.splitlines()[third.line :].index("  manifest:") + 1
-    assert third.manifest.must_contain == (Content("src/part3.py", r"^def part3\("),)
+    assert third.manifest.must_contain == (Content(path="src/part3.py", pattern=r"^def part3\("),)
     assert third.manifest.commit_message_pattern == r"^feat\(part3\):"
 
 
@@ -134,19 +137,6 @@ def test_fields_are_read_in_every_form_people_write(mark: str) -> None:
     lines = [mark.format("Files", "`a.py`, b.py (new)"), mark.format("On-Failure", "**skip** — nothing needs it")]
     (step,) = read("# T\n\n### Step 1: X\n\n" + "\n".join(lines)).steps
     assert (step.files, step.on_failure, step.on_failure_text) == (("a.py", "b.py"), "skip", "nothing needs it")
-
-
-def test_a_field_in_bold_holds_what_stands_below_it_up_to_the_next() -> None:
-    text = (
-        "# T\n\n### Step 1: X\n\n**Files:**\n- `a.py`\n- `b.py`\n\n**Changes:** two things\n"
-        "- parser: reads more\n- writer: writes less\n**Verify**:\n```\nmake test\n```\n→ expected: ok\n\n"
-        "__On failure:__ skip — later\n- Checkpoint: none\n\n---\n\nwords\n"
-    )
-    (step,) = read(text).steps
-    assert step.files == ("a.py", "b.py")
-    assert step.changes == "two things\n- parser: reads more\n- writer: writes less"
-    assert step.verify == "```\nmake test\n```\n→ expected: ok"
-    assert (step.on_failure, step.on_failure_text, step.checkpoint) == ("skip", "later", "none")
 
 
 def test_numbered_fields_nested_lists_and_windows_line_ends_are_read() -> None:
@@ -316,11 +306,7 @@ def test_a_session_spec_is_read_by_the_same_parser() -> None:
     assert (spec.version, spec.needs, spec.is_legacy_synthesis) == ((1, 7), ("git_push",), False)
     assert [step.number for step in spec.steps] == [0, 3]
     assert [step.number for step in spec.work_steps] == [3]
-    assert spec.exit_conditions == ("`make test` → expected: ok", "nothing is left uncommitted")
     assert spec.master_plan == "docs/plan.md"
-    assert spec.recovery is not None
-    assert (spec.recovery.of, spec.recovery.depth, spec.recovery.missing) == ("docs/session-2.md", 1, (3, 4))
-    assert spec.recovery.entry == "committed at 1a2b3c"
     assert spec.groups[0].steps == (3,)
 
 
@@ -338,7 +324,7 @@ def test_no_text_makes_it_raise(text: str) -> None:
         "x" * 4_001,
         " " * 300_000 + "(",
         "\n".join(["  `a ``b"] * 3_000),
-        "\n\n" + "\n".join(["- a: b", "**C:** d"] * 20_000 + ["x" * 4_001]),
+        "\n\n" + "\n".join(["- a: b", "- C: d"] * 20_000 + ["x" * 4_001]),
     ],
     ids=["long line", "spaces", "long field", "many fields"],
 )
@@ -384,3 +370,11 @@ def test_any_mixture_of_pieces_is_read_and_judged(tmp_path_factory: pytest.TempP
     lines = len(text.splitlines()) + 1
     assert all(0 <= defect.line <= lines for defect in validate(document, tmp_path_factory.getbasetemp()))
     assert all(text.splitlines()[step.line - 1].lstrip("#>- ").lower().startswith("step") for step in document.steps)
+
+
+def test_reading_a_plan_loads_neither_git_nor_the_network() -> None:
+    source = Path(omo.__file__).parents[1]
+    code = f"import sys; sys.path.insert(0, {str(source)!r}); import omo.ultraplan.document; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    for module in ("omo.evidence.changes", "omo.evidence.run", "omo.ultraplan.preflight", "http.client", "subprocess"):
+        assert module not in loaded

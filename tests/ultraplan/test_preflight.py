@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from omo.ultraplan import git_push, preflight
+from omo.ultraplan import preflight
+from omo.ultraplan.models import need_defect
 from tests.ultraplan.plans import commit, git, project
 
 
@@ -32,7 +33,7 @@ def remote(tmp_path: Path, root: Path) -> Path:
 
 
 def ask(root: Path, need: str, environ: Mapping[str, str] | None = None) -> preflight.Need:
-    (found,) = preflight.check([need], root, environ=os.environ if environ is None else environ)
+    (found,) = preflight.look([need], root, environ=os.environ if environ is None else environ).needs
     return found
 
 
@@ -188,7 +189,7 @@ def test_a_host_that_turns_git_away_was_asked_for_a_push(root: Path, status: int
 def test_a_host_that_takes_the_connection_and_never_answers_is_unknown(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_push, "SECONDS", 1.0)
+    monkeypatch.setattr(preflight, "PUSH_SECONDS", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         pointed_at(root, f"http://127.0.0.1:{silent.getsockname()[1]}/x.git")
         found = push(root)
@@ -215,6 +216,11 @@ def test_nor_where_the_push_would_work(root: Path, remote: Path) -> None:
 # git_push: which remote
 
 
+def chosen_remote(root: Path) -> str | None:
+    settings = [entry.split("\n", 1) for entry in git(root, "config", "--list", "-z").split("\0") if entry]
+    return preflight.remote_of(dict(settings), "main")
+
+
 @pytest.mark.parametrize(
     ("settings", "chosen"),
     [
@@ -231,12 +237,12 @@ def test_the_remote_is_the_one_git_would_push_to(root: Path, settings: dict[str,
         git(root, "remote", "add", name, f"../{name}.git")
     for key, value in settings.items():
         git(root, "config", key, value)
-    assert git_push.remote_of(root, os.environ) == chosen
+    assert chosen_remote(root) == chosen
 
 
 def test_the_only_remote_is_taken_whatever_its_name(root: Path) -> None:
     git(root, "remote", "add", "upstream", "../upstream.git")
-    assert git_push.remote_of(root, os.environ) == "upstream"
+    assert chosen_remote(root) == "upstream"
 
 
 # git_push: nothing that the repository names is started
@@ -371,11 +377,11 @@ def test_a_proxy_that_is_not_there_is_no_network(root: Path, closed: int) -> Non
 def test_a_need_that_nobody_can_ask_for_is_missing_and_the_known_ones_are_named(root: Path, need: str) -> None:
     found = ask(root, need)
     assert (found.status, found.kind) == ("missing", "unknown_need")
-    assert preflight.defect(need)
+    assert need_defect(need)
 
 
 def test_no_needs_are_no_questions(root: Path) -> None:
-    assert preflight.look([], root, environ={}).ok
+    assert not preflight.look([], root, environ={}).missing
 
 
 def test_each_need_is_asked_once_and_one_that_fails_hides_no_other(root: Path) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.ultraplan import parser, recovery
-from omo.ultraplan.run import find_base, record_of
+from omo.ultraplan import document as documents
+from omo.ultraplan import recovery
+from omo.ultraplan.run import depth_of, records
+from omo.ultraplan.run_audit import audit_file
 from tests.kept import put_back
 from tests.ultraplan.plan_desk import WHY, Desk, desk
 from tests.ultraplan.plans import carry_out, commit, git
@@ -39,27 +41,25 @@ def test_a_step_left_out_is_caught_recovered_and_the_whole_session_passes(tmp_pa
     assert written.next.command == f"omo plan start {written.spec}"
     assert (here.told()["state"], here.told()["open"]) == ("active", 1)
     started = here.start(written.spec)
-    assert started.record.steps == (3,)
-    assert (started.record.recovery_of, started.record.depth) == (original.run, 1)
-    assert started.record.base != original.base
+    assert started.state.steps == (3,)
+    assert (started.state.recovery_of, started.state.depth) == (original.run, 1)
+    assert started.state.base != original.base
     carry_out(here.root, 3)
     done = here.finish()
     assert (done.exit_code, done.closed) == (0, True)
-    assert done.at.audit is not None
-    assert done.at.audit.base == original.base
-    assert done.at.audit.passed == [1, 2, 3, 4, 5]
+    assert done.status.audit.base == original.base
+    assert done.status.audit.passed == [1, 2, 3, 4, 5]
     assert "of the whole session, from where it began" in done.report
-    plan = parser.load(here.root / "plan.md", here.root)
-    assert find_base(here.state, plan) == original.base
+    assert audit_file(here.caller(), here.root / "plan.md").audit.base == original.base
 
 
 def test_the_spec_has_just_the_missing_steps_and_says_what_it_is(tmp_path: Path) -> None:
     here = left_out(tmp_path, 4, (2, 4))
-    spec = parser.load(here.root / here.recover().spec, here.root)
+    spec = documents.load(here.root / here.recover().spec, here.root)
     assert [step.number for step in spec.work_steps] == [2, 4]
-    assert spec.recovery is not None
-    assert (spec.recovery.of, spec.recovery.depth, spec.recovery.missing) == ("plan.md", 1, (2, 4))
-    assert spec.master_digest == parser.load(here.root / "plan.md", here.root).digest
+    for line in ("- Recovery of: `plan.md`", "- Recovery depth: 1", "- Missing steps: 2, 4"):
+        assert line in spec.text
+    assert spec.master_digest == documents.load(here.root / "plan.md", here.root).digest
     assert git(here.root, "status", "--porcelain") == ""
 
 
@@ -71,7 +71,7 @@ def test_a_recovery_that_leaves_the_session_broken_does_not_pass(tmp_path: Path)
     commit(here.root, "refactor: lose part 1")
     done = here.finish()
     assert (done.exit_code, done.closed) == (3, False)
-    assert done.at.missing == [1]
+    assert done.status.audit.missing == [1]
 
 
 def test_a_third_recovery_is_refused_whatever_the_spec_says(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_third_recovery_is_refused_whatever_the_spec_says(tmp_path: Path) -> N
     with pytest.raises(Refused, match="recovered 2 times") as refused:
         here.recover()
     assert "--failed 3" in refused.value.fix
-    assert here.finish(3, "it cannot be written", "twice, in two ways").record.end == "failed"
+    assert here.finish(3, "it cannot be written", "twice, in two ways").status.state.end == "failed"
     assert "recover" not in here.status()[1].command
 
 
@@ -94,12 +94,22 @@ def test_starting_over_does_not_reset_the_depth(tmp_path: Path) -> None:
     here.start(here.recover().spec)
     here.abandon()
     git(here.root, "revert", "--no-edit", "HEAD")
-    assert here.start().record.depth == 1
+    assert here.start().state.depth == 1
     carry_out(here.root, 2)
     assert here.recover().depth == 2
     here.start(here.record().recovered["spec"])
     with pytest.raises(Refused, match="recovered 2 times"):
         here.recover()
+
+
+def test_a_recovery_that_failed_is_not_begun_again_uncounted(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    written = here.recover()
+    here.start(written.spec)
+    here.finish(3, "it cannot be written", "twice, in two ways")
+    with pytest.raises(Refused, match="out and failed"):
+        here.start(written.spec)
+    assert here.recover().depth == 2
 
 
 @pytest.mark.parametrize("old", ["- Recovery depth: 1", "- Recovery of: `plan.md`", "An earlier session"])
@@ -121,7 +131,7 @@ def test_asking_twice_writes_the_same_spec_and_counts_once(tmp_path: Path) -> No
     again = here.recover()
     assert (again.spec, again.depth, again.missing) == (first.spec, 1, [3])
     assert (here.root / first.spec).exists()
-    assert recovery.depth_of(here.state, here.record().lineage) == 1
+    assert depth_of(records(here.state), here.record().lineage) == 1
 
 
 @pytest.mark.parametrize("path", ["infra/main.tf", "elsewhere.py"])
@@ -165,11 +175,11 @@ def test_a_session_that_preflight_stopped_counts_nothing(tmp_path: Path) -> None
     assert here.start(PATH=os.environ["PATH"]).missing
     with pytest.raises(Refused, match="never began"):
         here.recover()
-    assert here.start(OMO_SKIP_PREFLIGHT="1").record.depth == 0
+    assert here.start(OMO_SKIP_PREFLIGHT="1").state.depth == 0
     carry_out(here.root, 2)
     written = here.recover()
     assert here.start(written.spec, PATH=os.environ["PATH"]).missing
-    assert here.start(written.spec, OMO_SKIP_PREFLIGHT="1").record.depth == 1
+    assert here.start(written.spec, OMO_SKIP_PREFLIGHT="1").state.depth == 1
 
 
 def test_work_done_between_recovery_and_its_start_is_finished_at_once(tmp_path: Path) -> None:
@@ -219,22 +229,22 @@ def test_without_the_first_run_nothing_can_be_said(tmp_path: Path) -> None:
     first = here.record().run
     here.start(here.recover().spec)
     os.rename(os.path.join(here.state, "plans", first), os.path.join(here.state, "elsewhere"))
-    assert record_of(here.state, first) is None
+    assert first not in [record.run for record in records(here.state)]
     at, following = here.status()
-    assert (at.verdict, following.action) == ("unknown", "abandon")
+    assert (at.audit.verdict, following.action) == ("unknown", "abandon")
 
 
 def test_the_spec_overwrites_nothing_and_stays_in_the_project(tmp_path: Path) -> None:
     here = left_out(tmp_path)
     for out, error in (("../out.md", BadInput), ("plan.md", Refused), ("no/dir.md", BadInput), ("src/run", BadInput)):
         with pytest.raises(error):
-            recovery.recover(here.run(), here.root / out)
+            here.recover(here.root / out)
         assert here.record().is_open
 
 
 def test_a_file_of_the_project_may_be_named_for_it(tmp_path: Path) -> None:
     here = left_out(tmp_path)
-    written = recovery.recover(here.run(), here.root / "again.md")
+    written = here.recover(here.root / "again.md")
     assert written.spec == "again.md"
     here.start("again.md")
     git(here.root, "add", "again.md")
@@ -250,7 +260,7 @@ def test_a_file_of_the_project_may_be_named_for_it(tmp_path: Path) -> None:
 
 def go_on(here: Desk, *missing: int) -> None:
     """As Next says: recover, start what it writes, carry it out, finish."""
-    written = recovery.recover(recovery.chosen(here.run(), here.root / "plan.md"))
+    written = recovery.recover(recovery.chosen(here.caller(), here.root / "plan.md"))
     assert written.missing == list(missing)
     here.start(written.spec, unreviewed="")
     for number in missing:
@@ -297,16 +307,6 @@ def test_a_history_that_was_rewritten_ends_in_a_recovery_that_says_so(tmp_path: 
     assert any("could not be audited any more" in one for one in here.record().overrides)
 
 
-def test_a_damaged_ledger_ends_in_a_recovery_that_says_so(tmp_path: Path) -> None:
-    here = left_out(tmp_path, 3, (3,))
-    here.status()
-    here.damage()
-    assert "omo plan recover plan.md" in here.status()[1].command
-    here.abandon()
-    go_on(here, 3)
-    assert any("changed by hand" in one for one in here.record().overrides)
-
-
 def test_a_recovery_after_a_violation_is_not_got_by_giving_up(tmp_path: Path) -> None:
     here = left_out(tmp_path)
     (here.root / "infra").mkdir()
@@ -329,7 +329,7 @@ def test_what_a_begun_recovery_took_over_is_not_recovered_again(tmp_path: Path) 
     first = here.record().run
     here.start(here.recover().spec)
     with pytest.raises(Refused, match="goes on as") as refused:
-        recovery.recover(here.run(named=first))
+        here.recover(named=first)
     assert here.record().run in refused.value.fix
 
 
@@ -375,7 +375,7 @@ def test_a_moved_project_takes_its_session_along(tmp_path: Path) -> None:
     os.rename(here.root, tmp_path / "moved")
     there = Desk(tmp_path / "moved", now=here.now)
     at, following = there.status()
-    assert (at.missing, following.step) == ([3], 3)
+    assert (at.audit.missing, following.item) == ([3], "3")
     assert there.told()["fence"]["root"] == str(tmp_path / "moved")
     carry_out(there.root, 3)
     assert there.finish().exit_code == 0
@@ -386,12 +386,10 @@ def test_a_copy_never_audits_the_original(tmp_path: Path) -> None:
     shutil.copytree(here.root, tmp_path / "copy")
     carry_out(here.root, 3)
     there = Desk(tmp_path / "copy", now=here.now)
-    at, following = there.status()
-    assert at.audit is None
+    status, following = there.status()
+    assert status.audit.steps == []
     assert str(here.root) in following.why
-    assert there.finish().exit_code == 4
-    with pytest.raises(Refused, match="belongs to"):
-        there.start()
-    there.abandon()
-    go_on(there, 3)
+    for command in (there.finish, there.start, there.abandon):
+        with pytest.raises(Refused, match="belongs to"):
+            command()
     assert here.finish().exit_code == 0

@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
-from omo.ultraplan import summary
-from omo.ultraplan.record import Record
-from omo.ultraplan.standing import Standing
-from omo.ultrawork import texts
+from omo.hooks import messages
 from tests.ultraplan.plan_desk import WHY, Desk, desk, record_critique
 from tests.ultraplan.plans import carry_out, commit
 
@@ -44,7 +41,7 @@ def ended(here: Desk, **start: Any) -> str:
         if number not in here.record().skipped:
             carry_out(here.root, number)
     here.finish()
-    return texts.release("done", here.row(), here.row(), {})
+    return messages.release("done", here.row(), here.row(), {})
 
 
 def test_an_audit_that_passes_is_the_agents_word_and_says_what_was_not_run(tmp_path: Path) -> None:
@@ -222,11 +219,3 @@ def test_long_and_odd_text_is_shown_bounded(tmp_path: Path) -> None:
     assert "\x1b" not in done.report
     assert len(done.report) < 20_000
     assert len(here.told()["why"]) < 400
-
-
-def test_the_next_words_are_bounded_too() -> None:
-    record = Record("p1", base="abc", steps=(1,), spec="s" * 5000)
-    at = Standing(record, broken="b" * 5000)
-    from omo.ultraplan.next_step import next_step
-
-    assert len(summary.summarize(at, record, next_step(at))["next"]) <= summary.LONGEST_NEXT

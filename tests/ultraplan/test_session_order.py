@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.evidence import globs
-from omo.ultraplan import session_order, sessions, spec_text
+from omo.ultraplan import sessions, spec_text
 from tests.ultraplan.plans import plan_text
 from tests.ultraplan.test_sessions import cut, refused, with_lines
 
@@ -35,8 +35,8 @@ MEETING = [
 
 @pytest.mark.parametrize(("one", "other", "meet"), MEETING)
 def test_globs_that_may_name_the_same_path_meet(one: str, other: str, meet: bool) -> None:
-    assert session_order.may_meet(one, other) is meet
-    assert session_order.may_meet(other, one) is meet
+    assert sessions.may_meet(one, other) is meet
+    assert sessions.may_meet(other, one) is meet
 
 
 NAMES = st.text(alphabet="ab*?[].", min_size=1, max_size=4)
@@ -47,7 +47,7 @@ PATHS = st.lists(st.text(alphabet="ab.", min_size=1, max_size=4), min_size=1, ma
 @given(GLOBS, GLOBS, PATHS)
 def test_two_globs_that_cover_one_path_always_meet(one: str, other: str, path: str) -> None:
     if globs.covers(path, one) and globs.covers(path, other):
-        assert session_order.may_meet(one, other)
+        assert sessions.may_meet(one, other)
 
 
 def test_sessions_that_need_nothing_of_each_other_may_run_beside_each_other() -> None:
@@ -76,13 +76,13 @@ def test_no_wave_holds_two_sessions_that_wait_for_or_disturb_each_other(
 ) -> None:
     needed = {number: {other for other in others if other < number} for number, others in wanted.items()}
     touch = {number: data.draw(st.lists(st.sampled_from("abcd"), max_size=2)) for number in needed}
-    order = session_order.waves(needed, touch)
+    order = sessions.waves(needed, touch)
     assert sorted(number for wave in order for number in wave) == sorted(needed)
     for at, wave in enumerate(order):
         later = {number for other in order[at:] for number in other}
         for number in wave:
             assert not needed[number] & later
-            assert not any(session_order.overlap(touch[number], touch[other]) for other in wave if other != number)
+            assert not any(sessions.overlap(touch[number], touch[other]) for other in wave if other != number)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_no_wave_holds_two_sessions_that_wait_for_or_disturb_each_other(
             "each waits for the next",
         ),
         (with_lines(plan_text(2, sessions=[[1], [2]]), 1, "Depends on: Session 7"), "session 7, which is not in"),
-        (plan_text(2, step1={"Depends on": "Step 2"}), "step 1 depends on step 2, which comes later"),
+        (plan_text(2, step1={"Depends on": "Step 2"}), "step 1 depends on step 2, which does not come before"),
         (plan_text(2, step1={"Depends on": "Step 9"}), "step 1 depends on step 9, which is not in the plan"),
         (plan_text(2, sessions=[[1]]).replace("### Step 2", "## Notes\n\n### Step 2"), "step 2 stands in 0 sessions"),
     ],

@@ -1,76 +1,133 @@
-"""The labelled prompts, and what a table cannot say: spans, trails, settings, imports."""
+"""What a prompt is read as: the labelled prompts, and what a table cannot say."""
 
 from __future__ import annotations
 
-import json
+import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from omo.ultrawork.keyword import RULES, prose, read_prompt
-from omo.ultrawork.keyword.clause import CLAUSE_RULES
-from omo.ultrawork.keyword.words import WORDS
+from omo.ultrawork import keyword, prose
+from omo.ultrawork.keyword import HEARD, PLACE_RULES, RULES, read_prompt
+from tests.ultrawork import prompts
 
-HERE = Path(__file__).parent
-SRC = Path(prose.__file__).parents[3]
-ROWS: list[dict[str, Any]] = [
-    json.loads(line) for line in (HERE / "prompts.jsonl").read_text(encoding="utf-8").splitlines()
-]
-ACTIONS = {"activate", "cancel", "cancel-and-continue", "pause", "resume", "none"}
+SRC = Path(prose.__file__).parents[2]
+NOT_ACTED_ON = [(rule, prompt) for rule, listed in prompts.NOT_USES.items() for prompt in listed]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[f"{n}-{row['action']}" for n, row in enumerate(ROWS, 1)])
-def test_labelled_prompt(row: dict[str, Any]) -> None:
-    reading = read_prompt(row["prompt"], mode=row.get("mode", "on"))
-    assert reading.action == row["action"], f"{row['prompt']!r}: {reading.rule}"
-    assert reading.rule in RULES
+def misread(listed: list[str], *actions: str) -> list[tuple[str, str, str]]:
+    readings = [(prompt, read_prompt(prompt)) for prompt in listed]
+    return [(prompt, reading.action, reading.rule) for prompt, reading in readings if reading.action not in actions]
 
 
-def test_the_corpus_covers_every_action_rule_and_language() -> None:
-    readings = [read_prompt(row["prompt"], mode=row.get("mode", "on")) for row in ROWS]
-    assert len(ROWS) >= 200
-    assert len({(row["prompt"], row.get("mode")) for row in ROWS}) == len(ROWS)
-    assert {row["action"] for row in ROWS} == ACTIONS
-    assert len({row["lang"] for row in ROWS if "lang" in row}) >= 8
-    assert {reading.rule for reading in readings} == set(RULES)
+@pytest.mark.parametrize("way", prompts.USES)
+def test_a_use_starts_it(way: str) -> None:
+    assert misread(prompts.USES[way], "activate") == []
 
 
-def test_every_clause_rule_has_a_reason() -> None:
-    assert {name for name, _, _ in CLAUSE_RULES} <= set(RULES)
-    assert all(why.endswith(".") for why in RULES.values())
+@pytest.mark.parametrize("rule", prompts.NOT_USES)
+def test_what_is_no_use_starts_nothing_and_says_why(rule: str) -> None:
+    readings = [(prompt, read_prompt(prompt)) for prompt in prompts.NOT_USES[rule]]
+    assert [(prompt, reading.action, reading.rule) for prompt, reading in readings] == [
+        (prompt, "none", rule) for prompt in prompts.NOT_USES[rule]
+    ]
 
 
-def test_a_word_is_listed_once_per_class_and_can_match() -> None:
-    for name, words in WORDS.items():
-        listed = words.split()
-        assert len(listed) == len(set(listed)), name
-        assert all(word.replace("'", "").isalpha() for word in listed), name
+def test_prompts_that_no_rule_was_written_for() -> None:
+    assert misread(prompts.NOT_USES_NOT_TUNED_TO, "none") == []
 
 
-def test_the_span_is_where_the_deciding_word_stands() -> None:
+def test_in_doubt_it_is_a_use() -> None:
+    assert misread(prompts.TAKEN_FOR_USES, "activate") == []
+
+
+def test_a_cancel_ends_it() -> None:
+    assert misread(prompts.CANCELS, "cancel") == []
+
+
+def test_a_cancel_with_more_to_it_is_for_the_model_too() -> None:
+    assert misread(prompts.CANCELS_WITH_MORE, "cancel-and-continue") == []
+
+
+@pytest.mark.parametrize("language", prompts.STOPS)
+def test_a_stop_pauses(language: str) -> None:
+    assert misread(prompts.STOPS[language], "pause") == []
+
+
+@pytest.mark.parametrize("language", prompts.CONTINUES)
+def test_a_continue_resumes(language: str) -> None:
+    assert misread(prompts.CONTINUES[language], "resume") == []
+
+
+def test_work_does_not_pause() -> None:
+    assert misread(prompts.WORK, "none", "resume") == []
+
+
+def test_a_question_of_the_user_and_a_quotation_do_nothing() -> None:
+    assert misread(prompts.NOTHING_SAID, "none") == []
+
+
+@pytest.mark.parametrize(("prompt", "names"), prompts.STOPS_BY_NAME.items())
+def test_a_stop_names_its_workflow(prompt: str, names: tuple[str, ...]) -> None:
+    reading = read_prompt(prompt)
+    assert (reading.action, reading.names) == ("pause", names)
+
+
+def test_a_long_prompt_is_stopped_by_how_it_opens_alone() -> None:
+    task = "The parser has to keep comments where they are, and to report the line of each. " * 8
+    assert read_prompt("Stop. " + task).action == "pause"
+    assert read_prompt(task + "Please stop.").action == "none"
+
+
+def test_every_rule_has_a_prompt_and_a_reason() -> None:
+    shown = {rule for rule, _ in NOT_ACTED_ON} | {"mode-off", "mode-explicit"}
+    for listed in (*prompts.USES.values(), *prompts.STOPS.values(), *prompts.CONTINUES.values(), prompts.CANCELS):
+        shown |= {read_prompt(prompt).rule for prompt in listed}
+    assert shown == set(RULES)
+    assert {name for name, _, _ in PLACE_RULES} | set(HEARD) <= set(RULES)
+    assert all(why.endswith(".") and change for why, change in RULES.values())
+
+
+def test_no_prompt_is_listed_twice() -> None:
+    listed = [prompt for _, prompt in NOT_ACTED_ON]
+    for table in (prompts.USES, prompts.CONTINUES):
+        listed += [prompt for prompts_of_one in table.values() for prompt in prompts_of_one]
+    listed += [*prompts.CANCELS, *prompts.CANCELS_WITH_MORE, *prompts.WORK, *prompts.NOTHING_SAID]
+    listed += [*prompts.NOT_USES_NOT_TUNED_TO, *prompts.TAKEN_FOR_USES]
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "mode", "action"),
+    [
+        ("ulw fix auth", "explicit", "activate"),
+        ("**ulw** fix", "explicit", "activate"),
+        ("please ulw", "explicit", "none"),
+        ("ulw fix auth", "off", "none"),
+        ("/omo:ulw fix", "off", "activate"),
+        ("stop ulw", "off", "cancel"),
+    ],
+)
+def test_a_setting_makes_it_stricter(prompt: str, mode: str, action: str) -> None:
+    reading = read_prompt(prompt, mode=mode)
+    assert reading.action == action
+    assert action != "none" or reading.rule == f"mode-{mode}"
+
+
+def test_the_trail_names_each_occurrence_up_to_the_one_that_decides() -> None:
     prompt = 'The docs say "please ulw".\r\nPlease ULW fix auth'
     reading = read_prompt(prompt)
     assert prompt[slice(*reading.span)] == "ULW"
-    assert [(prompt[slice(*span)], rule) for span, rule in reading.trail] == [("ulw", "in-quote"), ("ULW", "asked")]
-
-
-def test_the_trail_names_each_rejected_occurrence() -> None:
-    reading = read_prompt("`ulw` in docs/ultrawork.md: what is ultrawork?")
-    assert [rule for _, rule in reading.trail] == ["in-code", "compound-token", "question"]
-    assert reading.rule == "question"
-
-
-def test_nothing_said_has_no_place() -> None:
-    reading = read_prompt("fix the tests")
-    assert (reading.action, reading.rule, reading.span, reading.trail) == ("none", "no-keyword", (0, 0), [])
-
-
-def test_the_first_line_decides_above_a_pasted_diff() -> None:
-    prompt = "ulw fix this:\n" + "diff --git a/x b/x\n@@ -1 +1 @@\n-ulw\n+ultrawork\n" * 50
-    assert read_prompt(prompt).span == (0, 3)
+    trail = [(prompt[slice(*span)], rule) for span, rule in reading.trail]
+    assert trail == [("ulw", "in-quote"), ("ULW", "leading")]
+    about = read_prompt("`ulw` in docs/ultrawork.md: what is ultrawork?")
+    assert [rule for _, rule in about.trail] == ["in-code", "part-of-name", "question"]
+    assert about.rule == "question"
+    assert read_prompt("İ ulw fix it").span == (2, 5)
 
 
 @pytest.mark.parametrize("prompt", ["\ud800 ulw \udfff", "\0ulw fix it", "\ufeffulw\r\nfix it", "ulw\u2028fix it"])
@@ -78,43 +135,81 @@ def test_odd_characters_do_not_hide_the_word(prompt: str) -> None:
     assert read_prompt(prompt).action == "activate"
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "```\nulw fix it\n```",
-        "~~~\nulw",
-        "    ulw fix it",
-        "> ulw fix it",
-        "| ulw | x |",
-        "<div>\nulw\n</div>",
-        "`ulw`",
-    ],
-)
-def test_without_the_markdown_parser_structure_is_still_not_prose(prompt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "markdown_it", None)
-    assert read_prompt(prompt).action == "none"
-    assert read_prompt(prompt + "\n\nx").action == "none"
-    assert read_prompt("ulw fix this:\n\n" + prompt).action == "activate"
+def test_a_paste_of_any_length_hides_neither_what_is_before_it_nor_what_is_behind() -> None:
+    paste = "\n" + "a line that says ulw and nothing else\n" * 10_000
+    assert read_prompt("ulw fix this:" + paste).span == (0, 3)
+    assert read_prompt("what is this?\n```" + paste + "```\nulw fix it").rule == "leading"
+    assert read_prompt("what is this?\n```" + paste + "```\n").rule == "in-code"
 
 
-def _modules_after(prompt: str) -> set[str]:
+@pytest.mark.parametrize("prompt", ["ulw fix it", "fix the `login` page ulw", "please use ultrawork:\n- a\n- b"])
+@pytest.mark.parametrize("wrap", ["````\n{}\n````", "~~~~\n{}\n~~~~", "> {}", "<a-b>\n{}\n</a-b>", "``` {} ```"])
+def test_a_request_that_is_quoted_asks_for_nothing(prompt: str, wrap: str) -> None:
+    text = prompt.replace("\n", "\n> ") if wrap.startswith(">") else prompt
+    assert read_prompt(wrap.format(text)).action == "none"
+
+
+# What holds for any text.
+
+PIECES = [
+    *("ulw", "ultrawork", "ULW", "stop", "don't", "please", "fix", "the", "로", "で", "用", "é", "İ"),
+    *(" ", "\n", "\r\n", "\t", "    ", "`", "```", "~~~", '"', "'", "’", "“", "”", "«", "»", "「", "」"),
+    *("<", ">", "<!--", "-->", "<a-b>", "</a-b>", "[", "](", ")", "|", "|-|", "- ", "+x", "-x", "@@ -1 +1 @@"),
+    *("$ ", ".", ",", "?", ":", "/", "\0", "\ufeff", "\ud800", "12:00:00 ", "Stop hook feedback:", "http://"),
+]
+anything = st.text(st.characters()) | st.lists(st.sampled_from(PIECES)).map("".join)
+quick = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+
+
+@quick
+@given(anything, st.sampled_from(["on", "explicit", "off"]))
+def test_any_text_is_read(prompt: str, mode: str) -> None:
+    reading = read_prompt(prompt, mode=mode)
+    assert reading.rule in RULES
+    assert 0 <= reading.span[0] <= reading.span[1] <= len(prompt)
+    assert all(rule in RULES for _, rule in reading.trail)
+    if reading.action == "activate":
+        assert read_prompt(prompt).action == "activate"  # a stricter setting never starts more
+
+
+@quick
+@given(anything)
+def test_blanking_keeps_every_place(prompt: str) -> None:
+    text, blanked = prose.split(prompt)
+    assert len(text) == len(prompt)
+    assert all(0 <= start < end <= len(prompt) for start, end, _ in blanked)
+
+
+@quick
+@given(anything)
+def test_text_without_the_word_neither_starts_nor_stops_it(prompt: str) -> None:
+    text = re.sub("(?i)ulw|ultrawork", "x", prompt).lstrip("/")
+    assert read_prompt(text).action in ("none", "pause", "resume")
+
+
+# What it costs.
+
+
+@pytest.mark.parametrize("prompt", ["ulw fix the flaky tests", "fix it", "> ulw\n\n```\nulw\n```\nstop ulw"])
+def test_reading_a_prompt_imports_nothing_but_us(prompt: str) -> None:
     code = (
-        "import re, sys; before = set(sys.modules); sys.path.insert(0, sys.argv[1])\n"
+        "import sys; before = set(sys.modules); sys.path.insert(0, sys.argv[1])\n"
         "from omo.ultrawork.keyword import read_prompt; read_prompt(sys.argv[2])\n"
         "print(*(set(sys.modules) - before))"
     )
     command = [sys.executable, "-I", "-S", "-c", code, str(SRC), prompt]
     done = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
-    return set(done.stdout.split())
+    assert {name for name in done.stdout.split() if name.partition(".")[0] != "omo"} <= {"__future__"}
 
 
-@pytest.mark.parametrize("prompt", ["ulw fix the flaky tests", "fix it", "stop ulw", 'say "ulw" & go, ok? `ulw`'])
-def test_plain_prose_imports_nothing_but_us(prompt: str) -> None:
-    foreign = {name for name in _modules_after(prompt) if name.partition(".")[0] != "omo"}
-    assert foreign <= {"__future__"}
+def test_the_work_is_bounded_however_long_a_prompt_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    examined = []
 
+    class Place(keyword.Place):
+        def __init__(self, text: str, span: tuple[int, int]) -> None:
+            examined.append(span)
+            super().__init__(text, span)
 
-def test_a_plain_prompt_compiles_few_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prose, "_compiled", {})
-    read_prompt("ulw fix the flaky tests")
-    assert len(prose._compiled) <= 5
+    monkeypatch.setattr(keyword, "Place", Place)
+    read_prompt("about ulw, " * 10_000)
+    assert len(examined) <= 2 * keyword.MOST_EXAMINED

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo import shell
-from omo.evidence import globs
-from omo.ultrawork import path_globs, shell_fence
-from omo.ultrawork.fence import Fence, fence_for, open_fence
+from omo import globs
+from omo.shell import reader
+from omo.ultrawork.fence import Fence, commands, fence_for, open_fence
 from tests.ultrawork.shell_commands import DENIED, HARMLESS
 
 TOUCH = ["src/**", "docs/*.md", "tests/new/test_a.py"]
@@ -35,7 +35,7 @@ def fence(project: Path) -> Fence:
 
 
 def refused(text: str, fence: Fence) -> list[str]:
-    return shell_fence.refusals(text, fence, fence.root)
+    return commands.refusals(text, fence, fence.root)
 
 
 def test_the_table_is_large_and_even() -> None:
@@ -61,12 +61,12 @@ WITHOUT_A_FENCE = [text for text in DENIED if DENIED.index(text) < DENIED.index(
 
 @pytest.mark.parametrize("text", WITHOUT_A_FENCE)
 def test_the_security_list_needs_no_fence(text: str) -> None:
-    assert shell_fence.violations(text)
+    assert commands.violations(text)
 
 
 @pytest.mark.parametrize("text", [*HARMLESS, *DENIED[DENIED.index("touch tests/b.py") :][:6], "pytest -q && git diff"])
 def test_without_a_fence_only_the_security_list_counts(text: str) -> None:
-    assert shell_fence.violations(text) == []
+    assert commands.violations(text) == []
 
 
 def test_a_reason_names_the_path_the_fence_and_the_way_out(fence: Fence) -> None:
@@ -99,12 +99,15 @@ LONG = {
     "too long": "echo x;" * 40_000 + "rm -rf x",
     "open": "$(" * 20_000 + "rm -rf x",
     "errors": "echo ) " * 20_000,
-    "braces": "touch " + "{a,b}" * 40,
+    "braces": "echo " + "${a:-" * 3000 + "}" * 3000,
+    "arithmetic": "echo " + "$((" * 3000 + "))" * 3000,
+    "backquotes": "echo " + "`echo \\`" * 3000,
+    "quotes": "echo " + '"$(' * 3000,
     "substitutions": 'bash -c "' + "$(x)" * 20_000 + '"',
 }
 
 
-LET_THROUGH = ("nested", "errors", "substitutions")
+LET_THROUGH = ("nested", "errors", "substitutions", "braces", "arithmetic", "backquotes", "quotes")
 
 
 @pytest.mark.parametrize("name", LONG)
@@ -118,7 +121,7 @@ def test_a_text_too_long_to_be_parsed_is_still_looked_at(fence: Fence) -> None:
 
 def test_shells_too_deep_to_be_opened_are_still_looked_at(fence: Fence) -> None:
     text = "rm -rf x"
-    for _ in range(shell.DEEPEST + 1):
+    for _ in range(reader.DEEPEST + 1):
         text = f"eval {text}"
     assert refused(text, fence)
 
@@ -176,7 +179,6 @@ def test_own_state_is_kept_whatever_the_fence_says(tmp_path: Path) -> None:
             "find . -name '*.jsonl' -delete",
             "git stash -a",
             "git clean -fdx",
-            "tar xf x.tar",
             "cd .sisyphus && rm -r *",
         ),
     ):
@@ -259,17 +261,17 @@ PARTS = st.sampled_from(
 )
 
 
-@given(st.lists(NAMES, min_size=1, max_size=5), st.lists(st.one_of(PARTS, NAMES), min_size=1, max_size=5))
-def test_globs_mean_here_what_they_mean_to_the_audit(path: list[str], glob: list[str]) -> None:
-    assert path_globs.covers("/".join(path), "/".join(glob)) == globs.covers("/".join(path), "/".join(glob))
+@given(NAMES, st.lists(st.one_of(PARTS, NAMES), min_size=1, max_size=3).map("".join))
+def test_a_glob_for_one_name_means_what_it_means_to_python(name: str, glob: str) -> None:
+    assert globs.name_matches(name, glob) == fnmatchcase(name, glob)
 
 
 @given(st.lists(NAMES, min_size=1, max_size=4), st.lists(NAMES, min_size=1, max_size=3))
 def test_a_directory_leads_to_what_is_below_it(path: list[str], below: list[str]) -> None:
     directory = "/".join(path)
-    assert path_globs.leads_to(directory, "/".join([*path, *below]))
-    assert path_globs.leads_to(directory, f"{directory}/*/x")
-    assert not path_globs.leads_to(directory, "other")
+    assert globs.leads_to(directory, "/".join([*path, *below]))
+    assert globs.leads_to(directory, f"{directory}/*/x")
+    assert not globs.leads_to(directory, "other")
 
 
 # Other shells.
@@ -289,7 +291,7 @@ def test_a_directory_leads_to_what_is_below_it(path: list[str], below: list[str]
     ],
 )
 def test_what_another_shell_is_given_to_run_is_refused_unread(text: str, fence: Fence) -> None:
-    (reason,) = shell_fence.refusals(text, fence, fence.root)
+    (reason,) = commands.refusals(text, fence, fence.root)
     assert "reads POSIX shell only" in reason
     assert "omo plan finish" in reason
 
@@ -298,4 +300,4 @@ def test_what_another_shell_is_given_to_run_is_refused_unread(text: str, fence: 
     "text", ["pwsh ./build.ps1", "pwsh -File build.ps1", "pwsh --version", "echo pwsh -c x", "cmd"]
 )
 def test_a_script_of_another_shell_runs_as_any_script_does(text: str, fence: Fence) -> None:
-    assert shell_fence.refusals(text, fence, fence.root) == []
+    assert commands.refusals(text, fence, fence.root) == []

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from omo import host
 from omo.errors import BadInput, Refused
+from omo.hooks import session, stop
+from omo.hosts import claude
 from omo.state import runtime
-from omo.ultrawork import session, stop
 from omo.verify import finish
 from tests.verify.workshop import LIMITS, SUMMARY, Workshop, checks, path_check, project, q1, q2
 
@@ -355,7 +355,7 @@ def test_a_hypothesis_result_belongs_to_a_hypothesis(shop: Workshop) -> None:
 
 def rule(shop: Workshop) -> str:
     row = runtime.session(shop.state, "s1")
-    event = host.Event({"session_id": "s1"}, repr(shop.now).encode())
+    event = claude.event_of({"session_id": "s1"}, repr(shop.now).encode())
     return stop.decide(stop.Situation(event, row, LIMITS, shop.now + 60)).name
 
 

@@ -73,8 +73,8 @@ def test_every_defect_is_told_in_one_answer() -> None:
         "interval_hours: ",
         "verification.cheks: no such field; did you mean checks?",
         "did you mean path?",
-        "depends_on.0.goal_id: Field required",
-        "depends_on.0.goal: no such field; did you mean goal_id?",
+        "depends_on[0].goal_id: Field required",
+        "depends_on[0].goal: no such field; did you mean goal_id?",
     ):
         assert part in text, part
 

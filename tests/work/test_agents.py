@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.errors import Refused
-from omo.host import Event
+from omo.hooks import subagent_stop
+from omo.hooks.main import World
+from omo.hosts.claude import event_of
 from omo.state import paths, runtime
-from omo.ultrawork import on_subagent_stop
-from omo.ultrawork.hook import World
 from omo.work import agents
 from omo.work.agents import FULL, REDUCED, Message, NoAnswer, Review
 
@@ -131,8 +131,8 @@ class Project:
     def finishes(self, agent: str, text: str) -> None:
         self.now += 1
         fields = {"session_id": "s1", "agent_type": agent, "agent_id": "a1", "last_assistant_message": text}
-        event = Event({**fields, "cwd": str(self.root)})
-        on_subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
+        event = event_of({**fields, "cwd": str(self.root)})
+        subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
 
     def seen(self, *names: str, since: str = "") -> list[str]:
         return [each.text for each in agents.messages(self.state, "s1", *names, since=since)]

@@ -61,5 +61,17 @@ def _ralph(caller: Caller, source: str) -> str:
     return lifecycle.adopt(RALPH, caller, source).id
 
 
+def _ultragoal(caller: Caller, source: str) -> str:
+    from omo.ultragoal.lifecycle import adopt
+
+    return adopt(caller, source).id
+
+
+def _plan(caller: Caller, source: str) -> str:
+    from omo.ultraplan.run import PLAN
+
+    return lifecycle.adopt(PLAN, caller, source).id
+
+
 # Each kind of work with what takes it over: the id of the run that is now this session's.
-KINDS: dict[str, Callable[[Caller, str], str]] = {"ralph": _ralph}
+KINDS: dict[str, Callable[[Caller, str], str]] = {"ultraplan": _plan, "ultragoal": _ultragoal, "ralph": _ralph}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ from omo.cli.result import Result
 from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
 from omo.evidence.run import child_environment
+from omo.hosts import claude_setup as host
 
 SESSION = "demo-session"
 WIDTH = 100
@@ -44,26 +44,22 @@ class Stage:
         self.steps: list[dict[str, Any]] = []
         self._quiet = quiet
         self._root = plugin_root()
-        self._hooks = json.loads((self._root / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+        data = context.environ.get("OMO_ENV_HOME") or str(self._root / ".venv")
         self._environ = {
             **child_environment(context.environ),
-            "CLAUDE_PLUGIN_ROOT": str(self._root),
-            "CLAUDE_PROJECT_DIR": str(project),
-            "OMO_ENV_HOME": context.environ.get("OMO_ENV_HOME") or str(self._root / ".venv"),
+            **host.hook_variables(self._root, Path(data), project),
+            "OMO_ENV_HOME": data,
             "OMO_COOLDOWN_SECONDS": "0.001",  # nobody watching wants to wait for it
         }
-        self._environ["CLAUDE_PLUGIN_DATA"] = self._environ["OMO_ENV_HOME"]
 
     def title(self, text: str) -> None:
         self.say(f"\n{text}\n{'-' * len(text)}")
 
-    def hook(self, event: str, **fields: object) -> str:
+    def hook(self, event: str, stdin: bytes) -> str:
         """Run a hook as the host does: its command string in sh, the event on stdin."""
-        command = self._hooks[event][0]["hooks"][0]["command"]
-        payload = {"session_id": SESSION, "cwd": str(self.project), "hook_event_name": event, **fields}
         done = subprocess.run(
-            ["sh", "-c", command],
-            input=json.dumps(payload) + "\n",
+            ["sh", "-c", host.registered_commands(self._root, event)[0]],
+            input=stdin.decode(),
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -76,19 +72,20 @@ class Stage:
 
     def person(self, prompt: str) -> str:
         self.say(f"you    > {prompt}")
-        answer = self.hook("UserPromptSubmit", prompt=prompt)
+        answer = self.hook(host.PROMPT, host.prompt_event(SESSION, self.project, prompt))
         self._show("omo", in_words(answer, "to you, without the model") or "(lets it pass)")
         return answer
 
     def agent_stops(self, saying: str) -> str:
         self.say(f"agent  : {saying}  (ends its turn)")
-        answer = self.hook("Stop", stop_hook_active=bool(self.steps), last_assistant_message=saying)
+        event = host.stop_event(SESSION, self.project, message=saying, continues=bool(self.steps))
+        answer = self.hook(host.STOP, event)
         self._show("omo", in_words(answer, "sends it back") or "(lets it stop)")
         return answer
 
     def agent_runs(self, *argv: str) -> int:
         self.say(f"agent  $ omo {' '.join(argv)}")
-        environ = {**self._environ, "CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
+        environ = {**self._environ, **host.agent_shell_variables(SESSION)}
         done = subprocess.run(
             [str(self._root / "bin" / "omo"), *argv],
             capture_output=True,
@@ -175,12 +172,12 @@ def play(stage: Stage) -> None:
 
 def in_words(answer: str, on_block: str) -> str:
     """A hook's answer as the people concerned meet it."""
-    if not answer.startswith("{"):
-        return answer and f"(to the agent) {answer}"
-    body = json.loads(answer)
-    if "reason" in body:
-        return f"({on_block}) {body['reason']}"
-    return f"(to you) {body['systemMessage']}"
+    read = host.read_answer(answer)
+    if read.reason:
+        return f"({on_block}) {read.reason}"
+    if read.message:
+        return f"(to you) {read.message}"
+    return read.context and f"(to the agent) {read.context}"
 
 
 def expect(held: bool, what: str) -> None:

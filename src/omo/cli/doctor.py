@@ -6,12 +6,11 @@ import argparse
 import shlex
 import sys
 
+from omo import doctor as checks
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context, plugin_root
-from omo.doctor import statusline
-from omo.doctor.checks import CHECKS, examine
-from omo.doctor.finding import FAIL, OK, Finding, Probe
+from omo.doctor import CHECKS, FAIL, OK, Finding, Probe, examine
 from omo.errors import BadInput, Refused
 
 
@@ -36,14 +35,14 @@ def fix_statusline(probe: Probe, *, remove: bool, agreed: bool) -> Result:
     if probe.context.is_agent:
         command = shlex.join([str(probe.plugin / "bin" / "omo"), "doctor", "--fix", "statusline"])
         raise Refused("Claude Code's settings are for the user to change", fix=f"in a terminal of their own: {command}")
-    change = statusline.plan(probe, remove=remove)
+    change = checks.plan_status_line(probe, remove=remove)
     data = {"file": str(change.path), "diff": change.diff, "written": False}
     if change.is_none:
         return Result(data, f"{change.path} is so already.")
     shown = "\n".join(change.diff)
     if not agreed and not _agrees(shown):
         return Result(data, f"{shown}\nNothing was written. With --yes it is.", 3)
-    statusline.carry_out(probe, change, remove=remove)
+    checks.change_status_line(probe, change, remove=remove)
     return Result({**data, "written": True}, f"{shown}\nWritten. Claude Code shows it with its next message.")
 
 

@@ -27,7 +27,7 @@ def register(commands: options.Commands) -> None:
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
     began = pins.pinned(context.state).started_at(arguments.goal)
-    found = artifacts.register(
+    artifact = artifacts.register(
         context.state,
         Path(context.root),
         os.path.join(context.cwd, arguments.path),
@@ -38,19 +38,18 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
         wait=store.CLI_WAIT,
         repair=arguments.repair,
     )
-    data = {"path": found.path, "digest": found.digest, "size": found.size, "goal": found.goal, "at": found.at}
-    goal, path = clip(found.goal, 60), clip(found.path, 200)
-    return Result({"artifact": data}, f"Evidence for {goal}: {path}, {found.size} bytes, sha256 {found.digest[:16]}…")
+    data = {name: getattr(artifact, name) for name in ("path", "digest", "size", "goal", "at")}
+    goal, path = clip(artifact.goal, 60), clip(artifact.path, 200)
+    line = f"Evidence for {goal}: {path}, {artifact.size} bytes, sha256 {artifact.digest[:16]}…"
+    return Result({"artifact": data}, line)
 
 
 def show(arguments: argparse.Namespace, context: Context) -> Result:
-    rows = []
-    for one in artifacts.list_artifacts(context.state, arguments.goal):
-        same = artifacts.is_unchanged(Path(context.root), one.path, one.digest)
-        rows.append({**vars(one), "holds": same})
-    lines = [
-        f"{'holds' if row['holds'] else 'CHANGED':8}{clip(row['goal'], 60)}  {clip(row['path'], 200)}  "
-        f"[{row['by']}] {row['size']} bytes, {row['at']}"
-        for row in rows
-    ]
+    rows, lines = [], []
+    for artifact in artifacts.list_artifacts(context.state, arguments.goal):
+        holds = artifacts.is_unchanged(Path(context.root), artifact.path, artifact.digest)
+        rows.append({**vars(artifact), "holds": holds})
+        about = f"[{artifact.by}] {artifact.size} bytes, {artifact.at}"
+        status = "holds" if holds else "CHANGED"
+        lines.append(f"{status:8}{clip(artifact.goal, 60)}  {clip(artifact.path, 200)}  {about}")
     return Result({"artifacts": rows}, "\n".join(lines) or "No evidence is registered. omo evidence add PATH --goal ID")

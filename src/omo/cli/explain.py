@@ -10,13 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from omo import host
+from omo import hosts
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context, Meant
 from omo.errors import BadInput, Unreadable
+from omo.hosts import Event
 
-LONGEST_EVENT = host.LONGEST_EVENT
+LONGEST_EVENT = 32 * 1024 * 1024
 
 
 def register(commands: options.Commands) -> None:
@@ -66,7 +67,7 @@ def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.views import session
     from omo.views.explain import stopping
 
-    event = _read_event(arguments.event) if arguments.event else None
+    event = _read_event(arguments.event, context) if arguments.event else None
     meant = Meant(event.session) if event and event.session else context.looked_at(arguments.session)
     known = context.settings
     view = session.look(context.state, meant.name, known.limits, context.now, context.environ, event)
@@ -75,7 +76,7 @@ def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def tool(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultrawork.hook import World
+    from omo.hooks.main import World
     from omo.views.explain import tools
 
     event, notes = _tool_event(arguments, context)
@@ -84,7 +85,7 @@ def tool(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(found.data, found.text, notes=notes)
 
 
-def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[host.Event, list[str]]:
+def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[Event, list[str]]:
     given = [arguments.event, arguments.tool, arguments.write, arguments.shell]
     if sum(bool(one) for one in given) != 1:
         raise BadInput(
@@ -92,22 +93,21 @@ def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[host.E
             fix="for example: omo explain tool -- rm -rf build",
         )
     if arguments.event:
-        return _read_event(arguments.event), []
+        return _read_event(arguments.event, context), []
+    meant = context.looked_at(arguments.session)
+    host = hosts.around(context.environ)
     if arguments.write:
-        called, given_input = "Write", {"file_path": os.path.join(context.cwd, arguments.write)}
+        name, argument = host.write_tool
+        given_input = {argument: os.path.join(context.cwd, arguments.write)}
     elif arguments.shell:
         words = arguments.shell
-        called, given_input = "Bash", {"command": words[0] if len(words) == 1 else shlex.join(words)}
+        name, argument = host.shell_tool
+        given_input = {argument: words[0] if len(words) == 1 else shlex.join(words)}
     else:
-        called, given_input = arguments.tool, _input(arguments.input)
-    meant = context.looked_at(arguments.session)
-    fields = {
-        "session_id": meant.name,
-        "cwd": context.cwd,
-        "tool_name": called,
-        "tool_input": given_input,
-    }
-    return host.Event({**fields, **({"agent_id": "explained"} if arguments.subagent else {})}), meant.notes
+        name, given_input = arguments.tool, _input(arguments.input)
+    event = host.tool_call(meant.name, context.cwd, name, given_input)
+    event.is_subagent = arguments.subagent
+    return event, meant.notes
 
 
 def _input(text: str | None) -> dict[str, Any]:
@@ -129,12 +129,12 @@ def goal(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(found.data, found.text, notes=meant.notes)
 
 
-def _read_event(path: str) -> host.Event:
+def _read_event(path: str, context: Context) -> Event:
     try:
         raw = sys.stdin.buffer.read(LONGEST_EVENT) if path == "-" else _bytes(Path(path))
     except OSError as error:
         raise BadInput(f"--event {path}: {error.strerror}", fix="give a file with one JSON object") from None
-    event = host.parse(raw)
+    event = hosts.around(context.environ).read(raw, context.environ)
     if event is None:
         raise BadInput(f"--event {path} is not a JSON object", fix="save the event as the host sends it")
     return event

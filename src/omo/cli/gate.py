@@ -220,18 +220,18 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
 
 def _replay_commands(state: str) -> tuple[list[list[str]], str]:
     """A damaged ledger of them hides no gate: it is said beside them."""
-    from omo.evidence import allowed  # 0.2 s, which running a gate need not pay
+    from omo.evidence import replay  # 0.2 s, which running a gate need not pay
 
     try:
-        return [list(argv) for argv in allowed.allowed(state)], ""
+        return [list(argv) for argv in replay.allowed(state)], ""
     except Refused as error:
         return [], f"No command may be replayed: {error.message}. {error.fix}"
 
 
 def _repair_replay_commands(context: Context) -> None:
-    from omo.evidence import allowed
+    from omo.evidence import replay
 
-    allowed.repair(context.state, by=context.actor, now=context.now, wait=store.CLI_WAIT)
+    replay.repair(context.state, by=context.actor, now=context.now, wait=store.CLI_WAIT)
 
 
 def _inside(root: str, cwd: str) -> str:

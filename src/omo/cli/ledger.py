@@ -14,7 +14,7 @@ from typing import Any
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context, Meant
-from omo.errors import BadInput, OmoError, Refused, Unreadable
+from omo.errors import BadInput, Refused, Unreadable
 from omo.json_text import loads
 from omo.shown import clip, counted
 from omo.state import ledger, paths, runtime, store
@@ -253,8 +253,8 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
 
 def _problems_of(context: Context, name: str, *, is_listed: bool) -> Problems:
     """What is wrong with the ledgers of one session: their chains, and what each workflow finds in its own."""
-    from omo.ultragoal import goal_tool, receipts
-    from omo.ultragoal.status import run_at
+    from omo.ultragoal import receipts
+    from omo.ultragoal.run import PlanRun
     from omo.views import works
     from omo.work.viewer import Viewer
 
@@ -262,21 +262,15 @@ def _problems_of(context: Context, name: str, *, is_listed: bool) -> Problems:
         of_session = _session_ledger_problems(context, name)
     else:
         of_session = runtime.ledger_problems(context.state, name)
-    problems = {"session": of_session, "goal": goal_tool.problems(context.state, name)}
     viewer = Viewer(context, name, context.row(name) or {})
-    for kind in ("ultragoal", *RUNS):
+    goals = PlanRun(viewer.caller)
+    problems = {"session": of_session, "goal": goals.tool.problems, "ultragoal": goals.problems}
+    if goals.plan is not None and not goals.problems:
+        edited = goals.edited_view()
+        problems["ultragoal"] = [edited] if edited else receipts.forged(goals.plan, goals.directory)
+    for kind in RUNS:
         status = works.look_at(kind, viewer) if works.may_have(kind, viewer) else None
-        problems[kind] = list(status.problems) if status else []
-        if status and kind in RUNS:
-            problems[kind] = [f"{status.run}: {problem}" for problem in status.problems]
-    if not problems["ultragoal"]:
-        run = run_at(viewer)
-        try:
-            plan = run.plan()
-        except OmoError as error:
-            problems["ultragoal"] = [error.message]
-        else:
-            problems["ultragoal"] = receipts.forged(plan, run.directory) if plan else []
+        problems[kind] = [f"{status.run}: {problem}" for problem in status.problems] if status else []
     return problems
 
 
@@ -289,14 +283,14 @@ def _session_ledger_problems(context: Context, name: str) -> list[str]:
 
 def _shared_problems(context: Context, sessions: list[str]) -> Problems:
     """Of the ledgers that belong to the project, and of every run."""
-    from omo.ultragoal import spent
+    from omo.ultragoal import receipts
 
     shared: Problems = {}
     for name, path in _shared_paths(context.state).items():
         shared[name] = Journal(os.path.dirname(path), context.state).problems()
     for session in sessions:
         rows = ledger.rows(_own_paths(context.state, session)["ultragoal"])
-        gone = spent.evidence_problem(context.state, rows)
+        gone = receipts.evidence_problem(context.state, rows)
         if gone and not shared.get("evidence"):
             shared["evidence"] = [gone]
     return shared
@@ -333,7 +327,7 @@ def _table(files: list[Row]) -> list[str]:
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:
     """Nothing is deleted: the old file is kept, and the new one names its digest."""
-    from omo.ultrawork import session
+    from omo.hooks import session
 
     name = context.session(arguments.session)
     path = paths.events_file(context.state, name)

@@ -1,25 +1,32 @@
-"""`omo plan`: plans as contracts, from validation and critique to sessions, audit and recovery."""
+"""`omo plan`: plans as contracts. Here what is asked of documents: validation, critique, sessions, preflight, audit."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omo.cli import options, plan_audit, plan_run, plan_sessions
+from omo.cli import options, plan_run
+from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import BadInput, Refused
-from omo.shown import clip
+from omo.errors import BadInput, OmoError, Refused
+from omo.evidence import globs
+from omo.shown import clip, counted
 
 if TYPE_CHECKING:
-    from omo.ultraplan.critique import Place, Recorded
-    from omo.ultraplan.document import Defect, Document
+    from omo.ultraplan.audit import Audit
+    from omo.ultraplan.models import Defect, Document
+    from omo.ultraplan.preflight import Preflight
+    from omo.ultraplan.sessions import SessionSpec
 
 LARGEST_MESSAGE = 256 * 1024
 LONGEST_SHOWN = 600
+MOST_SHOWN = 20
+EDITED = 3
 
 
 def register(commands: options.Commands) -> None:
@@ -31,57 +38,60 @@ def register(commands: options.Commands) -> None:
     how = reviewing.add_mutually_exclusive_group()
     how.add_argument("--result", metavar="FILE", help="the critic's final message; default: the one the host reported")
     how.add_argument("--brief", action="store_true", help="print what the critic is to be asked")
-    for module in (plan_sessions, plan_run, plan_audit):
-        module.register(verbs)
+    cutting = options.command(verbs, "decompose", "write a spec for each session of a plan", decompose, session=False)
+    cutting.add_argument("plan", metavar="PLAN", help="a plan in Markdown")
+    cutting.add_argument("--out", required=True, metavar="DIR", help="a directory of the project, for session-1.md …")
+    cutting.add_argument("--force", action="store_true", help="replace specs that are there")
+    asking = options.command(
+        verbs, "preflight", "ask whether this machine has what a session needs; exit 77 if not", preflight
+    )
+    asking.add_argument("spec", metavar="SPEC", help="a session spec as decompose writes it")
+    plan_run.register(verbs)
+    about = "what git and the files show of each step: exit 0 pass, 3 drift, 4 cannot be evaluated"
+    auditing = options.command(verbs, "audit", about, audit, session=False)
+    auditing.add_argument("document", metavar="PLAN|SPEC", help="the plan, or one of its session specs")
+    auditing.add_argument(
+        "--base", metavar="REV", help="the commit the work began at (default: the one start recorded)"
+    )
 
 
 def load(named: str, context: Context) -> Document:
-    from omo.ultraplan import parser
+    from omo.ultraplan import document as documents
 
-    return parser.load(Path(context.cwd, named), Path(context.root))
+    return documents.load(Path(context.cwd, named), Path(context.root))
 
 
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import validate as rules
+    from omo.ultraplan import rules
+    from omo.ultraplan.document import synthesise
 
     document = load(arguments.plan, context)
-    found = rules.validate(document, Path(context.root))
-    defects = rules.refusing(found)
-    advisories = [one for one in found if one.is_advisory]
-    data = _judged(document, defects, advisories)
-    if not defects:
-        text = f"{clip(document.path, 200)}: {len(document.work_steps)} steps, no defect"
-        return Result(data, text, notes=[_shown(one) for one in advisories])
-    count = "1 defect" if len(defects) == 1 else f"{len(defects)} defects"
-    said = f"{clip(document.path, 200)} has {count}"
-    fix = f"mend the plan, then omo plan validate {shlex.quote(arguments.plan)}"
-    if not arguments.json:
-        raise Refused(said, fix=fix, defects=[_shown(one) for one in defects])
-    error = {"code": Refused.code, "message": said, "fix": fix, "details": data["defects"]}
-    return Result({**data, "error": error}, "", Refused.exit_code)
-
-
-def _judged(document: Document, defects: list[Defect], advisories: list[Defect]) -> dict[str, Any]:
-    from omo.ultraplan.legacy import synthesise
-
-    whole = synthesise(document)
-    return {
+    every = rules.validate(document, Path(context.root))
+    defects = rules.refusing(every)
+    advisories = [defect for defect in every if defect.is_advisory]
+    data = {
         "plan": document.path,
         "digest": document.digest,
         "version": ".".join(map(str, document.version)) if document.version else None,
         "legacy_plan": document.is_legacy,
-        "legacy_synthesis": whole.is_legacy_synthesis,
+        "legacy_synthesis": synthesise(document).is_legacy_synthesis,
         "steps": len(document.work_steps),
-        "defects": [_data(one) for one in defects],
-        "advisories": [_data(one) for one in advisories],
+        "defects": [_defect_data(defect) for defect in defects],
+        "advisories": [_defect_data(defect) for defect in advisories],
     }
+    path = clip(document.path, 200)
+    if not defects:
+        notes = [clip(str(defect), LONGEST_SHOWN) for defect in advisories]
+        return Result(data, f"{path}: {len(document.work_steps)} steps, no defect", notes=notes)
+    message = f"{path} has {counted(len(defects), 'defect')}"
+    fix = f"mend the plan, then omo plan validate {shlex.quote(arguments.plan)}"
+    if not arguments.json:
+        raise Refused(message, fix=fix, defects=[clip(str(defect), LONGEST_SHOWN) for defect in defects])
+    error = {"code": Refused.code, "message": message, "fix": fix, "details": data["defects"]}
+    return Result({**data, "error": error}, "", Refused.exit_code)
 
 
-def _shown(defect: Defect) -> str:
-    return clip(str(defect), LONGEST_SHOWN)
-
-
-def _data(defect: Defect) -> dict[str, Any]:
+def _defect_data(defect: Defect) -> dict[str, Any]:
     return {"line": defect.line, "code": defect.code, "message": clip(defect.message, LONGEST_SHOWN)}
 
 
@@ -89,25 +99,45 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ultraplan import critique as critiques
 
     document = load(arguments.plan, context)
-    place = _place(arguments, context)
-    if arguments.brief:
-        critiques.await_critic(place)
-        return Result(
-            {"plan": document.path, "digest": document.digest, "brief": critiques.brief(document)},
-            critiques.brief(document),
-        )
-    given = None if arguments.result in (None, "-") else _message(arguments.result, context.cwd)
-    return _recorded(critiques.record(place, document, given))
-
-
-def _place(arguments: argparse.Namespace, context: Context) -> Place:
-    """A file can be recorded outside any session; then no host vouches for it."""
-    from omo.state import store
-    from omo.ultraplan.critique import Place
-
+    # A file can be recorded outside any session; then no host vouches for it.
     live = context.live_sessions()
     session = arguments.session or context.named_session or (live[0] if len(live) == 1 else "")
-    return Place(context.state, session, context.actor, context.now, store.CLI_WAIT)
+    caller = caller_of(context, session)
+    if arguments.brief:
+        critiques.await_critic(caller)
+        brief = critiques.brief(document)
+        return Result({"plan": document.path, "digest": document.digest, "brief": brief}, brief)
+    message = None
+    if arguments.result not in (None, "-"):
+        message = _message(arguments.result, context.cwd)
+    done = critiques.record(caller, document, message)
+    verdict = done.verdict
+    data = {
+        "plan": done.plan,
+        "digest": done.digest,
+        "verdict": verdict.verdict,
+        "clean": verdict.is_clean,
+        "cleared": done.is_cleared,
+        "independence": done.independence,
+        "reasons": verdict.reasons,
+        "dimensions": verdict.dimensions,
+        "findings": [finding.model_dump(exclude_none=True) for finding in verdict.findings],
+    }
+    word = "clean" if verdict.is_clean else "not clean"
+    lines = [f"{word}: {clip(done.plan, 200)} at {done.digest[:12]}, independence {done.independence}"]
+    if verdict.reasons:
+        lines.append(f"  because: {clip('; '.join(verdict.reasons), 300)}")
+    if verdict.concerns:
+        lines.append(f"  concerns: {clip(', '.join(verdict.concerns), 300)}")
+    for finding in verdict.findings:
+        where = f"line {finding.line}: " if finding.line else ""
+        lines.append(f"  - {where}{finding.severity}, {finding.dimension}: {clip(finding.text, 300)}")
+    notes = []
+    if done.independence != "full":
+        unseen = "no hook saw a critic say this (reduced independence): it is kept, and does not clear the plan"
+        remedy = "omo plan start still asks for a verdict that the host saw, or for --unreviewed REASON"
+        notes = [f"{unseen}; {remedy}"]
+    return Result(data, "\n".join(lines), 0 if done.is_cleared else 3, notes)
 
 
 def _message(named: str, cwd: str) -> str:
@@ -122,31 +152,214 @@ def _message(named: str, cwd: str) -> str:
     return raw.decode("utf-8-sig", "replace")
 
 
-def _recorded(done: Recorded) -> Result:
-    findings = [one.model_dump(exclude_none=True) for one in done.verdict.findings]
+# sessions
+
+
+def decompose(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultraplan import rules, sessions
+    from omo.ultraplan.preflight import has_remote
+
+    root = Path(context.root)
+    plan = load(arguments.plan, context)
+    if plan.kind != "plan":
+        raise BadInput(f"{plan.path} is a session spec already", fix=f"omo plan start {shlex.quote(arguments.plan)}")
+    defects = rules.validate(plan, root)
+    sessions.refuse(plan, defects)
+    specs = sessions.decompose(plan, has_remote=has_remote(root), out=_directory(context, arguments.out))
+    _write(root, _texts(plan, specs), force=arguments.force)
+    order = sessions.order(specs)
+    notes = [str(defect) for defect in defects if defect.is_advisory]
     data = {
-        "plan": done.plan,
-        "digest": done.digest,
-        "verdict": done.verdict.verdict,
-        "clean": done.verdict.is_clean,
-        "cleared": done.is_cleared,
-        "independence": done.independence,
-        "reasons": done.verdict.reasons,
-        "dimensions": done.verdict.dimensions,
-        "findings": findings,
+        "plan": plan.path,
+        "digest": plan.digest,
+        "legacy_plan": plan.is_legacy,
+        "legacy_synthesis": any(spec.is_legacy_synthesis for spec in specs),
+        "sessions": [_session_data(spec) for spec in specs],
+        "order": order,
     }
-    word = "clean" if done.verdict.is_clean else "not clean"
-    lines = [f"{word}: {clip(done.plan, 200)} at {done.digest[:12]}, independence {done.independence}"]
-    lines += [f"  because: {clip('; '.join(done.verdict.reasons), 300)}"] if done.verdict.reasons else []
-    lines += [f"  concerns: {clip(', '.join(done.verdict.concerns), 300)}"] if done.verdict.concerns else []
-    lines += [
-        f"  - {_place_of(one)}{one['severity']}, {one['dimension']}: {clip(one['text'], 300)}" for one in findings
-    ]
-    unseen = "no hook saw a critic say this (reduced independence): it is kept, and does not clear the plan"
-    remedy = "omo plan start still asks for a verdict that the host saw, or for --unreviewed REASON"
-    notes = [] if done.independence == "full" else [f"{unseen}; {remedy}"]
-    return Result(data, "\n".join(lines), 0 if done.is_cleared else 3, notes)
+    first = next(spec.path for spec in specs if spec.number == order[0][0])
+    lines = [f"{plan.path} is cut into {counted(len(specs), 'session')}:"]
+    for spec in specs:
+        steps = ", ".join(str(step.number) for step in spec.steps)
+        lines.append(f"  {spec.path}: {clip(spec.title, 80)} (step{'' if len(spec.steps) == 1 else 's'} {steps})")
+    lines.append(f"Order: {', then '.join(' beside '.join(map(str, wave)) for wave in order)}")
+    lines.append(f"Next: commit the specs, so that the tree is clean, then omo plan start {shlex.quote(first)}")
+    return Result(data, "\n".join(lines), notes=notes)
 
 
-def _place_of(finding: dict[str, Any]) -> str:
-    return f"line {finding['line']}: " if finding.get("line") else ""
+def _directory(context: Context, out: str) -> str:
+    """Where the specs go, from the project's top."""
+    top = os.path.realpath(context.root)
+    wanted = os.path.realpath(os.path.join(context.cwd, out))
+    inside = os.path.relpath(wanted, top).replace(os.sep, "/")
+    if not globs.is_inside(top, wanted) or globs.is_own(inside) or inside.split("/")[0] == ".git":
+        raise BadInput(f"--out {clip(out, 200)} is not a place for specs", fix="name a directory of the project itself")
+    return inside
+
+
+def _texts(plan: Document, specs: Sequence[SessionSpec]) -> dict[str, str]:
+    """The text of each file. What does not read back as it was meant would be another contract."""
+    from omo.ultraplan import document as documents
+    from omo.ultraplan import spec_text
+
+    texts = {}
+    wrong: list[str] = []
+    for spec in specs:
+        texts[spec.path] = spec_text.render(spec)
+        wrong += spec_text.unlike(spec, documents.parse(texts[spec.path], spec.path))
+    if wrong:
+        fix = f"look for headings, YAML blocks or lists in odd places of {plan.path}, then omo plan validate it"
+        raise Refused(f"{plan.path} cannot be written as session specs", fix=fix, defects=wrong)
+    return texts
+
+
+def _write(root: Path, texts: Mapping[str, str], *, force: bool) -> None:
+    """All or none: what is there already is told before anything is written."""
+    there = [path for path, text in texts.items() if os.path.lexists(root / path) and _content(root / path) != text]
+    if there and not force:
+        raise Refused(
+            f"{len(there)} of these specs are there already, with another text",
+            fix="name another --out DIR; or replace them with --force",
+            defects=there,
+        )
+    for path, text in texts.items():
+        if os.path.islink(root / path):
+            raise BadInput(f"{path} is a link", fix="remove it, or name another directory with --out")
+        try:
+            os.makedirs((root / path).parent, exist_ok=True)
+            (root / path).write_bytes(text.encode())
+        except OSError as error:
+            raise BadInput(f"{path} cannot be written: {error.strerror}", fix="name another --out DIR") from None
+
+
+def _content(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode() if path.is_file() and not path.is_symlink() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _session_data(spec: SessionSpec) -> dict[str, Any]:
+    return {
+        "number": spec.number,
+        "title": spec.title,
+        "path": spec.path,
+        "steps": [step.number for step in spec.steps],
+        "depends_on": spec.depends_on,
+        "blocks": spec.blocks,
+        "needs": spec.needs,
+        "touch": spec.fence.touch,
+        "never": spec.fence.never,
+    }
+
+
+# preflight
+
+
+def preflight(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultraplan.preflight import MISSING, look
+
+    spec = load(arguments.spec, context)
+    if spec.kind != "spec":
+        fix = f"omo plan decompose {shlex.quote(spec.path)} --out DIR, then omo plan preflight DIR/session-1.md"
+        raise BadInput(f"{spec.path} is a plan; what a session needs stands in its spec", fix=fix)
+    wrong = [str(defect) for defect in spec.defects if not defect.is_advisory]
+    if wrong:
+        fix = f"omo plan decompose {shlex.quote(spec.master_plan or 'PLAN')} --out DIR --force"
+        raise Refused(f"{spec.path} cannot be read as a session spec", fix=fix, defects=wrong)
+    asked = look(spec.needs, Path(context.root), environ=context.environ)
+    notes = _record(arguments, context, spec, asked)
+    data = {"spec": spec.path, **asked.data}
+    return Result(data, _preflight_text(spec, asked), MISSING if asked.missing else 0, notes)
+
+
+def _preflight_text(spec: Document, asked: Preflight) -> str:
+    if asked.bypassed_by:
+        return f"Preflight bypassed by {asked.bypassed_by}=1: nothing was asked, and the session is reported as such."
+    lines = [f"  {need.status}: {need.name} ({need.kind}), {need.detail}" for need in asked.needs]
+    if not asked.missing:
+        return "\n".join([f"Everything that {spec.path} needs is here.", *lines])
+    missing = ", ".join(need.name for need in asked.missing)
+    last = "Nothing was attempted. The session is blocked: start it where this is available."
+    return "\n".join([f"Missing for {spec.path}: {missing}", *lines, last])
+
+
+def _record(arguments: argparse.Namespace, context: Context, spec: Document, asked: Preflight) -> list[str]:
+    """Into the plan session's ledger, where there is a session to speak of; the answer stands either way."""
+    from omo.ultraplan.start import record_preflight
+
+    try:
+        record_preflight(caller_of(context, context.session(arguments.session)), spec, asked)
+    except OmoError as error:
+        return [f"this answer was recorded nowhere: {error.message}"]
+    return []
+
+
+# audit
+
+
+def audit(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultraplan.run_audit import audit_file
+
+    caller = caller_of(context, "")
+    audited = audit_file(caller, Path(context.cwd, arguments.document), arguments.base or "")
+    found = audited.audit
+    known = {step.step for step in found.steps}
+    noted = {
+        "claimed_but_unproven": sorted(audited.noted & known - set(found.passed)),
+        "proven_but_unclaimed": sorted(set(found.passed) - audited.noted),
+    }
+    following = _after_audit(found, arguments.document)
+    data = {**found.to_json(), "document": audited.document.path, **noted, "next": following}
+    lines = _audit_lines(found, noted)
+    if following:
+        lines.append(f"Next: {following}")
+    code = found.exit_code
+    if audited.edited:
+        # The file's text counts for nothing, and another base than the run's proves nothing.
+        code = code or (EDITED if arguments.base else 0)
+        data |= {"ok": code == 0, "edited": audited.edited}
+        lines.insert(0, f"Note: {audited.edited}")
+    return Result(data, "\n".join(lines), code)
+
+
+def _after_audit(found: Audit, name: str) -> str:
+    """The one thing to do now; empty where nothing is left."""
+    if found.verdict == "pass":
+        return ""
+    if found.take_back:
+        commands = [shlex.join(command) for command in found.take_back[:MOST_SHOWN]]
+        return f"take back what was changed against the scope: {' && '.join(commands)}"
+    if found.violations:
+        return "tell the user what was changed that must not be; only they decide how it is undone"
+    if found.verdict == "unknown":
+        return "settle what could not be established, then audit again"
+    if found.missing:
+        return f"omo plan recover {shlex.quote(name)}"
+    return "commit what belongs to the steps and remove the rest, then audit again"
+
+
+def _audit_lines(found: Audit, noted: dict[str, list[int]]) -> list[str]:
+    lines = []
+    for step in found.steps:
+        commit = f" ({step.commit[:12]})" if step.commit else ""
+        lines.append(f"{step.status:8}Step {step.step}: {clip(step.title, 80)}{commit}")
+        lines += [f"          {clip(finding, 300)}" for finding in step.findings if finding not in found.problems]
+    sections: dict[str, Sequence[object]] = {
+        "changed against the scope": found.scope_violations,
+        "forbidden": found.forbidden_violations,
+        "not committed": found.dirty,
+        "commits of no step": found.unclaimed,
+        "not established": found.problems,
+        "noted as passed, not proven": noted["claimed_but_unproven"],
+    }
+    # Where nothing was noted at all, there is nothing to compare with.
+    if noted["claimed_but_unproven"] or len(noted["proven_but_unclaimed"]) < len(found.passed):
+        sections["proven, never noted"] = noted["proven_but_unclaimed"]
+    for about, listed in sections.items():
+        lines += [f"{about}: {clip(str(each), 400)}" for each in listed[:MOST_SHOWN]]
+        if len(listed) > MOST_SHOWN:
+            lines.append(f"{about}: {len(listed) - MOST_SHOWN} more")
+    since = f" since {found.base[:12]}" if found.base else ""
+    lines.append(f"Verdict: {found.words}{since}, {len(found.passed)} of {len(found.steps)} steps pass")
+    return lines

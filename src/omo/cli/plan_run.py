@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli import options
+from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import BadInput, Refused
+from omo.errors import BadInput
 from omo.shown import clip
-from omo.state import store
 
 if TYPE_CHECKING:
-    from omo.ultraplan.finishing import Finished
-    from omo.ultraplan.next_step import Next
-    from omo.ultraplan.record import Record
-    from omo.ultraplan.run import PlanRun
-    from omo.ultraplan.standing import Standing
+    from omo.ultraplan.run import PlanState
+    from omo.work.run import Caller
+    from omo.work.status import NextStep
 
 
 def register(verbs: options.Commands) -> None:
@@ -39,215 +36,176 @@ def register(verbs: options.Commands) -> None:
     )
     mends.add_argument("--out", metavar="FILE", help="where to write it; without it, with omo's state")
     ends = options.command(verbs, "finish", "audit the session, write its report and close it", finish)
-    _end_options(ends)
+    ends.add_argument("spec", nargs="?", metavar="SPEC", help="the session's spec; without it the current one")
+    ways = ends.add_mutually_exclusive_group()
+    ways.add_argument("--failed", type=int, metavar="STEP", help="stop here: this step failed after its retry")
+    ways.add_argument("--abandon", metavar="REASON", help="give the session up, whatever state it is in")
+    ends.add_argument("--error", default="", metavar="TEXT", help="with --failed: the error as it was printed")
+    ends.add_argument("--tried", default="", metavar="TEXT", help="with --failed: what was tried")
     for parser in (skips, shows, mends, ends):
         parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the current one")
 
 
-def _end_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", nargs="?", metavar="SPEC", help="the session's spec; without it the current one")
-    ways = parser.add_mutually_exclusive_group()
-    ways.add_argument("--failed", type=int, metavar="STEP", help="stop here: this step failed after its retry")
-    ways.add_argument("--abandon", metavar="REASON", help="give the session up, whatever state it is in")
-    parser.add_argument("--error", default="", metavar="TEXT", help="with --failed: the error as it was printed")
-    parser.add_argument("--tried", default="", metavar="TEXT", help="with --failed: what was tried")
-
-
-def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> PlanRun:
-    from omo.ultraplan.run import PlanRun
-
-    return PlanRun(
-        state=context.state,
-        root=context.root,
-        session=context.session(arguments.session, looks=looks),
-        by=context.actor,
-        now=context.now,
-        wait=store.CLI_WAIT,
-        limits=context.limits,
-        named=getattr(arguments, "named", ""),
-    )
-
-
-def start(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import starting
-    from omo.ultraplan.preflight import MISSING
-
-    run = run_of(arguments, context)
-    path = _path(arguments.spec, context)
-    begun = starting.start(
-        run,
-        path,
-        unreviewed=arguments.unreviewed,
-        out_of_order=arguments.out_of_order,
-        environ=context.environ,
-    )
-    record = begun.record
-    if begun.missing:
-        data = {"run": record.run, "state": "blocked", "missing": begun.missing, "next": begun.next.data}
-        lines = ["Blocked: nothing was begun.", *(f"  {one}" for one in begun.missing), f"Next: {begun.next.text}"]
-        return Result(data, "\n".join(lines), MISSING, notes=begun.notes)
-    data = {**_facts(record), "state": "active", "next": begun.next.data}
-    lines = [
-        f"Plan session {record.run}: {len(record.steps)} steps from {record.base[:12]}",
-        f"  may change   {', '.join(record.fence['touch']) or 'anything'}",
-        f"  never        {', '.join(record.fence['never']) or 'nothing named'}",
-        *(f"  let through  {one}" for one in record.overrides),
-        f"Next: {begun.next.text}",
-    ]
-    return Result(data, "\n".join(lines), notes=begun.notes)
-
-
-def skip(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import skipping, summary
-    from omo.ultraplan.standing import look
-
-    run = run_of(arguments, context)
-    skipping.skip(run, arguments.step, arguments.reason)
-    step = summary.tell(run, look(run))
-    data = {"skipped": arguments.step, "next": step.data}
-    return Result(data, f"Step {arguments.step} is skipped, and the report says so.\nNext: {step.text}")
-
-
-def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import summary
-    from omo.ultraplan.standing import look
-
-    run = run_of(arguments, context, looks=True)
-    at = look(run)
-    step = summary.tell(run, at)
-    if at.record is None:
-        return Result({"run": None, "state": "none", "next": step.data}, f"No plan session. Next: {step.text}")
-    return _view(run, at, step)
-
-
-def _view(run: PlanRun, at: Standing, step: Next) -> Result:
-    from omo.ultraplan.record import MOST_RECOVERIES
-    from omo.ultraplan.report import step_line
-
-    record = at.record
-    assert record is not None
-    seen = sorted({*record.seen, *(at.audit.passed if at.audit else [])})
-    state = record.end or ("active" if record.base else "blocked")
-    total = len(at.audit.steps) if at.audit else len(record.steps)
-    data = {
-        **_facts(record),
-        "state": state,
-        "verdict": at.verdict if record.is_open else None,
-        "steps": [one.to_json() for one in at.audit.steps] if at.audit else [],
-        "skipped": {str(number): why for number, why in record.skipped.items()},
-        "seen": seen,
-        "violations": at.violations,
-        "dirty": at.dirty,
-        "edited": at.edited,
-        "problems": list(at.problems),
-        "next": step.data,
-    }
-    lines = [
-        f"Plan session {record.run}: {state}" + (f", audit {at.words}" if record.is_open else ""),
-        f"  spec    {record.spec}, recovery {record.depth} of {MOST_RECOVERIES}",
-        f"  base    {record.base or 'none: nothing was begun'}",
-        *(f"  {step_line(one)}" for one in (at.audit.steps if at.audit else [])),
-        f"  seen    {len(seen)} of {total} steps have passed at some time",
-        *(f"  outside {clip(one, 200)}" for one in at.violations),
-        *(f"  dirty   {clip(one, 200)}" for one in at.dirty),
-        *(f"  let through: {clip(one, 200)}" for one in record.overrides),
-        *([f"  note    {at.edited}"] if at.edited else []),
-        f"Next: {step.text}",
-    ]
-    return Result(data, "\n".join(lines), notes=list(at.problems))
-
-
-def recover(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import recovery
-    from omo.ultraplan.record import MOST_RECOVERIES
-
-    run = run_of(arguments, context)
-    if arguments.spec is not None:
-        run = recovery.chosen(run, _path(arguments.spec, context))
-        _require_named(run, arguments.spec, context)
-    written = recovery.recover(run, Path(context.cwd, arguments.out) if arguments.out else None)
-    data = {"spec": written.spec, "depth": written.depth, "missing": written.missing, "next": written.next.data}
-    listed = ", ".join(str(step) for step in written.missing)
-    text = (
-        f"Recovery {written.depth} of {MOST_RECOVERIES} for step {listed}: {written.spec}\nNext: {written.next.command}"
-    )
-    return Result(data, text)
-
-
-def finish(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import finishing
-
-    run = run_of(arguments, context)
-    if arguments.failed is None and (arguments.error or arguments.tried):
-        raise BadInput("--error and --tried belong to --failed STEP", fix="omo plan finish --help")
-    _require_own(run, context)
-    if arguments.abandon is not None:
-        return _ended(finishing.abandon(run, arguments.abandon))
-    _require_named(run, arguments.spec, context)
-    failure = (
-        None if arguments.failed is None else finishing.Failure(arguments.failed, arguments.error, arguments.tried)
-    )
-    return _ended(finishing.finish(run, failure))
-
-
-def _ended(done: Finished) -> Result:
-    data = {
-        **_facts(done.record),
-        "verdict": done.verdict,
-        "closed": done.closed,
-        "report": done.path,
-        "audit": done.at.audit.to_json() if done.at.audit else None,
-        "recovered_steps": done.at.own.to_json() if done.at.own else None,
-        "edited": done.at.edited,
-        "next": done.next.data,
-    }
-    end = f"Closed as {done.verdict}." if done.closed else "Not closed: the session is still under way."
-    return Result(data, f"{done.report}\n{end} Report: {done.path}\nNext: {done.next.text}", done.exit_code)
-
-
-def _facts(record: Record) -> dict[str, Any]:
-    return {
-        "run": record.run,
-        "spec": record.spec,
-        "base": record.base,
-        "depth": record.depth,
-        "recovery_of": record.recovery_of or None,
-        "legacy": record.is_legacy,
-        "fence": record.fence,
-        "overrides": record.overrides,
-    }
-
-
-def _require_own(run: PlanRun, context: Context) -> None:
-    """An agent ends its own session's run; another's is the user's to end."""
-    whose = run.holder(run.current())
-    if context.is_agent and whose != run.session:
-        raise Refused(
-            f"the plan session is that of {whose}, and an agent ends only its own",
-            fix=f'the user runs omo plan finish --session {whose} --abandon "why"',
-        )
-
-
-def _require_named(run: PlanRun, spec: str | None, context: Context) -> None:
-    """The spec that was typed is the one the run was started with, by its place; its text is pinned."""
-    if spec is None:
-        return
-    from omo.ultraplan.run import runs_at
-
-    record = run.require()
-    known = runs_at(run.state, run.here, str(_path(spec, context)))
-    if record.run not in [one.run for one in known] and not _is_at(run, record.spec, _path(spec, context)):
-        raise Refused(
-            f"{spec} is not what plan session {record.run} was started with, which is {record.spec}",
-            fix="leave SPEC away for the current session, or name another with --run ID",
-        )
-
-
-def _is_at(run: PlanRun, spec: str, path: Path) -> bool:
-    return os.path.realpath(path) == os.path.realpath(os.path.join(run.root, spec))
+def _caller(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> Caller:
+    return caller_of(context, context.session(arguments.session, looks=looks))
 
 
 def _path(spec: str, context: Context) -> Path:
     """From where the command was typed, else from the project's top, as omo shows paths."""
     typed = Path(context.cwd, spec)
     return typed if typed.exists() or not Path(context.root, spec).exists() else Path(context.root, spec)
+
+
+def _next_data(step: NextStep) -> dict[str, Any]:
+    return {**step.data, "step": int(step.item) if step.item else None}
+
+
+def _facts(state: PlanState) -> dict[str, Any]:
+    return {
+        "run": state.run,
+        "spec": state.spec,
+        "base": state.base,
+        "depth": state.depth,
+        "recovery_of": state.recovery_of or None,
+        "legacy": state.is_legacy,
+        "fence": state.fence,
+        "overrides": state.overrides,
+        "session": {"number": state.number, "of": state.sessions},
+    }
+
+
+def start(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultraplan import start as starting
+    from omo.ultraplan.preflight import MISSING
+
+    begun = starting.start(
+        _caller(arguments, context),
+        _path(arguments.spec, context),
+        unreviewed=arguments.unreviewed,
+        out_of_order=arguments.out_of_order,
+        environ=context.environ,
+    )
+    state = begun.state
+    if begun.missing:
+        data = {"run": state.run, "state": "blocked", "missing": begun.missing, "next": _next_data(begun.next)}
+        lines = ["Blocked: nothing was begun.", *(f"  {need}" for need in begun.missing), f"Next: {begun.next.text}"]
+        return Result(data, "\n".join(lines), MISSING, notes=begun.notes)
+    of = f" (session {state.number} of {state.sessions})" if state.sessions > 1 else ""
+    lines = [
+        f"Plan session {state.run}{of}: {len(state.steps)} steps from {state.base[:12]}",
+        f"  may change   {', '.join(state.fence['touch']) or 'anything'}",
+        f"  never        {', '.join(state.fence['never']) or 'nothing named'}",
+        *(f"  let through  {override}" for override in state.overrides),
+        f"Next: {begun.next.text}",
+    ]
+    data = {**_facts(state), "state": "active", "next": _next_data(begun.next)}
+    return Result(data, "\n".join(lines), notes=begun.notes)
+
+
+def skip(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultraplan import finish as finishing
+    from omo.ultraplan.run import PLAN
+    from omo.work.lifecycle import require
+    from omo.work.run import require_own
+
+    run = require(PLAN, _caller(arguments, context), arguments.named)
+    require_own(run)
+    step = finishing.skip(run, arguments.step, arguments.reason)
+    text = f"Step {arguments.step} is skipped, and the report says so.\nNext: {step.text}"
+    return Result({"skipped": arguments.step, "next": _next_data(step)}, text)
+
+
+def status(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultraplan.run import MOST_RECOVERIES
+    from omo.ultraplan.run_audit import follow, load_status
+    from omo.ultraplan.status import publish_status
+
+    caller = _caller(arguments, context, looks=True)
+    loaded = load_status(caller, arguments.named, follow)
+    step = publish_status(loaded)
+    if loaded.run is None:
+        return Result({"run": None, "state": "none", "next": _next_data(step)}, f"No plan session. Next: {step.text}")
+    state = loaded.state
+    steps = loaded.audit.steps
+    seen = sorted({*state.seen, *loaded.audit.passed})
+    violations = [str(violation) for violation in loaded.audit.violations]
+    data = {
+        **_facts(state),
+        "state": state.word,
+        "verdict": loaded.audit.verdict if state.is_open else None,
+        "steps": [each.to_json() for each in steps],
+        "skipped": {str(number): why for number, why in state.skipped.items()},
+        "seen": seen,
+        "violations": violations,
+        "dirty": loaded.audit.dirty,
+        "edited": loaded.edited,
+        "problems": loaded.problems,
+        "next": _next_data(step),
+    }
+    audit = f", audit {loaded.audit.words}" if state.is_open else ""
+    lines = [
+        f"Plan session {state.run}: {state.word}{audit}",
+        f"  spec    {state.spec}, recovery {state.depth} of {MOST_RECOVERIES}",
+        f"  base    {state.base or 'none: nothing was begun'}",
+        *(f"  {each}" for each in steps),
+        f"  seen    {len(seen)} of {len(steps) or len(state.steps)} steps have passed at some time",
+        *(f"  outside {clip(violation, 200)}" for violation in violations),
+        *(f"  dirty   {clip(path, 200)}" for path in loaded.audit.dirty),
+        *(f"  let through: {clip(override, 200)}" for override in state.overrides),
+    ]
+    if loaded.edited:
+        lines.append(f"  note    {loaded.edited}")
+    lines.append(f"Next: {step.text}")
+    return Result(data, "\n".join(lines), notes=loaded.problems)
+
+
+def recover(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultraplan import recovery
+    from omo.ultraplan.run import MOST_RECOVERIES, PLAN
+    from omo.work.lifecycle import require
+
+    caller = _caller(arguments, context)
+    if arguments.spec is None:
+        run = require(PLAN, caller, arguments.named)
+    else:
+        run = recovery.chosen(caller, _path(arguments.spec, context), arguments.named)
+    written = recovery.recover(run, Path(context.cwd, arguments.out) if arguments.out else None)
+    data = {"spec": written.spec, "depth": written.depth, "missing": written.missing}
+    listed = ", ".join(str(step) for step in written.missing)
+    text = f"Recovery {written.depth} of {MOST_RECOVERIES} for step {listed}: {written.spec}"
+    return Result({**data, "next": _next_data(written.next)}, f"{text}\nNext: {written.next.command}")
+
+
+def finish(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultraplan import finish as finishing
+    from omo.ultraplan.recovery import require_named
+    from omo.ultraplan.run import PLAN
+    from omo.work.lifecycle import require
+    from omo.work.run import require_own
+
+    if arguments.failed is None and (arguments.error or arguments.tried):
+        raise BadInput("--error and --tried belong to --failed STEP", fix="omo plan finish --help")
+    run = require(PLAN, _caller(arguments, context), arguments.named)
+    require_own(run)
+    if arguments.abandon is not None:
+        done = finishing.abandon(run, arguments.abandon)
+    else:
+        if arguments.spec is not None:
+            require_named(run, _path(arguments.spec, context))
+        failure = None
+        if arguments.failed is not None:
+            failure = finishing.Failure(arguments.failed, arguments.error, arguments.tried)
+        done = finishing.finish(run, failure)
+    ended = done.status
+    data = {
+        **_facts(ended.state),
+        "verdict": done.verdict,
+        "closed": done.closed,
+        "report": done.path,
+        "audit": ended.audit.to_json() if ended.audit.steps else None,
+        "recovered_steps": ended.own.to_json() if ended.own else None,
+        "edited": ended.edited,
+        "next": _next_data(done.next),
+    }
+    end = f"Closed as {done.verdict}." if done.closed else "Not closed: the session is still under way."
+    return Result(data, f"{done.report}\n{end} Report: {done.path}\nNext: {done.next.text}", done.exit_code)

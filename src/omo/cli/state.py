@@ -9,20 +9,24 @@ from typing import Any
 from omo.cli import options
 from omo.cli.adopt import caller_of
 from omo.cli.result import Result
-from omo.cli.runs import run_of
+from omo.cli.ultragoal import run_of
 from omo.context import Context
-from omo.errors import BadInput, OmoError, Refused
+from omo.errors import BadInput, Refused
 from omo.json_text import loads
 from omo.shown import clip
 from omo.state.runtime import part
-from omo.ultragoal import clearing, goal_guards, handoff, phases
-from omo.ultragoal.plan import Plan
+from omo.ultragoal import lifecycle as ultragoal
+from omo.ultragoal import phases
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 
 Row = dict[str, Any]
 
 KEYS = ("current_phase",)
+INSTEAD = {
+    "verify": "omo verify repair keeps a damaged journal aside; goals are filed again with omo verify add",
+    "ulw": "omo ulw done finishes the run; the user ends it with omo stop-continuation",
+}
 EXAMPLE = '--input \'{"current_phase":"handoff"}\''
 
 
@@ -30,7 +34,9 @@ def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "state", "phases of this session's workflows: show, write, handoff, clear")
     options.command(verbs, "show", "the phase of every workflow in this session", show)
     clear_parser = options.command(verbs, "clear", "start from nothing, in this session only; keeps all bytes", clear)
-    clear_parser.add_argument("--mode", required=True, metavar="MODE", help="ultragoal: its plan and the goal; ralph")
+    clear_parser.add_argument(
+        "--mode", required=True, metavar="MODE", help="ultragoal (plan and goal), ultraplan or ralph"
+    )
     clear_parser.add_argument("--force", action="store_true", help="also what is unfinished or damaged; recorded")
     for mode in phases.PIPELINE:
         _register_mode(verbs, mode)
@@ -41,39 +47,33 @@ def _register_mode(verbs: options.Commands, mode: str) -> None:
     write_parser = options.command(of_mode, "write", f"write a phase of {mode}", partial(write, mode))
     write_parser.add_argument("--input", required=True, metavar="JSON", help='{"current_phase": "handoff"} or "active"')
     handoff_parser = options.command(of_mode, "handoff", f"hand the work of {mode} on", partial(hand_off, mode))
-    others = ", ".join(one for one in phases.PIPELINE if one != mode)
+    others = ", ".join(other for other in phases.PIPELINE if other != mode)
     handoff_parser.add_argument("--to", required=True, metavar="MODE", help=f"one of {others}")
 
 
 def show(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
-    row = context.row(run.session)
-    marks = part(row or {}, "phases")
-    plan, notes = None, []
-    try:
-        plan = goal_guards.readable_plan(run)
-    except OmoError as error:
-        notes = [f"{error.message}; {error.fix}"]
-    found = {mode: _phase(mode, row, plan, part(marks, mode)) for mode in phases.PIPELINE}
-    if notes:
-        found[phases.ULTRAGOAL]["phase"] = "unreadable"
-    lines = [f"{mode:10} {one['phase']}{_around(one)}" for mode, one in found.items()]
-    return Result({"session": run.session, "phases": found}, "\n".join(lines), notes=notes)
-
-
-def _phase(mode: str, row: Row | None, plan: Plan | None, mark: Row) -> Row:
-    told: Row = {key: mark[key] for key in ("to", "from", "at", "by") if key in mark}
-    return {"phase": phases.phase_of(mode, row, plan), **told}
-
-
-def _around(one: Row) -> str:
-    said = [f"{word} {clip(str(one[word]), 40)}" for word in ("from", "to") if word in one]
-    return f" ({', '.join(said)})" if said else ""
+    row = context.row(run.caller.session)
+    notes = []
+    if run.problems:
+        damage = run.damage()
+        notes.append(f"{damage.message}: {run.problems[0]}; {damage.fix}")
+    shown: Row = {}
+    lines = []
+    for mode in phases.PIPELINE:
+        mark = part(part(row or {}, "phases"), mode)
+        phase = phases.phase_of(mode, row, run.plan)
+        if mode == phases.ULTRAGOAL and run.problems:
+            phase = "unreadable"
+        shown[mode] = {"phase": phase, **{key: mark[key] for key in ("to", "from", "at", "by") if key in mark}}
+        around = [f"{word} {clip(str(mark[word]), 40)}" for word in ("from", "to") if word in mark]
+        lines.append(f"{mode:10} {phase} ({', '.join(around)})" if around else f"{mode:10} {phase}")
+    return Result({"session": run.caller.session, "phases": shown}, "\n".join(lines), notes=notes)
 
 
 def write(mode: str, arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
-    before, after = handoff.write(run, mode, _wanted(arguments.input))
+    before, after = phases.write(run, mode, _wanted(arguments.input))
     text = f"{mode} stays {after}." if before == after else f"{mode} was {before} and is now {after}."
     return Result({"mode": mode, "before": before, "phase": after}, text, notes=_let_go(mode, after))
 
@@ -103,36 +103,39 @@ def _wanted(text: str) -> str:
 
 def hand_off(mode: str, arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
-    given, taken = handoff.handoff(run, mode, arguments.to)
+    given, taken = phases.hand_off(run, mode, arguments.to)
     text = f"Handed off: {mode} is {given}, {arguments.to} is {taken}."
     data = {"from": mode, "to": arguments.to, "phases": {mode: given, arguments.to: taken}}
     return Result(data, text, notes=_let_go(mode, given))
 
 
 def clear(arguments: argparse.Namespace, context: Context) -> Result:
-    run = run_of(arguments, context)
-    cleared: Cleared | clearing.Cleared | None
-    if arguments.mode == "ralph":
+    mode, force = arguments.mode, arguments.force
+    caller = caller_of(context, context.session(arguments.session))
+    cleared: Cleared | None
+    if mode == phases.ULTRAGOAL:
+        cleared = ultragoal.clear(caller, force=force)
+    elif mode == "ralph":
         from omo.ralph.run import RALPH
 
-        cleared = lifecycle.clear(RALPH, caller_of(context, run.session), force=arguments.force)
+        cleared = lifecycle.clear(RALPH, caller, force=force)
+    elif mode == "ultraplan":
+        from omo.ultraplan.run import PLAN
+
+        cleared = lifecycle.clear(PLAN, caller, force=force)
+    elif mode in INSTEAD:
+        raise Refused(f"--mode {mode!r} is not cleared by this command", fix=INSTEAD[mode])
     else:
-        _check_mode(arguments.mode)
-        cleared = clearing.clear(run, force=arguments.force)
+        raise BadInput(
+            f"--mode {clip(mode, 40)!r} is not cleared by this command", fix="omo state clear --mode ultragoal"
+        )
     if cleared is None:
-        return Result({"cleared": False, "kept": []}, f"There is nothing to clear in session {run.session}.")
-    lines = [f"Cleared the {arguments.mode} state of session {run.session}."]
+        return Result({"cleared": False, "kept": []}, f"There is nothing to clear in session {caller.session}.")
+    lines = [f"Cleared the {mode} state of session {caller.session}."]
     lines += [f"  kept as {path}" for path in cleared.kept]
+    data = {"cleared": True, "kept": cleared.kept, "open": cleared.open, "by": caller.by}
+    if isinstance(cleared, ultragoal.Sealed) and cleared.receipts:
+        data["receipts"] = cleared.receipts
+        lines.append(f"  among the kept bytes: the receipts of {', '.join(cleared.receipts)}")
     notes = ["this is recorded as the agent's, and the user is shown it at the next Stop"] if cleared.is_shown else []
-    return Result(
-        {"cleared": True, "kept": cleared.kept, "open": cleared.open, "by": run.by}, "\n".join(lines), notes=notes
-    )
-
-
-def _check_mode(mode: str) -> None:
-    if mode == phases.ULTRAGOAL:
-        return
-    said = f"--mode {clip(mode, 40)!r} is not cleared by this command"
-    if mode in clearing.INSTEAD:
-        raise Refused(said, fix=clearing.INSTEAD[mode])
-    raise BadInput(said, fix="omo state clear --mode ultragoal")
+    return Result(data, "\n".join(lines), notes=notes)

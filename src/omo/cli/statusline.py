@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 
-from omo import host
+from omo import hosts
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput
-from omo.ultrawork.hook import World
+from omo.hooks.main import World
 from omo.views import session, statusline
 
 
@@ -20,7 +20,7 @@ def register(commands: options.Commands) -> None:
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    event = host.parse(sys.stdin.buffer.read())
+    event = hosts.around(context.environ).read(sys.stdin.buffer.read(), context.environ)
     if event is None:
         raise BadInput("stdin is not a JSON object", fix="omo doctor --fix statusline lets Claude Code call it")
     world = World(event, context.environ, context.cwd, context.now)

@@ -9,8 +9,8 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import Refused
+from omo.hooks import messages, session
 from omo.state import runtime, store
-from omo.ultrawork import session, texts
 
 
 def register(commands: options.Commands) -> None:
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 def _cancel(context: Context, name: str) -> None:
     def decide(row: dict[str, Any] | None) -> runtime.Change:
         was_on = row is not None and (runtime.is_live(row) or session.cancel_is_unshown(row))
-        cancelled = session.cancel(row, reason=texts.FROM_A_TERMINAL, now=context.now, shown=not was_on)
+        cancelled = session.cancel(row, reason=messages.FROM_A_TERMINAL, now=context.now, shown=not was_on)
         return runtime.Change(None, cancelled, [{"kind": "cancelled", "rule": "cli"}])
 
     runtime.change_session(context.state, name, decide, actor="user", now=context.now, wait=store.CLI_WAIT)

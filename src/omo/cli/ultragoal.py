@@ -3,75 +3,144 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from omo.cli import options, ultragoal_gate, ultragoal_review, ultragoal_steer, ultragoal_views
+from omo.cli import options
+from omo.cli import ultragoal_views as views
+from omo.cli.adopt import caller_of
 from omo.cli.result import Result
-from omo.cli.runs import run_of
 from omo.context import Context
-from omo.errors import BadInput
+from omo.errors import BadInput, OmoError, Refused
+from omo.evidence import globs
 from omo.shown import clip, counted
-from omo.ultragoal import adoption, creation, goal_tool, loop, receipts, summary
-from omo.ultragoal import repair as repairing
-from omo.ultragoal.brief import parse
-from omo.ultragoal.given import json_of
+from omo.ultragoal import create, goal_tool, steering
+from omo.ultragoal.create import json_of
 from omo.ultragoal.next_step import next_step
-from omo.ultragoal.plan import MODES, Plan
-from omo.ultragoal.run import Run
+from omo.ultragoal.plan import MODES
+from omo.ultragoal.run import PlanRun
+from omo.ultragoal.summary import publish_status
+from omo.work.lifecycle import adoptable
+
+Row = dict[str, Any]
 
 LARGEST_BRIEF = 1_000_000
+EVIDENCE_HOME = os.path.join(".sisyphus", "evidence")
+REVIEW_MODES = ("review-only", "review-start")
+GOAL_JSON = ("--goal-json", "--gjc-goal-json")
+CLASSIFICATIONS = ("human_blocked", "resolvable")
+ALLOWS = {
+    "human_blocked": "omo goal pause is allowed while this is the latest row of the ledger",
+    "resolvable": "noted for the record; it allows nothing, so the work goes on",
+}
 
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ultragoal", "durable multi-goal plans: goals, gates, receipts, steering, review")
     for name in ("create-goals", "create"):
         about = "turn a brief into a plan" if name == "create-goals" else "the same as create-goals"
-        _create_options(options.command(verbs, name, about, create_goals))
-    going = options.command(verbs, "complete-goals", "hand out the goal to work on now", complete_goals)
-    going.add_argument("--retry-failed", action="store_true", help="try a failed goal again where nothing else is left")
-    going.add_argument("--retry-blocked", action="store_true", help="the same for a blocked one")
+        parser = options.command(verbs, name, about, create_goals)
+        given = parser.add_mutually_exclusive_group(required=True)
+        given.add_argument("--brief", metavar="TEXT", help="goals begin with @goal: TITLE at the start of a line")
+        given.add_argument("--brief-file", metavar="FILE")
+        given.add_argument("--from-stdin", action="store_true")
+        parser.add_argument(
+            "--goal-mode", "--gjc-goal-mode", default=MODES[0], choices=MODES, help="default: aggregate"
+        )
+        parser.add_argument("--force", action="store_true", help="archive an unfinished plan and begin anew")
+    parser = options.command(verbs, "complete-goals", "hand out the goal to work on now", complete_goals)
+    parser.add_argument(
+        "--retry-failed", action="store_true", help="try a failed goal again where nothing else is left"
+    )
+    parser.add_argument("--retry-blocked", action="store_true", help="the same for a blocked one")
     options.command(verbs, "status", "the plan, its goals and receipts, and the next step", status)
-    closing = options.command(verbs, "checkpoint", "record how a goal came out: complete needs its gate", checkpoint)
-    closing.add_argument("--goal-id", required=True, metavar="G")
-    closing.add_argument("--status", required=True, choices=("complete", "failed", "blocked"))
-    closing.add_argument("--evidence", required=True, metavar="TEXT", help="what was seen, in a few sentences")
-    closing.add_argument(
-        "--goal-json", "--gjc-goal-json", metavar="JSON|FILE", help="omo goal get --json; compared with the live goal"
-    )
-    closing.add_argument("--quality-gate-json", metavar="JSON|FILE", help="the gate; docs/quality-gate.md")
-    ultragoal_steer.register(verbs)
-    ultragoal_gate.register(verbs)
-    ultragoal_review.register(verbs)
-    mending = "bring back a plan whose view was edited or that was moved; keep one with a damaged ledger aside"
-    options.command(verbs, "repair", mending, repair)
-    taking = options.command(verbs, "adopt", "take over the plan of a session that was cleared, forked or died", adopt)
-    taking.add_argument(
-        "--from",
-        dest="source",
-        metavar="SESSION",
-        help="a session of this project; without it the only other one with open goals",
-    )
+    parser = options.command(verbs, "checkpoint", "record how a goal came out: complete needs its gate", checkpoint)
+    parser.add_argument("--goal-id", required=True, metavar="G")
+    parser.add_argument("--status", required=True, choices=("complete", "failed", "blocked"))
+    parser.add_argument("--evidence", required=True, metavar="TEXT", help="what was seen, in a few sentences")
+    parser.add_argument(*GOAL_JSON, metavar="JSON|FILE", help="omo goal get --json; compared with the live goal")
+    parser.add_argument("--quality-gate-json", metavar="JSON|FILE", help="the gate; docs/quality-gate.md")
+    _register_steering(verbs)
+    _register_gate_and_review(verbs)
 
 
-def _create_options(parser: argparse.ArgumentParser) -> None:
-    given = parser.add_mutually_exclusive_group(required=True)
-    given.add_argument("--brief", metavar="TEXT", help="goals begin with @goal: TITLE at the start of a line")
-    given.add_argument("--brief-file", metavar="FILE")
-    given.add_argument("--from-stdin", action="store_true")
-    parser.add_argument("--goal-mode", "--gjc-goal-mode", default=MODES[0], choices=MODES, help="default: aggregate")
-    parser.add_argument("--force", action="store_true", help="archive an unfinished plan and begin anew")
+def _register_steering(verbs: options.Commands) -> None:
+    parser = options.command(verbs, "steer", "change the cut into goals; every attempt is recorded", steer)
+    # Nothing is required here: an attempt that lacks something is refused and recorded like any other.
+    parser.add_argument("--kind", default="", metavar="KIND", help=f"one of {', '.join(steering.OPTIONS)}")
+    parser.add_argument("--evidence", metavar="TEXT", help="what was seen")
+    parser.add_argument("--rationale", metavar="TEXT", help="why this follows from it")
+    parser.add_argument("--goal-id", metavar="G")
+    parser.add_argument("--title", metavar="TEXT")
+    parser.add_argument("--objective", metavar="TEXT")
+    parser.add_argument("--replacements-json", metavar="JSON|FILE", help="[{title, objective}, …], two or more")
+    parser.add_argument("--order-json", metavar="JSON|FILE", help="every pending goal once, in the new order")
+    parser = options.command(verbs, "classify-blocker", "say who can remove what is in the way", classify_blocker)
+    parser.add_argument("--classification", required=True, choices=CLASSIFICATIONS)
+    parser.add_argument("--evidence", required=True, metavar="TEXT", help="what is missing, and who can do it")
+    parser.add_argument("--goal-id", metavar="G")
+    about = "keep what a review found as a goal that resolves it"
+    parser = options.command(verbs, "record-review-blockers", about, record_review_blockers)
+    parser.add_argument("--goal-id", required=True, metavar="G", help="the goal that was reviewed")
+    parser.add_argument("--objective", required=True, metavar="TEXT", help="what has to hold")
+    parser.add_argument("--evidence", required=True, metavar="TEXT", help="what the review found")
+    parser.add_argument("--title", metavar="TEXT")
+    parser.add_argument(*GOAL_JSON, metavar="JSON|FILE", help="omo goal get --json; compared with the live goal")
+
+
+def _register_gate_and_review(verbs: options.Commands) -> None:
+    gate = options.group(verbs, "gate", "the quality gate of a goal: init, validate")
+    parser = options.command(gate, "init", "write a gate that lacks nothing but facts", gate_init)
+    parser.add_argument("--goal-id", required=True, metavar="ID")
+    parser.add_argument("--out", metavar="FILE", help=f"inside the project (default: {EVIDENCE_HOME}/ID/gate.json)")
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
+    about = "inspect a gate as checkpoint would, and write nothing"
+    parser = options.command(gate, "validate", about, gate_validate)
+    parser.add_argument("--goal-id", required=True, metavar="ID")
+    parser.add_argument(
+        "--quality-gate-json", required=True, metavar="JSON", help="the gate itself, or the file that holds it"
+    )
+    about = "hold a pull request, a branch or the working tree against the gate: 0 pass, 3 fail, 4 inconclusive"
+    parser = options.command(verbs, "review", about, review)
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--pr", type=int, metavar="N", help="a pull request, asked for with gh")
+    source.add_argument("--branch", metavar="REF", help="a branch; without either: the working tree")
+    parser.add_argument("--spec", metavar="FILE", help="the contract: 3 acceptance statements and 40 words at least")
+    help_text = "review-start makes goals of the findings"
+    parser.add_argument("--mode", default=REVIEW_MODES[0], choices=REVIEW_MODES, help=help_text)
+    parser.add_argument("--executor-qa-json", metavar="JSON|FILE", help="executorQa as in the gate")
+
+
+def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> PlanRun:
+    """The session's plan, loaded once for the command."""
+    return PlanRun(caller_of(context, context.session(arguments.session, looks=looks)))
+
+
+@contextmanager
+def changing(run: PlanRun) -> Iterator[None]:
+    """Hooks are told also after a refusal: a crash may have left the row behind, and damage makes the work wait."""
+    try:
+        yield
+    except OmoError:
+        publish_status(run)
+        raise
 
 
 def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
-    brief = parse(_brief(arguments, context))
-    plan, kept = creation.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
+    brief = create.parse(_brief(arguments, context))
+    with changing(run):
+        kept = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
+    plan = run.require_plan()
     notes = [f"the earlier plan is kept as {kept}"] if kept else []
-    notes += [*brief.near_misses, *brief.cut_titles, *_create_goal(run)]
-    step = summary.tell(run)
+    notes += [*brief.near_misses, *brief.cut_titles, *create.create_tool_goal(run)]
+    step = publish_status(run)
     ids = [goal.id for goal in plan.goals]
     data = {
         "goals_count": len(ids),
@@ -85,18 +154,6 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     lines = [f"Plan with {counted(len(ids), 'goal')}: {run.snapshot}"]
     lines += [f"  {goal.id} {clip(goal.title, 100)}" for goal in plan.goals]
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
-
-
-def _create_goal(run: Run) -> list[str]:
-    """The goal tool's goal, where none is under way; an unrelated one is the caller's to drop."""
-    live = goal_tool.current(run.state, run.session)
-    if live is not None and live.status in ("active", "paused"):
-        wanted = run.require_plan().objectives_of(None)
-        return (
-            [] if live.objective in wanted else [f"another goal is {live.status}: omo goal drop, then omo goal create"]
-        )
-    goal_tool.create(run)
-    return []
 
 
 def _brief(arguments: argparse.Namespace, context: Context) -> str:
@@ -114,86 +171,206 @@ def _brief(arguments: argparse.Namespace, context: Context) -> str:
 
 
 def complete_goals(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultragoal import checkpoint as checkpoints
+
     run = run_of(arguments, context)
-    plan = run.require_plan()
-    notes = _go_on(run, plan)
-    handout = loop.hand_out(run, retry_failed=arguments.retry_failed, retry_blocked=arguments.retry_blocked)
-    step = summary.tell(run)
-    return ultragoal_views.handout(run, handout, step, notes)
-
-
-def _go_on(run: Run, plan: Plan) -> list[str]:
-    """Handing out work means going on: a paused goal is resumed, a missing one is made."""
-    live = goal_tool.current(run.state, run.session)
-    if not plan.open_goals:
-        return []
-    if live is None or live.status == "complete":
-        goal_tool.create(run)
-        return ["the session's goal was created"]
-    if live.status == "paused" and live.objective in plan.objectives_of(plan.active):
-        goal_tool.resume(run)
-        return ["the session's goal was paused and is active again"]
-    return []
+    notes = []
+    with changing(run):
+        plan, tool = run.require_plan(), run.tool
+        if plan.is_open and tool.status in ("", "complete"):
+            goal_tool.create(run)
+            notes.append("the session's goal was created")
+        elif plan.is_open and tool.status == "paused" and tool.objective in plan.objectives_of(plan.active):
+            goal_tool.resume(run)
+            notes.append("the session's goal was paused and is active again")
+        started = checkpoints.hand_out(run, retry_failed=arguments.retry_failed, retry_blocked=arguments.retry_blocked)
+    step = publish_status(run)
+    return views.handout(run, started, step, [*notes, *run.notes])
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
-    at = summary.standing(run)
-    step = next_step(at)
-    if at.plan is None:
-        others = [] if at.problems else adoption.adoptable(run)
-        notes = [f"session {name} has a plan with open goals: omo ultragoal adopt --from {name}" for name in others]
-        data = {"exists": False, "status": "missing", "adoptable": others, "problems": at.problems, "next": step.data}
-        return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=[*at.problems, *notes])
-    return ultragoal_views.status(run, at, step)
+    step = next_step(run)
+    if run.plan is not None:
+        return views.status(run, step)
+    others = [] if run.problems else adoptable("ultragoal", run.caller)
+    notes = [f"session {name} has a plan with open goals: omo adopt --from {name}" for name in others]
+    data = {"exists": False, "status": "missing", "adoptable": others, "problems": run.problems}
+    data["next"] = views.step_data(step)
+    return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=[*run.problems, *notes])
 
 
 def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ultragoal import checkpoint as checkpoints
-    from omo.ultragoal.gate import document
+    from omo.ultragoal.gate import models
 
     run = run_of(arguments, context)
-    goal, gate = arguments.goal_json, arguments.quality_gate_json
-    try:
+    gate, gate_file = None, ""
+    with changing(run):
+        if arguments.quality_gate_json is not None:
+            gate = models.load(arguments.quality_gate_json, context.cwd)
+            gate_file = os.path.relpath(os.path.join(context.cwd, arguments.quality_gate_json), context.root)
         done = checkpoints.checkpoint(
             run,
             arguments.goal_id,
             status=arguments.status,
             evidence=arguments.evidence,
-            goal_json=None if goal is None else json_of(goal, context.cwd, "--goal-json"),
-            gate=None if gate is None else document.load(gate, context.cwd),
-            gate_file="" if gate is None else os.path.relpath(os.path.join(context.cwd, gate), run.root),
+            goal_json=_goal_json(arguments, context),
+            gate=gate,
+            gate_file=gate_file,
         )
-    finally:
-        step = summary.tell(run)  # also after a refusal: a crash may have left the session behind the ledger
-    before = (done.goal.receipt or {}).get("goalStatusBeforeCheckpoint")
-    if done.changed and before not in (None, "complete"):  # a receipt issued again is no progress
-        step = summary.tell(run, progressed=True)
-    return ultragoal_views.checkpointed(run, done, step)
+    step = publish_status(run, progressed=done.is_progress)
+    return views.checkpointed(run, done, step)
 
 
-def repair(arguments: argparse.Namespace, context: Context) -> Result:
+def _goal_json(arguments: argparse.Namespace, context: Context) -> object:
+    given = arguments.goal_json
+    return None if given is None else json_of(given, context.cwd, "--goal-json")
+
+
+def steer(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
-    done = repairing.repair(run)
-    step = summary.tell(run)
-    stale = []
-    if plan := run.plan():
-        for goal in plan.goals:
-            problem = receipts.problem(plan, goal, run.directory) if goal.status == "complete" else ""
-            if problem:
-                stale.append(problem)
-    text = "\n".join([*done.what, *(f"  to be verified again: {one}" for one in stale), f"Next: {step.text}"])
-    return Result({"repaired": done.what, "kept": done.kept, "stale": stale, "next": step.command}, text)
-
-
-def adopt(arguments: argparse.Namespace, context: Context) -> Result:
-    run = run_of(arguments, context)
-    plan = adoption.adopt_from(run, arguments.source)
-    source = arguments.source or "the other session"
-    notes = _create_goal(run) if plan.open_goals else []
-    step = summary.tell(run)
-    data: dict[str, Any] = {"run": plan.run, "from": source, "goals_path": run.snapshot, "next": step.command}
-    text = (
-        f"The plan of {source} is this session's now: {counted(len(plan.open_goals), 'goal')} open.\nNext: {step.text}"
+    attempt = steering.Attempt(
+        kind=arguments.kind,
+        evidence=arguments.evidence,
+        rationale=arguments.rationale,
+        goal_id=arguments.goal_id,
+        title=arguments.title,
+        objective=arguments.objective,
+        replacements=arguments.replacements_json,
+        order=arguments.order_json,
+        cwd=context.cwd,
     )
-    return Result(data, text, notes=notes)
+    with changing(run):
+        row = steering.steer(run, attempt)
+    return views.steered(run, row, publish_status(run))
+
+
+def classify_blocker(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultragoal import checkpoint as checkpoints
+
+    run = run_of(arguments, context)
+    with changing(run):
+        row = checkpoints.classify(
+            run, arguments.classification, evidence=arguments.evidence, goal_id=arguments.goal_id
+        )
+    step = publish_status(run)
+    allows = ALLOWS[row["classification"]]
+    data = {
+        "event": row["kind"],
+        "classification": row["classification"],
+        "goal_id": row.get("goalId"),
+        "allows": allows,
+        "next": step.command,
+    }
+    text = f"Recorded as {row['classification']}: {allows}.\nNext: {step.text}"
+    return Result(data, text, notes=run.notes)
+
+
+def record_review_blockers(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultragoal import checkpoint as checkpoints
+
+    run = run_of(arguments, context)
+    with changing(run):
+        done = checkpoints.record_review_blockers(
+            run,
+            arguments.goal_id,
+            objective=arguments.objective,
+            evidence=arguments.evidence,
+            title=arguments.title,
+            goal_json=_goal_json(arguments, context),
+        )
+    step = publish_status(run)
+    data = {
+        "goal_id": done.goal.id,
+        "blocked_goal_id": done.parent.id,
+        "blocked_goal_status": done.parent.status,
+        "deduplicated": done.deduplicated,
+        "goals_path": run.snapshot,
+        "next": step.command,
+    }
+    how = "is there already and resolves" if done.deduplicated else "was added and resolves"
+    text = f"{done.goal.id} {how} the review of {done.parent.id}, which is {done.parent.status}"
+    return Result(data, f"{text}\nNext: {step.text}", notes=run.notes)
+
+
+def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultragoal.checkpoint import subject_of
+    from omo.ultragoal.gate.rules import suite_triggers, template
+
+    run = run_of(arguments, context, looks=True)
+    plan = run.look_at_plan()
+    goal = plan.goal(arguments.goal_id)
+    because = suite_triggers(subject_of(run, plan, goal))
+    gate = template(goal.id, goal.title, goal.objective, suite=bool(because))
+    path = _write_gate(context, arguments.out, goal.id, gate, arguments.force)
+    check = f"omo ultragoal gate validate --goal-id {goal.id} --quality-gate-json {shlex.quote(path)}"
+    text = f"A gate for {goal.id} to fill in: {path}\nThen: {check}"
+    if because:
+        text += f"\nIt asks for the computer-control suite, because {clip(because[0], 120)} changed."
+    return Result({"goal": goal.id, "path": path, "validate": check, "suite": because}, text)
+
+
+def _write_gate(context: Context, out: str | None, goal: str, gate: Row, force: bool) -> str:
+    """The path as it can be typed where the command was."""
+    top, home = os.path.realpath(context.root), os.path.join(context.root, EVIDENCE_HOME)
+    path = os.path.realpath(os.path.join(context.cwd, out) if out else os.path.join(home, goal, "gate.json"))
+    name = os.path.relpath(path, os.path.realpath(context.cwd))
+    if not globs.is_inside(top, path) or globs.is_own(os.path.relpath(path, top).replace(os.sep, "/")):
+        raise BadInput(f"--out {clip(str(out), 200)} is not a place for it", fix="name a file of the project itself")
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        ignore = os.path.join(home, ".gitignore")
+        if out is None and not os.path.lexists(ignore):
+            # Evidence is about the work, not part of it: git leaves it alone, whatever the project's own rules.
+            with open(ignore, "w", encoding="utf-8") as file:
+                file.write("*\n")
+        with open(path, "w" if force else "x", encoding="utf-8") as file:
+            file.write(json.dumps(gate, ensure_ascii=False, indent=2) + "\n")
+    except OSError as error:
+        if isinstance(error, FileExistsError) and os.path.lexists(path):
+            raise Refused(f"{name} is there already", fix="fill that one in; or replace it with --force") from None
+        raise BadInput(f"{name} cannot be written: {error.strerror}", fix="name another file with --out") from None
+    return name
+
+
+def gate_validate(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultragoal import checkpoint as checkpoints
+    from omo.ultragoal.gate.models import digest, load
+
+    name = arguments.goal_id
+    gate = load(arguments.quality_gate_json, context.cwd)
+    inspection = checkpoints.validate(run_of(arguments, context, looks=True), name, gate)
+    data = {
+        "goal": name,
+        "digest": digest(gate),
+        "artifacts": inspection.cited,
+        "replays": inspection.replays,
+        "exemptions": inspection.exemptions,
+        "notes": inspection.notes,
+    }
+    return Result(data, f"The gate of {name} passes.", notes=inspection.notes)
+
+
+def review(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.ultragoal import review as reviews
+
+    is_start = arguments.mode == "review-start"
+    if not is_start:  # a verdict alone belongs to no session, so none has to be known
+        arguments.session = arguments.session or context.named_session or "review"
+    run = run_of(arguments, context)
+    root, given = Path(context.root), arguments.executor_qa_json
+    done = reviews.review(
+        run,
+        reviews.find_source(root, pr=arguments.pr, branch=arguments.branch, environ=context.environ),
+        spec=None if arguments.spec is None else reviews.read_spec(root, arguments.spec, context.cwd),
+        executor_qa=None if given is None else json_of(given, context.cwd, "--executor-qa-json"),
+    )
+    ids: list[str] = []
+    following = ""
+    if is_start:
+        with changing(run):
+            ids = reviews.start(run, done)
+    if ids:
+        following = publish_status(run).text
+    return views.reviewed(done, arguments.mode, ids, following)

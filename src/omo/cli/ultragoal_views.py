@@ -1,156 +1,164 @@
-"""What `omo ultragoal` shows: a plan, a goal to work on, and what a checkpoint did."""
+"""What `omo ultragoal` shows: a plan, a goal to work on, and what a checkpoint, a steering or a review did."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli.result import Result
 from omo.shown import block, clip, counted
-from omo.ultragoal import loop, receipts
-from omo.ultragoal.drift import drift
-from omo.ultragoal.next_step import Standing, Step
-from omo.ultragoal.plan import STATUSES, Goal, Plan, render_goal
-from omo.ultragoal.run import Run
-from omo.ultragoal.status import proof
-from omo.ultragoal.tally import tally
+from omo.state import paths
+from omo.ultragoal import receipts
+from omo.ultragoal.plan import STATUSES, Plan, render_goal
+from omo.ultragoal.run import PlanRun
+from omo.ultragoal.status import goal_proof
+from omo.work.status import NextStep
 
 if TYPE_CHECKING:
     from omo.ultragoal.checkpoint import Done
+    from omo.ultragoal.review import Review
 
 Row = dict[str, Any]
 
 MOST_TEXT = 4000
+MOST_FINDINGS = 50
 GATE_ORDER = (
     "Before it is complete: verify; run the cleaner fragment; verify again; architect review; QA and red team; final "
     "review. omo ultragoal gate init --goal-id {id} writes the gate's template."
 )
+STEERED = {
+    "add_subgoal": "Added {goalIds}",
+    "split_subgoal": "{goalId} is superseded by {replacementGoalIds}",
+    "reorder_pending": "Pending goals in order: {pendingGoalIds}",
+    "revise_pending_wording": "{goalId} has a new {changed}; the first wording stays on record",
+    "annotate_ledger": "Noted in the ledger; no goal changed",
+    "mark_blocked_superseded": "{goalId} is superseded without a replacement",
+}
+STEERED_KEYS = {
+    "replacementGoalIds": "replacement_goal_ids",
+    "pendingGoalIds": "pending_goal_ids",
+    "changedFields": "changed_fields",
+    "previous": "previous",
+    "noReplacementRequired": "no_replacement_required",
+}
+
+
+def step_data(step: NextStep) -> Row:
+    return {"action": step.action, "why": step.why, "command": step.command, "goal_id": step.item or None}
 
 
 def run_status(plan: Plan) -> str:
     """One word for the whole plan; the first that fits."""
-    statuses = {goal.status for goal in plan.goals}
-    if not plan.open_goals:
+    if not plan.is_open:
         return "complete"
-    return next(
-        (word for word in ("active", "pending", "failed") if word in statuses),
-        "blocked" if statuses & {"blocked", "review_blocked"} else "active",
-    )
+    statuses = {goal.status for goal in plan.goals}
+    for word in ("active", "pending", "failed", "blocked"):
+        if word in statuses:
+            return word
+    return "blocked" if "review_blocked" in statuses else "active"
 
 
-def status(run: Run, at: Standing, step: Step) -> Result:
-    plan = at.plan
+def status(run: PlanRun, step: NextStep) -> Result:
+    plan = run.plan
     assert plan is not None
     counts = Counter(goal.status for goal in plan.goals)
-    shown = [_goal_data(run, plan, goal) for goal in plan.goals]
+    goals = [{**render_goal(goal), **goal_proof(run, plan, goal)} for goal in plan.goals]
     final = receipts.final(plan, run.directory)
+    drift = receipts.drift(plan, run.caller.root, Path(paths.tree_cache(run.caller.state)))
+    notes = list(run.problems)
+    if edited := run.edited_view():
+        notes.append(edited)
     data = {
         "exists": True,
         "status": run_status(plan),
         "run": plan.run,
         "goal_mode": plan.goal_mode,
         "objective": plan.objective,
-        "paths": {
-            "dir": run.directory,
-            "brief": os.path.join(run.directory, "brief.md"),
-            "goals": run.snapshot,
-            "ledger": run.journal.path,
-        },
+        "paths": {"dir": run.directory, "brief": run.brief, "goals": run.snapshot, "ledger": run.journal.path},
         "current_goal": plan.active.id if plan.active else None,
         "counts": {name: counts.get(name, 0) for name in STATUSES},
-        "goals": shown,
+        "goals": goals,
         "final_receipt": final.id if final else None,
-        "tally": tally(plan),
-        "goal_tool": at.tool_status or None,
-        "drift": (moved := drift(run, plan)) or None,
-        "problems": at.problems,
-        "next": step.data,
+        "tally": plan.tally,
+        "goal_tool": run.tool.status or None,
+        "drift": drift or None,
+        "problems": notes,
+        "next": step_data(step),
     }
-    told = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts.get(name))
-    cut = f" ({tally(plan)})" if counts.get("superseded") else ""
+    numbers = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts.get(name))
+    cut = f" ({plan.tally})" if counts.get("superseded") else ""
     lines = [
-        f"Ultragoal {run_status(plan)}: {counted(len(plan.goals), 'goal')}, {told}{cut}",
+        f"Ultragoal {run_status(plan)}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}",
         f"  objective: {clip(plan.objective, 200)}",
     ]
-    lines += [_goal_line(one) for one in shown]
+    lines += [_goal_line(goal) for goal in goals]
     if final:
         lines.append(f"  final receipt: fresh, issued with {final.id}")
-    if moved:
-        lines.append(f"  {moved}")
-    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=at.problems)
+    if drift:
+        lines.append(f"  {drift}")
+    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
 
 
-def _goal_data(run: Run, plan: Plan, goal: Goal) -> Row:
-    return {**render_goal(goal), **proof(run, plan, goal)}
-
-
-def _goal_line(one: Row) -> str:
+def _goal_line(goal: Row) -> str:
     notes = []
-    if one["receipt"]:
-        notes.append(f"receipt {one['receipt']}")
-    if one["independence"] == "reduced":
+    if goal["receipt"]:
+        notes.append(f"receipt {goal['receipt']}")
+    if goal["independence"] == "reduced":
         notes.append("independence: reduced")
-    if one["exemptions"]:
-        notes.append(f"{counted(len(one['exemptions']), 'replay')} exempted")
-    if one["notes"]:
-        notes.append(f"{counted(len(one['notes']), 'note')} in its receipt: {clip(one['notes'][0], 80)}")
-    if one.get("humanBlocked"):
-        notes.append(f"waits for a person: {clip(one['humanBlocked'], 80)}")
-    elif one["status"] in ("failed", "blocked", "review_blocked") and one.get("evidence"):
-        notes.append(clip(one["evidence"], 80))
-    if one["stale_because"]:
-        notes.append(clip(one["stale_because"], 120))
-    told = f" ({'; '.join(notes)})" if notes else ""
-    return f"  {one['id']} {one['status']:15}{clip(one['title'], 80)}{told}"
+    if goal["exemptions"]:
+        notes.append(f"{counted(len(goal['exemptions']), 'replay')} exempted")
+    if goal["notes"]:
+        notes.append(f"{counted(len(goal['notes']), 'note')} in its receipt: {clip(goal['notes'][0], 80)}")
+    if goal.get("humanBlocked"):
+        notes.append(f"waits for a person: {clip(goal['humanBlocked'], 80)}")
+    elif goal["status"] in ("failed", "blocked", "review_blocked") and goal.get("evidence"):
+        notes.append(clip(goal["evidence"], 80))
+    if goal["stale_because"]:
+        notes.append(clip(goal["stale_because"], 120))
+    around = f" ({'; '.join(notes)})" if notes else ""
+    return f"  {goal['id']} {goal['status']:15}{clip(goal['title'], 80)}{around}"
 
 
-def handout(run: Run, given: loop.Handout, step: Step, notes: list[str]) -> Result:
-    plan, goal = given.plan, given.goal
+def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Result:
+    from omo.ultragoal.checkpoint import background
+
+    plan = run.require_plan()
+    goal = plan.active
     data: Row = {
-        "all_complete": not plan.open_goals,
+        "all_complete": not plan.is_open,
         "next_action": step.action,
         "objective": plan.objective,
         "goals_path": run.snapshot,
         "next": step.command,
     }
     if goal is None:
-        return Result({**data, "goal_id": step.goal}, _nothing(plan, step), notes=notes)
-    behind = loop.behind(plan, goal)
+        what = "No goal can be handed out" if plan.is_open else "All ultragoal goals are complete"
+        return Result({**data, "goal_id": step.item or None}, f"{what}.\nNext: {step.text}", notes=notes)
+    known = background(plan, goal)
+    objective = plan.objectives_of(goal)[0]
     data |= {
-        "objective": plan.objectives_of(goal)[0],
+        "objective": objective,
         "goal_id": goal.id,
         "goal_status": goal.status,
-        "started": given.started,
+        "started": started,
         "title": goal.title,
         "goal_objective": goal.objective,
         "constraints": plan.constraints,
-        "background": behind,
+        "background": known,
     }
-    lines = [
-        f"{'Start' if given.started else 'Go on with'} {goal.id}: {clip(goal.title, 100)}",
-        "",
-        block(goal.objective, MOST_TEXT),
-    ]
-    lines += ["", "Constraints of the whole plan:", block(plan.constraints, MOST_TEXT)] if plan.constraints else []
-    lines += ["", *(f"Background: {clip(one, 400)}" for one in behind)] if behind else []
-    lines += [
-        "",
-        f"The session's goal: {clip(plan.objectives_of(goal)[0], 300)}",
-        GATE_ORDER.format(id=goal.id),
-        f"Next: {step.text}",
-    ]
+    lines = [f"{'Start' if started else 'Go on with'} {goal.id}: {clip(goal.title, 100)}", ""]
+    lines.append(block(goal.objective, MOST_TEXT))
+    if plan.constraints:
+        lines += ["", "Constraints of the whole plan:", block(plan.constraints, MOST_TEXT)]
+    if known:
+        lines += ["", *(f"Background: {clip(fact, 400)}" for fact in known)]
+    lines += ["", f"The session's goal: {clip(objective, 300)}", GATE_ORDER.format(id=goal.id), f"Next: {step.text}"]
     return Result(data, "\n".join(lines), notes=notes)
 
 
-def _nothing(plan: Plan, step: Step) -> str:
-    if not plan.open_goals:
-        return f"All ultragoal goals are complete.\nNext: {step.text}"
-    return f"No goal can be handed out.\nNext: {step.text}"
-
-
-def checkpointed(run: Run, done: Done, step: Step) -> Result:
-    goal, plan = done.goal, done.plan
+def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
+    plan, goal = run.require_plan(), done.goal
     following = plan.goal(done.started) if done.started else plan.active
     receipt = goal.receipt or {}
     data = {
@@ -162,27 +170,71 @@ def checkpointed(run: Run, done: Done, step: Step) -> Result:
         "receipt_id": receipt.get("receiptId"),
         "quality_gate_hash": receipt.get("qualityGateHash"),
         "independence": receipt.get("independence"),
-        "all_complete": not plan.open_goals,
+        "all_complete": not plan.is_open,
         "next_goal_id": following.id if following else None,
         "next_goal_status": following.status if following else None,
         "started_next": done.started is not None,
-        "incomplete_goal_ids": [one.id for one in plan.open_goals],
+        "incomplete_goal_ids": [other.id for other in plan.open_goals],
         "next_action": step.action,
         "next": step.command,
     }
-    stands = "" if done.changed else " (it stood already)"
-    lines = [f"{goal.id} {goal.status}{stands}"]
+    stood = "" if done.changed else " (it stood already)"
+    lines = [f"{goal.id} {goal.status}{stood}"]
     if receipt:
         lines.append(f"  {receipt.get('receiptKind')} receipt {receipt.get('receiptId')}, {_independence(receipt)}")
     if done.started:
         lines.append(f"Next ultragoal goal: {done.started} {clip(plan.goal(done.started).title, 100)}")
-    elif not plan.open_goals:
-        lines.append(f"All ultragoal goals are complete: {tally(plan)}")
-    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=done.notes)
+    elif not plan.is_open:
+        lines.append(f"All ultragoal goals are complete: {plan.tally}")
+    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=[*done.notes, *run.notes])
 
 
 def _independence(receipt: Row) -> str:
     if receipt.get("independence") == "full":
-        return "independence: full (architect and qa were seen to finish)"
-    seen = ", ".join(sorted({one["role"] for one in receipt.get("agents", [])})) or "no reviewer"
-    return f"independence: reduced ({seen} seen to finish as an agent of its own)"
+        return "independence: full (architect and qa were seen to find it clean)"
+    clean = [agent["role"] for agent in receipt.get("agents", []) if agent.get("clean") and agent.get("changed") == []]
+    roles = " and ".join(sorted(clean)) or "no reviewer"
+    return f"independence: reduced ({roles} seen to find it clean on these files)"
+
+
+def steered(run: PlanRun, row: Row, step: NextStep) -> Result:
+    new = row.get("goalIds") or row.get("replacementGoalIds") or [None]
+    data: Row = {"kind": row["mutation"], "goal_id": row.get("goalId") or new[0]}
+    data |= {name: row[key] for key, name in STEERED_KEYS.items() if key in row}
+    data |= {"goals_path": run.snapshot, "ledger_path": run.journal.path, "next": step.command}
+    shown = {**row, "changed": " and ".join(row.get("changedFields", []))}
+    shown |= {key: ", ".join(value) for key, value in row.items() if key.endswith("Ids")}
+    text = STEERED[row["mutation"]].format(**shown)
+    return Result(data, f"{text}\nNext: {step.text}", notes=run.notes)
+
+
+def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
+    from omo.ultragoal.review import EXIT_CODES, WEAK_CONTRACT
+
+    source = done.source
+    data = {
+        "verdict": done.verdict,
+        "contractStrength": done.strength,
+        "contract": done.contract.render(),
+        "cleanPassEligible": done.is_eligible,
+        "weakContractCapApplied": done.verdict == WEAK_CONTRACT,
+        "mode": mode,
+        "source": source.render(),
+        "base": source.base,
+        "baseCommit": source.base_commit,
+        "findings": [finding.render() for finding in done.findings],
+        "blockerGoalIds": ids,
+        "notes": done.notes,
+        "next": following or None,
+    }
+    base = f" against {source.base}" if source.base else ""
+    thin = "" if done.strength == "strong" else f" ({done.contract.why})"
+    lines = [f"{done.verdict}: {source.kind} {clip(source.name, 80)}{base}, contract {done.strength}{thin}"]
+    lines += [f"  - {clip(finding.objective, 300)}" for finding in done.findings[:MOST_FINDINGS]]
+    if len(done.findings) > MOST_FINDINGS:
+        lines.append(f"  and {len(done.findings) - MOST_FINDINGS} more (--json shows them)")
+    if ids:
+        lines.append(f"Goals for them: {', '.join(ids)}")
+    if following:
+        lines.append(f"Next: {following}")
+    return Result(data, "\n".join(lines), EXIT_CODES[done.verdict], done.notes)

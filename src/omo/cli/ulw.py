@@ -13,9 +13,10 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.evidence import base
 from omo.evidence.run import child_environment
+from omo.hooks import messages, session
 from omo.shown import clip
 from omo.state import runtime, store
-from omo.ultrawork import finish, gates, session, texts
+from omo.ultrawork import finish, gates
 from omo.work import outcome
 
 Row = dict[str, Any]
@@ -119,7 +120,7 @@ def _refuse_with_other_work(row: Row) -> None:
     others = [(kind, summary) for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES) if kind != session.KIND]
     if others:
         raise Refused(
-            "other work of this session is open: " + texts.listed(others),
+            "other work of this session is open: " + messages.listed(others),
             fix=f"its own command ends it; next: {clip(str(others[0][1].get('next') or 'omo status'), 200)}",
         )
 
@@ -153,8 +154,8 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
         if row is None or not runtime.is_live(row):
             raise Refused(f"nothing is active in session {name}", fix="omo ulw status")
         for kind, _ in runtime.work_in(row, "active"):
-            if kind in texts.CANNOT_GO_ON:
-                raise Refused(f"{kind} has its own way to say so", fix=texts.CANNOT_GO_ON[kind])
+            if kind in messages.CANNOT_GO_ON:
+                raise Refused(f"{kind} has its own way to say so", fix=messages.CANNOT_GO_ON[kind])
         after = session.suspend(row, state=state, why=arguments.evidence.strip(), question=arguments.question.strip())
         return runtime.Change(None, after, [{"kind": state, "evidence": arguments.evidence.strip()}])
 

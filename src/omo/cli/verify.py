@@ -16,9 +16,9 @@ from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Refused
+from omo.hooks import session
 from omo.shown import clip, counted
 from omo.state import store as files
-from omo.ultrawork import session
 from omo.verify import claims
 from omo.verify.goals import HYPOTHESIS_RESULTS, QUESTIONS, Goal, GoalStore
 from omo.verify.statements import LONGEST_TEXT

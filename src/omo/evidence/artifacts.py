@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import math
 import os
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from omo import safe_open
 from omo.clock import seconds, stamp
-from omo.errors import BadInput, Refused
-from omo.evidence import changes, globs, leftovers, visible
+from omo.errors import BadInput, NotEvaluable, Refused
+from omo.evidence import changes, globs
 from omo.shown import clip
 from omo.state import paths
 from omo.state.journal import Journal
@@ -80,18 +81,24 @@ def register(
     journal = _journal(state)
     if not repair:
         journal.require_whole("evidence", REPAIR)
-    found = _look(root, path, goal, started_at)
+    claim = _claim(root, path, goal, started_at)
+    name, reading = claim.name, claim.reading
 
     def decide(rows: list[Row]) -> tuple[Artifact | Refused, list[Row]]:
-        sealed = journal.seal(now) if repair else []
-        events = sealed or [dict(ANEW)] * repair
-        answer = _judge([] if sealed else rows, found, spent)
+        events: list[Row] = []
+        if repair:
+            events = journal.seal(now)
+            if events:
+                rows = []
+            else:
+                events = [dict(ANEW)]
+        answer = _judge(rows, claim, spent)
         if isinstance(answer, Refused):
-            is_worth_noting = answer.details["why"] == "old" and not found.committed_before
-            return answer, [*events, _seen({found.name: found.reading})] if is_worth_noting else events
+            if answer.details["why"] == "old" and not claim.committed_before:
+                events.append(_seen({name: reading}))
+            return answer, events
         if answer is not None:
             return answer, events
-        name, reading = found.name, found.reading
         row = {"kind": "artifact", "path": name, "digest": reading.digest, "size": reading.size, "goal": goal}
         return Artifact(name, reading.digest, reading.size, goal, stamp(now), by), [*events, row]
 
@@ -115,7 +122,7 @@ def check(
     _require_goal(goal)
     journal = _journal(state)
     journal.require_whole("evidence", REPAIR)
-    answer = _judge(journal.rows(), _look(root, path, goal, started_at), spent)
+    answer = _judge(journal.read()[0], _claim(root, path, goal, started_at), spent)
     if isinstance(answer, Refused):
         raise answer
 
@@ -128,7 +135,7 @@ def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) 
     journal.require_whole("evidence", REPAIR)
     readings: dict[str, _Reading] = {}
     left = MOST_BYTES_REMEMBERED
-    for path in leftovers.paths(Path(root), most=MOST_REMEMBERED, largest=LARGEST_REMEMBERED):
+    for path in _not_as_committed(Path(root)):
         try:
             name, reading = _inspect(root, path)
         except Refused:
@@ -140,7 +147,10 @@ def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) 
 
     def decide(rows: list[Row]) -> tuple[None, list[Row]]:
         known = _since(rows)
-        new = {name: one for name, one in readings.items() if known.get(one.digest, math.inf) > min(one.since, now)}
+        new = {}
+        for name, reading in readings.items():
+            if known.get(reading.digest, math.inf) > min(reading.since, now):
+                new[name] = reading
         return None, [_seen(part, now) for part in _parts(new)]
 
     journal.change(decide, actor=by, now=now, wait=wait)
@@ -149,11 +159,13 @@ def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) 
 
 def _since(rows: Sequence[Row]) -> dict[str, float]:
     """Each content that was seen, and the earliest time it is known to be from."""
-    found: dict[str, float] = {}
+    earliest: dict[str, float] = {}
     for row in rows:
-        for digest, since in row["contents"].values() if row.get("kind") == "seen" else ():
-            found[digest] = min(since, found.get(digest, math.inf))
-    return found
+        if row.get("kind") != "seen":
+            continue
+        for digest, since in row["contents"].values():
+            earliest[digest] = min(since, earliest.get(digest, math.inf))
+    return earliest
 
 
 def _parts(readings: dict[str, _Reading]) -> Iterator[dict[str, _Reading]]:
@@ -174,13 +186,13 @@ def knows(state: str, named: Sequence[tuple[str, str]]) -> bool:
     """Whether each digest was recorded by the time that is named with it, or the user let the ledger begin anew."""
     if not named:
         return True
-    rows = _journal(state).rows()
+    rows = _journal(state).read()[0]
     if any(row.get("kind") == "repaired" and row.get("actor") == "user" for row in rows):
         return True
     first: dict[str, str] = {}
-    for one in _artifacts(rows):
-        first.setdefault(one.digest, one.at)
-    return all(digest in first and first[digest] <= at for digest, at in named)
+    for artifact in _artifacts(rows):
+        first.setdefault(artifact.digest, artifact.at)
+    return all(digest in first and first[digest] <= moment for digest, moment in named)
 
 
 def is_unchanged(root: str | Path, path: str, digest: str) -> bool:
@@ -193,9 +205,14 @@ def is_unchanged(root: str | Path, path: str, digest: str) -> bool:
 def list_artifacts(state: str, goal: str | None = None) -> list[Artifact]:
     journal = _journal(state)
     journal.require_whole("evidence", REPAIR)
-    return [one for one in _artifacts(journal.rows()) if goal in (None, one.goal)]
+    return [artifact for artifact in _artifacts(journal.read()[0]) if goal in (None, artifact.goal)]
 
 
+def ledger_problems(state: str) -> list[str]:
+    return _journal(state).problems()
+
+
+@lru_cache(maxsize=4)  # a journal keeps what it read while nobody else writes, so a command reads the file once
 def _journal(state: str) -> Journal:
     return Journal(paths.evidence_dir(state), state)
 
@@ -205,7 +222,7 @@ def _require_goal(goal: str) -> None:
         raise BadInput("evidence needs the goal it belongs to", fix="--goal ID")
 
 
-class _Found(NamedTuple):
+class _Claim(NamedTuple):
     """A file, and what it is to prove."""
 
     name: str
@@ -215,28 +232,34 @@ class _Found(NamedTuple):
     committed_before: bool
 
 
-def _look(root: str | Path, path: str | Path, goal: str, started_at: float | None) -> _Found:
+def _claim(root: str | Path, path: str | Path, goal: str, started_at: float | None) -> _Claim:
     name, reading = _inspect(root, path)
-    committed_before = started_at is not None and changes.was_committed_before(Path(root), name, started_at)
-    return _Found(name, reading, goal, started_at, committed_before)
+    committed_before = started_at is not None and _was_committed(str(root), name, reading.digest, started_at)
+    return _Claim(name, reading, goal, started_at, committed_before)
 
 
-def _judge(rows: Sequence[Row], found: _Found, spent: Collection[str]) -> Artifact | Refused | None:
+@lru_cache(maxsize=256)  # a gate looks before it records: the same content has the same past
+def _was_committed(root: str, name: str, digest: str, moment: float) -> bool:
+    return changes.was_committed_before(Path(root), name, moment)
+
+
+def _judge(rows: Sequence[Row], claim: _Claim, spent: Collection[str]) -> Artifact | Refused | None:
     """The record of it that already stands, why it cannot be evidence, or None: it can be recorded."""
-    name, reading, goal, started_at, committed_before = found
-    if started_at is not None and committed_before:
-        return _old(name, started_at)
-    if reading.digest in spent:
-        others = (one for one in _artifacts(rows) if one.digest == reading.digest and one.goal != goal)
-        return _reused(name, next(others, None))
-    for one in _artifacts(rows):
-        is_fresh = started_at is None or seconds(one.at) >= started_at - GRACE
-        if (one.digest, one.goal, one.path) == (reading.digest, goal, name) and is_fresh:
-            return one
-        if one.digest == reading.digest and one.goal != goal:
-            return _reused(name, one)
-    if started_at is not None and _is_old(reading, rows, started_at):
-        return _old(name, started_at)
+    started_at = claim.started_at
+    if started_at is not None and claim.committed_before:
+        return _old(claim.name, started_at)
+    same = [artifact for artifact in _artifacts(rows) if artifact.digest == claim.reading.digest]
+    of_others = [artifact for artifact in same if artifact.goal != claim.goal]
+    if claim.reading.digest in spent:
+        return _reused(claim.name, of_others[0] if of_others else None)
+    for artifact in same:
+        if artifact.goal != claim.goal:
+            return _reused(claim.name, artifact)
+        is_fresh = started_at is None or seconds(artifact.at) >= started_at - GRACE
+        if artifact.path == claim.name and is_fresh:
+            return artifact
+    if started_at is not None and _is_old(claim.reading, rows, started_at):
+        return _old(claim.name, started_at)
     return None
 
 
@@ -271,25 +294,20 @@ def _unusable(shown: str, why: str, fix: str = "name a file that the work produc
     return Refused(f"{shown} cannot be evidence: it {why}", fix=fix)
 
 
-# O_NOFOLLOW and O_NONBLOCK: a file swapped for a link or a pipe just now is neither followed nor waited for.
-_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-
-
 def _read(real: str, shown: str) -> _Reading:
     if not os.path.isfile(real):
         raise _unusable(shown, "is not a regular file" if os.path.lexists(real) else "is a broken link")
     try:
-        with os.fdopen(os.open(real, _OPEN), "rb") as file:
+        with os.fdopen(safe_open.open_file(real), "rb") as file:
             status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
-                raise _unusable(shown, f"is no regular file of at most {LARGEST} bytes")
+            if status.st_size > LARGEST:
+                raise _unusable(shown, f"is larger than {LARGEST} bytes")
             digest = hashlib.sha256()
-            letters = codecs.getincrementaldecoder("utf-8")("replace")
             is_blank, size = True, 0
             while chunk := file.read(1 << 20):
                 digest.update(chunk)
                 size += len(chunk)
-                is_blank = is_blank and visible.is_blank(letters.decode(chunk))
+                is_blank = is_blank and not chunk.strip()
     except OSError as error:
         raise _unusable(shown, f"cannot be read: {error.strerror}", "make it readable") from None
     return _Reading(digest.hexdigest(), size, is_blank, min(status.st_mtime, status.st_ctime))
@@ -301,16 +319,15 @@ def _is_old(reading: _Reading, rows: Sequence[Row], started_at: float) -> bool:
         return True
     if _since(rows).get(reading.digest, math.inf) < started_at - GRACE:
         return True
-    return any(one.digest == reading.digest and seconds(one.at) < started_at - GRACE for one in _artifacts(rows))
+    for artifact in _artifacts(rows):
+        if artifact.digest == reading.digest and seconds(artifact.at) < started_at - GRACE:
+            return True
+    return False
 
 
-def _seen(readings: dict[str, _Reading], now: float | None = None) -> Row:
-    return {
-        "kind": "seen",
-        "contents": {
-            name: [one.digest, one.since if now is None else min(one.since, now)] for name, one in readings.items()
-        },
-    }
+def _seen(readings: dict[str, _Reading], now: float = math.inf) -> Row:
+    contents = {name: [reading.digest, min(reading.since, now)] for name, reading in readings.items()}
+    return {"kind": "seen", "contents": contents}
 
 
 def _old(name: str, started_at: float) -> Refused:
@@ -328,3 +345,55 @@ def _reused(name: str, other: Artifact | None) -> Refused:
         fix="produce evidence that is about this goal",
         why="reused",
     )
+
+
+def _not_as_committed(root: Path) -> list[str]:
+    """What lies in the tree and is not as its commit has it: new, edited, staged and ignored files, nested
+    repositories. Bounded: so many that git would show, and as many that it would not.
+    """
+    shown, hidden = _listed(root)
+    return list(dict.fromkeys([*_newest(root, shown), *_newest(root, hidden)]))
+
+
+def _listed(root: Path) -> tuple[set[str], set[str]]:
+    """Both sets as far as git lists them; a tree of too many files is told of by its times alone."""
+    try:
+        shown = set(changes.edited(root))
+    except NotEvaluable:
+        return set(_walked(root, "**")), set()
+    new = set(_tried(lambda: changes.untracked(root)))
+    loose = {path.rstrip("/") for path in _tried(lambda: changes.loose(root))}
+    nested = set()
+    for path in loose | new | set(_tried(lambda: changes.submodules(root))):
+        full = os.path.join(root, path)
+        if os.path.isdir(full) and not os.path.islink(full):
+            nested.add(path)
+    inside = set()
+    for directory in nested:
+        inside.update(_walked(root, f"{directory}/**"))
+    return (shown | new) - nested, (loose | inside) - nested - new
+
+
+def _tried(listing: Callable[[], list[str]]) -> list[str]:
+    try:
+        return listing()
+    except NotEvaluable:
+        return []
+
+
+def _walked(root: Path, glob: str) -> list[str]:
+    return _tried(lambda: globs.find_files(root, glob).paths)
+
+
+def _newest(root: Path, names: Iterable[str]) -> list[str]:
+    """Ignored trees can be huge, so the newest count; what omo itself lets git ignore comes before any of them."""
+    ages = []
+    for name in names:
+        try:
+            status = os.stat(os.path.join(root, name))
+        except (OSError, ValueError):
+            continue
+        is_small_file = stat.S_ISREG(status.st_mode) and 0 < status.st_size <= LARGEST_REMEMBERED
+        if is_small_file and not globs.is_own(name):
+            ages.append((not name.startswith(".sisyphus/"), -max(status.st_mtime, status.st_ctime), name))
+    return [name for _, _, name in sorted(ages)[:MOST_REMEMBERED]]

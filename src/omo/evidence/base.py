@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 
+from omo import safe_open
 from omo.digest import sha256
 from omo.errors import OmoError
 from omo.evidence import git
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 MOST_FILES = 500  # that differ when a run is armed, or that a ledger row names; more is said to be unknown
 MOST_LOOKED_AT = 20_000
 MOST_BYTES = 64 * 1024 * 1024
-GIT_SECONDS = 5.0
-AT_ONCE = 8  # git processes
 GONE = "gone"
 LINK_MODE, FILE_MODE, PROGRAM_MODE = "l", "f", "x"
 DIFF = (
@@ -76,9 +75,9 @@ def take(root: str, environ: Mapping[str, str]) -> Json:
     exclude = _exclude_file(root)
     base: Json = {"head": None, "files": {}, "unknown": "", "home": home_of(environ), "exclude": _rules_in(exclude)}
     try:
-        listed = _list(root, "HEAD", exclude)
-        base["head"], base["view"] = listed.head, listed.view
-        base["files"] = _digests(root, listed.paths, MOST_FILES)
+        listing = _list(root, "HEAD", exclude)
+        base["head"], base["view"] = listing.head, listing.view
+        base["files"] = _digests(root, listing.paths, MOST_FILES)
     except (_Unknown, OmoError, OSError) as error:  # whatever is odd about the files, the run is armed
         base["unknown"] = str(error)
     return base
@@ -111,26 +110,22 @@ def look(root: str, base: Json | None) -> Look:
             return _look(root, base)
         except _Unknown as error:
             unknown = str(error)
-    from pathlib import Path
-
-    from omo.evidence import tree
-
-    return Look(tree.fingerprint(Path(root)), None, frozenset(), unknown)
+    return Look(_fingerprint(root), None, frozenset(), unknown)
 
 
 def _look(root: str, base: Json) -> Look:
     head, before = base.get("head"), base["files"]
-    if head and (setting := _rewriting_filter(root)):
-        raise _Unknown(f"git's setting {setting} rewrites what git sees of files")
+    if head and (rewriting := git.rewriting_filter(root)):
+        raise _Unknown(f"git's setting {rewriting[0]} rewrites what git sees of files")
     exclude = _exclude_file(root)
     # What was agreed on when the run began hides what it hid then; a rule that was written since hides nothing.
     is_as_before = _rules_in(exclude) == base.get("exclude")
-    listed = _list(root, head, exclude if is_as_before else "")
-    if listed.head != head:
+    listing = _list(root, head, exclude if is_as_before else "")
+    if listing.head != head:
         raise _Unknown(f"the commit {str(head)[:12]} that the run began on is gone")
-    if listed.view != base.get("view"):
+    if listing.view != base.get("view"):
         raise _Unknown("what git looks at in this clone was changed: a sparse checkout, or core.fileMode")
-    paths = set(listed.paths)
+    paths = set(listing.paths)
     if head and any(os.path.basename(path) == ".gitignore" for path in paths | set(before)):
         paths.update(_hidden_by_new_rules(root, head))
     now = _digests(root, sorted(paths), MOST_LOOKED_AT)
@@ -140,7 +135,7 @@ def _look(root: str, base: Json) -> Look:
             continue
         # A path that no longer differs from the commit went back to what it was there.
         changed[path] = now.get(path, "as committed" if head else GONE)
-    return Look(tree_of(changed), changed, frozenset(listed.untracked))
+    return Look(tree_of(changed), changed, frozenset(listing.untracked))
 
 
 def digest_of(root: str, path: str) -> str:
@@ -169,65 +164,65 @@ def is_leftover(path: str) -> bool:
 def committed(root: str, head: str, paths: Sequence[str]) -> dict[str, bytes]:
     """What files held in a commit; those that were not in it are left out."""
     contents = {}
-    for first in range(0, len(paths), AT_ONCE):
-        few = paths[first : first + AT_ONCE]
-        answers = _ask_git(root, [["cat-file", "blob", f"{head}:./{path}"] for path in few])
-        for path, answer in zip(few, answers, strict=True):
-            if answer is not None:
-                contents[path] = os.fsencode(answer)
+    for path, content in zip(paths, git.blobs(root, [f"{head}:./{path}" for path in paths]), strict=True):
+        if content is not None:
+            contents[path] = content
     return contents
 
 
 def names(root: str, head: str) -> list[str]:
     """The files of a commit below the root."""
-    listed = _ask_git(root, [["ls-tree", "-r", "-z", "--name-only", head]])[0] or ""
-    return [name for name in listed.split("\0") if name]
+    return git.run(root, "ls-tree", "-r", "-z", "--name-only", head).lines
 
 
 class _Unknown(Exception):
     """Why the base, or what differs from it, cannot be told."""
 
 
-class _Listed:
-    """`view` is the same while git looks at the same files in the same way."""
+class _Listing:
+    """The paths that may differ from a commit; without one, every path that counts.
+
+    `view` is the same while git looks at the same files in the same way.
+    """
 
     __slots__ = ("head", "paths", "untracked", "view")
 
-    def __init__(self, head: str | None, paths: list[str], untracked: list[str], view: str = "") -> None:
-        self.head = head
-        self.paths = paths
+    def __init__(self, paths: Iterable[str], untracked: list[str]) -> None:
+        self.head: str | None = None
+        self.paths = sorted(path for path in paths if path and not _is_own(path))
         self.untracked = untracked
-        self.view = view
+        self.view = ""
 
 
-def _list(root: str, head: str | None, exclude: str) -> _Listed:
-    """The paths that may differ from a commit; without one, every path that counts."""
+def _list(root: str, head: str | None, exclude: str) -> _Listing:
     if not _has_repository(root):
-        return _Listed(None, *_every_path(root))
-    commands = [["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"]]
+        return _list_without_git(root)
+    every = ["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"]
     if exclude:
-        commands[0].append(f"--exclude-from={exclude}")
-    commands.append(["config", "--bool", "--default", "true", "core.fileMode"])
+        every.append(f"--exclude-from={exclude}")
+    commands = [every, ["config", "--bool", "--default", "true", "core.fileMode"]]
     if head:
         commands.append(["rev-parse", "--verify", "--quiet", f"{head}^{{commit}}"])
         commands.append([*DIFF, head, "--"])
-    every, modes, commit, differing = [*_ask_git(root, commands), None, None][:4]
-    if every is None:
-        return _Listed(None, *_every_path(root))
-    tracked, untracked, flagged = _sorted_out(root, every)
-    if commit is None or differing is None:
-        return _Listed(None, sorted(path for path in {*tracked, *untracked} if not _is_own(path)), untracked)
-    paths = {*differing.split("\0"), *untracked, *_edited(root, commit.strip(), flagged)} - {""}
+    answers = git.run_all(root, commands, seconds=git.HOOK_SECONDS)
+    if not answers[0].ok:
+        return _list_without_git(root)
+    tracked, untracked, flagged = _sorted_out(root, answers[0].lines)
+    if not head or not (answers[2].ok and answers[3].ok):
+        return _Listing({*tracked, *untracked}, untracked)
+    commit = answers[2].text.strip()
+    listing = _Listing({*answers[3].lines, *untracked, *_edited(root, commit, flagged)}, untracked)
+    listing.head = commit
     left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
-    view = sha256(os.fsencode("\0".join([str(modes).strip(), *sorted(left_out)])))[:16]
-    return _Listed(commit.strip(), sorted(path for path in paths if not _is_own(path)), untracked, view)
+    listing.view = sha256(os.fsencode("\0".join([answers[1].text.strip(), *sorted(left_out)])))[:16]
+    return listing
 
 
-def _sorted_out(root: str, listed: str) -> tuple[list[str], list[str], list[str]]:
+def _sorted_out(root: str, lines: list[str]) -> tuple[list[str], list[str], list[str]]:
     """What git lists: tracked, not tracked, and tracked but not to be looked at."""
     tracked, untracked, flagged = [], [], []
     ignored = {path for path in ALWAYS_LOOKED_AT if os.path.lexists(os.path.join(root, path))}
-    for line in filter(None, listed.split("\0")):
+    for line in lines:
         flag, path = line[0], line[2:].rstrip("/")
         ignored.discard(path)
         if flag != "?":
@@ -246,8 +241,8 @@ def _edited(root: str, commit: str, paths: list[str]) -> list[str]:
         if not os.path.lexists(os.path.join(root, path)):
             continue  # left out by a sparse checkout
         commands = [["rev-parse", "--verify", "--quiet", f"{commit}:./{path}"], ["hash-object", "--", path]]
-        committed, now = _ask_git(root, commands)
-        if committed is None or committed != now:
+        committed, now = git.run_all(root, commands, seconds=git.HOOK_SECONDS)
+        if not committed.ok or committed.output != now.output:
             edited.append(path)
     return edited
 
@@ -262,7 +257,7 @@ def _has_repository(root: str) -> bool:
     return True
 
 
-def _every_path(root: str) -> tuple[list[str], list[str]]:
+def _list_without_git(root: str) -> _Listing:
     """Every file below a directory that git does not know, but what belongs to nobody's work."""
     paths: list[str] = []
     for directory, names, files in os.walk(root):
@@ -274,7 +269,7 @@ def _every_path(root: str) -> tuple[list[str], list[str]]:
                 paths.append(path)
         if len(paths) > MOST_LOOKED_AT:
             raise _Unknown(f"there are more than {MOST_LOOKED_AT} files, and git does not keep them")
-    return sorted(paths), paths
+    return _Listing(paths, paths)
 
 
 def _is_own(path: str) -> bool:
@@ -300,7 +295,7 @@ def _digest(root: str, path: str) -> tuple[str, int]:
     try:
         status = os.lstat(full)
         if stat.S_ISDIR(status.st_mode):
-            return _nested(full), 0
+            return _fingerprint(full), 0  # a repository inside this one
         mode, target = FILE_MODE, b""
         if stat.S_ISLNK(status.st_mode):
             mode, target = LINK_MODE, os.fsencode(os.readlink(full)) + b"\0"
@@ -315,38 +310,20 @@ def _digest(root: str, path: str) -> tuple[str, int]:
 
 
 def _content(full: str) -> bytes:
-    """Nothing of what is no regular file: a pipe or a device is never waited for."""
-    descriptor = os.open(full, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            return b""
-        if status.st_size > MOST_BYTES:
-            raise _Unknown(f"{full} is larger than {MOST_BYTES // 2**20} MB")
-        pieces = []
-        while piece := os.read(descriptor, 1 << 20):
-            pieces.append(piece)
-        return b"".join(pieces)
-    finally:
-        os.close(descriptor)
+        return safe_open.read_file(full, MOST_BYTES, follow_link=True)
+    except safe_open.NotAFile:
+        return b""
+    except safe_open.TooLarge:
+        raise _Unknown(f"{full} is larger than {MOST_BYTES // 2**20} MB") from None
 
 
-def _nested(directory: str) -> str:
-    """A repository inside this one."""
+def _fingerprint(directory: str) -> str:
     from pathlib import Path
 
     from omo.evidence import tree
 
     return tree.fingerprint(Path(directory))
-
-
-def _rewriting_filter(root: str) -> str:
-    from pathlib import Path
-
-    from omo.evidence import changes
-
-    rewriting = changes.rewriting_filter(Path(root))
-    return rewriting[0] if rewriting else ""
 
 
 def _hidden_by_new_rules(root: str, head: str) -> list[str]:
@@ -355,69 +332,3 @@ def _hidden_by_new_rules(root: str, head: str) -> list[str]:
     from omo.evidence import changes
 
     return [path for path in changes.hidden_since(Path(root), head) if not is_leftover(path)]
-
-
-def _ask_git(root: str, commands: list[list[str]]) -> list[str | None]:
-    """What each git command prints, all of them started at once; None for one that failed or took too long."""
-    environ = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "TMPDIR") if name in os.environ}
-    environ.update(git.ENVIRONMENT)
-    own = os.path.join(os.path.abspath(root), ".git")
-    if os.path.lexists(own):  # git would take an outer repository where this one is damaged
-        environ.update(GIT_DIR=own, GIT_WORK_TREE=os.path.abspath(root))
-    argvs = [[git.COMMAND[0], "-C", root, *git.COMMAND[1:], *arguments] for arguments in commands]
-    if not hasattr(os, "posix_spawnp"):
-        return [_run(argv, root, environ) for argv in argvs]
-    import time
-
-    deadline = time.monotonic() + GIT_SECONDS
-    started = [_start(argv, environ) for argv in argvs]
-    return [_finish(process, pipe, deadline) for process, pipe in started]
-
-
-def _start(argv: list[str], environ: dict[str, str]) -> tuple[int, int]:
-    """A process and the pipe it prints to; the library for it would cost a hook 8 ms to load."""
-    reading, writing = os.pipe()
-    actions = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_DUP2, writing, 1),
-        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_RDWR, 0),
-    ]
-    try:
-        return os.posix_spawnp(argv[0], argv, environ, file_actions=actions), reading
-    except OSError:
-        return 0, reading
-    finally:
-        os.close(writing)
-
-
-def _finish(process: int, pipe: int, deadline: float) -> str | None:
-    import time
-
-    output: list[bytes] = []
-    os.set_blocking(pipe, False)
-    try:
-        while process and time.monotonic() < deadline:
-            try:
-                piece = os.read(pipe, 1 << 16)
-            except BlockingIOError:
-                time.sleep(0.0005)
-                continue
-            if not piece:
-                _, status = os.waitpid(process, 0)
-                return os.fsdecode(b"".join(output)) if status == 0 else None
-            output.append(piece)
-    finally:
-        os.close(pipe)
-    if process:
-        os.kill(process, 9)
-        os.waitpid(process, 0)
-    return None
-
-
-def _run(argv: list[str], root: str, environ: dict[str, str]) -> str | None:
-    from pathlib import Path
-
-    from omo.evidence import run
-
-    outcome = run.run(argv, cwd=Path(root), timeout=GIT_SECONDS, output_limit=MOST_BYTES, env=environ)
-    return outcome.stdout if outcome.ok else None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+from pydantic import AfterValidator, Field, FiniteFloat, ValidationError, model_validator
 
+from omo import strict
 from omo.digest import sha256
 from omo.errors import BadInput
 from omo.evidence import documents, globs, patterns
@@ -78,9 +78,7 @@ Argv = Annotated[list[Text], AfterValidator(_argv)]
 Seconds = Annotated[FiniteFloat, Field(gt=0, le=LONGEST_TIMEOUT)]
 
 
-class _Check(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
+class _Check(strict.Strict):
     id: Id = ""
     guard: bool = False
 
@@ -201,26 +199,40 @@ OTHER_FIELDS = {
 def parse_checks(data: object, where: str = "checks") -> list[Check | str]:
     """The checks of a list as it stands in a file. Raises BadInput with every defect there is."""
     if not isinstance(data, list):
-        raise _bad([f"{where}: must be a list of checks, not {_kind(data)}"])
+        raise _bad([f"{where}: must be a list of checks, got {clip(repr(data), 80)}"])
     if len(data) > MOST_CHECKS:
         raise _bad([f"{where}: {len(data)} checks, at most {MOST_CHECKS} are allowed"])
+    checks: list[Check | str] = []
     defects: list[str] = []
-    checks = [_parse(item, f"{where}[{at}]", f"check-{at + 1}", defects) for at, item in enumerate(data)]
-    defects += _repeated_ids(checks, where)
+    first: dict[str, int] = {}
+    for number, item in enumerate(data):
+        name = f"check-{number + 1}"
+        try:
+            check = _parse(item, f"{where}[{number}]", name)
+            checks.append(check)
+            name = name if isinstance(check, str) else check.id
+        except BadInput as error:
+            defects += _defects_of(error)
+        if name in first:
+            also = f"{where}[{first[name]}]"
+            defects.append(f"{where}[{number}].id: {name} is also the id of {also}; ids must be unique")
+        first.setdefault(name, number)
     if defects:
         raise _bad(defects)
-    return [check for check in checks if check is not None]
+    return checks
 
 
 def load_checks_file(path: Path) -> list[Check | str]:
     """`{"checks": [...]}` in JSON or YAML."""
     data = documents.load(path)
     if not isinstance(data, dict):
-        raise _bad([f"{path.name}: must hold one key, checks, with a list; not {_kind(data)}"])
-    defects = [_no_such_field(str(key), str(key), path.name, ["checks"]) for key in data if key != "checks"]
+        raise _bad([f"{path.name}: must hold one key, checks, with a list; got {clip(repr(data), 80)}"])
+    defects = []
+    for key in data:
+        if key != "checks":
+            defects.append(f"{clip(str(key), 60)}: no such field{strict.meant(str(key), ['checks'])}")
     if "checks" not in data:
-        defects.append(f"{path.name}: has no key checks")
-        raise _bad(defects)
+        raise _bad([*defects, f"{path.name}: has no key checks"])
     try:
         checks = parse_checks(data["checks"])
     except BadInput as error:
@@ -242,8 +254,11 @@ def digest_of_check(check: Check | str) -> str:
 
 
 def ids_of(checks: Sequence[Check | str]) -> list[str]:
-    named = [check.id if not isinstance(check, str) else "" for check in checks]
-    return [name or f"check-{at}" for at, name in enumerate(named, start=1)]
+    ids = []
+    for number, check in enumerate(checks, start=1):
+        own = "" if isinstance(check, str) else check.id
+        ids.append(own or f"check-{number}")
+    return ids
 
 
 def _bad(defects: list[str]) -> BadInput:
@@ -251,7 +266,7 @@ def _bad(defects: list[str]) -> BadInput:
     return BadInput(
         f"the checks have {count}: {clip(defects[0], 300)}",
         fix="mend them in the file; docs/checks.md shows every type with an example",
-        defects=[clip(one, 600) for one in defects],
+        defects=[clip(defect, 600) for defect in defects],
     )
 
 
@@ -260,105 +275,23 @@ def _defects_of(error: BadInput) -> list[str]:
     return defects if isinstance(defects, list) else [error.message]
 
 
-def _parse(item: object, where: str, default_id: str, defects: list[str]) -> Check | str | None:
+def _parse(item: object, where: str, default_id: str) -> Check | str:
     if isinstance(item, str):
-        return _parse_string(item, where, defects)
+        try:
+            return _question(_text(item))
+        except ValueError as error:
+            raise _bad([f"{where}: {error}"]) from None
     if not isinstance(item, dict):
-        defects.append(f"{where}: must be an object with a type, or a question as text; not {_kind(item)}")
-        return None
-    model = _model_of(item, where, defects)
-    return None if model is None else _validate(model, item, where, default_id, defects)
-
-
-def _parse_string(item: str, where: str, defects: list[str]) -> str | None:
+        raise _bad([f"{where}: must be an object with a type, or a question as text; got {clip(repr(item), 80)}"])
+    kind = item.get("type")
+    if not isinstance(kind, str):
+        raise _bad([f"{where}.type: missing or no text; one of {', '.join(MODELS)}"])
+    if kind not in MODELS:
+        near = strict.meant(kind, list(MODELS), OTHER_TYPES)
+        raise _bad([f"{where}.type: no check type {clip(kind, 60)!r}{near} Types: {', '.join(MODELS)}"])
+    model = MODELS[kind]
     try:
-        return _question(_text(item))
-    except ValueError as error:
-        defects.append(f"{where}: {error}")
-    return None
-
-
-def _model_of(item: dict[Any, Any], where: str, defects: list[str]) -> type[_Check] | None:
-    named = item.get("type")
-    known = ", ".join(MODELS)
-    if isinstance(named, str) and named in MODELS:
-        return MODELS[named]
-    if not isinstance(named, str):
-        defects.append(f"{where}.type: missing or no text; one of {known}")
-        return None
-    near = _nearest(named, list(MODELS), OTHER_TYPES)
-    hint = f"did you mean {near}? " if near else ""
-    others = [other for other, ours in OTHER_TYPES.items() if ours == near][:4]
-    also = f" ({', '.join(others)} are other tools' names for {near})" if others else ""
-    defects.append(f"{where}.type: no check type {clip(named, 60)!r}; {hint}Types: {known}{also}")
-    return None
-
-
-def _validate(
-    model: type[_Check], item: dict[Any, Any], where: str, default_id: str, defects: list[str]
-) -> Check | None:
-    kind = model.model_fields["type"].default
-    fields = list(model.model_fields)
-    of = f"a {kind} check"
-    unknown = [key for key in item if key not in fields]
-    defects += [_no_such_field(f"{where}.{clip(str(key), 60)}", str(key), of, fields) for key in unknown]
-    given = {"id": default_id, **{key: value for key, value in item.items() if key in fields}}
-    try:
-        return model.model_validate(given)  # type: ignore[return-value]  # MODELS holds the members of Check
+        return model.model_validate({"id": default_id, **item})  # type: ignore[return-value]  # the members of Check
     except ValidationError as error:
-        defects += [_in_words(one, where, of) for one in error.errors(include_url=False)]
-    return None
-
-
-def _no_such_field(place: str, name: str, of: str, fields: list[str]) -> str:
-    near = _nearest(name, [field for field in fields if field != "type"], OTHER_FIELDS)
-    hint = f"; did you mean {near}?" if near else f"; it has {', '.join(fields)}"
-    return f"{place}: no such field of {of}{hint}"
-
-
-def _nearest(name: str, known: list[str], other: dict[str, str]) -> str | None:
-    wanted = name[:60].lower().replace("-", "_").replace(" ", "_")
-    if other.get(wanted) in known:
-        return other[wanted]
-    near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.6)
-    if near:
-        return near[0]
-    translated = difflib.get_close_matches(wanted, [key for key in other if other[key] in known], n=1, cutoff=0.75)
-    return other[translated[0]] if translated else None
-
-
-def _in_words(error: Any, where: str, of: str) -> str:
-    place = where + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"])
-    kind, value = error["type"], error["input"]
-    if kind == "missing":
-        return f"{place}: missing; {of} needs it"
-    if kind == "value_error":
-        return f"{place}: {error['ctx']['error']}"
-    said = error["msg"].replace("Input should be", "must be")
-    if kind == "literal_error" and isinstance(value, str):
-        near = difflib.get_close_matches(value[:60], re.findall(r"'(\w+)'", said), n=1)
-        return f"{place}: {said}" + (f"; did you mean {near[0]}?" if near else f", not {clip(value, 60)!r}")
-    quote = "; quote it" if "string" in kind and not isinstance(value, (str, list, dict)) else ""
-    return f"{place}: {said}, not {_kind(value)}{quote}"
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, (bool, int, float)):
-        return (
-            clip(f"{json.dumps(value)}", 40) if not isinstance(value, int) or abs(value) < 10**30 else "a huge number"
-        )
-    if isinstance(value, str):
-        return f"the text {clip(value, 40)!r}"
-    names = {dict: "an object", list: "a list", type(None): "nothing"}
-    return names.get(type(value), f"a {type(value).__name__}")
-
-
-def _repeated_ids(checks: Sequence[Check | str | None], where: str) -> list[str]:
-    first: dict[str, int] = {}
-    defects = []
-    for at, check in enumerate(checks):
-        name = check.id if check is not None and not isinstance(check, str) else f"check-{at + 1}"
-        if name in first:
-            defects.append(f"{where}[{at}].id: {name} is also the id of {where}[{first[name]}]; ids must be unique")
-        first.setdefault(name, at)
-    return defects
+        of = f" of a {kind} check"
+        raise _bad(strict.defects_of(error, model, where=(where,), of=of, others=OTHER_FIELDS)) from None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from omo import safe_open
 from omo.errors import BadInput
 from omo.shown import clip
 
@@ -30,18 +29,15 @@ def parse(text: str, name: str) -> object:
 
 def _read(path: Path) -> str:
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise BadInput(f"{path} is not a file", fix="name a JSON or YAML file")
-            raw = file.read(LARGEST_FILE + 1)
+        raw = safe_open.read_file(path, LARGEST_FILE, follow_link=True)
+    except safe_open.NotAFile:
+        raise BadInput(f"{path} is not a file", fix="name a JSON or YAML file") from None
+    except safe_open.TooLarge:
+        fix = "keep data out of it; name files instead"
+        raise BadInput(f"{path} is larger than {LARGEST_FILE} bytes", fix=fix) from None
     except (OSError, ValueError) as error:
-        if isinstance(error, BadInput):
-            raise
         why = getattr(error, "strerror", None) or error
         raise BadInput(f"{path} cannot be read: {why}", fix="name a JSON or YAML file") from None
-    if len(raw) > LARGEST_FILE:
-        raise BadInput(f"{path} is larger than {LARGEST_FILE} bytes", fix="keep data out of it; name files instead")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -62,12 +58,12 @@ def _load_json(text: str, name: str) -> object:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    value_of: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in value_of:
             raise ValueError(f"the key {clip(key, 60)!r} is there twice")
-        found[key] = value
-    return found
+        value_of[key] = value
+    return value_of
 
 
 def _refuse_constant(name: str) -> object:
@@ -82,9 +78,12 @@ def _load_yaml(text: str, name: str) -> object:
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
-        said = clip(str(error.problem or error.context or error), 200)
-        raise BadInput(f"{name} is not usable YAML: {said}{line}", fix="mend the file") from None
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        problem = clip(str(error.problem or error.context or error), 200)
+        where = f" (line {line})" if line else ""
+        raise BadInput(
+            f"{name} is not usable YAML: {problem}{where}", fix="mend the file", problem=problem, line=line
+        ) from None
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise BadInput(f"{name} is not usable YAML: {clip(str(error), 200)}", fix="mend the file") from None
 
@@ -106,14 +105,14 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        seen = set()
+        names = set()
         for key, _ in node.value:
             problem = None
             if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
                 problem = "a key must be plain text"
-            elif key.value in seen:
+            elif key.value in names:
                 problem = f"the key {clip(key.value, 60)!r} is there twice"
             if problem:
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            seen.add(key.value)
+            names.add(key.value)
         return super().construct_mapping(node, deep)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import os
 import re
-import stat
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
+from omo import safe_open
 from omo.errors import BadInput, NotEvaluable, OmoError
 from omo.evidence import changes, globs, patterns
 from omo.evidence.checks import (
@@ -104,36 +105,40 @@ class Finding(NamedTuple):
 def evaluate(checks: Sequence[Check | str], tree: Tree) -> Verdict:
     tree = replace(tree, searching=patterns.Budget(SEARCH_SECONDS))
     observations = [_observe(check, name, tree) for check, name in zip(checks, ids_of(checks), strict=True)]
-    results = {one.result for one in observations}
-    flags = {
-        "checks_empty": all(one.type == "string" for one in observations),
-        "checks_failed": "fail" in results,
-        "checks_unevaluable": any(one.result == "unknown" and one.type != "string" for one in observations),
-        "has_string_checks": any(one.type == "string" for one in observations),
-    }
-    verdict: Result = "fail" if "fail" in results else "pass" if results == {"pass"} else "unknown"
-    return Verdict(verdict, [name for name, is_set in flags.items() if is_set], observations)
+    failed = [observation for observation in observations if observation.result == "fail"]
+    unknown = [observation for observation in observations if observation.result == "unknown"]
+    in_words = [observation for observation in observations if observation.type == "string"]
+    flags = []
+    if len(in_words) == len(observations):
+        flags.append("checks_empty")
+    if failed:
+        flags.append("checks_failed")
+    if any(observation.type != "string" for observation in unknown):
+        flags.append("checks_unevaluable")
+    if in_words:
+        flags.append("has_string_checks")
+    verdict: Result = "pass"
+    if failed:
+        verdict = "fail"
+    elif unknown or not observations:
+        verdict = "unknown"
+    return Verdict(verdict, flags, observations)
 
 
 def _observe(check: Check | str, name: str, tree: Tree) -> Observation:
     if isinstance(check, str):
         reason = "a question in words: only judgement can answer it"
         return Observation(name, "string", "unknown", reason, "schema", clip(check, LONGEST_OBSERVED))
-    found = _find_out(check, tree)
-    return Observation(
-        name,
-        check.type,
-        found.result,
-        clip(found.reason, LONGEST_OBSERVED),
-        found.reason_class,
-        clip(found.observed, LONGEST_OBSERVED),
-        check.guard,
-    )
+    finding = _evaluate(check, tree)
+    reason, observed = (clip(text, LONGEST_OBSERVED) for text in (finding.reason, finding.observed))
+    return Observation(name, check.type, finding.result, reason, finding.reason_class, observed, check.guard)
 
 
-def _find_out(check: Check, tree: Tree) -> Finding:
+def _evaluate(check: Check, tree: Tree) -> Finding:
     try:
         return _EVALUATORS[check.type](check, tree)
+    except _NoFile as error:
+        return Finding("fail", str(error))
     except patterns.TooSlow:
         return Finding("unknown", "its regex takes too long; write it without nested repeats", "", "schema")
     except patterns.Spent:
@@ -145,22 +150,21 @@ def _find_out(check: Check, tree: Tree) -> Finding:
     except OSError as error:
         return Finding("unknown", f"cannot be read: {error}", "", "environment")
     except Exception as error:  # the boundary: an evaluator that fails is no verdict on the work
-        said = error.message if isinstance(error, OmoError) else f"{type(error).__name__}: {error}"
-        return Finding("unknown", f"omo could not evaluate it: {said}", "", "environment")
+        why = error.message if isinstance(error, OmoError) else f"{type(error).__name__}: {error}"
+        return Finding("unknown", f"omo could not evaluate it: {why}", "", "environment")
 
 
 def _path(check: PathCheck, tree: Tree) -> Finding:
-    found = globs.find(tree.root, check.path)
-    observed = _listing(found.paths + found.strays)
+    matches = globs.find(tree.root, check.path)
+    observed = _listing(matches.paths + matches.strays)
     if check.absent:
-        if found.paths or found.strays:
+        if matches.paths or matches.strays:
             return Finding("fail", f"{check.path} must be gone and is there", observed)
         return Finding("pass", f"{check.path} is gone")
-    if len(found.paths) >= check.min_count:
-        return Finding("pass", f"{len(found.paths)} found, {check.min_count} needed", observed)
-    return Finding(
-        "fail", f"{len(found.paths)} found, {check.min_count} needed: {check.path}{_about(found.strays)}", observed
-    )
+    counted = f"{len(matches.paths)} found, {check.min_count} needed"
+    if len(matches.paths) >= check.min_count:
+        return Finding("pass", counted, observed)
+    return Finding("fail", f"{counted}: {check.path}{_about(matches.strays)}", observed)
 
 
 def _about(strays: Sequence[str]) -> str:
@@ -172,47 +176,40 @@ def _listing(paths: Sequence[str], most: int = 5) -> str:
     return ", ".join(paths[:most]) + more
 
 
-def _files(tree: Tree, glob: str) -> list[str]:
-    """The files a content or syntax check is about, at least one."""
-    found = globs.find_files(tree.root, glob)
-    if not found.paths:
-        raise _NoFile(f"no file is named by {glob}{_about(found.strays)}")
-    if len(found.paths) > MOST_FILES:
-        raise NotEvaluable(f"{glob} names more than {MOST_FILES} files", fix="name a narrower glob")
-    return found.paths
-
-
 class _NoFile(Exception):
     pass
 
 
+def _files(tree: Tree, glob: str) -> list[str]:
+    """The files a content or syntax check is about, at least one."""
+    matches = globs.find_files(tree.root, glob)
+    if not matches.paths:
+        raise _NoFile(f"no file is named by {glob}{_about(matches.strays)}")
+    if len(matches.paths) > MOST_FILES:
+        raise NotEvaluable(f"{glob} names more than {MOST_FILES} files", fix="name a narrower glob")
+    return matches.paths
+
+
 def _content(check: ContentCheck, tree: Tree) -> Finding:
     """Each file has the pattern, has not, or is too large to tell; `any` asks for one file, else all must agree."""
-    try:
-        paths = _files(tree, check.path)
-    except _NoFile as error:
-        return Finding("fail", str(error))
-    allowance = patterns.Allowance(CONTENT_SECONDS, tree.searching)
-    answers = {path: _has(check, tree, path, allowance) for path in paths}
-    good = [path for path, answer in answers.items() if answer is True]
-    bad = [path for path, answer in answers.items() if answer is False]
-    unclear = [path for path, answer in answers.items() if answer is None]
+    paths = _files(tree, check.path)
+    good, bad, unclear = [], [], []
+    for path in paths:
+        raw, is_whole = _read(tree.root, path, LARGEST_READ)
+        has_it = tree.searching.found(check.regex, raw.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
+        if not has_it and not is_whole:
+            unclear.append(path)
+        elif has_it is check.absent:
+            bad.append(path)
+        else:
+            good.append(path)
     wish = f"{'without' if check.absent else 'with'} /{clip(check.regex, 80)}/"
     if good and (check.any or len(good) == len(paths)):
         return Finding("pass", f"{len(good)} of {len(paths)} files {wish}", _listing(good))
     if bad and not (check.any and unclear):
         return Finding("fail", f"{len(good)} of {len(paths)} files {wish}", f"not: {_listing(bad)}")
-    return Finding(
-        "unknown", f"larger than {LARGEST_READ} bytes, only the beginning was read", _listing(unclear), "environment"
-    )
-
-
-def _has(check: ContentCheck, tree: Tree, path: str, allowance: patterns.Allowance) -> bool | None:
-    raw, whole = _read(tree.root, path, LARGEST_READ)
-    text = raw.decode("utf-8-sig", "replace").replace("\r\n", "\n")
-    if allowance.found(check.regex, text):
-        return not check.absent
-    return check.absent if whole else None
+    reason = f"larger than {LARGEST_READ} bytes, only the beginning was read"
+    return Finding("unknown", reason, _listing(unclear), "environment")
 
 
 def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
@@ -221,12 +218,10 @@ def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
     real = os.path.realpath(os.path.join(top, path))
     if not globs.is_inside(top, real):
         raise NotEvaluable(f"{path} leads out of the project", fix="put the file itself there")
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(real, flags), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise NotEvaluable(f"{path} is not a file", fix="put a file there")
-        raw = file.read(largest + 1)
-    return raw[:largest], len(raw) <= largest
+    try:
+        return safe_open.read_start(real, largest)
+    except safe_open.NotAFile:
+        raise NotEvaluable(f"{path} is not a file", fix="put a file there") from None
 
 
 def _command(check: CommandCheck, tree: Tree) -> Finding:
@@ -273,10 +268,7 @@ def _said(outcome: Outcome) -> str:
 
 
 def _syntax(check: SyntaxCheck, tree: Tree) -> Finding:
-    try:
-        paths = _files(tree, check.path)
-    except _NoFile as error:
-        return Finding("fail", str(error))
+    paths = _files(tree, check.path)
     problems = {}
     end = time.monotonic() + SYNTAX_SECONDS
     for path in paths:
@@ -367,32 +359,32 @@ def _base(check: Check, tree: Tree) -> str:
 def _commit(check: CommitCheck, tree: Tree) -> Finding:
     base = _base(check, tree)
     subjects = changes.subjects(tree.root, base)
-    allowance = patterns.Allowance(CONTENT_SECONDS, tree.searching)
-    hit = next((one for one in subjects if allowance.found(check.subject, one)), None)
-    if hit is not None:
-        return Finding("pass", f"a commit since {base[:12]} has that subject", hit)
-    return Finding(
-        "fail",
-        f"none of {len(subjects)} commits since {base[:12]} has a subject like /{clip(check.subject, 80)}/",
-        "; ".join(clip(one, 80) for one in subjects[:5]),
-    )
+    for subject in subjects:
+        if tree.searching.found(check.subject, subject):
+            return Finding("pass", f"a commit since {base[:12]} has that subject", subject)
+    reason = f"none of {len(subjects)} commits since {base[:12]} has a subject like /{clip(check.subject, 80)}/"
+    return Finding("fail", reason, "; ".join(clip(subject, 80) for subject in subjects[:5]))
 
 
 def _forbidden(check: ForbiddenCheck, tree: Tree) -> Finding:
     base = _base(check, tree)
-    hits = [path for path in changes.changed(tree.root, base) if any(globs.covers(path, glob) for glob in check.paths)]
-    if hits:
-        return Finding("fail", f"changed since {base[:12]} and must not be", _listing(hits))
+    changed = [path for path in changes.changed(tree.root, base) if _is_covered(path, check.paths)]
+    if changed:
+        return Finding("fail", f"changed since {base[:12]} and must not be", _listing(changed))
     return Finding("pass", f"unchanged since {base[:12]}", _listing(check.paths))
 
 
 def _scope(check: ScopeCheck, tree: Tree) -> Finding:
     base = _base(check, tree)
     changed = [path for path in changes.changed(tree.root, base) if path not in tree.inputs]
-    outside = [path for path in changed if not any(globs.covers(path, glob) for glob in check.touch)]
+    outside = [path for path in changed if not _is_covered(path, check.touch)]
     if outside:
         return Finding("fail", f"changed since {base[:12]} outside {_listing(check.touch)}", _listing(outside))
     return Finding("pass", f"{len(changed)} paths changed since {base[:12]}, all inside", _listing(changed))
+
+
+def _is_covered(path: str, wanted: Sequence[str]) -> bool:
+    return any(globs.covers(path, glob) for glob in wanted)
 
 
 def _metric(check: MetricCheck, tree: Tree) -> Finding:
@@ -402,10 +394,14 @@ def _metric(check: MetricCheck, tree: Tree) -> Finding:
     value = _extract(check, outcome)
     if value is None:
         return Finding("unknown", f"{_ending(outcome)}: no {check.extract} to be had", _said(outcome))
-    bounds = [f"at least {check.min:g}"] if check.min is not None else []
-    bounds += [f"at most {check.max:g}"] if check.max is not None else []
-    holds = (check.min is None or value >= check.min) and (check.max is None or value <= check.max)
-    return Finding("pass" if holds else "fail", f"{value:g}, needed {' and '.join(bounds)}", f"{value:g}")
+    bounds, is_inside = [], True
+    if check.min is not None:
+        bounds.append(f"at least {check.min:g}")
+        is_inside = value >= check.min
+    if check.max is not None:
+        bounds.append(f"at most {check.max:g}")
+        is_inside = is_inside and value <= check.max
+    return Finding("pass" if is_inside else "fail", f"{value:g}, needed {' and '.join(bounds)}", f"{value:g}")
 
 
 def _extract(check: MetricCheck, outcome: Outcome) -> float | None:
@@ -416,18 +412,16 @@ def _extract(check: MetricCheck, outcome: Outcome) -> float | None:
         return None
     text = outcome.stdout.strip()
     if check.extract == "json_length":
-        return _json_length(text)
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+        return len(value) if isinstance(value, (list, dict)) else None
     form = r"[+-]?\d{1,300}" if check.extract == "stdout_int" else r"[+-]?(\d{1,300}\.?\d*|\.\d+)([eE][+-]?\d{1,3})?"
-    number = float(text) if re.fullmatch(form, text, re.ASCII) else None
-    return None if number is None or number in (float("inf"), float("-inf")) else number
-
-
-def _json_length(text: str) -> int | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+    if not re.fullmatch(form, text, re.ASCII):
         return None
-    return len(value) if isinstance(value, (list, dict)) else None
+    number = float(text)
+    return number if math.isfinite(number) else None
 
 
 def _judge(check: JudgeCheck, tree: Tree) -> Finding:

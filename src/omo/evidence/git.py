@@ -1,8 +1,25 @@
-"""How git is asked: no configuration may name a program to start, make git look away, or speak of another place."""
+"""The one way git is asked: hardened, bounded in time and output, and held to the project's own repository.
+
+No configuration may name a program to start, make git look away, or speak of another place. Hooks ask too, so nothing
+is imported here but `os`; several commands can run at once.
+"""
 
 from __future__ import annotations
 
 import os
+import time
+
+from omo.errors import NotEvaluable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SECONDS = 60.0
+HOOK_SECONDS = 5.0
+MOST_OUTPUT = 64_000_000
+MOST_ERRORS = 10_000
+PAUSE = 0.0005
 
 # safe.directory: what is asked runs nothing of the repository's, so whose it is does not matter here.
 _SETTINGS = {
@@ -31,3 +48,237 @@ ENVIRONMENT = {
     "LC_ALL": "C",
     "XDG_CONFIG_HOME": os.devnull,
 }
+# The filters of a repository's configuration.
+FILTERS = ("config", "-z", "--get-regexp", r"^filter\..*\.(clean|process)$")
+_EMPTY = {
+    "HEAD": "ref: refs/heads/none\n",
+    "config": "[core]\n\tprotectNTFS = false\n\tprotectHFS = false\n",
+    "info/attributes": "* -text !crlf !eol !ident !filter !working-tree-encoding\n",
+}
+_PASSED_ON = ("PATH", "TMPDIR", "SYSTEMROOT", "TEMP", "TMP", "PATHEXT")
+
+
+class Answer:
+    """What git printed. `code` is None where it could not be started, gave no answer in time, or too much of one."""
+
+    __slots__ = ("code", "errors", "output")
+
+    def __init__(self, code: int | None, output: bytes, errors: bytes) -> None:
+        self.code = code
+        self.output = output
+        self.errors = errors
+
+    @property
+    def ok(self) -> bool:
+        return self.code == 0
+
+    @property
+    def text(self) -> str:
+        return self.output.decode("utf-8", "replace")
+
+    @property
+    def lines(self) -> list[str]:
+        """What was separated by NUL: paths as Python names files, also those that are no text."""
+        return os.fsdecode(self.output).split("\0")[:-1]
+
+
+def ask(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> str:
+    """What git prints, whole. Raises NotEvaluable where it fails or prints more than is kept."""
+    return require(run(root, *arguments, stdin=stdin), arguments[0]).text
+
+
+def lines(root: str | os.PathLike[str], *arguments: str) -> list[str]:
+    return require(run(root, *arguments), arguments[0]).lines
+
+
+def run(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> Answer:
+    """However git ends; only no answer at all raises."""
+    answer = run_all(root, [arguments], stdin=stdin)[0]
+    if answer.code is None and answer.errors:
+        raise NotEvaluable(f"git {arguments[0]} {os.fsdecode(answer.errors)}", fix="git status")
+    return answer
+
+
+def require(answer: Answer, verb: str) -> Answer:
+    if answer.ok:
+        return answer
+    why = answer.errors.decode("utf-8", "replace").strip() or "no answer"
+    raise NotEvaluable(f"git {verb} failed: {why}", fix="git status")
+
+
+def run_all(
+    root: str | os.PathLike[str], commands: Sequence[Sequence[str]], *, seconds: float = SECONDS, stdin: bytes = b""
+) -> list[Answer]:
+    """The answers of several commands, all of them started at once."""
+    started = [start(root, arguments, seconds=seconds, stdin=stdin) for arguments in commands]
+    return [process.answer() for process in started]
+
+
+def start(
+    root: str | os.PathLike[str],
+    arguments: Sequence[str],
+    *,
+    seconds: float = SECONDS,
+    stdin: bytes = b"",
+    repository: Mapping[str, str] | None = None,
+) -> Process:
+    """`repository` is the environment that names another one than the root's own."""
+    where = os.fspath(root)
+    environ = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    environ.update(ENVIRONMENT)
+    environ.update(own_repository(where) if repository is None else repository)
+    return Process([COMMAND[0], "-C", where, *COMMAND[1:], *arguments], environ, seconds, stdin)
+
+
+def own_repository(root: str) -> dict[str, str]:
+    """Holds git to the repository at the root, if any: it would take an outer one where that is damaged, and its
+    configuration could name another work tree."""
+    top = os.path.abspath(root)
+    own = os.path.join(top, ".git")
+    if not os.path.lexists(own):
+        return {}
+    return {"GIT_DIR": own, "GIT_WORK_TREE": top}
+
+
+def blobs(root: str | os.PathLike[str], names: Sequence[str]) -> list[bytes | None]:
+    """What each name (an id, or REVISION:PATH) stands for, in one process; None for what is no file there."""
+    # A hook asks for one file, and may not load what it takes to ask for many.
+    if len(names) == 1 or any("\n" in name for name in names):
+        answers = [run(root, "cat-file", "blob", name) for name in names]
+        return [answer.output if answer.ok else None for answer in answers]
+    questions = os.fsencode("".join(f"{name}\n" for name in names))
+    output = require(run(root, "cat-file", "--batch", stdin=questions), "cat-file").output
+    contents: list[bytes | None] = []
+    start = 0
+    for _ in names:
+        end = output.index(b"\n", start)
+        about = output[start:end].split(b" ")  # id, type and size; or what was asked for, and that it is missing
+        start = end + 1
+        if about[-1] == b"missing":
+            contents.append(None)
+            continue
+        size = int(about[-1])
+        contents.append(output[start : start + size] if about[-2] == b"blob" else None)
+        start += size + 1
+    return contents
+
+
+def rewriting_filter(root: str | os.PathLike[str]) -> tuple[str, str] | None:
+    """A setting by which git does not see files as they are, and the command in it, which git would start."""
+    return filter_in(run(root, *FILTERS))
+
+
+def filter_in(answer: Answer) -> tuple[str, str] | None:
+    for entry in answer.lines:
+        name, _, command = entry.partition("\n")
+        if command.split()[:1] not in ([], ["git-lfs"]):
+            return name, command
+    return None
+
+
+def make_repository(directory: str) -> None:
+    """A repository of our own with nothing in it: whatever the project's own says, git converts no content there and
+    refuses no name."""
+    for name in ("objects", "refs", "info"):
+        os.makedirs(os.path.join(directory, name))
+    for name, text in _EMPTY.items():
+        with open(os.path.join(directory, name), "w", encoding="ascii") as file:
+            file.write(text)
+
+
+class Process:
+    """A git at work. The library for it would cost a hook 8 ms to load."""
+
+    __slots__ = ("_answer", "_deadline", "_pid", "_pipes")
+
+    def __init__(self, argv: list[str], environ: Mapping[str, str], seconds: float, stdin: bytes) -> None:
+        self._answer: Answer | None = None
+        self._deadline = time.monotonic() + seconds
+        if not hasattr(os, "posix_spawnp"):
+            self._answer = _run_elsewhere(argv, environ, seconds, stdin)
+            return
+        feed = _file_of(stdin) if stdin else os.open(os.devnull, os.O_RDONLY)
+        output, output_end = os.pipe()
+        errors, errors_end = os.pipe()
+        actions = [
+            (os.POSIX_SPAWN_DUP2, feed, 0),
+            (os.POSIX_SPAWN_DUP2, output_end, 1),
+            (os.POSIX_SPAWN_DUP2, errors_end, 2),
+        ]
+        try:
+            # A group of its own, so that whatever it starts ends with it.
+            self._pid = os.posix_spawnp(argv[0], argv, environ, file_actions=actions, setpgroup=0)
+        except OSError:
+            self._answer = Answer(None, b"", b"")
+            os.close(output)
+            os.close(errors)
+        for descriptor in (feed, output_end, errors_end):
+            os.close(descriptor)
+        self._pipes = (output, errors)
+
+    def answer(self) -> Answer:
+        if self._answer is None:
+            self._answer = self._finish()
+        return self._answer
+
+    def _finish(self) -> Answer:
+        kept: dict[int, list[bytes]] = {pipe: [] for pipe in self._pipes}
+        pending = list(self._pipes)
+        left = MOST_OUTPUT
+        status = None
+        for pipe in self._pipes:
+            os.set_blocking(pipe, False)
+        try:
+            while pending and left > 0 and time.monotonic() < self._deadline:
+                is_idle = True
+                for pipe in list(pending):
+                    try:
+                        piece = os.read(pipe, 1 << 16)
+                    except BlockingIOError:
+                        continue
+                    is_idle = False
+                    if piece:
+                        kept[pipe].append(piece)
+                        left -= len(piece)
+                    else:
+                        pending.remove(pipe)
+                if is_idle:
+                    time.sleep(PAUSE)
+            if not pending:
+                _, status = os.waitpid(self._pid, 0)
+        finally:
+            for pipe in self._pipes:
+                os.close(pipe)
+            if status is None:
+                os.killpg(self._pid, 9)
+                os.waitpid(self._pid, 0)
+        if status is None:
+            why = f"lists more than {MOST_OUTPUT} bytes" if left <= 0 else "gave no answer in time"
+            return Answer(None, b"", why.encode())
+        output, errors = (b"".join(kept[pipe]) for pipe in self._pipes)
+        return Answer(os.waitstatus_to_exitcode(status), output, errors[:MOST_ERRORS])
+
+
+def _file_of(content: bytes) -> int:
+    import tempfile
+
+    try:
+        with tempfile.TemporaryFile() as file:
+            file.write(content)
+            file.seek(0)
+            return os.dup(file.fileno())
+    except OSError as error:
+        raise NotEvaluable(f"there is no room for what git is asked: {error.strerror}", fix="free some space") from None
+
+
+def _run_elsewhere(argv: list[str], environ: Mapping[str, str], seconds: float, stdin: bytes) -> Answer:
+    """Where there is no posix_spawn."""
+    import subprocess
+
+    try:
+        done = subprocess.run(argv, env=environ, input=stdin, capture_output=True, timeout=seconds, check=False)
+    except OSError:
+        return Answer(None, b"", b"")
+    except subprocess.TimeoutExpired:
+        return Answer(None, b"", b"gave no answer in time")
+    return Answer(done.returncode, done.stdout, done.stderr[:MOST_ERRORS])

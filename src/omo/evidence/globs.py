@@ -1,16 +1,18 @@
-"""Paths and globs of a project: `*` and `?` within a name, `**` for any number of directories. Nothing leads out."""
+"""The globs of a project, searched in its tree: nothing leads out of it, omo's own state is not in it."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable
+from omo.globs import covers, is_pattern, matches
 from omo.state.paths import STATE_DIR
+
+__all__ = ["Found", "covers", "directory_inside", "find", "find_files", "is_inside", "is_own", "normal"]
 
 LONGEST = 500
 MOST_ENTRIES = 200_000
@@ -46,30 +48,11 @@ def is_own(path: str) -> bool:
     return path == OWN or path.startswith(OWN + "/")
 
 
-def covers(path: str, glob: str) -> bool:
-    """Whether the glob names the path or a directory it is in."""
-    parts = path.split("/")
-    wanted = glob.split("/")
-    return any(_matches(parts[:length], wanted) for length in range(1, len(parts) + 1))
-
-
-def _matches(parts: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Row by row over the glob, so that many `**` cost no more than one."""
-    row = [True] + [False] * len(parts)
-    for want in wanted:
-        if want == "**":
-            first = row.index(True) if True in row else len(row)
-            row = [at >= first for at in range(len(row))]
-        else:
-            row = [False] + [row[at] and fnmatchcase(part, want) for at, part in enumerate(parts)]
-    return row[-1]
-
-
 def find(root: Path, glob: str) -> Found:
     """Files and directories of the tree as it is now. Links to directories are not searched."""
     top = os.path.realpath(root)
     found = Found()
-    candidates = _search(top, glob) if _is_pattern(glob) else iter([glob])
+    candidates = _search(top, glob) if is_pattern(glob) else iter([glob])
     for path in candidates:
         full = os.path.join(top, path)
         if not is_inside(top, os.path.realpath(full)) or (os.path.islink(full) and not os.path.exists(full)):
@@ -100,14 +83,10 @@ def directory_inside(root: Path, name: str) -> Path:
     return Path(real)
 
 
-def _is_pattern(glob: str) -> bool:
-    return any(letter in glob for letter in "*?[")
-
-
 def _search(top: str, glob: str) -> Iterator[str]:
     parts = glob.split("/")
     fixed = 0
-    while not _is_pattern(parts[fixed]):
+    while not is_pattern(parts[fixed]):
         fixed += 1
     start = "/".join(parts[:fixed])
     if not is_inside(top, os.path.realpath(os.path.join(top, start))):
@@ -117,7 +96,7 @@ def _search(top: str, glob: str) -> Iterator[str]:
     for seen, path in enumerate(_walk(top, start, depth)):
         if seen >= MOST_ENTRIES:
             raise NotEvaluable(f"{glob} searches more than {MOST_ENTRIES} entries", fix="name a narrower directory")
-        if _matches(path.split("/"), parts):
+        if matches(path, glob):
             yield path
 
 

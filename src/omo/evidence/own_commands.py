@@ -6,6 +6,7 @@ that select what is run make it somebody's choice again, so only those that chan
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import posixpath
@@ -62,9 +63,10 @@ def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
         return ""
     files = _Files(root, head, cwd)
     words = _plain_words(argv)
-    for look in (_script, _target, _plain, _ci_line):
-        if found := look(files, words, argv):
-            return found
+    for named_in in (_script, _target, _plain, _ci_line):
+        file = named_in(files, words, argv)
+        if file:
+            return file
     return ""
 
 
@@ -76,7 +78,9 @@ def scripts(root: str, head: str | None, argv: Sequence[str], cwd: str) -> list[
     words = _plain_words(argv)
     for_a_shell = [word for word in argv if len(word.split()) > 1]
     texts = [shlex.join(argv), *for_a_shell, *_recipe(files, words)]
-    executed = {name for text in texts for name in _executed(text)}
+    executed: set[str] = set()
+    for text in texts:
+        executed.update(_executed(text))
     return [files.path(name) for name in sorted(executed) if files.has(name)]
 
 
@@ -121,7 +125,7 @@ class _Files:
     def __init__(self, root: str, head: str, cwd: str) -> None:
         self._root, self._head = root, head
         self._below = "" if cwd in ("", ".") else cwd.replace(os.sep, "/")
-        self.names = set(base.names(root, head))
+        self.names = _names(root, head)
 
     def has(self, name: str) -> bool:
         return posixpath.join(self._below, name) in self.names
@@ -131,13 +135,23 @@ class _Files:
 
     def text(self, name: str, *, at_top: bool = False) -> str:
         path = name if at_top else posixpath.join(self._below, name)
-        content = base.committed(self._root, self._head, [path]).get(path, b"")
-        return content.decode("utf-8", "replace")
+        return _text(self._root, self._head, path)
 
     @property
     def below(self) -> list[str]:
         start = self._below + "/" if self._below else ""
         return [name for name in self.names if name.startswith(start)]
+
+
+# A commit does not change, so each thing is asked of it once.
+@functools.cache
+def _names(root: str, head: str) -> frozenset[str]:
+    return frozenset(base.names(root, head))
+
+
+@functools.cache
+def _text(root: str, head: str, path: str) -> str:
+    return base.committed(root, head, [path]).get(path, b"").decode("utf-8", "replace")
 
 
 def _plain_words(argv: Sequence[str]) -> list[str]:
@@ -159,9 +173,9 @@ def _script(files: _Files, words: list[str], argv: Sequence[str]) -> str:
     if words[0] not in SCRIPT_RUNNERS:
         return ""
     named = words[2:] if words[1:2] in (["run"], ["run-script"]) else words[1:]
-    name = named[0] if len(named) == 1 else ""
-    if name == "t":
-        name = "test"
+    if len(named) != 1:
+        return ""
+    name = "test" if named[0] == "t" else named[0]
     return f"package.json, script {name}" if name in _scripts(files) else ""
 
 

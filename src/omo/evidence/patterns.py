@@ -51,28 +51,14 @@ class Budget:
     def __init__(self, seconds: float) -> None:
         self._left = seconds
 
-    def found(self, pattern: str, text: str, seconds: float | None = None) -> bool:
+    def found(self, pattern: str, text: str) -> bool:
         if self._left <= 0:
             raise Spent(pattern)
         started = time.monotonic()
         try:
-            return found(pattern, text, min(self._left, SECONDS if seconds is None else seconds))
+            return found(pattern, text, min(self._left, SECONDS))
         finally:
             self._left -= time.monotonic() - started
-
-
-class Allowance:
-    """The time all the searches of one check have together, out of the budget of the evaluation."""
-
-    def __init__(self, seconds: float, budget: Budget) -> None:
-        self._end = time.monotonic() + seconds
-        self._budget = budget
-
-    def found(self, pattern: str, text: str) -> bool:
-        left = self._end - time.monotonic()
-        if left <= 0:
-            raise TooSlow(pattern)
-        return self._budget.found(pattern, text, min(left, SECONDS))
 
 
 def _compile(pattern: str) -> regex.Pattern[str]:

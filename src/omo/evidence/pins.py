@@ -6,14 +6,16 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo.errors import Refused
 from omo.evidence import changes
-from omo.evidence.checks import Check, digest_of_check, dump, ids_of
-from omo.evidence.evaluate import Tree, Verdict, evaluate
 from omo.state import paths
 from omo.state.journal import Journal
+
+if TYPE_CHECKING:  # pydantic is behind them, which whoever only asks what is pinned need not load
+    from omo.evidence.checks import Check
+    from omo.evidence.evaluate import Tree, Verdict
 
 Row = dict[str, Any]
 
@@ -41,7 +43,11 @@ class Pinned:
     def of(self, digest: str, goal: str | None = None) -> Pin | None:
         """The pin made for that goal; else the one made for none; else the oldest."""
         same = [pin for pin in self.pins if pin.digest == digest]
-        return next((pin for wanted in (goal, None) for pin in same if pin.goal == wanted), same[0] if same else None)
+        for wanted in (goal, None):
+            for pin in same:
+                if pin.goal == wanted:
+                    return pin
+        return same[0] if same else None
 
     def base(self, digest: str, goal: str | None = None) -> str | None:
         pin = self.of(digest, goal)
@@ -53,7 +59,10 @@ class Pinned:
 
     def started_at(self, goal: str) -> str | None:
         """When the first check of the goal was pinned."""
-        return next((pin.at for pin in self.pins if pin.goal == goal), None)
+        for pin in self.pins:
+            if pin.goal == goal:
+                return pin.at
+        return None
 
     def tree(
         self,
@@ -64,6 +73,8 @@ class Pinned:
         source: str = "",
     ) -> Tree:
         """What to evaluate on: the tree at `root`, with these pins and the base of each."""
+        from omo.evidence.evaluate import Tree
+
         bases = {digest: self.base(digest, goal) for digest in self.digests}
         return Tree(Path(root), base, self.digests, bases, _inputs(Path(root), source))
 
@@ -80,14 +91,15 @@ class PinReport:
 
     @property
     def vacuous(self) -> list[str]:
-        return [one.id for one in self.verdict.checks if one.is_vacuous]
+        return [observation.id for observation in self.verdict.checks if observation.is_vacuous]
 
     @property
     def all_vacuous(self) -> bool:
         """Nothing here could show that work was done: each check passes already or is a guard, none is in words."""
-        found = self.verdict.checks
-        is_judged = any(one.type in ("string", "judge") for one in found)
-        return bool(found) and not is_judged and all(one.is_vacuous or one.guard for one in found)
+        for observation in self.verdict.checks:
+            if observation.type in ("string", "judge") or not (observation.is_vacuous or observation.guard):
+                return False
+        return bool(self.verdict.checks)
 
 
 def pin(
@@ -108,6 +120,9 @@ def pin(
     What is pinned already keeps its base, or an agent could pin again after the fact to move it; only the
     user's own pin moves it. `repair` keeps a damaged ledger of pins aside and begins a new one; it is the user's.
     """
+    from omo.evidence.checks import digest_of_check, dump, ids_of
+    from omo.evidence.evaluate import Tree, evaluate
+
     if repair and by != "user":
         raise Refused("only the user can repair the ledger of pinned checks", fix=REPAIR)
     root = Path(root)
@@ -123,9 +138,9 @@ def pin(
 
     def decide(rows: list[Row]) -> tuple[None, list[Row]]:
         events = journal.seal(now) if repair else []
-        known = Pinned() if events else _fold(rows)
+        known = {} if events else {(pin.digest, pin.goal): pin for pin in _fold(rows).pins}
         for check, digest, name in zip(checks, digests, ids_of(checks), strict=True):
-            earlier = next((one for one in known.pins if (one.digest, one.goal) == (digest, goal)), None)
+            earlier = known.get((digest, goal))
             if earlier is not None and (by != "user" or (earlier.by, earlier.base) == (by, base)):
                 report.kept[name] = earlier
                 continue
@@ -157,12 +172,12 @@ def _journal(state: str) -> Journal:
 
 
 def _fold(rows: Sequence[Row]) -> Pinned:
-    found: dict[tuple[str, str | None], Pin] = {}
+    pins: dict[tuple[str, str | None], Pin] = {}
     for row in rows:
         if row.get("kind") == "pinned":
             key = (row["digest"], row["goal"])
-            found[key] = Pin(row["digest"], row["base"], row["actor"], row["goal"], row["source"], row["ts"])
-    return Pinned(list(found.values()))
+            pins[key] = Pin(row["digest"], row["base"], row["actor"], row["goal"], row["source"], row["ts"])
+    return Pinned(list(pins.values()))
 
 
 def _inputs(root: Path, source: str) -> frozenset[str]:
@@ -174,11 +189,11 @@ def _inputs(root: Path, source: str) -> frozenset[str]:
 
 
 def _nothing_to_prove(report: PinReport) -> Refused:
-    found = report.verdict.checks
-    guards = " or is a guard" if any(one.guard for one in found) else ""
+    observations = report.verdict.checks
+    guards = " or is a guard" if any(observation.guard for observation in observations) else ""
+    names = ", ".join(observation.id for observation in observations)
     return Refused(
-        f"every check passes before the work{guards}, so none can show that it was done: "
-        + ", ".join(one.id for one in found),
+        f"every check passes before the work{guards}, so none can show that it was done: {names}",
         fix="add a check that fails now; if all of it is meant to stay true, declare the goal itself guard: true",
-        defects=[f"{one.id}: {one.reason}" for one in found],
+        defects=[f"{observation.id}: {observation.reason}" for observation in observations],
     )

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from omo import safe_open
 from omo.evidence import base, own_commands, tree
 from omo.evidence.base import GONE
 from omo.shown import clip
@@ -222,8 +223,6 @@ def _lines(content: bytes) -> list[str]:
 
 def _read(path: Path) -> bytes | None:
     try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST_FILE:
-            return None
-        return path.read_bytes()
+        return safe_open.read_file(path, LARGEST_FILE)
     except OSError:
         return None

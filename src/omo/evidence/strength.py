@@ -116,14 +116,17 @@ def _is_missing(tail: str, changed: Mapping[str, str]) -> bool:
     if missing is None:
         return False
     name = (missing[1] or missing[2] or "").split(".")[0].split("/")[0]
-    return not any(name in path.replace(".", "/").split("/") for path in changed) if name else True
+    if not name:
+        return True
+    return not any(name in path.replace(".", "/").split("/") for path in changed)
 
 
 def is_flaky_with(row: Row, others: Sequence[Row], changed: Mapping[str, str]) -> bool:
     """The same files gave a failure and a pass."""
     if row.get("result") != "pass":
         return False
-    return any(is_red(other, changed) and other.get("tree") == row.get("tree") for other in others)
+    same_files = [other for other in others if other.get("tree") == row.get("tree")]
+    return any(is_red(other, changed) for other in same_files)
 
 
 def last_line(output: str) -> str:

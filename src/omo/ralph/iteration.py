@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from omo.errors import NotEvaluable, Refused
-from omo.evidence import base, changes, tree
+from omo.evidence import base, changes, git, tree
 from omo.ralph.rules import PHASES, SMALL_CHANGE, next_phase
 from omo.ralph.run import SHORTEST_REASON, THEIRS, RalphRun, Standing
 from omo.shown import clip, counted
@@ -115,7 +115,7 @@ def changed_lines(run: RalphRun, status: Standing) -> int:
     root, in_git = Path(run.root), {}
     if began["head"]:
         try:
-            fields = changes.ask(root, "diff", *NUMBERS, changes.resolve(root, began["head"]), "--").split("\0")
+            fields = git.ask(root, "diff", *NUMBERS, changes.resolve(root, began["head"]), "--").split("\0")
         except NotEvaluable:
             return UNCOUNTED
         for field in filter(None, fields):

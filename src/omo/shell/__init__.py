@@ -5,30 +5,15 @@ What only the running shell knows stays unknown: variables that are not set in t
 
 from __future__ import annotations
 
-from omo.shell.script import DEEPEST, LONGEST, Call, Redirect, Script, read
-from omo.shell.words import Unknown
-from omo.shell.wrappers import SHELLS, name, program, shell_call
+from omo.shell.programs import name, program
+from omo.shell.reader import Call, Script, Unknown, read
 
-__all__ = [
-    "DEEPEST",
-    "LONGEST",
-    "SHELLS",
-    "Call",
-    "Redirect",
-    "Script",
-    "Unknown",
-    "commands",
-    "name",
-    "program",
-    "read",
-    "shell_call",
-]
+__all__ = ["Call", "Script", "Unknown", "commands", "name", "program", "read"]
 
 
 def commands(text: str) -> list[list[str]]:
     """The words of every simple command, quotes resolved; a word with an expansion in it keeps that part as written.
 
-    Also those inside `sh -c`, `eval`, `trap` and what is fed to a shell by a here-document. Where the text is no
-    shell, or longer than a command can be, there are none.
+    Also those inside `sh -c`, `eval`, `trap` and what is fed to a shell by a here-document.
     """
     return [call.words for call in read(text).calls]

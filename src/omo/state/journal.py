@@ -48,11 +48,14 @@ class Journal:
         return list(rows), list(problems)
 
     def _version_now(self) -> tuple[int, ...] | None:
-        """What tells one content of the two files from another; None where one is missing."""
+        """What tells one content of the two files from another; None where nobody can tell."""
         version: tuple[int, ...] = ()
         for path in (self.path, self._mark):
             try:
                 status = os.stat(path)
+            except FileNotFoundError:
+                version += (0, 0, 0)
+                continue
             except OSError:
                 return None
             version += (status.st_ino, status.st_size, status.st_mtime_ns)
@@ -60,8 +63,7 @@ class Journal:
 
     def _read_files(self) -> tuple[list[Row], list[str]]:
         try:
-            chain = ledger.read_marked(self.path, store.read(self._mark) or {}, self._mark)
-            return chain.rows, chain.problems
+            return ledger.read_marked(self.path, store.read(self._mark) or {}, self._mark)
         except Unreadable as error:
             return self._readable_rows(), [error.message]
 

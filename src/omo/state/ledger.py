@@ -112,7 +112,12 @@ def rows(path: str) -> list[Row]:
     return [row for row in (parse(line) for line in lines) if row is not None]
 
 
-def read_marked(path: str, mark: Row, what: str) -> Chain:
+def read_marked(path: str, mark: Row, what: str) -> tuple[list[Row], list[str]]:
+    chain = read_chain(path, mark, what)
+    return chain.rows, chain.problems
+
+
+def read_chain(path: str, mark: Row, what: str) -> Chain:
     """The rows, and what is wrong with their chain or with its end against the mark kept apart from it.
 
     A ledger whose mark is gone is damaged too.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from omo import hosts
 from omo.digest import sha256
 
 TYPE_CHECKING = False
@@ -38,7 +39,7 @@ def session_directory(environ: Mapping[str, str], cwd: str) -> str:
 
 
 def _start(environ: Mapping[str, str], cwd: str) -> str:
-    return os.path.abspath(environ.get("OMO_PROJECT_DIR") or environ.get("CLAUDE_PROJECT_DIR") or cwd or ".")
+    return os.path.abspath(environ.get("OMO_PROJECT_DIR") or hosts.project_of(environ) or cwd or ".")
 
 
 def git_top_level(ancestors: list[str]) -> str | None:

@@ -208,7 +208,7 @@ def chain_problems(state: str, session_id: str) -> list[str]:
 def read_chain(state: str, session_id: str, row: Json) -> ledger.Chain:
     """A session's whole ledger, held against the mark of its row."""
     path = paths.events_file(state, session_id)
-    return ledger.read_marked(path, part(row, "ledger"), f"the row of session {session_id}")
+    return ledger.read_chain(path, part(row, "ledger"), f"the row of session {session_id}")
 
 
 def render(runtime: Json) -> str:

@@ -1,28 +1,30 @@
-"""The goal tool: what a session is after. One state machine over a journal of its own."""
+"""The goal tool: what a session is after. One state machine over a journal of its own, and what the plan says to it."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo.clock import stamp
 from omo.errors import BadInput, Refused, Unreadable
-from omo.shown import clip
+from omo.shown import clip, counted
 from omo.state import paths, store
 from omo.state.journal import Journal
-from omo.ultragoal import goal_guards
-from omo.ultragoal.run import Run
+from omo.ultragoal import receipts
+from omo.ultragoal.next_step import next_step, tool_step
+from omo.ultragoal.plan import POINTER, Goal, Plan
+from omo.work.run import Caller
+
+if TYPE_CHECKING:
+    from omo.ultragoal.run import PlanRun
 
 Row = dict[str, Any]
 
 LONGEST_OBJECTIVE = 4000
 NONE = "none"
-RECOVERY = (
-    "the user runs omo goal drop --session {session} in a terminal of their own, or anyone omo state clear --mode "
-    "ultragoal --force; both keep the bytes aside"
-)
+RECOVERY = "the user runs omo goal drop --session {session} in a terminal of their own; the bytes are kept aside"
 
 # What each operation makes of a goal. A pair that is not here is refused; one that stays where it is writes nothing.
 MOVES: dict[str, dict[str, str]] = {
@@ -55,6 +57,14 @@ KINDS = {
     "drop": "goal_dropped",
 }
 LEADS_TO = {"goal_paused": "paused", "goal_resumed": "active", "goal_completed": "complete", "goal_dropped": "dropped"}
+CLASSIFY = "omo ultragoal classify-blocker --classification human_blocked --evidence TEXT"
+ALTERNATIVES = (
+    "change the plan: omo ultragoal steer --kind KIND --evidence TEXT --rationale TEXT",
+    "hand a part to an executor agent",
+    "review found something: omo ultragoal record-review-blockers --goal-id ID --title T --objective O --evidence E",
+    "one goal is stuck: omo ultragoal checkpoint --goal-id ID --status blocked --evidence TEXT",
+    f"only a person can go on: {CLASSIFY}",
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,10 @@ class ToolGoal:
             "updatedAt": self.updated_at,
         }
 
+    @property
+    def belongs_to_a_plan(self) -> bool:
+        return bool(self.run) or self.objective == POINTER
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -92,16 +106,55 @@ class Outcome:
         return self.goal is None or self.goal.status != self.before
 
 
-def next_status(status: str, op: str, objective: str = "") -> str:
-    """Where `op` leads from `status`, or a refusal that says what stands in the way and what to run instead."""
-    if status in MOVES[op]:
-        return MOVES[op][status]
-    stands = STANDS[status].format(objective=clip(objective, 160))
-    raise Refused(f"omo goal {op} is not possible: {stands}", fix=INSTEAD[status], status=status)
+class GoalTool:
+    """A session's goal as its journal has it, loaded once. `newest` is the last one, whatever became of it."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+        self.directory = paths.goal_dir(caller.state, caller.session)
+        self.journal = Journal(self.directory, caller.state)
+        self.load()
+
+    def load(self) -> None:
+        rows, self.problems = self.journal.read()
+        self.newest = fold(rows)
+        self.is_unreadable = bool(self.problems) and not rows
+
+    @property
+    def current(self) -> ToolGoal | None:
+        """None where there never was one, or it was dropped."""
+        return None if self.newest is None or self.newest.status == "dropped" else self.newest
+
+    @property
+    def status(self) -> str:
+        return self.current.status if self.current else ""
+
+    @property
+    def objective(self) -> str:
+        return self.current.objective if self.current else ""
+
+    @property
+    def recovery(self) -> str:
+        """What mends the goal's journal: it costs the plan nothing."""
+        return RECOVERY.format(session=shlex.quote(self.caller.session))
+
+    def require_readable(self) -> None:
+        if self.is_unreadable:
+            raise Unreadable(self.problems[0], fix=self.recovery, path=self.journal.path)
+
+    def require_whole(self) -> None:
+        if self.problems:
+            what = f"the goal's journal of session {self.caller.session} is damaged"
+            raise Refused(what, fix=self.recovery, defects=self.problems)
+
+    def append(self, decide: Callable[[list[Row]], tuple[Any, list[Row]]]) -> Any:
+        caller = self.caller
+        answer = self.journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
+        self.load()
+        return answer
 
 
 def fold(rows: list[Row]) -> ToolGoal | None:
-    """The newest goal, whatever became of it."""
     goal: ToolGoal | None = None
     for row in rows:
         goal = _after(goal, row)
@@ -109,53 +162,79 @@ def fold(rows: list[Row]) -> ToolGoal | None:
 
 
 def _after(goal: ToolGoal | None, row: Row) -> ToolGoal | None:
-    kind, at = str(row.get("kind")), str(row.get("ts", ""))
+    kind, when = str(row.get("kind")), str(row.get("ts", ""))
     if kind == "goal_created":
-        return ToolGoal(str(row.get("goal")), str(row.get("objective")), "active", at, at, str(row.get("run", "")))
+        return ToolGoal(str(row.get("goal")), str(row.get("objective")), "active", when, when, str(row.get("run", "")))
     if goal is None or kind not in LEADS_TO:
         return goal
     why = str(row.get("why", "")) if kind == "goal_paused" else goal.why
-    return replace(goal, status=LEADS_TO[kind], updated_at=at, why=why)
+    return replace(goal, status=LEADS_TO[kind], updated_at=when, why=why)
 
 
-def journal(state: str, session: str) -> Journal:
-    return Journal(paths.goal_dir(state, session), state)
+def next_status(status: str, operation: str, objective: str = "") -> str:
+    """Where an operation leads, or a refusal that says what stands in the way and what to run instead."""
+    if status in MOVES[operation]:
+        return MOVES[operation][status]
+    stands = STANDS[status].format(objective=clip(objective, 160))
+    raise Refused(f"omo goal {operation} is not possible: {stands}", fix=INSTEAD[status], status=status)
 
 
-def rows(state: str, session: str) -> list[Row]:
-    """Never writes. Unreadable where something that is no ledger lies in its place."""
-    kept = journal(state, session)
-    try:
-        return kept.rows()
-    except Unreadable as error:
-        raise Unreadable(error.message, fix=recovery(session), path=kept.path) from None
+def create(run: PlanRun, objective: str | None = None) -> Outcome:
+    """A new goal; without an objective, the one the session's plan needs now."""
+    given = None if objective is None else check_objective(objective)
+
+    def fields(goal: ToolGoal | None) -> Row:
+        wanted, plan_run = _objective_for(run, given)
+        return {"goal": f"t{int(run.caller.now * 1000)}", "objective": wanted, "run": plan_run}
+
+    return _change(run.tool, "create", fields)
 
 
-def problems(state: str, session: str) -> list[str]:
-    """What is wrong with the goal's journal; empty when nothing is."""
-    return journal(state, session).problems()
+def pause(run: PlanRun) -> Outcome:
+    return _change(run.tool, "pause", lambda goal: {"why": _why_paused(run)})
 
 
-def current(state: str, session: str) -> ToolGoal | None:
-    """The session's goal; None where there never was one, or it was dropped."""
-    goal = fold(rows(state, session))
-    return None if goal is None or goal.status == "dropped" else goal
+def resume(run: PlanRun) -> Outcome:
+    """The plan's row comes first: after a crash in between, the old classification allows no second pause."""
+    run.tool.require_whole()
+    goal = run.tool.newest
+    if goal is not None and goal.status == "paused" and run.plan is not None:
+        run.change_plan(lambda plan: (None, [{"kind": "goal_resumed", "goal": goal.id}]))
+    return _change(run.tool, "resume", lambda goal: {})
 
 
-def recovery(session: str) -> str:
-    return RECOVERY.format(session=shlex.quote(session))
+def complete(run: PlanRun) -> Outcome:
+    return _change(run.tool, "complete", lambda goal: _proof(run, goal) if goal else {})
 
 
-def mending(state: str, session: str) -> str:
-    """What mends the goal's journal; empty while it is whole."""
-    return recovery(session) if problems(state, session) else ""
+def drop(run: PlanRun) -> Outcome:
+    """For a goal that is active or paused, by anyone. The user's word also does away with a damaged journal."""
+    tool = run.tool
+    if not tool.problems or tool.caller.by != "user":
+        return _change(tool, "drop", lambda goal: {})
+    kept = store.keep_as(tool.directory, "damaged", tool.caller.now)
+    tool.append(lambda rows: (None, [{"kind": KINDS["drop"], "kept": kept}]))
+    return Outcome(None, "damaged", kept)
 
 
-def require_whole(run: Run) -> None:
-    if found := problems(run.state, run.session):
-        raise Refused(
-            f"the goal's journal of session {run.session} is damaged", fix=recovery(run.session), defects=found
-        )
+def _change(tool: GoalTool, operation: str, fields: Callable[[ToolGoal | None], Row]) -> Outcome:
+    """The table first, then what the plan says to it, both under the journal's lock."""
+    tool.require_whole()
+
+    def decide(rows: list[Row]) -> tuple[Outcome, list[Row]]:
+        goal = fold(rows)
+        before = goal.status if goal else NONE
+        after = next_status(before, operation, goal.objective if goal else "")
+        if after == before:
+            return Outcome(goal, before), []
+        row: Row = {"kind": KINDS[operation]}
+        if goal is not None:
+            row["goal"] = goal.id
+        row |= fields(goal)
+        return Outcome(_after(goal, {**row, "ts": stamp(tool.caller.now)}), before), [row]
+
+    outcome: Outcome = tool.append(decide)
+    return outcome
 
 
 def check_objective(text: str) -> str:
@@ -173,64 +252,146 @@ def check_objective(text: str) -> str:
     return objective
 
 
-def create(run: Run, objective: str | None = None) -> Outcome:
-    """A new goal; without an objective, the one the session's plan needs now."""
-    given = None if objective is None else check_objective(objective)
-    require_whole(run)
-
-    def fields(goal: ToolGoal | None) -> Row:
-        wanted, plan_run = goal_guards.objective_for(run, given)
-        return {"goal": f"t{int(run.now * 1000)}", "objective": wanted, "run": plan_run}
-
-    return _change(run, "create", fields)
+def _readable_plan(run: PlanRun) -> Plan | None:
+    if run.problems:
+        raise run.damage()
+    return run.plan
 
 
-def pause(run: Run) -> Outcome:
-    require_whole(run)
-    return _change(run, "pause", lambda goal: {"why": goal_guards.check_pause(run)})
+def _objective_for(run: PlanRun, given: str | None) -> tuple[str, str]:
+    """The objective of a new goal, and the plan it belongs to (empty: none)."""
+    plan = _readable_plan(run)
+    if plan is None:
+        if given is None:
+            raise BadInput(
+                "--objective is missing, and this session has no plan that says it",
+                fix='omo goal create --objective "what is to be reached"',
+            )
+        return given, ""
+    goal = plan.active or plan.first("pending", "failed")
+    wanted = plan.objectives_of(goal)
+    if given is None:
+        return wanted[0], plan.run
+    for objective in wanted:
+        if objective.strip() == given:
+            return objective, plan.run
+    if plan.is_open:
+        raise Refused(
+            f"the plan has {counted(len(plan.open_goals), 'goal')} open, and --objective {clip(given, 80)!r} is "
+            "not its objective: no checkpoint would be accepted under it",
+            fix="omo goal create (without --objective: it takes the plan's own)",
+        )
+    return given, ""
 
 
-def resume(run: Run) -> Outcome:
-    """The plan's row comes first: after a crash in between, the old classification allows no second pause."""
-    require_whole(run)
-    goal = fold(rows(run.state, run.session))
-    if goal is not None and goal.status == "paused" and goal_guards.readable_plan(run) is not None:
-        run.change(lambda plan: (None, [{"kind": "goal_resumed", "goal": goal.id}]))
-    return _change(run, "resume", lambda goal: {})
+def _why_paused(run: PlanRun) -> str:
+    """Why the goal may rest, in the words of the classification; Refused while the plan can go on by itself."""
+    plan = _readable_plan(run)
+    if plan is None or not plan.is_open:
+        return ""
+    if plan.is_human_blocked:
+        return str(plan.last.get("evidence", ""))
+    raise Refused(
+        f"the plan has {counted(len(plan.open_goals), 'goal')} open, and the latest row of the plan's ledger is "
+        f"{plan.last.get('kind')}, not a blocker classified as human_blocked",
+        fix=f"{CLASSIFY}, then omo goal pause",
+        defects=list(ALTERNATIVES),
+    )
 
 
-def complete(run: Run) -> Outcome:
-    require_whole(run)
-    return _change(run, "complete", lambda goal: goal_guards.check_complete(run, goal) if goal else {})
+def _proof(run: PlanRun, goal: ToolGoal) -> Row:
+    """The receipts that prove the goal, as fields of its row; Refused with what is missing. Other goals pass."""
+    plan = run.plan
+    if run.problems:
+        if goal.belongs_to_a_plan:
+            raise run.damage()
+        return {}
+    if plan is None:
+        if goal.belongs_to_a_plan:
+            raise Refused(
+                f"this goal stands for the plan of session {run.caller.session}, and there is none",
+                fix="omo goal drop gives the goal up; omo ultragoal create-goals makes a plan",
+            )
+        return {}
+    if goal.objective in plan.objectives_of(None):
+        return {"receipts": _receipts_of_all(run, plan)}
+    stories = plan.stories_with(goal.objective)
+    if stories:
+        return {"receipts": [_receipt_of_a_story(run, plan, stories)]}
+    if goal.run == plan.run:
+        raise Refused(
+            f"this goal was made for the plan, whose wording changed since: {clip(goal.objective, 160)}",
+            fix="omo goal drop, then omo goal create takes the objective as it is now",
+        )
+    return {}
 
 
-def drop(run: Run) -> Outcome:
-    """For a goal that is active or paused, by anyone. The user's word also does away with a damaged journal."""
-    if not problems(run.state, run.session):
-        return _change(run, "drop", lambda goal: {})
-    if run.by != "user":
-        require_whole(run)
-    kept = store.keep_as(paths.goal_dir(run.state, run.session), "damaged", run.now)
-    row = {"kind": KINDS["drop"], "kept": kept}
-    _append(run, lambda _: (None, [row]))
-    return Outcome(None, "damaged", kept)
+def _receipts_of_all(run: PlanRun, plan: Plan) -> list[str | None]:
+    stale = []
+    for goal in plan.required:
+        if why := receipts.problem(plan, goal, run.directory):
+            stale.append(why)
+    if stale:
+        raise Refused(
+            f"{len(stale)} of {counted(len(plan.required), 'goal')} of the plan: no fresh receipt",
+            fix=next_step(run).text,
+            defects=stale,
+        )
+    if plan.goal_mode == "per-story":
+        return [goal.receipt_id for goal in plan.required]
+    carrier = receipts.final(plan, run.directory)
+    if carrier is None:
+        raise Refused("the plan has no final receipt that covers it as it is now", fix=next_step(run).text)
+    return [carrier.receipt_id]
 
 
-def _change(run: Run, op: str, fields: Callable[[ToolGoal | None], Row]) -> Outcome:
-    """The table first, then what the plan says to it, both under the journal's lock."""
-
-    def decide(kept: list[Row]) -> tuple[Outcome, list[Row]]:
-        goal = fold(kept)
-        before = goal.status if goal else NONE
-        after = next_status(before, op, goal.objective if goal else "")
-        if after == before:
-            return Outcome(goal, before), []
-        row = {"kind": KINDS[op], **({"goal": goal.id} if goal else {}), **fields(goal)}
-        return Outcome(_after(goal, {**row, "ts": stamp(run.now)}), before), [row]
-
-    outcome: Outcome = _append(run, decide)
-    return outcome
+def _receipt_of_a_story(run: PlanRun, plan: Plan, stories: list[Goal]) -> str | None:
+    """Two stories may carry the same objective: the receipt of either proves it."""
+    problems = []
+    for story in stories:
+        why = receipts.problem(plan, story, run.directory)
+        if not why:
+            return story.receipt_id
+        problems.append(why)
+    fix = next_step(run).text
+    if not any(story.is_required for story in stories):
+        fix = "omo goal drop: other goals took its place"
+    raise Refused(f"goal {stories[0].id} has no fresh receipt", fix=fix, defects=problems)
 
 
-def _append(run: Run, decide: Callable[[list[Row]], tuple[Any, list[Row]]]) -> Any:
-    return journal(run.state, run.session).change(decide, actor=run.by, now=run.now, wait=run.wait)
+def check_passed(run: PlanRun, goal: Goal, passed: object, *, status: str) -> Row:
+    """The live goal as it is, which a checkpoint needs active and this plan's. One that was passed in has to say the
+    same; it never replaces the live one."""
+    if status == "complete":
+        run.tool.require_whole()
+        if step := tool_step(run, goal):
+            raise Refused(f"{goal.id} cannot be completed: {step.why}", fix=step.command)
+    live = run.tool.current.render() if run.tool.current else {}
+    if passed is None:
+        return live
+    given = _goal_in(passed)
+    differing = []
+    for key in ("id", "objective", "status"):
+        if key in given and given[key] != live.get(key):
+            differing.append(f"{key}: {given[key]!r} was passed, the goal says {live.get(key)!r}")
+    if differing:
+        raise Refused(
+            "--goal-json does not show the session's goal as it is",
+            fix="take a fresh one: omo goal get --json; or leave --goal-json out",
+            defects=differing,
+        )
+    return live
+
+
+def _goal_in(passed: object) -> Row:
+    """`omo goal get --json` as it was printed, the goal alone, or a whole tool result."""
+    candidates = [passed]
+    if isinstance(passed, dict):
+        details = passed.get("details")
+        candidates += [passed.get("goal"), details.get("goal") if isinstance(details, dict) else None]
+    for candidate in candidates:
+        if isinstance(candidate, dict) and "objective" in candidate:
+            return candidate
+    raise BadInput(
+        "--goal-json holds no goal", fix="omo goal get --json > FILE, then --goal-json FILE; or leave it out"
+    )

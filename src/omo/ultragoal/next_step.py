@@ -1,238 +1,222 @@
-"""What now? The one answer that every output, every refusal and Stop give for a plan as it stands."""
+"""What now? The first rule that fits gives the answer that status, Stop and the commands show for a plan."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from omo.shown import clip
 from omo.ultragoal import receipts
 from omo.ultragoal.plan import Goal, Plan
+from omo.ultragoal.run import PlanRun
+from omo.work.status import Command, NextStep, command
 
-CHECKPOINT = "omo ultragoal checkpoint --goal-id {id} --status complete --evidence TEXT --quality-gate-json FILE"
-STEER = "omo ultragoal steer --kind mark_blocked_superseded --goal-id {id} --evidence TEXT --rationale TEXT"
-CLASSIFY = "omo ultragoal classify-blocker --classification human_blocked --goal-id {id} --evidence TEXT"
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Everything the answer depends on."""
-
-    plan: Plan | None
-    directory: str
-    tool_status: str = ""  # of the goal tool's goal: active, paused, complete; empty where there is none
-    tool_objective: str = ""
-    tool_why: str = ""  # what a paused goal waits for
-    tool_mending: str = ""  # what mends the goal tool's journal; empty while it is whole
-    moved: str = ""  # from where to where, when the plan was made in another directory
-    problems: list[str] = field(default_factory=list)
-    mending: str = ""  # what mends the problems
-    handed_off: str = ""  # how and by whom; empty while the plan is worked on here
+CREATE_GOAL = command("omo goal create", lead="then")
 
 
-@dataclass(frozen=True)
-class Step:
-    """`action` is stable, for programs; `command` is the first command that leads on."""
-
-    action: str
-    why: str
-    command: str = ""
-    goal: str | None = None
-
-    @property
-    def text(self) -> str:
-        return f"{self.why}: {self.command}" if self.command else self.why
-
-    @property
-    def data(self) -> dict[str, str | None]:
-        return {"action": self.action, "why": self.why, "command": self.command, "goal_id": self.goal}
+def checkpoint_command(goal: Goal) -> Command:
+    line = f"omo ultragoal checkpoint --goal-id {goal.id} --status complete --evidence TEXT --quality-gate-json FILE"
+    return command(line)
 
 
-@dataclass(frozen=True)
-class Rule:
-    """`what` it looks for and which fields of the standing it `reads` are for `omo explain goal`."""
-
-    name: str
-    what: str
-    reads: tuple[str, ...]
-    asks: Callable[[Standing], Step | None]
-
-
-def next_step(at: Standing) -> Step:
-    return decide(at)[1]
-
-
-def decide(at: Standing) -> tuple[Rule | None, Step]:
-    """The rule that answers and its answer; None where nothing is left to do."""
+def next_step(run: PlanRun) -> NextStep:
     for rule in RULES:
-        if step := rule.asks(at):
-            return rule, step
-    return None, Step("done", "All ultragoal goals are complete")
+        if step := rule(run):
+            return step
+    return NextStep("done", "All ultragoal goals are complete")
 
 
-def _damaged(at: Standing) -> Step | None:
-    if not at.problems:
+def _damaged(run: PlanRun) -> NextStep | None:
+    if not run.problems:
         return None
-    return Step("repair", f"the plan was changed by hand ({clip(at.problems[0], 160)})", at.mending)
-
-
-def _tool_damaged(at: Standing) -> Step | None:
-    if not at.tool_mending:
-        return None
-    return Step("repair-goal", "the journal of the session's goal was changed by hand", at.tool_mending)
-
-
-def _missing(at: Standing) -> Step | None:
-    if at.plan is not None:
-        return None
-    return Step("create-goals", "there is no plan yet", 'omo ultragoal create-goals --brief "@goal: TITLE …"')
-
-
-def _moved(at: Standing) -> Step | None:
-    if not at.moved:
-        return None
-    return Step("repair", at.moved, "if the project was moved: omo ultragoal repair; if not, work there")
-
-
-def _handed_off(at: Standing) -> Step | None:
-    if not at.handed_off or not _plan(at).open_goals:
-        return None
-    return Step(
-        "handoff",
-        f"the plan is {at.handed_off}",
-        'omo state ultragoal write --input \'{"current_phase":"active"}\' goes on with it here; '
-        "omo state ultragoal handoff --to ultraplan plans it anew",
+    session = shlex.quote(run.caller.session)
+    seal = command(
+        f"omo state clear --mode ultragoal --force --session {session}",
+        lead="the user runs, in a terminal of their own",
+        after="(all bytes are kept)",
     )
+    anew = command("omo ultragoal create-goals --brief", "@goal: TITLE …", lead="then")
+    return NextStep("tell-user", f"the plan was changed by hand ({clip(run.problems[0], 160)})", (seal, anew), "user")
 
 
-def _goal_tool(at: Standing) -> Step | None:
+def _tool_damaged(run: PlanRun) -> NextStep | None:
+    if not run.tool.problems:
+        return None
+    session = shlex.quote(run.caller.session)
+    drop = command(f"omo goal drop --session {session}", lead="the user runs, in a terminal of their own")
+    why = "the journal of the session's goal was changed by hand"
+    return NextStep("tell-user", why, (drop, CREATE_GOAL), "user")
+
+
+def _evidence_damaged(run: PlanRun) -> NextStep | None:
+    if run.plan is None or not run.plan.is_open or not run.evidence_problems:
+        return None
+    why = f"the ledger of evidence was changed by hand ({clip(run.evidence_problems[0], 160)})"
+    mend = command(
+        "omo evidence add PATH --goal ID --repair",
+        lead="the user looks at it, then runs, in a terminal of their own",
+        after="(the old ledger is kept)",
+    )
+    return NextStep("tell-user", why, (mend,), "user")
+
+
+def _missing(run: PlanRun) -> NextStep | None:
+    if run.plan is not None:
+        return None
+    create = command("omo ultragoal create-goals --brief", "@goal: TITLE …")
+    return NextStep("create-goals", "there is no plan yet", (create,))
+
+
+def _elsewhere(run: PlanRun) -> NextStep | None:
+    if not run.elsewhere:
+        return None
+    return NextStep("work-there", run.elsewhere, (Command(lead="work there"),))
+
+
+def _handed_off(run: PlanRun) -> NextStep | None:
+    if not run.handed_off or not _plan(run).is_open:
+        return None
+    go_on = command("omo state ultragoal write --input", '{"current_phase":"active"}', after="goes on with it here")
+    plan_anew = command("omo state ultragoal handoff --to ultraplan", lead="or", after="plans it anew")
+    return NextStep("handoff", f"the plan is {run.handed_off}", (go_on, plan_anew))
+
+
+def _goal_tool(run: PlanRun) -> NextStep | None:
     """A checkpoint needs the goal tool's goal: active, and this plan's."""
-    plan = _plan(at)
-    if not plan.open_goals or plan.active is None:
+    plan = _plan(run)
+    if not plan.is_open or plan.active is None:
         return None
-    return tool_step(at, plan.active)
+    return tool_step(run, plan.active)
 
 
-def tool_step(at: Standing, goal: Goal | None) -> Step | None:
+def tool_step(run: PlanRun, goal: Goal | None) -> NextStep | None:
     """What the goal tool lacks for a checkpoint of this goal; None where it lacks nothing."""
-    name = goal.id if goal else None
-    if at.tool_status == "paused":
-        return Step("resume-goal", "the session's goal is paused", "omo goal resume", name)
-    if at.tool_status != "active":
-        return Step("create-goal", "the session has no active goal", "omo goal create", name)
-    if at.tool_objective not in _plan(at).objectives_of(goal):
-        why = f"another goal is active ({clip(at.tool_objective, 80)})"
-        if _is_proven_story(at):
-            return Step("complete-goal", why, "omo goal complete, then omo goal create", name)
-        return Step("drop-goal", why, "omo goal drop, then omo goal create", name)
-    return None
-
-
-def _is_proven_story(at: Standing) -> bool:
-    """Story by story the goal tool moves on, and what was done is completed, not dropped."""
-    plan = _plan(at)
-    stories = [one for one in plan.goals if plan.goal_mode == "per-story" and one.objective == at.tool_objective]
-    return any(not receipts.problem(plan, one, at.directory) for one in stories)
-
-
-def _active(at: Standing) -> Step | None:
-    if (goal := _plan(at).active) is None:
+    name = goal.id if goal else ""
+    plan, tool = _plan(run), run.tool
+    if tool.status == "paused":
+        return NextStep("resume-goal", "the session's goal is paused", (command("omo goal resume"),), item=name)
+    if tool.status != "active":
+        return NextStep("create-goal", "the session has no active goal", (command("omo goal create"),), item=name)
+    if tool.objective in plan.objectives_of(goal):
         return None
-    return Step(
-        "execute-goal", f"{goal.id} {clip(goal.title, 80)} is under way", CHECKPOINT.format(id=goal.id), goal.id
-    )
+    why = f"another goal is active ({clip(tool.objective, 80)})"
+    for story in plan.stories_with(tool.objective):
+        # Story by story the goal tool moves on, and what was done is completed, not dropped.
+        if not receipts.problem(plan, story, run.directory):
+            return NextStep("complete-goal", why, (command("omo goal complete"), CREATE_GOAL), item=name)
+    return NextStep("drop-goal", why, (command("omo goal drop"), CREATE_GOAL), item=name)
 
 
-def _paused(at: Standing) -> Step | None:
+def _active(run: PlanRun) -> NextStep | None:
+    goal = _plan(run).active
+    if goal is None:
+        return None
+    why = f"{goal.id} {clip(goal.title, 80)} is under way"
+    return NextStep("execute-goal", why, (checkpoint_command(goal),), item=goal.id)
+
+
+def _paused(run: PlanRun) -> NextStep | None:
     """A pause is the whole plan's: Stop lets go while it lasts, so nothing else is next but its end."""
-    plan = _plan(at)
+    plan = _plan(run)
     can_go_on = plan.first("pending", "failed") or any(not goal.human_blocked for goal in plan.stuck)
-    return tool_step(at, None) if at.tool_status == "paused" and can_go_on else None
+    return tool_step(run, None) if run.tool.status == "paused" and can_go_on else None
 
 
-def _pending(at: Standing) -> Step | None:
-    if (goal := _plan(at).first("pending")) is None:
+def _pending(run: PlanRun) -> NextStep | None:
+    goal = _plan(run).first("pending")
+    if goal is None:
         return None
-    return Step("start-goal", f"{goal.id} {clip(goal.title, 80)} is next", "omo ultragoal complete-goals", goal.id)
+    start = command("omo ultragoal complete-goals")
+    return NextStep("start-goal", f"{goal.id} {clip(goal.title, 80)} is next", (start,), item=goal.id)
 
 
-def _failed(at: Standing) -> Step | None:
-    if (goal := _plan(at).first("failed")) is None:
+def _failed(run: PlanRun) -> NextStep | None:
+    goal = _plan(run).first("failed")
+    if goal is None:
         return None
-    why = f"{goal.id} failed ({clip(goal.evidence, 80)})"
-    return Step("retry-failed", why, "omo ultragoal complete-goals --retry-failed", goal.id)
+    retry = command("omo ultragoal complete-goals --retry-failed")
+    return NextStep("retry-failed", f"{goal.id} failed ({clip(goal.evidence, 80)})", (retry,), item=goal.id)
 
 
-def _human(at: Standing) -> Step | None:
+def _stuck(run: PlanRun) -> NextStep | None:
+    stuck = [goal for goal in _plan(run).stuck if not goal.human_blocked]
+    if not stuck:
+        return None
+    goal = stuck[0]
+    commands = [command("omo ultragoal complete-goals --retry-blocked")]
+    if len(_plan(run).required) > 1:
+        steer = f"omo ultragoal steer --kind mark_blocked_superseded --goal-id {goal.id}"
+        commands.append(command(f"{steer} --evidence TEXT --rationale TEXT", lead="if it is not needed"))
+    classify = f"omo ultragoal classify-blocker --classification human_blocked --goal-id {goal.id} --evidence TEXT"
+    commands.append(command(classify, lead="if only a person can go on"))
+    why = f"{goal.id} is {goal.status} ({clip(goal.evidence, 80)})"
+    return NextStep("resolve-blockers", why, tuple(commands), item=goal.id)
+
+
+def _human(run: PlanRun) -> NextStep | None:
     """Every goal that is left is stuck, and the agent says that only a person can go on."""
-    left = _plan(at).stuck
-    if not left or not all(goal.human_blocked for goal in left):
+    stuck = _plan(run).stuck
+    if not stuck or not all(goal.human_blocked for goal in stuck):
         return None
-    goal = left[0]
+    goal = stuck[0]
     why = f"{goal.id} waits for a person: {clip(goal.human_blocked, 160)}"
-    return Step("wait", why, "when that is done: omo ultragoal complete-goals --retry-blocked", goal.id)
+    retry = command("omo ultragoal complete-goals --retry-blocked", lead="when that is done")
+    return NextStep("wait", why, (retry,), item=goal.id)
 
 
-def _stuck(at: Standing) -> Step | None:
-    left = [goal for goal in _plan(at).stuck if not goal.human_blocked]
-    if not left:
-        return None
-    goal = left[0]
-    ways = ["omo ultragoal complete-goals --retry-blocked"]
-    if len(_plan(at).required) > 1:
-        ways.append(f"if it is not needed: {STEER.format(id=goal.id)}")
-    ways.append(f"if only a person can go on: {CLASSIFY.format(id=goal.id)}")
-    return Step("resolve-blockers", f"{goal.id} is {goal.status} ({clip(goal.evidence, 80)})", "; ".join(ways), goal.id)
-
-
-def _unproven(at: Standing) -> Step | None:
+def _unproven(run: PlanRun) -> NextStep | None:
     """Complete by word alone, or by a receipt that no longer covers it: verify it again."""
-    plan = _plan(at)
+    plan = _plan(run)
     for goal in plan.required:
-        why = receipts.problem(plan, goal, at.directory)
+        why = receipts.problem(plan, goal, run.directory)
         if goal.status == "complete" and why:
-            return tool_step(at, goal) or Step("verify-again", why, CHECKPOINT.format(id=goal.id), goal.id)
+            return verify_again(run, goal, why)
     return None
 
 
-def _final(at: Standing) -> Step | None:
-    plan = _plan(at)
-    if plan.goal_mode == "per-story" or receipts.final(plan, at.directory) or not plan.required:
+def _final(run: PlanRun) -> NextStep | None:
+    plan = _plan(run)
+    if plan.goal_mode == "per-story" or receipts.final(plan, run.directory) or not plan.required:
         return None
-    goal = plan.required[-1]
-    why = "every goal is complete, and no fresh final receipt covers them"
-    return tool_step(at, goal) or Step("verify-again", why, CHECKPOINT.format(id=goal.id), goal.id)
+    return verify_again(run, plan.required[-1], "every goal is complete, and no fresh final receipt covers them")
 
 
-def _complete(at: Standing) -> Step | None:
-    plan = _plan(at)
-    related = [*plan.objectives_of(None), *(goal.objective for goal in plan.goals if plan.goal_mode == "per-story")]
-    if at.tool_objective not in related or at.tool_status not in ("active", "paused"):
+def verify_again(run: PlanRun, goal: Goal, why: str) -> NextStep:
+    return tool_step(run, goal) or NextStep("verify-again", why, (checkpoint_command(goal),), item=goal.id)
+
+
+def _complete(run: PlanRun) -> NextStep | None:
+    plan, tool = _plan(run), run.tool
+    is_the_plans = tool.objective in plan.objectives_of(None) or bool(plan.stories_with(tool.objective))
+    if not is_the_plans or tool.status not in ("active", "paused"):
         return None
-    command = "omo goal complete" if at.tool_status == "active" else "omo goal resume, then omo goal complete"
-    return Step("complete-goal", "All ultragoal goals are complete", command)
+    commands = [command("omo goal complete")]
+    if tool.status == "paused":
+        commands = [command("omo goal resume"), command("omo goal complete", lead="then")]
+    return NextStep("complete-goal", "All ultragoal goals are complete", tuple(commands))
 
 
-def _plan(at: Standing) -> Plan:
-    assert at.plan is not None
-    return at.plan
+def _plan(run: PlanRun) -> Plan:
+    assert run.plan is not None  # the rule `missing` comes before every rule that asks
+    return run.plan
 
 
-TOOL = ("tool_status", "tool_objective")
-RULES = (
-    Rule("damaged", "the plan's ledger or a view of it was changed by hand", ("problems",), _damaged),
-    Rule("tool-damaged", "the journal of the session's goal was changed by hand", ("tool_mending",), _tool_damaged),
-    Rule("missing", "there is no plan", ("plan",), _missing),
-    Rule("moved", "the plan was made in another directory", ("moved",), _moved),
-    Rule("handed-off", "the plan is handed off to another workflow", ("handed_off", "goals"), _handed_off),
-    Rule("goal-tool", "a goal is under way, and the session's goal does not fit it", (*TOOL, "goals"), _goal_tool),
-    Rule("active", "a goal is under way", ("goals",), _active),
-    Rule("paused", "the session's goal is paused", (*TOOL, "goals"), _paused),
-    Rule("pending", "a goal was not begun", ("goals",), _pending),
-    Rule("failed", "a goal failed", ("goals",), _failed),
-    Rule("stuck", "a goal is stuck, and not for a person's sake", ("goals",), _stuck),
-    Rule("human", "every goal that is left waits for a person", ("goals",), _human),
-    Rule("unproven", "a complete goal has no fresh receipt", ("receipts", *TOOL), _unproven),
-    Rule("final", "no fresh final receipt covers the goals", ("final", "receipts", *TOOL), _final),
-    Rule("complete", "everything is proven, and the session's goal is still open", TOOL, _complete),
+# The first that fits answers: damage before everything, then what is under way, what is left, and what lacks proof.
+RULES: tuple[Callable[[PlanRun], NextStep | None], ...] = (
+    _damaged,
+    _tool_damaged,
+    _missing,
+    _evidence_damaged,
+    _elsewhere,
+    _handed_off,
+    _goal_tool,
+    _active,
+    _paused,
+    _pending,
+    _failed,
+    _stuck,
+    _human,
+    _unproven,
+    _final,
+    _complete,
 )

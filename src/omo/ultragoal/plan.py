@@ -1,4 +1,4 @@
-"""A plan as its ledger tells it: goals in order, where each stands, and which receipt closed it."""
+"""A plan as its ledger tells it: goals in order, what may follow for each, and which receipt closed it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from omo.errors import BadInput, Unreadable
+from omo.errors import BadInput, Refused, Unreadable
+from omo.shown import counted
 
 Row = dict[str, Any]
 
@@ -19,6 +20,44 @@ STUCK = ("blocked", "review_blocked")
 POINTER = (
     "Complete every goal of this session's ultragoal plan (ultragoal/goals.json), goals accepted later included, "
     "under the constraints of its brief; ultragoal/ledger.jsonl is the record."
+)
+
+# status → what is done to the goal → its new status. Whatever is not here is refused, with the way that leads there.
+TRANSITIONS: dict[str, dict[str, str]] = {
+    "pending": {"start": "active", "blocked": "blocked", "split": "superseded", "revise": "pending"},
+    "active": {"complete": "complete", "failed": "failed", "blocked": "blocked", "review": "review_blocked"},
+    "failed": {
+        "retry": "active",
+        "complete": "complete",
+        "failed": "failed",
+        "blocked": "blocked",
+        "review": "review_blocked",
+    },
+    "blocked": {"retry": "active", "blocked": "blocked", "split": "superseded", "supersede": "superseded"},
+    "review_blocked": {
+        "retry": "active",
+        "review": "review_blocked",
+        "resolve": "superseded",
+        "supersede": "superseded",
+    },
+    "complete": {"complete": "complete", "review": "review_blocked"},
+    "superseded": {},
+}
+WAYS_ON = {
+    "pending": "start it first: omo ultragoal complete-goals",
+    "active": "omo ultragoal checkpoint --goal-id {id} --status complete|failed|blocked --evidence TEXT",
+    "failed": "omo ultragoal complete-goals --retry-failed",
+    "blocked": "omo ultragoal complete-goals --retry-blocked, or replace it: omo ultragoal steer --kind "
+    "mark_blocked_superseded|split_subgoal --goal-id {id} --evidence TEXT --rationale TEXT",
+    "review_blocked": "close its blockers first (omo ultragoal status), or omo ultragoal steer --kind "
+    "mark_blocked_superseded --goal-id {id} --evidence TEXT --rationale TEXT",
+    "complete": "what is complete stays so; findings reopen it: omo ultragoal record-review-blockers --goal-id {id}",
+    "superseded": "other goals took its place: omo ultragoal status",
+}
+BLOCK_FIRST = "omo ultragoal checkpoint --goal-id {id} --status blocked --evidence TEXT, then the same again"
+FINISH_FIRST = (
+    "{active} is under way, and one goal is worked on at a time: omo ultragoal checkpoint --goal-id {active} "
+    "--status complete|failed|blocked --evidence TEXT, then start {id}: omo ultragoal complete-goals"
 )
 
 
@@ -49,9 +88,28 @@ class Goal:
         return not self.is_required or (self.status == "complete" and self.receipt is not None)
 
     @property
+    def receipt_id(self) -> str | None:
+        return (self.receipt or {}).get("receiptId")
+
+    @property
     def blocks(self) -> str | None:
         """The goal whose review this one has to satisfy, where it is such a one."""
         return (self.steering or {}).get("blockedGoalId")
+
+    def move(self, what: str, *, active: Goal | None = None) -> str:
+        """The status that follows; Refused where the table has no such way. `active` is the goal under way, if any."""
+        ways = TRANSITIONS[self.status]
+        if what in ways:
+            return ways[what]
+        fix = WAYS_ON[self.status]
+        if what in ("split", "supersede") and "blocked" in ways:
+            fix = BLOCK_FIRST
+        elif self.status == "pending" and active is not None:
+            fix = FINISH_FIRST
+        raise Refused(
+            f"goal {self.id} is {self.status}: {what} is not possible from there",
+            fix=fix.format(id=self.id, active=active.id if active else ""),
+        )
 
 
 @dataclass
@@ -71,6 +129,19 @@ class Plan:
     outcome: Row | None = None  # how it ended, once no goal is open
     last: Row = field(default_factory=dict)
     seq: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.open_goals)
+
+    @property
+    def root(self) -> str:
+        return str(self.repository.get("root") or "")
+
+    @property
+    def base(self) -> str | None:
+        """The commit its work started from."""
+        return self.repository.get("base")
 
     def goal(self, name: str) -> Goal:
         for goal in self.goals:
@@ -105,8 +176,8 @@ class Plan:
 
         One whose review is open waits for the goals that resolve it.
         """
-        found = [goal for goal in self.goals if goal.status in STUCK and not self.open_blockers_of(goal.id)]
-        return sorted(found, key=lambda goal: bool(goal.human_blocked))
+        stuck = [goal for goal in self.goals if goal.status in STUCK and not self.open_blockers_of(goal.id)]
+        return sorted(stuck, key=lambda goal: bool(goal.human_blocked))
 
     def new_ids(self, count: int) -> list[str]:
         """Goals are never deleted, so their number never repeats an id."""
@@ -118,27 +189,46 @@ class Plan:
         own = [goal.objective] if goal is not None and self.goal_mode == "per-story" else []
         return [*own, self.objective]
 
+    def stories_with(self, objective: str) -> list[Goal]:
+        """Story by story, the goals whose own objective the goal tool's goal carries."""
+        if self.goal_mode != "per-story":
+            return []
+        return [goal for goal in self.goals if goal.objective == objective]
+
     @property
     def is_human_blocked(self) -> bool:
         """The latest row says that only a person can go on."""
         return self.last.get("kind") == "blocker_classified" and self.last.get("classification") == "human_blocked"
 
+    @property
+    def tally(self) -> str:
+        """What became of it in one line: complete of all there ever were, superseded, reworded."""
+        superseded = [goal for goal in self.goals if goal.status == "superseded"]
+        dropped = sum(bool((goal.steering or {}).get("noReplacementRequired")) for goal in superseded)
+        reworded = sum("firstWording" in (goal.steering or {}) for goal in self.goals)
+        complete = sum(goal.status == "complete" for goal in self.goals)
+        parts = [f"{complete} of {counted(len(self.goals), 'goal')} complete"]
+        if superseded:
+            without = f" ({dropped} without a replacement)" if dropped else ""
+            parts.append(f"{len(superseded)} superseded{without}")
+        if reworded:
+            parts.append(f"{reworded} reworded")
+        return ", ".join(parts)
 
-def fold(rows: Iterable[Row]) -> Plan | None:
+
+def fold(rows: Iterable[Row], run: str = "") -> Plan | None:
     """None where there is no plan; Unreadable where a row does not have the shape of its kind."""
     plan: Plan | None = None
     row: Row = {}
     for row in rows:
         kind = row.get("kind")
         apply = _APPLY.get(kind) if isinstance(kind, str) else None
-        if apply is not None:
-            try:
-                plan = apply(plan, row)
-            except (KeyError, TypeError, ValueError, AttributeError, BadInput):
-                raise Unreadable(
-                    f"row {row.get('seq')} of the plan's ledger does not have the shape of {row.get('kind')}",
-                    fix="omo ultragoal repair (the user's), or omo state clear --mode ultragoal --force",
-                ) from None
+        if apply is None:
+            continue
+        try:
+            plan = apply(plan, row)
+        except (KeyError, TypeError, ValueError, AttributeError, BadInput):
+            raise Unreadable(f"row {row.get('seq')} of the plan's ledger does not have the shape of {kind}") from None
     if plan is not None:
         seq = row.get("seq")
         plan.last, plan.seq = row, seq if isinstance(seq, int) else 0
@@ -146,7 +236,11 @@ def fold(rows: Iterable[Row]) -> Plan | None:
 
 
 def _created(plan: Plan | None, row: Row) -> Plan:
-    goals = [_new_goal(one, row) for one in row["goals"]]
+    replaces = row.get("replaces") or {}
+    replaced = []
+    if replaces.get("open") or replaces.get("trouble"):  # unfinished; and what that one had been made in place of
+        own = {key: value for key, value in replaces.items() if key != "earlier"}
+        replaced = [*(replaces.get("earlier") or []), own]
     return Plan(
         run=row["run"],
         session=row["session"],
@@ -157,17 +251,9 @@ def _created(plan: Plan | None, row: Row) -> Plan:
         repository=dict(row["repository"]),
         created_at=row["ts"],
         updated_at=row["ts"],
-        goals=goals,
-        replaced=_replaced(row.get("replaces") or {}),
+        goals=[_new_goal(goal, row) for goal in row["goals"]],
+        replaced=replaced,
     )
-
-
-def _replaced(before: Row) -> list[Row]:
-    """Only what was unfinished; and what that plan had been made in place of, where it was."""
-    if not before.get("open") and not before.get("trouble"):
-        return []
-    own = {key: value for key, value in before.items() if key != "earlier"}
-    return [*(before.get("earlier") or []), own]
 
 
 def applied(plan: Plan, row: Row) -> Plan:
@@ -175,28 +261,24 @@ def applied(plan: Plan, row: Row) -> Plan:
     return _APPLY[row["kind"]](copy.deepcopy(plan), row)
 
 
-def _new_goal(one: Row, row: Row) -> Goal:
-    goal = Goal(one["id"], one["title"], one["objective"], row["ts"], row["ts"])
-    goal.steering = one.get("steering")
-    return goal
-
-
-def _known(status: str) -> str:
-    if status not in STATUSES:
-        raise ValueError(status)
-    return status
+def _new_goal(new: Row, row: Row) -> Goal:
+    return Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering=new.get("steering"))
 
 
 def _started(plan: Plan | None, row: Row) -> Plan:
-    plan, goal = _touched(plan, row)
+    plan = _there(plan, row)
+    goal = _touch(plan, row["goalId"], row)
     goal.status, goal.human_blocked, goal.receipt = "active", "", None
     goal.started_at = goal.started_at or row["ts"]
     return plan
 
 
 def _checkpointed(plan: Plan | None, row: Row) -> Plan:
-    plan, goal = _touched(plan, row)
-    goal.status, goal.evidence, goal.human_blocked = _known(row["status"]), row["evidence"], ""
+    plan = _there(plan, row)
+    goal = _touch(plan, row["goalId"], row)
+    if row["status"] not in STATUSES:
+        raise ValueError(row["status"])
+    goal.status, goal.evidence, goal.human_blocked = row["status"], row["evidence"], ""
     goal.receipt = row.get("completionVerification")
     goal.completed_at = row["ts"] if goal.status == "complete" else None
     for name in row.get("supersedes", []):
@@ -218,15 +300,15 @@ def _steered(plan: Plan | None, row: Row) -> Plan:
 
 def _added(plan: Plan, row: Row) -> None:
     plan.outcome = None
-    plan.goals += [_new_goal(one, row) for one in row["goals"]]
+    plan.goals += [_new_goal(goal, row) for goal in row["goals"]]
 
 
 def _split(plan: Plan, row: Row) -> None:
     goal = _touch(plan, row["goalId"], row)
     goal.status, goal.human_blocked = "superseded", ""
     goal.steering = {**(goal.steering or {}), **_why(row), "replacementGoalIds": row["replacementGoalIds"]}
-    at = plan.goals.index(goal) + 1
-    plan.goals[at:at] = [_new_goal(one, row) for one in row["goals"]]
+    after = plan.goals.index(goal) + 1
+    plan.goals[after:after] = [_new_goal(new, row) for new in row["goals"]]
 
 
 def _reordered(plan: Plan, row: Row) -> None:
@@ -265,17 +347,26 @@ def _blockers(plan: Plan | None, row: Row) -> Plan:
     if row.get("goalId"):
         goal = _touch(plan, row["goalId"], row)
         goal.status, goal.evidence, goal.receipt, goal.human_blocked = "review_blocked", row["evidence"], None, ""
-    plan.goals += [_new_goal(one, row) for one in row["goals"]]
+    plan.goals += [_new_goal(goal, row) for goal in row["goals"]]
     return plan
 
 
 def _classified(plan: Plan | None, row: Row) -> Plan:
     """For one goal, or for whatever is under way or stuck."""
     plan = _there(plan, row)
-    said = row["evidence"] if row["classification"] == "human_blocked" else ""
+    waits_for = row["evidence"] if row["classification"] == "human_blocked" else ""
+    name = row.get("goalId")
     for goal in plan.goals:
-        if goal.id == row.get("goalId") or (not row.get("goalId") and goal.status in ("active", *STUCK)):
-            goal.human_blocked = said
+        if goal.id == name or (not name and goal.status in ("active", *STUCK)):
+            goal.human_blocked = waits_for
+    return plan
+
+
+def _resumed(plan: Plan | None, row: Row) -> Plan:
+    """Whoever goes on with what is under way waits for nobody."""
+    plan = _there(plan, row)
+    if plan.active is not None:
+        plan.active.human_blocked = ""
     return plan
 
 
@@ -285,15 +376,10 @@ def _adopted(plan: Plan | None, row: Row) -> Plan:
     return plan
 
 
-def _repaired(plan: Plan | None, row: Row) -> Plan:
+def _moved(plan: Plan | None, row: Row) -> Plan:
     plan = _there(plan, row)
-    plan.repository = row.get("repository", plan.repository)
+    plan.repository = {**plan.repository, "root": row["root"]}
     return plan
-
-
-def _touched(plan: Plan | None, row: Row) -> tuple[Plan, Goal]:
-    plan = _there(plan, row)
-    return plan, _touch(plan, row["goalId"], row)
 
 
 def _touch(plan: Plan, name: str, row: Row) -> Goal:
@@ -323,8 +409,9 @@ _APPLY: dict[str, Callable[[Plan | None, Row], Plan]] = {
     "steering_accepted": _steered,
     "review_blockers_recorded": _blockers,
     "blocker_classified": _classified,
+    "goal_resumed": _resumed,
     "adopted": _adopted,
-    "repaired": _repaired,
+    "moved": _moved,
 }
 
 

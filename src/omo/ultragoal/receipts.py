@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from omo.digest import sha256
-from omo.errors import Unreadable
+from omo.errors import NotEvaluable, Unreadable
+from omo.shown import clip
 from omo.state import store
 from omo.ultragoal.plan import Goal, Plan
 
@@ -20,6 +23,8 @@ Row = dict[str, Any]
 
 SCHEMA = 1
 FINAL, PER_GOAL = "final-aggregate", "per-goal"
+TYPE_KEYS, ID_KEYS = ("type", "kind", "receiptType"), ("id", "receiptId", "ref")
+EVIDENCE_GONE = "the ledger is gone or was begun anew: it does not know the files that receipts of this plan name"
 
 
 def canonical_digest(value: object) -> str:
@@ -33,8 +38,10 @@ def kind_for(plan: Plan, goal: Goal, *, superseding: list[str]) -> str:
     """Final where every other required goal is complete already; a per-story plan has no final one."""
     if plan.goal_mode == "per-story":
         return PER_GOAL
-    others = [one for one in plan.required if one.id != goal.id and one.id not in superseding]
-    return FINAL if all(one.status == "complete" for one in others) else PER_GOAL
+    for other in plan.required:
+        if other.id != goal.id and other.id not in superseding and other.status != "complete":
+            return PER_GOAL
+    return FINAL
 
 
 def mint(
@@ -60,7 +67,7 @@ def mint(
         **facts,
     }
     if kind == FINAL:
-        covered = {one.id: _id_of(one) for one in plan.required if one.id not in superseding}
+        covered = {other.id: other.receipt_id for other in plan.required if other.id not in superseding}
         receipt["covers"] = {**covered, goal.id: receipt_id}
     return receipt
 
@@ -71,12 +78,8 @@ def basis_of(plan: Plan, goal: Goal) -> Row:
         "run": plan.run,
         "brief": sha256(plan.brief.encode("utf-8", "replace")),
         "goal": {"id": goal.id, "title": goal.title, "objective": goal.objective, "steering": goal.steering},
-        "blockers": [one.id for one in plan.goals if one.blocks == goal.id],
+        "blockers": [other.id for other in plan.goals if other.blocks == goal.id],
     }
-
-
-def _id_of(goal: Goal) -> str | None:
-    return (goal.receipt or {}).get("receiptId")
 
 
 def problem(plan: Plan, goal: Goal, directory: str) -> str:
@@ -101,13 +104,18 @@ def _gate_problem(goal: Goal, directory: str) -> str:
         kept = {}
     if kept is None:
         return f"the quality gate behind the receipt of {goal.id} is gone"
-    return "" if canonical_digest(kept) == digest else f"the quality gate behind the receipt of {goal.id} was edited"
+    if canonical_digest(kept) != digest:
+        return f"the quality gate behind the receipt of {goal.id} was edited"
+    return ""
 
 
 def forged(plan: Plan, directory: str) -> list[str]:
     """Gates behind receipts that are gone or were edited."""
-    closed = [goal for goal in plan.goals if goal.status == "complete" and goal.receipt]
-    return [one for one in (_gate_problem(goal, directory) for goal in closed) if one]
+    problems = []
+    for goal in plan.goals:
+        if goal.status == "complete" and goal.receipt:
+            problems.append(_gate_problem(goal, directory))
+    return [problem for problem in problems if problem]
 
 
 def final(plan: Plan, directory: str) -> Goal | None:
@@ -125,9 +133,12 @@ def is_final(goal: Goal) -> bool:
 def final_problem(plan: Plan, goal: Goal, directory: str) -> str:
     """Why this final receipt does not cover the plan as it is now."""
     covered = (goal.receipt or {}).get("covers")
-    if covered != {one.id: _id_of(one) for one in plan.required}:
+    if covered != {other.id: other.receipt_id for other in plan.required}:
         return "goals were added, reopened or closed again after the final receipt"
-    return next(filter(None, (problem(plan, one, directory) for one in plan.required)), "")
+    for other in plan.required:
+        if why := problem(plan, other, directory):
+            return why
+    return ""
 
 
 def gate_file(directory: str, digest: str) -> str:
@@ -140,3 +151,86 @@ def keep_gate(directory: str, state: str, gate: object) -> str:
     store.make_dir(os.path.join(directory, "gates"), state)
     store.replace(gate_file(directory, digest), json.dumps(gate, ensure_ascii=False, indent=2) + "\n")
     return digest
+
+
+# What can prove a goal has a mark, a word for what it is and a digest, so that it proves no second one.
+
+
+def gate_mark(digest: str) -> str:
+    return f"gate:{digest}"
+
+
+def replay_mark(command: Sequence[str], stdout: str) -> str:
+    return f"replay:{canonical_digest([list(command), stdout])}"
+
+
+def receipt_marks(receipt: Row) -> list[str]:
+    """One for each way to read its type and id: a second id under another key makes no second receipt."""
+    marks = []
+    for kind in _texts(receipt, TYPE_KEYS):
+        for name in _texts(receipt, ID_KEYS):
+            marks.append(f"receipt:{canonical_digest([kind, name])}")
+    return marks
+
+
+def _texts(receipt: Row, keys: Sequence[str]) -> list[str]:
+    texts = [receipt.get(key) for key in keys]
+    return ["".join(text.split()).lower() for text in texts if isinstance(text, str)]
+
+
+def used(rows: Sequence[Row], goal: str) -> frozenset[str]:
+    """Marks of every gate, file, typed receipt and replay in a receipt of another goal, also in one issued anew."""
+    marks: set[str] = set()
+    for receipt in _issued(rows):
+        if receipt.get("goalId") == goal:
+            continue
+        marks.add(gate_mark(str(receipt.get("qualityGateHash"))))
+        marks.update(f"file:{digest}" for digest in _files(receipt))
+        proofs = receipt.get("proofs")
+        if isinstance(proofs, list):
+            marks.update(map(str, proofs))
+    return frozenset(marks)
+
+
+def used_files(marks: frozenset[str]) -> frozenset[str]:
+    """The digests of the files among them."""
+    return frozenset(mark.removeprefix("file:") for mark in marks if mark.startswith("file:"))
+
+
+def evidence_problem(state: str, rows: Sequence[Row]) -> str:
+    """Why the ledger of evidence is not the one the receipts were issued on; empty where it is."""
+    from omo.evidence import artifacts  # pydantic is behind it, which a status does not need
+
+    named = []
+    for receipt in _issued(rows):
+        named += [(digest, str(receipt.get("verifiedAt"))) for digest in _files(receipt)]
+    return "" if artifacts.knows(state, named) else EVIDENCE_GONE
+
+
+def _issued(rows: Sequence[Row]) -> Iterator[Row]:
+    for row in rows:
+        receipt = row.get("completionVerification")
+        if row.get("kind") == "goal_checkpointed" and isinstance(receipt, dict):
+            yield receipt
+
+
+def _files(receipt: Row) -> list[str]:
+    named = receipt.get("artifacts")
+    return [str(digest) for digest in named.values()] if isinstance(named, dict) else []
+
+
+def drift(plan: Plan, root: str, cache: Path | None) -> str:
+    """Whether the tree moved on since the newest receipt. Shown, never held against it; empty without a receipt."""
+    closed = [goal for goal in plan.goals if goal.status == "complete" and goal.receipt]
+    if not closed:
+        return ""
+    from omo.evidence import tree  # not needed by a status without receipts
+
+    newest = max(closed, key=lambda goal: str((goal.receipt or {}).get("verifiedAt")))
+    try:
+        now = tree.fingerprint(Path(root), cache=cache)
+    except NotEvaluable as error:
+        return clip(f"the tree cannot be read: {error.message}", 200)
+    if now == (newest.receipt or {}).get("tree"):
+        return ""
+    return f"the tree has changed since the receipt of {newest.id}"

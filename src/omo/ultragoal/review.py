@@ -1,22 +1,31 @@
-"""Review of work that is already there, by the rules of the gate. What it finds can become goals."""
+"""Review of work that is already there, by the rules of the gate. What it finds can become goals.
+
+Under review is a pull request, a branch or the working tree, held against the branch it left; the contract is a spec,
+and without one that obliges anybody to something no review passes.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from omo.errors import Refused
+from omo.digest import sha256
+from omo.errors import BadInput, NotEvaluable, Refused
+from omo.evidence import changes, globs
+from omo.evidence.run import Outcome, child_environment
+from omo.evidence.run import run as run_command
 from omo.shown import clip, counted
-from omo.ultragoal import committed
-from omo.ultragoal.brief import MOST_GOALS, Brief, title_of
-from omo.ultragoal.contract import STRONG, Measure, measure
-from omo.ultragoal.creation import plan_row
-from omo.ultragoal.gate.inspect import Defect, Subject, inspect_qa
-from omo.ultragoal.given import same_words
+from omo.ultragoal.create import MOST_GOALS, Brief, plan_row, same_words, title_of
+from omo.ultragoal.gate.proof import Subject
+from omo.ultragoal.gate.rules import inspect_qa
 from omo.ultragoal.plan import MODES, Plan
-from omo.ultragoal.review_source import Source
-from omo.ultragoal.run import Run
+from omo.ultragoal.run import PlanRun, settings_at
+from omo.work.run import Caller
 
 Row = dict[str, Any]
 
@@ -25,9 +34,27 @@ WEAK_CONTRACT, UNSEEN_SOURCE = "inconclusive: weak-contract", "inconclusive: uns
 EXIT_CODES = {PASS: 0, FAIL: 3, WEAK_CONTRACT: 4, UNSEEN_SOURCE: 4}
 
 MOST_BLOCKERS = 10
-MOST_TOLD = 50
+MOST_LISTED = 50
 LONGEST_FINDING = 2_000
 MESSAGE_KEYS = ("message", "summary", "description", "objective", "title")
+STRONG, THIN, DERIVED = "strong", "thin", "thin-derived"
+FEWEST_WORDS = 40
+FEWEST_STATEMENTS = 3
+SHORTEST_STATEMENT = 4  # words: "- fast" obliges nobody
+LARGEST_SPEC = 1_000_000
+
+ITEM = re.compile(r"(?:[-*+•]|\(?\w{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(?=\S)")
+SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])\s*")
+OBLIGES = re.compile(r"\b(?:must|shall|should|given|when|then|requires?|never|always)\b", re.IGNORECASE)
+# A sign of a script without blanks between words counts as a word.
+WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+FENCE = re.compile(r"(```|~~~)")
+SECONDS = 30.0
+LARGEST_ANSWER = 8_000_000
+FIELDS = "baseRefName,headRefOid,title"
+# gh may use what it was given to sign in; no other command of ours sees these.
+SIGN_IN = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_HOST", "GH_CONFIG_DIR")
+QUIET = {"GH_PROMPT_DISABLED": "1", "GH_PAGER": "cat", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
 
 
 @dataclass(frozen=True)
@@ -69,7 +96,7 @@ class Review:
         return PASS if self.source.is_here else UNSEEN_SOURCE
 
 
-def review(run: Run, source: Source, *, spec: tuple[str, str] | None, executor_qa: object) -> Review:
+def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, executor_qa: object) -> Review:
     """Reads, decodes and replays; writes nothing. `spec` is its path and text, `executor_qa` None where none came."""
     contract = Measure(derived=True) if spec is None else measure(spec[1])
     notes = list(source.notes)
@@ -80,76 +107,76 @@ def review(run: Run, source: Source, *, spec: tuple[str, str] | None, executor_q
     if executor_qa is None:
         text = "no executor QA was supplied: let omo:qa write it, then pass it with --executor-qa-json FILE"
         return Review(source, contract, [Finding("executorQa", "MISSING", text)], notes)
-    qa = _section(executor_qa)
-    found = inspect_qa(qa, _subject(run, source))
+    qa = executor_qa
+    if isinstance(executor_qa, dict) and "executorQa" in executor_qa:  # the gate it was written into
+        qa = executor_qa["executorQa"]
+    inspection = inspect_qa(qa, _subject(run.caller, source))
     blockers = _blockers(qa)
-    defects = [_finding(one) for one in found.defects if not (blockers and one.path == "executorQa.blockers")]
-    return Review(source, contract, [*defects, *blockers], notes + found.notes)
+    findings = []
+    for defect in inspection.defects:
+        if not blockers or defect.path != "executorQa.blockers":
+            findings.append(Finding(defect.path, defect.code, clip(defect.message, LONGEST_FINDING)))
+    return Review(source, contract, [*findings, *blockers], notes + inspection.notes)
 
 
-def _section(given: object) -> object:
-    """The section alone, or the gate it was written into."""
-    return given["executorQa"] if isinstance(given, dict) and "executorQa" in given else given
-
-
-def _subject(run: Run, source: Source) -> Subject:
+def _subject(caller: Caller, source: Source) -> Subject:
+    committed = settings_at(caller.root, source.base_commit).computer_control
     return Subject(
-        root=Path(run.root),
-        state=run.state,
+        root=Path(caller.root),
+        state=caller.state,
         goal=f"ultragoal/review/{source.key}",
         started_at=0.0,  # the work is older than its review, and its evidence may be as old as the work
         changed=source.changed,
-        control_globs=committed.control_globs(run, source.base_commit),
-        now=run.now,
+        control_globs=tuple(dict.fromkeys((*caller.control_globs, *committed))),
+        now=caller.now,
     )
-
-
-def _finding(defect: Defect) -> Finding:
-    return Finding(defect.path, defect.code, clip(defect.message, LONGEST_FINDING))
 
 
 def _blockers(qa: object) -> list[Finding]:
     """What QA itself reports as open, in whatever shape."""
-    given = qa.get("blockers") if isinstance(qa, dict) else None
-    if not isinstance(given, list):
+    blockers = qa.get("blockers") if isinstance(qa, dict) else None
+    if not isinstance(blockers, list):
         return []
-    return [
-        Finding(f"executorQa.blockers[{at}]", "OPEN_BLOCKER", clip(_told(one), LONGEST_FINDING))
-        for at, one in enumerate(given)
-    ]
+    findings = []
+    for index, blocker in enumerate(blockers):
+        message = clip(_message(blocker), LONGEST_FINDING)
+        findings.append(Finding(f"executorQa.blockers[{index}]", "OPEN_BLOCKER", message))
+    return findings
 
 
-def _told(blocker: object) -> str:
+def _message(blocker: object) -> str:
     if isinstance(blocker, dict):
-        said = [blocker[key] for key in MESSAGE_KEYS if isinstance(blocker.get(key), str) and blocker[key].strip()]
-        return str(said[0]) if said else repr(blocker)
-    return blocker if isinstance(blocker, str) and blocker.strip() else f"QA names a blocker without words: {blocker!r}"
+        for key in MESSAGE_KEYS:
+            if isinstance(blocker.get(key), str) and blocker[key].strip():
+                return str(blocker[key])
+        return repr(blocker)
+    if isinstance(blocker, str) and blocker.strip():
+        return blocker
+    return f"QA names a blocker without words: {blocker!r}"
 
 
-def start(run: Run, done: Review) -> list[str]:
+def start(run: PlanRun, done: Review) -> list[str]:
     """Make goals of the findings; where the session has no plan, this makes one. The goals, new and known."""
     if not done.findings:
         return []
     ids: list[str]
-    if run.plan() is None:
-        run.require_whole()
-        ids = run.create(lambda plan: _first_goals(run, done, plan))
+    if run.plan is None and not run.problems:
+        ids = run.change(lambda plan: _first_goals(run.caller, done, plan))
     else:
-        ids = run.change(lambda plan: _record(plan, done))
+        ids = run.change_plan(lambda plan: _more_goals(plan, done))
     return ids
 
 
-def _first_goals(run: Run, done: Review, plan: Plan | None) -> tuple[list[str], list[Row]]:
+def _first_goals(caller: Caller, done: Review, plan: Plan | None) -> tuple[list[str], list[Row]]:
     if plan is not None:
         raise Refused("a plan was made in this session just now", fix="omo ultragoal status, then review again")
     text = f"Resolve what the review of {done.source.kind} {clip(done.source.name, 80)} found."
     brief = Brief(text=text, preamble="", stories=[], near_misses=[], cut_titles=[])
-    created = plan_row(run, brief, MODES[0], None)
     goals = _goals(done, {}, [f"G{number:03}" for number in range(1, MOST_BLOCKERS + 1)])
-    return [one["id"] for one in goals], [created, _row(done, goals)]
+    return [goal["id"] for goal in goals], [plan_row(caller, brief, MODES[0]), _row(done, goals)]
 
 
-def _record(plan: Plan, done: Review) -> tuple[list[str], list[Row]]:
+def _more_goals(plan: Plan, done: Review) -> tuple[list[str], list[Row]]:
     known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
     goals = _goals(done, known, plan.new_ids(MOST_BLOCKERS))
     if len(plan.goals) + len(goals) > MOST_GOALS:
@@ -157,40 +184,258 @@ def _record(plan: Plan, done: Review) -> tuple[list[str], list[Row]]:
             f"the plan has {counted(len(plan.goals), 'goal')} and cannot take {len(goals)} more",
             fix="finish it first, or review in another session",
         )
-    there = [known[same_words(text)] for _, text in _wordings(done.findings) if same_words(text) in known]
-    return [*there, *(one["id"] for one in goals)], [_row(done, goals)] if goals else []
+    ids = []
+    for _, text in _wordings(done.findings):
+        if same_words(text) in known:
+            ids.append(known[same_words(text)])
+    ids += [goal["id"] for goal in goals]
+    return ids, [_row(done, goals)] if goals else []
 
 
 def _goals(done: Review, known: Row, ids: list[str]) -> list[Row]:
     """The findings that no open goal is about yet."""
     steering = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
-    new = {same_words(text): (title, text) for title, text in _wordings(done.findings)}
-    fresh = [wording for key, wording in new.items() if key not in known]
-    return [
-        {"id": name, "title": title, "objective": text, "steering": steering}
-        for name, (title, text) in zip(ids, fresh, strict=False)
-    ]
+    new: dict[str, Row] = {}
+    for title, text in _wordings(done.findings):
+        key = same_words(text)
+        if key not in known and key not in new:
+            new[key] = {"id": ids[len(new)], "title": title, "objective": text, "steering": steering}
+    return list(new.values())
 
 
 def _wordings(findings: list[Finding]) -> list[tuple[str, str]]:
     """Title and objective of at most ten goals; the last one takes in what is over."""
     alone = findings if len(findings) <= MOST_BLOCKERS else findings[: MOST_BLOCKERS - 1]
+    wordings = [(title_of(f"Resolve: {finding.objective}"), finding.objective) for finding in alone]
     rest = findings[len(alone) :]
-    found = [(title_of(f"Resolve: {one.objective}"), one.objective) for one in alone]
     if rest:
-        told = [f"{number}. {clip(one.objective, 300)}" for number, one in enumerate(rest[:MOST_TOLD], start=1)]
-        told += [f"and {len(rest) - MOST_TOLD} more: review again"] if len(rest) > MOST_TOLD else []
         heading = f"Resolve {len(rest)} more findings of the review"
-        found.append((heading, "\n".join([f"{heading}:", *told])))
-    return found
+        lines = [f"{heading}:"]
+        for number, finding in enumerate(rest[:MOST_LISTED], start=1):
+            lines.append(f"{number}. {clip(finding.objective, 300)}")
+        if len(rest) > MOST_LISTED:
+            lines.append(f"and {len(rest) - MOST_LISTED} more: review again")
+        wordings.append((heading, "\n".join(lines)))
+    return wordings
 
 
 def _row(done: Review, goals: list[Row]) -> Row:
     return {
         "kind": "review_blockers_recorded",
         "goalId": None,
-        "blockerGoalIds": [one["id"] for one in goals],
+        "blockerGoalIds": [goal["id"] for goal in goals],
         "goals": goals,
         "evidence": f"review of {done.source.kind} {clip(done.source.name, 80)}: {done.verdict}",
-        "findings": [clip(one.objective, 300) for one in done.findings[:MOST_TOLD]],
+        "findings": [clip(finding.objective, 300) for finding in done.findings[:MOST_LISTED]],
     }
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How much a contract says. `derived`: there is none, so what the work was to do is a guess."""
+
+    words: int = 0
+    statements: int = 0
+    derived: bool = False
+
+    @property
+    def strength(self) -> str:
+        if self.derived:
+            return DERIVED
+        return STRONG if self.words >= FEWEST_WORDS and self.statements >= FEWEST_STATEMENTS else THIN
+
+    @property
+    def why(self) -> str:
+        if self.derived:
+            return "no --spec says what the work is to do"
+        return f"{self.statements} of {FEWEST_STATEMENTS} acceptance statements, {self.words} of {FEWEST_WORDS} words"
+
+    def render(self) -> dict[str, object]:
+        return {
+            "strength": self.strength,
+            "statements": self.statements,
+            "statementsNeeded": FEWEST_STATEMENTS,
+            "words": self.words,
+            "wordsNeeded": FEWEST_WORDS,
+        }
+
+
+def measure(text: str) -> Measure:
+    """Words, and sentences or points of a list that oblige somebody. What is said twice counts once."""
+    is_statement: dict[str, bool] = {}
+    for line in _joined(_prose(text)):
+        marker = ITEM.match(line)
+        sentences = SENTENCE_END.split(line[marker.end() :] if marker else line)
+        for index, written in enumerate(sentences):
+            sentence = " ".join(written.split())
+            is_point = marker is not None and index == 0
+            obliges = is_point or bool(OBLIGES.search(sentence))
+            is_long = len(WORD.findall(sentence)) >= SHORTEST_STATEMENT
+            is_statement[sentence] = is_statement.get(sentence, False) or (is_long and obliges)
+    words = sum(len(WORD.findall(sentence)) for sentence in is_statement)
+    return Measure(words=words, statements=sum(is_statement.values()))
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """A sentence that goes on in the next line is one: that line begins small, and nothing ended before it."""
+    joined: list[str] = []
+    for line in map(str.strip, lines):
+        goes_on = joined and joined[-1] and not joined[-1].endswith((".", "!", "?", ";", ":"))
+        if goes_on and line[:1].islower() and not ITEM.match(line):
+            joined[-1] += f" {line}"
+        else:
+            joined.append(line)
+    return joined
+
+
+def _prose(text: str) -> list[str]:
+    """Without headings and blocks of code, which state nothing."""
+    prose, is_code = [], False
+    for line in text.splitlines():
+        if FENCE.match(line.strip()):
+            is_code = not is_code
+        elif not is_code and not line.lstrip().startswith("#"):
+            prose.append(line)
+    return prose
+
+
+def read_spec(root: Path, name: str, cwd: str) -> tuple[str, str]:
+    """The spec's path in the project and its text. BadInput where it cannot be read, or lies outside."""
+    top = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(cwd, name)) if "\0" not in name else ""
+    inside = os.path.relpath(real, top).replace(os.sep, "/") if real else ""
+    if not real or not globs.is_inside(top, real) or globs.is_own(inside) or inside.split("/")[0] == ".git":
+        raise _unusable(name, "is not a file of this project", "copy the contract into the project")
+    try:
+        if not os.path.isfile(real) or os.path.getsize(real) > LARGEST_SPEC:
+            raise _unusable(name, f"is no file of at most {LARGEST_SPEC} bytes", "name the text file with the contract")
+        with open(real, "rb") as file:
+            return inside, file.read(LARGEST_SPEC).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unusable(name, f"cannot be read: {error}", "save it as UTF-8 text") from None
+
+
+def _unusable(name: str, why: str, fix: str) -> BadInput:
+    return BadInput(f"--spec {clip(name, 200)} {clip(why, 200)}", fix=fix)
+
+
+@dataclass(frozen=True)
+class Source:
+    """`changed` is None outside git. `is_here` says whether the working tree holds what is under review."""
+
+    kind: str
+    name: str
+    tip: str | None
+    base: str | None
+    base_commit: str | None
+    changed: list[str] | None
+    is_here: bool = True
+    pr_source: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        """Evidence is recorded for one source at one commit."""
+        return sha256(json.dumps([self.kind, self.name, self.tip]).encode())[:16]
+
+    def render(self) -> Row:
+        shown: Row = {"kind": self.kind, "name": self.name}
+        if self.tip is not None:
+            shown["head"] = self.tip
+        if self.pr_source is not None:
+            shown["prSource"] = self.pr_source
+        return {**shown, "changedFiles": None if self.changed is None else len(self.changed)}
+
+
+def find_source(root: Path, *, pr: int | None, branch: str | None, environ: Mapping[str, str]) -> Source:
+    if pr is not None and branch is not None:
+        raise BadInput("--pr and --branch name two things to review", fix="leave one out")
+    if pr is not None:
+        return _pull_request(root, pr, environ)
+    return _branch(root, branch) if branch is not None else _worktree(root)
+
+
+def _worktree(root: Path) -> Source:
+    """Everything since the base branch was left, committed or not."""
+    tip = changes.head(root)
+    if tip is None:
+        return Source("worktree", "worktree", None, None, None, None, notes=["this is no git repository"])
+    own = changes.current_branch(root)
+    is_born = changes.commit_of(root, "HEAD") is not None
+    left = changes.branch_base(root, tip, own=own) if is_born else None
+    base, commit = left or ("HEAD", tip)
+    return Source("worktree", own or "worktree", tip, base, commit, changes.changed(root, commit))
+
+
+def _branch(root: Path, branch: str) -> Source:
+    tip = changes.commit_of(root, branch)
+    if tip is None:
+        raise BadInput(
+            f"--branch {clip(branch, 80)!r} names no commit of this repository", fix="git fetch, or see git branch -a"
+        )
+    left = changes.branch_base(root, tip, own=branch)
+    if left is None:
+        raise NotEvaluable(
+            f"{clip(branch, 80)} left none of {', '.join(changes.BASES)}",
+            fix="git fetch origin main, or check the branch out and review the working tree",
+        )
+    base, commit = left
+    away = _elsewhere(root, tip)
+    changed = changes.changed_between(root, commit, tip)
+    return Source("branch", branch, tip, base, commit, changed, is_here=not away, notes=away)
+
+
+def _elsewhere(root: Path, tip: str) -> list[str]:
+    """Why the working tree is not what is under review, so that runs in it prove nothing; empty where it is."""
+    here = changes.commit_of(root, "HEAD")
+    if here != tip:
+        short = (here or "nothing")[:12]
+        why = f"the working tree is at {short}, not at {tip[:12]}"
+        return [f"{why}: what runs there proves nothing here; check it out first"]
+    edited = sorted({*changes.changed(root, tip)} - {*changes.untracked(root)})
+    if edited:
+        why = f"{clip(edited[0], 80)} is edited and not committed"
+        return [f"{why}: what runs there proves nothing here; commit it first"]
+    return []
+
+
+def _pull_request(root: Path, number: int, environ: Mapping[str, str]) -> Source:
+    if number < 1:
+        raise BadInput(f"--pr {number} is no pull request", fix="--pr takes its number, such as --pr 12")
+    try:
+        answer, changed = _ask_gh(root, number, environ)
+    except NotEvaluable as error:
+        local = _worktree(root)
+        note = f"{error.message}: this is the working tree, and nobody knows whether it is pull request {number}"
+        return Source(
+            "pr", str(number), local.tip, local.base, local.base_commit, local.changed,
+            is_here=False, pr_source="gh-unavailable", notes=[note, *local.notes],
+        )  # fmt: skip
+    tip, base = answer["headRefOid"], answer["baseRefName"]
+    commit = changes.commit_of(root, f"origin/{base}") or changes.commit_of(root, base)
+    away = _elsewhere(root, tip)
+    return Source("pr", str(number), tip, base, commit, changed, is_here=not away, pr_source="gh", notes=away)
+
+
+def _ask_gh(root: Path, number: int, environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """NotEvaluable where gh is missing, fails, or says something else than asked."""
+    view = _gh(root, environ, "pr", "view", str(number), "--json", FIELDS)
+    try:
+        answer = json.loads(view.stdout)
+    except (ValueError, RecursionError):
+        answer = None
+    if not isinstance(answer, dict) or not all(isinstance(answer.get(name), str) for name in FIELDS.split(",")):
+        raise NotEvaluable("gh pr view did not answer with a pull request", fix="gh auth status")
+    listed = _gh(root, environ, "pr", "diff", str(number), "--name-only").stdout
+    return answer, sorted({line for line in listed.splitlines() if line.strip()})
+
+
+def _gh(root: Path, environ: Mapping[str, str], *arguments: str) -> Outcome:
+    sign_in = {name: environ[name] for name in SIGN_IN if name in environ}
+    environment = {**child_environment(os.environ), **sign_in, **QUIET}
+    outcome = run_command(("gh", *arguments), cwd=root, timeout=SECONDS, output_limit=LARGEST_ANSWER, env=environment)
+    if not outcome.ok or outcome.stdout_truncated:
+        silence = "no answer in time" if outcome.timed_out else "no whole answer"
+        why = clip(outcome.stderr, 160) or silence
+        raise NotEvaluable(f"gh {' '.join(arguments[:2])} failed ({why})", fix="gh auth status")
+    return outcome

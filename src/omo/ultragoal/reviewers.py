@@ -1,18 +1,19 @@
-"""Which reviewers the host saw finish, and the last word of each: the only witness of independence."""
+"""Which reviewers the host saw finish, the last word of each, and what that makes of the plan's end."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Sequence
 from typing import Any
 
 from omo.errors import Unreadable
-from omo.evidence import base
-from omo.shown import clip
-from omo.state import ledger, paths, runtime
-from omo.ultragoal.plan import Goal
-from omo.ultragoal.run import Run
+from omo.shown import clip, counted
+from omo.state import ledger, paths
+from omo.state.runtime import part
+from omo.ultragoal.plan import Goal, Plan
+from omo.work import agents, outcome
+from omo.work.agents import NoAnswer, Review
+from omo.work.outcome import exception
+from omo.work.run import Caller
+from omo.work.status import NextStep
 
 Row = dict[str, Any]
 
@@ -29,88 +30,158 @@ CLEAN = {
 }
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
-FENCE = re.compile(r"^[ \t]*```[^\n`]*$", re.M)
-MOST_TRIED = 50
 MOST_CHANGED = 50  # files in a receipt
+LONGEST = 120
+MOST_NAMED = 10
+MOST_FILES = 3
 
 
-def finished(run: Run, goal: Goal) -> list[Row]:
-    """Reviewers that finished since the goal began; a damaged session ledger vouches for nobody.
-
-    With the last of each kind goes which files are others now than when it finished; None where nobody can tell.
-    """
+def reviews_of(caller: Caller, goal: Goal) -> dict[str, Review]:
+    """The newest word of each reviewer since the goal began; a damaged session ledger vouches for nobody."""
+    row = caller.session_rows.get(caller.session, {})
+    path = paths.events_file(caller.state, caller.session)
     try:
-        if runtime.chain_problems(run.state, run.session):
-            return []
+        events, problems = ledger.read_marked(path, part(row, "ledger"), f"the row of session {caller.session}")
     except Unreadable:
-        return []
-    since = goal.started_at or ""
-    agents: list[Row] = []
-    last: dict[str, tuple[Row, Row]] = {}
-    for row in ledger.rows(paths.events_file(run.state, run.session)):
-        if row["ts"] < since or row.get("kind") != "agent-finished" or row.get("agentType") not in INDEPENDENT:
-            continue
-        role = INDEPENDENT[row["agentType"]]
-        agent = {"role": role, "at": row["ts"], "row": row["seq"], "digest": row["digest"], **_said(row)}
-        agents.append(agent)
-        last[role] = agent, row
-    for agent, row in last.values():
-        changed = base.look(run.root, row.get("base")).changed
-        agent["changed"] = None if changed is None else sorted(changed)
-    return agents
-
-
-def leave_out(agents: Sequence[Row], papers: Sequence[str]) -> None:
-    """The gate and what it cites are written after the review that they tell of."""
-    for agent in agents:
-        if agent.get("changed"):
-            changed = [path for path in agent["changed"] if path not in papers]
-            agent["changed"] = changed[:MOST_CHANGED]
-
-
-def independence(agents: Sequence[Row]) -> str:
-    """Full where each kind was seen, and none of them said last that it is not clean."""
-    seen = {one["role"] for one in agents} >= set(INDEPENDENT.values())
-    return "full" if seen and not notes(agents) else "reduced"
-
-
-def notes(agents: Sequence[Row]) -> list[str]:
-    last = {one["role"]: one for one in agents}
-    return [
-        f"the last word of {role} was {one['verdict']}, so it does not count as a clean review"
-        for role, one in last.items()
-        if one.get("clean") is False
-    ]
-
-
-def _said(row: Row) -> Row:
-    """The verdict at the end of its message; nothing where there is none to be read."""
-    report = _report(row.get("message"))
-    words = {key: report[key] for key in CLEAN if isinstance(report.get(key), str)}
-    if not words:
         return {}
-    unclean = [word for key, word in words.items() if word.strip().lower() != CLEAN[key].lower()]
-    if not unclean and report.get("blockers"):
-        unclean = [OPEN]
-    return {"verdict": clip((unclean or list(words.values())[-1:])[0], 40), "clean": not unclean}
+    if problems:
+        return {}
+    since = goal.started_at or ""
+    reported = agents.messages_in([event for event in events if event["ts"] >= since], INDEPENDENT)
+    return agents.newest_reviews(caller.root, reported, read_verdict)
 
 
-def _report(message: object) -> Row:
-    """The last object of a message, in a fenced block or bare at its end; also inside its section of a gate."""
-    text = message if isinstance(message, str) else ""
-    for piece in _pieces(text):
-        try:
-            found = json.loads(piece)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict):
-            return next((found[name] for name in SECTIONS if isinstance(found.get(name), dict)), found)
-    return {}
+def read_verdict(text: str) -> tuple[str, bool]:
+    """The verdict in the last report of a message, also where that is inside its section of a gate."""
+    reports = agents.objects(text)
+    if not reports:
+        raise NoAnswer("no report")
+    report = reports[-1]
+    for section in SECTIONS:
+        if isinstance(report.get(section), dict):
+            report = report[section]
+    verdicts = {key: report[key] for key in CLEAN if isinstance(report.get(key), str)}
+    if not verdicts:
+        raise NoAnswer("no verdict")
+    for key, verdict in verdicts.items():
+        if verdict.strip().lower() != CLEAN[key].lower():
+            return clip(verdict, 40), False
+    if report.get("blockers"):
+        return OPEN, False
+    return clip(list(verdicts.values())[-1], 40), True
 
 
-def _pieces(text: str) -> list[str]:
-    fences = list(FENCE.finditer(text))
-    pairs = list(zip(fences[::2], fences[1::2], strict=False))
-    fenced = [text[start.end() : end.start()] for start, end in reversed(pairs)]
-    openings = [found.start() for found in re.finditer(r"^\{", text, re.M)]
-    return [*fenced[:MOST_TRIED], *(text[at:] for at in openings[-MOST_TRIED:])]
+def render(reviews: dict[str, Review]) -> list[Row]:
+    """What a receipt keeps of them: who, when, which row of the session's ledger, and what changed since."""
+    rendered = []
+    for agent, review in reviews.items():
+        message = review.message
+        row: Row = {"role": INDEPENDENT[agent], "at": message.ts, "row": message.seq, "digest": message.digest}
+        if review.verdict:
+            row |= {"verdict": review.verdict, "clean": review.is_clean}
+        row["changed"] = None if review.changed is None else review.changed[:MOST_CHANGED]
+        rendered.append(row)
+    return rendered
+
+
+def outcome_of(plan: Plan) -> Row:
+    """Of a plan whose every goal is closed: judged where both reviewers were seen to find each goal clean."""
+    doubts = [*_silent(plan), *_outdated(plan), *_shared(plan)]
+    if doubts:
+        return outcome.outcome(outcome.ATTESTED, "; ".join([plan.tally, *doubts]), exceptions(plan))
+    why = f"{plan.tally}; omo:architect and omo:qa were seen to find each clean"
+    return outcome.outcome(outcome.JUDGED, why, exceptions(plan))
+
+
+def unfinished(plan: Plan, step: NextStep) -> Row:
+    """No goal is open, and the plan is not at its end: a receipt is missing, or the session's goal is not complete."""
+    return outcome.outcome(outcome.ENDED, f"{plan.tally}; open is: {step.text}", exceptions(plan))
+
+
+def _last_words(plan: Plan) -> list[tuple[Goal, str, Row]]:
+    """For each goal that counts and each kind of reviewer, what a hook saw it say last of that goal; {} for nothing."""
+    words = []
+    for goal in plan.required:
+        last = {str(review["role"]): review for review in (goal.receipt or {}).get("agents") or []}
+        for agent, role in INDEPENDENT.items():
+            words.append((goal, agent, last.get(role, {})))
+    return words
+
+
+def _silent(plan: Plan) -> list[str]:
+    """Who was not seen to say anything of which goals that could be read as a verdict."""
+    goals_of: dict[str, list[str]] = {}
+    for goal, agent, word in _last_words(plan):
+        if "clean" not in word:
+            goals_of.setdefault(agent, []).append(goal.id)
+    agents_of: dict[str, list[str]] = {}
+    for agent, goals in goals_of.items():
+        agents_of.setdefault(", ".join(goals[:MOST_NAMED]), []).append(agent)
+    doubts = []
+    for named, silent in agents_of.items():
+        doubts.append(f"reduced independence, no verdict of {' or '.join(silent)} was seen for {named}")
+    return doubts
+
+
+def _outdated(plan: Plan) -> list[str]:
+    """A clean word about other files than those the goal was closed on."""
+    doubts = []
+    for goal, agent, word in _last_words(plan):
+        changed = word.get("changed")
+        if word.get("clean") and changed is None:
+            doubts.append(f"on which files {agent} found {goal.id} clean is not known")
+        elif word.get("clean") and changed:
+            named = ", ".join(clip(path, 60) for path in changed[:MOST_FILES])
+            doubts.append(f"{agent} found {goal.id} clean before a change of {named}")
+    return doubts
+
+
+def _shared(plan: Plan) -> list[str]:
+    """One word for several goals was said of one of them at most."""
+    goals_of: dict[tuple[str, object], list[str]] = {}
+    for goal, agent, word in _last_words(plan):
+        if word.get("clean"):
+            goals_of.setdefault((agent, word.get("row")), []).append(goal.id)
+    doubts = []
+    for (agent, _), goals in goals_of.items():
+        if len(goals) > 1:
+            doubts.append(f"{agent} was seen once for {', '.join(goals[:MOST_NAMED])}")
+    return doubts
+
+
+def exceptions(plan: Plan) -> list[Row]:
+    """What the agent let go of the plan as it was made, and what of the evidence it did not run again."""
+    let_through = []
+    for replaced in plan.replaced:
+        if replaced.get("by") == "agent":
+            left = counted(int(replaced.get("open") or 0), "open goal")
+            what = f"plan {replaced.get('run') or 'before'} was given up with {left}"
+            let_through.append(exception(what, "agent", replaced.get("trouble") or "another was made in its place"))
+    for goal in plan.goals:
+        if plan.steered_by.get(goal.id) == "agent":
+            let_through += _steered(goal)
+        receipt = goal.receipt or {}
+        for exempted in receipt.get("exemptions") or []:
+            what = f"{goal.id}: {exempted.get('artifact')} was not run again"
+            why = f"{exempted.get('reason')}, approved by {exempted.get('approvedBy')}"
+            let_through.append(exception(what, str(receipt.get("by")), clip(why, LONGEST)))
+    return let_through
+
+
+def _steered(goal: Goal) -> list[Row]:
+    steering = goal.steering or {}
+    first = part(steering, "firstWording")
+    rationale = clip(str(steering.get("rationale") or "no reason given"), LONGEST)
+    if goal.status == "superseded" and steering.get("noReplacementRequired"):
+        return [exception(f"{goal.id} was dropped: {clip(goal.title, 80)}", "agent", rationale)]
+    if goal.status == "superseded" and steering.get("supersededBy"):
+        what = f"{goal.id} was closed with nothing shown for it: {clip(goal.title, 80)}"
+        return [exception(what, "agent", f"{steering['supersededBy']} resolved what its review had found")]
+    if goal.is_required and first:
+        what = f"{goal.id} was reworded: {_wording(first)} became {_wording(vars(goal))}"
+        return [exception(what, "agent", rationale)]
+    return []
+
+
+def _wording(goal: Row) -> str:
+    return f"{clip(str(goal.get('title')), 60)!r} ({clip(str(goal.get('objective')), 80)})"

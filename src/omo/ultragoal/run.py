@@ -1,238 +1,244 @@
-"""One session's plan on disk: the ledger that is the truth, the views of it, and the only way to change it."""
+"""One session's plan on disk: loaded once by a command, changed by appending, shown in goals.json and brief.md."""
 
 from __future__ import annotations
 
 import json
 import os
-import shlex
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from omo.errors import Refused, Unreadable
+from omo import settings as all_settings
+from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
 from omo.evidence import changes
-from omo.state import ledger, paths, runtime, store
+from omo.settings import Settings
+from omo.state import paths, store
 from omo.state.journal import Journal
+from omo.state.runtime import OPEN_STATES
 from omo.ultragoal import plan as plans
 from omo.ultragoal.plan import Plan
+from omo.work.run import Caller, Kind, Run
+
+if TYPE_CHECKING:
+    from omo.ultragoal.goal_tool import GoalTool
 
 Row = dict[str, Any]
 Decision = Callable[[Plan], tuple[Any, list[Row]]]
 
 CREATE = 'omo ultragoal create-goals --brief "…" (goals begin with @goal: TITLE at the start of a line)'
-CLEAR = "omo state clear --mode ultragoal --force"
-REPAIR = f"omo ultragoal repair; or start over: {CLEAR} (both keep the bytes)"
-# What mends each kind of damage. A ledger that was changed is the user's to judge.
-MENDING = {
-    "views": "omo ultragoal repair",
-    "ledger": "the user runs omo ultragoal repair --session {session} in a terminal of their own; or begin anew: "
-    f"{CLEAR}",
-    "gone": CLEAR,
-}
-MOST_BYTES_IN_A_ROW = ledger.LONGEST_ROW - 16 * 1024
+LARGEST_SETTINGS = 100_000
 
 
-@dataclass(frozen=True)
-class Look:
-    """`damage` says where the problems are: views, ledger, or gone. A plan nobody can read is None, and a problem."""
-
-    plan: Plan | None
-    problems: list[str] = field(default_factory=list)
-    damage: str = ""
+def _home(state: str) -> str:
+    return os.path.join(state, "sessions")
 
 
-@dataclass(frozen=True)
-class Run:
-    """Whose plan, where and when, and by whom: handed in once."""
+ULTRAGOAL: Kind[Plan] = Kind("ultragoal", "ultragoal plan", "g", CREATE, _home, plans.fold)
 
-    state: str
-    root: str
-    session: str
-    by: str
-    now: float
-    wait: float
-    limits: Row = field(default_factory=dict)
-    control_globs: tuple[str, ...] = ()
+
+class PlanRun(Run[Plan]):
+    """A session has one plan at a time, in a directory of its own; `kept` is one that was archived or cleared."""
+
+    def __init__(self, caller: Caller, *, kept: str = "") -> None:
+        self.notes: list[str] = []  # what a command did besides, for its reader
+        self.kept = kept
+        super().__init__(ULTRAGOAL, caller, "", directory=kept or paths.ultragoal_dir(caller.state, caller.session))
+
+    def _load(self) -> None:
+        self.state = None
+        self.rows, self.problems = self.journal.read()
+        try:
+            self.state = plans.fold(self.rows)
+        except Unreadable as error:
+            self.problems = self.problems or [error.message]
+        known = self.known_open
+        self.id = self.state.run if self.state is not None else known
+        is_anothers = self.state is not None and self.state.session != self.caller.session and self.id != known
+        if known and not self.problems and (self.state is None or is_anothers):
+            self.id = known
+            self.problems = [f"the plan {known} of this session is gone: {self.directory} was removed"]
 
     @property
-    def directory(self) -> str:
-        return paths.ultragoal_dir(self.state, self.session)
+    def known_open(self) -> str:
+        """The run that this session's row still names as open."""
+        summary = self.caller.summary(ULTRAGOAL.name)
+        if self.kept or summary.get("cleared") or summary.get("state") not in (*OPEN_STATES, "exhausted"):
+            return ""
+        return str(summary.get("run") or "")
 
     @property
-    def journal(self) -> Journal:
-        return Journal(self.directory, self.state)
+    def plan(self) -> Plan | None:
+        return self.state
+
+    @cached_property
+    def tool(self) -> GoalTool:
+        """The session's goal, read once like the plan."""
+        from omo.ultragoal.goal_tool import GoalTool
+
+        return GoalTool(self.caller)
+
+    @cached_property
+    def handed_off(self) -> str:
+        """How and by whom the plan was handed to another workflow; empty while it is worked on here."""
+        from omo.ultragoal import phases
+
+        return phases.handed_off(self.caller.session_rows.get(self.caller.session), self.state)
+
+    @property
+    def evidence_problems(self) -> list[str]:
+        """What is wrong with the ledger of evidence, without which no goal can begin and no gate pass."""
+        from omo.evidence import artifacts
+
+        return artifacts.ledger_problems(self.caller.state)
+
+    def require_plan(self) -> Plan:
+        """The plan, whole and at home here."""
+        if self.state is None and not self.problems:
+            raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=CREATE)
+        return self.require_whole()
+
+    def look_at_plan(self) -> Plan:
+        """The same for who writes nothing, not even that the project was moved."""
+        if self.elsewhere:
+            raise Refused(self.elsewhere, fix="work there")
+        if self.state is None or self.problems:
+            return self.require_plan()
+        return self.state
+
+    @property
+    def elsewhere(self) -> str:
+        """Why the plan cannot be worked on here: its own directory is still there. One that was moved goes along."""
+        root = self.state.root if self.state is not None else ""
+        if not root or root == self.caller.here or not os.path.isdir(root):
+            return ""
+        return f"this plan was made for {root}, and this is {self.caller.here}"
+
+    def change(self, decide: Callable[[Plan | None], tuple[Any, list[Row]]]) -> Any:
+        answer = super().change(decide)
+        self.write_views()
+        return answer
+
+    def change_plan(self, decide: Decision) -> Any:
+        """Decide on the plan under its lock. One that came from another session says so first, once."""
+        self.require_plan()
+
+        def on_plan(plan: Plan | None) -> tuple[Any, list[Row]]:
+            if plan is None:
+                raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=CREATE)
+            adopted = []
+            if plan.session != self.caller.session:
+                adopted.append({"kind": "adopted", "from": plan.session, "session": self.caller.session})
+            plan.seq += len(adopted)  # what is decided now comes after it
+            answer, events = decide(plan)
+            return answer, [*adopted, *events]
+
+        return self.change(on_plan)
 
     @property
     def snapshot(self) -> str:
         return os.path.join(self.directory, "goals.json")
 
-    def plan(self) -> Plan | None:
-        """The plan as it stands; writes nothing."""
-        return plans.fold(self.journal.rows())
+    @property
+    def brief(self) -> str:
+        return os.path.join(self.directory, "brief.md")
 
-    def require_plan(self) -> Plan:
-        plan = self.plan()
-        if plan is None:
-            raise Refused(f"session {self.session} has no ultragoal plan", fix=CREATE)
-        return plan
+    def edited_view(self) -> str:
+        """Whether goals.json is what the ledger said at the row it names. Behind is fine: a crash leaves it so."""
+        text = _text(self.snapshot)
+        return self._edited(text) if text is not None else ""
 
-    def problems(self) -> list[str]:
-        """What was changed by hand: rows of the ledger, its end, or the views of it."""
-        return self.look().problems
-
-    def look(self) -> Look:
-        """The plan and what is wrong with it, in one pass."""
-        rows, problems = self.journal.read()
-        try:
-            plan = plans.fold(rows)
-        except Unreadable as error:
-            return Look(None, problems or [error.message], "ledger")
-        if problems:
-            return Look(plan, problems, "ledger")
-        if found := edited_views(self, plan, rows):
-            return Look(plan, found, "views" if plan else "gone")
-        if gone := self._replaced(plan):
-            return Look(plan, [f"the plan {gone} of this session is gone: {self.directory} was removed"], "gone")
-        return Look(plan)
-
-    def _replaced(self, plan: Plan | None) -> str:
-        """The open run of this session whose place is empty, or taken by another session's plan."""
-        is_its_own = plan is not None and plan.session == self.session
-        known = "" if is_its_own else self._run_on_record()
-        return "" if plan is not None and plan.run == known else known
-
-    def _run_on_record(self) -> str:
-        """The run that this session's row still names as open."""
-        try:
-            row = runtime.session(self.state, self.session) or {}
-        except Unreadable:
-            return ""
-        told = dict(runtime.work_in(row, *runtime.OPEN_STATES, "exhausted")).get("ultragoal", {})
-        return str(told.get("run") or "") if not told.get("cleared") else ""
-
-    def mending(self, damage: str) -> str:
-        """The user's terminal knows no session, so what is theirs to run names it."""
-        if not damage:
-            return ""
-        return MENDING[damage].format(session=shlex.quote(self.session))
-
-    def require_whole(self) -> None:
-        seen = self.look()
-        if seen.problems:
-            raise Refused(
-                f"the plan of session {self.session} was changed by hand, so nothing can be completed on it",
-                fix=self.mending(seen.damage),
-                defects=seen.problems,
-            )
-
-    def require_whole_ledger(self) -> None:
-        """Nothing is added to a damaged ledger: it is sealed and begun anew."""
-        if problems := self.journal.problems():
-            what = f"the ledger of the plan of session {self.session} was changed by hand"
-            raise Refused(what, fix=self.mending("ledger"), defects=problems)
-
-    def create(self, decide: Callable[[Plan | None], tuple[Any, list[Row]]]) -> Any:
-        """Decide on the plan there may be, under its lock; append what that returns."""
-
-        def under_lock(rows: list[Row]) -> tuple[Any, list[Row]]:
-            self.require_whole_ledger()
-            answer, events = decide(plans.fold(rows))
-            check_sizes(events)
-            return answer, events
-
-        return self.journal.change(
-            under_lock, actor=self.by, now=self.now, wait=self.wait, publish=lambda: publish(self)
+    def _edited(self, text: str) -> str:
+        why = (
+            f"{self.snapshot} was edited, which changes nothing: wording is changed by omo ultragoal steer, status by "
         )
+        why += "checkpoint; the next command keeps it aside and writes it anew"
+        try:
+            shown = json.loads(text)
+            seq = shown["ledger"]["seq"]
+            plan = self.state
+            if plan is None or plan.seq != seq:
+                plan = plans.fold(row for row in self.rows if row.get("seq", 0) <= seq)
+        except (ValueError, RecursionError, KeyError, TypeError, Unreadable):
+            return why
+        if plan is None or plan.seq != seq or json.loads(self._snapshot_text(plan)) != shown:
+            return why
+        return ""
 
-    def change(self, decide: Decision) -> Any:
-        """Decide on the plan under its lock. Refused where there is none, or where it belongs to another directory."""
+    def write_views(self) -> None:
+        """Bring goals.json and brief.md up to the ledger. What was edited by hand is kept aside, never believed."""
+        if self.state is None or self.problems:
+            return
+        text, wanted = _text(self.snapshot), self._snapshot_text(self.state)
+        if text != wanted:
+            if text is not None and self._edited(text):
+                kept = store.keep_as(self.snapshot, "edited", self.caller.now)
+                self.notes.append(f"{self.snapshot} had been edited by hand: kept as {kept}, and written anew")
+            store.replace(self.snapshot, wanted)
+        if _text(self.brief) != self.state.brief + "\n":
+            if os.path.isdir(self.brief):
+                store.keep_as(self.brief, "edited", self.caller.now)
+            store.replace(self.brief, self.state.brief + "\n")
 
-        def on_plan(plan: Plan | None) -> tuple[Any, list[Row]]:
-            if plan is None:
-                raise Refused(f"session {self.session} has no ultragoal plan", fix=CREATE)
-            require_here(self, plan)
-            adopted = self._adoption(plan)
-            plan.seq += len(adopted)  # what is decided now comes after it
-            answer, events = decide(plan)
-            return answer, [*adopted, *events]
+    def _snapshot_text(self, plan: Plan) -> str:
+        shown = {**plans.render(plan), "ledger": {"seq": plan.seq, "prev": plan.last.get("prev")}}
+        return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
 
-        return self.create(on_plan)
-
-    def _adoption(self, plan: Plan) -> list[Row]:
-        """A plan that came from another session says so, once, before anything else is done with it."""
-        if plan.session == self.session:
-            return []
-        if gone := self._replaced(plan):
-            raise Refused(f"this is the plan of session {plan.session}; this session's own, {gone}, is gone", fix=CLEAR)
-        return [{"kind": "adopted", "from": plan.session, "session": self.session}]
+    @cached_property
+    def base_settings(self) -> Settings:
+        """The project's settings as committed where the plan began: what is edited since takes nothing back."""
+        return settings_at(self.caller.root, self.state.base if self.state is not None else None)
 
 
-def new_run_id(now: float) -> str:
-    return f"g{int(now * 1000)}"
+def settings_at(root: str, base: str | None) -> Settings:
+    """Defaults where git has no such file at that commit, or one that cannot be used."""
+    if not base or not base.isalnum():
+        return Settings()
+    name = Path(paths.settings_file(root)).relative_to(root).as_posix()
+    try:
+        text = changes.ask(Path(root), "cat-file", "blob", f"{base}:./{name}")
+        if len(text) > LARGEST_SETTINGS:
+            return Settings()
+        return all_settings.of({}, store.parse(store.encode(text), name))
+    except (NotEvaluable, Unreadable):
+        return Settings()
+
+
+@dataclass(frozen=True)
+class KeptPlan:
+    """`directory` is empty for the session's own plan; one that was archived or cleared is never changed again."""
+
+    run: str
+    session: str
+    directory: str
+
+
+def kept_plans(state: str, session: str = "") -> Iterator[KeptPlan]:
+    """Every plan of one session or of the whole project that can be read."""
+    for name in [paths.file_name_of(session)] if session else _names(_home(state)):
+        for entry in _names(os.path.join(_home(state), name)):
+            directory = os.path.join(_home(state), name, entry)
+            if not entry.startswith("ultragoal") or not os.path.isfile(os.path.join(directory, "ledger.jsonl")):
+                continue
+            try:
+                plan = plans.fold(Journal(directory, state).rows())
+            except OmoError:
+                continue
+            if plan is not None:
+                yield KeptPlan(plan.run, plan.session, "" if entry == "ultragoal" else directory)
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def repository(root: str) -> Row:
     """Where a plan belongs, and the commit its work starts from."""
     return {"root": os.path.realpath(root), "git": paths.repository(root), "base": changes.head(Path(root))}
-
-
-def moved(run: Run, plan: Plan) -> str:
-    """From where to where, when the plan was made in another directory; empty where it belongs here."""
-    here, planned = os.path.realpath(run.root), plan.repository.get("root")
-    return "" if planned in (None, here) else f"this plan was made for {planned}, and this is {here}"
-
-
-def require_here(run: Run, plan: Plan) -> None:
-    if why := moved(run, plan):
-        raise Refused(why, fix="work there; if the project was moved: omo ultragoal repair")
-
-
-def check_sizes(events: list[Row]) -> None:
-    for event in events:
-        size = len(json.dumps(event, ensure_ascii=False).encode("utf-8", "replace"))
-        if size > MOST_BYTES_IN_A_ROW:
-            raise Refused(
-                f"this {event['kind']} has {size} bytes, a row of the ledger takes {MOST_BYTES_IN_A_ROW}",
-                fix="keep long texts in files of the project and name them",
-            )
-
-
-def publish(run: Run) -> None:
-    """Bring goals.json and brief.md up to the ledger. What was edited by hand is kept aside, never believed."""
-    rows = run.journal.rows()
-    plan = plans.fold(rows)
-    if plan is None:
-        return
-    if edited_views(run, plan, rows):
-        store.set_aside(run.snapshot, run.now)
-    for path, text in _views(run, plan).items():
-        if _text(path) != text:
-            store.replace(path, text)
-
-
-def edited_views(run: Run, plan: Plan | None, rows: list[Row]) -> list[str]:
-    """Whether goals.json is what the ledger said at the row it names. Behind is fine: a crash leaves it so."""
-    try:
-        shown = store.read(run.snapshot)
-        if shown is None:
-            return []
-        seq = shown["ledger"]["seq"]
-        if plan is None or plan.seq != seq:
-            plan = plans.fold(row for row in rows if row.get("seq", 0) <= seq)
-    except (Unreadable, KeyError, TypeError) as error:
-        return [f"{run.snapshot} is not as omo wrote it ({error})"]
-    if plan is None or plan.seq != seq or json.loads(_views(run, plan)[run.snapshot]) != shown:
-        return [f"{run.snapshot} was edited: wording is changed by omo ultragoal steer, status by checkpoint"]
-    return []
-
-
-def _views(run: Run, plan: Plan) -> dict[str, str]:
-    shown = {**plans.render(plan), "ledger": {"seq": plan.seq, "prev": plan.last.get("prev")}}
-    return {
-        run.snapshot: json.dumps(shown, ensure_ascii=False, indent=2) + "\n",
-        os.path.join(run.directory, "brief.md"): plan.brief + "\n",
-    }
 
 
 def _text(path: str) -> str | None:
@@ -241,3 +247,5 @@ def _text(path: str) -> str | None:
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError:
+        return ""  # something else lies there, which is no view of ours

@@ -10,22 +10,23 @@ from omo.state import store
 from omo.state.runtime import part
 from omo.ultragoal import receipts
 from omo.ultragoal.plan import Goal, Plan
-from omo.ultragoal.run import Run
+from omo.ultragoal.run import PlanRun
 from omo.ultragoal.status import run_at
 from omo.work import times
-from omo.work.sections import Attachment, Notice, Section, Sections, facts, joined, listed, name_in, table
+from omo.work.sections import Attachment, Notice, Section, Sections, Table, facts, joined, listed, name_in, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 
 Row = dict[str, Any]
 
 MOST_ARTIFACTS = 60
+REVIEWS = {"architectReview": "Architect's review", "executorQa": "Tests and attacks", "iteration": "Last full run"}
 KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"}
 
 
 def sections(viewer: Viewer, view: Status) -> Sections:
     run = run_at(viewer)
-    plan = run.plan()
+    plan = run.plan
     if plan is None:
         return Sections()
     brief = Attachment("The brief", "", about="what was asked for", text=plan.brief)
@@ -33,7 +34,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     return Sections({goal.id: _section(viewer, run, plan, goal) for goal in plan.goals}, whole)
 
 
-def _section(viewer: Viewer, run: Run, plan: Plan, goal: Goal) -> Section:
+def _section(viewer: Viewer, run: PlanRun, plan: Plan, goal: Goal) -> Section:
     receipt = goal.receipt if isinstance(goal.receipt, dict) else {}
     gate, problem = _gate(run, receipt)
     qa = part(gate, "executorQa")
@@ -41,14 +42,14 @@ def _section(viewer: Viewer, run: Run, plan: Plan, goal: Goal) -> Section:
         began=goal.started_at or "",
         ended=goal.completed_at or "",
         said=clip(goal.evidence, 1000),
-        covers=_covers(goal, receipt) if receipt else facts(("objective", goal.objective), *_reworded(goal)),
+        covers=_covers(goal, receipt) if receipt else facts(("objective", goal.objective), *_first_wording(goal)),
         tables=tuple(_tables(qa)),
-        attachments=(*_reviews(viewer, gate), *_artifacts(viewer, qa, receipt), *_agents(viewer, receipt)),
+        attachments=(*_reviews(gate), *_artifacts(viewer, qa, receipt), *_last_words(viewer, receipt)),
         notices=tuple(_notices(goal, receipt, problem)),
     )
 
 
-def _gate(run: Run, receipt: Row) -> tuple[Row, str]:
+def _gate(run: PlanRun, receipt: Row) -> tuple[Row, str]:
     """The gate as the receipt names it, by its digest; anything else is not shown as one."""
     digest = str(receipt.get("qualityGateHash") or "")
     if not digest:
@@ -66,11 +67,12 @@ def _gate(run: Run, receipt: Row) -> tuple[Row, str]:
 
 def _covers(goal: Goal, receipt: Row) -> tuple[tuple[str, str], ...]:
     basis, covered = part(receipt, "basis"), part(receipt, "covers")
+    kind = str(receipt.get("receiptKind"))
     return facts(
-        ("covers", KINDS.get(str(receipt.get("receiptKind")), receipt.get("receiptKind"))),
-        ("receipts covered", ", ".join(f"{name} {str(one)[:12]}" for name, one in covered.items())),
+        ("covers", KINDS.get(kind, kind)),
+        ("receipts covered", ", ".join(f"{name} {str(issued)[:12]}" for name, issued in covered.items())),
         ("objective", part(basis, "goal").get("objective")),
-        *_reworded(goal),
+        *_first_wording(goal),
         ("wording digest", receipts.canonical_digest(basis.get("goal"))[:12] if basis else ""),
         ("blockers", joined(basis.get("blockers")) or "none"),
         ("tree", receipt.get("tree")),
@@ -80,102 +82,108 @@ def _covers(goal: Goal, receipt: Row) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _reworded(goal: Goal) -> list[tuple[str, object]]:
+def _first_wording(goal: Goal) -> list[tuple[str, object]]:
     """What was promised first stays visible."""
     first = part(goal.steering or {}, "firstWording")
     return [("first worded", first.get("objective") or first.get("title"))] if first else []
 
 
-def _tables(qa: Row) -> list[Any]:
-    coverage = [
-        (one.get("contractRef"), one.get("obligation") or one.get("reason"), one.get("status"))
-        for one in listed(qa.get("contractCoverage"))
-        if isinstance(one, dict)
-    ]
-    attacks = [
-        (one.get("scenario"), one.get("expectedBehavior"), one.get("verdict") or one.get("result"))
-        for one in listed(qa.get("adversarialCases"))
-        if isinstance(one, dict)
-    ]
-    surfaces = [
-        (one.get("surface") or one.get("contractRef"), one.get("invocation") or one.get("reason"), _verdict(one))
-        for one in listed(qa.get("surfaceEvidence"))
-        if isinstance(one, dict)
-    ]
-    found = [
-        table("What the contract asks", ("contract", "obligation", "status"), coverage),
-        table("Surfaces that were used", ("surface", "how", "verdict"), surfaces),
-        table("Attempts to break it", ("scenario", "expected", "verdict"), attacks),
-    ]
-    return [one for one in found if one.rows]
+def _objects(value: object) -> list[Row]:
+    """The rows of a list in a gate or receipt, whatever else somebody put into it."""
+    return [row for row in listed(value) if isinstance(row, dict)]
 
 
-def _verdict(one: Row) -> object:
-    return one.get("verdict") or one.get("result") or one.get("status")
+def _tables(qa: Row) -> list[Table]:
+    coverage, surfaces, attacks = [], [], []
+    for row in _objects(qa.get("contractCoverage")):
+        coverage.append((row.get("contractRef"), row.get("obligation") or row.get("reason"), row.get("status")))
+    for row in _objects(qa.get("surfaceEvidence")):
+        surface, how = row.get("surface") or row.get("contractRef"), row.get("invocation") or row.get("reason")
+        surfaces.append((surface, how, row.get("verdict") or row.get("result") or row.get("status")))
+    for row in _objects(qa.get("adversarialCases")):
+        attacks.append((row.get("scenario"), row.get("expectedBehavior"), row.get("verdict") or row.get("result")))
+    tables = []
+    if coverage:
+        tables.append(table("What the contract asks", ("contract", "obligation", "status"), coverage))
+    if surfaces:
+        tables.append(table("Surfaces that were used", ("surface", "how", "verdict"), surfaces))
+    if attacks:
+        tables.append(table("Attempts to break it", ("scenario", "expected", "verdict"), attacks))
+    return tables
 
 
-def _reviews(viewer: Viewer, gate: Row) -> list[Attachment]:
-    titles = {"architectReview": "Architect's review", "executorQa": "Tests and attacks", "iteration": "Last full run"}
-    found = []
-    for name, title in titles.items():
-        one = part(gate, name)
-        if one:
-            plain = {key: value for key, value in one.items() if isinstance(value, (str, bool))}
-            commands = [f"$ {said}" for key, value in one.items() if "ommands" in key for said in listed(value)]
-            lines = [str(plain.pop("evidence", "")), *(f"{key}: {value}" for key, value in plain.items()), *commands]
-            found.append(Attachment(title, "", text="\n".join(lines)))
-    return found
+def _reviews(gate: Row) -> list[Attachment]:
+    attachments = []
+    for name, title in REVIEWS.items():
+        review = part(gate, name)
+        if not review:
+            continue
+        lines = [str(review.get("evidence") or "")]
+        commands = []
+        for key, value in review.items():
+            if key != "evidence" and isinstance(value, (str, bool)):
+                lines.append(f"{key}: {value}")
+            elif key.lower().endswith("commands"):
+                commands += [f"$ {line}" for line in listed(value)]
+        attachments.append(Attachment(title, "", text="\n".join([*lines, *commands])))
+    return attachments
 
 
 def _artifacts(viewer: Viewer, qa: Row, receipt: Row) -> list[Attachment]:
-    recorded, replays = part(receipt, "artifacts"), listed(receipt.get("replays"))
-    programs = {str(one.get("artifact")): one for one in replays if isinstance(one, dict)}
-    rows = [one for one in listed(qa.get("artifactRefs")) if isinstance(one, dict)]
-    found = [_artifact(viewer, one, recorded, programs) for one in rows[:MOST_ARTIFACTS]]
-    left = len(rows) - MOST_ARTIFACTS
-    return [*found, *([Attachment(f"and {left} more", "artifacts", text="")] if left > 0 else [])]
+    recorded = part(receipt, "artifacts")
+    replays = {str(replay.get("artifact")): replay for replay in _objects(receipt.get("replays"))}
+    rows = _objects(qa.get("artifactRefs"))
+    attachments = []
+    for row in rows[:MOST_ARTIFACTS]:
+        attachments.append(_artifact(viewer, row, recorded, replays.get(str(row.get("id") or ""))))
+    if len(rows) > MOST_ARTIFACTS:
+        attachments.append(Attachment(f"and {len(rows) - MOST_ARTIFACTS} more", "artifacts", text=""))
+    return attachments
 
 
-def _artifact(viewer: Viewer, one: Row, recorded: Row, programs: Row) -> Attachment:
-    name, kind, about = (str(one.get(key) or "") for key in ("id", "kind", "description"))
-    path = str(one.get("path") or "")
-    ran = programs.get(name)
-    if isinstance(ran, dict):
-        about = f"{about} (run again by omo: {clip(str(ran.get('command')), 120)}, {ran.get('executable')})"
+def _artifact(viewer: Viewer, row: Row, recorded: Row, replay: Row | None) -> Attachment:
+    name, kind, about = (str(row.get(key) or "") for key in ("id", "kind", "description"))
+    path = str(row.get("path") or "")
+    if replay is not None:
+        about += f" (run again by omo: {clip(str(replay.get('command')), 120)}, {replay.get('executable')})"
     if path:
         digest = recorded.get(path) or recorded.get(name_in(viewer.context.root, path))
         return Attachment(name, kind, about, path=path, digest=digest)
-    inline = one.get("replay") or ({**one} if "command" in one else {})
+    inline = row.get("replay") or (row if "command" in row else None)
     if inline:
         return Attachment(name, "replay record", about=about, document={"kind": kind, **inline})
-    said = one.get("verifiedReceipt") or one.get("receipt") or one.get("inlineEvidence") or ""
-    return Attachment(name, clip(kind, 60), about, str(said))
+    text = row.get("verifiedReceipt") or row.get("receipt") or row.get("inlineEvidence") or ""
+    return Attachment(name, clip(kind, 60), about, str(text))
 
 
-def _agents(viewer: Viewer, receipt: Row) -> list[Attachment]:
-    seen = {str(one.get("digest")): one for one in listed(receipt.get("agents")) if isinstance(one, dict)}
-    said = [row for row in viewer.agent_messages("omo:architect", "omo:qa") if str(row.get("digest")) in seen]
-    return [_last_word(viewer, row, seen[str(row.get("digest"))]) for row in said]
-
-
-def _last_word(viewer: Viewer, row: Row, told: Row) -> Attachment:
-    about = f"{times.moment(str(row.get('ts')))}, verdict {told.get('verdict') or 'not read'}"
-    return Attachment(f"The last word of {row.get('agentType')}", "", about=about, text=str(row.get("message")))
+def _last_words(viewer: Viewer, receipt: Row) -> list[Attachment]:
+    reviews = {str(review.get("digest")): review for review in _objects(receipt.get("agents"))}
+    attachments = []
+    for message in viewer.agent_messages("omo:architect", "omo:qa"):
+        review = reviews.get(str(message.get("digest")))
+        if review is not None:
+            about = f"{times.moment(str(message.get('ts')))}, verdict {review.get('verdict') or 'not read'}"
+            title = f"The last word of {message.get('agentType')}"
+            attachments.append(Attachment(title, "", about=about, text=str(message.get("message"))))
+    return attachments
 
 
 def _notices(goal: Goal, receipt: Row, problem: str) -> list[Notice]:
-    found = [Notice("damaged", problem, goal.id)] if problem else []
-    for one in listed(receipt.get("exemptions")):
-        if isinstance(one, dict):
-            said = f"{one.get('artifact')} was not run again ({one.get('reasonCode')}): {one.get('reason')}"
-            approved = f"approved by {one.get('approvedBy')}"
-            found.append(Notice("exempted replay", clip(f"{said}; {approved}", 400), goal.id, until_end=True))
+    notices = []
+    if problem:
+        notices.append(Notice("damaged", problem, goal.id))
+    for exempted in _objects(receipt.get("exemptions")):
+        reason = f"({exempted.get('reasonCode')}): {exempted.get('reason')}; approved by {exempted.get('approvedBy')}"
+        text = f"{exempted.get('artifact')} was not run again {reason}"
+        notices.append(Notice("exempted replay", clip(text, 400), goal.id, until_end=True))
     if receipt.get("independence") == "reduced":
-        roles = ", ".join(sorted({str(one.get("role")) for one in listed(receipt.get("agents"))})) or "nobody"
-        text = f"no hook saw both an architect and a tester end with a clean report; seen: {roles}"
-        found.append(Notice("reduced independence", clip(text, 300), goal.id))
-    if (goal.steering or {}).get("noReplacementRequired"):
-        why = str((goal.steering or {}).get("rationale") or "")
-        text = clip(f"superseded, and nothing replaced it: {why}", 300)
-        found.append(Notice("dropped goal", text, goal.id, until_end=True))
-    return found
+        roles = sorted({str(review.get("role")) for review in _objects(receipt.get("agents"))})
+        text = (
+            f"no hook saw both an architect and a tester end with a clean report; seen: {', '.join(roles) or 'nobody'}"
+        )
+        notices.append(Notice("reduced independence", clip(text, 300), goal.id))
+    steering = goal.steering or {}
+    if steering.get("noReplacementRequired"):
+        text = clip(f"superseded, and nothing replaced it: {steering.get('rationale') or ''}", 300)
+        notices.append(Notice("dropped goal", text, goal.id, until_end=True))
+    return notices

@@ -9,11 +9,10 @@ from typing import Any
 
 from omo.errors import BadInput, OmoError, Refused
 from omo.shown import clip, counted
-from omo.ultragoal.brief import LONGEST_TITLE
-from omo.ultragoal.given import json_of, same_words, text_defects
+from omo.ultragoal.create import LONGEST_TITLE, json_of, same_words, text_defects
 from omo.ultragoal.plan import Goal, Plan
-from omo.ultragoal.run import Run, check_sizes
-from omo.ultragoal.transitions import move
+from omo.ultragoal.run import PlanRun
+from omo.work.run import check_sizes
 
 Row = dict[str, Any]
 
@@ -55,7 +54,7 @@ class Attempt:
     cwd: str = "."
 
 
-def steer(run: Run, attempt: Attempt) -> Row:
+def steer(run: PlanRun, attempt: Attempt) -> Row:
     """The accepted row. A refusal is recorded first, leaves every goal as it is, and is raised then."""
 
     def decide(plan: Plan) -> tuple[Row | OmoError, list[Row]]:
@@ -65,7 +64,7 @@ def steer(run: Run, attempt: Attempt) -> Row:
             return error, [_rejected(attempt, error)]
         return row, [row]
 
-    answer: Row | OmoError = run.change(decide)
+    answer: Row | OmoError = run.change_plan(decide)
     if isinstance(answer, OmoError):
         raise answer
     return answer
@@ -73,30 +72,40 @@ def steer(run: Run, attempt: Attempt) -> Row:
 
 def _accepted(plan: Plan, attempt: Attempt) -> Row:
     check_options(attempt)
-    said = {"evidence": str(attempt.evidence).strip(), "rationale": str(attempt.rationale).strip()}
-    row = {"kind": "steering_accepted", "mutation": attempt.kind, **said, **MUTATIONS[attempt.kind](plan, attempt)}
+    row = {
+        "kind": "steering_accepted",
+        "mutation": attempt.kind,
+        "evidence": str(attempt.evidence).strip(),
+        "rationale": str(attempt.rationale).strip(),
+        **MUTATIONS[attempt.kind](plan, attempt),
+    }
     check_sizes([row])
     return row
 
 
 def _origin(kind: str, attempt: Attempt) -> Row:
     """What a new goal knows of where it came from; the whole text is in the row."""
-    said = {"evidence": attempt.evidence, "rationale": attempt.rationale}
-    return {"kind": kind, **{name: clip(str(text), LONGEST_SHOWN) for name, text in said.items()}}
+    evidence, rationale = clip(str(attempt.evidence), LONGEST_SHOWN), clip(str(attempt.rationale), LONGEST_SHOWN)
+    return {"kind": kind, "evidence": evidence, "rationale": rationale}
 
 
 def _rejected(attempt: Attempt, error: OmoError) -> Row:
-    given = {name: getattr(attempt, name) for name in FLAGS if getattr(attempt, name) is not None}
     details = error.details.get("defects")
-    reasons = [error.message, *(details if isinstance(details, list) else [])]
+    reasons = [error.message]
+    if isinstance(details, list):
+        reasons += map(str, details)
+    payload = {}
+    for name in FLAGS:
+        if (value := getattr(attempt, name)) is not None:
+            payload[name] = clip(value, LONGEST_SHOWN)
     return {
         "kind": "steering_rejected",
         "mutation": clip(attempt.kind, 80),
         "goalId": clip(attempt.goal_id, 80) if attempt.goal_id is not None else None,
-        "reason": clip("; ".join(map(str, reasons)), LONGEST_SHOWN),
+        "reason": clip("; ".join(reasons), LONGEST_SHOWN),
         "evidence": clip(attempt.evidence or "", LONGEST_SHOWN),
         "rationale": clip(attempt.rationale or "", LONGEST_SHOWN),
-        "payload": {name: clip(text, LONGEST_SHOWN) for name, text in given.items()},
+        "payload": payload,
     }
 
 
@@ -109,26 +118,26 @@ def check_options(attempt: Attempt) -> None:
             fix=f"--kind is one of {', '.join(OPTIONS)}",
         )
     needed, more = OPTIONS[attempt.kind]
-    found = text_defects("--evidence", attempt.evidence) + text_defects("--rationale", attempt.rationale)
+    defects = text_defects("--evidence", attempt.evidence) + text_defects("--rationale", attempt.rationale)
     for name, flag in FLAGS.items():
         value = getattr(attempt, name)
         if name in needed and value is None:
-            found.append(f"{flag} is missing")
+            defects.append(f"{flag} is missing")
         elif value is not None and name not in (*needed, *more):
-            found.append(f"{flag} does not belong to {attempt.kind}")
-    found += wording_defects(attempt.title, attempt.objective)
-    if found:
+            defects.append(f"{flag} does not belong to {attempt.kind}")
+    defects += wording_defects(attempt.title, attempt.objective)
+    if defects:
         usage = " ".join([STEER.format(kind=attempt.kind), *(f"{FLAGS[name]} …" for name in needed)])
-        raise BadInput(f"this is no {attempt.kind}: {found[0]}", fix=usage, defects=found)
+        raise BadInput(f"this is no {attempt.kind}: {defects[0]}", fix=usage, defects=defects)
 
 
 def wording_defects(title: object, objective: object, place: str = "") -> list[str]:
-    found: list[str] = []
+    defects: list[str] = []
     if title is not None:
-        found += text_defects(f"{place or '--'}title", title, longest=LONGEST_TITLE)
+        defects += text_defects(f"{place or '--'}title", title, longest=LONGEST_TITLE)
     if objective is not None:
-        found += text_defects(f"{place or '--'}objective", objective, longest=LONGEST_OBJECTIVE)
-    return found
+        defects += text_defects(f"{place or '--'}objective", objective, longest=LONGEST_OBJECTIVE)
+    return defects
 
 
 def require_room(plan: Plan, count: int) -> None:
@@ -153,7 +162,11 @@ def _wording(title: Any, objective: Any) -> Row:
 
 def _require_new(there: list[Goal], wanted: list[Row]) -> None:
     known = {_same(goal.title, goal.objective): goal.id for goal in there}
-    twice = [known[key] for one in wanted if (key := _same(one["title"], one["objective"])) in known]
+    twice = []
+    for wording in wanted:
+        key = _same(wording["title"], wording["objective"])
+        if key in known:
+            twice.append(known[key])
     if twice:
         raise Refused(
             f"{', '.join(twice)} says the same already, and is open",
@@ -167,9 +180,9 @@ def _same(title: str, objective: str) -> tuple[str, str]:
 
 def _split(plan: Plan, attempt: Attempt) -> Row:
     goal = plan.goal(str(attempt.goal_id))
-    move(goal, "split")
+    goal.move("split")
     parts = _replacements(attempt)
-    _require_new([one for one in plan.open_goals if one is not goal], parts)
+    _require_new([other for other in plan.open_goals if other is not goal], parts)
     require_room(plan, len(parts))
     names = plan.new_ids(len(parts))
     steering = {**_origin("split_replacement", attempt), "sourceGoalId": goal.id}
@@ -185,9 +198,12 @@ def _replacements(attempt: Attempt) -> list[Row]:
     if not isinstance(given, list) or not 2 <= len(given) <= MOST_GOALS:
         count = f"a list of {len(given)}" if isinstance(given, list) else clip(repr(given), 60)
         raise BadInput(f"--replacements-json is {count}: a goal is split into 2 to {MOST_GOALS} goals", fix=fix)
-    found = [why for at, part in enumerate(given) for why in _part_defects(f"replacements[{at}]", part)]
-    if found:
-        raise BadInput(f"--replacements-json has {counted(len(found), 'defect')}: {found[0]}", fix=fix, defects=found)
+    defects: list[str] = []
+    for index, part in enumerate(given):
+        defects += _part_defects(f"replacements[{index}]", part)
+    if defects:
+        what = f"--replacements-json has {counted(len(defects), 'defect')}: {defects[0]}"
+        raise BadInput(what, fix=fix, defects=defects)
     parts = [_wording(part["title"], part["objective"]) for part in given]
     if len({_same(part["title"], part["objective"]) for part in parts}) < len(parts):
         raise BadInput("--replacements-json says the same goal twice", fix="give each part its own wording")
@@ -197,10 +213,12 @@ def _replacements(attempt: Attempt) -> list[Row]:
 def _part_defects(place: str, part: object) -> list[str]:
     if not isinstance(part, dict):
         return [f"{place} is {clip(repr(part), 60)}, not an object with title and objective"]
-    found = [f"{place}.{name} is missing" for name in ("title", "objective") if part.get(name) is None]
-    found += wording_defects(part.get("title"), part.get("objective"), f"{place}.")
-    more = [name for name in part if name not in ("title", "objective")]
-    return found + [f"{place}.{clip(str(name), 40)} is nothing a new goal is given" for name in more]
+    defects = [f"{place}.{name} is missing" for name in ("title", "objective") if part.get(name) is None]
+    defects += wording_defects(part.get("title"), part.get("objective"), f"{place}.")
+    for name in part:
+        if name not in ("title", "objective"):
+            defects.append(f"{place}.{clip(str(name), 40)} is nothing a new goal is given")
+    return defects
 
 
 def _reorder(plan: Plan, attempt: Attempt) -> Row:
@@ -209,8 +227,8 @@ def _reorder(plan: Plan, attempt: Attempt) -> Row:
     fix = f"name each pending goal once, in the new order; they are {json.dumps(before)}"
     if not isinstance(wanted, list) or not wanted or not all(isinstance(name, str) for name in wanted):
         raise BadInput(f"--order-json is {clip(repr(wanted), 80)}, not a list of goal ids", fix=fix)
-    if found := _order_defects(plan, before, wanted):
-        raise Refused(f"--order-json is no order of the pending goals: {found[0]}", fix=fix, defects=found)
+    if defects := _order_defects(plan, before, wanted):
+        raise Refused(f"--order-json is no order of the pending goals: {defects[0]}", fix=fix, defects=defects)
     if wanted == before:
         raise Refused("the pending goals are in this order already", fix="omo ultragoal complete-goals")
     return {"previousPendingGoalIds": before, "pendingGoalIds": wanted}
@@ -218,20 +236,20 @@ def _reorder(plan: Plan, attempt: Attempt) -> Row:
 
 def _order_defects(plan: Plan, pending: list[str], wanted: list[str]) -> list[str]:
     status = {goal.id: goal.status for goal in plan.goals}
-    found = []
+    defects = []
     for name in dict.fromkeys(wanted):
         if name not in status:
-            found.append(f"there is no goal {clip(name, 40)!r}")
+            defects.append(f"there is no goal {clip(name, 40)!r}")
         elif status[name] != "pending":
-            found.append(f"{name} is {status[name]}, not pending")
+            defects.append(f"{name} is {status[name]}, not pending")
         if wanted.count(name) > 1:
-            found.append(f"{clip(name, 40)} is named {wanted.count(name)} times")
-    return found + [f"{name} is pending and left out" for name in pending if name not in wanted]
+            defects.append(f"{clip(name, 40)} is named {wanted.count(name)} times")
+    return defects + [f"{name} is pending and left out" for name in pending if name not in wanted]
 
 
 def _revise(plan: Plan, attempt: Attempt) -> Row:
     goal = plan.goal(str(attempt.goal_id))
-    move(goal, "revise")
+    goal.move("revise")
     before = {"title": goal.title, "objective": goal.objective}
     after = _wording(attempt.title or goal.title, attempt.objective or goal.objective)
     changed = [name for name in before if getattr(attempt, name) is not None and after[name] != before[name]]
@@ -240,13 +258,9 @@ def _revise(plan: Plan, attempt: Attempt) -> Row:
             f"the wording of {goal.id} stays as it is",
             fix="--title or --objective says what is new; a note without a change: --kind annotate_ledger",
         )
-    _require_new([one for one in plan.open_goals if one is not goal], [after])
-    return {
-        "goalId": goal.id,
-        "changedFields": changed,
-        "previous": before,
-        **{name: after[name] for name in changed},
-    }
+    _require_new([other for other in plan.open_goals if other is not goal], [after])
+    wording = {name: after[name] for name in changed}
+    return {"goalId": goal.id, "changedFields": changed, "previous": before, **wording}
 
 
 def _annotate(plan: Plan, attempt: Attempt) -> Row:
@@ -255,7 +269,7 @@ def _annotate(plan: Plan, attempt: Attempt) -> Row:
 
 def _supersede(plan: Plan, attempt: Attempt) -> Row:
     goal = plan.goal(str(attempt.goal_id))
-    move(goal, "supersede")
+    goal.move("supersede")
     if plan.required == [goal]:
         raise Refused(
             f"{goal.id} is the only goal that counts: without it nothing would be left to prove",

@@ -15,43 +15,97 @@ from pathlib import Path
 from typing import Any, Literal
 
 from omo.errors import BadInput, NotEvaluable
-from omo.evidence import changes
+from omo.evidence import globs
+from omo.evidence.evaluate import Tree, evaluate
 from omo.shown import clip
-from omo.ultraplan import history, parser, scope
-from omo.ultraplan.claims import claim
-from omo.ultraplan.document import Document
-from omo.ultraplan.history import Commit
-from omo.ultraplan.step_audit import MOST_FINDINGS, Past, Status, StepAudit, judge
+from omo.ultraplan import document as documents
+from omo.ultraplan import history as histories
+from omo.ultraplan.checks import checks_of
+from omo.ultraplan.claims import Claim, claim, wishes
+from omo.ultraplan.history import Commit, History
+from omo.ultraplan.models import Document, Fence, Manifest, Step
 
+MOST_FINDINGS = 20
 EXIT_CODES = {"pass": 0, "drift": 3, "unknown": 4}
+
+# Evidence is about the work and no part of it; so is our state.
+APART = (globs.OWN, ".sisyphus/evidence")
+
+StepStatus = Literal["pass", "drift", "missing", "unknown", "skipped"]
+NEVER, OUTSIDE, FORBIDDEN = "never", "outside", "forbidden"
+
+
+@dataclass(frozen=True)
+class StepAudit:
+    """`findings` of a step that passed are remarks."""
+
+    step: int
+    status: StepStatus
+    commit: str | None = None
+    findings: list[str] = field(default_factory=list)
+    title: str = ""
+    shared_with: tuple[int, ...] = ()
+    is_out_of_order: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "step": self.step,
+            "status": self.status,
+            "commit": self.commit,
+            "findings": self.findings,
+            "title": self.title,
+            "shared_with": list(self.shared_with),
+            "out_of_order": self.is_out_of_order,
+        }
+
+    def __str__(self) -> str:
+        commit = f" ({self.commit[:12]})" if self.commit else ""
+        findings = f": {clip('; '.join(self.findings), 400)}" if self.findings else ""
+        return f"step {self.step}: {self.status}{commit}{findings}"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A path that is changed and must not be. `rule`: never to be touched, outside of touch, or forbidden by `step`.
+    `commit` is the first that changed it; None where it is only not committed."""
+
+    path: str
+    rule: str
+    commit: Commit | None = None
+    step: int | None = None
+
+    def __str__(self) -> str:
+        by = f"changed by {self.commit}" if self.commit else "changed and not committed"
+        rules = {NEVER: "never to be touched", OUTSIDE: "outside the scope"}
+        rule = rules.get(self.rule, f"forbidden by step {self.step}")
+        return f"{clip(self.path, 300)}: {by} ({rule})"
 
 
 @dataclass(frozen=True)
 class Audit:
-    """`problems` are why something about the session could not be established. `ways_back` are the commands that take
+    """`problems` are why something about the session could not be established. `take_back` are the commands that take
     back all that is changed against the scope; empty where a commit has some of it."""
 
     base: str | None
     head: str | None
     steps: list[StepAudit]
-    scope_violations: list[str] = field(default_factory=list)
-    forbidden_violations: list[str] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
     dirty: list[str] = field(default_factory=list)
     unclaimed: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    ways_back: list[str] = field(default_factory=list)
+    take_back: list[tuple[str, ...]] = field(default_factory=list)
 
     @property
     def verdict(self) -> Literal["pass", "drift", "unknown"]:
-        statuses = {one.status for one in self.steps}
-        if self.scope_violations or self.forbidden_violations or self.dirty or statuses & {"drift", "missing"}:
+        statuses = {step.status for step in self.steps}
+        if self.violations or self.dirty or statuses & {"drift", "missing"}:
             return "drift"
         return "unknown" if self.problems or "unknown" in statuses or not self.steps else "pass"
 
     @property
     def words(self) -> str:
         """The verdict as people read it: what was skipped is no part of what passed."""
-        skipped = sum(one.status == "skipped" for one in self.steps)
+        skipped = sum(step.status == "skipped" for step in self.steps)
         return f"{self.verdict}, {skipped} skipped" if skipped else self.verdict
 
     @property
@@ -61,29 +115,32 @@ class Audit:
     @property
     def missing(self) -> list[int]:
         """The steps that are neither passed nor skipped."""
-        return [one.step for one in self.steps if one.status not in ("pass", "skipped")]
+        return [step.step for step in self.steps if step.status not in ("pass", "skipped")]
 
     @property
     def passed(self) -> list[int]:
-        return [one.step for one in self.steps if one.status == "pass"]
+        return [step.step for step in self.steps if step.status == "pass"]
 
     @property
-    def has_violations(self) -> bool:
-        """Something is changed that must not be: for the user to decide, never to be recovered from."""
-        return bool(self.scope_violations or self.forbidden_violations)
+    def scope_violations(self) -> list[str]:
+        return [str(violation) for violation in self.violations if violation.rule != FORBIDDEN]
+
+    @property
+    def forbidden_violations(self) -> list[str]:
+        return [str(violation) for violation in self.violations if violation.rule == FORBIDDEN]
 
     def to_json(self) -> dict[str, Any]:
         return {
             "ok": self.verdict == "pass",
             "verdict": self.verdict,
-            "steps": [one.to_json() for one in self.steps],
+            "steps": [step.to_json() for step in self.steps],
             "session": {
                 "scope_violations": self.scope_violations,
                 "forbidden_violations": self.forbidden_violations,
                 "dirty": self.dirty,
                 "unclaimed_commits": self.unclaimed,
                 "problems": self.problems,
-                "ways_back": self.ways_back,
+                "ways_back": [shlex.join(command) for command in self.take_back],
             },
             "base": self.base,
             "head": self.head,
@@ -101,126 +158,250 @@ def audit(
     """`skipped` has the reasons by step; they count where the plan lets the step be skipped. `inputs` are paths that
     ask for the work, as the plan itself does: changing those leaves no scope and makes no tree dirty."""
     try:
-        since = history.base_of(root, base)
-        found = history.commits(root, since)
-        net = history.net(root, since)
+        history = histories.look(root, base)
     except NotEvaluable as error:
-        return _unknown(document, error)
-    left_out = _left_out(document, skipped or {})
-    claims = claim([step for step in document.work_steps if step.number not in left_out], found)
-    past = Past(root, since, found, net)
-    steps = [
-        StepAudit(step.number, "skipped", None, [clip(left_out[step.number], 300)], step.title)
-        if step.number in left_out
-        else judge(document, step, past, claims.by_step.get(step.number), claims.unclear.get(step.number))
-        for step in document.work_steps
-    ]
-    claimed = {one.commit.sha for one in claims.by_step.values()}
-    told = Audit(since, changes.head(root), steps, unclaimed=_unclaimed(found, claimed))
-    told = _with_refused_skips(told, document, skipped or {})
-    return _with_session(told, document, past, _not_counted(document, root, inputs))
+        return unknown(document, error)
+    return audit_history(document, history, skipped=skipped or {}, inputs=inputs)
 
 
-def _unknown(document: Document, error: NotEvaluable) -> Audit:
-    reason = _said(error)
+def unknown(document: Document, error: NotEvaluable) -> Audit:
+    """What is left where git cannot be asked."""
+    reason = clip("; ".join(filter(None, (error.message, error.fix))), 500)
     steps = [StepAudit(step.number, "unknown", None, [reason], step.title) for step in document.work_steps]
     return Audit(None, None, steps, problems=[reason])
 
 
-def _said(error: NotEvaluable) -> str:
-    return clip(error.message + (f"; {error.fix}" if error.fix else ""), 500)
-
-
-def _left_out(document: Document, skipped: Mapping[int, str]) -> dict[int, str]:
-    may = [step.number for step in document.work_steps if step.on_failure == "skip"]
-    return {number: skipped[number] for number in may if number in skipped}
-
-
-def _with_refused_skips(told: Audit, document: Document, skipped: Mapping[int, str]) -> Audit:
-    """Said where a step was skipped that must not be; it is judged like any other."""
+def audit_history(
+    document: Document, history: History, *, skipped: Mapping[int, str], inputs: Collection[str]
+) -> Audit:
+    left_out = {step.number for step in document.work_steps if step.on_failure == "skip" and step.number in skipped}
+    claims = claim([step for step in document.work_steps if step.number not in left_out], history.commits)
+    not_counted = _not_counted(document, history, inputs)
+    violations = _violations(document, history, not_counted)
     steps = []
-    for one in told.steps:
-        step = document.step(one.step)
-        if one.step in skipped and one.status not in ("skipped", "pass") and step is not None:
-            said = f"was skipped, and its On failure is {step.on_failure or 'not given'}, not skip"
-            one = replace(one, findings=[*one.findings, said])
-        steps.append(one)
-    return replace(told, steps=steps)
-
-
-def _unclaimed(found: Sequence[Commit], claimed: Collection[str]) -> list[str]:
-    """A merge that only merges has nothing that another commit does not have."""
-    return [str(one) for one in found if one.sha not in claimed and (one.own_changes or not one.is_merge)]
-
-
-def _with_session(told: Audit, document: Document, past: Past, not_counted: Collection[str]) -> Audit:
-    problems: list[str] = []
-    changed: list[str] = []
-    dirty: list[str] = []
-    try:
-        changed = changes.changed(past.root, past.base)
-        dirty = history.dirty(past.root)
-    except NotEvaluable as error:
-        problems.append(_said(error))
-    trail = scope.Trail(past.commits, [path for path in changed if path not in not_counted], not_counted)
-    forbidden = trail.forbidden(document)
-    fence = scope.fence_of(document)
-    return replace(
-        told,
-        steps=[_with_forbidden(one, forbidden.get(one.step, [])) for one in told.steps],
-        scope_violations=trail.violations(fence),
-        forbidden_violations=[line for lines in forbidden.values() for line in lines],
-        dirty=[clip(path, 300) for path in dirty if path not in not_counted and not scope.is_apart(path)],
-        problems=problems,
-        ways_back=_ways_back(past.root, trail.not_committed(document, fence)),
+    for step in document.work_steps:
+        number = step.number
+        if number in left_out:
+            audited = StepAudit(number, "skipped", None, [clip(skipped[number], 300)], step.title)
+        else:
+            audited = _judge(document, step, history, claims.by_step.get(number), claims.unclear.get(number))
+            if number in skipped and audited.status != "pass":
+                refused = f"was skipped, and its On failure is {step.on_failure or 'not given'}, not skip"
+                audited = replace(audited, findings=[*audited.findings, refused])
+        forbidden = [str(violation) for violation in violations if violation.step == number]
+        if forbidden:
+            status: StepStatus = audited.status if audited.status in ("missing", "skipped") else "drift"
+            audited = replace(audited, status=status, findings=[*audited.findings, *forbidden][:MOST_FINDINGS])
+        steps.append(audited)
+    claimed = {claimed.commit.sha for claimed in claims.by_step.values()}
+    unclaimed = []
+    for commit in history.commits:
+        # A merge that only merges has nothing that another commit does not have.
+        if commit.sha not in claimed and (commit.own_changes or not commit.is_merge):
+            unclaimed.append(str(commit))
+    dirty = [clip(path, 300) for path in history.tree.dirty if path not in not_counted and not _is_apart(path)]
+    problems = [history.tree.problem] if history.tree.problem else []
+    return Audit(
+        history.base,
+        history.head,
+        steps,
+        violations,
+        dirty,
+        unclaimed,
+        problems,
+        _take_back(history, violations),
     )
 
 
-def _ways_back(root: Path, paths: Sequence[str]) -> list[str]:
-    """For each path the command that takes it back, which the fence lets through."""
-    if not paths:
-        return []
+# one step held against git and the files
+
+
+def _judge(document: Document, step: Step, history: History, own: Claim | None, unclear: str | None) -> StepAudit:
+    manifest = step.manifest
+    if manifest is None:
+        why = "it has no manifest, so nothing says when it is done"
+        return StepAudit(step.number, "unknown", None, [why], step.title)
+    gone = _deleted_later(document, step, manifest)
+    failed, unsettled = _checked(replace(step, manifest=_without(manifest, gone)), history.root)
+    is_missing = False
+    if own is not None:
+        failed = [*_wrong_with_commit(manifest, own, history, gone), *failed]
+    elif unclear:
+        unsettled.append(unclear)
+    elif manifest.expects_commit:
+        is_missing = True
+        failed = [_nobody(manifest, history, is_done=not failed), *failed]
+    remarks = []
+    if own is not None and own.shared_with:
+        remarks.append(f"shared: {own.commit} also carries step {', '.join(map(str, own.shared_with))}")
+    if own is not None and own.is_out_of_order:
+        remarks.append(f"out of order: {own.commit} does not follow the commits of the steps before it")
+    status: StepStatus = "pass"
+    if is_missing:
+        status = "missing"
+    elif failed:
+        status = "drift"
+    elif unsettled:
+        status = "unknown"
+    findings = [clip(finding, 500) for finding in (*failed, *unsettled, *remarks)][:MOST_FINDINGS]
+    if own is None:
+        return StepAudit(step.number, status, None, findings, step.title)
+    return StepAudit(step.number, status, own.commit.sha, findings, step.title, own.shared_with, own.is_out_of_order)
+
+
+def _checked(step: Step, root: Path) -> tuple[list[str], list[str]]:
+    """What does not hold, and what could not be settled."""
     try:
-        untracked = {path.rstrip("/") for path in changes.loose(root)}
-    except NotEvaluable:
+        checks = checks_of(step)
+    except BadInput as error:
+        return [], [error.message]
+    failed, unsettled = [], []
+    for check in evaluate(checks, Tree(root)).checks if checks else ():
+        line = f"{check.reason} ({check.observed})" if check.observed else check.reason
+        if check.result == "fail":
+            failed.append(line)
+        elif check.result == "unknown":
+            unsettled.append(line)
+    return failed, unsettled
+
+
+def _nobody(manifest: Manifest, history: History, *, is_done: bool) -> str:
+    pattern = clip(manifest.commit_message_pattern, 100)
+    count, since = len(history.commits), history.base[:12]
+    also = "; its files are as they should be, but nothing says whose work they are" if is_done else ""
+    return f"none of {count} commits since {since} is its own, with a subject like /{pattern}/{also}"
+
+
+def _wrong_with_commit(manifest: Manifest, own: Claim, history: History, gone: Collection[str]) -> list[str]:
+    wanted = wishes(manifest)
+    if not own.commit.changes:
+        return [f"{own.commit} changes nothing at all"]
+    if wanted and not any(wish.is_met_by(own.commit.changes) for wish in wanted):
+        return [f"{own.commit} touches none of the expected paths: {_named([wish.glob for wish in wanted])}"]
+    first = own.index if own.undone_at is None else own.undone_at + 1
+    since = [change for commit in history.commits[first:] for change in commit.changes]
+    ever = [change for commit in history.commits for change in commit.changes]
+    untouched, unchanged = [], []
+    for wish in wanted:
+        if not wish.is_met_by(ever if wish.is_absent else since):
+            untouched.append(wish.glob)
+        elif not wish.is_absent and wish.glob not in gone and not wish.is_met_by(history.net):
+            unchanged.append(wish.glob)
+    findings = []
+    if untouched:
+        reverted = f", and {history.commits[own.undone_at]} reverted it" if own.undone_at is not None else ""
+        findings.append(f"{own.commit}{reverted}: no commit from there on touches {_named(untouched)}")
+    if unchanged:
+        findings.append(f"HEAD has it as the base had it: {_named(unchanged)}")
+    return findings
+
+
+def _deleted_later(document: Document, step: Step, manifest: Manifest) -> list[str]:
+    """Paths of the step that a later one is to delete: they cannot be there any more, and need not."""
+    absent: list[str] = []
+    for other in document.work_steps:
+        if other.number > step.number and other.manifest:
+            absent += other.manifest.absent_paths
+    named = {*manifest.expected_paths, *manifest.bash_syntax_check, *(entry.path for entry in manifest.must_contain)}
+    return sorted(path for path in named if any(globs.covers(path, glob) for glob in absent))
+
+
+def _without(manifest: Manifest, paths: Sequence[str]) -> Manifest:
+    if not paths:
+        return manifest
+    expected = tuple(path for path in manifest.expected_paths if path not in paths)
+    left = {
+        "expected_paths": expected,
+        "min_file_count": min(manifest.min_file_count, len(expected)),
+        "bash_syntax_check": tuple(path for path in manifest.bash_syntax_check if path not in paths),
+        "must_contain": tuple(entry for entry in manifest.must_contain if entry.path not in paths),
+    }
+    return manifest.model_copy(update=left)
+
+
+def _named(paths: Sequence[str]) -> str:
+    return clip(", ".join(paths), 300)
+
+
+# what was changed that must not be
+
+
+def _violations(document: Document, history: History, not_counted: Collection[str]) -> list[Violation]:
+    """Outside of touch is told where it is left changed: a slip that was taken back does no harm. What is never to be
+    touched or forbidden is told whatever became of it, even where a later commit took it back."""
+    first: dict[str, Commit] = {}
+    for commit in history.commits:
+        for change in commit.own_changes:
+            first.setdefault(change.path, commit)
+    now = [change for change in history.changed if change.path not in not_counted and not _is_apart(change.path)]
+    ever = [change for commit in history.commits for change in commit.own_changes]
+    counted = [change for change in (*ever, *now) if change.path not in not_counted and not _is_apart(change.path)]
+    fence = _whole_fence(document)
+    violations: dict[tuple[str, str, int | None], Violation] = {}
+
+    def add(path: str, rule: str, step: int | None = None) -> None:
+        violations.setdefault((path, rule, step), Violation(path, rule, first.get(path), step))
+
+    for change in counted:
+        if any(change.is_about(glob) for glob in fence.never):
+            add(change.path, NEVER)
+    for change in now:
+        if fence.touch and not any(change.is_about(glob) for glob in fence.touch):
+            add(change.path, OUTSIDE)
+    for step in document.steps:
+        for change in counted:
+            if step.manifest and any(change.is_about(glob) for glob in step.manifest.forbidden_paths):
+                add(change.path, FORBIDDEN, step.number)
+    return list(violations.values())
+
+
+def _whole_fence(document: Document) -> Fence:
+    """A plan's sessions may touch different places: what one of them may, the plan may; what none may, it never may."""
+    own = document.fence or Fence()
+    parts = [group.fence for group in document.groups if group.fence is not None]
+    touch = [*own.touch, *(glob for part in parts for glob in part.touch)]
+    never = list(own.never)
+    if parts:
+        never += [glob for glob in parts[0].never if all(glob in part.never for part in parts)]
+    return Fence(tuple(dict.fromkeys(touch)), tuple(dict.fromkeys(never)))
+
+
+def _take_back(history: History, violations: Sequence[Violation]) -> list[tuple[str, ...]]:
+    """For each path the command that takes it back, which the fence lets through."""
+    if any(violation.commit for violation in violations):
         return []
-    commands = []
-    for path in paths:
-        undo = "git restore"
-        if path in untracked:
-            undo = "rm -r" if os.path.isdir(root / path) else "rm"
-        commands.append(f"{undo} {shlex.quote(path)}")
+    commands: list[tuple[str, ...]] = []
+    for path in dict.fromkeys(violation.path for violation in violations):
+        if not history.tree.is_untracked(path):
+            commands.append(("git", "restore", path))
+        elif os.path.isdir(history.root / path):
+            commands.append(("rm", "-r", path))
+        else:
+            commands.append(("rm", path))
     return commands
 
 
-def _with_forbidden(one: StepAudit, lines: Sequence[str]) -> StepAudit:
-    if not lines:
-        return one
-    status: Status = one.status if one.status in ("missing", "skipped") else "drift"
-    return replace(one, status=status, findings=[*one.findings, *lines][:MOST_FINDINGS])
+def _is_apart(path: str) -> bool:
+    return any(path == place or path.startswith(place + "/") for place in APART)
 
 
-def _not_counted(document: Document, root: Path, inputs: Collection[str]) -> frozenset[str]:
+def _not_counted(document: Document, history: History, inputs: Collection[str]) -> frozenset[str]:
     """The document itself, the plan it was made from, and the other specs made from that, which lie beside it."""
-    top = os.path.realpath(root)
-    folder = os.path.dirname(os.path.realpath(os.path.join(top, document.path)))
-    named = [os.path.join(top, one) for one in (document.path, document.master_plan, *inputs) if one]
-    beside = [path for path in _markdown_in(folder) if _is_sibling(Path(path), root, document)]
-    found = (os.path.relpath(os.path.realpath(path), top).replace(os.sep, "/") for path in (*named, *beside))
-    return frozenset(found)
+    top = os.path.realpath(history.root)
 
+    def from_top(name: str) -> str:
+        return os.path.relpath(os.path.realpath(os.path.join(top, name)), top).replace(os.sep, "/")
 
-def _markdown_in(folder: str) -> list[str]:
-    try:
-        return sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".md"))[:200]
-    except OSError:
-        return []
-
-
-def _is_sibling(path: Path, root: Path, document: Document) -> bool:
-    try:
-        other = parser.load(path, root)
-    except BadInput:
-        return False
+    not_counted = {from_top(name) for name in (document.path, document.master_plan, *inputs) if name}
+    folder = os.path.dirname(from_top(document.path))
     made_from = {name for name in (document.master_plan, document.path) if name}
-    return other.kind == "spec" and other.master_plan in made_from
+    touched = {change.path for commit in history.commits for change in commit.own_changes}
+    for path in sorted({*touched, *(change.path for change in history.changed)} - not_counted):
+        if os.path.dirname(path) == folder and path.endswith(".md"):
+            try:
+                other = documents.load(history.root / path, history.root)
+            except BadInput:
+                continue
+            if other.kind == "spec" and other.master_plan in made_from:
+                not_counted.add(path)
+    return frozenset(not_counted)

@@ -11,15 +11,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from omo.evidence import patterns
-from omo.ultraplan.document import Manifest, Step
 from omo.ultraplan.history import Change, Commit, undone
+from omo.ultraplan.models import Manifest, Step
 
 SEARCH_SECONDS = 60.0
 MOST_LINES = 500
+TOO_SLOW = "its commit_message_pattern takes too long; write it without nested repeats"
 
 # Commits about another commit quote its subject, and are nobody's step unless a pattern speaks of them.
 _ABOUT_OTHERS = ('Revert "', 'Reapply "', "fixup! ", "squash! ", "amend! ")
@@ -27,10 +28,10 @@ _ABOUT_OTHERS = ('Revert "', 'Reapply "', "fixup! ", "squash! ", "amend! ")
 
 @dataclass(frozen=True)
 class Claim:
-    """`at` is the commit's place among all of them; `undone_at` that of the commit which reverted it."""
+    """`index` is the commit's among all of them; `undone_at` that of the commit which reverted it."""
 
     commit: Commit
-    at: int
+    index: int
     is_out_of_order: bool = False
     shared_with: tuple[int, ...] = ()
     undone_at: int | None = None
@@ -44,7 +45,7 @@ class Wish:
     is_absent: bool = False
 
     def is_met_by(self, changes: Sequence[Change]) -> bool:
-        return any(one.is_deletion == self.is_absent and one.is_about(self.glob) for one in changes)
+        return any(change.is_deletion == self.is_absent and change.is_about(self.glob) for change in changes)
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ class Claims:
 def wishes(manifest: Manifest) -> list[Wish]:
     """What the commit must touch. A step without expected or absent paths is held to the files it checks."""
     named = [Wish(path) for path in manifest.expected_paths] + [Wish(path, True) for path in manifest.absent_paths]
-    looked_at = [*(one.path for one in manifest.must_contain), *manifest.bash_syntax_check]
-    return named or [Wish(path) for path in dict.fromkeys(looked_at)]
+    checked = [*(content.path for content in manifest.must_contain), *manifest.bash_syntax_check]
+    return named or [Wish(path) for path in dict.fromkeys(checked)]
 
 
 def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> Claims:
@@ -76,14 +77,17 @@ def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> Claims:
 
 
 class _Claiming:
+    """Steps are known by their number, commits by their index."""
+
     def __init__(self, commits: Sequence[Commit]) -> None:
         self._commits = commits
         self._undone = undone(commits)
+        self._live = {index for index, commit in enumerate(commits) if commit.sha not in self._undone}
         self._budget = patterns.Budget(SEARCH_SECONDS)
         self._manifests: dict[int, Manifest] = {}
-        self._named: dict[int, list[int]] = {}  # by step: places of commits with its subject
+        self._named: dict[int, list[int]] = {}  # by step: commits with its subject
         self._whole: dict[int, list[int]] = {}  # by step: those of them with all its paths, none reverted
-        self._places: dict[int, int] = {}
+        self._claimed: dict[int, int] = {}
         self._shared: dict[int, tuple[int, ...]] = {}
         self._unclear: dict[int, str] = {}
 
@@ -92,20 +96,20 @@ class _Claiming:
             self._unclear[number] = f"its commit_message_pattern cannot be used: {problem}"
             return
         try:
-            named = [at for at, one in enumerate(self._commits) if self._says(manifest, one.subject)]
+            named = [index for index, commit in enumerate(self._commits) if self._matches(manifest, commit.subject)]
         except (patterns.TooSlow, patterns.Spent):
-            self._unclear[number] = "its commit_message_pattern takes too long; write it without nested repeats"
+            self._unclear[number] = TOO_SLOW
             return
         self._manifests[number] = manifest
         self._named[number] = named
-        self._whole[number] = [at for at in named if self._is_live(at) and self._has(manifest, at, all)]
+        self._whole[number] = [index for index in named if index in self._live and self._has_all(manifest, index)]
 
     def in_order(self) -> None:
         after = -1
-        for number, places in self._whole.items():
-            free = [at for at in places if at > after and at not in self._holders()]
+        for number, indices in self._whole.items():
+            free = [index for index in indices if index > after and index not in self._holders()]
             if free:
-                after = self._places[number] = free[0]
+                after = self._claimed[number] = free[0]
 
     def anywhere(self) -> None:
         for number in self._open():
@@ -114,92 +118,91 @@ class _Claiming:
     def _place(self, number: int, tried: set[int]) -> bool:
         """An augmenting path: who stands in the way moves on, if it can."""
         holders = self._holders()
-        for at in sorted(self._whole[number], key=lambda at: (at in holders, at)):
-            if at in tried:
+        for index in sorted(self._whole[number], key=lambda index: (index in holders, index)):
+            if index in tried:
                 continue
-            tried.add(at)
-            if at not in holders or self._place(holders[at], tried):
-                self._places[number] = at
+            tried.add(index)
+            if index not in holders or self._place(holders[index], tried):
+                self._claimed[number] = index
                 return True
         return False
 
     def squashed(self) -> None:
-        for at, commit in enumerate(self._commits):
-            if self._is_live(at) and self._open():
-                together = self._sharers(at, commit)
-                if len(together) > 1:
-                    self._places.update(dict.fromkeys(together, at))
-                    self._shared.update({one: tuple(other for other in together if other != one) for one in together})
+        for index in sorted(self._live):
+            if not self._open():
+                return
+            together = self._sharers(index)
+            if len(together) > 1:
+                for number in together:
+                    self._claimed[number] = index
+                    self._shared[number] = tuple(other for other in together if other != number)
 
-    def _sharers(self, at: int, commit: Commit) -> list[int]:
-        """The steps this commit is for: who holds it and who could, each with a line of the message to itself."""
-        lines = list(_lines(commit))
+    def _sharers(self, index: int) -> list[int]:
+        """The steps a commit is for: who holds it and who could, each with a line of the message to itself."""
+        lines = list(_lines(self._commits[index]))
         together = []
         for number, manifest in self._manifests.items():
-            holds = self._places.get(number, at) == at
-            if holds and self._has(manifest, at, all):
-                line = next((line for line in lines if self._says_or_gives_up(number, manifest, line)), None)
-                if line is not None:
+            if self._claimed.get(number, index) != index or not self._has_all(manifest, index):
+                continue
+            for line in lines:
+                try:
+                    is_own = self._matches(manifest, line)
+                except (patterns.TooSlow, patterns.Spent):
+                    self._unclear[number] = TOO_SLOW
+                    break
+                if is_own:
                     lines.remove(line)
                     together.append(number)
+                    break
         return together
 
-    def _says_or_gives_up(self, number: int, manifest: Manifest, line: str) -> bool:
-        try:
-            return self._says(manifest, line)
-        except (patterns.TooSlow, patterns.Spent):
-            self._unclear[number] = "its commit_message_pattern takes too long; write it without nested repeats"
-            return False
-
     def rest(self) -> None:
-        tiers: tuple[Callable[[int, int], bool], ...] = (
-            lambda number, at: self._is_live(at) and self._has(self._manifests[number], at, any),
-            lambda number, at: self._is_live(at),
-            lambda number, at: self._has(self._manifests[number], at, any),
-        )
-        for fits in tiers:
+        def live_with_some(number: int, index: int) -> bool:
+            return index in self._live and self._has_some(self._manifests[number], index)
+
+        def live(number: int, index: int) -> bool:
+            return index in self._live
+
+        def undone_with_some(number: int, index: int) -> bool:
+            return self._has_some(self._manifests[number], index)
+
+        for fits in (live_with_some, live, undone_with_some):
             for number in self._open():
                 holders = self._holders()
-                free = [at for at in self._named[number] if at not in holders and fits(number, at)]
+                free = [index for index in self._named[number] if index not in holders and fits(number, index)]
                 if free:
-                    self._places[number] = self._nearest(number, free)
-
-    def _nearest(self, number: int, free: Sequence[int]) -> int:
-        """The first after the steps before it, else the first."""
-        before = max((at for other, at in self._places.items() if other < number), default=-1)
-        return next((at for at in free if at > before), free[0])
+                    # The first after the steps before it, else the first.
+                    before = max((index for other, index in self._claimed.items() if other < number), default=-1)
+                    self._claimed[number] = next((index for index in free if index > before), free[0])
 
     def result(self) -> Claims:
-        kept = _longest_in_order(
-            [(number, self._places[number]) for number in self._manifests if number in self._places]
-        )
-        found = {
-            number: Claim(
-                self._commits[at], at, number not in kept, self._shared.get(number, ()), self._undone.get(self._sha(at))
-            )
-            for number, at in self._places.items()
-        }
-        unclear = {number: why for number, why in self._unclear.items() if number not in found}
-        return Claims(found, unclear)
+        in_step_order = [(number, self._claimed[number]) for number in self._manifests if number in self._claimed]
+        kept = _longest_in_order(in_step_order)
+        claims = {}
+        for number, index in self._claimed.items():
+            commit = self._commits[index]
+            shared = self._shared.get(number, ())
+            claims[number] = Claim(commit, index, number not in kept, shared, self._undone.get(commit.sha))
+        unclear = {number: why for number, why in self._unclear.items() if number not in claims}
+        return Claims(claims, unclear)
 
     def _open(self) -> list[int]:
-        return [number for number in self._manifests if number not in self._places]
+        return [number for number in self._manifests if number not in self._claimed]
 
     def _holders(self) -> dict[int, int]:
-        return {at: number for number, at in self._places.items()}
+        return {index: number for number, index in self._claimed.items()}
 
-    def _sha(self, at: int) -> str:
-        return self._commits[at].sha
-
-    def _is_live(self, at: int) -> bool:
-        return self._sha(at) not in self._undone
-
-    def _has(self, manifest: Manifest, at: int, how: Callable[[Iterator[bool]], bool]) -> bool:
-        changes = self._commits[at].changes
+    def _has_all(self, manifest: Manifest, index: int) -> bool:
+        changes = self._commits[index].changes
         wanted = wishes(manifest)
-        return how(one.is_met_by(changes) for one in wanted) if wanted else bool(changes)
+        return all(wish.is_met_by(changes) for wish in wanted) if wanted else bool(changes)
 
-    def _says(self, manifest: Manifest, line: str) -> bool:
+    def _has_some(self, manifest: Manifest, index: int) -> bool:
+        changes = self._commits[index].changes
+        wanted = wishes(manifest)
+        return any(wish.is_met_by(changes) for wish in wanted) if wanted else bool(changes)
+
+    def _matches(self, manifest: Manifest, line: str) -> bool:
         pattern = manifest.commit_message_pattern
         if any(line.startswith(start) and start.rstrip(' "!') not in pattern for start in _ABOUT_OTHERS):
             return False
@@ -214,13 +217,13 @@ def _lines(commit: Commit) -> Iterator[str]:
             yield text
 
 
-def _longest_in_order(placed: Sequence[tuple[int, int]]) -> set[int]:
+def _longest_in_order(claimed: Sequence[tuple[int, int]]) -> set[int]:
     """The most steps whose commits follow one another; the others are the ones that moved."""
     tails: list[int] = []
     chains: list[list[int]] = []
-    for number, at in placed:
-        length = bisect_right(tails, at)
-        chain = [*(chains[length - 1] if length else []), number]
-        tails[length:] = [at, *tails[length + 1 :]]
-        chains[length:] = [chain, *chains[length + 1 :]]
+    for number, index in claimed:
+        length = bisect_right(tails, index)
+        before = chains[length - 1] if length else []
+        tails[length:] = [index, *tails[length + 1 :]]
+        chains[length:] = [[*before, number], *chains[length + 1 :]]
     return set(chains[-1]) if chains else set()

@@ -2,34 +2,119 @@
 
 from __future__ import annotations
 
+import json
 import os
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from omo.digest import sha256
-from omo.errors import Refused, Unreadable
-from omo.shown import clip
-from omo.state import ledger, paths, runtime
+from omo.errors import BadInput, Refused
+from omo.shown import clip, counted
 from omo.state.journal import Journal
-from omo.ultraplan import verdict
-from omo.ultraplan.document import Document
-from omo.ultraplan.verdict import DIMENSIONS, Verdict
-
-Row = dict[str, Any]
+from omo.ultraplan.models import Document
+from omo.work import agents
+from omo.work.agents import FULL, REDUCED, Message
+from omo.work.run import Caller, Row
 
 CRITIC = "omo:critic"
-FULL, REDUCED = "full", "reduced"
-# While a session waits for its critic, hooks run for it even where nothing else is open.
-AWAITS = "awaits"
+MOST_FINDINGS = 100
+
+# What a critic looks at. The last one is the hard gate: a weak manifest lets undone work pass.
+DIMENSIONS = {
+    "goal": "the steps together bring about what was asked, and nothing beside it",
+    "grounding": "files, functions and commands it names are really there, or an earlier step makes them",
+    "order": "no step needs what a later one brings; dependencies are stated",
+    "size": "each step is one change that one commit can hold and one person can review",
+    "tests": "behaviour that changes has a test, written first where that is possible",
+    "verify": "each Verify would fail if the work of its step were missing",
+    "failure": "On failure fits: nothing that others build on is skipped, nothing risky is retried blindly",
+    "scope": "the fence holds what the steps need, and closes what they must not touch",
+    "safety": "no step destroys data, leaks secrets or weakens a guard; what cannot be undone is said to be so",
+    "manifest-quality": "no manifest would hold for undone, half-done or unrelated work",
+}
+GATE = "manifest-quality"
+MARKS = ("pass", "concern", "fail")
 
 
-@dataclass(frozen=True)
-class Place:
-    state: str
-    session: str
-    by: str
-    now: float
-    wait: float
+class Finding(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    dimension: Annotated[str, Field(min_length=1, max_length=60)]
+    text: Annotated[str, Field(min_length=1, max_length=4000)]
+    severity: Literal["blocking", "advisory"]
+    line: Annotated[int, Field(ge=0)] | None = None
+
+
+class Verdict(BaseModel):
+    """`plan_digest` ties it to one text: what was said of another text says nothing about this one."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    verdict: Literal["clean", "findings"]
+    plan_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    dimensions: dict[str, Literal["pass", "concern", "fail"]]
+    findings: Annotated[list[Finding], Field(max_length=MOST_FINDINGS)]
+
+    @property
+    def concerns(self) -> list[str]:
+        return [name for name, mark in self.dimensions.items() if mark == "concern"]
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.reasons and self.dimensions.get(GATE) == "pass"
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why it is not clean; empty where it is."""
+        reasons = [f"{name} fails" for name, mark in self.dimensions.items() if mark == "fail"]
+        if GATE in self.concerns:
+            reasons.append(f"{GATE} is a concern and has to pass")
+        blocking = sum(finding.severity == "blocking" for finding in self.findings)
+        if blocking:
+            reasons.append(counted(blocking, "blocking finding"))
+        if self.verdict != "clean":
+            reasons.append(f"the critic's verdict is {self.verdict!r}")
+        return reasons
+
+
+def read_verdict(message: str) -> Verdict:
+    """The last JSON object with a verdict in the message. Raises BadInput with every defect."""
+    fix = "omo plan critique PLAN --brief shows the form; let omo:critic answer in it"
+    data = _last_object(message)
+    if data is None:
+        raise BadInput("the critic's message holds no JSON object with a verdict", fix=fix)
+    verdict, defects = None, []
+    try:
+        verdict = Verdict.model_validate(data)
+    except ValidationError as error:
+        for problem in error.errors(include_url=False):
+            place = ".".join(str(part) for part in problem["loc"]) or "the object"
+            defects.append(clip(f"{place}: {problem['msg'].replace('Input should be', 'must be')}", 300))
+    marked = data.get("dimensions")
+    unmarked = [name for name in DIMENSIONS if not isinstance(marked, dict) or name not in marked]
+    if unmarked:
+        defects.append(f"dimensions: {', '.join(unmarked)} not judged; each is one of {', '.join(MARKS)}")
+    if verdict is None or defects:
+        message = f"the critic's verdict has {counted(len(defects), 'defect')}: {defects[0]}"
+        raise BadInput(message, fix=fix, defects=defects)
+    return verdict
+
+
+def _last_object(message: str) -> Row | None:
+    """The last that has a verdict counts, for a form may be quoted before it is filled in."""
+    candidates = [each for each in agents.objects(message) if "verdict" in each]
+    return candidates[-1] if candidates else None
+
+
+def _digest_in(message: str) -> str | None:
+    """Which text the message is about, as far as it says so."""
+    digest = (_last_object(message) or {}).get("plan_digest")
+    return digest if isinstance(digest, str) else None
+
+
+# what is recorded
 
 
 @dataclass(frozen=True)
@@ -47,26 +132,37 @@ def reviews(state: str) -> Journal:
     return Journal(os.path.join(state, "plans", "reviews"), state)
 
 
-def clean(state: str, digest: str) -> bool:
-    """Whether the host saw a critic find exactly this text clean; its newest word decides.
+def latest(state: str, digest: str) -> Row | None:
+    """The verdict that counts: the newest the host saw, else the newest file. A damaged journal has none.
 
     A file is anybody's word, the author's too: it neither clears a text nor overrules what a critic was seen to say.
     """
-    row = latest(state, digest)
-    return row is not None and row.get("clean") is True and row.get("independence") == FULL
-
-
-def latest(state: str, digest: str) -> Row | None:
-    """The verdict that counts: the newest the host saw, else the newest file. A damaged journal has none."""
     rows, problems = reviews(state).read()
-    found = [row for row in rows if row.get("kind") == "critique" and row.get("digest") == digest]
-    seen = [row for row in found if row.get("independence") == FULL]
-    return None if problems else next(reversed(seen or found), None)
+    return None if problems else _counting(rows, digest)
+
+
+def _counting(rows: list[Row], digest: str) -> Row | None:
+    about = [row for row in rows if row.get("kind") == "critique" and row.get("digest") == digest]
+    seen = [row for row in about if row.get("independence") == FULL]
+    return next(reversed(seen or about), None)
+
+
+def is_clean(row: Row | None) -> bool:
+    """Whether the host saw a critic find the text clean; its newest word decides."""
+    return row is not None and row.get("clean") is True and row.get("independence") == FULL
 
 
 def brief(document: Document) -> str:
     """What the critic is to be asked. It is handed the text's digest, and has to hand it back."""
     asked = "\n".join(f"- {name}: {what}" for name, what in DIMENSIONS.items())
+    form = {
+        "verdict": "clean | findings",
+        "plan_digest": document.digest,
+        "dimensions": dict.fromkeys(DIMENSIONS, " | ".join(MARKS)),
+        "findings": [
+            {"line": 12, "dimension": "manifest-quality", "severity": "blocking | advisory", "text": "what is wrong"}
+        ],
+    }
     return f"""Read the plan {document.path} and hold it against the code base; take its author's word for nothing.
 The text under review has the digest {document.digest}.
 
@@ -78,103 +174,69 @@ would still satisfy it? If you can name one, manifest-quality fails, and the fin
 
 End your final message with one JSON object in this form. The verdict is clean only without a blocking finding.
 ```json
-{verdict.example(document.digest)}
+{json.dumps(form, indent=2)}
 ```"""
 
 
-def await_critic(place: Place) -> None:
+def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
     """From now on the host's word about the critic is kept, also in a session without open work."""
-    _set_awaits(place, CRITIC)
+    agents.expect(caller.state, caller.session, agent, by=caller.by, now=caller.now, wait=caller.wait)
 
 
-def _set_awaits(place: Place, value: str | None) -> None:
-    def decide(row: Row | None) -> runtime.Change:
-        old = row or {}
-        if old.get(AWAITS) == value:
-            return runtime.Change(None)
-        return runtime.Change(None, {**old, AWAITS: value}, [{"kind": "awaits", "agentType": value}])
-
-    if place.session:
-        runtime.change_session(place.state, place.session, decide, actor=place.by, now=place.now, wait=place.wait)
-
-
-def record(place: Place, document: Document, message: str | None) -> Recorded:
+def record(caller: Caller, document: Document, message: str | None) -> Recorded:
     """`message` is the critic's final message as a file has it; None takes the one the host reported."""
-    seen = _seen(place)
+    seen = agents.messages(caller.state, caller.session, CRITIC)
+    about = [each for each in seen if _digest_in(each.text) == document.digest]
     if message is None:
-        message = _reported(seen, document)
-    found = verdict.read(message)
-    if found.plan_digest != document.digest:
+        message = _reported(document, seen, about)
+    verdict = read_verdict(message)
+    if verdict.plan_digest != document.digest:
         raise Refused(
-            f"the verdict is about the text {found.plan_digest[:12]}; {document.path} is {document.digest[:12]} now",
+            f"the verdict is about the text {verdict.plan_digest[:12]}; {document.path} is {document.digest[:12]} now",
             fix=f"omo plan critique {document.path} --brief, and let omo:critic read it again",
         )
-    witness = next((row for row in seen if _is_same(row, message)), None)
-    _require_last_word(seen, witness, document)
-    recorded = Recorded(document.path, document.digest, found, FULL if witness else REDUCED)
-    journal = reviews(place.state)
-
-    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
-        return None, [*journal.seal(place.now), _row(place, recorded, message, witness)]
-
-    journal.change(decide, actor=place.by, now=place.now, wait=place.wait)
-    _set_awaits(place, None)
-    return replace(recorded, is_cleared=clean(place.state, document.digest))
-
-
-def _require_last_word(seen: list[Row], witness: Row | None, document: Document) -> None:
-    """Of several verdicts on one text, nobody gets to pick."""
-    last = next((row for row in seen if verdict.named_digest(str(row["message"])) == document.digest), None)
-    if witness is not None and last is not None and witness is not last and not _is_same(last, str(witness["message"])):
+    witness = next((each for each in seen if each.is_same(message)), None)
+    if witness is not None and about and not about[-1].is_same(message):
+        # Of several verdicts on one text, nobody gets to pick.
         raise Refused(
             f"{CRITIC} has spoken about this text of {document.path} again since",
             fix=f"omo plan critique {document.path} records its last word",
         )
-
-
-def _row(place: Place, recorded: Recorded, message: str, witness: Row | None) -> Row:
-    return {
+    row = {
         "kind": "critique",
-        "plan": recorded.plan,
-        "digest": recorded.digest,
-        "clean": recorded.verdict.is_clean,
-        "verdict": recorded.verdict.verdict,
-        "dimensions": recorded.verdict.dimensions,
-        "findings": [finding.model_dump(exclude_none=True) for finding in recorded.verdict.findings],
-        "independence": recorded.independence,
-        "agent": witness.get("agentId") if witness else None,
+        "plan": document.path,
+        "digest": document.digest,
+        "clean": verdict.is_clean,
+        "verdict": verdict.verdict,
+        "dimensions": verdict.dimensions,
+        "findings": [finding.model_dump(exclude_none=True) for finding in verdict.findings],
+        "independence": FULL if witness else REDUCED,
+        "agent": witness.agent_id if witness else None,
         "message": sha256(message.encode("utf-8", "replace")),
-        "session": place.session,
+        "session": caller.session,
     }
+    journal = reviews(caller.state)
+
+    def decide(rows: list[Row]) -> tuple[bool, list[Row]]:
+        sealed = journal.seal(caller.now)
+        kept = [] if sealed else rows
+        return is_clean(_counting([*kept, row], document.digest)), [*sealed, row]
+
+    is_cleared = journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
+    await_critic(caller, None)
+    return Recorded(document.path, document.digest, verdict, str(row["independence"]), is_cleared)
 
 
-def _seen(place: Place) -> list[Row]:
-    """What the host reported of critics in this session, newest first; a damaged ledger reports nothing."""
-    try:
-        if not place.session or runtime.chain_problems(place.state, place.session):
-            return []
-        rows = ledger.rows(paths.events_file(place.state, place.session))
-    except Unreadable:
-        return []
-    critics = [row for row in rows if row.get("kind") == "agent-finished" and row.get("agentType") == CRITIC]
-    return [row for row in reversed(critics) if row.get("actor") == "hook" and isinstance(row.get("message"), str)]
-
-
-def _is_same(row: Row, message: str) -> bool:
-    return not row.get("cut") and str(row["message"]).strip() == message.strip()
-
-
-def _reported(seen: list[Row], document: Document) -> str:
-    about = {id(row): verdict.named_digest(str(row["message"])) for row in seen}
-    for row in seen:
-        if about[id(row)] == document.digest:
-            return str(row["message"])
+def _reported(document: Document, seen: list[Message], about: list[Message]) -> str:
+    """The critic's last message on this text, as the host reported it."""
+    if about:
+        return about[-1].text
     ask = f"omo plan critique {document.path} --brief says what to ask the agent {CRITIC}"
-    other = next((digest for digest in about.values() if digest), None)
-    if other:
+    others = [digest for digest in (_digest_in(each.text) for each in reversed(seen)) if digest]
+    if others:
         raise Refused(
-            f"the critic of this session spoke about the text {clip(other, 12)}, not about what {document.path} is now "
-            f"({document.digest[:12]})",
+            f"the critic of this session spoke about the text {clip(others[0], 12)}, not about what {document.path} "
+            f"is now ({document.digest[:12]})",
             fix=f"{ask}; ask again",
         )
     raise Refused(

@@ -1,29 +1,28 @@
-"""The commits since a base as git has them: what each says and what it changed. Dates and names of refs prove nothing.
+"""What git shows since a base: the commits, what each changed, and what is not committed.
 
-Every commit that HEAD has and the base has not is listed, parents before children, the first parent's line before
-the lines merged into it. What a merge `changes` is what it brought to its first parent, so that a branch merged
-under a step's subject counts. Its `own_changes` are only what differs from every parent: the resolution of a
-conflict, or what was slipped in; onto a parent older than the base it changes no more than that. Renames are a
-deletion and an addition, always.
+Dates and names of refs prove nothing. Every commit that HEAD has and the base has not is listed, parents before
+children, the first parent's line before the lines merged into it. What a merge `changes` is what it brought to its
+first parent, so that a branch merged under a step's subject counts. Its `own_changes` are only what differs from every
+parent: the resolution of a conflict, or what was slipped in; onto a parent older than the base it changes no more than
+that. Renames are a deletion and an addition, always.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from omo.errors import NotEvaluable
-from omo.evidence import changes, globs
+from omo.evidence import changes, git, globs
 from omo.shown import clip
 
 LONGEST_BODY = 20_000
 _RAW = ("-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--relative", "--ignore-submodules=none")
 _SUBMODULE = "160000"
 _REVERTS = re.compile(r"\bThis reverts commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\b")
-_NAMES_OF = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
-_SINCE_AGAIN = "name the commit the work began at by its full id: --base ID"
+_NAMES_OF = ("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
 
 
 @dataclass(frozen=True)
@@ -61,113 +60,170 @@ class Commit:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        return tuple(one.path for one in self.changes)
+        return tuple(change.path for change in self.changes)
 
     def __str__(self) -> str:
         return f"{self.sha[:12]} {clip(self.subject, 100)}"
 
 
-def base_of(root: Path, base: str) -> str:
-    """The commit a base means. NotEvaluable: no git, no such commit, two of that name, or HEAD is not after it."""
-    _require_one_meaning(root, base)
-    since = changes.resolve(root, base)
-    tip = changes.head(root)
-    if changes.commit_of(root, since) is None or since == tip:
-        return since
-    if tip is None or changes.commit_of(root, tip) is None or not _descends(root, tip, since):
-        raise NotEvaluable(
-            f"base {since[:12]} is no ancestor of HEAD: history was rewritten, or another branch is checked out",
-            fix=f"check out the branch of the work, or {_SINCE_AGAIN}",
-        )
-    return since
+@dataclass(frozen=True)
+class WorkTree:
+    """What is not as HEAD has it. `dirty`: staged, edited, or new and ignored by no rule of HEAD. `hidden`: ignored
+    now, and not by the rules of the base. `untracked`: everything that git does not have, ignored or not.
+    `problem`: why none of this is known."""
+
+    dirty: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    untracked: frozenset[str] = frozenset()
+    problem: str = ""
+
+    def is_untracked(self, path: str) -> bool:
+        """Also where a directory that it lies in is, as a whole."""
+        parts = path.split("/")
+        return any("/".join(parts[:count]) in self.untracked for count in range(1, len(parts) + 1))
 
 
-def commits(root: Path, base: str) -> list[Commit]:
-    """Oldest first. Raises NotEvaluable where the history between base and HEAD is not all there."""
-    since = base_of(root, base)
-    tip = changes.commit_of(root, "HEAD")
-    if tip is None:
-        return []
-    span = [tip] if changes.commit_of(root, since) is None else [tip, f"^{since}"]
-    said = _messages(root, span)
-    _require_whole(root, said)
-    brought = _changes(root, [" ".join((one.sha, *one.parents[:1])) for one in said], "--root")
-    merged = _changes(root, [one.sha for one in said if one.is_merge], "-c")
-    here = {since, *(one.sha for one in said)}
-    return [_with_changes(one, brought.get(one.sha, ()), merged.get(one.sha, ()), here) for one in said]
+@dataclass(frozen=True)
+class History:
+    """`net` is what HEAD has otherwise than the base, whatever happened in between."""
+
+    root: Path
+    base: str
+    head: str
+    commits: tuple[Commit, ...]
+    net: Changes
+    tree: WorkTree
+
+    @property
+    def changed(self) -> list[Change]:
+        """Every path that HEAD or the files have otherwise than the base."""
+        submodules = {change.path for commit in self.commits for change in commit.changes if change.is_submodule}
+        paths = {*self.tree.dirty, *self.tree.hidden, *(change.path for change in self.net)}
+        return [Change(path, "M", path in submodules) for path in sorted(paths) if not globs.is_own(path)]
+
+    def since(self, base: str) -> History:
+        """The same from a later base."""
+        if base == self.base:
+            return self
+        older = self._with_ancestors(base)
+        commits = tuple(commit for commit in self.commits if commit.sha not in older)
+        return replace(self, base=base, commits=commits, net=_net(self.root, base, self.head))
+
+    def until(self, head: str) -> History:
+        """The same up to an earlier commit: what came after it, committed or not, is left out."""
+        kept = self._with_ancestors(head)
+        commits = tuple(commit for commit in self.commits if commit.sha in kept)
+        if not commits:
+            return self
+        return replace(self, head=head, commits=commits, net=_net(self.root, self.base, head), tree=WorkTree())
+
+    def _with_ancestors(self, sha: str) -> set[str]:
+        """A commit and those of the listed ones that it descends from."""
+        parents = {commit.sha: commit.parents for commit in self.commits}
+        reached = {sha}
+        waiting = [sha]
+        while waiting:
+            for parent in parents.get(waiting.pop(), ()):
+                if parent not in reached:
+                    reached.add(parent)
+                    waiting.append(parent)
+        return reached
 
 
-def net(root: Path, base: str) -> list[Change]:
-    """What HEAD has otherwise than the base, whatever happened in between."""
-    tip = changes.head(root)
-    return [] if tip is None else list(_parse(changes.ask(root, "diff-tree", *_RAW, base, tip, "--").split("\0")))
+def look(root: Path, base: str) -> History:
+    """Raises NotEvaluable: no git, no such base, two of that name, HEAD not after it, or a history that is cut off."""
+    if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", base):
+        _require_one_meaning(root, base)
+    paths = ("--show-prefix", "--path-format=absolute", "--git-path", "shallow", "--git-path", "info/exclude")
+    answer = git.run(root, "rev-parse", *paths, "HEAD^{commit}", f"{base}^{{commit}}")
+    if answer.ok:
+        prefix, shallow, exclude, head, since = answer.text.split("\n")[:5]
+        span = f"{head}...{since}"
+    else:
+        # No git and no such base raise here; what is left is a repository that has, or began with, no commit.
+        since = changes.resolve(root, base)
+        span = head = changes.commit_of(root, "HEAD") or ""
+        prefix, shallow, exclude = changes.ask(root, "rev-parse", *paths).split("\n")[:3]
+    commits: list[Commit] = []
+    net: Changes = ()
+    if head and head != since:
+        commits = _commits(root, span, since)
+        _require_whole(commits, Path(shallow))
+        net = _net(root, since, head)
+    tree = _work_tree(root, prefix, Path(exclude), since, head, net)
+    return History(root, since, head or since, tuple(commits), net, tree)
 
 
-def dirty(root: Path) -> list[str]:
-    """Paths that are not as HEAD has them: staged, edited, or new and ignored by no rule of HEAD."""
-    tip = changes.head(root)
-    if tip is None:
-        raise NotEvaluable("not a git repository, or git is missing", fix="git init, and commit before the work")
-    staged = _parse(changes.ask(root, "diff-index", "--cached", *_RAW, tip, "--").split("\0"))
-    return sorted({*changes.changed(root, tip), *(one.path for one in staged if not globs.is_own(one.path))})
-
-
-def undone(found: Sequence[Commit]) -> dict[str, int]:
-    """Commits that a later one reverts, with that one's place. A revert that was itself reverted undoes nothing."""
-    known = {one.sha for one in found}
+def undone(commits: Sequence[Commit]) -> dict[str, int]:
+    """Commits that a later one reverts, with that one's index. A revert that was itself reverted undoes nothing."""
+    known = {commit.sha for commit in commits}
     undoing: dict[str, int] = {}
-    for at in range(len(found) - 1, -1, -1):
-        if found[at].sha not in undoing:
-            for sha in known.intersection(_REVERTS.findall(found[at].body)):
-                undoing.setdefault(sha, at)
+    for index in range(len(commits) - 1, -1, -1):
+        if commits[index].sha not in undoing:
+            for sha in known.intersection(_REVERTS.findall(commits[index].body)):
+                undoing.setdefault(sha, index)
     return undoing
 
 
 def _require_one_meaning(root: Path, base: str) -> None:
     """A full id means one commit. A name can be given to a tag, a branch and the start of an id at once."""
-    if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", base):
-        return
-    refs = [name.format(base) for name in _NAMES_OF]
-    meant = {sha for name in refs if (sha := changes.commit_of(root, name)) is not None}
-    if (named := changes.commit_of(root, base)) is not None:
-        meant.add(named)
+    meant = {changes.commit_of(root, name.format(base)) for name in _NAMES_OF}
     if re.fullmatch(r"[0-9a-f]{4,64}", base):
         ids = changes.ask(root, "rev-parse", f"--disambiguate={base}").split()
         meant.update(sha for sha in ids if changes.commit_of(root, sha) == sha)
+    meant.discard(None)
     if len(meant) > 1:
-        raise NotEvaluable(f"base {clip(base, 80)!r} names {len(meant)} different commits", fix=_SINCE_AGAIN)
+        fix = "name the commit the work began at by its full id: --base ID"
+        raise NotEvaluable(f"base {clip(base, 80)!r} names {len(meant)} different commits", fix=fix)
 
 
-def _descends(root: Path, tip: str, since: str) -> bool:
-    return not changes.ask(root, "rev-list", "--max-count=1", since, f"^{tip}", "--").strip()
-
-
-def _messages(root: Path, span: Sequence[str]) -> list[Commit]:
+def _commits(root: Path, span: str, since: str) -> list[Commit]:
+    """Oldest first. The span goes both ways, so a base that HEAD does not descend from shows at once."""
     most = changes.MOST_COMMITS
     listed = changes.ask(
-        root, "rev-list", "--topo-order", "--reverse", "--encoding=UTF-8", f"--max-count={most + 1}",
-        "--format=tformat:%H%x00%P%x00%s%x00%b%x00", *span, "--",
+        root, "rev-list", "--topo-order", "--reverse", "--left-right", "--encoding=UTF-8", f"--max-count={most + 1}",
+        "--format=tformat:%m%x00%H%x00%P%x00%s%x00%b%x00", span, "--",
     )  # fmt: skip
     parts = listed.split("\0")[:-1]
-    if len(parts) > 4 * most:
+    if len(parts) > 5 * most:
         raise NotEvaluable(f"more than {most} commits since the base", fix="name a later base with --base REV")
-    fields = [parts[at : at + 4] for at in range(0, len(parts), 4)]
-    return [
-        # rev-list puts a line of its own before what was asked for
-        Commit(head.rpartition("\n")[2], subject, body[:LONGEST_BODY], tuple(parents.split()))
-        for head, parents, subject, body in fields
-    ]
+    commits = []
+    for index in range(0, len(parts), 5):
+        mark, sha, parents, subject, body = parts[index : index + 5]
+        if mark.endswith(">") and "..." in span:  # rev-list puts a line of its own before what was asked for
+            raise NotEvaluable(
+                f"base {since[:12]} is no ancestor of HEAD: history was rewritten, or another branch is checked out",
+                fix="check out the branch of the work, or name the commit it began at: --base ID",
+            )
+        commits.append(Commit(sha, subject, body[:LONGEST_BODY], tuple(parents.split())))
+    brought = _changes(root, [" ".join((commit.sha, *commit.parents[:1])) for commit in commits], "--root")
+    merged = _changes(root, [commit.sha for commit in commits if commit.is_merge], "-c")
+    known = {since, *(commit.sha for commit in commits)}
+    whole = []
+    for commit in commits:
+        own = changed = brought.get(commit.sha, ())
+        if commit.is_merge:
+            own = merged.get(commit.sha, ())
+            if commit.parents[0] not in known:
+                changed = own  # seen from a parent older than the base, a merge also brings what the base had long ago
+        whole.append(replace(commit, changes=changed, own_changes=own))
+    return whole
 
 
-def _require_whole(root: Path, found: Sequence[Commit]) -> None:
+def _require_whole(commits: Sequence[Commit], shallow: Path) -> None:
     """A shallow clone ends somewhere; a commit it ends at shows neither its parents nor what it changed."""
-    place = changes.ask(root, "rev-parse", "--path-format=absolute", "--git-path", "shallow").rstrip("\n")
     try:
-        ends = set(Path(place).read_text(encoding="ascii", errors="replace").split())
+        ends = set(shallow.read_text(encoding="ascii", errors="replace").split())
     except FileNotFoundError:
         return
-    if cut := next((one for one in found if one.sha in ends), None):
-        raise NotEvaluable(f"the history is cut off at {cut.sha[:12]}: a shallow clone", fix="git fetch --unshallow")
+    for commit in commits:
+        if commit.sha in ends:
+            message = f"the history is cut off at {commit.sha[:12]}: a shallow clone"
+            raise NotEvaluable(message, fix="git fetch --unshallow")
+
+
+def _net(root: Path, base: str, head: str) -> Changes:
+    return tuple(_parse(changes.ask(root, "diff-tree", *_RAW, base, head, "--").split("\0")))
 
 
 def _changes(root: Path, asked: Sequence[str], *options: str) -> dict[str, Changes]:
@@ -175,31 +231,67 @@ def _changes(root: Path, asked: Sequence[str], *options: str) -> dict[str, Chang
         return {}
     lines = "".join(line + "\n" for line in asked).encode("ascii")
     printed = changes.ask(root, "diff-tree", "--stdin", *_RAW, *options, stdin=lines).split("\0")
-    found: dict[str, list[str]] = {}
+    by_commit: dict[str, list[str]] = {}
     current: list[str] = []
-    at = 0
-    while at < len(printed) - 1:
+    index = 0
+    while index < len(printed) - 1:
         # A path follows what is said of it and is read with it, so no path can pass for the id of a commit.
-        if printed[at].startswith(":"):
-            current += printed[at : at + 2]
-            at += 2
+        if printed[index].startswith(":"):
+            current += printed[index : index + 2]
+            index += 2
         else:
-            current = found.setdefault(printed[at].strip(), [])
-            at += 1
-    return {sha: tuple(_parse(parts)) for sha, parts in found.items()}
+            current = by_commit.setdefault(printed[index].strip(), [])
+            index += 1
+    return {sha: tuple(_parse(parts)) for sha, parts in by_commit.items()}
 
 
-def _parse(parts: Sequence[str]) -> Iterable[Change]:
+def _parse(parts: Sequence[str]) -> Iterator[Change]:
     for about, path in zip(parts[::2], parts[1::2], strict=False):
-        fields = about.split()
-        status = fields[-1]
-        modes = [field.lstrip(":") for field in fields]
+        fields = [field.lstrip(":") for field in about.split()]
+        letters = fields[-1]
         # A merge has one letter for each parent; what it deletes is deleted from each.
-        yield Change(path, "D" if set(status) == {"D"} else status[:1].replace("D", "M"), _SUBMODULE in modes)
+        status = "D" if set(letters) == {"D"} else letters[:1].replace("D", "M")
+        yield Change(path, status, _SUBMODULE in fields)
 
 
-def _with_changes(one: Commit, brought: Changes, merged: Changes, here: Collection[str]) -> Commit:
-    own = merged if one.is_merge else brought
-    # Seen from a parent older than the base, a merge also brings what the base had long ago.
-    is_onto_older = one.is_merge and one.parents[0] not in here
-    return replace(one, changes=own if is_onto_older else brought, own_changes=own)
+def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, net: Changes) -> WorkTree:
+    try:
+        changes.require_nothing_hidden(root)
+        edited, new, ignored = _status(root, prefix)
+        hidden: list[str] = []
+        if prefix or _may_hide(exclude, [*edited, *new, *ignored, *(change.path for change in net)]):
+            new = changes.untracked(root)
+            new += changes.hidden_since(root, head or base)
+            hidden = changes.hidden_since(root, base)
+    except NotEvaluable as error:
+        return WorkTree(problem=clip("; ".join(filter(None, (error.message, error.fix))), 500))
+    untracked = frozenset(path.rstrip("/") for path in (*new, *ignored))
+    return WorkTree(tuple(sorted({*edited, *new})), tuple(hidden), untracked)
+
+
+def _status(root: Path, prefix: str) -> tuple[list[str], list[str], list[str]]:
+    """Paths below the project: tracked and not as HEAD has them, new, ignored."""
+    printed = changes.ask(
+        root, "status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=matching",
+        "--ignore-submodules=none", "--no-renames", "--", ".",
+    )  # fmt: skip
+    spaces = {"1": 8, "u": 10, "?": 1, "!": 1}
+    by_mark: dict[str, list[str]] = {mark: [] for mark in spaces}
+    for entry in printed.split("\0"):
+        mark = entry[:1]
+        if mark in by_mark:
+            path = entry.split(" ", spaces[mark])[-1].removeprefix(prefix)
+            if not globs.is_own(path.rstrip("/")):
+                by_mark[mark].append(path.rstrip("/") if mark == "?" else path)
+    return by_mark["1"] + by_mark["u"], by_mark["?"], by_mark["!"]
+
+
+def _may_hide(exclude: Path, paths: Sequence[str]) -> bool:
+    """Whether a rule is at work that HEAD does not have, or the base had not."""
+    if any(path.rpartition("/")[2] == ".gitignore" for path in paths):
+        return True
+    try:
+        rules = exclude.read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return False
+    return any(rule.strip() and not rule.startswith("#") for rule in rules)

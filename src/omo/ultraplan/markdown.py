@@ -1,4 +1,4 @@
-"""Markdown as a plan uses it: headings, bullets that begin with a label, fenced blocks; each with its line."""
+"""Markdown as a plan uses it: headings, bullets that begin with a label, fenced blocks, shell commands in them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from omo.shell import commands, name, program
+
 # Only blocks matter here; reading emphasis and links costs time, and what a pattern is about stays as it was written.
 _MARKDOWN = MarkdownIt("commonmark").disable("inline")
 _MARKER = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
@@ -19,9 +21,11 @@ _LABEL = re.compile(
     r"(?:\s*:(?P=bold)|(?P=bold)\s*:)\s*(?P<rest>.*)"
 )
 FIELDS = ("files", "changes", "reuses", "test first", "verify", "on failure", "checkpoint", "depends on", "manifest")
-# Below a field in bold, a bullet begins another field only with one of these labels; else it belongs to the value.
-LABELS = frozenset((*FIELDS, "touch", "never touch", "context"))
 CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+
+_EXPECTED = re.compile(r"→|->|=>|\bexpect(?:ed|s)?\b\s*:", re.IGNORECASE)
+_FENCED = re.compile(r"^\s*(`{3,}|~{3,}).*?^\s*\1[`~]*\s*$", re.MULTILINE | re.DOTALL)
+_GIT_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
 
 
 @dataclass(frozen=True)
@@ -34,10 +38,14 @@ class Heading:
     end: int = 0
     is_nested: bool = False
 
+    @property
+    def key(self) -> str:
+        return key_of(self.title)
+
 
 @dataclass(frozen=True)
 class Field:
-    """`- Label: value`, or `**Label:** value` without a bullet. `value` is its Markdown without the indentation."""
+    """`- Label: value`, the label in bold or not. `value` is its Markdown without the indentation."""
 
     key: str
     label: str
@@ -52,11 +60,12 @@ class Fenced:
     language: str
     content: str
     line: int
-    end: int
 
-    @property
-    def first(self) -> str:
-        return next((line.strip() for line in self.content.splitlines() if line.strip()), "")
+    def begins_with(self, key: str) -> bool:
+        """Whether it is YAML whose first key is this one."""
+        if self.language not in ("", "yaml", "yml"):
+            return False
+        return re.match(rf"\s*{key}\s*:", self.content) is not None
 
 
 class Page:
@@ -65,89 +74,53 @@ class Page:
     def __init__(self, text: str) -> None:
         self.lines = re.split(r"\r\n?|\n", text)
         self._tokens = _MARKDOWN.parse("\n".join(self.lines))
-        self._mapped = [(at, token) for at, token in enumerate(self._tokens) if token.map]
-        self._starts = [_start(token) for _, token in self._mapped]  # blocks come in the order of their lines
+        self._mapped = [(index, token) for index, token in enumerate(self._tokens) if token.map]
+        self._starts = [_span(token)[0] for _, token in self._mapped]  # blocks come in the order of their lines
 
     def headings(self) -> list[Heading]:
-        found = [
-            (token, self._tokens[at + 1].content.strip())
-            for at, token in enumerate(self._tokens)
-            if token.type == "heading_open" and token.map
-        ]
-        starts = [_start(token) for token, _ in found if not token.level] + [len(self.lines)]
-        return [
-            Heading(int(token.tag[1]), title, start, starts[bisect_right(starts, start)], bool(token.level))
-            for token, title in found
-            for start in [_start(token)]
-        ]
+        tokens = [(index, token) for index, token in self._mapped if token.type == "heading_open"]
+        starts = [_span(token)[0] for _, token in tokens if not token.level] + [len(self.lines)]
+        headings = []
+        for index, token in tokens:
+            start = _span(token)[0]
+            title = self._tokens[index + 1].content.strip()
+            headings.append(Heading(int(token.tag[1]), title, start, _after(starts, start), bool(token.level)))
+        return headings
 
     def text(self, start: int, end: int) -> str:
         return "\n".join(self.lines[start:end]).rstrip()
 
     def paragraphs(self, start: int, end: int) -> Iterator[tuple[int, str]]:
         """Every line of prose with its index, headings and code left out."""
-        for at, token in self._within(start, end):
-            if token.type == "inline" and self._tokens[at - 1].type == "paragraph_open":
+        for index, token in self._within(start, end):
+            if token.type == "inline" and self._tokens[index - 1].type == "paragraph_open":
                 for offset, line in enumerate(token.content.split("\n")):
-                    yield _start(token) + offset, line.strip()
+                    yield _span(token)[0] + offset, line.strip()
 
     def fields(self, start: int, end: int) -> list[Field]:
-        """The outermost bullets that have a label, and lines that begin with one in bold."""
-        items = [token for _, token in self._within(start, end) if token.type == "list_item_open" and token.level == 1]
-        bold = self._bold_lines(start, end)
-        ends = [*bold, len(self.lines)]
-        spans = [(first, min(last, _after(ends, first))) for first, last in map(_span, items)]
-        bulleted = [field for span in spans if (field := self._field(*span))]
-        return self._with_bold(bulleted, bold, start, end) if bold else bulleted
+        """The outermost bullets that have a label."""
+        fields = []
+        for _, token in self._within(start, end):
+            if token.type != "list_item_open" or token.level != 1:
+                continue
+            first, last = _span(token)
+            text = _MARKER.sub("", self.lines[first], count=1).strip()
+            if label := _LABEL.fullmatch(text):
+                below = textwrap.dedent("\n".join(self.lines[first + 1 : last]))
+                value = f"{label['rest']}\n{below}".strip()
+                fields.append(Field(key_of(label["label"]), label["label"].strip(), value, first + 1))
+        return fields
 
-    def _with_bold(self, bulleted: list[Field], bold: list[int], start: int, end: int) -> list[Field]:
-        known = [field.line - 1 for field in bulleted if field.key in LABELS]
-        ends = sorted({*bold, *known, *self._breaks(start, end), end})
-        found = [field for at in bold if (field := self._field(at, _after(ends, at)))]
-        taken = {at + 1 for first in bold for at in range(first, _after(ends, first))}
-        others = [field for field in bulleted if field.line not in taken]
-        return sorted([*found, *others], key=lambda field: field.line)
+    def fences(self, start: int = 0, end: int | None = None) -> list[Fenced]:
+        blocks = []
+        for _, token in self._within(start, len(self.lines) if end is None else end):
+            if token.type == "fence":
+                language = (token.info.split() or [""])[0].lower()
+                blocks.append(Fenced(language, token.content, _span(token)[0] + 2))
+        return blocks
 
-    def _bold_lines(self, start: int, end: int) -> list[int]:
-        """Also right below a bullet, where Markdown takes such a line for the end of that."""
-        found = []
-        for at, token in self._within(start, end):
-            is_prose = token.type == "inline" and self._tokens[at - 1].type == "paragraph_open"
-            for index in range(*_span(token)) if is_prose else ():
-                named = _LABEL.fullmatch(self.lines[index].rstrip())
-                if named and named["bold"] in ("**", "__"):
-                    found.append(index)
-        return found
-
-    def _breaks(self, start: int, end: int) -> Iterator[int]:
-        """Where nothing goes on: headings and rules."""
-        return (_start(token) for _, token in self._within(start, end) if token.type in ("heading_open", "hr"))
-
-    def bullets(self, start: int, end: int) -> list[str]:
-        items = [token for _, token in self._within(start, end) if token.type == "list_item_open" and token.level == 1]
-        return [self._item(*_span(item)) for item in items]
-
-    def fences(self, start: int, end: int) -> list[Fenced]:
-        return [
-            Fenced((token.info.split() or [""])[0].lower(), token.content, _start(token) + 2, _span(token)[1])
-            for _, token in self._within(start, end)
-            if token.type == "fence"
-        ]
-
-    def _within(self, start: int, end: int) -> Iterator[tuple[int, Token]]:
-        return iter(self._mapped[bisect_left(self._starts, start) : bisect_left(self._starts, end)])
-
-    def _item(self, start: int, end: int) -> str:
-        first = _MARKER.sub("", self.lines[start], count=1)
-        rest = textwrap.dedent("\n".join(self.lines[start + 1 : end]))
-        return f"{first}\n{rest}".strip()
-
-    def _field(self, start: int, end: int) -> Field | None:
-        first, _, rest = self._item(start, end).partition("\n")
-        named = _LABEL.fullmatch(first.strip())
-        if named is None:
-            return None
-        return Field(key_of(named["label"]), named["label"].strip(), f"{named['rest']}\n{rest}".strip(), start + 1)
+    def _within(self, start: int, end: int) -> list[tuple[int, Token]]:
+        return self._mapped[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
 
 def key_of(label: str) -> str:
@@ -156,53 +129,97 @@ def key_of(label: str) -> str:
 
 
 def code_spans(text: str) -> list[str]:
-    return [found[2].strip() for found in CODE.finditer(text)]
+    return [match[2].strip() for match in CODE.finditer(text)]
 
 
 def items_of(value: str) -> tuple[str, ...]:
     """A list as people write it: commas or nested bullets, in backticks or plain, `none` for nothing."""
-    found: list[str] = []
+    items: list[str] = []
     for line in value.splitlines():
-        is_bullet = _MARKER.match(line) is not None
         text = _MARKER.sub("", line, count=1).strip()
-        found += code_spans(text)[:1] if is_bullet and code_spans(text) else _between_commas(text)
-    return tuple(dict.fromkeys(one for one in found if one and not is_none(one)))
-
-
-def _between_commas(text: str) -> list[str]:
-    """Where some are in backticks, what is not counts only if it looks like a path: the rest is talk about them."""
-    found: list[str] = []
-    for part in text.split(","):
-        spans, plain = code_spans(part), _plain(part)
-        if spans or "`" not in text or re.fullmatch(r"[^\s`]*[./][^\s`]*", plain):
-            found += spans or [plain]
-    return found
+        spans = code_spans(text)
+        if spans and _MARKER.match(line):
+            items.append(spans[0])  # the rest of the bullet is talk about it
+            continue
+        for part in text.split(","):
+            plain = re.sub(r"\s*\([^()]*\)\s*$", "", part).strip().strip("*_\"'").strip()
+            if code_spans(part):
+                items += code_spans(part)
+            elif not spans or re.fullmatch(r"[^\s`]*[./][^\s`]*", plain):
+                items.append(plain)  # beside what is in backticks only what looks like a path counts
+    return tuple(dict.fromkeys(item for item in items if item and not is_none(item)))
 
 
 def is_none(value: str) -> bool:
     """Said to be nothing: `none`, `none (read-only)`, `—`."""
-    return (
-        re.match(r"[*_`]*(?:(?:none|nothing|n/?a)(?![\w/-]|\.\w)|[-–—]\s*$)", value.strip(), re.IGNORECASE) is not None
-    )
+    none = r"[*_`]*(?:(?:none|nothing|n/?a)(?![\w/-]|\.\w)|[-–—]\s*$)"
+    return re.match(none, value.strip(), re.IGNORECASE) is not None
 
 
 def numbers_of(value: str) -> tuple[int, ...]:
     """`Step 2, Step 3`, `2 and 3`; what follows a dash or a bracket is talk."""
+    if is_none(value):
+        return ()
     listed = re.split(r"[—–(;]| - ", value)[0]
-    return tuple(dict.fromkeys(int(one) for one in re.findall(r"\d{1,6}", listed)))
+    return tuple(dict.fromkeys(int(number) for number in re.findall(r"\d{1,6}", listed)))
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"\s*\([^()]*\)\s*$", "", text).strip().strip("*_\"'").strip()
+def plain_value(value: str) -> str:
+    """What is in backticks, else the words; empty for `none`."""
+    spans = code_spans(value)
+    if spans:
+        return spans[0]
+    return "" if is_none(value) else value.strip()
 
 
-def _after(ends: list[int], at: int) -> int:
-    """The first of them behind `at`; there is one."""
-    return ends[bisect_right(ends, at)]
+def shell_texts(value: str) -> list[str]:
+    """The commands of a Verify or Checkpoint: fenced blocks and code before `→ expected: …`; where there is neither,
+    the words before it. They are read, never run."""
+    fenced = [block.content.strip() for block in Page(value).fences()]
+    prose = _FENCED.sub("", value)
+    hidden = CODE.sub(lambda match: "\0" * len(match[0]), prose)
+    arrow = _EXPECTED.search(hidden)
+    asked = prose[: arrow.start()] if arrow else prose
+    texts = fenced + code_spans(asked)
+    if not texts and asked.strip():
+        texts = [asked.strip()]
+    return texts
 
 
-def _start(token: Token) -> int:
-    return _span(token)[0]
+def commit_subjects(value: str) -> list[str]:
+    """What the `git commit -m` in it would call the commits; one that only the running shell knows is left out."""
+    subjects = []
+    for text in shell_texts(value):
+        for words in commands(text):
+            message = _commit_message(program(words))
+            subject = message.strip().split("\n")[0].strip()
+            if subject and "$" not in subject and "`" not in subject:
+                subjects.append(subject)
+    return subjects
+
+
+def _commit_message(words: list[str]) -> str:
+    """Empty for another command than `git commit` with a message."""
+    if name(words) != "git":
+        return ""
+    rest = words[1:]
+    while rest and rest[0].startswith("-"):
+        rest = rest[2:] if rest[0] in _GIT_VALUES else rest[1:]
+    if rest[:1] != ["commit"]:
+        return ""
+    for index, word in enumerate(rest):
+        if word.startswith("--message="):
+            return word.partition("=")[2]
+        if word == "--message" or re.fullmatch(r"-[A-Za-z]*m", word):
+            return "".join(rest[index + 1 : index + 2])
+        if re.match(r"-[aqsnve]*m.", word):
+            return word[word.index("m") + 1 :]
+    return ""
+
+
+def _after(ends: list[int], line: int) -> int:
+    """The first of them behind the line; there is one."""
+    return ends[bisect_right(ends, line)]
 
 
 def _span(token: Token) -> tuple[int, int]:

@@ -1,243 +1,311 @@
-"""One plan session on disk: its ledger is the truth, and the spec it was started with is pinned beside it."""
+"""A plan session as its ledger tells it, the spec that was pinned at its start, and what git and the files show."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from omo.digest import sha256
-from omo.errors import Refused, Unreadable
+from omo.errors import Refused
 from omo.state import paths, runtime
-from omo.state.journal import Journal
 from omo.state.runtime import part
-from omo.ultraplan import parser
-from omo.ultraplan.document import Document
-from omo.ultraplan.record import Record, fold
-
-Row = dict[str, Any]
+from omo.ultraplan import document as documents
+from omo.ultraplan.models import Document
+from omo.work.outcome import exception
+from omo.work.run import Caller, Kind, Row, Run, tag
 
 KIND = "ultraplan"
-SHORTEST_REASON = 10
+MOST_RECOVERIES = 2
+ENDED = ("pass", "failed", "abandoned")
 START = "omo plan start SPEC"
-ABANDON = 'omo plan finish --abandon "why"'
+SHORT_TAG = 4
 
 
 @dataclass(frozen=True)
-class PlanRun:
-    """Whose plan session, where and when, and by whom: handed in once. `named` is another run than the current one."""
+class PlanState:
+    """A run as its rows tell it. `end` is empty, pass, failed, abandoned or recovered; without a `base` the run never
+    began, because something it needs was missing."""
 
-    state: str
-    root: str
-    session: str
-    by: str
-    now: float
-    wait: float
-    limits: Row = field(default_factory=dict)
-    named: str = ""
-    follows: bool = True  # a run goes along with a project that was moved; a view only looks
+    run: str
+    started_at: str = ""
+    by: str = "agent"  # who started it
+    session: str = ""
+    spec: str = ""
+    digest: str = ""
+    source: str = ""  # the digest of the file that was named, which is the plan where it counts as its own spec
+    plan: str = ""  # the digest of the master plan
+    master: str = ""  # the master plan's place
+    lineage: str = ""
+    number: int = 1  # which session of the plan it is
+    sessions: int = 1  # and of how many
+    base: str = ""
+    root: str = ""
+    fence: Row = field(default_factory=dict)
+    steps: tuple[int, ...] = ()
+    depth: int = 0
+    recovery_of: str = ""
+    anew: str = ""  # why a recovery answers for its own steps only
+    unreviewed: str = ""
+    out_of_order: str = ""
+    left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
+    is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up
+    review: str = ""  # how independent the critic was
+    preflight: Row = field(default_factory=dict)
+    skipped: Mapping[int, str] = field(default_factory=dict)
+    seen: tuple[int, ...] = ()
+    audited: Row = field(default_factory=dict)
+    recovered: Row = field(default_factory=dict)
+    finished: Row = field(default_factory=dict)
 
     @property
-    def here(self) -> str:
-        return os.path.realpath(self.root)
+    def end(self) -> str:
+        if self.finished:
+            return str(self.finished.get("verdict") or "")
+        return "recovered" if self.recovered else ""
 
-    def summary(self) -> Row:
-        """What hooks read of this session's run."""
-        try:
-            return _told(runtime.session(self.state, self.session) or {})
-        except Unreadable:
-            return {}
+    @property
+    def is_open(self) -> bool:
+        return bool(self.base) and not self.end
 
-    def current(self) -> str:
-        """`--run`, else the open run of the session, else the last its row names. A row that was lost, or never
-        written because of a crash, hides no open run."""
-        if self.named:
-            return self.named
-        told = str(self.summary().get("run") or "")
-        mine = [one for one in records(self.state) if one.run == told or self._is_mine(one)]
-        still_open = [one.run for one in mine if one.is_open]
-        return told if told in still_open or not still_open else still_open[-1]
+    @property
+    def is_fenced(self) -> bool:
+        """Until what recovers it has begun, a recovered run holds its fence."""
+        return self.is_open or self.end == "recovered"
 
-    def _is_mine(self, record: Record) -> bool:
-        return record.session == self.session and record.root == self.here
+    @property
+    def word(self) -> str:
+        return self.end or ("active" if self.base else "blocked")
 
-    def journal(self, run: str) -> Journal:
-        return Journal(paths.plan_run_dir(self.state, run), self.state)
+    @property
+    def done(self) -> list[int]:
+        """The steps that were seen to pass, or passed when the run ended."""
+        return sorted({*self.seen, *_numbers(self.finished.get("passed"))})
 
-    def look(self) -> tuple[Record | None, list[str]]:
-        """The run and what is wrong with its ledger. A project that was moved takes its runs along."""
-        if self.follows:
-            self._follow()
-        run = self.current()
-        if not run:
-            return None, []
-        rows, problems = self.journal(run).read()
-        record = fold(run, rows)
-        if record is None and not problems:
-            problems = [f"{paths.plan_run_dir(self.state, run)} is gone"]
-        return record or Record(run), problems
+    @property
+    def exceptions(self) -> list[Row]:
+        """What was let through without its proof: what, by whom, and why."""
+        let_through = []
+        if self.unreviewed:
+            let_through.append(exception("no clean critique of the plan", self.by, self.unreviewed))
+        if self.out_of_order:
+            let_through.append(exception("begun before what it depends on was done", self.by, self.out_of_order))
+        if self.is_legacy:
+            what = "a plan before 1.7: no critic was asked"
+            let_through.append(exception(what, self.by, "what it does not say was taken from its prose"))
+        if self.anew:
+            what = f"plan session {self.recovery_of} could not be audited any more"
+            let_through.append(exception(what, self.by, self.anew))
+        for path in self.left_behind:
+            let_through.append(exception("changed by an earlier session outside its fence", "agent", path))
+        if self.review == "reduced":
+            let_through.append(exception("the critique has reduced independence", self.by, "no hook saw the critic"))
+        if self.preflight.get("bypassed"):
+            whose = str(self.preflight.get("actor") or self.by)
+            let_through.append(exception("preflight bypassed", whose, str(self.preflight["bypassed"])))
+        return let_through
 
-    def _follow(self) -> None:
-        """Where a recorded root is gone, this is where it went; one that is still there belongs to another project."""
-        for one in records(self.state):
-            if one.root and not os.path.isdir(one.root) and not self.journal(one.run).problems():
-                self.rebind(one.run)
-
-    def rebind(self, run: str) -> None:
-        self.append(run, {"kind": "moved", "root": self.here})
-
-    def holder(self, run: str) -> str:
-        """The session whose row names a run; this one where none does."""
-        try:
-            rows = runtime.read(self.state)["sessions"]
-        except Unreadable:
-            return self.session
-        named = [name for name, row in rows.items() if isinstance(row, dict) and _told(row).get("run") == run]
-        return self.session if self.session in named or not named else str(named[0])
-
-    def require(self) -> Record:
-        """Refused where there is none, or where its ledger was changed by hand."""
-        record, problems = self.look()
-        if record is None:
-            raise Refused(f"session {self.session} has no plan session", fix=START)
-        if problems:
-            what = f"the ledger of plan session {record.run} was changed by hand"
-            raise Refused(what, fix=f"{ABANDON}, then {START}", defects=problems)
-        return record
-
-    def require_open(self) -> Record:
-        record = self.require()
-        if not record.is_open:
-            how = f"ended ({record.end})" if record.end else "never began: something it needs is missing"
-            raise Refused(f"plan session {record.run} {how}", fix="omo plan status")
-        return record
-
-    def append(self, run: str, *events: Row, publish: Callable[[], None] | None = None) -> None:
-        self.journal(run).change(
-            lambda rows: (None, list(events)), actor=self.by, now=self.now, wait=self.wait, publish=publish
-        )
+    @property
+    def overrides(self) -> list[str]:
+        """The same in words, for every view."""
+        return [f"{each['what']}: {each['why']}" for each in self.exceptions]
 
 
-def records(state: str) -> list[Record]:
+TEXTS = (
+    *("session", "spec", "digest", "source", "plan", "master", "lineage", "base", "root"),
+    *("recovery_of", "anew", "unreviewed", "out_of_order", "review"),
+)
+
+
+def _started(state: PlanState, row: Row) -> PlanState:
+    texts: Row = {name: str(row.get(name) or "") for name in TEXTS}
+    left_behind = row.get("left_behind")
+    return replace(
+        state,
+        **texts,
+        started_at=str(row.get("ts") or ""),
+        by=str(row.get("actor") or state.by),
+        number=_number(row.get("number")) or 1,
+        sessions=_number(row.get("sessions")) or 1,
+        fence=part(row, "fence"),
+        steps=_numbers(row.get("steps")),
+        depth=_number(row.get("depth")),
+        left_behind=tuple(map(str, left_behind)) if isinstance(left_behind, list) else (),
+        is_legacy=row.get("legacy") is True,
+    )
+
+
+def _preflight(state: PlanState, row: Row) -> PlanState:
+    if not state.base:
+        state = replace(state, session=str(row.get("session") or ""), spec=str(row.get("spec") or ""))
+    bypassed = row.get("bypassed") or state.preflight.get("bypassed")  # a later look does not undo an override
+    started_at = state.started_at or str(row.get("ts") or "")
+    return replace(state, preflight={**row, "bypassed": bypassed}, started_at=started_at)
+
+
+def _skipped(state: PlanState, row: Row) -> PlanState:
+    return replace(state, skipped={**state.skipped, _number(row.get("step")): str(row.get("reason") or "")})
+
+
+def _audited(state: PlanState, row: Row) -> PlanState:
+    """What was once seen to pass stays seen, whatever a later row says."""
+    return replace(state, audited=row, seen=tuple(sorted({*state.seen, *_numbers(row.get("passed"))})))
+
+
+def _moved(state: PlanState, row: Row) -> PlanState:
+    """The project lies elsewhere now, and its fence with it."""
+    root = str(row.get("root") or state.root)
+    return replace(state, root=root, fence={**state.fence, "root": root} if state.fence else {})
+
+
+_FOLD: dict[str, Callable[[PlanState, Row], PlanState]] = {
+    "started": _started,
+    "preflight": _preflight,
+    "skipped": _skipped,
+    "audited": _audited,
+    "recovered": lambda state, row: replace(state, recovered=row, finished={}),
+    "finished": lambda state, row: replace(state, finished=row),
+    "moved": _moved,
+    "adopted": lambda state, row: replace(state, session=str(row.get("session") or "")),
+}
+
+
+def fold(rows: list[Row], run: str) -> PlanState | None:
+    state = PlanState(run)
+    for row in rows:
+        if change := _FOLD.get(str(row.get("kind"))):
+            state = change(state, row)
+    return state if state.started_at else None
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _numbers(value: object) -> tuple[int, ...]:
+    return tuple(_number(number) for number in value) if isinstance(value, list) else ()
+
+
+PLAN: Kind[PlanState] = Kind(KIND, "plan session", "p", START, paths.plans_dir, fold)
+PlanRun = Run[PlanState]
+
+
+# which runs belong together: their ids say so, so that no other ledger is opened
+
+
+def tags(plan: str, master: str, spec: str) -> str:
+    """What the id of a run is found by: the plan's text, where the plan lies, and where the first spec lies."""
+    return "".join(tag(text)[:SHORT_TAG] for text in (plan, master, spec))
+
+
+def _tagged(caller: Caller, position: int, text: str) -> list[PlanRun]:
+    wanted = tag(text)[:SHORT_TAG]
+    first = position * SHORT_TAG
+    runs = []
+    for name in PLAN.names(caller.state):
+        if name.rpartition("-")[2][first : first + SHORT_TAG] == wanted:
+            runs.append(Run(PLAN, caller, name))
+    return runs
+
+
+def _begun(runs: Sequence[PlanRun]) -> list[PlanState]:
+    return [run.state for run in runs if run.state is not None and run.state.base]
+
+
+def runs_of_plan(caller: Caller, digest: str) -> list[PlanState]:
+    """The runs that began on one text of a plan, oldest first."""
+    return [state for state in _begun(_tagged(caller, 0, digest)) if state.plan == digest]
+
+
+def runs_at(caller: Caller, path: Path) -> list[PlanState]:
+    """The runs of what lies at a place, oldest first: of the spec they were started with, or recover, or of the plan.
+    What a begun recovery took over is not among them."""
+    place = from_top(caller, path)
+    known = {state.run: state for state in _begun([*_tagged(caller, 1, place), *_tagged(caller, 2, place)])}
+    over = {state.recovery_of for state in known.values()}
+    runs = []
+    for state in sorted(known.values(), key=lambda state: state.run):
+        line = [state]
+        while line[-1].recovery_of in known and known[line[-1].recovery_of] not in line:
+            line.append(known[line[-1].recovery_of])
+        places = {name for each in line for name in (each.spec, each.master)}
+        if state.run not in over and place in places:
+            runs.append(state)
+    return runs
+
+
+def from_top(caller: Caller, path: Path | str) -> str:
+    """From the project's top where it lies below it; the links in it followed."""
+    real = os.path.realpath(os.path.join(caller.root, path))
+    inside = os.path.relpath(real, caller.here)
+    return real if inside.startswith("..") else inside.replace(os.sep, "/")
+
+
+def depth_of(runs: Sequence[PlanState], lineage: str) -> int:
+    """How often a session was recovered, over every run of it: an edited or copied spec has the same lineage."""
+    depth = 0
+    for state in runs:
+        if state.lineage == lineage:
+            depth = max(depth, state.depth, _number(state.recovered.get("depth")))
+    return depth
+
+
+def line_of(caller: Caller, state: PlanState) -> list[PlanState]:
+    """A run and those it recovers, the first of them first; what cannot be audited any more is left out."""
+    line = [state]
+    while line[0].recovery_of and not line[0].anew and line[0].recovery_of not in [each.run for each in line]:
+        parent = Run(PLAN, caller, line[0].recovery_of).state
+        if parent is None or not parent.base:
+            raise Refused(f"plan session {line[0].recovery_of}, which this one recovers, is gone")
+        line.insert(0, parent)
+    return line
+
+
+def records(state: str) -> list[PlanState]:
     """Every run of the project that left a readable row, oldest first."""
-    try:
-        names = sorted(os.listdir(paths.plans_dir(state)))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    names = [name for name in names if name != "reviews"]
-    found = [fold(name, Journal(paths.plan_run_dir(state, name), state).read()[0]) for name in names]
-    return sorted((one for one in found if one is not None), key=lambda one: (one.at, one.run))
+    caller = Caller(state, "", "", "", 0.0, 0.0)
+    runs = [Run(PLAN, caller, name).state for name in PLAN.names(state)]
+    return [run for run in runs if run is not None]
 
 
-def record_of(state: str, run: str) -> Record | None:
-    return next((one for one in records(state) if one.run == run), None)
+# the spec that was pinned
 
 
 def pinned_path(state: str, run: str) -> str:
     return os.path.join(paths.plan_run_dir(state, run), "spec.md")
 
 
-def pinned(state: str, record: Record) -> Document:
-    """The spec as it was started: from the copy, or from any file that still has the digest the ledger names."""
-    for path in (pinned_path(state, record.run), os.path.join(record.root, record.spec)):
-        text = text_of(path)
-        if text is not None and digest_of(text) == record.digest:
-            return parser.parse(text, record.spec)
-    raise Refused(
-        f"the spec of plan session {record.run} is no longer what it was started with, digest {record.digest[:12]}",
-        fix=f"{ABANDON}, then {START}",
-    )
-
-
 def digest_of(text: str) -> str:
     return sha256(text.encode("utf-8", "replace"))
 
 
-def edited(record: Record) -> str:
-    """What happened to the spec's file after the start; empty while it is as it was."""
-    text = text_of(os.path.join(record.root, record.spec))
-    if text is None:
-        return f"{record.spec} was deleted after start; the copy made then is what counts"
-    if digest_of(text) != record.source:
-        return f"the spec was edited after start: {record.spec}; the copy made then is what counts"
-    return ""
-
-
-def runs_at(state: str, root: str, path: str) -> list[Record]:
-    """The runs of what lies at a place, oldest first: of the spec they were started with, or recover, or of the plan.
-    What a begun recovery took over is not among them."""
-    known = {one.run: one for one in records(state) if one.base}
-    here = os.path.realpath(path)
-
-    def places(record: Record) -> set[str]:
-        line = _line(record, known)
-        return {os.path.realpath(os.path.join(root, name)) for one in line for name in (one.spec, one.master) if name}
-
-    over = {one.recovery_of for one in known.values()}
-    return [one for one in known.values() if one.run not in over and here in places(one)]
-
-
-def _line(record: Record, known: Mapping[str, Record]) -> list[Record]:
-    line = [record]
-    while (parent := known.get(line[-1].recovery_of)) is not None and parent not in line:
-        line.append(parent)
-    return line
-
-
-def find_base(state: str, document: Document) -> str | None:
-    """Where the work on a document began, as the ledger knows: for a spec its latest start, for a plan its first."""
-    began = _runs_of(state, document)
-    return began[0].base if began else None
-
-
-def find_skipped(state: str, document: Document) -> dict[int, str]:
-    """The steps that were skipped since then, with the reasons."""
-    return {step: why for record in _runs_of(state, document) for step, why in record.skipped.items()}
-
-
-def find_noted(state: str, document: Document) -> set[int]:
-    """The steps that were once noted as passed."""
-    return {step for record in _runs_of(state, document) for step in record.seen}
+def pinned(caller_state: str, state: PlanState) -> Document:
+    """The spec as it was started: from the copy, or from any file that still has the digest the ledger names."""
+    for path in (pinned_path(caller_state, state.run), os.path.join(state.root, state.spec)):
+        text = documents.text_of(path)
+        if text is not None and digest_of(text) == state.digest:
+            return documents.parse(text, state.spec)
+    raise Refused(
+        f"the spec of plan session {state.run} is no longer what it was started with, digest {state.digest[:12]}",
+        fix=f'omo plan finish --abandon "why", then {START}',
+    )
 
 
 def problems_of(state: str, session: str) -> list[str]:
     """What was changed by hand in the plan sessions of one session, or is gone."""
-    told = _told(runtime.session(state, session) or {}).get("run")
-    mine = [one for one in records(state) if one.session == session or one.run == told]
-    found = [f"{one.run}: {line}" for one in mine for line in _problems(state, one)]
-    if told and told not in [one.run for one in mine]:
-        found.append(f"{told}: {paths.plan_run_dir(state, str(told))} is gone, or holds nothing readable")
-    return found
-
-
-def _problems(state: str, record: Record) -> list[str]:
-    found = Journal(paths.plan_run_dir(state, record.run), state).problems()
-    text = text_of(pinned_path(state, record.run)) if record.base else None
-    if record.base and (text is None or digest_of(text) != record.digest):
-        found.append("spec.md is not the spec that was started")
-    return found
-
-
-def _runs_of(state: str, document: Document) -> list[Record]:
-    """The runs that worked on a document, oldest first: recoveries too, abandoned attempts not."""
-    known = [one for one in records(state) if one.base]
-    if document.kind == "plan":
-        return [one for one in known if one.plan == document.digest and one.end != "abandoned"]
-    started = [one for one in known if document.digest in (one.digest, one.source)]
-    if not started:
-        return []
-    after = known[known.index(started[-1]) :]
-    return [one for one in after if one.lineage == started[-1].lineage]
-
-
-def text_of(path: str) -> str | None:
-    try:
-        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-            return file.read(parser.LARGEST + 1)
-    except (OSError, ValueError):
-        return None
-
-
-def _told(row: Row) -> Row:
-    return part(part(row, "work"), KIND)
+    named = str(part(part(runtime.session(state, session) or {}, "work"), KIND).get("run") or "")
+    caller = Caller(state, "", session, "", 0.0, 0.0)
+    names = [name for name in PLAN.names(state) if name.split("-")[1:2] == [tag(session)]]
+    if named and named not in names:
+        names.append(named)
+    problems = []
+    for name in names:
+        run = Run(PLAN, caller, name)
+        problems += [f"{name}: {problem}" for problem in run.problems]
+        if run.state is None or not run.state.base:
+            continue
+        text = documents.text_of(pinned_path(state, name))
+        if text is None or digest_of(text) != run.state.digest:
+            problems.append(f"{name}: spec.md is not the spec that was started")
+    return problems

@@ -1,85 +1,76 @@
-"""A plan session: the commit of each step, the spec it was started with, its needs and what was skipped."""
+"""A plan session for the report: the spec it was started with, its needs, its critique, what was skipped."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from omo.errors import Refused
 from omo.shown import clip
+from omo.state.runtime import part
 from omo.ultraplan import critique
-from omo.ultraplan.record import Record
-from omo.ultraplan.run import PlanRun, pinned
+from omo.ultraplan.run import PLAN, PlanState, pinned
+from omo.work.run import load
 from omo.work.sections import Attachment, Notice, Section, Sections, Table, facts, listed, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 
-Row = dict[str, Any]
-
 
 def sections(viewer: Viewer, view: Status) -> Sections:
-    record, _ = PlanRun(**viewer.given, follows=False).look()
-    if record is None:
+    run = load(PLAN, viewer.caller, viewer.run)
+    if run is None or run.state is None:
         return Sections()
-    failed = record.finished.get("failed")
+    state = run.state
+    covers = facts(
+        ("spec digest", state.digest[:12]),
+        ("base", state.base[:12]),
+        ("recovers", state.recovery_of),
+        ("ended as", state.end or "not ended"),
+    )
     whole = Section(
-        began=record.at,
-        ended=str(record.finished.get("ts") or record.recovered.get("ts") or ""),
-        said=clip(str(record.finished.get("reason") or (failed or {}).get("error") or ""), 1000),
-        covers=_covers(record),
-        tables=tuple(_tables(viewer, record)),
-        attachments=tuple(_spec(viewer, record)),
-        notices=tuple(_notices(record)),
+        began=state.started_at,
+        ended=str(state.finished.get("ts") or state.recovered.get("ts") or ""),
+        said=clip(str(state.finished.get("reason") or part(state.finished, "failed").get("error") or ""), 1000),
+        covers=covers,
+        tables=tuple(_tables(viewer, state)),
+        attachments=tuple(_spec(viewer, state)),
+        notices=tuple(_notices(state)),
     )
-    seen = record.audited
-    return Sections({str(step): _step(record, step, seen) for step in record.steps}, whole)
+    of_steps = {}
+    for step in state.steps:
+        of_steps[str(step)] = Section(covers=facts(("skipped because", state.skipped.get(step))))
+    return Sections(of_steps, whole)
 
 
-def _notices(record: Record) -> list[Notice]:
-    found = []
-    for let_through in record.exceptions:
+def _notices(state: PlanState) -> list[Notice]:
+    notices = []
+    for let_through in state.exceptions:
         text = clip(f"by the {let_through['by']}: {let_through['why']}", 300)
-        found.append(Notice(let_through["what"], text, record.run, until_end=True))
-    for step, reason in sorted(record.skipped.items()):
-        found.append(Notice("skipped step", clip(f"as its plan allows: {reason}", 300), str(step)))
-    return found
+        notices.append(Notice(let_through["what"], text, state.run, until_end=True))
+    for step, reason in sorted(state.skipped.items()):
+        notices.append(Notice("skipped step", clip(f"as its plan allows: {reason}", 300), str(step)))
+    return notices
 
 
-def _covers(record: Record) -> tuple[tuple[str, str], ...]:
-    return facts(
-        ("spec digest", record.digest[:12]),
-        ("base", record.base[:12]),
-        ("recovers", record.recovery_of),
-        ("ended as", record.end or "not ended"),
-    )
-
-
-def _tables(viewer: Viewer, record: Record) -> list[Table]:
-    needs = [
-        (one.get("name"), one.get("class"), one.get("status"), one.get("detail"))
-        for one in listed(record.preflight.get("needs"))
-        if isinstance(one, dict)
-    ]
-    review = critique.latest(viewer.context.state, record.plan) if record.plan else None
-    findings = [
-        (one.get("severity"), one.get("dimension"), one.get("line"), one.get("text"))
-        for one in listed((review or {}).get("findings"))
-        if isinstance(one, dict)
-    ]
-    made = [
+def _tables(viewer: Viewer, state: PlanState) -> list[Table]:
+    needs = []
+    for need in listed(state.preflight.get("needs")):
+        if isinstance(need, dict):
+            needs.append([need.get(key) for key in ("name", "class", "status", "detail")])
+    review = critique.latest(viewer.context.state, state.plan) if state.plan else None
+    findings = []
+    for finding in listed((review or {}).get("findings")):
+        if isinstance(finding, dict):
+            findings.append([finding.get(key) for key in ("severity", "dimension", "line", "text")])
+    tables = [
         table("What the machine had to be able to do", ("need", "class", "status", "detail"), needs),
         table("What the critic found", ("weight", "dimension", "line", "finding"), findings),
     ]
-    return [one for one in made if one.rows]
+    return [each for each in tables if each.rows]
 
 
-def _spec(viewer: Viewer, record: Record) -> list[Attachment]:
+def _spec(viewer: Viewer, state: PlanState) -> list[Attachment]:
+    if not state.base:
+        return []
     try:
-        text = pinned(viewer.context.state, record).text if record.base else ""
+        text = pinned(viewer.context.state, state).text
     except Refused as error:
         return [Attachment("spec", "spec", problem=clip(error.message, 200))]
-    about = "the contract as it was started"
-    return [Attachment(clip(record.spec, 120), "spec", about, text)] if text else []
-
-
-def _step(record: Record, step: int, seen: Row) -> Section:
-    return Section(covers=facts(("skipped because", record.skipped.get(step))))
+    return [Attachment(clip(state.spec, 120), "spec", "the contract as it was started", text)]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from fnmatch import fnmatchcase
+from graphlib import CycleError, TopologicalSorter
 
 from omo.errors import Refused
-from omo.evidence import globs
-from omo.ultraplan import git_push, legacy, preflight, session_order
-from omo.ultraplan.document import Defect, Document, Fence, Group, Recovery, Step
-from omo.ultraplan.markdown import Page, key_of
-
-_SAYS_NEEDS = re.compile(r"^[\s>*+_`-]*needs[*_`]*\s*[:=]", re.IGNORECASE | re.MULTILINE)
+from omo.shown import counted
+from omo.ultraplan.document import fence_of_session, synthesise, touch_of
+from omo.ultraplan.models import Defect, Document, Fence, Group, Recovery, Step, need_defect
 
 
 @dataclass(frozen=True)
@@ -61,54 +60,52 @@ class SessionSpec:
         return _once([*self.fence.never, *of_steps])
 
 
-def decompose(plan: Document, root: Path, *, has_remote: bool | None = None, out: str = ".") -> list[SessionSpec]:
+def decompose(plan: Document, *, has_remote: bool, out: str = ".") -> list[SessionSpec]:
     """The sessions of a plan, in the order it has them. Refused, with every defect, where it cannot be cut.
 
-    `out` is the directory of the spec files, from the project's top. Without `has_remote` the repository is asked.
+    `out` is the directory of the spec files, from the project's top.
     """
-    document = legacy.synthesise(plan)
+    document = synthesise(plan)
+    wrong_needs = [Defect(0, "needs", f"needs: {wrong}") for wrong in map(need_defect, document.needs) if wrong]
+    refuse(document, [*wrong_needs, *structure(document)])
     groups = _groups(document)
-    refuse(document, [*_own_defects(document), *session_order.defects(document, groups)])
-    fences = {group.number: _fence(document, group) for group in groups}
-    needed = session_order.dependencies(document, groups)
-    pushes = bool(git_push.remotes(root)) if has_remote is None else has_remote
-    needs, background = needs_of(document, has_remote=pushes), background_of(document)
-    return [
-        SessionSpec(
-            number=group.number,
+    steps = {group.number: _steps(document, group) for group in groups}
+    fences = {number: fence_of_session(document, own) for number, own in steps.items()}
+    needed = dependencies(document)
+    needs = document.needs
+    if has_remote and (needs or not document.says_needs):  # a plan that declares none has none
+        needs = _once(["git_push", *needs])
+    specs = []
+    for group in groups:
+        number = group.number
+        mine = fences[number]
+        others = {other: fence for other, fence in fences.items() if other != number}
+        foreign = [glob for fence in others.values() for glob in fence.touch if not overlap(mine.touch, [glob])]
+        spec = SessionSpec(
+            number=number,
             total=len(groups),
             title=group.title or document.title,
-            path=file_of(out, group.number),
+            path="/".join(part for part in (out.rstrip("/"), f"session-{number}.md") if part not in ("", ".")),
             plan=document.path,
             version=document.version,
-            steps=_steps(document, group),
-            fence=_kept_apart(group.number, fences),
+            steps=tuple(steps[number]),
+            # What other sessions may change, this one may not, unless it may be the same file.
+            fence=Fence(mine.touch, _once([*mine.never, *foreign])),
             needs=needs,
             plan_title=document.title,
             plan_digest=document.digest,
-            context="\n\n".join(part for part in (group.context, background) if part),
-            depends_on=tuple(sorted(needed[group.number])),
-            blocks=tuple(sorted(other for other, those in needed.items() if group.number in those)),
-            apart=_apart(group.number, fences),
+            context="\n\n".join(part for part in (group.context, document.context) if part),
+            depends_on=tuple(sorted(needed[number])),
+            blocks=tuple(sorted(other for other, before in needed.items() if number in before)),
+            apart=tuple(other for other, fence in others.items() if overlap(mine.touch, fence.touch)),
             is_legacy_synthesis=document.is_legacy_synthesis,
         )
-        for group in groups
-    ]
+        specs.append(spec)
+    return specs
 
 
-def has_remote(root: Path) -> bool:
-    return bool(git_push.remotes(root))
-
-
-def order(specs: Sequence[SessionSpec]) -> list[list[int]]:
-    """Sessions in waves: those of one wave may run beside each other."""
-    needed = {spec.number: set(spec.depends_on) for spec in specs}
-    return session_order.waves(needed, {spec.number: spec.fence.touch for spec in specs})
-
-
-def recovered(document: Document, recovery: Recovery, *, path: str) -> SessionSpec:
+def recovered(document: Document, recovery: Recovery, *, path: str, plan_digest: str = "") -> SessionSpec:
     """A spec of just the missing steps of the one that was carried out in part; fence and needs stay as they were."""
-    missing = tuple(step for step in document.work_steps if step.number in recovery.missing)
     return SessionSpec(
         number=document.session or 1,
         total=0,
@@ -116,116 +113,164 @@ def recovered(document: Document, recovery: Recovery, *, path: str) -> SessionSp
         path=path,
         plan=document.master_plan or document.path,
         version=document.version,
-        steps=missing,
+        steps=tuple(step for step in document.work_steps if step.number in recovery.missing),
         fence=document.fence or Fence(touch=touch_of(document.work_steps)),
         needs=document.needs,
-        plan_digest=document.master_digest,
+        plan_digest=plan_digest or document.master_digest,
         is_legacy_synthesis=document.is_legacy_synthesis,
         recovery=recovery,
     )
 
 
-def refuse(document: Document, found: Sequence[Defect]) -> None:
+def refuse(document: Document, defects: Sequence[Defect]) -> None:
     """Advice refuses nothing; every other defect is named."""
-    wrong = [str(defect) for defect in found if not defect.is_advisory]
+    wrong = [str(defect) for defect in defects if not defect.is_advisory]
     if wrong:
         raise Refused(
-            f"{document.path} cannot be cut into sessions: {len(wrong)} defect{'' if len(wrong) == 1 else 's'}",
+            f"{document.path} cannot be cut into sessions: {counted(len(wrong), 'defect')}",
             fix=f"mend the plan, then omo plan validate {document.path}",
             defects=wrong,
         )
 
 
-def needs_of(document: Document, *, has_remote: bool) -> tuple[str, ...]:
-    """What the plan declares, and pushing where there is a remote; a plan that declares none has none."""
-    head = re.split(r"^##", document.text, maxsplit=1, flags=re.MULTILINE)[0]
-    if not document.needs and _SAYS_NEEDS.search(head):
-        return ()
-    return _once([*(["git_push"] if has_remote else []), *document.needs])
+def _groups(document: Document) -> list[Group]:
+    """The sessions of a plan, without preflights."""
+    worked = [step.number for step in document.work_steps]
+    if not document.groups:
+        return [Group(number=1, title=document.title, line=0, steps=tuple(worked))]
+    groups = []
+    for group in document.groups:
+        steps = tuple(number for number in group.steps if number in worked)
+        groups.append(replace(group, steps=steps))
+    return groups
 
 
-def background_of(document: Document) -> str:
-    """What the plan itself says under `## Context`."""
-    page = Page(document.text)
-    sections = [one for one in page.headings() if one.level == 2 and key_of(one.title) == "context"]
-    return page.text(sections[0].start + 1, sections[0].end).strip() if sections else ""
-
-
-def touch_of(steps: Sequence[Step]) -> tuple[str, ...]:
-    """What the steps say they change, for a plan that has no touch list."""
-    found: list[str] = []
-    for step in steps:
-        manifest = step.manifest
-        found += step.files
-        if manifest is not None:
-            found += [*manifest.expected_paths, *manifest.absent_paths, *manifest.bash_syntax_check]
-            found += [content.path for content in manifest.must_contain]
-    return _once(path for path in map(_normal, found) if path)
-
-
-def file_of(out: str, number: int) -> str:
-    return "/".join(part for part in (out.rstrip("/"), f"session-{number}.md") if part not in ("", "."))
-
-
-def _groups(document: Document) -> tuple[Group, ...]:
-    every = tuple(step.number for step in document.work_steps)
-    whole = Group(number=1, title=document.title, line=0, steps=every)
-    return tuple(replace(group, steps=_worked(document, group)) for group in document.groups) or (whole,)
-
-
-def _worked(document: Document, group: Group) -> tuple[int, ...]:
-    worked = {step.number for step in document.work_steps}
-    return tuple(number for number in group.steps if number in worked)
-
-
-def _own_defects(document: Document) -> list[Defect]:
-    """A preflight is not audited, so no step with work in it may call itself one."""
-    posing = [step for step in document.steps if step.is_preflight and step.number != 0]
-    found = [
-        Defect(step.line, "preflight", f"step {step.number} says sandbox_preflight: true, which only step 0 may")
-        for step in posing
-    ]
-    found += [Defect(0, "needs", f"needs: {wrong}") for need in document.needs if (wrong := preflight.defect(need))]
-    if not document.work_steps:
-        found.append(Defect(0, "steps", "the plan has no step to carry out"))
-    empty = [group for group in _groups(document) if not group.steps and document.work_steps]
-    return found + [Defect(group.line, "session", f"session {group.number} has no step") for group in empty]
-
-
-def _steps(document: Document, group: Group) -> tuple[Step, ...]:
-    return tuple(step for number in group.steps if (step := document.step(number)))
-
-
-def _fence(document: Document, group: Group) -> Fence:
-    """The session's own lists, else the plan's; what the plan never touches, no session touches."""
-    own, plans = group.fence or Fence(), document.fence or Fence()
-    touch = own.touch or plans.touch or touch_of(_steps(document, group))
-    return Fence(touch, _once([*plans.never, *own.never]))
-
-
-def _kept_apart(number: int, fences: dict[int, Fence]) -> Fence:
-    """What other sessions may change, this one may not, unless it may be the same file."""
-    mine = fences[number]
-    foreign = [
-        glob
-        for other, fence in fences.items()
-        for glob in fence.touch
-        if other != number and not session_order.overlap(mine.touch, [glob])
-    ]
-    return Fence(mine.touch, _once([*mine.never, *foreign]))
-
-
-def _apart(number: int, fences: dict[int, Fence]) -> tuple[int, ...]:
-    mine = fences[number].touch
-    return tuple(other for other in fences if other != number and session_order.overlap(mine, fences[other].touch))
-
-
-def _normal(path: str) -> str:
-    try:
-        return globs.normal(path)
-    except ValueError:
-        return ""
+def _steps(document: Document, group: Group) -> list[Step]:
+    return [step for step in document.work_steps if step.number in group.steps]
 
 
 def _once(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(items))
+
+
+# what keeps a plan from being cut
+
+
+def structure(document: Document) -> Iterator[Defect]:
+    """What no sessions can be made of: nothing to do, steps without a session, dependencies that lead nowhere."""
+    if not document.work_steps:
+        yield Defect(1, "no-steps", "invalid plan: no step is headed `### Step 1: Title`, so there is nothing to do")
+    for step in document.steps:
+        if step.is_preflight and (document.kind == "plan" or step.number != 0):
+            # It would be left out of every count and every audit.
+            message = f"step {step.number} says sandbox_preflight: true, which only step 0 of a session spec may"
+            yield Defect(step.line_of("sandbox_preflight"), "preflight", message)
+    yield from _wrong_step_dependencies(document)
+    if document.kind == "plan":
+        yield from _wrong_sessions(document)
+
+
+def _wrong_step_dependencies(document: Document) -> Iterator[Defect]:
+    numbers = {step.number for step in document.steps}
+    for step in document.steps:
+        for other in step.depends_on:
+            depends = f"step {step.number} depends on step {other}"
+            if other not in numbers and document.kind == "plan":  # that of a spec may be in another spec
+                yield Defect(step.line, "depends-on", f"{depends}, which is not in the plan")
+            elif other >= step.number:
+                yield Defect(step.line, "depends-on", f"{depends}, which does not come before it")
+
+
+def _wrong_sessions(document: Document) -> Iterator[Defect]:
+    groups = _groups(document)
+    numbers = Counter(group.number for group in groups)
+    homes = Counter(number for group in groups for number in group.steps)
+    for step in document.work_steps:
+        if homes[step.number] != 1:
+            message = f"step {step.number} stands in {homes[step.number]} sessions, not in one"
+            yield Defect(step.line, "session", message)
+    for group in groups:
+        if numbers[group.number] > 1:
+            yield Defect(group.line, "session", f"session {group.number} is there {numbers[group.number]} times")
+        if not group.steps and document.work_steps:
+            yield Defect(group.line, "session", f"session {group.number} has no step")
+        for other in group.depends_on:
+            if other not in numbers:
+                message = f"session {group.number} depends on session {other}, which is not in the plan"
+                yield Defect(group.line, "session", message)
+    try:
+        TopologicalSorter(dependencies(document)).prepare()
+    except CycleError as error:
+        circle = list(reversed(error.args[1]))
+        line = next((group.line for group in groups if group.number == circle[0]), 0)
+        waiting = " → ".join(f"session {number}" for number in circle)
+        yield Defect(line, "session", f"no session can be first: {waiting}, each waits for the next")
+
+
+# which sessions come first, and which may run beside each other
+
+
+def dependencies(document: Document) -> dict[int, set[int]]:
+    """Which sessions each one waits for: as it says itself, and as its steps do."""
+    groups = _groups(document)
+    home = {number: group.number for group in groups for number in group.steps}
+    needed = {group.number: set(group.depends_on) for group in groups}
+    for step in document.work_steps:
+        own = home.get(step.number)
+        for other in step.depends_on:
+            session = home.get(other)
+            if own is not None and session is not None and session != own:
+                needed[own].add(session)
+    return needed
+
+
+def order(specs: Sequence[SessionSpec]) -> list[list[int]]:
+    """Sessions in waves: those of one wave may run beside each other."""
+    needed = {spec.number: set(spec.depends_on) for spec in specs}
+    return waves(needed, {spec.number: spec.fence.touch for spec in specs})
+
+
+def waves(needed: Mapping[int, set[int]], touch: Mapping[int, Sequence[str]]) -> list[list[int]]:
+    """The sessions of a wave wait for none of each other, and no two of them may change the same file.
+
+    `needed` has no circle; what it names beyond its own keys counts as done.
+    """
+    left, order_of_waves = sorted(needed), []
+    while left:
+        wave: list[int] = []
+        for number in left:
+            is_ready = not needed[number] & set(left)
+            if is_ready and not any(overlap(touch[number], touch[other]) for other in wave):
+                wave.append(number)
+        order_of_waves.append(wave)
+        left = [number for number in left if number not in wave]
+    return order_of_waves
+
+
+def overlap(some: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether a path may be covered by both; in doubt it may. A fence without a touch list keeps nothing out."""
+    if not some or not others:
+        return True
+    return any(may_meet(glob, other) for glob in some for other in others)
+
+
+def may_meet(glob: str, other: str) -> bool:
+    """A glob also covers what lies below what it names, so where one ends or says `**`, the other goes on inside it.
+
+    Upper and lower case are the same here: on some file systems they are the same file.
+    """
+    for mine, its in zip(glob.casefold().split("/"), other.casefold().split("/"), strict=False):
+        if "**" in (mine, its):
+            return True
+        if not _names_meet(mine, its):
+            return False
+    return True
+
+
+def _names_meet(mine: str, its: str) -> bool:
+    parts = [re.split(r"[*?\[]", mine, maxsplit=1), re.split(r"[*?\[]", its, maxsplit=1)]
+    if len(parts[0]) == 1 or len(parts[1]) == 1:
+        return mine == its or fnmatchcase(mine, its) or fnmatchcase(its, mine)
+    starts = sorted((parts[0][0], parts[1][0]), key=len)
+    ends = sorted((re.split(r"[*?\]]", mine)[-1], re.split(r"[*?\]]", its)[-1]), key=len)
+    return starts[1].startswith(starts[0]) and ends[1].endswith(ends[0])

@@ -6,11 +6,11 @@ import os
 
 from omo.digest import sha256
 from omo.errors import BadInput, Refused
+from omo.hooks import session
 from omo.json_text import dumps
 from omo.shown import clip
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
-from omo.ultrawork import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

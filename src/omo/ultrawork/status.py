@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 
 from omo.evidence import base
+from omo.hooks import session
 from omo.shown import clip, counted
 from omo.state import runtime
-from omo.ultrawork import gates, session
+from omo.ultrawork import gates
 from omo.work import outcome
 from omo.work.status import Fact, Item, NextStep, Status, command
 from omo.work.viewer import Viewer

@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from omo.errors import BadInput
 from omo.evidence.checks import parse_checks
 from omo.shown import counted
+from omo.strict import Strict, defects_of
 from omo.verify.goals import Row, Spec
-from omo.work.strict import Strict, defects_of
 
 MOST_ITEMS = 10
 

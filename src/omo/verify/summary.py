@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from omo.hooks.session import is_untold
 from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import part
-from omo.ultrawork.session import is_untold
 from omo.verify.goals import SEAL, VERIFY, Goal, GoalStore, Row
 from omo.verify.steps import Step, Trees, steps
 from omo.work import outcome

@@ -5,12 +5,13 @@ Nothing here opens a ledger but its end, so that a status line costs what a hook
 
 from __future__ import annotations
 
-from omo import host, settings
+from omo import settings
 from omo.errors import Unreadable
+from omo.hooks import messages, session, stop
+from omo.hosts import Event
 from omo.shown import clip
 from omo.state import ledger, runtime
 from omo.state.runtime import OPEN_STATES, part
-from omo.ultrawork import session, stop, texts
 from omo.work import outcome
 
 TYPE_CHECKING = False
@@ -147,7 +148,7 @@ class View:
         """How the session ended, as Stop tells it: the worst of all that is over. None while something goes on."""
         if self.mode not in ENDS or not self.is_vouched:
             return None
-        return texts.whole_outcome(runtime.work_in(self.row, *ENDS), self.row)
+        return messages.whole_outcome(runtime.work_in(self.row, *ENDS), self.row)
 
     @property
     def breakers(self) -> list[Breaker]:
@@ -184,7 +185,7 @@ def look(
     limits: Json,
     now: float,
     environ: Mapping[str, str],
-    event: host.Event | None = None,
+    event: Event | None = None,
     *,
     known: Json | None = None,
     head: ledger.Head | None = None,
@@ -195,7 +196,7 @@ def look(
     `known` is the session's row and `head` its ledger's end, where these were read already. Without `asks_ledger` the
     row speaks alone, for a list of many sessions.
     """
-    event = event or host.Event({"session_id": name})
+    event = event or Event(name)
     disabled = settings.is_disabled(environ)
     row, unreadable = known, ""
     try:

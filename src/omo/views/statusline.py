@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from omo import host, settings
+from omo import settings
+from omo.hosts import Answer
 from omo.shown import clip
 from omo.state.runtime import OPEN_STATES
 from omo.views import session
@@ -12,7 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from omo.ultrawork.hook import World
+    from omo.hooks.main import World
+    from omo.hosts import Event
 
 LONGEST = 120
 LONGEST_NEXT = 60
@@ -21,13 +23,11 @@ COLOURS = {"active": "36", "done": "32", "unreadable": "31"}
 NEEDS_YOU = "33"
 
 
-def handle(event: host.Event, world: World) -> bytes:
+def handle(event: Event, world: World) -> Answer:
     limits = settings.load(world.environ, world.root).limits
     view = session.look(world.state, event.session, limits, world.now, world.environ)
     line = text(view)
-    if not line:
-        return b""
-    return (coloured(line, view, world.environ) + "\n").encode("utf-8", "replace")
+    return Answer(line=coloured(line, view, world.environ) if line else "")
 
 
 def text(view: session.View) -> str:

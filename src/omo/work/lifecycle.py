@@ -144,26 +144,42 @@ def clear(kind: Kind[S], caller: Caller, *, force: bool) -> Cleared | None:
     kept = []
     if run is not None and os.path.lexists(run.directory):
         kept.append(store.keep_as(run.directory, "cleared", caller.now))
-    return forget_summary(caller, kind.name, kind.what, kept, force=force, is_open=is_open)
+    return forget_summary(caller, kind.name, f"{kind.what} {summary.get('run')}", kept, force=force, is_open=is_open)
 
 
-def forget_summary(caller: Caller, kind: str, what: str, kept: list[str], *, force: bool, is_open: bool) -> Cleared:
-    """What was open and cleared by the agent is shown to the user: no silent way out."""
+def forget_summary(
+    caller: Caller,
+    kind: str,
+    what: str,
+    kept: list[str],
+    *,
+    force: bool,
+    is_open: bool,
+    left: int | None = None,
+    **noted: object,
+) -> Cleared:
+    """What was open and cleared by the agent is shown to the user: no silent way out.
+
+    `left` is how many items the workflow itself knows to be open; without it, as many as hooks were last told of.
+    What else is `noted` goes into the session's ledger, for the report.
+    """
     summary = caller.summary(kind)
-    left = summary.get("open")
-    count = left if isinstance(left, int) else 0
+    told = summary.get("open")
+    count = left if left is not None else 0
+    if left is None and isinstance(told, int):
+        count = told
     is_shown = caller.by != "user" and is_open
 
     def decide(row: Row | None) -> runtime.Change:
         old = row or {}
         work = {name: other for name, other in part(old, "work").items() if name != kind}
         if is_shown:
-            why = f"the agent cleared the {what} {summary.get('run')} with {count} open"
+            why = f"the agent cleared the {what} with {count} open"
             ended = outcome.outcome(outcome.ENDED, why)
             given_up = {**summary, "state": "blocked", "why": why, "question": "Shall it be begun again?"}
             work[kind] = {**given_up, "next": None, "told": False, "own": True, "cleared": True, "outcome": ended}
             work[kind].pop("fence", None)
-        event = {"kind": "cleared", "mode": kind, "forced": force, "open": count, "kept": kept}
+        event = {"kind": "cleared", "mode": kind, "forced": force, "open": count, "kept": kept, **noted}
         after = {**old, "work": work}
         return runtime.Change(None, after if is_shown else disarmed(after, kind), [event])
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PLURALS = {"criterion": "criteria"}
 DAMAGED = "the ledger is damaged"
-SHORT_LEADS = ("then", "or", "and")
+SHORT_LEADS = ("then", "or", "and", "&&")
 UNKNOWN_TREE = "the files cannot be read, so nobody can tell"
 
 
@@ -103,6 +103,8 @@ class NextStep:
         sentence = ""
         for each in self.commands:
             joint = "; " if each.lead.startswith(("or", "if", "once")) else ", "
+            if each.lead == "&&":
+                joint = " "  # one line for a shell
             sentence += (joint if sentence else "") + each.text
         return sentence
 

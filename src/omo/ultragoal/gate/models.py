@@ -1,22 +1,76 @@
-"""The three sections of a gate and their rows. Known keys are strict; further keys inside a section are kept."""
+"""What a quality gate looks like: its sections and rows, read strictly, and every defect of them in words."""
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import PydanticCustomError
 
-from omo.evidence.transcripts import FAMILIES
-from omo.evidence.visible import is_blank
+from omo.errors import BadInput
+from omo.evidence import documents
+from omo.evidence.records import FAMILIES
+from omo.shown import clip
+from omo.ultragoal.receipts import canonical_digest
 
 SUCCESS = ("covered", "passed", "verified")
 NOT_APPLICABLE = "not_applicable"
 SURFACES = FAMILIES
+INIT = "omo ultragoal gate init --goal-id ID writes one to fill in; inline JSON begins with {"
+RECORD = "mend what was found, or keep it as work: omo ultragoal record-review-blockers --goal-id ID"
+
+
+@dataclass(frozen=True)
+class Defect:
+    """`path` is where in the gate it stands, `code` is stable for programs."""
+
+    path: str
+    code: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+def shown(value: object, longest: int = 80) -> str:
+    """A value of the gate, as it was written."""
+    return clip(json.dumps(value, ensure_ascii=False, default=str), longest)
+
+
+def load(given: str, cwd: str | Path, what: str = "the quality gate") -> object:
+    """A gate as it is handed in: JSON itself, or the name of a file that holds it."""
+    if not given.strip():
+        raise BadInput(f"{what} is empty", fix=INIT)
+    path = Path(cwd, given)
+    if given.lstrip()[:1] in ("{", "["):
+        document = documents.parse(given.strip(), what)
+    elif "\0" in given or not os.path.lexists(path):
+        raise BadInput(f"{what} {clip(given, 200)} is not there", fix=INIT)
+    else:
+        document = documents.load(path)
+    try:
+        json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start : error.end])[1:-1]
+        fix = f"write the character itself, or both halves of it, instead of {half}"
+        raise BadInput(f"{what} holds half a character ({half}), which no text can keep", fix=fix) from None
+    except (TypeError, ValueError, RecursionError):
+        raise BadInput(f"{what} holds values that no JSON file can: {clip(given, 200)}", fix=INIT) from None
+    return document
+
+
+def digest(document: object) -> str:
+    """The same for the same content, however it was spaced or its keys were ordered."""
+    return canonical_digest(document)
 
 
 def _written(text: str) -> str:
-    if is_blank(text):
+    if not text.strip():
         raise PydanticCustomError("blank", "is blank")
     try:
         text.encode("utf-8")
@@ -88,7 +142,14 @@ class Iteration(Section):
 
 
 class Named(Section):
+    """A row of executorQa; `place` is where in the gate it stands."""
+
     id: Written
+    _place: str = PrivateAttr("")
+
+    @property
+    def place(self) -> str:
+        return self._place
 
 
 class Artifact(Named):
@@ -185,3 +246,122 @@ ROWS: dict[str, type[Named]] = {
     "contractCoverage": Coverage,
 }
 MAY_NOT_APPLY = ("surfaceEvidence", "contractCoverage")
+
+
+NEEDS = {
+    "architectReview": "what the architect said",
+    "executorQa": "what QA and the red team did",
+    "iteration": "the full rerun after the last change",
+    "architectureStatus": "say CLEAR once the architect does",
+    "productStatus": "say CLEAR once the architect does",
+    "codeStatus": "say CLEAR once the architect does",
+    "recommendation": "say APPROVE once the architect does",
+    "e2eStatus": "say passed once the end-to-end run did",
+    "redTeamStatus": "say passed once the red team could not break it",
+    "fullRerun": "say true once everything was run again after the last change",
+    "evidence": "say what was run and what was seen",
+    "commands": "name the commands or agents that reviewed",
+    "e2eCommands": "name the end-to-end commands that were run",
+    "redTeamCommands": "name the red-team commands that were run",
+    "rerunCommands": "name the commands that were run again",
+    "blockers": "[] where nothing is open",
+    "artifactRefs": "name the evidence, by id",
+    "surfaceEvidence": "one row for each real surface that was exercised",
+    "adversarialCases": "one row for each attempt to break it",
+    "contractCoverage": "one row for each obligation of the contract",
+    "surfaceEvidenceRefs": "leave the key out, or name rows of surfaceEvidence",
+    "adversarialCaseRefs": "leave the key out, or name rows of adversarialCases",
+    "id": "a name that is unique in its list",
+    "kind": "what it is, such as screenshot, cli-replay or test-report",
+    "description": "what it shows",
+    "path": "leave the key out, or name a file of the project",
+    "contractRef": "the criterion or interface this row is about",
+    "obligation": "what the contract asks for",
+    "reason": "why it does not apply to this goal",
+    "surface": f"one of {', '.join(SURFACES)}",
+    "invocation": "what was really run, called or clicked",
+    "scenario": "how it was attacked",
+    "expectedBehavior": "what the contract asks for in that case",
+    "status": "say passed once it did",
+    "verdict": "say passed once it did",
+    "result": "say passed once it did",
+}
+TYPES = {
+    "string_type": "text",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "bool_type": "true or false",
+}
+
+
+def need(field: str) -> str:
+    return NEEDS.get(field, "fill it in")
+
+
+def wrong_type(value: object, wanted: str, field: str) -> str:
+    return f"must be {wanted}, not {shown(value)}: {need(field)}"
+
+
+def join(path: str, keys: Sequence[str | int]) -> str:
+    for key in keys:
+        if isinstance(key, int):
+            path += f"[{key}]"
+        else:
+            path += f".{key}" if path else key
+    return path
+
+
+def model_defects(error: ValidationError, path: str, row: object = None) -> list[Defect]:
+    """What a model refuses. `path` is where the value stands in the gate, `row` the value itself."""
+    defects = []
+    for problem in error.errors(include_url=False):
+        field = ""
+        for key in problem["loc"]:
+            if isinstance(key, str):
+                field = key
+        code, message = _describe(problem, field)
+        if field == "obligation" and isinstance(row, dict) and row.get("description"):
+            message += " (there is a `description`: in this list it is called `obligation`)"
+        defects.append(Defect(join(path, problem["loc"]), code, message))
+    return defects
+
+
+def _describe(problem: Any, field: str) -> tuple[str, str]:
+    """The value, why it does not do, and what to put there."""
+    kind, value = problem["type"], problem["input"]
+    if kind in TYPES:
+        return "WRONG_TYPE", wrong_type(value, TYPES[kind], field)
+    if isinstance(value, str) and not value.strip():
+        return "BLANK", f"is {shown(value)}, which is blank: {need(field)}"
+    if kind == "missing":
+        return "MISSING", f"is missing: {need(field)}"
+    if kind == "too_short":
+        return "EMPTY", f"is an empty list: {need(field)}"
+    if kind == "not_text":
+        return "NOT_TEXT", "holds half a character, which no file can: write it again"
+    if kind == "too_long":
+        return "BLOCKERS_OPEN", f"holds {len(value)}, beginning with {shown(value[0])}: {RECORD}"
+    if kind == "literal_error":
+        expected = problem["ctx"]["expected"].strip("'")
+        return "NOT_CLEAN", f"is {shown(value)}, which is not clean; only {expected} is: {RECORD}"
+    if kind == "not_rerun":
+        return "NOT_RERUN", "is false: run the whole verification again after the last change, then say true"
+    if kind == "surface":
+        several = "names several; choose one" if "|" in value else "is no surface; choose one"
+        return (
+            "SURFACE_UNKNOWN",
+            f"{shown(value)} {several} of {', '.join(SURFACES)}, and a row of its own for each further one",
+        )
+    if kind == "not_success":
+        return "NOT_SUCCESS", _not_success(value)
+    return "INVALID", f"is {shown(value)}: {problem['msg']}"
+
+
+def _not_success(value: str) -> str:
+    word = value.strip().lower()
+    if word == "todo":
+        return "is todo: do it, then say what came of it"
+    if word == NOT_APPLICABLE:
+        return "is not_applicable, which only status may say, and only in surfaceEvidence and contractCoverage"
+    return f"is {shown(value)}, which is no success; a row passes with {', '.join(SUCCESS)}: {RECORD}"

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from omo import settings
+from omo.hooks import session, user_commands
 from omo.shown import clip
 from omo.state import runtime
-from omo.ultrawork import keyword, session, user_commands
+from omo.ultrawork import keyword
 from omo.views.explain.answer import RUNTIME, Explanation, Fact, setting, switched_off, switches
 
 Row = dict[str, Any]
@@ -50,17 +51,18 @@ def explain(
     if command is not None:
         return _command(command, known, name, row)
     reading = keyword.read_prompt(text, mode=known.keyword)
+    why, change = keyword.RULES[reading.rule]
     trail = [
-        {"text": clip(text[start:end], 60), "at": start, "rule": rule, "why": keyword.RULES[rule]}
+        {"text": clip(text[start:end], 60), "at": start, "rule": rule, "why": keyword.RULES[rule][0]}
         for (start, end), rule in reading.trail
     ]
     return Explanation(
         _title(reading.action),
         reading.action,
         reading.rule,
-        keyword.RULES[reading.rule],
+        why,
         [_place(text, reading), setting(known, "keyword"), *_session(name, row)],
-        [keyword.CHANGE[reading.rule]],
+        [change],
         trail,
         _extra(reading.action, known, row),
     )

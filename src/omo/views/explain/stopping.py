@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from omo import host, settings
+from omo import settings
+from omo.hooks import messages, stop
 from omo.shown import clip, counted
 from omo.state.runtime import part
-from omo.ultrawork import stop, texts
 from omo.views.explain.answer import ENVIRONMENT, RUNTIME, Explanation, Fact
 from omo.views.session import View
 
@@ -17,11 +17,11 @@ Row = dict[str, Any]
 NO_EVENT = "no event was given"
 EVENT_FACTS: dict[str, Callable[[stop.Situation], object]] = {
     "agent_id": lambda now: now.event.agent_id,
-    "permission_mode": lambda now: now.event.permission_mode,
+    "plan_mode": lambda now: now.event.in_plan_mode,
     "last_message": lambda now: clip(now.event.last_message, 160),
-    "running": lambda now: "{} agents, {} shells".format(*now.event.running()),
-    "wakeups": lambda now: now.event.has_one_shot_wakeup(),
-    "queued": lambda now: now.event.queued_prompts(),
+    "running": lambda now: f"{now.event.running_agents} agents, {now.event.running_shells} shells",
+    "wakeups": lambda now: now.event.has_wakeup,
+    "queued": lambda now: now.event.transcript.queued_prompts(),
     "tools": lambda now: "none but omo since your message" if now.message() else "others, or not known",
     "continues": lambda now: now.event.continues_a_block,
     "fingerprint": lambda now: now.event.fingerprint,
@@ -57,7 +57,7 @@ def _facts(name: str, view: View, known: settings.Settings, *, has_event: bool) 
     if name == "ulw.said":
         return [Fact(name, RUNTIME, clip(str(part(now.ulw, "said").get("text") or "none"), 120))]
     if head == "event":
-        where = host.READ_FROM[key] if has_event else NO_EVENT
+        where = now.event.host.sources[key] if has_event else NO_EVENT
         return [Fact(name, where, EVENT_FACTS[key](now))]
     if head == "limits":
         return [Fact(name, limit_source(now.row, key, known), now.limits[key])]
@@ -99,7 +99,7 @@ def _numbers(view: View) -> Row:
     excuses = now.ulw.get("shellExcuses", 0)
     used = excuses if isinstance(excuses, int) else 0
     return {
-        "open": texts.what_is_open(now.active()),
+        "open": messages.what_is_open(now.active()),
         "blocks_left": counted(int(left["blocks"]), "more block"),
         "total_left": counted(int(left["total"]), "more block"),
         "hours_left": left["hours"],

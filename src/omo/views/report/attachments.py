@@ -8,16 +8,16 @@ import io
 import json
 import os
 import shlex
-import stat
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from omo import safe_open
 from omo.errors import BadInput
-from omo.evidence import captures, documents, globs, replay_record, screenshots
-from omo.evidence.normalise import plain
+from omo.evidence import documents, globs, media, records
+from omo.evidence.media import plain
 from omo.shown import block, clip
-from omo.ultragoal.gate import kinds
+from omo.ultragoal.gate import proof
 from omo.work.sections import Attachment, name_in
 
 Row = dict[str, Any]
@@ -27,10 +27,9 @@ MOST_TEXT = 1_500_000
 MOST_PICTURES = 24
 MOST_PICTURE_BYTES = 8_000_000
 WIDEST, TALLEST = 1280, 3200
-LARGEST_FILE = screenshots.LARGEST_FILE
+LARGEST_FILE = media.LARGEST_PICTURE
 MOST_ACTIONS = 200
 AS_RECORDED = "as recorded"
-_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True)
@@ -104,12 +103,12 @@ class Budget:
 
 def show(budget: Budget, root: str, attachment: Attachment) -> Shown:
     """A text is bounded; a file is shown only while it is what was recorded."""
-    shape = kinds.shape(attachment.kind)
+    shape = proof.shape_of(attachment.kind)
     name, about = clip(attachment.name, 120), clip(attachment.about, 300)
     if attachment.problem:
         return Shown(name, attachment.kind, about, state=attachment.problem)
     if attachment.path:
-        kind = kinds.NAMES.get(shape, "") or clip(attachment.kind, 60)
+        kind = proof.SHAPE_NAMES.get(shape, "") or clip(attachment.kind, 60)
         shown = Shown(name, kind, about, clip(attachment.path, 300))
         return _show_file(budget, root, shown, shape, attachment)
     text = attachment.text or ""
@@ -125,7 +124,7 @@ def _show_file(budget: Budget, root: str, shown: Shown, shape: str, attachment: 
     raw, problem = recorded_bytes(root, attachment.path, attachment.digest)
     if problem:
         return replace(shown, state=problem)
-    if shape == kinds.SCREENSHOT:
+    if shape == proof.SCREENSHOT:
         image = budget.take_picture(raw, attachment.digest)
         if isinstance(image, str):
             return replace(shown, state=AS_RECORDED, cut=image)
@@ -144,16 +143,15 @@ def recorded_bytes(root: str, path: str, digest: str) -> tuple[bytes, str]:
     if not globs.is_inside(top, real) or globs.is_own(name) or name.split("/")[0] == ".git":
         return b"", "is not a file of the project's work"
     try:
-        with os.fdopen(os.open(real, _OPEN), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return b"", "is not a regular file any more"
-            raw = file.read(LARGEST_FILE + 1)
+        raw = safe_open.read_file(real, LARGEST_FILE)
+    except safe_open.NotAFile:
+        return b"", "is not a regular file any more"
+    except safe_open.TooLarge:
+        return b"", "is too large to be held against what was recorded here"
     except FileNotFoundError:
         return b"", "is gone"
     except (OSError, ValueError) as error:
         return b"", f"cannot be read: {clip(getattr(error, 'strerror', None) or str(error), 80)}"
-    if len(raw) > LARGEST_FILE:
-        return b"", "is too large to be held against what was recorded here"
     if hashlib.sha256(raw).hexdigest() != digest:
         return b"", "has changed since it was recorded"
     return raw, ""
@@ -161,15 +159,15 @@ def recorded_bytes(root: str, path: str, digest: str) -> tuple[bytes, str]:
 
 def in_words(shape: str, raw: bytes, path: str) -> str:
     text = raw.decode("utf-8", "replace")
-    if shape == kinds.CAPTURE:
-        return captures.ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    if shape not in (kinds.AUTOMATION, kinds.REPLAY):
+    if shape == proof.CAPTURE:
+        return media.ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    if shape not in (proof.AUTOMATION, proof.REPLAY):
         return text
     try:
         document = documents.parse(text, path)
     except BadInput:
         return text
-    if shape == kinds.AUTOMATION:
+    if shape == proof.AUTOMATION:
         return transcript_text(document)
     return replay_text(document)
 
@@ -200,7 +198,7 @@ def _row_text(row: object, first: str) -> str:
 def replay_text(document: object) -> str:
     """The command as it would be typed, and what came out."""
     try:
-        record = replay_record.parse(document)
+        record = records.parse_replay(document)
     except BadInput:
         return json.dumps(document, indent=1, ensure_ascii=False, default=str)
     lines = [f"$ {shlex.join(record.command)}", plain(record.stdout).rstrip("\n")]
@@ -224,7 +222,7 @@ def picture(raw: bytes) -> Picture | str:
         warnings.simplefilter("ignore")
         try:
             with Image.open(io.BytesIO(raw), formats=["PNG", "JPEG"]) as image:
-                if image.width * image.height > screenshots.MOST_PIXELS:
+                if image.width * image.height > media.MOST_PIXELS:
                     return f"not shown: {image.width}x{image.height} are too many pixels"
                 image.draft("RGB", (WIDEST, TALLEST))
                 shown = image.convert("RGBA" if "A" in image.mode or "transparency" in image.info else "RGB")

@@ -13,7 +13,7 @@ from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused, Unreadable
 from omo.shown import clip
 from omo.state import runtime
-from omo.ultragoal.kept_plans import kept_plans
+from omo.ultragoal.run import kept_plans
 from omo.views import project, works
 from omo.views.project import SessionView
 from omo.views.report import timeline

@@ -7,13 +7,13 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from omo import safe_open
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused
-from omo.evidence import changes, globs
+from omo.evidence import git, globs
 from omo.shown import clip
 from omo.state import paths, runtime, store
-from omo.ultrawork import guarded
-from omo.ultrawork.fence import open_fence
+from omo.ultrawork.fence import guarded, open_fence
 
 ENDINGS = {"html": (".html", ".htm"), "md": (".md", ".markdown")}
 CLOSED = (".sisyphus", ".git")
@@ -131,7 +131,7 @@ def stale_note(context: Context, real: str) -> str:
     if not globs.is_inside(root, real):
         return ""
     try:
-        seen = changes.ask(Path(root), *LISTED, os.path.relpath(real, root))
+        seen = git.ask(Path(root), *LISTED, os.path.relpath(real, root))
     except OmoError:
         seen = real  # without a repository every file counts
     return COUNTS if seen else ""
@@ -153,10 +153,8 @@ def _require_replaceable(real: str, out: str, kind: Kind) -> None:
 
 def _begins_with(path: str, marker: str) -> bool:
     wanted = marker.encode("utf-8")
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            return file.read(len(wanted)) == wanted
+        return safe_open.read_start(path, len(wanted))[0] == wanted
     except OSError:
         return False
 

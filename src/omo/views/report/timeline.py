@@ -16,7 +16,7 @@ from omo.shown import clip
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.state.runtime import part
-from omo.ultragoal.kept_plans import kept_plans
+from omo.ultragoal.run import kept_plans
 from omo.work import outcome
 
 Row = dict[str, Any]
@@ -364,7 +364,7 @@ LINES: dict[str, dict[str, Lines]] = {
         "agent-finished": Line("{agentType} finished", mark="agent"),
         "plan-archived": Line("The plan {run} was archived for a new one, with {open} goals open", mark="stale"),
         "plan-adopted": Line("Another session took the plan over: {by}", mark="steer"),
-        "cleared": Line("The plan was cleared, with {open} goals open", ("kept",), "stale"),
+        "cleared": Line("The plan was cleared, with {open} goals open", ("kept", "receipts"), "stale"),
         "phase-written": Line("{mode} went from {from} to {phase}", mark="steer"),
         "handed-off": Line("{from} handed its work to {to}", mark="steer"),
         "taken-over": Line("The host gave the session a new id; it was {from}"),

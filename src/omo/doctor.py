@@ -1,0 +1,643 @@
+"""`omo doctor`: what could keep omo from working here, looked at one thing at a time. `CHECKS` is the list.
+
+It runs on a bare interpreter: what it looks for may be the packages themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from omo import settings
+from omo.context import Context
+from omo.errors import Newer, OmoError, Refused, Unreadable, Unwritable
+from omo.evidence.run import Outcome, child_environment, run
+from omo.hooks import session
+from omo.hosts import KEEP_GOING
+from omo.hosts import claude_setup as host
+from omo.shown import block, clip
+from omo.state import paths, runtime, store
+
+Json = dict[str, Any]
+
+OK, WARN, FAIL, UNKNOWN = "ok", "warn", "fail", "unknown"
+PATIENCE = 10.0
+LONGEST_SEEN = 400
+LONGEST_FIX = 2000  # a command with paths: cut short it would be of no use
+LONGEST_LINE = 1000
+LONGEST_TAIL = 16 * 1024
+MOST_DETAILS = 20
+OLDEST_PYTHON = (3, 10)
+MODULES = (
+    *("pydantic", "filelock", "orjson", "markdown_it", "yaml", "regex"),
+    *("PIL", "tree_sitter", "tree_sitter_bash", "rich", "jinja2", "shtab"),
+)
+PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)\s*(;)?", re.MULTILINE)
+PYTHON_VERSION = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
+INVENTORY = """
+import importlib.metadata, json, sys
+sys.path.append(sys.argv[1])
+versions, broken = {}, {}
+for name in sys.argv[2].split():
+    try:
+        versions[name] = importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        pass
+for name in sys.argv[3].split():
+    try:
+        __import__(name)
+    except Exception as error:
+        broken[name] = "%s: %s" % (type(error).__name__, error)
+print(json.dumps([versions, broken]))
+"""
+SOURCED = ("hooks/launch.sh", "hooks/session-start.sh", "hooks/environment.sh")
+SESSION = "omo-doctor"
+NO_SHELL = "put a POSIX sh on PATH"
+REINSTALL = f"reinstall the plugin: {host.Setup.reinstall_command}"
+FIX_STATUS_LINE = "omo doctor --fix statusline"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of what was seen, more lines where there is more to name, and unless all is well what mends it."""
+
+    result: str
+    seen: str
+    fix: str = ""
+    details: Sequence[str] = ()
+
+
+def ok(seen: str, details: Sequence[str] = ()) -> Finding:
+    return Finding(OK, seen, "", details)
+
+
+def warn(seen: str, fix: str, details: Sequence[str] = ()) -> Finding:
+    return Finding(WARN, seen, fix, details)
+
+
+def fail(seen: str, fix: str, details: Sequence[str] = ()) -> Finding:
+    return Finding(FAIL, seen, fix, details)
+
+
+def unknown(seen: str, fix: str, details: Sequence[str] = ()) -> Finding:
+    return Finding(UNKNOWN, seen, fix, details)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a check is given."""
+
+    context: Context
+    plugin: Path
+    python: str
+
+    @property
+    def home(self) -> Path:
+        """Where the Python environment of the hooks lives."""
+        environ = self.context.environ
+        named = environ.get("OMO_ENV_HOME") or host.data_directory(environ) or str(self.plugin / ".venv")
+        return Path(os.path.join(self.context.cwd, named))
+
+    @property
+    def requirements(self) -> Path:
+        return self.plugin / "requirements.txt"
+
+    @property
+    def rebuild(self) -> str:
+        script = self.plugin / "hooks" / "environment.sh"
+        return shlex.join(["sh", str(script), "ensure", "--force", str(self.home), str(self.requirements)])
+
+    @cached_property
+    def setup(self) -> host.Setup:
+        return host.Setup(self.context.environ, self.context.root)
+
+    @cached_property
+    def environ(self) -> Mapping[str, str]:
+        """What a hook is given: this environment, under what the host's settings put over it."""
+        return self.setup.hook_environ()
+
+    @cached_property
+    def settings(self) -> settings.Settings:
+        return settings.load(self.environ, self.context.root)
+
+    def run(self, *argv: str, cwd: Path | None = None, stdin: bytes = b"", **extra: str) -> Outcome:
+        environ = child_environment(self.context.environ)
+        return run(argv, cwd=cwd or self.plugin, timeout=PATIENCE, env=environ, extra_env=extra, stdin=stdin)
+
+
+class Check(NamedTuple):
+    name: str
+    look: Callable[[Probe], Finding]
+
+
+def examine(check: Check, probe: Probe) -> Finding:
+    """Fit to be shown: whatever stood in a file is on one line, without control characters, and cut."""
+    try:
+        finding = check.look(probe)
+    except OmoError as error:
+        finding = unknown(error.message, error.fix or "mend what the checks above name, then look again")
+    except Exception as error:
+        finding = unknown(f"the check itself failed: {type(error).__name__}: {error}", "please report this")
+    details = [clip(line, LONGEST_SEEN) for line in finding.details[:MOST_DETAILS]]
+    if len(finding.details) > MOST_DETAILS:
+        details.append(f"… {len(finding.details) - MOST_DETAILS} more")
+    return Finding(finding.result, clip(finding.seen, LONGEST_SEEN), clip(finding.fix, LONGEST_FIX), details)
+
+
+def why(outcome: Outcome) -> str:
+    """How a command ended that should have ended well."""
+    if outcome.not_found:
+        return f"{outcome.argv[0]} cannot be started"
+    if outcome.timed_out:
+        return f"no end within {PATIENCE:g} s"
+    output = (outcome.stderr.strip() or outcome.stdout.strip()).splitlines()
+    ended = f"exit {outcome.exit_code}" if outcome.signal is None else f"signal {outcome.signal}"
+    return f"{ended}: {output[-1]}" if output else ended
+
+
+def tail(path: Path, count: int) -> list[str]:
+    """The last lines that say something; none if there is no file."""
+    try:
+        if not path.is_file():
+            if path.exists():
+                raise Unreadable(f"{path} is not a regular file")
+            return []
+        with open(path, "rb") as file:
+            file.seek(max(0, path.stat().st_size - LONGEST_TAIL))
+            raw = file.read(LONGEST_TAIL)
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
+    lines = raw.decode("utf-8", "replace").splitlines()
+    return [line for line in lines if line.strip()][-count:]
+
+
+# Python
+
+
+def interpreter(probe: Probe) -> Finding:
+    pointed = _pointer(probe.home)
+    python, whose = (pointed[0], "of the hooks") if pointed else (probe.python, "of this command")
+    if not (os.path.isabs(python) and os.access(python, os.X_OK)):
+        return fail(f"the interpreter {whose} is gone: {python}", probe.rebuild)
+    answer = probe.run(python, "-I", "-S", "-c", PYTHON_VERSION)
+    version = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", answer.stdout.strip())
+    if not answer.ok or version is None:
+        return fail(f"{python} does not start ({why(answer)})", probe.rebuild)
+    if (int(version[1]), int(version[2])) < OLDEST_PYTHON:
+        remedy = f"install Python 3.10 or newer; {probe.rebuild}"
+        return fail(f"{python} is Python {version[0]}, older than 3.10", remedy)
+    return ok(f"Python {version[0]} {whose}, {python}")
+
+
+def environment(probe: Probe) -> Finding:
+    script = str(probe.plugin / "hooks" / "environment.sh")
+    answer = probe.run("sh", script, "find", str(probe.home), str(probe.requirements))
+    if answer.ok:
+        return ok(f"{probe.home} fits requirements.txt")
+    if answer.not_found:
+        return unknown("sh is not on PATH, so the environment was not looked at", NO_SHELL)
+    log = probe.home / "environment.log"
+    try:
+        details = [f"{log}: {line}" for line in tail(log, 1)]
+    except Unreadable as error:
+        details = [error.message]
+    return fail(f"no Python environment for this requirements.txt in {probe.home}", probe.rebuild, details)
+
+
+def packages(probe: Probe) -> Finding:
+    pointed = _pointer(probe.home)
+    if pointed is None:
+        return unknown("no environment to look into", probe.rebuild)
+    try:
+        requirements = probe.requirements.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        return fail(f"{probe.requirements} cannot be read: {error.strerror}", "reinstall the plugin")
+    pins: dict[str, list[str]] = {}
+    always = set()  # of the others every line has a marker, so they may rightly be absent
+    for name, version, marker in PIN.findall(requirements):
+        pins.setdefault(name, []).append(version)
+        if not marker:
+            always.add(name)
+    python, site = pointed
+    answer = probe.run(python, "-I", "-S", "-B", "-X", "utf8", "-c", INVENTORY, site, " ".join(pins), " ".join(MODULES))
+    try:
+        versions, broken = json.loads(answer.stdout)
+    except ValueError:
+        return fail(f"the packages in {site} could not be listed ({why(answer)})", probe.rebuild)
+    wrong = [f"{name} does not import: {error}" for name, error in broken.items()]
+    for name, pinned in pins.items():
+        installed = versions.get(name)
+        if installed is None and name in always:
+            wrong.append(f"{name} is missing, {' or '.join(pinned)} is pinned")
+        elif installed is not None and installed not in pinned:
+            wrong.append(f"{name} is {installed}, {' or '.join(pinned)} is pinned")
+    if wrong:
+        return fail(f"{len(wrong)} things are wrong with the packages in {site}", probe.rebuild, wrong)
+    return ok(f"{len(versions)} packages as pinned; {', '.join(MODULES)} import")
+
+
+def _pointer(home: Path) -> tuple[str, str] | None:
+    """Interpreter and site-packages, as the launcher reads them."""
+    try:
+        lines = tail(home / "environment", 4)
+    except Unreadable:
+        return None
+    return (lines[0], lines[1]) if len(lines) == 4 and "\0" not in "".join(lines) else None
+
+
+# The hooks as registered: their files, and what they do when they are run for real in an empty project
+
+
+def hook_files(probe: Probe) -> Finding:
+    try:
+        commands = host.registered_commands(probe.plugin)
+    except Unreadable as error:
+        return fail(error.message, REINSTALL)
+    needed = set(SOURCED)
+    for command in commands:
+        needed.update(host.files_of(command))
+    missing = [f"{name} is missing" for name in sorted(needed) if not os.access(probe.plugin / name, os.R_OK)]
+    if missing:
+        return fail(f"{len(missing)} of {len(needed)} hook files are missing", REINSTALL, missing)
+    broken = []
+    for name in SOURCED:
+        answer = probe.run("sh", "-n", str(probe.plugin / name))
+        if not answer.ok and not answer.not_found:
+            broken.append(f"{name}: {why(answer)}")
+    if broken:
+        return fail("sh cannot read the hooks (a checkout with CRLF line ends?)", REINSTALL, broken)
+    if not host.registered_commands(probe.plugin, host.STOP):
+        return fail("hooks.json registers nothing for Stop", REINSTALL)
+    return ok(f"{len(commands)} hooks registered, {len(needed)} files present")
+
+
+def idle_stop(probe: Probe) -> Finding:
+    """Nothing is on: a Stop must pass in silence."""
+    with _project() as project:
+        stop = _stop(probe, project)
+    if stop.not_found:
+        return unknown("sh is not on PATH, so no hook was run", NO_SHELL)
+    if not stop.ok:
+        return fail(f"an idle Stop did not end well ({why(stop)})", REINSTALL)
+    if output := (stop.stdout + stop.stderr).strip():
+        return fail(
+            f"an idle Stop should say nothing, but said: {output}", "look for a BASH_ENV or profile that prints"
+        )
+    return ok(f"an idle Stop passes in silence, {stop.duration * 1000:.0f} ms")
+
+
+def held_stop(probe: Probe) -> Finding:
+    """Ultrawork is on: a Stop must be blocked. Hooks fail open, so a broken one looks just like an idle one."""
+    with _project() as project:
+        now = time.time()  # the hook asks the clock too
+        armed = session.arm(None, by="user", limits=settings.Settings().limits, now=now)
+        change = runtime.Change(None, armed, [{"kind": "activated"}])
+        state = paths.state_dir(str(project), {})
+        runtime.change_session(state, SESSION, lambda row: change, actor="user", now=now, wait=store.CLI_WAIT)
+        stop = _stop(probe, project)
+        log = tail(Path(paths.log_file(state)), 1)
+    if stop.not_found:
+        return unknown("sh is not on PATH, so no hook was run", NO_SHELL)
+    if stop.ok and host.read_answer(stop.stdout).decision == KEEP_GOING:
+        return ok(f"a Stop with open work is blocked, {stop.duration * 1000:.0f} ms")
+    details = [f"the hook's log: {line}" for line in log]
+    return fail(f"a Stop with open work is not blocked ({why(stop)}): ultrawork has no effect", probe.rebuild, details)
+
+
+@contextmanager
+def _project() -> Iterator[Path]:
+    """An empty project. Its own state directory keeps the hooks from finding one further up."""
+    with tempfile.TemporaryDirectory(prefix="omo-doctor-", ignore_cleanup_errors=True) as directory:
+        os.makedirs(paths.state_dir(directory, {}))
+        yield Path(directory)
+
+
+def _stop(probe: Probe, project: Path) -> Outcome:
+    """As the host runs it: the command string in sh, the event on stdin."""
+    command = "".join(host.registered_commands(probe.plugin, host.STOP)[:1])
+    variables = host.hook_variables(probe.plugin, probe.home, project)
+    return probe.run("sh", "-c", command, cwd=project, stdin=host.stop_event(SESSION, project), **variables)
+
+
+def switches(probe: Probe) -> Finding:
+    """The ways to switch hooks off with a variable."""
+    if settings.is_disabled(probe.environ):
+        return warn("OMO_DISABLE is set: every hook of omo leaves at once", "unset OMO_DISABLE")
+    if skipped := probe.environ.get("OMO_SKIP_HOOKS", "").strip():
+        return warn(f"OMO_SKIP_HOOKS is set: {skipped}", "unset OMO_SKIP_HOOKS")
+    return ok("neither OMO_DISABLE nor OMO_SKIP_HOOKS is set")
+
+
+# What the host makes of us: is the plugin on, may hooks run, which version, who else holds a Stop
+
+
+def plugin(probe: Probe) -> Finding:
+    setup = probe.setup
+    ours = {key: value for key, value in setup.plugins.items() if host.is_ours(key)}
+    on = [key for key, value in ours.items() if value]
+    if ours and not on:
+        key = next(iter(ours))
+        return fail(f"{key} is disabled", setup.enable_command(key), setup.problems)
+    if setup.problems:
+        seen = "a settings file of the host cannot be read, so it does not count"
+        return warn(seen, "mend its JSON", setup.problems)
+    if on:
+        return ok(f"{', '.join(on)} is enabled")
+    return unknown(
+        "not installed as a plugin, or loaded with --plugin-dir",
+        f"{setup.install_command}; nothing to do if you start claude with --plugin-dir",
+    )
+
+
+def hooks_allowed(probe: Probe) -> Finding:
+    setup = probe.setup
+    if off := setup.switch_hooks_off():
+        return fail(f"{setup.hooks_switch} is true in {', '.join(off)}", f"remove {setup.hooks_switch} there")
+    if setup.problems:
+        return unknown("whether a settings file switches hooks off is not known", "mend its JSON", setup.problems)
+    return ok("no settings file switches hooks off")
+
+
+def host_version(probe: Probe) -> Finding:
+    setup = probe.setup
+    asked = " ".join(setup.version_command)
+    oldest = ".".join(map(str, setup.oldest_tested))
+    remedy = f"see that {asked} prints {oldest} or newer"
+    answer = probe.run(*setup.version_command)
+    if answer.not_found:
+        return unknown(f"{setup.version_command[0]} is not on PATH", remedy)
+    version = re.search(r"(\d+)\.(\d+)\.(\d+)", answer.stdout) if answer.ok else None
+    if version is None:
+        return unknown(f"{asked} did not tell ({why(answer)})", remedy)
+    if tuple(map(int, version.groups())) < setup.oldest_tested:
+        seen = f"{setup.title} {version[0]} is older than {oldest}, the oldest the hooks were tested with"
+        return warn(seen, setup.update_command)
+    return ok(f"{setup.title} {version[0]}")
+
+
+def block_cap(probe: Probe) -> Finding:
+    """The host has a limit of its own; ours should come first, since it says why."""
+    ours = probe.settings.values["max_stop_blocks"]
+    name = probe.setup.cap_variable
+    text = probe.environ.get(name, "").strip()
+    try:
+        cap = int(text) if text else probe.setup.default_cap
+    except ValueError:
+        return warn(f"{name} is {text!r}, not a whole number; what the host makes of it is not known", f"unset {name}")
+    if cap <= 0:
+        return ok(f"the host's cap is off; omo lets go after {ours} blocks")
+    if cap < ours:
+        seen = f"the host ends a turn first: after {cap} blocks in a row without a tool call, omo would after {ours}"
+        return warn(seen, f"set OMO_MAX_STOP_BLOCKS={cap}, or {name}={ours}")
+    return ok(f"omo lets go after {ours} blocks, the host after {cap}")
+
+
+def other_stop_hooks(probe: Probe) -> Finding:
+    others, problems = probe.setup.other_stop_hooks()
+    if others:
+        off = f"{probe.setup.disable_command}, or edit the file"
+        remedy = f"if a session is held though omo let go, switch these off: {off}"
+        return warn(f"{len(others)} other hooks run at Stop and can hold a session too", remedy, others + problems)
+    if problems:
+        return unknown("not every plugin's hooks could be read", "reinstall the plugins named", problems)
+    return ok("no other hook runs at Stop")
+
+
+# Our own files in this project: can they be written, read and trusted, and what did the hooks complain about
+
+
+def state_directory(probe: Probe) -> Finding:
+    state = probe.context.state
+    try:
+        if os.path.lexists(state):
+            with tempfile.NamedTemporaryFile(prefix=".doctor-", dir=state):
+                return ok(f"{state} is writable")
+    except OSError as error:
+        refusal = store.unwritable(os.path.join(state, "a file"), error)
+        return fail(f"{state} cannot be written: {error.strerror}", refusal.fix)
+    above = os.path.dirname(state)  # nothing is created just to look
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK):
+        return ok(f"{state} is not there yet; {above} is writable")
+    remedy = f"make {above} a writable directory, or set OMO_STATE_DIR to one"
+    return fail(f"{state} cannot be made: {above} is not a writable directory", remedy)
+
+
+def runtime_file(probe: Probe) -> Finding:
+    path = paths.runtime_file(probe.context.state)
+    remedy = (
+        f"nothing to do: the next Stop lets go and keeps the file as {os.path.basename(path)}.corrupt-TIME; "
+        "what was on is off then, type ulw to start again"
+    )
+    try:
+        sessions = runtime.read(probe.context.state)["sessions"]
+    except Newer as error:
+        return fail(f"{error.message}; it is kept as it is, and the hooks let every Stop pass", error.fix)
+    except Unreadable as error:
+        return fail(error.message, remedy)
+    wrong = [f"session {name} is not an object" for name, row in sessions.items() if not isinstance(row, dict)]
+    if wrong:
+        return fail(f"{path} has sessions that cannot be read", remedy, wrong)
+    live = sum(runtime.is_live(row) for row in sessions.values())
+    return ok(f"{len(sessions)} sessions, {live} live")
+
+
+def ledgers(probe: Probe) -> Finding:
+    try:
+        live = probe.context.live_sessions()
+    except Unreadable:
+        return unknown("which sessions are live is not known", "mend the runtime file first")
+    repairs, details = [], []
+    for name in live:
+        try:
+            problems = runtime.ledger_problems(probe.context.state, name)
+        except OmoError as error:
+            problems = [error.message]
+        except (OSError, TypeError, RecursionError) as error:  # a mark or a row edited into nonsense
+            problems = [f"cannot be verified: {error}"]
+        if problems:
+            repairs.append(shlex.join(["omo", "ledger", "repair", "--session", name]))
+            details += [f"{name}: {problem}" for problem in problems[:3]]
+    if not repairs:
+        return ok(f"the ledgers of {len(live)} live sessions are whole")
+    seen = f"{len(repairs)} of {len(live)} ledgers are damaged; omo ulw done refuses"
+    return fail(seen, "; ".join(repairs), details)
+
+
+def hook_errors(probe: Probe) -> Finding:
+    path = Path(paths.log_file(probe.context.state))
+    try:
+        lines = tail(path, 3)
+    except Unreadable as error:
+        return warn(error.message, f"remove {path}")
+    if not lines:
+        return ok("the hooks logged no error")
+    last, details = "at an unknown time", []
+    for line in lines:
+        moment, _, error_text = line.partition(" ")
+        age = _age(moment, probe.context.now)
+        details.append(f"{age}: {error_text}" if age else line)
+        last = age or last
+    remedy = f"an error of a hook never holds you up, but is worth a report; then remove {shlex.quote(str(path))}"
+    return warn(f"a hook failed, last {last}", remedy, details)
+
+
+def _age(moment: str, now: float) -> str:
+    """How long ago, from seconds as a log line begins with them; empty for anything else."""
+    if not (moment.isascii() and moment.isdigit()) or len(moment) > 12:
+        return ""
+    age = max(0.0, now - int(moment))
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if age >= size:
+            return f"{age / size:.0f} {unit} ago"
+    return f"{age:.0f} s ago"
+
+
+# Settings: what is in force, from where, and what the keyword does
+
+
+def settings_in_force(probe: Probe) -> Finding:
+    in_force = probe.settings
+    values = [f"{name} = {value} ({in_force.origins[name]})" for name, value in in_force.values.items()]
+    if in_force.problems:
+        seen = f"{len(in_force.problems)} settings were refused"
+        return warn(seen, "correct or remove them where they are set", [*in_force.problems, *values])
+    return ok("every setting is usable", values)
+
+
+def keyword(probe: Probe) -> Finding:
+    """The answer to "I typed ulw and nothing happened"."""
+    if settings.is_disabled(probe.environ) or settings.is_skipped(probe.environ, "user-prompt-submit"):
+        return warn("no prompt is read, since a switch turns the hook off", "unset OMO_DISABLE and OMO_SKIP_HOOKS")
+    origin = probe.settings.origins["keyword"]
+    what = [knob.what for knob in settings.KNOBS if knob.name == "keyword"]
+    seen = f"{probe.settings.keyword} ({origin}); omo explain prompt TEXT says what a prompt would do and why"
+    return ok(seen, what)
+
+
+# The host's status line: is ours in the settings, and the change that puts it there or takes it out
+
+
+def status_line(probe: Probe) -> Finding:
+    lines = probe.setup.status_lines()
+    if not lines:
+        return ok(f"not in use; {FIX_STATUS_LINE} shows in {probe.setup.title} what holds a session")
+    shown, command = lines[-1]
+    ours = status_line_command(probe)
+    if ours not in command:
+        overridden = [path for path, other in lines if ours in other]
+        if not overridden:
+            return ok(f"{shown} shows another; {FIX_STATUS_LINE} puts omo's beside it")
+        remedy = f"take {host.STATUS_LINE} out of {shown}, or leave it so"
+        return warn(f"{shown} overrides the one in {overridden[0]}", remedy)
+    if not os.access(probe.home / "statusline.sh", os.R_OK):
+        return warn(f"{shown} calls {probe.home / 'statusline.sh'}, which is gone", FIX_STATUS_LINE)
+    return ok(f"in {shown}")
+
+
+def status_line_command(probe: Probe) -> str:
+    name = shlex.quote(str(probe.home / "statusline.sh"))
+    return f"{{ [ ! -r {name} ] || . {name}; }}"
+
+
+@dataclass(frozen=True)
+class SettingsChange:
+    """A settings file as it is, and as it will be."""
+
+    path: Path
+    before: bytes | None
+    after: str
+
+    @property
+    def is_none(self) -> bool:
+        return self.before is not None and self.before.decode("utf-8", "replace") == self.after
+
+    @property
+    def diff(self) -> list[str]:
+        import difflib
+
+        old = "" if self.before is None else self.before.decode("utf-8-sig", "replace")
+        lines = difflib.unified_diff(old.splitlines(), self.after.splitlines(), str(self.path), str(self.path), n=1)
+        return [block(line.rstrip("\n"), LONGEST_LINE).replace("\n", " ") for line in lines]
+
+
+def plan_status_line(probe: Probe, *, remove: bool) -> SettingsChange:
+    """The user's own settings with the line in them, or without."""
+    path = probe.setup.user_settings()
+    try:
+        before = path.read_bytes() if path.exists() else None
+        values = host.read_object(path) or {}
+    except (Unreadable, OSError) as error:
+        raise Refused(f"{path} cannot be read ({error}), so it is left alone", fix="mend it, then again") from None
+    change = host.without_status_line if remove else host.with_status_line
+    after = change(values, status_line_command(probe))
+    if after == values and before is not None:
+        return SettingsChange(path, before, before.decode("utf-8", "replace"))
+    return SettingsChange(path, before, json.dumps(after, indent=2, ensure_ascii=False) + "\n")
+
+
+def change_status_line(probe: Probe, change: SettingsChange, *, remove: bool) -> None:
+    """The script first, then the settings: what the host calls is there before it is called."""
+    try:
+        if not remove:
+            probe.home.mkdir(parents=True, exist_ok=True)
+            _write(probe.home / "root", f"{probe.plugin}\n")
+            script = host.STATUS_LINE_SCRIPT.format(home=shlex.quote(str(probe.home)))
+            _write(probe.home / "statusline.sh", script)
+        now = change.path.read_bytes() if change.path.exists() else None
+        if now != change.before:
+            problem = f"{change.path} was changed meanwhile, so nothing was written"
+            raise Refused(problem, fix=f"{FIX_STATUS_LINE} shows it anew")
+        change.path.parent.mkdir(parents=True, exist_ok=True)
+        _write(change.path, change.after)
+    except OSError as error:
+        raise Unwritable(f"{error.filename} cannot be written: {error.strerror}", fix="make it writable") from None
+
+
+def _write(path: Path, text: str) -> None:
+    """Aside, then renamed over it, with the rights it had."""
+    aside = path.with_name(f"{path.name}.omo-{os.getpid()}")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        if path.exists():
+            os.chmod(aside, path.stat().st_mode & 0o777)
+        os.replace(aside, path)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+CHECKS = (
+    Check("interpreter", interpreter),
+    Check("environment", environment),
+    Check("packages", packages),
+    Check("hook-files", hook_files),
+    Check("idle-stop", idle_stop),
+    Check("held-stop", held_stop),
+    Check("plugin", plugin),
+    Check("hooks-allowed", hooks_allowed),
+    Check("switches", switches),
+    Check("host-version", host_version),
+    Check("block-cap", block_cap),
+    Check("state-directory", state_directory),
+    Check("runtime-file", runtime_file),
+    Check("ledgers", ledgers),
+    Check("other-stop-hooks", other_stop_hooks),
+    Check("statusline", status_line),
+    Check("settings", settings_in_force),
+    Check("hook-errors", hook_errors),
+    Check("keyword", keyword),
+)

@@ -1,0 +1,112 @@
+"""The boundary between the host and a decision: read one event, decide, write, exit 0 whatever happens."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from omo import hosts, settings
+from omo.errors import Unreadable
+from omo.state import paths, runtime, store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from omo.hosts import Answer, Event, Host
+
+    Handler = Callable[[Event, "World"], Answer]
+
+LONGEST_LOG = 256 * 1024
+
+
+class World:
+    """What a handler may know besides the event: time, environment, where the state is, and the session's row in it."""
+
+    __slots__ = ("environ", "now", "root", "session", "state")
+
+    def __init__(self, event: Event, environ: Mapping[str, str], cwd: str, now: float) -> None:
+        self.environ = environ
+        self.now = now
+        self.session = event.session
+        self.root = paths.project_root(environ, event.project or cwd)
+        self.state = paths.state_dir(self.root, environ)
+
+    def row(self) -> dict[str, Any] | None:
+        """The session's row; None also where it cannot be read: whoever writes next keeps the bytes aside."""
+        try:
+            return runtime.session(self.state, self.session)
+        except Unreadable:
+            return None
+
+    def live_row(self) -> dict[str, Any] | None:
+        row = self.row()
+        return row if row is not None and runtime.is_live(row) else None
+
+    def change(
+        self,
+        decide: Callable[[dict[str, Any] | None], runtime.Change],
+        *,
+        actor: str = "hook",
+        wait: float = store.HOOK_WAIT,
+    ) -> Any:
+        """Decide on the session's row under its lock, and give what was decided."""
+        return runtime.change_session(self.state, self.session, decide, actor=actor, now=self.now, wait=wait)
+
+
+def run(name: str, handle: Handler) -> None:
+    """The script's second argument is the host that the registration names."""
+    host = hosts.named("".join(sys.argv[2:3]))
+    try:
+        data = answer(name, handle, sys.stdin.buffer.read(), os.environ, _cwd(), time.time(), host)
+        while data:
+            data = data[os.write(1, data) :]
+    except OSError:
+        pass  # the host closed our stdout or stdin: there is nobody left to answer
+
+
+def answer(
+    name: str,
+    handle: Handler,
+    raw: bytes,
+    environ: Mapping[str, str],
+    cwd: str,
+    now: float,
+    host: Host | None = None,
+) -> bytes:
+    """Every hook fails open: an error ends in an empty answer and a line in the log."""
+    host = host or hosts.named("")
+    state = ""
+    try:
+        event = host.read(raw, environ)
+        if event is None or settings.is_disabled(environ) or settings.is_skipped(environ, name):
+            return b""
+        world = World(event, environ, cwd, now)
+        state = world.state
+        return host.write(handle(event, world), event, environ)
+    except Exception as error:
+        log(state, name, error)
+        return b""
+
+
+def log(state: str, name: str, error: BaseException) -> None:
+    """Detail for `omo doctor`. Only where there is a state directory already; never a second failure."""
+    try:
+        if not os.path.isdir(state):
+            return
+        path = paths.log_file(state)
+        if os.path.exists(path) and os.path.getsize(path) > LONGEST_LOG:
+            os.replace(path, path + ".old")
+        with open(path, "a", encoding="utf-8", errors="replace") as file:
+            file.write(f"{int(time.time())} {name} {type(error).__name__}: {error}\n")
+    except OSError:
+        pass
+
+
+def _cwd() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""

@@ -1,0 +1,391 @@
+"""What omo says. Facts first, one voice, every line bounded."""
+
+from __future__ import annotations
+
+from omo.clock import seconds
+from omo.hooks import session
+from omo.hosts import Answer
+from omo.shown import clip, counted
+from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
+from omo.state.runtime import work_in
+from omo.work import outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
+    Works = list[tuple[str, Json]]  # kinds of work, each with its summary
+
+LONGEST_REASON = 600
+LONGEST_INSTRUCTIONS = 3000
+STOP = "/omo:stop-continuation"
+LONGEST_TOLD = 900
+ULTRAWORK = "ultrawork"
+NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
+EVIDENCE = "`omo report` shows the evidence."
+GO_ON = "Go on with a new `ulw`?"
+FROM_A_TERMINAL = "user: omo stop-continuation"
+
+# The rules of Stop by which the user is told something; the others end a turn that goes on by itself.
+TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", "cooldown", "invalid-state")
+WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
+
+INSTRUCTIONS = f"""\
+[omo] The user turned ultrawork on for this session. Begin your reply with one line that tells them:
+"Ultrawork is on: I continue until the verification gates pass. {STOP} ends it."
+
+Ultrawork means: the task is finished when its verification gates pass, not when it looks finished. Ending the turn \
+early sends you back to work, at most a few times; the user can end it whenever they like.
+
+Fit the effort to the task. A one-line fix is: change it, verify it, finish. The loop below is for work that has \
+more than one part.
+
+1. Explore. If you do not know the code yet, send 2 to 5 leaf workers at once with the Agent tool (omo:explorer \
+reads this code base), each with one question, so that your own context stays small. External documentation or \
+open-source examples: omo:librarian, in the foreground, because background agents have no MCP tools. Workers \
+cannot start workers; do not ask them to. If you already know where to change what, skip this step.
+2. Pick a slice: 1 to 3 atomic changes, and say for each how it will be verified.
+3. Execute and persist: make the changes; if a plan or checklist exists, bring it up to date as you go.
+4. Verify. Pin each check the task needs once (the user is asked to approve it):
+     omo gate add tests -- python3 -m pytest -q
+   then `omo gate run`: before the first edit, and after every slice. Write the failing test first: a command of the \
+project's own, or the user's, that failed before the change and passes after it ends the run as proven. Fix what fails \
+and run again; what failed before you came is documented: omo gate record NAME --pre-existing --evidence "what you saw"
+5. Repeat from 2 until nothing of the task is open, then `omo ulw done`, which looks at the files as they are. Where \
+no gate can show the work (a refactoring, documentation, a question), finish on your word, and the user is told so: \
+omo ulw done --because "why it is done"
+
+How it stays honest:
+- Read the output before you call something passing; `omo gate run` records exit code, output and tree.
+- Do not weaken, skip or delete a test or a gate to get a pass, and do not edit files under .sisyphus/cc-omo.
+- The model in use stays the one the user chose; there is no hidden switch.
+- If something outside stops you (access, a decision only the user can make), say it plainly and run
+     omo ulw blocked --evidence "what is missing" [--question "what you need to know"]
+  instead of going round in circles.
+- The user's latest words win over everything above. Only the user can end ultrawork early: {STOP}.
+"""
+
+CANCELLED = "Ultrawork is off. Nothing will hold this session until you type ulw again."
+NOTHING_TO_CANCEL = "Ultrawork is not on in this session, and stays off until you type ulw."
+CANCELLED_AND_MORE = (
+    "[omo] The user cancelled ultrawork with this message: nothing continues by itself any more, and no further "
+    "ultrawork step is requested. Do only what the rest of the message asks."
+)
+WAS_CANCELLED = (
+    "[omo] Before this message the user cancelled ultrawork: nothing continues by itself any more, earlier ultrawork "
+    "instructions no longer apply, and no further step of that work is requested."
+)
+PAUSED = (
+    "[omo] The user asked to stop for now: {work} is paused and this turn may end. Do not go on with the work, "
+    'answer what they said. It resumes when they say "continue" or ulw; ' + STOP + " ends it for good."
+)
+STOPPED_BY_NAME = (
+    "[omo] The user stopped {work} by its name: do no more of it. It resumes when they say so. {others} goes on; "
+    "this turn may not end before that is done."
+)
+CONTINUED = "[omo] {work} goes on where it was. `omo ulw status` shows what is open; " + STOP + " ends it."
+GOES_ON_AGAIN = (
+    "\n[omo] With it goes on what was paused, waited or had been let go: {work}. `omo ulw status` shows what is open."
+)
+FOR_NOW = "you asked to stop for now"
+BY_NAME = "you stopped it by its name"
+WAY_BACK = 'It goes on when you say "continue".'
+
+
+def paused(work: Works) -> Answer:
+    """When a prompt was understood as a stop."""
+    names = _names(work)
+    line = f"omo: understood as a stop: {names} is paused. {WAY_BACK} {STOP} ends it."
+    return Answer(context=PAUSED.format(work=names), message=line)
+
+
+def stopped_by_name(work: Works, others: Works) -> Answer:
+    """The same, for a workflow by its name; what else is on goes on."""
+    if not others:
+        return paused(work)
+    names, rest = _names(work), _names(others)
+    line = f"omo: understood as a stop of {names}: it is paused. {rest} goes on; {STOP} ends everything."
+    return Answer(context=STOPPED_BY_NAME.format(work=names, others=rest), message=line)
+
+
+def continued(work: Works) -> Answer:
+    """When a prompt was understood as "continue"."""
+    names = _names(work)
+    lead = names[:1].upper() + names[1:]
+    line = f"omo: understood as continue: {names} goes on. {STOP} ends it."
+    return Answer(context=CONTINUED.format(work=lead), message=line)
+
+
+def goes_on_again(instructions: str, work: Works) -> Answer:
+    """When an arming woke other workflows."""
+    names = listed(work)
+    line = f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
+    return Answer(context=instructions + GOES_ON_AGAIN.format(work=names), message=line)
+
+
+def instructions(problems: list[str]) -> str:
+    """The block, and which settings were not used, as far as the bound allows; `omo doctor` lists them all."""
+    text = INSTRUCTIONS
+    for problem in problems:
+        line = f"\n[omo] Tell the user that a setting was not used: {clip(problem, 160)}"
+        if len(text) + len(line) < LONGEST_INSTRUCTIONS:
+            text += line
+    return text
+
+
+def not_turned_on(why: str) -> str:
+    """The keyword was heard in what the user wrote, and was no use of it."""
+    reason = why[:1].lower() + why[1:].rstrip(".")
+    return (
+        f"omo: ultrawork was not turned on: {reason}. /omo:ulw turns it on, and so does a prompt that begins with ulw."
+    )
+
+
+def could_not(what: str, why: str) -> str:
+    return f"[omo] Ultrawork could not be {what}: {clip(why, 300)}. Tell the user so in one line; omo doctor says more."
+
+
+def where_things_stand(row: Json) -> str:
+    """For a session that comes back from a resume or a compaction: at most a few hundred tokens."""
+    work: Json = row.get("work", {})
+    states = ", ".join(f"{kind} {summary.get('state')}" for kind, summary in work.items()) or "ulw active"
+    active = [(kind, summary) for kind, summary in work.items() if summary.get("state") == "active"]
+    waiting = "" if active else "It waits: do not go on before the user answers. "
+    return (
+        f"[omo] Ultrawork is still on in this session ({clip(states, 120)}). {waiting}"
+        f"{clip(what_is_open(active), 400)} `omo ulw status` shows more. The user can end it with {STOP}."
+    )
+
+
+def still_on(row: Json) -> str:
+    """For the user who comes back to a session; empty where all that is left is over."""
+    active = listed(work_in(row, "active"))
+    if not active and not work_of(row):
+        active = ULTRAWORK
+    parts = []
+    if active:
+        parts.append(f"still on in this session: {active}. It goes on with your next message.")
+    for kind, summary in work_in(row, *WAITS):
+        if not summary.get("cleared"):
+            parts.append(_wait(kind, summary))
+    return clip(f"omo: {' '.join(parts)} {STOP} ends it.", LONGEST_TOLD) if parts else ""
+
+
+# How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
+CANNOT_GO_ON = {
+    "ultragoal": "omo ultragoal classify-blocker --classification human_blocked --evidence TEXT, then omo goal pause",
+    "ultraplan": "omo plan finish --failed STEP --error TEXT --tried TEXT",
+    "ralph": "omo ralph abandon REASON, which the user is told",
+}
+
+
+def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> str:
+    """Why the turn goes on: what is open, how many blocks are left, how to stop.
+
+    With a `message` of the user's, which is asked about once: the agent can read what no table of words can.
+    """
+    lead = "Ultrawork active: continuing until verification gates pass or stop requested. "
+    if message:
+        lead += (
+            f'You have used no tool but omo since the user wrote "{_quotable(message)}". If they want you to stop, '
+            "wait or only answer, tell them in one line and end the turn: it is let through. If not, go on. "
+        )
+        return lead + clip(what_is_open(active), LONGEST_REASON - len(lead))
+    way = "omo ulw blocked --evidence TEXT"
+    for kind, _ in reversed(active):
+        way = CANNOT_GO_ON.get(kind, way)
+    given = ulw_of(row).get("stopBlocks", 0)
+    end = f" Block {given} of {most}. Cannot go on? {way}. The user stops this with {STOP}."
+    return lead + clip(what_is_open(active), LONGEST_REASON - len(lead) - len(end)) + end
+
+
+def _quotable(message: str) -> str:
+    """A quotation mark of the user's must not end the quotation."""
+    return clip(message, 160).replace('"', "'")
+
+
+def what_is_open(active: Works) -> str:
+    return " ".join(_open_work(kind, summary) for kind, summary in active)
+
+
+def _open_work(kind: str, summary: Json) -> str:
+    total, left, step = summary.get("total", 0), summary.get("open", 0), clip(str(summary.get("next") or ""), 160)
+    if kind != session.KIND:
+        return f"{kind}: {left} of {total} open" + (f", next {step}." if step else ".")
+    if not total:
+        return (
+            "No verification gate is pinned yet: omo gate add NAME -- COMMAND, then omo gate run; "
+            'or, if none can apply, omo ulw done --because "why it is done".'
+        )
+    if not left:
+        return (
+            "Every gate passed when it last ran: if the task is complete, run omo ulw done, which looks at the files."
+        )
+    names = f": {step}" if step else ""  # a new run has not looked at them yet
+    return f"Open gates, {left} of {total}{names}. Fix, then omo gate run; when all pass, omo ulw done."
+
+
+def release(rule: str, before: Json, after: Json, limits: Json) -> str:
+    """One line for the user where the session is let go or waits for them: what, how, and what they can do.
+
+    Of what ended or waits only what they were not shown before; nothing where the turn ends for another reason.
+    """
+    if rule not in TELLING:
+        return ""
+    parts = [*_stays_on(rule, before, limits), *_ends(rule, before, after)]
+    for kind, summary in work_in(after, *WAITS):
+        if session.is_untold(summary) and not summary.get("cleared"):
+            parts.append(_wait(kind, summary))
+    return clip("omo: " + " ".join(parts), LONGEST_TOLD) if parts else ""
+
+
+def _stays_on(rule: str, before: Json, limits: Json) -> list[str]:
+    """The turn ends, and the run does not."""
+    message = message_of(before)
+    held = listed(work_in(before, "active")) or ULTRAWORK
+    if rule == "cooldown":
+        why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
+        return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
+    if rule == "message-quoted" and not message.get("told"):
+        why = f'since you wrote "{_quotable(str(message.get("text") or ""))}" the agent has only answered'
+        return [f'{held} stays on, and this turn ends: {why}. Say "continue" to go on; {STOP} ends it.']
+    return []
+
+
+def _ends(rule: str, before: Json, after: Json) -> list[str]:
+    """Everything that ended, in one sentence that is no better than the worst of it, and what can be done now."""
+    is_let_go = rule in CAUSES
+    questions = []
+    ended = [(kind, summary) for kind, summary in work_in(after, "done") if session.is_untold(summary)]
+    for kind, summary in work_in(after, *WAITS):
+        if summary.get("cleared") and session.is_untold(summary):
+            ended.append((kind, summary))
+            questions.append(clip(str(summary.get("question") or ""), 200))
+    if is_let_go:
+        ended += work_in(after, "exhausted")
+    if not ended:
+        return []
+    whole = whole_outcome(ended, after)
+    parts = [_sentence(outcome.in_words(whole))]
+    left = listed(work_in(before, "active"))
+    if is_let_go and left not in ("", ULTRAWORK):
+        parts.append(f"Open: {left}.")
+    if outcome.is_done(whole):
+        parts.append(EVIDENCE)
+    elif is_let_go:
+        parts.append(GO_ON)
+    return parts + [question for question in questions if question]
+
+
+def whole_outcome(ended: list[tuple[str, Json]], row: Json) -> Json:
+    """Several ends as one that is no better than the worst of them, or than the gates beside them."""
+    outcomes = [_named_outcome(kind, summary, alone=len(ended) == 1) for kind, summary in ended]
+    gates = summary_of(row, session.KIND)
+    if gates.get("open") and not gates.get("state"):  # pinned while other work held the session, and they do not pass
+        noun = "gate" if gates["open"] == 1 else "gates"
+        outcomes.append(outcome.beside(f"{noun} {clip(str(gates.get('next') or '?'), 120)}"))
+    return outcome.worst(outcomes)
+
+
+def _named_outcome(kind: str, summary: Json, *, alone: bool) -> Json:
+    """An outcome whose words say of which work they are, where that is not plain."""
+    ended = outcome.of(summary)
+    why = ended["why"] + _as_of(summary)
+    name = _name(kind, summary, why)
+    is_plain = name in why or (alone and kind == session.KIND) or summary.get("state") == "exhausted"
+    return {**ended, "why": why if is_plain else f"{name}: {why}"}
+
+
+def _as_of(summary: Json) -> str:
+    """When the files were looked at, where the work says so: nothing looks at them again before the Stop."""
+    moment = "" if summary.get("unvouched") else str(summary.get("at") or "")
+    try:
+        seconds(moment)
+    except ValueError:
+        return ""
+    return f", on the files as they were at {moment[11:19]} UTC"
+
+
+def _capped(before: Json, limits: Json) -> str:
+    return f"{counted(limits['max_stop_blocks'], 'block')} without verified progress"
+
+
+def _at_its_ceiling(before: Json, limits: Json) -> str:
+    most = limits["max_total_blocks"]
+    has_blocks_left = ulw_of(before).get("totalBlocks", 0) < most
+    reached = f"{limits['max_hours']:g} hours" if has_blocks_left else counted(most, "block")
+    return f"the ceiling of {reached} in one run"
+
+
+def _unusable(before: Json, limits: Json) -> str:
+    """Nothing of such a row can be compared or counted."""
+    return "its state is unusable, somebody edited the counters into nonsense"
+
+
+CAUSES = {"cap": _capped, "ceiling": _at_its_ceiling, "invalid-state": _unusable}
+
+
+def _wait(kind: str, summary: Json) -> str:
+    state = str(summary.get("state"))
+    why, question = clip(str(summary.get("why") or ""), 200), clip(str(summary.get("question") or ""), 200)
+    if not question and (summary.get("own") or state == "paused"):
+        question = WAY_BACK
+    name = _name(kind, summary, why)
+    way_on = question or "It goes on with your next message."
+    return f"{name} {WAITS[state]}: {_sentence(why or 'nothing says why')} {way_on}"
+
+
+def cancelled(row: Json) -> str:
+    """For a session whose cancel the user saw somewhere else, or not at all."""
+    is_from_terminal = cancel_of(row).get("disabledReason") == FROM_A_TERMINAL
+    where = "in another terminal" if is_from_terminal else "with your message"
+    why = f"{_cancelled_work(row) or ULTRAWORK} was cancelled by you {where}"
+    return f"omo: {_sentence(outcome.in_words(outcome.outcome(outcome.ENDED, why)))} {NOTHING_HOLDS}"
+
+
+def cancel_answer(row: Json) -> str:
+    """For the cancel that the user has just typed; by it, the row has lost what `ulw` had open."""
+    more = _cancelled_work(row)
+    return f"{CANCELLED} Not proven: {more}." if more not in ("", ULTRAWORK) else CANCELLED
+
+
+def _cancelled_work(row: Json) -> str:
+    kinds = cancel_of(row).get("ended")
+    if not isinstance(kinds, list):
+        return ""
+    return listed([(str(kind), dict(summary_of(row, str(kind)))) for kind in kinds])
+
+
+def unreadable(problem: str, kept: str) -> str:
+    return (
+        f"omo: let go, the state could not be read: {_sentence(clip(problem, 300))} It is kept as {clip(kept, 300)}. "
+        "Nothing is on in this project now, and what was is not proven. A new `ulw` starts it again."
+    )
+
+
+def _names(work: Works) -> str:
+    """ultrawork, ultragoal g17"""
+    return clip(", ".join(_name(kind, summary) for kind, summary in work), 160)
+
+
+def listed(work: Works) -> str:
+    """ultrawork, ultragoal g17 (2 of 3 open)"""
+    names = []
+    for kind, summary in work:
+        left, total = summary.get("open"), summary.get("total")
+        is_known = isinstance(left, int) and isinstance(total, int) and total > 0
+        names.append(_name(kind, summary) + (f" ({left} of {total} open)" if is_known else ""))
+    return clip(", ".join(names), 240)
+
+
+def _name(kind: str, summary: Json, said: str = "") -> str:
+    """The workflow, and which run of it where the rest of the sentence does not say so."""
+    run = clip(str(summary.get("run") or ""), 40)
+    if kind == session.KIND:
+        return ULTRAWORK
+    return clip(kind, 40) if not run or run in said else f"{clip(kind, 40)} {run}"
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else text + "."

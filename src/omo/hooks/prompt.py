@@ -1,0 +1,232 @@
+"""What the user types: arm, cancel, pause and resume, all inside the hook, before and without the model."""
+
+from __future__ import annotations
+
+import time
+
+from omo import hosts, settings
+from omo.clock import seconds
+from omo.errors import OmoError
+from omo.hooks import messages, session
+from omo.hosts import Answer
+from omo.state import runtime
+from omo.state.rows import cancel_of, ulw_of, work_of
+from omo.ultrawork.keyword import HEARD, RULES, read_prompt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from omo.hooks.main import World
+    from omo.hosts import Event
+    from omo.ultrawork.keyword import Reading
+
+    Json = dict[str, Any]
+
+CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
+QUEUE_LAG = 0.2  # seconds until the host's note of a queued prompt is surely in the transcript
+QUEUE_LOOKS = 4
+SAME_EVENT = 3.0  # seconds in which the same cancel can only be one event, delivered twice
+
+
+def handle(event: Event, world: World) -> Answer:
+    if event.is_machine_prompt or event.is_subagent:
+        return Answer()
+    if event.prompt.lstrip().startswith("/"):
+        from omo.hooks import user_commands
+
+        if (text := user_commands.answer(event, world)) is not None:
+            return Answer(hosts.END_PROMPT, text)
+    reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
+    if reading.rule == "machine-text":
+        return Answer()
+    if _was_withdrawn(event, world.row()):
+        world.change(
+            lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
+        )
+    return ACTIONS[reading.action](event, world, reading)
+
+
+def _was_withdrawn(event: Event, row: Json | None) -> bool:
+    """Esc before the model's first word takes a prompt back, and the host tells nobody: the session was armed, the
+    model never spoke, and this prompt was not typed during that turn (the host would have queued it)."""
+    ulw = ulw_of(row or {})
+    if not ulw.get("armedFor") or ulw["armedFor"] == event.fingerprint or ulw.get("totalBlocks"):
+        return False
+    if not ulw.get("enabled") or not event.transcript.is_silent_since(str(ulw.get("armedAt"))):
+        return False
+    for _ in range(QUEUE_LOOKS):
+        if event.transcript.queued_prompts():
+            return False
+        time.sleep(QUEUE_LAG / QUEUE_LOOKS)
+    return True
+
+
+def _activate(event: Event, world: World, reading: Reading) -> Answer:
+    if not event.session:
+        return Answer(context=messages.could_not("turned on", "the host gave no session id"))
+    from omo.evidence import base
+    from omo.ultrawork import gates
+
+    in_force = settings.load(world.environ, world.root)
+    tree = base.take(world.root, world.environ)
+
+    def decide(row: Json | None) -> runtime.Change:
+        is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
+        if is_on and ulw_of(row or {}).get("armedFor") == event.fingerprint:
+            return runtime.Change((False, []))  # the same prompt, delivered twice
+        armed = session.arm(row, by="user", limits=in_force.limits, now=world.now)
+        armed = session.note(armed, armedFor=event.fingerprint)
+        woken = session.woken(row, armed)
+        kind = "rearmed" if is_on else "activated"
+        noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, tree)}
+        if woken:
+            noted["woke"] = [name for name, _ in woken]
+        return runtime.Change((not is_on, woken), armed, [noted])
+
+    try:
+        is_new, woken = world.change(decide, actor="user")
+    except OmoError as error:
+        return Answer(context=messages.could_not("turned on", error.message))
+    text = messages.instructions(in_force.problems) if is_new else ""
+    return messages.goes_on_again(text, woken) if woken else Answer(context=text)
+
+
+def _cancel(event: Event, world: World, reading: Reading) -> Answer:
+    try:
+        text = _record_cancel(event, world, reading, goes_on=False)
+    except OmoError as error:
+        text = f"omo: the cancel could not be recorded: {error.message}. Type it again, or start with OMO_DISABLE=1."
+    if not text:
+        return Answer()
+    return Answer(hosts.END_PROMPT, text)
+
+
+def _cancel_and_continue(event: Event, world: World, reading: Reading) -> Answer:
+    """The rest of the prompt goes to the model, which is told of the cancel; the user at the next Stop."""
+    text = _record_cancel(event, world, reading, goes_on=True)
+    if text == messages.NOTHING_TO_CANCEL:
+        return Answer()
+    return Answer(context=text)
+
+
+def _record_cancel(event: Event, world: World, reading: Reading, *, goes_on: bool) -> str:
+    """What is to be said of it: nothing where the same prompt was delivered twice, and is answered already."""
+
+    def decide(row: Json | None) -> runtime.Change:
+        before = cancel_of(row or {})
+        is_same = bool(before.get("disabled")) and before.get("cancelledFor") == event.fingerprint
+        if is_same and world.now - seconds(before["disabledAt"]) < SAME_EVENT:
+            return runtime.Change("")
+        was_on = row is not None and runtime.is_live(row)
+        cancelled = session.cancel(
+            row,
+            reason=f"user: {reading.rule}",
+            now=world.now,
+            told=goes_on or not was_on,
+            shown=not (goes_on and was_on),
+            event=event.fingerprint,
+        )
+        if not was_on:
+            text = messages.NOTHING_TO_CANCEL
+        elif goes_on:
+            text = messages.CANCELLED_AND_MORE
+        else:
+            text = messages.cancel_answer(cancelled)
+        return runtime.Change(text, cancelled, [{"kind": "cancelled", "rule": reading.rule}])
+
+    return str(world.change(decide, actor="user", wait=CANCEL_WAIT))
+
+
+def _pause(event: Event, world: World, reading: Reading) -> Answer:
+    """All that is on, or the workflows that were named, while others go on."""
+    told = event.shows_messages  # elsewhere the user reads it at the next Stop
+
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None or not runtime.is_live(row):
+            return runtime.Change(None)
+        named = [(kind, summary) for kind, summary in session.not_given_up(row) if kind in reading.names]
+        noted: Json = {"kind": "paused", "rule": reading.rule}
+        if named:
+            noted["named"] = [kind for kind, _ in named]
+            for kind, _ in named:
+                row = session.stop_by_name(row, kind, why=messages.BY_NAME, told=told)
+            return runtime.Change(messages.stopped_by_name(named, runtime.work_in(row, "active")), row, [noted])
+        work = session.can_be_paused(row)
+        if not work:
+            return runtime.Change(None)
+        return runtime.Change(messages.paused(work), session.pause(row, why=messages.FOR_NOW, told=told), [noted])
+
+    answer: Answer | None = world.change(decide, actor="user") if world.live_row() else None
+    return answer or _none(event, world, reading)
+
+
+def _resume(event: Event, world: World, reading: Reading) -> Answer:
+    named = reading.names[0] if reading.names else ""
+
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None or not runtime.is_live(row):
+            return runtime.Change(Answer())
+        after = session.resume(row, named=named)
+        woken = []
+        for kind, summary in runtime.work_in(row, *session.WAITING):
+            if after["work"][kind] != summary:
+                woken.append((kind, summary))
+        if not woken:  # it is on already, and they said so: nothing they wrote before is open
+            return runtime.Change(Answer(), after)
+        return runtime.Change(messages.continued(woken), after, [{"kind": "resumed"}])
+
+    if not world.live_row():
+        return _none(event, world, reading)
+    answer: Answer = world.change(decide, actor="user")
+    return answer
+
+
+def _none(event: Event, world: World, reading: Reading) -> Answer:
+    """A person spoke: what waited for them goes on, and their words are kept for the next Stop. A pause ends only
+    when they say so."""
+    row = world.row()
+    if row is None or not runtime.is_live(row):
+        if row and runtime.needs_hooks(row):
+            return _tell_of_cancel(world)
+        if reading.rule in HEARD and event.shows_messages:
+            return Answer(message=messages.not_turned_on(RULES[reading.rule][0]))
+        return Answer()
+
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None or not runtime.is_live(row):
+            return runtime.Change(None)
+        events = []
+        if ulw_of(row).get("unanswered"):  # we blocked, and then a person ended that turn
+            row = session.note(row, unanswered=False)
+            events.append({"kind": "overridden"})
+        woken = session.resume(row, states=("waiting", "blocked"), own=False)
+        if woken["work"] != work_of(row):
+            events.append({"kind": "resumed"})
+        return runtime.Change(None, session.note_message(woken, event.prompt, now=world.now), events)
+
+    world.change(decide, actor="user")
+    return Answer()
+
+
+def _tell_of_cancel(world: World) -> Answer:
+    """The prompt that cancelled never reached the model, which still has its instructions: say so, once."""
+
+    def decide(row: Json | None) -> runtime.Change:
+        cancel = cancel_of(row or {})
+        if row is None or cancel.get("told") is not False:
+            return runtime.Change("")
+        told = {**row, "stopContinuation": {**cancel, "told": True}}
+        return runtime.Change(messages.WAS_CANCELLED, told, [{"kind": "cancel-told"}])
+
+    return Answer(context=world.change(decide, actor="user"))
+
+
+ACTIONS = {
+    "activate": _activate,
+    "cancel": _cancel,
+    "cancel-and-continue": _cancel_and_continue,
+    "pause": _pause,
+    "resume": _resume,
+    "none": _none,
+}

@@ -1,0 +1,68 @@
+"""After a resume or a compaction: say in a few words where open work stands."""
+
+from __future__ import annotations
+
+from omo.clock import seconds, stamp
+from omo.errors import OmoError
+from omo.hooks import messages, session
+from omo.hosts import Answer
+from omo.state import runtime, store
+from omo.state.rows import ulw_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from omo.hooks.main import World
+    from omo.hosts import Event
+
+    Json = dict[str, Any]
+
+SAME_EVENT = 10.0  # seconds in which the same resume can only be one event, delivered twice
+
+
+def handle(event: Event, world: World) -> Answer:
+    if event.start_source not in ("resume", "compact"):
+        return Answer()
+    row = runtime.session(world.state, event.session) or _taken_over(event, world)
+    if row is None or not runtime.is_live(row):
+        return Answer()
+    message = ""
+    # A compaction changes nothing in the terminal where the user was told already.
+    if event.start_source == "resume" and event.shows_messages:
+        message = messages.still_on(row)
+        if message and not _is_first(event, world):
+            message = ""
+    return Answer(context=messages.where_things_stand(row), message=message)
+
+
+def _is_first(event: Event, world: World) -> bool:
+    """Not the same event a second time, as to a hook that is registered twice."""
+
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None:
+            return runtime.Change(False)
+        ulw = ulw_of(row)
+        is_same = ulw.get("resumedFor") == event.fingerprint
+        if is_same and world.now - seconds(ulw["resumedAt"]) < SAME_EVENT:
+            return runtime.Change(False)
+        return runtime.Change(True, session.note(row, resumedFor=event.fingerprint, resumedAt=stamp(world.now)))
+
+    try:
+        return bool(world.change(decide))
+    except (OmoError, OSError):
+        return False  # the model is told all the same
+
+
+def _taken_over(event: Event, world: World) -> Json | None:
+    """Some hosts give a session a new id when they compact or resume it. Its transcript tells the old one."""
+    ancestors = []
+    for key, row in runtime.read(world.state)["sessions"].items():
+        if runtime.is_live(row) and key != event.session and event.transcript.begins_as(key):
+            ancestors.append(key)
+    if len(ancestors) != 1 or not event.session:
+        return None
+    runtime.move_session(
+        *(world.state, ancestors[0], event.session), source=event.start_source, now=world.now, wait=store.HOOK_WAIT
+    )
+    return runtime.session(world.state, event.session)

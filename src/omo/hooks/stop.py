@@ -1,0 +1,494 @@
+"""May this session stop? An ordered table; the first rule that matches decides, and its name goes to the ledger."""
+
+from __future__ import annotations
+
+import time
+
+from omo import hosts, settings
+from omo.clock import seconds
+from omo.errors import Newer, Unreadable
+from omo.hooks import messages, session
+from omo.hosts import Answer
+from omo.state import runtime, store
+from omo.state.rows import message_of, ulw_of, work_of
+from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from omo.hooks.main import World
+    from omo.hosts import Call, Event
+    from omo.settings import Settings
+    from omo.state.rows import Message
+
+    Json = dict[str, Any]
+
+SHELL_EXCUSES = 2  # a server left running in the background must not excuse every Stop
+LONGEST_WAIT = 6.0  # seconds a Stop may wait for a cooldown: hooks.json lets it run for ten
+
+
+def handle(event: Event, world: World, wait: Callable[[float], None] = time.sleep) -> Answer:
+    """Within the cooldown of the last block the rest of it is waited for, and the table begun anew on the new state:
+    a stop that the user types meanwhile is heard."""
+    in_force = settings.load(world.environ, world.root)
+    waited = 0.0
+    while True:
+        rule, text, left = _decide_and_write(event, world, in_force, waited)
+        if not left:
+            break
+        wait(left)
+        waited += left
+    if rule and rule.blocks:
+        return Answer(hosts.KEEP_GOING, text)
+    return Answer(message=text, alert=in_force.notify)
+
+
+def _decide_and_write(event: Event, world: World, in_force: Settings, waited: float) -> tuple[Rule | None, str, float]:
+    """The rule, what is said, and how many seconds have to pass before the table is begun anew."""
+    now = world.now + waited
+    disabled = settings.is_disabled(world.environ)
+    patience = LONGEST_WAIT - waited
+
+    def change_of(row: Json | None) -> Change:
+        situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience)
+        change = carry_out(situation)
+        rule, text = change.answer
+        left = situation.cooldown_left() if rule.blocks and not text else 0.0
+        return Change((rule, text, left), change.row, change.events)
+
+    try:
+        row = runtime.session(world.state, event.session)
+    except Newer:
+        return None, "", 0.0
+    except Unreadable as error:
+        # Allow, keep the bytes under another name, and say so once: the next Stop finds no file.
+        kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
+        if not kept:
+            return None, "", 0.0
+        return None, messages.unreadable(error.message, kept), 0.0
+    change = change_of(row)
+    if row is None or change.row is None:
+        return None, "", change.answer[2]
+    rule, text, left = runtime.change_session(
+        world.state, event.session, change_of, actor="hook", now=now, wait=store.HOOK_WAIT
+    )
+    return rule, text, left
+
+
+class Situation:
+    """Everything the rules look at. `patience` is how many seconds the hook may still wait for a cooldown."""
+
+    __slots__ = ("disabled", "event", "limits", "now", "patience", "row", "unheeded", "unreadable")
+
+    def __init__(
+        self,
+        event: Event,
+        row: Json | None,
+        limits: Json,
+        now: float,
+        *,
+        disabled: bool = False,
+        unreadable: str = "",
+        patience: float = LONGEST_WAIT,
+    ) -> None:
+        self.event = event
+        self.row: Json = row or {}
+        self.limits = limits_of(self.row, limits)
+        self.now = now
+        self.disabled = disabled
+        self.unreadable = unreadable
+        self.patience = patience
+        self.unheeded: Message | None = None
+
+    @property
+    def ulw(self) -> Json:
+        return part(self.row, "ulw")
+
+    def active(self) -> list[tuple[str, Json]]:
+        active = work_in(self.row, "active")
+        if self.ulw.get("enabled") and not work_of(self.row):
+            active.append((session.KIND, {}))  # the minimum shape of the file has no summaries
+        return active
+
+    def since(self, key: str) -> float:
+        """Seconds since a recorded moment; for ever if there was none. A clock that went back counts as no time."""
+        text = self.ulw.get(key)
+        return max(0.0, self.now - seconds(text)) if text else float("inf")
+
+    def cooldown_left(self) -> float:
+        """Seconds until the next block may be given. A block in the future was given by a clock that was wrong."""
+        cooldown = float(self.limits["cooldown_seconds"])
+        text = self.ulw.get("lastStopAt")
+        if not text or seconds(text) > self.now + cooldown:
+            return 0.0
+        return max(0.0, cooldown - self.since("lastStopAt"))
+
+    def message(self) -> Message:
+        """What a person wrote since the run was armed or resumed, if the agent has done nothing since but answer."""
+        if self.unheeded is None:  # three rules ask, and the transcript may be long
+            self.unheeded = {}
+            message = message_of(self.row)
+            moment = message.get("at")
+            calls = self.event.transcript.calls_since(moment) if isinstance(moment, str) else None
+            if calls is not None and not any(_is_work(call) for call in calls):
+                self.unheeded = message
+        return self.unheeded
+
+
+def limits_of(row: Json, own: Json) -> Json:
+    """Those the user armed the run with. Of those an agent's command stored, what holds the session no less.
+
+    The hook's own come from the user's environment; the agent's shell may say anything.
+    """
+    limits = {**own, **stored_limits(row)}
+    if ulw_of(row).get("by") == "user":
+        return limits
+    for knob in settings.LIMITS:
+        mine, stored = own[knob.name], limits[knob.name]
+        # What is stored counts up to the default. A cooldown holds the longer the shorter it is.
+        if knob.name == "cooldown_seconds":
+            limits[knob.name] = min(mine, max(stored, knob.default))
+        else:
+            limits[knob.name] = max(mine, min(stored, knob.default))
+    return limits
+
+
+def stored_limits(row: Json) -> Json:
+    """The limits the run was armed with, as far as they are usable."""
+    stored = part(part(row, "ulw"), "limits")
+    usable = {}
+    for knob in settings.LIMITS:
+        try:
+            usable[knob.name] = knob.parse(stored.get(knob.name))
+        except settings.Refusal:
+            continue
+    return usable
+
+
+class Rule:
+    """`then` is what the decision does to the session's row; None writes nothing at all.
+
+    `reads` and `change` are for `omo explain stop`: which facts `when` looks at, and what would make it answer
+    otherwise, with the numbers of the situation to be filled in. `blocks`: the turn is sent back.
+    """
+
+    __slots__ = ("blocks", "change", "name", "reads", "then", "when", "why")
+
+    def __init__(
+        self,
+        name: str,
+        why: str,
+        when: Callable[[Situation], bool],
+        then: Callable[[Situation, str], Json] | None,
+        *,
+        reads: tuple[str, ...],
+        change: tuple[str, ...],
+        blocks: bool = False,
+    ) -> None:
+        self.name = name
+        self.why = why
+        self.when = when
+        self.then = then
+        self.reads = reads
+        self.change = change
+        self.blocks = blocks
+
+
+def _is_idle(s: Situation) -> bool:
+    if s.unreadable or session.is_cancelled(s.row):
+        return False
+    all_over = bool(work_of(s.row)) and not work_in(s.row, *OPEN_STATES, "done")
+    return not is_live(s.row) or (all_over and not _is_invalid(s))
+
+
+def _is_invalid(s: Situation) -> bool:
+    """Edited by hand into something no counter can advance on."""
+    for key in ("stopBlocks", "totalBlocks", "shellExcuses"):
+        number = s.ulw.get(key, 0)
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            return True
+    objects = [s.row.get(key, {}) for key in ("ulw", "stopContinuation", "work")] + list(work_of(s.row).values())
+    if not isinstance(s.ulw.get("enabled", False), bool) or not all(isinstance(item, dict) for item in objects):
+        return True
+    try:
+        return min(s.since("lastStopAt"), s.since("armedAt")) < 0
+    except (ValueError, TypeError, AttributeError):
+        return True
+
+
+def _is_done(s: Situation) -> bool:
+    """`omo ulw done`, or another workflow's end, said so; a summary of gates does not."""
+    return not s.active() and bool(work_in(s.row, "done"))
+
+
+def _is_same_event(s: Situation) -> bool:
+    """The same event twice (a hook registered twice): after a block of ours the host would say it continues one."""
+    return not s.event.continues_a_block and s.ulw.get("lastStop") == s.event.fingerprint
+
+
+def _is_work(call: Call) -> bool:
+    """Does this tool call do anything but ask omo, or keep a to-do list?"""
+    if call.kind == hosts.TO_DO:
+        return False
+    return call.kind != hosts.SHELL or not is_omo_only(call.command)
+
+
+def is_omo_only(command: str) -> bool:
+    """One or more `omo …` commands, and nothing else in the line."""
+    if "`" in command or "$(" in command or "<(" in command or ">(" in command:
+        return False
+    plain, quote = "", ""
+    for letter in command.replace("\\\n", " "):
+        if not quote and letter in "'\"":
+            quote = letter
+        elif letter == quote:
+            quote = ""
+        elif not quote:
+            plain += letter
+    for separator in ("&&", "||", "|", ";"):
+        plain = plain.replace(separator, "\n")
+    programs = [line.split()[0] for line in plain.splitlines() if line.strip()]
+    return bool(programs) and all(program.rpartition("/")[2] == "omo" for program in programs)
+
+
+def _counted(s: Situation, rule: str) -> Json:
+    """The agent went on since the user's last message, or nobody knows: that message plays no part any more."""
+    return session.forget_message(session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint))
+
+
+def _stays(s: Situation, rule: str) -> Json:
+    return s.row
+
+
+def _exhausted(s: Situation, rule: str) -> Json:
+    return session.exhaust(s.row, rule=rule, why=messages.CAUSES[rule](s.row, s.limits))
+
+
+def _invalid(s: Situation, rule: str) -> Json:
+    ulw = {"enabled": False, "stopBlocks": 0, "lastStopAt": None}
+    unarmed = {**s.row, "ulw": {"enabled": True}, "work": {}}  # nothing of it can be kept
+    return {**session.exhaust(unarmed, rule=rule, why=messages.CAUSES[rule](s.row, s.limits)), "ulw": ulw}
+
+
+TYPE_ULW = "type ulw in a prompt"
+RULES = (
+    Rule(
+        "switched-off",
+        "OMO_DISABLE is set",
+        lambda s: s.disabled,
+        None,
+        reads=("OMO_DISABLE",),
+        change=("start Claude Code without OMO_DISABLE",),
+    ),
+    Rule(
+        "subagent",
+        "a subagent stops, not the session",
+        lambda s: s.event.is_subagent,
+        None,
+        reads=("event.agent_id",),
+        change=("the Stop of the session itself is decided by the rules below",),
+    ),
+    Rule(
+        "not-active",
+        "nothing is active for exactly this session",
+        _is_idle,
+        None,
+        reads=("ulw.enabled", "work"),
+        change=(TYPE_ULW, "start a workflow in this session: omo ultragoal, omo plan, omo ralph, omo verify"),
+    ),
+    Rule(
+        "cancelled",
+        "the user said stop",
+        lambda s: session.is_cancelled(s.row),
+        None,
+        reads=("stopContinuation.disabled", "stopContinuation.disabledReason", "stopContinuation.disabledAt"),
+        change=(TYPE_ULW,),
+    ),
+    Rule(
+        "unreadable-state",
+        "the state cannot be read, so nothing is known",
+        lambda s: bool(s.unreadable),
+        None,
+        reads=("unreadable",),
+        change=("the next Stop keeps the unreadable file aside; then " + TYPE_ULW,),
+    ),
+    Rule(
+        "invalid-state",
+        "the session's counters were edited into nonsense",
+        _is_invalid,
+        _invalid,
+        reads=("ulw.enabled", "ulw.stopBlocks", "ulw.totalBlocks", "ulw.shellExcuses", "ulw.lastStopAt", "ulw.armedAt"),
+        change=(TYPE_ULW + ", which writes them anew",),
+    ),
+    Rule(
+        "plan-mode",
+        "plan mode ends a turn to show the plan",
+        lambda s: s.event.in_plan_mode,
+        _stays,
+        reads=("event.plan_mode",),
+        change=("leave plan mode",),
+    ),
+    Rule(
+        "host-limit",
+        "the host reported a usage limit or an API error",
+        lambda s: bool(s.event.limit_notice),
+        lambda s, rule: session.suspend(s.row, state="waiting", why=s.event.limit_notice),
+        reads=("event.last_message",),
+        change=("your next message sets the run going again",),
+    ),
+    Rule(
+        "background-agent",
+        "an agent runs and will wake the session",
+        lambda s: s.event.running_agents > 0,
+        _stays,
+        reads=("event.running",),
+        change=("the agent ends, which wakes the session; the Stop after that is decided anew",),
+    ),
+    Rule(
+        "wake-up",
+        "a one-shot wake-up will continue the session",
+        lambda s: s.event.has_wakeup,
+        _stays,
+        reads=("event.wakeups",),
+        change=("the wake-up comes; the Stop after that is decided anew",),
+    ),
+    Rule(
+        "background-shell",
+        f"a shell runs in the background (excuses {SHELL_EXCUSES} Stops in a row)",
+        lambda s: s.event.running_shells > 0 and s.ulw.get("shellExcuses", 0) < SHELL_EXCUSES,
+        lambda s, rule: session.note(s.row, shellExcuses=s.ulw.get("shellExcuses", 0) + 1),
+        reads=("event.running", "ulw.shellExcuses"),
+        change=("the shell ends", "{excuses_left}, and its excuses are used up"),
+    ),
+    Rule(
+        "prompt-queued",
+        "the user has typed something that waits for this turn to end",
+        lambda s: s.event.transcript.queued_prompts() > 0,
+        _stays,
+        reads=("event.queued",),
+        change=("the prompt is taken back from the queue",),
+    ),
+    Rule(
+        "waiting",
+        "the work waits: for the user, paused, or blocked from outside",
+        lambda s: not s.active() and bool(work_in(s.row, "waiting", "paused", "blocked")),
+        _stays,
+        reads=("work",),
+        change=("your answer, where it waits or is blocked", "you say continue, where it is paused"),
+    ),
+    Rule(
+        "done",
+        "the state says the work is finished, as omo ulw done or a workflow's own end writes it",
+        _is_done,
+        lambda s, rule: session.close(s.row),
+        reads=("work",),
+        change=(TYPE_ULW + ", which begins a new run",),
+    ),
+    Rule(
+        "duplicate",
+        "the same event was delivered twice",
+        lambda s: s.since("lastStopAt") < s.limits["cooldown_seconds"] and _is_same_event(s),
+        _stays,
+        reads=("ulw.lastStopAt", "limits.cooldown_seconds", "ulw.lastStop", "event.fingerprint", "event.continues"),
+        change=("register the hook once: omo doctor says where it is registered twice",),
+    ),
+    Rule(
+        "message-quoted",
+        "you wrote something, the agent was sent back with it once, and has used no tool since but omo",
+        lambda s: bool(s.message().get("quoted")),
+        lambda s, rule: session.message_told(s.row),
+        reads=("ulw.said", "event.tools"),
+        change=("the agent uses a tool again", "you say continue, or " + TYPE_ULW),
+    ),
+    Rule(
+        "cap",
+        "as many blocks as allowed without verified progress",
+        lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
+        _exhausted,
+        reads=("ulw.stopBlocks", "limits.max_stop_blocks"),
+        change=("before that Stop, a gate that newly passes on a changed tree: omo gate run", TYPE_ULW),
+    ),
+    Rule(
+        "ceiling",
+        "the run's own limit of blocks or hours",
+        lambda s: (
+            s.ulw.get("totalBlocks", 0) >= s.limits["max_total_blocks"]
+            or (bool(s.ulw.get("armedAt")) and s.since("armedAt") >= s.limits["max_hours"] * 3600)
+        ),
+        _exhausted,
+        reads=("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
+        change=(TYPE_ULW + ", which begins a new budget",),
+    ),
+    Rule(
+        "cooldown",
+        f"the next block may come only later than the {LONGEST_WAIT:g} s for which a hook waits; the run stays on",
+        lambda s: s.cooldown_left() > s.patience,
+        _stays,
+        reads=("ulw.lastStopAt", "limits.cooldown_seconds"),
+        change=("{cooldown_left:.1f} s later the cooldown is over", "a smaller cooldown_seconds"),
+    ),
+    Rule(
+        "quote-message",
+        "you wrote something, and the agent has used no tool since but omo; it is sent back once, with your words",
+        lambda s: bool(s.message()),
+        lambda s, rule: session.quote_message(s.row, now=s.now, fingerprint=s.event.fingerprint),
+        reads=("ulw.said", "event.tools"),
+        change=("the next Stop is let through, unless the agent uses a tool before it", messages.STOP),
+        blocks=True,
+    ),
+)
+BLOCK = Rule(
+    "block",
+    "work is open, and no rule above lets the session stop",
+    lambda s: True,
+    _counted,
+    reads=(
+        *("work", "ulw.stopBlocks", "limits.max_stop_blocks", "ulw.lastStopAt", "limits.cooldown_seconds"),
+        *("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
+    ),
+    change=(
+        "{open}",
+        "{blocks_left} without verified progress, and the cap lets go",
+        "a Stop within {cooldown:g} s of a block waits for the rest of them, and is then decided anew",
+        "{total_left} or {hours_left:.1f} more hours, and the ceiling lets go",
+        messages.STOP,
+    ),
+    blocks=True,
+)
+
+
+def decide(situation: Situation) -> Rule:
+    for rule in RULES:
+        if rule.when(situation):
+            return rule
+    return BLOCK
+
+
+def carry_out(situation: Situation) -> Change:
+    """The decision as a change of state. Its answer is (rule, text): the reason to go on, or a line for the user.
+
+    Within the cooldown of the last block no other is given: then nothing changes, and the text is empty.
+    """
+    rule = decide(situation)
+    if rule.blocks and situation.cooldown_left() > 0:
+        return Change((rule, ""))
+    if rule.name == "cancelled" and session.cancel_is_unshown(situation.row):
+        shown = session.cancel_shown(situation.row)
+        return Change((rule, messages.cancelled(situation.row)), shown, [{"kind": "allowed", "rule": rule.name}])
+    if rule.then is None:
+        return Change((rule, ""))
+    after = rule.then(situation, rule.name)
+    if rule.blocks:
+        message = "" if rule is BLOCK else str(situation.message().get("text", ""))
+        reason = messages.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"], message)
+        return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
+    text = messages.release(rule.name, situation.row, after, situation.limits)
+    if text:
+        after = session.told(after)
+    after = session.note(after, unanswered=False)
+    event: Json = {"kind": "allowed", "rule": rule.name}
+    if doubts := unvouched(after):
+        event["unvouched"] = doubts
+    return Change((rule, text), after, [event])

@@ -1,0 +1,325 @@
+"""Before a tool call: a list of things that are denied. Whatever is not on it is none of our business."""
+
+from __future__ import annotations
+
+import os
+
+from omo import hosts
+from omo.hooks import session
+from omo.hosts import Answer
+from omo.shown import clip
+from omo.state import paths, runtime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from omo.hooks.main import World
+    from omo.hosts import Event
+
+    Json = dict[str, Any]
+
+PATIENCE = 3  # an identical call that is refused so often is no longer a matter between omo and the model
+REMEMBERED = 64  # different refused calls; an older one is counted from the start again
+COUNT_WAIT = 2.0  # the count is what ends a loop of refusals, so it is worth waiting for
+LONGEST_QUESTION = 500
+LONGEST_REASON = 1000
+MOST_REASONS = 3
+OWN_STATE = "own-state"
+RUN = "ultragoal"
+# What the user is told when the run comes to wait. These gates stay shut: only the Stop is let go.
+# A completion or a subagent's call that is refused waits for nobody: the leader goes on.
+WAITS = {
+    "ask": f"the agent was refused {PATIENCE} times when it wanted to ask you this",
+    "pause": f"the agent was refused {PATIENCE} times when it wanted to pause the goal",
+    "fence": f"the agent was refused {PATIENCE} times when it wanted to leave the plan's fence",
+}
+INSTEAD = {
+    "runtime.local.json": "omo ulw status shows it, omo ulw done finishes the run",
+    "events.jsonl": "omo alone writes the ledger: omo gate add, run and record add to it, omo ledger show reads it",
+    "goals.json": "omo ultragoal status shows the plan, omo ultragoal steer changes it",
+    "ledger.jsonl": "omo alone writes the ledger: omo ultragoal checkpoint and steer add to it, status shows it",
+}
+# Where the state is, or how git takes it along with all that is ignored; the launcher looks for the same.
+STATE_HINTS = ("sisyphus", "cc-omo", "clean", "stash")
+# `omo GROUP VERB` that only the leader of open work may call: each changes the work or ends it.
+LEADERS = {
+    "ulw": ("start", "done", "blocked", "resume"),
+    "ultragoal": (
+        *("create-goals", "create", "complete-goals", "checkpoint", "steer", "classify-blocker"),
+        *("record-review-blockers", "repair", "adopt"),
+    ),
+    "goal": ("create", "complete", "pause", "resume", "drop"),
+    "state": ("clear", "ultraplan", "ultragoal", "ralph", "verify"),
+    "plan": ("start", "skip", "recover", "finish"),
+    "ralph": ("start", "exec", "phase", "brief", "judge", "abandon"),
+}
+REVIEW_THAT_WRITES = "review-start"
+OF_GOAL = ("pause", "complete")  # of `omo goal`: refused to the leader too, while the run says so
+
+
+class Denial:
+    """`gate` names who refuses, `reason` is for the model, `question` for the user when the run comes to wait."""
+
+    __slots__ = ("gate", "question", "reason")
+
+    def __init__(self, gate: str, reason: str, question: str = "") -> None:
+        self.gate = gate
+        self.reason = clip(reason, LONGEST_REASON)
+        self.question = question
+
+
+def handle(event: Event, world: World) -> Answer:
+    for gate in GATES:
+        if denial := gate.asks(event, world):
+            times = _count_denial(event, world, denial)
+            if asks_the_user(event, denial, times):
+                question = f"omo refused this {PATIENCE} times: {denial.reason} Ultrawork is paused. Allow it once?"
+                return Answer(hosts.ASK_USER, question)
+            return Answer(hosts.DENY, denial.reason)
+    return Answer()
+
+
+def asks_the_user(event: Event, denial: Denial, times: int) -> bool:
+    """A refusal that is repeated and repeated is a question for the user, not for a loop."""
+    return denial.gate == OWN_STATE and times > PATIENCE and event.can_ask_user
+
+
+def _count_denial(event: Event, world: World, denial: Denial) -> int:
+    def decide(row: Json | None) -> runtime.Change:
+        denials, times = counted(runtime.part(row or {}, "denials"), event.call_digest)
+        after = {**(row or {}), "denials": denials}
+        if runtime.work_in(after, "active"):
+            after = _released(after, denial, times)
+        noted = {"kind": "denied", "gate": denial.gate, "tool": event.tool_title}
+        return runtime.Change(times, after, [{**noted, "reason": denial.reason, "times": times}])
+
+    try:
+        times = world.change(decide, wait=COUNT_WAIT)
+    except OSError:
+        return 1
+    return times if isinstance(times, int) else 1
+
+
+def counted(denials: Json, key: str) -> tuple[Json, int]:
+    """How often the call of this digest was refused, this time included."""
+    before = denials.get(key)
+    times = before + 1 if isinstance(before, int) else 1
+    others = [item for item in denials.items() if item[0] != key]
+    return dict([*others[1 - REMEMBERED :], (key, times)]), times
+
+
+def _released(row: Json, denial: Denial, times: int) -> Json:
+    """The row in which active work no longer holds the Stop, once patience is at its end."""
+    if denial.gate == OWN_STATE and times > PATIENCE:
+        return session.suspend(row, state="paused", why=f"the same call was refused {PATIENCE} times")
+    if denial.gate in WAITS and times % PATIENCE == 0:
+        question = clip(denial.question, LONGEST_QUESTION)
+        return session.suspend(row, state="waiting", why=WAITS[denial.gate], question=question)
+    return row
+
+
+def guards_own_state(event: Event, world: World) -> Denial | None:
+    """Direct edits of our state: what is there counts only because omo wrote it."""
+    directory = event.directory or world.root
+    settings_file = paths.settings_file(world.root)
+    for path in event.written_paths:
+        if _is_inside(os.path.join(directory, path), world.state):
+            instead = INSTEAD.get(os.path.basename(path), "omo --help lists the commands that change it")
+            return Denial(OWN_STATE, f"{path} is omo's own state and is not edited by hand: {instead}.")
+        if _is_inside(os.path.join(directory, path), settings_file):
+            if not _open_work(world):
+                return None
+            # What the user set for a run holds until it ends: the agent does not set its own limits.
+            who = "the user changes them, or you when it is done"
+            return Denial(OWN_STATE, f"{path} holds the user's settings, and work is open: {who}.")
+    if event.tool != hosts.SHELL:
+        return None
+    is_named = any(hint in event.command.lower() for hint in STATE_HINTS)
+    if not (is_named or _is_inside(directory, world.state)) or not world.live_row():
+        return None
+    from omo.ultrawork.fence import StateFence, commands
+
+    fence = StateFence([world.state, settings_file], world.root, world.environ)
+    reasons = commands.refusals(event.command, fence, directory)
+    return Denial(OWN_STATE, f"{reasons[0]}.", event.command) if reasons else None
+
+
+def keeps_inside_the_fence(event: Event, world: World) -> Denial | None:
+    """What a plan session may not change or run, until it ends: cancelled or not, leader or subagent."""
+    if event.tool not in (hosts.WRITE, hosts.SHELL, hosts.POWERSHELL):
+        return None
+    row = world.row()
+    if row is None or not runtime.is_fenced(row):
+        return None
+    reasons = _fence_reasons(event, world, row)
+    if not reasons:
+        return None
+    reason = " ".join(reasons[:MOST_REASONS])
+    if len(reasons) > MOST_REASONS:
+        reason += f" (and {len(reasons) - MOST_REASONS} more)"
+    return Denial("fence", reason, event.command or ", ".join(event.written_paths))
+
+
+def _fence_reasons(event: Event, world: World, row: Json) -> list[str]:
+    from omo.ultrawork.fence import POSIX_ONLY, open_fence
+
+    fence = open_fence(row, world.environ)
+    directory = event.directory or world.root
+    if fence is None:
+        return []
+    if event.tool == hosts.SHELL:
+        from omo.ultrawork.fence import commands
+
+        return commands.refusals(event.command, fence, directory)
+    if event.tool == hosts.POWERSHELL:
+        return [POSIX_ONLY]
+    reasons = []
+    for path in event.written_paths:
+        if reason := fence.refusal(path, directory):
+            reasons.append(reason)
+    return reasons
+
+
+def keeps_questions_in_the_plan(event: Event, world: World) -> Denial | None:
+    """With goals open, a question is a decision to record or a blocker to classify, not a reason to wait."""
+    if event.tool != hosts.ASK:
+        return None
+    run = runtime.part(_open_work(world), RUN)
+    reason = _refusal(run, "ask")
+    if not reason:
+        return None
+    from omo import settings
+
+    # By the hook's own environment, which is the user's; else as the project was committed where the run began.
+    # The agent's shell and its edits of the project's file have no say in it.
+    is_attended = settings.of(world.environ, {"attended": run.get("attended") is True}).attended
+    return None if is_attended else Denial("ask", reason, event.question)
+
+
+def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
+    """`omo` called in a shell: pausing or completing before the run allows it, and the plan changed by a subagent."""
+    hints = list(OF_GOAL)
+    if event.is_subagent:
+        hints.append(REVIEW_THAT_WRITES)
+        for verbs in LEADERS.values():
+            hints += verbs
+    text = event.command if event.tool == hosts.SHELL else ""
+    if "omo" not in text or not any(hint in text for hint in hints):
+        return None
+    work = _open_work(world)
+    if not work:
+        return None
+    for words in omo_calls(text):
+        group, verb = ([word for word in words if not word.startswith("-")] + ["", ""])[:2]
+        is_leaders = verb in LEADERS.get(group, ())
+        if (group, verb) == (RUN, "review"):
+            is_leaders = any(REVIEW_THAT_WRITES in word for word in words)
+        if is_leaders and event.is_subagent:
+            reason = (
+                f"omo {group} {verb} belongs to the leader of this run, who alone changes or ends it. "
+                "Return your evidence (files, commands and their output) to the leader, who records it."
+            )
+            return Denial("subagent", reason, f"omo {group} {verb}")
+        if group == "goal" and verb in OF_GOAL and (reason := _refusal(runtime.part(work, RUN), verb)):
+            return Denial(verb, reason, _values(words[words.index(verb) + 1 :]))
+        if is_leaders:
+            return None  # changes the plan before what follows: how that stands then, only the command itself knows
+    return None
+
+
+def _open_work(world: World) -> Json:
+    """This session's own work while it is open; empty when there is none or nothing can be known."""
+    row = world.row()
+    if row is None or session.is_cancelled(row):
+        return {}
+    return dict(runtime.work_in(row, *runtime.OPEN_STATES))
+
+
+def _refusal(run: Json, what: str) -> str:
+    """The sentence the CLI left for this; nothing where it left none: then it is allowed."""
+    reason = runtime.part(run, "deny").get(what)
+    return reason if isinstance(reason, str) else ""
+
+
+def omo_calls(text: str) -> list[list[str]]:
+    """What follows `omo` in each command that runs it, except where it only prints its help."""
+    from omo import shell
+
+    calls = []
+    for command in shell.commands(text):
+        words = shell.program(command)
+        # A program that only the running shell can name may be omo; its arguments tell.
+        if not words or not (shell.name(words) == "omo" or words[0].startswith(("$", "`"))):
+            continue
+        options = words[: words.index("--")] if "--" in words else words
+        if "-h" not in options and "--help" not in options:
+            calls.append(words[1:])
+    return calls
+
+
+def _values(words: list[str]) -> str:
+    """The values of options, as written: `--reason "no key"` and `--reason="no key"` both say no key."""
+    values = []
+    for word in words:
+        value = word.partition("=")[2] if word.startswith("-") else word
+        if value:
+            values.append(value)
+    return " ".join(values)
+
+
+def _is_inside(path: str, directory: str) -> bool:
+    """By name and by where links lead; case is ignored, as some file systems do."""
+    if "\0" in path:
+        return False  # no file can be called so
+    for resolve in (os.path.abspath, os.path.realpath):
+        if os.path.join(resolve(path), "").lower().startswith(os.path.join(resolve(directory), "").lower()):
+            return True
+    return False
+
+
+class Gate:
+    """`asks` looks at one call. `until`: for each name it denies under, what opens it; for `omo explain tool`."""
+
+    __slots__ = ("asks", "name", "until", "what")
+
+    def __init__(
+        self, name: str, what: str, asks: Callable[[Event, World], Denial | None], until: dict[str, str]
+    ) -> None:
+        self.name = name
+        self.what = what
+        self.asks = asks
+        self.until = until
+
+
+GATES = (
+    Gate(
+        OWN_STATE,
+        "writes of omo's own state, and of the user's settings while work is open",
+        guards_own_state,
+        {OWN_STATE: "a command of omo that changes it (omo --help); for settings and shells, the end of the work"},
+    ),
+    Gate(
+        "fence",
+        "what a plan session may not change or run",
+        keeps_inside_the_fence,
+        {"fence": "a path inside the fence; or omo plan finish ends the plan session"},
+    ),
+    Gate(
+        "ask",
+        "questions to the user while a goal of a plan is open",
+        keeps_questions_in_the_plan,
+        {"ask": "no goal is open, the run is handed off, or the setting attended is on where the hook runs"},
+    ),
+    Gate(
+        "leader",
+        "omo goal pause and complete before the run allows them, and the plan changed by a subagent",
+        keeps_the_run_with_its_leader,
+        {
+            "pause": "a blocker that only a person can remove, recorded just before: omo ultragoal classify-blocker",
+            "complete": "a fresh final receipt that covers the plan: omo ultragoal checkpoint",
+            "subagent": "the session that leads the run makes the call, or the run is over",
+        },
+    ),
+)

@@ -1,0 +1,106 @@
+"""What the user types as /omo:pin, /omo:unpin and /omo:allow: answered by the prompt hook, without the model."""
+
+from __future__ import annotations
+
+import os
+
+from omo.errors import BadInput, OmoError
+from omo.hooks import session
+from omo.shown import clip
+from omo.state import paths, runtime
+from omo.ultrawork import gates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from omo.hooks.main import World
+    from omo.hosts import Event
+
+    Json = dict[str, Any]
+
+
+def answer(event: Event, world: World) -> str | None:
+    """What the user reads; None for any other prompt."""
+    name = command_of(event.prompt)
+    if name is None:
+        return None
+    rest = "".join(event.prompt.split(maxsplit=1)[1:])
+    try:
+        text = COMMANDS[name](event, world, rest)
+    except OmoError as error:
+        text = f"/omo:{name} did nothing: {error.message}. {error.fix}".strip()
+    return f"omo: {text}"
+
+
+def command_of(prompt: str) -> str | None:
+    """pin, unpin or allow, where the prompt is that command."""
+    words = prompt.split(maxsplit=1)
+    if not words or not words[0].startswith("/"):
+        return None
+    name = words[0].removeprefix("/omo:").removeprefix("/")
+    return name if name in COMMANDS else None
+
+
+def _pin(event: Event, world: World, rest: str) -> str:
+    """A gate in the user's own name, in the directory where their session is."""
+    name, argv, timeout = gates.parse_pin(rest)
+    cwd = paths.session_directory(world.environ, event.project)
+    program = gates.resolve(argv[0], os.path.join(world.root, cwd), world.environ.get("PATH", ""))
+    gate = gates.add(
+        world.state,
+        event.session,
+        name,
+        argv,
+        by="user",
+        cwd=cwd,
+        program=program,
+        now=world.now,
+        timeout=timeout,
+    )
+    _wake(world)
+    what = "replays of" if gates.is_replay_only(argv) else "gate"
+    return f"{what} {name} pinned by you: {gates.in_words(gate)}"
+
+
+def _unpin(event: Event, world: World, rest: str) -> str:
+    name = _one_word(rest, "/omo:unpin tests")
+    was_replayed = gates.withdraw_replay(world.state, name, now=world.now)
+    try:
+        gates.remove(world.state, event.session, name, by="user", now=world.now)
+    except BadInput:
+        if not was_replayed:
+            raise
+    _wake(world)
+    return f"gate {name} is gone"
+
+
+def _allow(event: Event, world: World, rest: str) -> str:
+    name = _one_word(rest, "/omo:allow tests")
+    what = gates.allow(world.state, event.session, name, world.root, now=world.now)
+    goes_on = "; the work goes on" if _wake(world) else ""
+    return f"{what} is let through by you, and the end will say so{goes_on}"
+
+
+def _one_word(rest: str, form: str) -> str:
+    words = rest.split()
+    if len(words) != 1:
+        raise BadInput(f"{clip(rest, 60)!r} is not one name", fix=f"for example: {form}")
+    return words[0]
+
+
+def _wake(world: World) -> bool:
+    """The user answered: what waited for them goes on."""
+
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None or session.is_cancelled(row) or not runtime.work_in(row, "waiting", "blocked"):
+            return runtime.Change(False)
+        after = session.resume(row, own=False)
+        if after == row:
+            return runtime.Change(False)
+        return runtime.Change(True, after, [{"kind": "resumed"}])
+
+    return bool(world.change(decide, actor="user"))
+
+
+COMMANDS = {"pin": _pin, "unpin": _unpin, "allow": _allow}

@@ -1,0 +1,209 @@
+"""What omo knows of the program it runs in, in words that hold for any: events in, answers out, who is typing.
+
+Only the modules in this package know a host's own names. A further host is a module with a `HOST`, its name in
+`NAMES`, and a registration of the hooks that sets `host=NAME`.
+
+Inside omo, and in all that it keeps, a command that the user types is written /omo:NAME. A host that spells it
+otherwise translates at its edge: what was typed in `read`, what is shown in `spell`.
+"""
+
+from __future__ import annotations
+
+from omo.digest import sha256
+from omo.json_text import dumps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+NAMES = ("claude",)
+# What an agent's shell has under hosts that have no module here: enough to know that no person types in it.
+OTHER_AGENTS = (
+    *("AI_AGENT", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_CI"),
+    *("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),
+)
+
+# What a tool call does.
+SHELL, POWERSHELL, WRITE, ASK, TO_DO, OTHER = "shell", "powershell", "write", "ask", "to-do", "other"
+# What a hook decides: let it happen, send the agent back to work, end a prompt without the model, refuse a tool
+# call, or have the user decide about it.
+ALLOW, KEEP_GOING, END_PROMPT, DENY, ASK_USER = "allow", "keep-going", "end-prompt", "deny", "ask-user"
+
+
+class Call:
+    """One tool call of the model: what it does, and the text of a shell's."""
+
+    __slots__ = ("command", "kind")
+
+    def __init__(self, kind: str, command: str = "") -> None:
+        self.kind = kind
+        self.command = command
+
+
+class Transcript:
+    """The host's own record of a session, of which only a host's module knows the form. This one tells nothing."""
+
+    def queued_prompts(self) -> int:
+        """How many prompts of the user's wait for the turn to end."""
+        return 0
+
+    def is_silent_since(self, moment: str) -> bool:
+        """There is a record, and in it the model has not said a word since."""
+        return False
+
+    def calls_since(self, moment: str) -> list[Call] | None:
+        """What the model has called since; None where that is not known."""
+        return None
+
+    def begins_as(self, session: str) -> bool:
+        """Is it the record of a session that had this id before?"""
+        return False
+
+
+class Event:
+    """One thing that happened in a session. A host sets what it tells, each of the type that is declared here."""
+
+    def __init__(self, session: str = "") -> None:
+        self.session = session
+        self.host = Host()
+        self.name = ""  # as the host calls it
+        self.directory = ""  # where the session is now
+        self.project = ""  # where it was started, else the same
+        self.prompt = ""
+        self.is_machine_prompt = False
+        self.start_source = ""  # resume, compact, or what else the host says
+        self.agent_id = ""
+        self.agent_type = ""
+        self.is_subagent = False
+        self.in_plan_mode = False
+        self.continues_a_block = False  # for the rest of a turn that any Stop hook, not only ours, has blocked
+        self.last_message = ""
+        self.limit_notice = ""  # what the host itself said of a usage limit or a failed request
+        self.running_agents = 0
+        self.running_shells = 0
+        self.has_wakeup = False  # one that comes once, and continues the session
+        self.tool = OTHER
+        self.tool_title = ""  # as the host calls it
+        self.command = ""
+        self.written_paths: list[str] = []
+        self.question = ""
+        self.arguments: dict[str, Any] = {}  # of the tool, as they came: to know an identical call again
+        self.raw = b""
+        self.transcript = Transcript()
+        self.shows_messages = False  # the user reads a line of ours beside what the model gets
+        self.can_ask_user = False  # about a tool call
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same event delivered twice, as to a hook that is registered twice."""
+        return sha256(self.raw)[:16]
+
+    @property
+    def call_digest(self) -> str:
+        """The same for an identical tool call."""
+        return sha256((self.tool_title + dumps(self.arguments)).encode("utf-8", "backslashreplace"))[:16]
+
+
+class Answer:
+    """What a hook wants: a decision and its reason, text for the model, a message to the user, a status line.
+
+    With an `alert` the message is worth a notification of the terminal. One without anything lets things happen.
+    """
+
+    __slots__ = ("alert", "context", "decision", "line", "message", "reason")
+
+    def __init__(
+        self,
+        decision: str = ALLOW,
+        reason: str = "",
+        *,
+        context: str = "",
+        message: str = "",
+        alert: bool = False,
+        line: str = "",
+    ) -> None:
+        self.decision = decision
+        self.reason = reason
+        self.context = context
+        self.message = message
+        self.alert = alert
+        self.line = line
+
+
+class Host:
+    """What differs from host to host."""
+
+    name = ""
+    # Set in the shells it starts for an agent: one that unsets some of them has the others.
+    agent_variables: tuple[str, ...] = ()
+    session_variable = ""
+    project_variable = ""
+    option_prefix = ""  # of the variables in which it gives hooks the plugin's options
+    watched_tools: tuple[str, ...] = ()
+    shell_tool = write_tool = ("", "")  # its name, and the argument that is the command or the path
+    # For `omo explain`: which field of the host's a fact of the event comes from.
+    sources: Mapping[str, str] = {}
+
+    def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
+        """The event on stdin, None if it is not one."""
+        raise NotImplementedError
+
+    def tool_call(self, session: str, directory: str, name: str, given: dict[str, Any]) -> Event:
+        """The event of a call with the host's own name and input."""
+        raise NotImplementedError
+
+    def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
+        """The answer as the host reads it on stdout; empty where there is nothing to say."""
+        raise NotImplementedError
+
+    def spell(self, text: str) -> str:
+        """A text of ours with what it names as it is called here: commands that the user types, and the tool that
+        starts agents."""
+        return text
+
+
+def named(name: str) -> Host:
+    """The host that a registration names; the first where it names none of ours."""
+    if name not in NAMES:
+        name = NAMES[0]
+    host: Host = __import__(f"omo.hosts.{name}", fromlist=["HOST"]).HOST
+    return host
+
+
+def every() -> list[Host]:
+    return [named(name) for name in NAMES]
+
+
+def around(environ: Mapping[str, str]) -> Host:
+    """The host in whose shell this runs; the first where that is none of ours."""
+    for host in every():
+        if environ.get(host.session_variable):
+            return host
+    return named(NAMES[0])
+
+
+def agent_variables() -> tuple[str, ...]:
+    names = list(OTHER_AGENTS)
+    for host in every():
+        names += host.agent_variables
+    return tuple(names)
+
+
+def session_of(environ: Mapping[str, str]) -> str:
+    """The session in whose shell this runs, where its host says so."""
+    return environ.get(around(environ).session_variable, "")
+
+
+def project_of(environ: Mapping[str, str]) -> str:
+    """Where the session was started, where its host says so."""
+    for host in every():
+        if directory := environ.get(host.project_variable):
+            return directory
+    return ""
+
+
+def options_of(environ: Mapping[str, str], name: str) -> list[tuple[str, str]]:
+    """The values that hosts give an option of the plugin, each with the variable that has it."""
+    variables = [host.option_prefix + name.upper() for host in every()]
+    return [(environ.get(variable, ""), variable) for variable in variables]

@@ -1,0 +1,302 @@
+"""Claude Code: the names of its fields, tools and variables, and how it wants to be answered.
+
+Codex can run the same registration. It sends a `turn_id` and refuses an answer with any key that it does not know.
+"""
+
+from __future__ import annotations
+
+import os
+
+from omo import hosts
+from omo.hosts import Call, Event, Host, Transcript
+from omo.json_text import dumps, loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from omo.hosts import Answer
+
+    Json = dict[str, Any]
+
+LONGEST_EVENT = 32 * 1024 * 1024
+LONGEST_TAIL = 64 * 1024 * 1024  # of a transcript: a turn can write megabytes
+LINEAGE = 64 * 1024
+TOOLS = {
+    "Bash": hosts.SHELL,
+    "PowerShell": hosts.POWERSHELL,
+    "AskUserQuestion": hosts.ASK,
+    **dict.fromkeys(("Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch"), hosts.WRITE),
+    # Its to-do list, and the tool that hands out the others.
+    **dict.fromkeys(("TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"), hosts.TO_DO),
+    "ToolSearch": hosts.TO_DO,
+}
+PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
+FINISHED = ("completed", "failed", "killed", "stopped", "cancelled", "done", "exited")
+BACKGROUND_SHELLS = ("shell", "monitor")
+TASK_NOTICE = b'"content":"<task-notification>'
+API_ERRORS = ("Connection error", "Request timed out", "Overloaded", "Unable to connect")
+LIMITS = ("You've hit your", "You've reached your", "Claude usage limit reached", "Claude AI usage limit reached")
+LONGEST_NOTICE = 300  # the host's own notice is one line; a report that quotes one is prose
+
+
+class ClaudeCode(Host):
+    name = "claude"
+    agent_variables = (
+        *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID"),
+        *("CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_SESSION_ATTENDED"),
+    )
+    session_variable = "CLAUDE_CODE_SESSION_ID"
+    project_variable = "CLAUDE_PROJECT_DIR"
+    option_prefix = "CLAUDE_PLUGIN_OPTION_"
+    watched_tools = tuple(name for name, kind in TOOLS.items() if kind != hosts.TO_DO)
+    shell_tool = ("Bash", "command")
+    write_tool = ("Write", "file_path")
+    sources: Mapping[str, str] = {
+        "agent_id": "agent_id",
+        "plan_mode": "permission_mode",
+        "last_message": "last_assistant_message",
+        "running": "background_tasks",
+        "wakeups": "session_crons",
+        "queued": "transcript_path",
+        "tools": "transcript_path",
+        "continues": "stop_hook_active",
+        "fingerprint": "the event's bytes",
+        "tool": "event.tool_name",
+        "call": "event.tool_input",
+        "caller": "event.agent_id",
+    }
+
+    def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
+        try:
+            fields = loads(raw[:LONGEST_EVENT].decode("utf-8-sig", "surrogateescape"))
+        except (ValueError, RecursionError):
+            return None
+        return event_of(fields, raw, environ) if isinstance(fields, dict) else None
+
+    def tool_call(self, session: str, directory: str, name: str, given: Json) -> Event:
+        return event_of({"session_id": session, "cwd": directory, "tool_name": name, "tool_input": given})
+
+    def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
+        reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)
+        if answer.decision == hosts.KEEP_GOING:
+            return _json({"decision": "block", "reason": reason})
+        if answer.decision == hosts.END_PROMPT:
+            ended: Json = {"decision": "block", "reason": reason}
+            if event.shows_messages:  # one line is shown while the model works; else it would be the prompt itself
+                ended["hookSpecificOutput"] = {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}
+            return _json(ended)
+        if answer.decision in (hosts.DENY, hosts.ASK_USER):
+            decision = "deny" if answer.decision == hosts.DENY else "ask"
+            refusal = {"permissionDecision": decision, "permissionDecisionReason": reason}
+            return _json({"hookSpecificOutput": {"hookEventName": "PreToolUse", **refusal}})
+        if context and message and event.shows_messages:
+            more = {"hookEventName": event.name, "additionalContext": context}
+            return _json({"systemMessage": message, "hookSpecificOutput": more})
+        if context:
+            return _bytes(context.lstrip("{ \n") + "\n")  # plain text; with a brace in front it would be taken for JSON
+        if message:
+            return _json({"systemMessage": message, **_notification(answer, message, event, environ)})
+        return _bytes(answer.line + "\n") if answer.line else b""
+
+
+HOST = ClaudeCode()
+
+
+def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None = None) -> Event:
+    def text(key: str) -> str:
+        value = fields.get(key)
+        return value if isinstance(value, str) else ""
+
+    is_codex = "turn_id" in fields
+    event = Event(text("session_id"))
+    event.host = HOST
+    event.name = text("hook_event_name")
+    event.directory = text("cwd")
+    event.project = _project_of(fields) or event.directory
+    event.prompt = text("prompt")
+    event.is_machine_prompt = text("source") not in ("", "user", "sdk")  # most versions do not say who wrote it
+    event.start_source = text("source")
+    event.agent_id = text("agent_id")
+    event.agent_type = text("agent_type")
+    event.is_subagent = bool(fields.get("agent_id"))
+    event.in_plan_mode = text("permission_mode") == "plan"
+    event.continues_a_block = fields.get("stop_hook_active") is True
+    event.last_message = text("last_assistant_message")
+    event.limit_notice = _limit_notice(event.last_message.strip())
+    for task in _objects(fields.get("background_tasks")):
+        if task.get("status") in FINISHED:
+            continue
+        if task.get("type") in BACKGROUND_SHELLS:
+            event.running_shells += 1
+        else:
+            event.running_agents += 1
+    event.has_wakeup = any(cron.get("recurring") is False for cron in _objects(fields.get("session_crons")))
+    if "tool_name" in fields:
+        _read_tool(event, text("tool_name"), fields.get("tool_input"))
+    event.raw = raw
+    event.transcript = ClaudeTranscript(text("transcript_path"))
+    event.shows_messages = bool(environ and environ.get("CLAUDECODE")) and not is_codex
+    event.can_ask_user = not is_codex
+    return event
+
+
+def _project_of(fields: Json) -> str:
+    """A status line is told where the session was started, and its `cwd` goes along with every cd."""
+    project = _dict(fields.get("workspace")).get("project_dir")
+    return project if isinstance(project, str) else ""
+
+
+def _read_tool(event: Event, name: str, given: object) -> None:
+    arguments = _dict(given)
+    event.tool = TOOLS.get(name, hosts.OTHER)
+    event.tool_title = name
+    event.arguments = arguments
+    event.command = _command(arguments)
+    if event.tool == hosts.WRITE:
+        event.written_paths = _written_paths(name, arguments)
+    questions = []
+    for question in _objects(arguments.get("questions")):
+        if isinstance(question.get("question"), str):
+            questions.append(question["question"])
+    event.question = " ".join(questions)
+
+
+def _command(arguments: Json) -> str:
+    command = arguments.get("command")
+    if isinstance(command, list):  # words
+        from shlex import join
+
+        return join(word for word in command if isinstance(word, str))
+    return command if isinstance(command, str) else ""
+
+
+def _written_paths(name: str, arguments: Json) -> list[str]:
+    paths = []
+    for key in ("file_path", "notebook_path", "path"):
+        path = arguments.get(key)
+        if isinstance(path, str) and path:
+            paths.append(path)
+    patch = arguments.get("command") or arguments.get("input")
+    if isinstance(patch, list):
+        patch = "\n".join(word for word in patch if isinstance(word, str))
+    if name != "apply_patch" or not isinstance(patch, str):
+        return paths
+    for line in patch.splitlines():
+        for mark in PATCHED:
+            if line.startswith(mark):
+                paths.append(line[len(mark) :].strip())
+    return paths
+
+
+def _limit_notice(text: str) -> str:
+    """The host's own words in the host's own form: an error with its status, a limit with its reset."""
+    if len(text) > LONGEST_NOTICE or "\n" in text:
+        return ""
+    if text.startswith("API Error: "):
+        error = text.removeprefix("API Error: ")
+        return text if error[:3].isdigit() or error.startswith(API_ERRORS) else ""
+    names_an_end = " resets " in text or "|" in text or text.endswith("limit reached")
+    return text if text.startswith(LIMITS) and "limit" in text and names_an_end else ""
+
+
+class ClaudeTranscript(Transcript):
+    """Lines of JSON, in a form that is not documented; whatever is odd in it counts as nothing."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def queued_prompts(self) -> int:
+        """A slash command typed while the model works reaches no hook before the turn ends; only this notes it."""
+        is_typed: list[bool] = []  # or else the host tells of a task that ended
+        for line in self._lines(b'"queue-operation"'):
+            if b'"enqueue"' in line:
+                is_typed.append(TASK_NOTICE not in line)
+            elif b'"popAll"' in line:
+                is_typed = []
+            else:
+                is_typed = is_typed[1:]
+        return sum(is_typed)
+
+    def is_silent_since(self, moment: str) -> bool:
+        if not os.path.isfile(self.path):
+            return False
+        mark = b'"timestamp":"'
+        for line in self._lines(b'"role":"assistant"'):
+            start = line.rfind(mark) + len(mark)
+            if mark in line and line[start : start + len(moment)].decode("ascii", "replace") > moment:
+                return False
+        return True
+
+    def calls_since(self, moment: str) -> list[Call] | None:
+        calls: list[Call] = []
+        is_known = False
+        for line in reversed(self._lines(b'"type":"assistant"')):
+            row = _object(line)
+            written = row.get("timestamp")
+            if row.get("type") != "assistant" or not isinstance(written, str):
+                continue
+            is_known = True
+            if written <= moment:
+                break
+            calls += _calls_in(row)
+        return calls if is_known else None
+
+    def begins_as(self, session: str) -> bool:
+        if not os.path.isfile(self.path):
+            return False
+        with open(self.path, "rb") as file:
+            head = file.read(LINEAGE)
+        return f'"sessionId":"{session}"'.encode() in head.replace(b'": "', b'":"')
+
+    def _lines(self, mark: bytes) -> list[bytes]:
+        """Those with this mark, oldest first."""
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(max(0, file.seek(0, 2) - LONGEST_TAIL))
+                return [line for line in file if mark in line]
+        except (OSError, ValueError):
+            return []
+
+
+def _calls_in(row: Json) -> list[Call]:
+    calls = []
+    for block in _objects(_dict(row.get("message")).get("content")):
+        if block.get("type") == "tool_use":
+            command = str(_dict(block.get("input")).get("command") or "")
+            calls.append(Call(TOOLS.get(str(block.get("name")), hosts.OTHER), command))
+    return calls
+
+
+def _object(line: bytes) -> Json:
+    try:
+        return _dict(loads(line.decode("utf-8", "replace")))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _dict(value: object) -> Json:
+    """An object, empty where there is something else."""
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: object) -> list[Json]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _notification(answer: Answer, message: str, event: Event, environ: Mapping[str, str]) -> Json:
+    """Claude Code passes on a terminal's titles, notifications and bell, nothing else."""
+    if not answer.alert or not event.shows_messages:
+        return {}
+    from omo.hosts import terminal
+
+    return {"terminalSequence": terminal.notification(message, environ)}
+
+
+def _json(value: Json) -> bytes:
+    return _bytes(dumps(value) + "\n")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

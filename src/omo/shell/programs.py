@@ -1,0 +1,226 @@
+"""The words of a command: which program really runs, behind env, sudo and their like, and what it is given."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "ash")
+
+# Programs that run another one: short options that take a value, long ones that do, and operands before its name.
+WRAPPERS: dict[str, tuple[str, tuple[str, ...], int]] = {
+    "builtin": ("", (), 0),
+    "busybox": ("", (), 0),
+    "command": ("", (), 0),
+    "coproc": ("", (), 0),
+    "env": ("uCS", ("--unset", "--chdir", "--split-string"), 0),
+    "exec": ("a", (), 0),
+    "flock": ("wE", ("--timeout", "--conflict-exit-code"), 1),
+    "nice": ("n", ("--adjustment",), 0),
+    "nocorrect": ("", (), 0),
+    "noglob": ("", (), 0),
+    "nohup": ("", (), 0),
+    "parallel": ("jnaI", ("--jobs", "--arg-file", "--colsep"), 0),
+    "npx": ("p", ("--package",), 0),
+    "repeat": ("", (), 1),
+    "setsid": ("", (), 0),
+    "stdbuf": ("ioe", ("--input", "--output", "--error"), 0),
+    "strace": ("eopsSPuEbaIOX", (), 0),
+    "sudo": ("ughpCrtTDRU", ("--user", "--group", "--host", "--prompt", "--chdir", "--chroot"), 0),
+    "time": ("fo", ("--format", "--output"), 0),
+    "timeout": ("ks", ("--kill-after", "--signal"), 1),
+    "xargs": ("nIPLdEsa", ("--max-args", "--max-procs", "--max-lines", "--delimiter", "--arg-file", "--max-chars"), 0),
+}
+GIT_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env")
+EXECUTES = ("-exec", "-execdir", "-ok", "-okdir")
+
+
+def name(words: list[str]) -> str:
+    """`/opt/omo/bin/omo` → `omo`"""
+    return os.path.basename(words[0]) if words else ""
+
+
+def stages(words: list[str]) -> list[list[str]]:
+    """Every command in a chain of them, outermost first: `sudo xargs rm` is three."""
+    chain, pending = [], [words]
+    while pending:
+        words = pending.pop(0)
+        if words:
+            chain.append(words)
+            pending += _behind(words)
+    return chain
+
+
+def program(words: list[str]) -> list[str]:
+    """The words from the program that really runs; empty where a wrapper is given none."""
+    while words:
+        behind = _behind(words)
+        if not behind:
+            return words
+        words = behind[0]
+    return words
+
+
+def _behind(words: list[str]) -> list[list[str]]:
+    """What this command starts in its turn; empty for a program that starts none."""
+    called = name(words)
+    if called in WRAPPERS:
+        short, long, operands = WRAPPERS[called]
+        return [_after_options(words[1:], short, long)[operands:]]
+    if called in SHELLS:
+        letters, rest = shell_call(words)
+        if rest and "c" not in letters and "s" not in letters:
+            return [rest]
+    if called == "find":
+        return _executed(words)
+    return []
+
+
+def _executed(words: list[str]) -> list[list[str]]:
+    """What each -exec of a find runs."""
+    commands: list[list[str]] = []
+    current: list[str] | None = None
+    for word in words:
+        if word in EXECUTES:
+            current = []
+            commands.append(current)
+        elif word in (";", "+"):
+            current = None
+        elif current is not None:
+            current.append(word)
+    return commands
+
+
+def shell_call(words: list[str]) -> tuple[str, list[str]]:
+    """The letters of a shell's options, and what follows these."""
+    letters, rest = "", words[1:]
+    while rest and rest[0].startswith(("-", "+")):
+        option, rest = rest[0], rest[1:]
+        if option in ("-", "--"):
+            break
+        if option in ("--rcfile", "--init-file") or (option[1:2] != "-" and option[-1] in "oO"):
+            rest = rest[1:]
+        if not option.startswith("--"):
+            letters += option
+    return letters, rest
+
+
+def reads_its_program(words: list[str]) -> bool:
+    """A shell that is given neither a script nor -c runs what it reads; with -n it only looks."""
+    letters, operands = shell_call(words)
+    return "c" not in letters and "n" not in letters and (not operands or "s" in letters)
+
+
+def runs_what_it_is_fed(words: list[str]) -> bool:
+    """Whether a here-document is a program to this command."""
+    words = program(words)
+    return name(words) in SHELLS and "c" not in shell_call(words)[0]
+
+
+def texts(words: list[str]) -> list[str]:
+    """The arguments that this program reads as shell text."""
+    called = name(words)
+    if called == "eval":
+        return [" ".join(words[1:])]
+    if called == "trap":
+        return words[1:2]
+    if called in SHELLS:
+        letters, operands = shell_call(words)
+        if "c" in letters:
+            return operands[:1]
+    if called in ("su", "flock"):
+        return option(words, "c", "--command")
+    return option(words, "S", "--split-string", "uC") if called == "env" else []
+
+
+def _after_options(words: list[str], short: str, long: tuple[str, ...]) -> list[str]:
+    while words and (words[0].startswith("-") or _assigns(words[0])):
+        option, words = words[0], words[1:]
+        if option == "--":
+            break
+        if option in long or _wants_value(option, short):
+            words = words[1:]
+    return words
+
+
+def _assigns(word: str) -> bool:
+    before, sign, _ = word.partition("=")
+    return bool(sign) and before.isidentifier()
+
+
+def _wants_value(option: str, short: str) -> bool:
+    """`-n` of nice takes the next word; of `-n5` the value is there already."""
+    if option.startswith("--") or _assigns(option):
+        return False
+    for index, letter in enumerate(option):
+        if letter in short:
+            return index == len(option) - 1
+    return False
+
+
+def git_verb(words: list[str]) -> tuple[list[str], list[str]]:
+    """The options before git's verb, and the rest from the verb on."""
+    index = 1
+    while index < len(words) and words[index].startswith("-"):
+        index += 2 if words[index] in GIT_VALUES else 1
+    return words[1:index], words[index:]
+
+
+# Options and operands.
+
+
+def operands(words: Sequence[str], values: Sequence[str] = ()) -> list[str]:
+    """What is no option. `values`: options whose value is the next word."""
+    rest: list[str] = []
+    is_value = False
+    for index, word in enumerate(words[1:], 1):
+        if is_value:
+            is_value = False
+        elif word == "--":
+            return rest + list(words[index + 1 :])
+        elif word.startswith("-") and word != "-":
+            is_value = word in values
+        else:
+            rest.append(word)
+    return rest
+
+
+def option(words: Sequence[str], short: str, long: str, takes: str = "") -> list[str]:
+    """The values of an option: `-o x`, `-ox`, `-so x`, `--output x`, `--output=x`.
+
+    `takes`: other letters with a value, after which the rest of the word is theirs.
+    """
+    values: list[str] = []
+    for index, word in enumerate(words):
+        following = words[index + 1 : index + 2]
+        if word.startswith(long + "="):
+            values.append(word[len(long) + 1 :])
+        elif word == long:
+            values += following
+        elif word.startswith("-") and not word.startswith("--"):
+            flags = before(word[1:], takes + short)
+            letter, value = word[len(flags) + 1 : len(flags) + 2], word[len(flags) + 2 :]
+            if letter == short:
+                values += [value] if value else following
+    return values
+
+
+def letters(words: Sequence[str], takes: str = "") -> set[str]:
+    """The letters of short options, up to a `--`; `takes`: those after which the rest of the word is a value."""
+    flags: set[str] = set()
+    for word in words[1:]:
+        if word == "--":
+            break
+        if word.startswith("-") and not word.startswith("--"):
+            flags.update(before(word[1:], takes))
+    return flags
+
+
+def before(text: str, ends: str) -> str:
+    for index, letter in enumerate(text):
+        if letter in ends:
+            return text[:index]
+    return text

@@ -1,0 +1,131 @@
+"""The rows we keep, by type. Nothing of the types exists when a hook runs.
+
+A row comes from a file that anybody can edit, so its parts are read with the functions below: what is missing or
+no object is empty. Unknown keys are kept by whoever changes a row.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypedDict
+
+    class Message(TypedDict, total=False):
+        """What a person wrote since the run was armed or resumed."""
+
+        at: str
+        text: str
+        quoted: bool  # the agent was sent back with it
+        told: bool  # the user was told that the agent only answered
+
+    class Ulw(TypedDict, total=False):
+        """What holds a Stop, and the counters of its breakers."""
+
+        enabled: bool
+        by: str  # user, or the kind of work that armed it
+        limits: dict[str, Any]
+        armedAt: str
+        armedFor: str  # the prompt that armed it, by its fingerprint
+        stopBlocks: int
+        totalBlocks: int
+        lastStopAt: str | None
+        lastStop: str
+        shellExcuses: int
+        unanswered: bool  # the last Stop was blocked
+        said: Message
+        resumedFor: str
+        resumedAt: str
+
+    class StopContinuation(TypedDict, total=False):
+        """The user's cancel, and who still has to hear of it."""
+
+        disabled: bool
+        disabledReason: str | None
+        disabledAt: str
+        cancelledFor: str
+        told: bool  # the model knows
+        shown: bool  # the user saw it
+        ended: list[str]  # the kinds of work that were open
+        gates: int  # how many are pinned, where no summary says so
+
+    class Summary(TypedDict, total=False):
+        """One kind of work, as hooks need it."""
+
+        run: str
+        state: str  # active, waiting, paused, blocked, done, exhausted
+        open: int
+        total: int
+        next: str | None
+        why: str
+        question: str
+        told: bool  # the user was shown that it ended or waits
+        own: bool  # the workflow itself put it so, not the user
+        stoppedByName: bool
+        cleared: bool  # given up
+        at: str  # when the files were looked at
+        outcome: dict[str, Any]
+        endedBy: str
+        unvouched: bool  # called done here, and not by the ledger
+        deny: dict[str, str]  # what the tool gates refuse, with the sentence
+        attended: bool
+        fence: dict[str, Any]
+
+    class Mark(TypedDict, total=False):
+        """The end of the session's ledger, as this row knows it."""
+
+        seq: int
+        digest: str
+
+    class SessionRow(TypedDict, total=False):
+        """`sessions.ID` of the runtime file."""
+
+        ulw: Ulw
+        stopContinuation: StopContinuation
+        work: dict[str, Summary]
+        denials: dict[str, int]  # refused tool calls, by digest
+        awaits: str  # the type of an agent whose word is waited for
+        lastUsedAt: str
+        ledger: Mark
+
+    class LedgerRow(TypedDict, total=False):
+        """One line of a session's ledger; `after` is the row that it left, on the last line of a change."""
+
+        seq: int
+        ts: str
+        kind: str
+        actor: str
+        prev: str
+        rule: str
+        reason: str
+        after: SessionRow
+
+
+def _object(row: Mapping[str, Any], key: str) -> Any:
+    value = row.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def ulw_of(row: Mapping[str, Any]) -> Ulw:
+    part: Ulw = _object(row, "ulw")
+    return part
+
+
+def message_of(row: Mapping[str, Any]) -> Message:
+    part: Message = _object(_object(row, "ulw"), "said")
+    return part
+
+
+def cancel_of(row: Mapping[str, Any]) -> StopContinuation:
+    part: StopContinuation = _object(row, "stopContinuation")
+    return part
+
+
+def work_of(row: Mapping[str, Any]) -> dict[str, Summary]:
+    part: dict[str, Summary] = _object(row, "work")
+    return part
+
+
+def summary_of(row: Mapping[str, Any], kind: str) -> Summary:
+    part: Summary = _object(_object(row, "work"), kind)
+    return part

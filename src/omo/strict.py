@@ -1,0 +1,95 @@
+"""What people and agents write, read strictly: every defect at once, with its field, its value and what was meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from omo.errors import BadInput
+from omo.shown import clip
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def validated(model: type[Model], document: object, *, what: str, fix: str) -> Model:
+    """The document as a model. Raises BadInput with everything that is wrong in `defects`."""
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        defects = defects_of(error, model, what)
+    raise BadInput(f"{what} cannot be used: {'; '.join(defects)}", fix=fix, defects=defects)
+
+
+def defects_of(
+    error: ValidationError,
+    model: type[BaseModel],
+    what: str = "the file",
+    *,
+    where: tuple[int | str, ...] = (),
+    of: str = "",
+    others: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
+    """One line each: the field, what is wrong with it, its value; for a field nobody knows, the one that was meant.
+
+    `where` is the place of the whole, `of` says what has no such field, `others` are names our fields have elsewhere.
+    """
+    lines = []
+    for defect in error.errors(include_url=False):
+        field = field_name((*where, *defect["loc"])) or what
+        if defect["type"] == "extra_forbidden":
+            known = _fields_at(defect["loc"][:-1], model)
+            lines.append(f"{field}: no such field{of}{meant(str(defect['loc'][-1]), known, others)}")
+        elif defect["type"] == "missing":
+            lines.append(f"{field}: {defect['msg']}")
+        else:
+            message = defect["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+            lines.append(f"{field}: {clip(message, 300)}, got {clip(repr(defect['input']), 80)}")
+    return lines
+
+
+def field_name(place: tuple[int | str, ...]) -> str:
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{clip(part, 60)}"
+    return text.removeprefix(".")
+
+
+def meant(name: str, known: Sequence[str], others: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What was probably meant by a name that is none of the known ones, as the end of a sentence."""
+    wanted = name[:60].replace("-", "_").replace(" ", "_")
+    near = [others.get(wanted.lower(), "")]
+    if near[0] not in known:
+        near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean {near[0]}?"
+    return f"; there are {', '.join(known)}" if known else ""
+
+
+def _fields_at(place: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
+    for part in place:
+        if isinstance(part, int):
+            continue
+        field = model.model_fields.get(part)
+        inner = _model_in(field.annotation) if field else None
+        if inner is None:
+            return []
+        model = inner
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for argument in get_args(annotation):
+        inner = _model_in(argument)
+        if inner is not None:
+            return inner
+    return None

@@ -1,0 +1,295 @@
+"""A brief becomes a plan: it is cut into stories at its `@goal` lines, and what was there before is archived.
+
+A story begins where `@goal` stands in the first column and a colon, a blank, a tab or the end of the line follows.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omo.errors import BadInput, Refused
+from omo.shown import clip, counted
+from omo.state import runtime, store
+from omo.ultragoal import goal_tool
+from omo.ultragoal import plan as plans
+from omo.ultragoal.plan import Plan
+from omo.ultragoal.run import PlanRun, repository
+from omo.work.publish import change_row
+from omo.work.run import Caller, check_sizes
+
+Row = dict[str, Any]
+
+MOST_EARLIER = 5
+LONGEST = 20_000
+LONGEST_TEXT = 200_000
+LONGEST_TITLE = 80
+MOST_GOALS = 999  # ids have three digits
+MOST_NOTES = 20
+CREATE = "omo ultragoal create-goals --brief-file PATH"
+
+# A lone CR ends a line too: a file opened as text has it so, and the three ways to pass a brief must agree.
+LINE_END = re.compile(r"\r\n|\n|\r")
+DELIMITER = re.compile(r"@goal(?::|(?=[ \t])|\Z)")
+NEAR_MISS = re.compile(r"[\W_]*@[ \t]?goals?\s*(?:[:：]|\Z)|\s*@goal\s", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Story:
+    title: str
+    objective: str
+
+
+@dataclass(frozen=True)
+class Brief:
+    """`text` lost the blank lines around it, not its first indentation: parsed again it gives the same stories."""
+
+    text: str
+    preamble: str
+    stories: list[Story]
+    near_misses: list[str]
+    cut_titles: list[str]
+
+
+def parse(text: str) -> Brief:
+    """BadInput with every defect at once: a text that cannot be kept, no text at all, empty blocks by number."""
+    _require(defects_of(text))
+    # Byte order marks are no text, at the beginning as little as where files were joined.
+    lines = LINE_END.split(text.replace("\ufeff", ""))
+    if not any(is_visible(line) for line in lines):
+        raise BadInput("the brief is blank", fix=f'{CREATE}, or --brief "what is to be done"')
+    starts = [number for number, line in enumerate(lines) if DELIMITER.match(line)]
+    blocks = [lines[start:end] for start, end in zip(starts, [*starts, len(lines)][1:], strict=True)]
+    _require(_block_defects(blocks, starts))
+    first = starts[0] if starts else 0
+    return Brief(
+        text=_without_blank_ends(lines),
+        preamble=_joined(lines[:first]),
+        stories=[_story(block) for block in blocks] or [Story(_first_title(lines), _joined(lines))],
+        near_misses=_near_misses(lines),
+        cut_titles=_cut_titles(blocks),
+    )
+
+
+def _require(defects: list[str]) -> None:
+    if defects:
+        count = "1 defect" if len(defects) == 1 else f"{len(defects)} defects"
+        raise BadInput(
+            f"the brief has {count}: {defects[0]}",
+            fix=f"mend the brief, then: {CREATE}",
+            defects=_bounded(defects, MOST_GOALS),
+        )
+
+
+def defects_of(text: str) -> list[str]:
+    """Why a text cannot be kept as it is; none for most."""
+    defects = []
+    if len(text) > LONGEST_TEXT:
+        defects.append(f"{len(text)} characters, at most {LONGEST_TEXT}; name files instead of copying them")
+    if "\0" in text:
+        defects.append(f"a NUL at character {text.index(chr(0)) + 1}; remove it")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        defects.append(f"no UTF-8 at character {error.start + 1}; save it as UTF-8")
+    return defects
+
+
+def is_visible(text: str) -> bool:
+    return any(letter.isprintable() and not letter.isspace() for letter in text)
+
+
+def one_line(text: str) -> str:
+    """Without control characters, which could redraw a terminal, and without runs of blanks."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def title_of(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 3] + "..."
+
+
+def _block_defects(blocks: list[list[str]], starts: list[int]) -> list[str]:
+    defects = []
+    if len(blocks) > MOST_GOALS:
+        defects.append(f"{len(blocks)} @goal blocks, at most {MOST_GOALS}; put several steps into one")
+    for number, (block, start) in enumerate(zip(blocks, starts, strict=True), start=1):
+        if not is_visible(_title_line(block)) and not any(is_visible(line) for line in block[1:]):
+            defects.append(f"@goal block {number} (line {start + 1}) has neither a title nor a text")
+    return defects
+
+
+def _story(block: list[str]) -> Story:
+    """A missing title is borrowed from the text, a missing text from the title."""
+    title, body = _title_line(block), block[1:]
+    if not any(is_visible(line) for line in body):
+        return Story(title_of(title), title)
+    return Story(title_of(title) or _first_title(body), _joined(body))
+
+
+def _title_line(block: list[str]) -> str:
+    return DELIMITER.sub("", block[0], count=1).strip()
+
+
+def _first_title(lines: list[str]) -> str:
+    return title_of(next(line for line in lines if is_visible(line)))
+
+
+def _joined(lines: list[str]) -> str:
+    return "\n".join(lines).strip()
+
+
+def _without_blank_ends(lines: list[str]) -> str:
+    first = 0
+    while not lines[first].strip():
+        first += 1
+    return "\n".join(lines[first:]).rstrip(" \t\n")  # a form feed after @goal makes it text: it has to stay
+
+
+def _near_misses(lines: list[str]) -> list[str]:
+    """Lines that were read as text although a new goal may have been meant."""
+    notes = []
+    for number, line in enumerate(lines, start=1):
+        if not NEAR_MISS.match(line) or DELIMITER.match(line):
+            continue
+        why = "after @goal comes a colon, a blank, a tab or the end of the line"
+        if not line.startswith("@"):
+            why = "@goal is not in the first column"
+        elif not line.startswith("@goal"):
+            why = "the word is @goal, in small letters"
+        notes.append(f"line {number}: {clip(line, 60)!r} is text and begins no goal: {why}")
+    return _bounded(notes)
+
+
+def _cut_titles(blocks: list[list[str]]) -> list[str]:
+    """Titles whose end is now in the brief only, because the text below them is the objective."""
+    notes = []
+    for number, block in enumerate(blocks, start=1):
+        if len(one_line(_title_line(block))) > LONGEST_TITLE and any(is_visible(line) for line in block[1:]):
+            cut = f"the title was cut at {LONGEST_TITLE} characters; the objective does not hold its end"
+            notes.append(f"G{number:03d}: {cut}")
+    return _bounded(notes)
+
+
+def _bounded(notes: list[str], most: int = MOST_NOTES) -> list[str]:
+    more = len(notes) - most
+    return notes if more <= 0 else [*notes[:most], f"and {more} more"]
+
+
+def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> str | None:
+    """Make the plan; the answer is where an earlier one was kept. An unfinished one is archived only by --force."""
+    caller, before = run.caller, run.plan
+    if run.problems and caller.by != "user":
+        raise run.damage()
+    if run.problems and not force:
+        raise Refused(
+            f"this session has a plan that was changed by hand ({run.problems[0]})",
+            fix=f"{run.sealing}; or the same again with --force, which keeps what is left of it and begins anew",
+        )
+    if before is not None and before.is_open and not force:
+        raise Refused(
+            f"this session has a plan with {counted(len(before.open_goals), 'open goal')}",
+            fix="go on with it (omo ultragoal complete-goals), add to it (omo ultragoal steer --kind add_subgoal), or "
+            "--force, which archives it unfinished and says so",
+        )
+    created = plan_row(caller, brief, mode)
+    if replaced := _replaced(run):
+        created["replaces"] = replaced
+    check_sizes([created])
+    kept = None
+    if os.path.lexists(run.directory):
+        kept = store.keep_as(run.directory, "archived", caller.now)
+        left = len(before.open_goals) if before is not None else 0
+        event = {"kind": "plan-archived", "run": run.id, "open": left, "kept": kept}
+        change_row(caller, caller.session, lambda row: runtime.Change(None, row or {}, [event]))
+
+    def decide(plan: Plan | None) -> tuple[None, list[Row]]:
+        if plan is not None:
+            raise Refused("another plan was made in this session just now", fix="omo ultragoal status")
+        return None, [created]
+
+    run.change(decide)
+    return kept
+
+
+def _replaced(run: PlanRun) -> Row | None:
+    """What the new plan is made in place of: the one that lies there, or one that the agent cleared away and the user
+    was not shown yet."""
+    if run.plan is not None or run.problems:
+        trouble = run.problems[0] if run.problems else ""
+        left = len(run.plan.open_goals) if run.plan is not None else 0
+        replaced: Row = {"run": run.id, "open": left, "trouble": trouble, "by": run.caller.by}
+        if run.plan is not None and run.plan.replaced:
+            replaced["earlier"] = run.plan.replaced[-MOST_EARLIER:]
+        return replaced
+    summary = run.caller.summary("ultragoal")
+    if not summary.get("cleared") or summary.get("told") is not False:
+        return None
+    named = {"run": str(summary.get("run") or ""), "open": int(summary.get("open") or 0)}
+    return {**named, "trouble": str(summary.get("why") or ""), "by": run.caller.by}
+
+
+def plan_row(caller: Caller, brief: Brief, mode: str) -> Row:
+    goals = []
+    for number, story in enumerate(brief.stories, start=1):
+        goals.append({"id": f"G{number:03}", "title": story.title, "objective": story.objective})
+    return {
+        "kind": "plan_created",
+        "run": f"g{int(caller.now * 1000)}",
+        "session": caller.session,
+        "brief": brief.text,
+        "constraints": brief.preamble,
+        "goalMode": mode,
+        "objective": plans.POINTER,
+        "repository": repository(caller.root),
+        "goalIds": [goal["id"] for goal in goals],
+        "goals": goals,
+    }
+
+
+def create_tool_goal(run: PlanRun) -> list[str]:
+    """The goal tool's goal for a plan, where none is under way; an unrelated one is the caller's to drop."""
+    live = run.tool.current
+    if live is None or live.status not in ("active", "paused"):
+        goal_tool.create(run)
+        return []
+    if live.objective in run.require_plan().objectives_of(None):
+        return []
+    return [f"another goal is {live.status}: omo goal drop, then omo goal create"]
+
+
+def json_of(given: str, cwd: str | Path, option: str) -> object:
+    """The JSON itself where the text begins like it, else what the file of that name holds."""
+    from omo.evidence import documents  # a YAML parser is behind it, which a status does not need
+
+    fix = f"{option} takes JSON that begins with {{ or [, or the name of a file that holds it"
+    if not given.strip():
+        raise BadInput(f"{option} is empty", fix=fix)
+    if given.lstrip()[:1] in ("{", "["):
+        return documents.parse(given.strip(), option)
+    path = Path(cwd, given)
+    if "\0" in given or not os.path.lexists(path):
+        raise BadInput(f"{option} {clip(given, 200)!r} is neither JSON nor a file", fix=fix)
+    return documents.load(path)
+
+
+def text_defects(option: str, text: object, *, longest: int = LONGEST, shortest: int = 1) -> list[str]:
+    """Why this cannot be kept as somebody's words; none for most."""
+    if text is None:
+        return [f"{option} is missing"]
+    if not isinstance(text, str):
+        return [f"{option} is {clip(repr(text), 60)}, not a text"]
+    if not is_visible(text):
+        return [f"{option} is blank"]
+    size = len(text.strip())
+    if not shortest <= size <= longest:
+        return [f"{option} has {size} characters ({clip(text, 40)!r}), of {shortest} to {longest}"]
+    return [f"{option}: {why}" for why in defects_of(text)]
+
+
+def same_words(text: str) -> str:
+    """Two texts that differ in case and blanks only are the same."""
+    return " ".join(text.split()).casefold()

@@ -1,0 +1,152 @@
+"""Taking over the plan of a session that was cleared, forked or died, and clearing one away. No byte is deleted."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+from omo.errors import BadInput, Refused
+from omo.shown import clip, counted
+from omo.state import paths, runtime, store
+from omo.state.runtime import OPEN_STATES, part
+from omo.ultragoal import goal_tool, phases
+from omo.ultragoal.create import create_tool_goal
+from omo.ultragoal.run import PlanRun
+from omo.ultragoal.summary import publish_status
+from omo.work import lifecycle
+from omo.work.lifecycle import Cleared
+from omo.work.publish import change_row
+from omo.work.run import Caller
+
+Row = dict[str, Any]
+
+KIND = "ultragoal"
+FORCE = "omo state clear --mode ultragoal --force"
+
+
+def adopt(caller: Caller, source: str) -> PlanRun:
+    """The plan moves with its directory: no two sessions own one. Its ledger says so, then both rows."""
+    if source == caller.session:
+        raise Refused("this session cannot adopt its own plan", fix="omo ultragoal status")
+    theirs = PlanRun(replace(caller, session=source))
+    if theirs.plan is None and not theirs.problems:
+        others = ", ".join(lifecycle.adoptable(KIND, caller)) or "none"
+        raise BadInput(f"--from {source!r} is no session with a plan", fix=f"sessions with an open plan: {others}")
+    theirs.require_plan()
+    if caller.summary(KIND, source).get("state") == "active":  # what waits or was let go of is nobody's work just now
+        lifecycle.require_idle(caller, source)
+    own = PlanRun(caller)
+    if own.problems:
+        raise own.damage()
+    if own.plan is not None and own.plan.is_open:
+        raise Refused(
+            f"this session has a plan of its own with {counted(len(own.plan.open_goals), 'open goal')}",
+            fix=f"finish it, or clear it first: {FORCE}",
+        )
+    if os.path.lexists(own.directory):
+        store.keep_as(own.directory, "archived", caller.now)
+    store.make_state_dir(caller.state)
+    store.make_dir(os.path.dirname(own.directory), caller.state)
+    with store.Lock(os.path.join(theirs.directory, "ledger.lock"), store.Deadline(caller.wait)):
+        store.move(theirs.directory, own.directory)
+    _forget(caller, source)
+    run = PlanRun(caller)
+    run.change_plan(lambda plan: (None, []))
+    _drop_their_goal(theirs, run.id)
+    if run.require_plan().is_open:
+        run.notes += create_tool_goal(run)
+    publish_status(run)
+    return run
+
+
+def _forget(caller: Caller, source: str) -> None:
+    def decide(row: Row | None) -> runtime.Change:
+        if row is None:
+            return runtime.Change(None)
+        work = {kind: other for kind, other in part(row, "work").items() if kind != KIND}
+        after = lifecycle.disarmed({**row, "work": work}, KIND)
+        return runtime.Change(None, after, [{"kind": "plan-adopted", "by": caller.session}])
+
+    change_row(caller, source, decide)
+
+
+def _drop_their_goal(theirs: PlanRun, run_id: str) -> None:
+    """The goal that the other session followed belongs to the plan, which is gone from there."""
+    goal = theirs.tool.current
+    if goal is None or goal.status not in ("active", "paused") or theirs.tool.problems:
+        return
+    if goal.run in ("", run_id):
+        goal_tool.drop(theirs)
+
+
+@dataclass(frozen=True)
+class Sealed(Cleared):
+    """`receipts` are those in the bytes that were kept: of which goals, so that somebody can look for them."""
+
+    receipts: list[str]
+
+
+def clear(caller: Caller, *, force: bool) -> Sealed | None:
+    """Start from nothing: plan and goal are kept under other names. None where there is nothing to clear.
+
+    This is also how damage is sealed, which is the user's to do. What was open is shown to the user where it was the
+    agent who cleared.
+    """
+    run = PlanRun(caller)
+    summary = caller.summary(KIND)
+    mark = part(part(caller.session_rows.get(caller.session, {}), "phases"), KIND)
+    problems = [*run.problems, *run.tool.problems]
+    unfinished = _unfinished(run, summary)
+    if run.plan is None and not run.tool.newest and not problems and not summary and not mark:
+        return None
+    is_unseen = bool(summary.get("cleared")) and summary.get("told") is False
+    if caller.by != "user" and is_unseen and not unfinished:
+        return None  # an earlier clear is still to be shown
+    if run.problems and caller.by != "user":
+        raise run.damage()
+    if (problems or unfinished) and not force:
+        raise Refused(
+            f"the ultragoal run of session {caller.session} is not finished, or damaged",
+            fix=f"omo ultragoal status says what is next; {FORCE} gives it up and keeps its files aside",
+            defects=[*problems, *unfinished],
+        )
+    receipts = []
+    for goal in run.plan.goals if run.plan is not None else []:
+        if goal.receipt_id:
+            receipts.append(f"{goal.id} {goal.receipt_id[:12]}")
+    store.make_state_dir(caller.state)
+    store.make_dir(paths.session_dir(caller.state, caller.session), caller.state)
+    # The directories first: were the row first, a crash would leave a plan that no hook knows of.
+    kept = []
+    for directory in (run.directory, run.tool.directory):
+        if os.path.lexists(directory):
+            kept.append(store.keep_as(directory, "cleared", caller.now))
+    if mark:
+        event = {"kind": "phase-written", "mode": KIND, "from": mark.get("phase"), "phase": phases.MISSING}
+        change_row(
+            caller,
+            caller.session,
+            lambda row: runtime.Change(None, phases.marked(row, KIND, None), [event]),
+        )
+    what, left = "session's goal", None
+    if run.id:
+        what = f"ultragoal plan {run.id}"
+    if run.plan is not None:
+        left = len(run.plan.open_goals)
+    is_open = bool(unfinished or problems)
+    noted = {"receipts": receipts} if receipts else {}
+    cleared = lifecycle.forget_summary(caller, KIND, what, kept, force=force, is_open=is_open, left=left, **noted)
+    return Sealed(cleared.kept, cleared.open, cleared.is_shown, receipts)
+
+
+def _unfinished(run: PlanRun, summary: Row) -> list[str]:
+    left = []
+    for goal in run.plan.open_goals if run.plan is not None else []:
+        left.append(f"{goal.id} {goal.status}: {clip(goal.title, 80)}")
+    tool = run.tool.newest
+    if tool is not None and tool.status in ("active", "paused"):
+        left.append(f"the session's goal is {tool.status}: {clip(tool.objective, 80)}")
+    if run.plan is None and summary.get("state") in OPEN_STATES and not summary.get("cleared"):
+        left.append(f"hooks were told of {counted(int(summary.get('open') or 0), 'goal')} open, and the plan is gone")
+    return left

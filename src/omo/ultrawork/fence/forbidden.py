@@ -1,0 +1,175 @@
+"""Commands that no plan may run, each with its reason. A table by program; a mention is not a call."""
+
+from __future__ import annotations
+
+from omo.shell import Unknown, name
+from omo.shell.programs import SHELLS, git_verb, letters, operands, reads_its_program, stages
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from omo.shell import Call
+
+NEVER_RUN = "No plan may run that: if the step needs it, stop and report it to the user."
+PIPE_TO_SHELL = "runs what it has just fetched, decoded or been piped: save it, read it, then run the file"
+RM_RF = "rm -rf: name the files, or remove them with rm -r inside the fence"
+BOMB = "a function that pipes into itself: a fork bomb"
+
+FETCHERS = ("curl", "wget", "fetch", "http", "https", "aria2c", "lynx", "nc", "ncat")
+DECODERS = ("base64", "base32", "openssl", "xxd", "uudecode", "gunzip", "zcat")
+INTERPRETERS = ("python", "perl", "ruby", "node", "nodejs", "php", "deno", "bun", "lua")
+RUNS_TEXT = (*SHELLS, "eval", "source", ".")
+POWER = ("shutdown", "reboot", "halt", "poweroff")
+# What is forbidden however it is called, but for --help and --version.
+ALWAYS = {
+    **dict.fromkeys(POWER, "the machine is not the plan's to stop"),
+    **dict.fromkeys(("mkfs", "mke2fs", "newfs"), "makes a new file system and loses the old one"),
+}
+
+
+def reasons(call: Call, upstream: Sequence[Call]) -> list[str]:
+    """Everything that is wrong with one call. `upstream`: the calls whose output it reads through a pipe."""
+    chain = stages(call.words)
+    if any(name(words) == "omo" for words in chain):
+        return []
+    forms = []
+    runs_unread_text = False
+    for words in chain:
+        if form := _form(words, call):
+            forms.append(form)
+        if _runs_unread_text(words, call, upstream):
+            runs_unread_text = True
+    if runs_unread_text:
+        forms.append(PIPE_TO_SHELL)
+    return forms
+
+
+def _form(words: list[str], call: Call) -> str:
+    called = name(words).removesuffix(".exe")
+    kind = called.partition(".")[0]  # mkfs.ext4
+    if called == "eval" and call.has_variables:
+        return "eval of what only the running shell knows"
+    if kind in ALWAYS and words[1:] not in (["--help"], ["--version"]):
+        return f"{called}: {ALWAYS[kind]}"
+    if called in FORMS:
+        return FORMS[called](words)
+    if isinstance(words[0], Unknown):  # its arguments tell
+        return _rm(words) or _chmod(words)
+    return ""
+
+
+def _rm(words: list[str]) -> str:
+    flags = letters(words)
+    if name(words) != "rm" and not flags <= set("rRfvidI"):
+        return ""  # an unknown program whose options are not those of rm
+    for word in words:
+        if word == "--":
+            break
+        for long in ("--recursive", "--force"):
+            if len(word) > 3 and long.startswith(word):  # abbreviated, as GNU programs accept it
+                flags.add(long[2])
+    if flags & {"r", "R"} and "f" in flags:
+        return RM_RF
+    return ""
+
+
+def _chmod(words: list[str]) -> str:
+    mode, *files = [*operands(words), ""]
+    opened: set[str] = set()
+    for clause in mode.replace("+", "=").split(","):
+        who, _, what = clause.partition("=")
+        if set("rwx") <= set(what):
+            opened.update(who.replace("a", "ugo"))
+    if files and ((mode.isdigit() and mode.endswith("777")) or set("ugo") <= opened):
+        return f"chmod {mode}: everybody may write; name the narrowest mode that works"
+    return ""
+
+
+def _crontab(words: list[str]) -> str:
+    if "l" in letters(words):
+        return ""
+    return "crontab: only -l is allowed, scheduled jobs are not the plan's to change"
+
+
+def _kill(words: list[str]) -> str:
+    signals = {word for word in words[1:2] if word.startswith("-")}
+    if "-1" in words[1 + len(signals) :]:
+        return "kill of every process: name the one that is meant"
+    return ""
+
+
+def _killall(words: list[str]) -> str:
+    patterns = operands(words)
+    if ("u" in letters(words) and len(patterns) < 2) or {".", ".*", "*", "^"} & set(patterns):
+        return "a kill of everything: name the process that is meant"
+    return ""
+
+
+def _git(words: list[str]) -> str:
+    options, verb = git_verb(words)
+    is_set = any("core.hookspath=" in word.lower() for word in options)
+    arguments = [word.lower() for word in verb[1:]]
+    if verb[:1] == ["config"] and "core.hookspath" in arguments and not {"--get", "--get-all", "get"} & set(arguments):
+        is_set = arguments[-1] != "core.hookspath" or any("unset" in word for word in arguments)
+    if is_set:
+        return "git's core.hooksPath: which hooks run is not the plan's to change"
+    return ""
+
+
+FORMS: dict[str, Callable[[list[str]], str]] = {
+    "rm": _rm,
+    "chmod": _chmod,
+    "crontab": _crontab,
+    "kill": _kill,
+    **dict.fromkeys(("killall", "pkill"), _killall),
+    "git": _git,
+}
+
+# What was just fetched, decoded or piped, and is run unread.
+
+
+def _runs_unread_text(words: list[str], call: Call, upstream: Sequence[Call]) -> bool:
+    called = name(words)
+    is_interpreter = called.rstrip("0123456789.") in INTERPRETERS
+    program = operands(words)[:1]
+    if (is_interpreter or called in RUNS_TEXT) and any(_fetches(inner) for inner in call.inner):
+        is_fed = any("$(" in text or "`" in text for text in call.fed)
+        return is_fed or any(isinstance(text, Unknown) for text in program)
+    if not upstream or call.fed or name(call.words) == "xargs":
+        return False
+    if called in SHELLS:
+        return reads_its_program(words) and not _stands_in_text(upstream)
+    if isinstance(words[0], Unknown) and "sh" in called.lower():
+        reads_pipe = True  # $SHELL
+    elif is_interpreter:
+        reads_pipe = program in ([], ["-"], ["/dev/stdin"])
+    else:
+        reads_pipe = called in RUNS_TEXT and program == ["/dev/stdin"]
+    return reads_pipe and any(_fetches(source.words) for source in upstream)
+
+
+def _fetches(words: list[str]) -> bool:
+    return any(name(stage) in FETCHERS or name(stage) in DECODERS for stage in stages(words))
+
+
+def _stands_in_text(upstream: Sequence[Call]) -> bool:
+    """What comes through the pipe can be read as a script of its own."""
+    for call in upstream:
+        is_cat = name(call.words) == "cat" and bool(call.fed) and len(call.words) == 1
+        if not is_cat and name(call.words) not in ("echo", "printf", ":", "true"):
+            return False
+        if any(isinstance(word, Unknown) for word in call.words):
+            return False
+    return True
+
+
+def piped_text(upstream: Sequence[Call]) -> str:
+    """The text that reaches a shell through a pipe, as far as it stands there."""
+    parts = []
+    for call in upstream:
+        if name(call.words) in ("echo", "printf"):
+            parts.append(" ".join(call.words[1:]).replace("\\n", "\n"))
+        else:
+            parts += call.fed
+    return "\n".join(parts)

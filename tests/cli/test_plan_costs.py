@@ -1,0 +1,106 @@
+"""What a plan command costs: state files opened, git processes started. Neither grows with what was run before."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from omo.ultraplan.run import PLAN, tags
+from omo.work.run import Caller, Run
+from tests.cli.conftest import Shell
+from tests.ultraplan.plans import carry_out, commit, git, plan_text
+
+MOST_GIT = 10
+MOST_READS = 3
+MOST_READS_IN_ALL = 10
+
+
+@dataclass
+class Costs:
+    """How often each state file was opened for reading, by its path below the state directory."""
+
+    read: Counter[str] = field(default_factory=Counter)
+    git: list[str] = field(default_factory=list)
+
+
+_counting: list[tuple[str, Costs]] = []
+
+
+def _hear(event: str, arguments: tuple[object, ...]) -> None:
+    for state, costs in _counting:
+        if event == "open" and arguments[1] in ("r", "rb") and isinstance(arguments[0], str):
+            path = os.path.realpath(arguments[0])
+            if path.startswith(state + os.sep) and os.path.isfile(path):
+                costs.read[os.path.relpath(path, state)] += 1
+        elif event == "subprocess.Popen":
+            argv = list(arguments[1]) if isinstance(arguments[1], list | tuple) else []
+            if argv and os.path.basename(str(argv[0])) == "git":
+                costs.git.append(" ".join(map(str, argv)))
+
+
+@contextmanager
+def counted(shell: Shell) -> Iterator[Costs]:
+    costs = Costs()
+    _counting.append((os.path.realpath(shell.state), costs))
+    try:
+        yield costs
+    finally:
+        _counting.pop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hooked() -> None:
+    sys.addaudithook(_hear)
+
+
+def earlier_runs(shell: Shell, count: int) -> None:
+    """Sessions of other plans that ended long ago."""
+    for number in range(count):
+        caller = Caller(shell.state, str(shell.project), f"old-{number}", "agent", 1_700_000_000.0 + number, 5.0)
+        run = Run(PLAN, caller, PLAN.new_id(caller, tags(f"digest {number}", f"{number}.md", f"{number}.md")))
+        started = {"kind": "started", "session": caller.session, "base": "0" * 40, "root": caller.here, "steps": [1]}
+        run.append(started, {"kind": "finished", "verdict": "pass"})
+
+
+def walk(shell: Shell) -> dict[str, Costs]:
+    found = {}
+    argvs = {
+        "start": ("plan", "start", "plan.md", "--unreviewed", "no critic in this test"),
+        "status": ("plan", "status"),
+        "finish": ("plan", "finish"),
+    }
+    for name, argv in argvs.items():
+        if name == "finish":
+            for number in (1, 2, 3):
+                carry_out(shell.project, number)
+        with counted(shell) as found[name]:
+            ran = shell.agent(*argv)
+        assert ran.code == 0, ran.err
+    return found
+
+
+@pytest.fixture
+def planned(shell: Shell) -> Shell:
+    shell.write("plan.md", plan_text(3))
+    git(shell.project, "init", "-q", "-b", "main")
+    git(shell.project, "config", "user.name", "Test")
+    git(shell.project, "config", "user.email", "test@example.org")
+    commit(shell.project, "docs: a plan")
+    return shell
+
+
+def test_no_command_costs_more_because_of_earlier_runs(planned: Shell) -> None:
+    earlier_runs(planned, 200)
+    for name, costs in walk(planned).items():
+        assert len(costs.git) <= MOST_GIT, (name, costs.git)
+        own = planned.row()["work"]["ultraplan"]["run"]
+        assert [path for path in costs.read if path.startswith("plans/p") and own not in path] == [], name
+        # Of a ledger that is added to, its end is read once more under the lock; so is the runtime file.
+        assert {path: count for path, count in costs.read.items() if count > MOST_READS} == {}, name
+        assert sum(costs.read.values()) <= MOST_READS_IN_ALL, (name, costs.read)

@@ -1,0 +1,70 @@
+"""What a further host has to bring: the rest of omo asks for it in its own words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from omo import hosts
+from omo.hooks import main, prompt, stop
+from omo.hosts import Answer, Event, Host
+
+NOW = 1_790_000_000.0
+
+
+class Dollar(Host):
+    """Its commands begin with a dollar, its events have three fields, and its answers are words."""
+
+    name = "dollar"
+
+    def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
+        fields = json.loads(raw)
+        event = Event(fields["id"])
+        event.host = self
+        event.project = event.directory = fields["where"]
+        event.prompt = fields.get("typed", "").replace("$omo:", "/omo:")
+        event.raw = raw
+        return event
+
+    def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
+        texts = [answer.decision, answer.reason, answer.context, answer.message]
+        return self.spell("|".join(texts)).encode()
+
+    def spell(self, text: str) -> str:
+        return text.replace("/omo:", "$omo:")
+
+
+def sent(project: Path, name: str, handle: main.Handler, now: float, **fields: str) -> str:
+    raw = json.dumps({"id": "s1", "where": str(project), **fields}).encode()
+    return main.answer(name, handle, raw, {}, str(project), now, Dollar()).decode()
+
+
+def test_a_host_of_its_own_arms_holds_and_lets_go(tmp_path: Path) -> None:
+    on = sent(tmp_path, "user-prompt-submit", prompt.handle, NOW, typed="$omo:ulw fix it")
+    assert on.startswith("allow||[omo] The user turned ultrawork on")
+    assert "$omo:stop-continuation ends it" in on
+    held = sent(tmp_path, "stop", stop.handle, NOW + 60)
+    assert held.startswith("keep-going|Ultrawork active")
+    assert "The user stops this with $omo:stop-continuation." in held
+    off = sent(tmp_path, "user-prompt-submit", prompt.handle, NOW + 90, typed="$omo:stop-continuation")
+    assert off.startswith("end-prompt|Ultrawork is off.")
+    assert sent(tmp_path, "stop", stop.handle, NOW + 120) == "allow|||"
+
+
+def test_what_a_host_keeps_is_spelled_for_the_host_that_shows_it(tmp_path: Path) -> None:
+    sent(tmp_path, "user-prompt-submit", prompt.handle, NOW, typed="ulw fix it")
+    sent(tmp_path, "stop", stop.handle, NOW + 60)
+    kept = (tmp_path / ".sisyphus" / "cc-omo" / "sessions" / "s1" / "events.jsonl").read_text(encoding="utf-8")
+    assert "/omo:stop-continuation" in kept
+    assert "$omo:" not in kept
+
+
+def test_a_registration_that_names_no_host_of_ours_is_the_first() -> None:
+    assert hosts.named("") is hosts.named("nobody") is hosts.named("claude")
+
+
+def test_who_types_in_a_shell() -> None:
+    assert hosts.session_of({"CLAUDE_CODE_SESSION_ID": "s1"}) == "s1"
+    assert hosts.session_of({}) == ""
+    assert {"CLAUDECODE", "CODEX_SESSION_ID", "COPILOT_CLI", "GEMINI_CLI"} <= set(hosts.agent_variables())

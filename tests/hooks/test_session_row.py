@@ -1,0 +1,75 @@
+"""What a session's row keeps of its gates when a run is cancelled, taken back or ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from omo import settings
+from omo.hooks import session
+from omo.work import outcome
+
+NOW = 1_771_780_801.0
+LIMITS = settings.Settings().limits
+AT = "2026-02-22T17:20:05.000Z"
+ENDED = outcome.outcome("attested", "it is done")
+Row = dict[str, Any]
+
+
+def armed(row: Row | None = None, now: float = NOW) -> Row:
+    return session.arm(row, by="user", limits=LIMITS, now=now)
+
+
+def cancelled(row: Row | None) -> Row:
+    return session.cancel(row, reason="user: cancel", now=NOW + 1)
+
+
+def with_two_gates() -> Row:
+    """One of them passed."""
+    return session.with_gates(armed(), open_gates=["lint"], total=2)
+
+
+ENDS: dict[str, Callable[[Row], Row]] = {
+    "cancelled": cancelled,
+    "cancelled twice": lambda row: cancelled(cancelled(row)),
+    "taken back": session.withdraw,
+    "taken back, then cancelled": lambda row: cancelled(session.withdraw(row)),
+    "cancelled, armed, taken back": lambda row: session.withdraw(armed(cancelled(row))),
+    "done": lambda row: session.finish(row, ENDED, at=AT),
+    "exhausted": lambda row: session.exhaust(row, rule="cap", why="8 blocks"),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_new_run_has_every_pinned_gate_open(end: str) -> None:
+    again = armed(ENDS[end](with_two_gates()), now=NOW + 9)
+    told = again["work"]["ulw"]
+    assert (told["state"], told["open"], told["total"]) == ("active", 2, 2)
+    assert told["run"] != armed()["work"]["ulw"]["run"]
+
+
+def test_a_run_that_goes_on_has_its_gates_as_they_were() -> None:
+    told = armed(with_two_gates(), now=NOW + 9)["work"]["ulw"]
+    assert (told["run"], told["open"], told["total"], told["next"]) == ("u1771780801000", 1, 2, "lint")
+
+
+def test_gates_pinned_between_two_runs_are_counted_by_the_pin() -> None:
+    between = session.with_gates(cancelled(with_two_gates()), open_gates=["tests", "lint", "docs"], total=3)
+    told = armed(between, now=NOW + 9)["work"]["ulw"]
+    assert (told["open"], told["total"]) == (3, 3)
+
+
+def test_an_end_has_its_moment_until_the_work_goes_on() -> None:
+    row = session.finish(armed(), ENDED, at=AT)
+    assert (row["work"]["ulw"]["at"], row["work"]["ulw"]["outcome"]) == (AT, ENDED)
+    again = armed(row, now=NOW + 9)["work"]["ulw"]
+    assert "at" not in again
+    assert "outcome" not in again
+
+
+def test_a_workflow_that_proves_its_end_later_is_told_although_a_forged_one_was() -> None:
+    forged = {"run": "rows", "state": "done", "outcome": ENDED, "told": True, "unvouched": True}
+    fresh = {"run": "rows", "state": "done", "outcome": ENDED}
+    assert session.kept_state(armed(), forged, fresh) == fresh

@@ -1,0 +1,332 @@
+"""The Stop table: each rule by itself, their order, and what each does to the session's row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omo import settings
+from omo.clock import stamp
+from omo.hooks import messages, session, stop
+from omo.hosts import Event, claude
+from omo.state.runtime import is_live
+from omo.work import outcome
+
+NOW = 1_771_780_801.0
+LIMITS = settings.Settings().limits
+ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)
+
+
+def event(**fields: Any) -> Event:
+    return claude.event_of({"session_id": "abc", **fields}, repr(fields).encode())
+
+
+def situation(row: dict[str, Any] | None, now: float = NOW, **fields: Any) -> stop.Situation:
+    known = {key: fields.pop(key) for key in ("disabled", "unreadable") if key in fields}
+    return stop.Situation(event(**fields), row, LIMITS, now, **known)
+
+
+def with_ulw(**changes: Any) -> dict[str, Any]:
+    return {**ARMED, "ulw": {**ARMED["ulw"], **changes}}
+
+
+def with_work(**changes: Any) -> dict[str, Any]:
+    return {**ARMED, "work": {"ulw": {**ARMED["work"]["ulw"], **changes}}}
+
+
+MINIMUM = {
+    "ulw": {"enabled": True, "stopBlocks": 3, "lastStopAt": "2026-02-22T17:00:00Z"},
+    "stopContinuation": {"disabled": False, "disabledReason": None},
+}
+AGENT = {"id": "1", "type": "subagent", "status": "running"}
+SHELL = {"id": "2", "type": "shell", "status": "running"}
+CASES: list[tuple[str, dict[str, Any] | None, dict[str, Any]]] = [
+    ("switched-off", ARMED, {"disabled": True}),
+    ("subagent", ARMED, {"agent_id": "a1"}),
+    ("not-active", None, {}),
+    ("not-active", {"ulw": {"enabled": False}}, {}),
+    ("not-active", {}, {}),
+    ("cancelled", session.cancel(ARMED, reason="user", now=NOW), {}),
+    ("unreadable-state", None, {"unreadable": "not JSON"}),
+    ("invalid-state", with_ulw(stopBlocks="x"), {}),
+    ("invalid-state", with_ulw(stopBlocks=-1), {}),
+    ("invalid-state", with_ulw(stopBlocks=True), {}),
+    ("invalid-state", with_ulw(lastStopAt="yesterday"), {}),
+    ("invalid-state", with_ulw(lastStopAt=7), {}),
+    ("invalid-state", with_ulw(enabled="yes"), {}),
+    ("invalid-state", {**ARMED, "work": {"ulw": {"state": "active"}, "x": 3}}, {}),
+    ("plan-mode", ARMED, {"permission_mode": "plan"}),
+    ("host-limit", ARMED, {"last_assistant_message": "API Error: 529 overloaded"}),
+    ("host-limit", ARMED, {"last_assistant_message": "You've hit your limit · resets 11pm"}),
+    ("block", ARMED, {"last_assistant_message": "The log says: API Error 529"}),
+    ("block", ARMED, {"last_assistant_message": "API Error handling is done. " + "More detail. " * 40}),
+    ("background-agent", ARMED, {"background_tasks": [AGENT]}),
+    ("background-agent", ARMED, {"background_tasks": [{"type": "workflow", "status": "pending"}]}),
+    ("block", ARMED, {"background_tasks": [{**AGENT, "status": "completed"}]}),
+    ("block", ARMED, {"background_tasks": [], "session_crons": []}),
+    ("wake-up", ARMED, {"session_crons": [{"recurring": False}]}),
+    ("block", ARMED, {"session_crons": [{"recurring": True}]}),
+    ("background-shell", ARMED, {"background_tasks": [SHELL]}),
+    ("background-shell", with_ulw(shellExcuses=1), {"background_tasks": [SHELL]}),
+    ("block", with_ulw(shellExcuses=2), {"background_tasks": [SHELL]}),
+    ("waiting", session.suspend(ARMED, state="waiting", why="w"), {}),
+    ("waiting", session.suspend(ARMED, state="paused", why="w"), {}),
+    ("waiting", session.suspend(ARMED, state="blocked", why="w"), {}),
+    ("done", session.finish(ARMED, outcome.outcome("attested", "it is"), at=stamp(NOW)), {}),
+    ("block", with_work(total=2, open=0), {}),
+    ("not-active", {**ARMED, "work": {"ralph": {"state": "exhausted"}}}, {}),
+    ("block", ARMED, {"last_assistant_message": "API Error handling is implemented and the tests pass."}),
+    ("block", ARMED, {"last_assistant_message": "API Error: fixed in client.py, done."}),
+    ("block", ARMED, {"last_assistant_message": "You've hit your limit on retries in retry.py; I fixed that."}),
+    ("host-limit", ARMED, {"last_assistant_message": "API Error: Connection error."}),
+    ("block", with_work(total=2, open=1), {}),
+    ("block", with_work(total=0, open=0), {}),
+    ("block", {**with_work(total=2, open=0), "work": {"ultragoal": {"state": "active", "total": 2, "open": 0}}}, {}),
+    ("cap", with_ulw(stopBlocks=8), {}),
+    ("cap", with_ulw(stopBlocks=9), {}),
+    ("block", with_ulw(stopBlocks=7), {}),
+    ("block", with_ulw(lastStopAt=stamp(NOW - 2.9)), {"stop_hook_active": True}),
+    ("block", with_ulw(lastStopAt=stamp(NOW - 3.1)), {"stop_hook_active": True}),
+    ("cooldown", with_ulw(lastStopAt=stamp(NOW - 3.1), limits={"cooldown_seconds": 60}), {"stop_hook_active": True}),
+    ("block", with_ulw(lastStopAt=stamp(NOW - 55), limits={"cooldown_seconds": 60}), {"stop_hook_active": True}),
+    ("block", with_ulw(lastStopAt=stamp(NOW + 3600)), {}),
+    ("duplicate", with_ulw(lastStopAt=stamp(NOW - 1), lastStop=event().fingerprint), {}),
+    ("ceiling", with_ulw(totalBlocks=64), {}),
+    ("ceiling", with_ulw(armedAt=stamp(NOW - 8 * 3600 - 1)), {}),
+    ("block", MINIMUM, {}),
+    ("block", ARMED, {}),
+]
+
+
+@pytest.mark.parametrize(("rule", "row", "fields"), CASES, ids=[f"{n}-{case[0]}" for n, case in enumerate(CASES)])
+def test_the_rule_that_decides(rule: str, row: dict[str, Any] | None, fields: dict[str, Any]) -> None:
+    assert stop.decide(situation(row, **dict(fields))).name == rule
+
+
+def test_every_rule_has_a_case() -> None:
+    needs_a_transcript = {"prompt-queued", "quote-message", "message-quoted"}  # see the hook's tests
+    covered = {rule for rule, _, _ in CASES} | needs_a_transcript
+    assert {rule.name for rule in (*stop.RULES, stop.BLOCK)} == covered
+
+
+def test_an_earlier_rule_wins_over_every_later_one() -> None:
+    worst = session.cancel(with_ulw(stopBlocks=99, lastStopAt=stamp(NOW)), reason="user", now=NOW)
+    assert stop.decide(situation(worst, permission_mode="plan", background_tasks=[AGENT])).name == "cancelled"
+    assert stop.decide(situation(worst, agent_id="a")).name == "subagent"
+    assert stop.decide(situation(worst, agent_id="a", disabled=True)).name == "switched-off"
+
+
+def play(row: dict[str, Any], stops: int, apart: float, **fields: Any) -> list[str]:
+    """Let an agent stop again and again, `apart` seconds from each other."""
+    rules = []
+    for number in range(stops):
+        change = stop.carry_out(situation(row, NOW + number * apart, **fields))
+        rules.append(change.answer[0].name)
+        row = change.row if change.row is not None else row
+    return rules
+
+
+def test_without_progress_exactly_eight_blocks_are_given() -> None:
+    assert play(ARMED, 11, 4.0) == ["block"] * 8 + ["cap", "not-active", "not-active"]
+
+
+def test_within_the_cooldown_no_second_block_is_given_and_nothing_ends() -> None:
+    first = stop.carry_out(situation(ARMED))
+    second = stop.carry_out(situation(first.row, NOW + 1.0, stop_hook_active=True))
+    assert (second.answer, second.row, second.events) == ((stop.BLOCK, ""), None, [])
+    assert situation(first.row, NOW + 1.0).cooldown_left() == pytest.approx(2.0)
+    third = stop.carry_out(situation(first.row, NOW + 3.1, stop_hook_active=True))
+    assert "Block 2 of 8" in third.answer[1]
+
+
+def test_a_cooldown_longer_than_a_hook_may_wait_ends_the_turn_and_not_the_run() -> None:
+    row = with_ulw(lastStopAt=stamp(NOW), limits={"cooldown_seconds": 60})
+    change = stop.carry_out(situation(row, NOW + 1.0))
+    assert change.answer[0].name == "cooldown"
+    assert "ultrawork stays on" in change.answer[1]
+    assert change.row is not None
+    assert (change.row["ulw"]["enabled"], change.row["work"]["ulw"]["state"]) == (True, "active")
+
+
+def test_the_cap_decides_before_anybody_waits() -> None:
+    assert stop.decide(situation(with_ulw(stopBlocks=8, lastStopAt=stamp(NOW)))).name == "cap"
+
+
+@pytest.mark.parametrize(
+    ("command", "is_only"),
+    [
+        ("omo ulw status", True),
+        ("omo gate run; omo ulw done", True),
+        ("omo gate run && omo ulw done || omo ulw status", True),
+        ("/path/to/bin/omo ulw status 2>&1", True),
+        ("omo ulw blocked --evidence \"no key; cannot go on\" --question 'Which && why?'", True),
+        ("omo ledger show\nomo ulw status\n", True),
+        ("omo ulw status | head -3", False),
+        ("cd x && omo ulw status", False),
+        ("pytest -q; omo gate run", False),
+        ('omo ulw blocked --evidence "$(cat secret)"', False),
+        ("omo ulw blocked --evidence `id`", False),
+        ("ls", False),
+        ("", False),
+    ],
+)
+def test_commands_of_omo_alone(command: str, is_only: bool) -> None:
+    assert stop.is_omo_only(command) is is_only
+
+
+def test_the_same_event_delivered_twice_changes_state_once() -> None:
+    first = stop.carry_out(situation(ARMED))
+    assert first.row is not None
+    second = stop.carry_out(situation(first.row, NOW + 0.02))
+    assert second.answer[0].name == "duplicate"
+    assert second.row is not None
+    assert second.row["ulw"]["stopBlocks"] == 1
+    assert second.row["work"]["ulw"]["state"] == "active"
+
+
+def test_the_ceiling_holds_even_when_progress_renews_the_budget() -> None:
+    row, blocks = ARMED, 0
+    for number in range(100):
+        change = stop.carry_out(situation(row, NOW + number * 4.0))
+        blocks += change.answer[0] is stop.BLOCK
+        assert change.row is not None or change.answer[0].name == "not-active"
+        row = session.progress(change.row) if change.row else row
+    assert blocks == 64
+
+
+def test_a_shell_excuses_two_stops_in_a_row_and_again_after_a_block() -> None:
+    rules = play(ARMED, 6, 4.0, background_tasks=[SHELL])
+    assert rules == ["background-shell", "background-shell", "block"] * 2
+
+
+@pytest.mark.parametrize(
+    ("rule", "state", "enabled"),
+    [("cap", "exhausted", False), ("done", "done", False), ("plan-mode", "active", True)],
+)
+def test_what_a_release_leaves_behind(rule: str, state: str, enabled: bool) -> None:
+    row, fields = next((row, fields) for name, row, fields in CASES if name == rule)
+    change = stop.carry_out(situation(row, **dict(fields)))
+    assert change.row is not None
+    assert change.row["work"]["ulw"]["state"] == state
+    assert change.row["ulw"]["enabled"] is enabled
+    assert change.events == [{"kind": "allowed", "rule": rule}]
+
+
+@pytest.mark.parametrize("rule", ["not-active", "cancelled", "switched-off", "subagent"])
+def test_an_idle_stop_writes_nothing(rule: str) -> None:
+    row, fields = next((row, fields) for name, row, fields in CASES if name == rule)
+    change = stop.carry_out(situation(row, **dict(fields)))
+    assert (change.row, change.events) == (None, [])
+
+
+def test_the_reason_is_short_names_what_is_open_and_how_to_stop() -> None:
+    row = with_work(total=3, open=2, next="tests, lint " + "x" * 10_000)
+    reason = stop.carry_out(situation(row)).answer[1]
+    assert reason.startswith("Ultrawork active: continuing until verification gates pass or stop requested")
+    assert len(reason) <= messages.LONGEST_REASON
+    for part in ("2 of 3", "tests, lint", "Block 1 of 8", messages.STOP):
+        assert part in reason
+
+
+def test_a_limit_notice_is_kept_for_the_user_and_the_work_waits() -> None:
+    change = stop.carry_out(situation(ARMED, last_assistant_message="You've hit your limit · resets 11pm"))
+    assert change.row is not None
+    assert change.row["work"]["ulw"]["state"] == "waiting"
+    assert "resets 11pm" in change.row["work"]["ulw"]["why"]
+    assert is_live(change.row)
+    assert session.resume(change.row)["work"]["ulw"]["state"] == "active"
+
+
+def test_limits_stored_when_the_run_was_armed_hold() -> None:
+    row = session.arm(None, by="user", limits={**LIMITS, "max_stop_blocks": 2}, now=NOW)
+    assert play(row, 4, 4.0) == ["block", "block", "cap", "not-active"]
+
+
+@pytest.mark.parametrize(
+    ("name", "stored", "own", "holds"),
+    [
+        ("max_stop_blocks", 1, 8, 8),
+        ("max_stop_blocks", 500, 8, 8),
+        ("max_stop_blocks", 2, 2, 2),
+        ("max_stop_blocks", 8, 1, 8),
+        ("max_stop_blocks", 20, 20, 20),
+        ("max_total_blocks", 1, 64, 64),
+        ("max_hours", 0.01, 8.0, 8.0),
+        ("cooldown_seconds", 9999.0, 3.0, 3.0),
+        ("cooldown_seconds", 3.0, 9999.0, 3.0),
+        ("cooldown_seconds", 0.001, 0.001, 0.001),
+        ("cooldown_seconds", 0.001, 3.0, 3.0),
+    ],
+)
+@pytest.mark.parametrize("by", ["agent", "ultragoal", "verify", None, 7])
+def test_an_agents_shell_shrinks_and_stretches_no_limit(
+    name: str, stored: float, own: float, holds: float, by: str
+) -> None:
+    """Stored is what its command saw; own is what the hook sees, in the user's environment and the project's file."""
+    row = session.arm(None, by=by, limits={**LIMITS, name: stored}, now=NOW)
+    assert stop.Situation(event(), row, {**LIMITS, name: own}, NOW).limits == {**LIMITS, name: holds}
+
+
+KINDS = ("ulw", "ultragoal", "ultraplan", "ralph", "verify")
+
+
+@pytest.mark.parametrize("kinds", [*((kind,) for kind in KINDS), KINDS], ids="+".join)
+def test_one_cancel_ends_every_kind_of_work(kinds: tuple[str, ...]) -> None:
+    row = {**ARMED, "work": {kind: {"state": "active", "open": 1, "total": 2} for kind in kinds}}
+    assert stop.decide(situation(row)) is stop.BLOCK
+    cancelled = session.cancel(row, reason="user", now=NOW)
+    assert play(cancelled, 5, 4.0) == ["cancelled"] * 5
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+ROWS = st.fixed_dictionaries(
+    {},
+    optional={
+        "ulw": ANYTHING
+        | st.fixed_dictionaries(
+            {"enabled": st.booleans()},
+            optional={"stopBlocks": ANYTHING, "lastStopAt": ANYTHING, "armedAt": ANYTHING, "limits": ANYTHING},
+        ),
+        "stopContinuation": ANYTHING | st.fixed_dictionaries({"disabled": ANYTHING}),
+        "work": ANYTHING | st.dictionaries(st.sampled_from(["ulw", "ralph"]), ANYTHING, max_size=2),
+    },
+)
+FIELDS = st.dictionaries(
+    st.sampled_from(["background_tasks", "session_crons", "permission_mode", "last_assistant_message", "agent_id"]),
+    ANYTHING,
+    max_size=4,
+)
+
+
+@given(row=ROWS, fields=FIELDS)
+def test_any_row_and_any_event_end_in_a_decision_that_advances(row: dict[str, Any], fields: dict[str, Any]) -> None:
+    blocks = 0
+    for number in range(12):
+        change = stop.carry_out(situation(row, NOW + 4.0 * number, **fields))
+        blocks += change.answer[0] is stop.BLOCK
+        row = change.row if change.row is not None else row
+    assert blocks <= 8
+
+
+@given(blocks=st.integers(0, 20), total=st.integers(0, 100), ago=st.floats(0, 100), hours=st.floats(0, 20))
+def test_caps_never_grow_and_zero_is_never_infinite(blocks: int, total: int, ago: float, hours: float) -> None:
+    row = with_ulw(stopBlocks=blocks, totalBlocks=total, lastStopAt=stamp(NOW - ago), armedAt=stamp(NOW - hours * 3600))
+    change = stop.carry_out(situation(row, stop_hook_active=True))
+    if change.answer == (stop.BLOCK, ""):
+        assert change.row is None
+        assert ago < 3.01
+        return
+    assert change.row is not None
+    if change.answer[0] is stop.BLOCK:
+        assert blocks < 8
+        assert total < 64
+        assert ago > 2.99
+        assert hours < 8.01
+    assert change.row["ulw"]["limits"] == LIMITS
