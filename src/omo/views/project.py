@@ -11,6 +11,7 @@ from omo.context import Context
 from omo.errors import Unreadable
 from omo.shown import clip
 from omo.state import paths, runtime
+from omo.state.runtime import part
 from omo.views import session
 from omo.work import outcome
 from omo.work.status import NextStep, Status, command
@@ -242,15 +243,21 @@ def look(context: Context, *, closely: str = "", everything: bool = False) -> Pr
 
 
 def _worth_a_look(rows: Row, now: float) -> list[str]:
-    """Sessions that are live or fenced, and the newest of those that were done within a day."""
+    """Sessions that go on or are fenced, and the newest of those that ended within a day."""
     names = []
     recent = []
     for name, row in rows.items():
         if not isinstance(row, dict):
             continue
-        if runtime.is_live(row) or runtime.is_fenced(row):
+        is_live = runtime.is_live(row)
+        has_ended = False
+        for summary in part(row, "work").values():
+            if isinstance(summary, dict) and (summary.get("cleared") or summary.get("state") == "done"):
+                has_ended = True
+        is_open = any(not summary.get("cleared") for _, summary in runtime.work_in(row, *runtime.OPEN_STATES))
+        if runtime.is_fenced(row) or (is_live and (is_open or not has_ended)):
             names.append(name)
-        elif runtime.work_in(row, "done") and age(row, now) < RECENT:
+        elif has_ended and age(row, now) < RECENT:
             recent.append((age(row, now), name))
     recent.sort()
     return names + [name for _, name in recent[:MOST_RECENT]]
@@ -311,7 +318,7 @@ def look_at(
 
 def claims_let_stand(context: Context) -> list[Row]:
     """Claims that code did not confirm and somebody let stand: shown wherever things are summed up."""
-    if not os.path.isdir(paths.verify_dir(context.state)):
+    if not os.path.isdir(os.path.join(paths.verify_dir(context.state), "claims")):
         return []
     from omo.verify import claims
 
