@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from omo.errors import BadInput
 from omo.shown import clip
 from omo.views import works
-from omo.views.explain.answer import Explanation, Fact
+from omo.views.explain.answer import Explanation
 from omo.views.session import ORDER
-from omo.work.status import Item, Status, named, units
+from omo.work.status import Fact, Item, Status, named, units
 from omo.work.viewer import Viewer
 
 MOST_LISTED = 20
@@ -47,7 +47,7 @@ def wanted(words: Sequence[str]) -> tuple[str, str]:
 def _explain_run(viewer: Viewer, view: Status) -> Explanation:
     ledger = f"the {view.kind} ledger"
     read = [Fact(f"{view.unit} {item.id}", ledger, view.state_of(item)) for item in view.items]
-    read += [Fact(fact.what, fact.where, fact.value) for fact in view.read]
+    read += view.read
     read += [Fact("ledger", ledger, clip(problem, 200)) for problem in view.problems]
     run = f" {view.run}" if view.run else ""
     return Explanation(
@@ -68,7 +68,7 @@ def _explain_item(viewer: Viewer, view: Status, item: Item) -> Explanation:
         why = f"it was proven, but {item.receipt_why}"
     if view.problems:
         why = f"the ledger was changed by hand: {view.problems[0]}"
-    read = [Fact(fact.what, fact.where, fact.value) for fact in item.facts]
+    read = list(item.facts)
     read.append(Fact("ledger", f"the {view.kind} ledger", clip(view.problems[0], 200) if view.problems else "whole"))
     change = [view.next.text] if item.is_open and view.next.text else []
     return Explanation(
