@@ -9,11 +9,10 @@ from omo.shown import clip
 from omo.state.runtime import OPEN_STATES
 from omo.views.project import RECENT, ProjectView, SessionView
 from omo.views.session import WAITING, Work
-from omo.views.works import UNITS
+from omo.views.vocabulary import NAMES, UNITS
 from omo.work.outcome import OPENINGS, in_words
 from omo.work.status import Item, Status, plural, units
 
-NAMES = {"ulw": "ultrawork"}
 MOST_ITEMS = 10  # more than that, and what is done is counted instead of listed
 MOST_NOTES = 2
 LONGEST_NAME = 64

@@ -16,6 +16,7 @@ from rich.text import Text
 from omo.shown import clip
 from omo.views import phrases
 from omo.views.project import ProjectView, SessionView
+from omo.views.vocabulary import MARKS
 from omo.work.status import Item, Status
 
 NARROWEST = 40
@@ -23,18 +24,9 @@ LABEL = 11
 LONGEST = 1000
 MOST_LISTED = {"Problem": 3, "Override": 8, "Let stand": 8}  # what is beyond is counted
 
-MARKS = {
-    "done": ("✓", "+", "green"),
-    "active": ("▸", ">", "cyan"),
-    "open": ("○", "o", "dim"),
-    "failed": ("✗", "x", "red"),
-    "stale": ("!", "!", "yellow"),
-    "waiting": ("…", "~", "yellow"),
-    "cut": ("–", "-", "dim"),
-}
+STYLES = {"good": "green", "info": "cyan", "plain": "dim", "bad": "red", "warn": "yellow"}
 MODES = {"active": "cyan", "exhausted": "red", "unreadable": "red", "cancelled": "dim", "off": "dim"}
 LET_GO = {"cap": "red", "ceiling": "red", "invalid-state": "red"}
-ITEM_STYLES = {"done": "green", "failed": "red", "stale": "yellow", "waiting": "yellow", "active": "cyan"}
 
 
 @dataclass(frozen=True)
@@ -45,8 +37,8 @@ class Paper:
     ascii_only: bool = False
 
     def mark(self, name: str) -> tuple[str, str]:
-        drawn, plain, style = MARKS.get(name, MARKS["open"])
-        return plain if self.ascii_only else drawn, style
+        sign = MARKS.get(name, MARKS["open"])
+        return sign.ascii if self.ascii_only else sign.letter, STYLES[sign.tone]
 
     @property
     def dot(self) -> str:
@@ -264,7 +256,7 @@ def _item(item: Item, state: str, paper: Paper, ids: int, room: int) -> Text:
     line = Text.assemble("  ", (mark, style), " ", _safe(name, "bold"), "  ")
     title = _safe(phrases.title(item), "" if item.is_open else "dim")
     title.truncate(room, overflow="ellipsis", pad=True)
-    line.append_text(title).append("  ").append_text(_safe(state, ITEM_STYLES.get(item.mark, "dim")))
+    line.append_text(title).append("  ").append_text(_safe(state, style))
     line.truncate(paper.width, overflow="ellipsis")
     return line
 

@@ -10,6 +10,7 @@ from omo.shown import clip
 from omo.state import paths
 from omo.state.runtime import part
 from omo.views.session import ORDER
+from omo.views.vocabulary import UNITS
 from omo.work.status import Command, NextStep, Status, command
 from omo.work.viewer import Viewer
 
@@ -20,7 +21,6 @@ PACKAGES = {
     "verify": "omo.verify",
     "ulw": "omo.ultrawork",
 }
-UNITS = {"ultraplan": "step", "ultragoal": "goal", "ralph": "criterion", "verify": "goal", "ulw": "gate"}
 
 
 def look(viewer: Viewer) -> list[Status]:
