@@ -132,7 +132,7 @@ def test_every_view_says_what_the_stop_hook_then_does(row: Row, ahead: Row | Non
     with project(row, ahead) as root:
         before = Path(paths.runtime_file(paths.state_dir(root, {}))).read_bytes()
         told = asked(root, environ, "explain", "stop", "--session", NAME)
-        (seen,) = asked(root, environ, "status")["sessions"]
+        (seen,) = asked(root, environ, "status", "--session", NAME)["sessions"]
         line = sent(root, environ, "statusline") if not disabled else ""
         assert Path(paths.runtime_file(paths.state_dir(root, {}))).read_bytes() == before, "a view wrote"
         answer = sent(root, environ, "stop", hook_event_name="Stop")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,24 +14,12 @@ COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
 PLAIN = ("C", "POSIX")
 
 
+@dataclass(frozen=True)
 class Screen:
-    __slots__ = ("ascii_only", "color", "height", "width")
-
-    def __init__(self, width: int, height: int, *, color: bool, ascii_only: bool) -> None:
-        self.width = width
-        self.height = height
-        self.color = color
-        self.ascii_only = ascii_only
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Screen) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    @property
-    def _key(self) -> tuple[int, int, bool, bool]:
-        return self.width, self.height, self.color, self.ascii_only
+    width: int
+    height: int
+    color: bool
+    ascii_only: bool
 
 
 def screen(environ: Mapping[str, str]) -> Screen | None:

@@ -21,7 +21,7 @@ from omo.work.status import Item, Status
 
 NARROWEST = 40
 LABEL = 11
-LONGEST = 1000
+LONGEST, LONGEST_COMMAND = 1000, 4000
 MOST_LISTED = {"Problem": 3, "Override": 8, "Let stand": 8}  # what is beyond is counted
 
 STYLES = {"good": "green", "info": "cyan", "plain": "dim", "bad": "red", "warn": "yellow"}
@@ -78,7 +78,7 @@ def render(
 
 
 def lines(project: ProjectView, width: int, *, everything: bool = False, ascii_only: bool = False) -> list[Text]:
-    """Each of them fits the width."""
+    """Each of them fits the width, but for a command."""
     paper = Paper(max(width, NARROWEST), ascii_only)
     blocks = [
         _problems(project, paper),
@@ -262,7 +262,7 @@ def _item(item: Item, state: str, paper: Paper, ids: int, room: int) -> Text:
 
 
 def _next(view: SessionView, paper: Paper) -> Iterator[Text]:
-    """What moves things on; a command stands on lines of its own, whole, so that it can be copied."""
+    """What moves things on. A command is one line, however long: the terminal folds it, and it can be copied."""
     step = view.next
     if not step.commands and step.action in ("", "done"):
         return
@@ -273,52 +273,8 @@ def _next(view: SessionView, paper: Paper) -> Iterator[Text]:
             when = f"{command.when}:" if command.line else command.when
             yield from _wrapped(_safe(when, "dim"), paper.width, indent=2)
         if command.line:
-            yield from _command(command.line, paper, "bold cyan" if number == 0 else "cyan")
-
-
-def _command(command: str, paper: Paper, style: str) -> Iterator[Text]:
-    for number, part in enumerate(continued(clip(command, 4 * LONGEST), paper.width - 6)):
-        yield Text.assemble("  ", ("  " if number else "$ ", "dim"), (part, style))
-
-
-def continued(command: str, width: int) -> list[str]:
-    """A command that is longer than a line, in lines that a shell reads as one: broken at blanks outside quotes, each
-    but the last ending in a backslash. What cannot be broken there is broken where the line ends, for the eye only."""
-    broken, line = [], ""
-    for word in _words_with_quotes(command):
-        longer = f"{line} {word}" if line else word
-        if line and cell_len(longer) + 2 > width:
-            broken.append(f"{line} \\")
-            longer = word
-        line = longer
-    folded = []
-    for whole in [*broken, line]:
-        part = ""
-        for letter in whole:
-            if part and cell_len(part + letter) > width:
-                folded.append(part)
-                part = ""
-            part += letter
-        folded.append(part)
-    return folded
-
-
-def _words_with_quotes(command: str) -> Iterator[str]:
-    """A blank inside quotes is part of a word."""
-    word, quote = "", ""
-    for letter in command:
-        if letter == " " and not quote:
-            if word:
-                yield word
-            word = ""
-            continue
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        word += letter
-    if word:
-        yield word
+            style = "cyan" if number else "bold cyan"
+            yield Text.assemble("  ", ("$ ", "dim"), _safe(command.line, style, longest=LONGEST_COMMAND))
 
 
 def _others(project: ProjectView, paper: Paper, *, everything: bool) -> Iterator[Text]:
@@ -377,9 +333,9 @@ def _wrapped(text: Text, width: int, *, indent: int = 0) -> Iterator[Text]:
         yield Text.assemble(" " * indent, line)
 
 
-def _safe(text: str, *styles: str) -> Text:
+def _safe(text: str, *styles: str, longest: int = LONGEST) -> Text:
     """Bounded, and nothing that moves a cursor; blanks at its ends are ours."""
-    visible = "".join(letter if letter.isprintable() else " " for letter in text[:LONGEST])
+    visible = "".join(letter if letter.isprintable() else " " for letter in text[:longest])
     safe = Text(visible, no_wrap=False)
     for style in filter(None, styles):
         safe.stylize(style)
