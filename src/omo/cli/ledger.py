@@ -228,7 +228,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
         own[name] = _problems_of(context, name, is_listed=not meant.name)
     shared = _shared_problems(context, sessions)
     problems, files = [], []
-    named = set()  # runs of which the workflow has said the same already
+    named: set[str] = set()  # runs of which the workflow has said the same already
     for name in sessions:
         lead = "" if meant.name else f"{name}: "
         for which, found in own[name].items():

@@ -85,8 +85,8 @@ def _columns() -> int:
     if columns > 0:
         return columns
     try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80
-    except (AttributeError, ValueError, OSError):
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
         return 80
 
 

@@ -196,7 +196,7 @@ class ProjectView:
 
     @property
     def data(self) -> Row:
-        data = {
+        data: Row = {
             "root": self.root,
             "sessions": [view.data for view in self.sessions],
             "overrides": self.overrides,

@@ -137,10 +137,9 @@ def _chosen(timed: list[Timed], most: int) -> tuple[list[Timed], list[Timed]]:
     newest, old = timed[-(most // 2) :], timed[: -(most // 2)]
     wanted = [number for number, entry in enumerate(old) if entry.kind not in ROUTINE] or list(range(len(old)))
     kept = set(wanted[-(most - len(newest)) :])
-    told, counted = [], []
-    for number, entry in enumerate(old):
-        (told if number in kept else counted).append(entry)
-    return [*told, *newest], counted
+    told = [entry for number, entry in enumerate(old) if number in kept]
+    counted = [entry for number, entry in enumerate(old) if number not in kept]
+    return told + newest, counted
 
 
 def _events(entry: Timed) -> list[Event]:

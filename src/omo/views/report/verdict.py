@@ -208,7 +208,7 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part], works
             listed.append(Notice("damaged ledger", clip(problem, 300), where))
     if session.brief.now.unreadable:
         listed.append(Notice("unreadable", clip(session.brief.now.unreadable, 300), "state"))
-    ended_goals = set()
+    ended_goals: set[str] = set()
     for view in views:
         if view.kind == "verify" and view.outcome:
             ended_goals.update(item.id for item in view.items)
