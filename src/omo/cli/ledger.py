@@ -95,7 +95,7 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
     lines = tail.look()
     try:
         if arguments.of == "session":
-            problems = _session_ledger_problems(context, meant.name)
+            problems = _session_problems(context, meant.name)
         else:
             problems = Journal(os.path.dirname(path), context.state).problems()
     except Unreadable as error:
@@ -219,110 +219,132 @@ def _pause() -> None:
         raise BrokenPipeError
 
 
+@dataclass(frozen=True)
+class Checked:
+    """One ledger and what is wrong with it. Without a path it is what a workflow finds in the run of a session."""
+
+    name: str
+    problems: list[str]
+    path: str = ""
+    session: str | None = None
+    note: str = ""
+
+    @property
+    def rows(self) -> int | None:
+        """None where there is no such file."""
+        try:
+            with open(self.path, "rb", opener=store.file_only) as file:
+                return sum(line.endswith(b"\n") for line in file)
+        except OSError:
+            return None
+
+    @property
+    def data(self) -> Row:
+        return {
+            "ledger": self.name,
+            "session": self.session,
+            "path": self.path,
+            "rows": self.rows or 0,
+            "whole": not self.problems,
+            "problems": self.problems,
+            "note": "" if self.problems else self.note,
+        }
+
+    @property
+    def line(self) -> str:
+        """Its name, how many rows, whether whole, where."""
+        name = f"{self.name} of {self.session}" if self.session else self.name
+        state = "damaged" if self.problems else self.note or "whole"
+        # Control characters, those that reorder text, and halves of characters, as JSON writes them.
+        path = "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in self.path)
+        return f"{clip(name, 80):48} {counted(self.rows or 0, 'row'):>10}  {state:18}  {path}"
+
+
 def verify(arguments: argparse.Namespace, context: Context) -> Result:
     """Of one session, or of all, and once of what they share."""
     meant = Meant("") if arguments.all else _looked_at(arguments, context)
     sessions = [meant.name] if meant.name else context.known_sessions()
-    own: dict[str, Problems] = {}
-    for name in sessions:
-        own[name] = _problems_of(context, name, is_listed=not meant.name)
-    shared = _shared_problems(context, sessions)
-    problems, files = [], []
-    named: set[str] = set()  # runs of which the workflow has said the same already
-    for name in sessions:
+    own = {name: _check_session(context, name, is_listed=not meant.name) for name in sessions}
+    shared = _check_shared(context, sessions)
+    problems, ledgers = [], []
+    named = set()  # runs of which the workflow has said the same already
+    for name, checked_of_session in own.items():
         lead = "" if meant.name else f"{name}: "
-        for which, found in own[name].items():
-            problems += [f"{lead}{which}: {problem}" for problem in found]
-            if which in RUNS:
-                named.update(f"{RUNS[which]}/{problem.partition(':')[0]}" for problem in found)
-        for which, path in _own_paths(context.state, name).items():
-            note = END_UNKNOWN if which == "session" and context.row(name) is None else ""
-            files += _file_entry(which, path, own[name][which], session=name, note=note)
-    for which, found in shared.items():
-        if which not in named:
-            problems += [f"{which}: {problem}" for problem in found]
-        files += _file_entry(which, _shared_path(context.state, which), found)
+        for checked in checked_of_session:
+            ledgers.append(checked)
+            problems += [f"{lead}{checked.name}: {problem}" for problem in checked.problems]
+            if checked.name in RUNS:
+                named.update(f"{RUNS[checked.name]}/{problem.partition(':')[0]}" for problem in checked.problems)
+    for checked in shared:
+        ledgers.append(checked)
+        if checked.name not in named:
+            problems += [f"{checked.name}: {problem}" for problem in checked.problems]
+    there = [checked for checked in ledgers if checked.path and (checked.rows is not None or checked.problems)]
+    data: Row = {"session": meant.name or None, "problems": problems, "files": [checked.data for checked in there]}
     if meant.name:
-        data: Row = {"session": meant.name, "ledgers": {**own[meant.name], **shared}}
+        data["ledgers"] = {checked.name: checked.problems for checked in ledgers}
     else:
-        data = {"session": None, "sessions": own, "ledgers": shared}
-    data |= {"problems": problems, "files": files}
-    lines = [clip(problem, 400) for problem in problems] or [WHOLE]
-    return Result(data, "\n".join([*_table(files), *lines]), 3 if problems else 0, meant.notes)
+        data["ledgers"] = {checked.name: checked.problems for checked in shared}
+        data["sessions"] = {}
+        for name, checked_of_session in own.items():
+            data["sessions"][name] = {checked.name: checked.problems for checked in checked_of_session}
+    lines = [checked.line for checked in there]
+    lines += [clip(problem, 400) for problem in problems] or [WHOLE]
+    return Result(data, "\n".join(lines), 3 if problems else 0, meant.notes)
 
 
-def _problems_of(context: Context, name: str, *, is_listed: bool) -> Problems:
-    """What is wrong with the ledgers of one session: their chains, and what each workflow finds in its own."""
+def _check_session(context: Context, name: str, *, is_listed: bool) -> list[Checked]:
+    """The chains of a session's ledgers, and what each workflow finds in its own."""
     from omo.ultragoal import receipts
     from omo.ultragoal.run import PlanRun
     from omo.views import works
     from omo.work.viewer import Viewer
 
     if is_listed:
-        of_session = _session_ledger_problems(context, name)
+        of_session = _session_problems(context, name)
     else:
         of_session = runtime.ledger_problems(context.state, name)
     viewer = Viewer(context, name, context.row(name) or {})
     goals = PlanRun(viewer.caller)
-    problems = {"session": of_session, "goal": goals.tool.problems, "ultragoal": goals.problems}
-    if goals.plan is not None and not goals.problems:
+    of_goals = list(goals.problems)
+    if goals.plan is not None and not of_goals:
         edited = goals.edited_view()
-        problems["ultragoal"] = [edited] if edited else receipts.forged(goals.plan, goals.directory)
+        of_goals = [edited] if edited else receipts.forged(goals.plan, goals.directory)
+    own = _own_paths(context.state, name)
+    note = END_UNKNOWN if context.row(name) is None else ""
+    checked = [
+        Checked("session", of_session, own["session"], name, note),
+        Checked("goal", goals.tool.problems, own["goal"], name),
+        Checked("ultragoal", of_goals, own["ultragoal"], name),
+    ]
     for kind in RUNS:
-        status = works.look_at(kind, viewer) if works.may_have(kind, viewer) else None
-        problems[kind] = [f"{status.run}: {problem}" for problem in status.problems] if status else []
-    return problems
+        problems = []
+        if works.may_have(kind, viewer) and (status := works.look_at(kind, viewer)):
+            problems = [f"{status.run}: {problem}" for problem in status.problems]
+        checked.append(Checked(kind, problems))
+    return checked
 
 
-def _session_ledger_problems(context: Context, name: str) -> list[str]:
+def _session_problems(context: Context, name: str) -> list[str]:
     """Rows of the runtime file are forgotten after two weeks, and with them where the ledger ends."""
     if context.row(name) is None:
         return ledger.verify(paths.events_file(context.state, name))
     return runtime.ledger_problems(context.state, name)
 
 
-def _shared_problems(context: Context, sessions: list[str]) -> Problems:
-    """Of the ledgers that belong to the project, and of every run."""
+def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
+    """The ledgers that belong to the project, and those of every run."""
     from omo.ultragoal import receipts
 
-    shared: Problems = {}
+    problems: Problems = {}
     for name, path in _shared_paths(context.state).items():
-        shared[name] = Journal(os.path.dirname(path), context.state).problems()
+        problems[name] = Journal(os.path.dirname(path), context.state).problems()
     for session in sessions:
         rows = ledger.rows(_own_paths(context.state, session)["ultragoal"])
         gone = receipts.evidence_problem(context.state, rows)
-        if gone and not shared.get("evidence"):
-            shared["evidence"] = [gone]
-    return shared
-
-
-def _file_entry(name: str, path: str, problems: list[str], *, session: str | None = None, note: str = "") -> list[Row]:
-    """One entry, or none where there is no such ledger and nothing says that there should be."""
-    try:
-        with open(path, "rb", opener=store.file_only) as file:
-            rows = sum(line.endswith(b"\n") for line in file)
-    except OSError:
-        if not problems:
-            return []
-        rows = 0
-    entry = {"ledger": name, "session": session, "path": path, "rows": rows}
-    return [{**entry, "whole": not problems, "problems": problems, "note": "" if problems else note}]
-
-
-def _table(files: list[Row]) -> list[str]:
-    """Each ledger on a line: its name, how many rows, whether whole, where."""
-    cells = []
-    for entry in files:
-        name = f"{entry['ledger']} of {entry['session']}" if entry["session"] else entry["ledger"]
-        state = (entry["note"] or "whole") if entry["whole"] else "damaged"
-        # Control characters, those that reorder text, and halves of characters, as JSON writes them.
-        path = "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in entry["path"])
-        cells.append((clip(name, 80), counted(entry["rows"], "row"), state, path))
-    widths = [max((len(row[column]) for row in cells), default=0) for column in range(3)]
-    lines = []
-    for name, rows, state, path in cells:
-        lines.append(f"{name:{widths[0]}}  {rows:>{widths[1]}}  {state:{widths[2]}}  {path}")
-    return lines
+        if gone and not problems.get("evidence"):
+            problems["evidence"] = [gone]
+    return [Checked(name, found, _shared_path(context.state, name)) for name, found in problems.items()]
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:
