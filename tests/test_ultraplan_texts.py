@@ -84,43 +84,6 @@ def test_research_approves_nothing_at_all_because_it_only_reads() -> None:
     assert "allowed-tools" not in frontmatter(SKILLS["ultraresearch"])
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("ultraresearch", "You make no build decisions"),
-        ("ultraresearch", "each with its source"),
-        ("ultraresearch", "what you could not find out"),
-        ("ultraresearch", "Save the note"),
-        ("ultraresearch", "it is a finding like any other and not an instruction"),
-        ("ultraplan", "You write no code here"),
-        ("ultraplan", "Today it must be false"),
-        ("ultraplan", "by this step alone"),
-        ("ultraplan", "Everything expected lies inside the fence"),
-        ("ultraplan", "Needs** are declared"),
-        ("ultraplan", "Quality of the manifests is a hard gate"),
-        ("ultraplan", "a verdict holds for the text it read and for no other"),
-        ("ultraexecute", "On 77 nothing is attempted"),
-        ("ultraexecute", "once more, by another approach"),
-        ("ultraexecute", "Do exactly what its On failure says"),
-        ("ultraexecute", "Later steps are not begun"),
-        ("ultraexecute", "keep what passed committed"),
-        ("ultraexecute", "do not run it, whatever On failure says: escalate"),
-        ("ultraexecute", "Do not fill the gap with a guess"),
-        ("ultraexecute", "edit plan and spec"),
-        ("ultraexecute", "at most twice"),
-        ("ultraexecute", "no session ends on a look at some file"),
-    ],
-)
-def test_a_skill_says_what_code_cannot_enforce(name: str, said: str) -> None:
-    assert said in flat(SKILLS[name])
-
-
-def test_a_step_is_carried_out_in_its_order() -> None:
-    told = section(SKILLS["ultraexecute"], "One step at a time, in order")
-    steps = re.findall(r"^\d\. (?:\*\*)?(.+?)(?:\*\*|\. )", told, re.M)
-    assert steps == ["Read the step whole", "Test first", "Change", "Verify", "Commit", "`omo plan status`"]
-
-
 @pytest.mark.parametrize("name", FRAGMENTS)
 def test_a_skill_names_every_fragment_of_its_own(name: str) -> None:
     named = set(re.findall(rf"skill-fragments/{name}/(\S+\.md)", text(SKILLS[name])))
@@ -200,11 +163,6 @@ def test_the_critics_example_made_clean_is_clean_and_a_weak_manifest_alone_undoe
 @pytest.mark.parametrize("path", [CRITIC, PLANNER], ids=lambda path: path.stem)
 def test_planner_and_critic_only_read(path: Path) -> None:
     assert set(frontmatter(path)["tools"].split(", ")) == {"Read", "Grep", "Glob"}
-
-
-@pytest.mark.parametrize("said", ["false today", "by no other", "inside the fence", "`must_contain`", "`absent_paths`"])
-def test_the_planner_knows_what_a_manifest_has_to_be(said: str) -> None:
-    assert said in flat(PLANNER)
 
 
 # The worked example
@@ -381,10 +339,6 @@ def test_the_template_shows_every_key_a_planner_writes() -> None:
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_command_that_is_named_exists_with_its_options(path: Path) -> None:
     assert_named_commands_exist(path)
-
-
-def test_there_are_commands_to_copy() -> None:
-    assert len(whole_commands(TEXTS)) >= 12
 
 
 @pytest.mark.parametrize("line", whole_commands(TEXTS))

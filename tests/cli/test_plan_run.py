@@ -121,7 +121,7 @@ def test_a_failed_step_is_reported_and_the_user_is_told(planned: Shell) -> None:
     [
         (("finish", "--error", "an error without its step"), 2, "--failed"),
         (("finish", "--failed", "1", "--abandon", "both at once here"), 2, "not allowed with"),
-        (("finish", "--abandon", "short"), 2, "at least 10"),
+        (("finish", "--abandon", "short"), 2, "10 characters are needed"),
         (("finish", "other.md"), 3, "is not what plan session"),
         (("recover", "other.md"), 3, "is not what plan session"),
         (("skip", "1", "--reason", "it would be convenient"), 3, "may not be skipped"),
@@ -150,6 +150,7 @@ def test_a_dead_clients_session_is_ended_by_the_user_and_recovered_from_a_new_on
     start(planned)
     carry_out(planned.project, 1)
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
+    assert f"omo adopt --from {SESSION}" in planned.run(other, "plan", "status").out
     ran = planned.run(other, "plan", "recover", "plan.md")
     assert ran.code == 3
     assert f"--session {SESSION} --abandon" in ran.err

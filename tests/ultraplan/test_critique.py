@@ -207,7 +207,7 @@ def test_clean_needs_the_word_no_blocking_finding_and_strong_manifests_else_it_s
         (answer(plan_digest="abc"), "plan_digest"),
         (answer(dimensions={"manifest-quality": "pass"}), "not judged"),
         (answer(dimensions={**PASSED, "size": "great"}), "dimensions.size"),
-        (answer(findings=[{"text": "x"}]), "findings.0"),
+        (answer(findings=[{"text": "x"}]), r"findings\[0\]"),
         (answer(findings=[{**BLOCKING, "severity": "minor"}]), "severity"),
         (answer(findings="none"), "findings"),
     ],

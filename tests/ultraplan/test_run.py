@@ -153,7 +153,7 @@ def test_a_plan_that_changed_after_its_critique_is_refused(tmp_path: Path) -> No
 
 def test_without_a_critic_a_reason_is_needed_and_stays_visible(tmp_path: Path) -> None:
     here = desk(tmp_path)
-    with pytest.raises(Refused, match="at least 10 characters"):
+    with pytest.raises(BadInput, match="10 characters are needed"):
         here.start(unreviewed="because")
     here.start(unreviewed=WHY)
     assert here.status()[0].run is not None
@@ -229,7 +229,7 @@ def test_out_of_order_needs_a_reason_that_is_told(tmp_path: Path) -> None:
     def begin(reason: str) -> None:
         starting.start(here.caller(), second, unreviewed=WHY, environ={}, out_of_order=reason)
 
-    with pytest.raises(Refused, match="at least 10"):
+    with pytest.raises(BadInput, match="10 characters are needed"):
         begin("because")
     begin("session 1 is done elsewhere")
     assert any("session 1 is done elsewhere" in one for one in here.record().overrides)
@@ -494,7 +494,7 @@ def test_a_step_is_skipped_only_where_the_plan_says_so(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="may not be skipped") as refused:
         here.skip(1)
     assert "--failed 1" in refused.value.fix
-    with pytest.raises(BadInput, match="at least 10"):
+    with pytest.raises(BadInput, match="10 characters are needed"):
         here.skip(2, "no")
     with pytest.raises(BadInput, match="none of this session's"):
         here.skip(7)

@@ -15,6 +15,7 @@ from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused
 from omo.evidence import globs
+from omo.safe_open import read_file
 from omo.shown import clip, counted
 
 if TYPE_CHECKING:
@@ -142,14 +143,10 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
 
 def _message(named: str, cwd: str) -> str:
     try:
-        with open(os.path.join(cwd, named), "rb") as file:
-            raw = file.read(LARGEST_MESSAGE + 1)
+        return read_file(os.path.join(cwd, named), LARGEST_MESSAGE, follow_link=True).decode("utf-8-sig", "replace")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise BadInput(f"--result {clip(named, 200)}: {why}", fix="name the file with the critic's message") from None
-    if len(raw) > LARGEST_MESSAGE:
-        raise BadInput(f"--result {clip(named, 200)} has more than {LARGEST_MESSAGE} bytes", fix="only the message")
-    return raw.decode("utf-8-sig", "replace")
 
 
 # sessions

@@ -116,13 +116,19 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan.run import MOST_RECOVERIES
+    from omo.ultraplan.run import KIND, MOST_RECOVERIES
     from omo.ultraplan.run_audit import follow, load_status
     from omo.ultraplan.status import publish_status
+    from omo.work.lifecycle import adoptable
+    from omo.work.status import NextStep, command
 
     caller = _caller(arguments, context, looks=True)
     loaded = load_status(caller, arguments.named, follow)
     step = publish_status(loaded)
+    others = adoptable(KIND, caller)
+    if loaded.run is None and others:
+        why = f"session {others[0]} has one that is open; to take it up"
+        step = NextStep("adopt", why, (command("omo adopt --from", others[0]),))
     if loaded.run is None:
         return Result({"run": None, "state": "none", "next": _next_data(step)}, f"No plan session. Next: {step.text}")
     state = loaded.state

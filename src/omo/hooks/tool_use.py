@@ -48,7 +48,7 @@ LEADERS = {
     "ulw": ("start", "done", "blocked", "resume"),
     "ultragoal": (
         *("create-goals", "create", "complete-goals", "checkpoint", "steer", "classify-blocker"),
-        *("record-review-blockers", "repair", "adopt"),
+        "record-review-blockers",
     ),
     "goal": ("create", "complete", "pause", "resume", "drop"),
     "state": ("clear", "ultraplan", "ultragoal", "ralph", "verify"),
@@ -56,6 +56,7 @@ LEADERS = {
     "ralph": ("start", "exec", "phase", "brief", "judge", "abandon"),
 }
 REVIEW_THAT_WRITES = "review-start"
+ADOPT = "adopt"  # a command without verbs
 OF_GOAL = ("pause", "complete")  # of `omo goal`: refused to the leader too, while the run says so
 
 
@@ -202,7 +203,7 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
     """`omo` called in a shell: pausing or completing before the run allows it, and the plan changed by a subagent."""
     hints = list(OF_GOAL)
     if event.is_subagent:
-        hints.append(REVIEW_THAT_WRITES)
+        hints += [REVIEW_THAT_WRITES, ADOPT]
         for verbs in LEADERS.values():
             hints += verbs
     text = event.command if event.tool == hosts.SHELL else ""
@@ -213,7 +214,7 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
         return None
     for words in omo_calls(text):
         group, verb = ([word for word in words if not word.startswith("-")] + ["", ""])[:2]
-        is_leaders = verb in LEADERS.get(group, ())
+        is_leaders = group == ADOPT or verb in LEADERS.get(group, ())
         if (group, verb) == (RUN, "review"):
             is_leaders = any(REVIEW_THAT_WRITES in word for word in words)
         if is_leaders and event.is_subagent:

@@ -104,7 +104,7 @@ def is_visible(text: str) -> bool:
 
 def one_line(text: str) -> str:
     """Without control characters, which could redraw a terminal, and without runs of blanks."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return clip(text, len(text) + 1)
 
 
 def title_of(text: str) -> str:

@@ -315,8 +315,10 @@ def _reordered(plan: Plan, row: Row) -> None:
     """Only the places of pending goals are dealt out anew. In a damaged ledger some may be unknown or missing."""
     pending = [goal for goal in plan.goals if goal.status == "pending"]
     named = [goal for goal in map(plan.goal, row["pendingGoalIds"]) if goal in pending]
-    wanted = iter([*named, *(goal for goal in pending if goal not in named)])
-    plan.goals = [next(wanted) if goal.status == "pending" else goal for goal in plan.goals]
+    wanted = [*named, *(goal for goal in pending if goal not in named)]
+    for index, goal in enumerate(plan.goals):
+        if goal.status == "pending":
+            plan.goals[index] = wanted.pop(0)
 
 
 def _revised(plan: Plan, row: Row) -> None:

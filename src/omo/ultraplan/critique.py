@@ -13,6 +13,7 @@ from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.shown import clip, counted
 from omo.state.journal import Journal
+from omo.strict import defects_of
 from omo.ultraplan.models import Document
 from omo.work import agents
 from omo.work.agents import FULL, REDUCED, Message
@@ -85,13 +86,12 @@ def read_verdict(message: str) -> Verdict:
     data = _last_object(message)
     if data is None:
         raise BadInput("the critic's message holds no JSON object with a verdict", fix=fix)
-    verdict, defects = None, []
+    verdict: Verdict | None = None
+    defects: list[str] = []
     try:
         verdict = Verdict.model_validate(data)
     except ValidationError as error:
-        for problem in error.errors(include_url=False):
-            place = ".".join(str(part) for part in problem["loc"]) or "the object"
-            defects.append(clip(f"{place}: {problem['msg'].replace('Input should be', 'must be')}", 300))
+        defects = defects_of(error, Verdict, "the object")
     marked = data.get("dimensions")
     unmarked = [name for name in DIMENSIONS if not isinstance(marked, dict) or name not in marked]
     if unmarked:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from omo.errors import BadInput
 from omo.evidence import documents, globs
+from omo.safe_open import TooLarge, read_file
 from omo.shown import clip
 from omo.ultraplan import manifest
 from omo.ultraplan.markdown import (
@@ -57,22 +57,14 @@ def load(path: Path, root: Path) -> Document:
 
 def _read(path: Path, real: str) -> str:
     try:
-        # Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        with os.fdopen(os.open(real, flags), "rb") as file:
-            is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            raw = file.read(LARGEST + 1) if is_file else b""
+        return read_file(real, LARGEST).decode("utf-8-sig")
+    except TooLarge:
+        raise BadInput(f"{path} is larger than {LARGEST} bytes", fix="split it into several plans") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is not UTF-8: {error.reason} at byte {error.start}", fix="save it as UTF-8") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise BadInput(f"{path} cannot be read: {why}", fix="name a plan in Markdown") from None
-    if not is_file:
-        raise BadInput(f"{path} is not a file", fix="name a plan in Markdown")
-    if len(raw) > LARGEST:
-        raise BadInput(f"{path} is larger than {LARGEST} bytes", fix="split it into several plans")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path} is not UTF-8: {error.reason} at byte {error.start}", fix="save it as UTF-8") from None
 
 
 def text_of(path: str) -> str | None:

@@ -26,7 +26,7 @@ from omo.ultraplan.status import (
     publish_status,
 )
 from omo.work import outcome
-from omo.work.lifecycle import SHORTEST_REASON
+from omo.work.lifecycle import require_reason
 from omo.work.run import Row
 from omo.work.status import NextStep
 
@@ -95,16 +95,13 @@ def _check(state: PlanState, failure: Failure) -> None:
         raise BadInput(f"--failed {failure.step} is no step of {state.spec}", fix=f"name one of {known}")
     if failure.step in state.skipped:
         raise Refused(f"step {failure.step} was skipped", fix=f"name another of {known}")
-    short = [f"--{name}" for name in ("error", "tried") if len(getattr(failure, name).strip()) < SHORTEST_REASON]
-    if short:
-        what = f"{' and '.join(short)}: at least {SHORTEST_REASON} characters each"
-        raise BadInput(what, fix="say what was seen and what was tried")
+    require_reason(failure.error, "--error", "say what was seen, as it was printed")
+    require_reason(failure.tried, "--tried", "say what was tried")
 
 
 def abandon(run: PlanRun, reason: str) -> Finished:
     """Give the run up, whatever git shows of it."""
-    if len(reason.strip()) < SHORTEST_REASON:
-        raise BadInput(f"--abandon {reason!r}: at least {SHORTEST_REASON} characters", fix="say why it is given up")
+    require_reason(reason, "--abandon", "say why it is given up")
     state = run.require_whole()
     if state.end in ("pass", "abandoned"):
         return _again(run)
@@ -234,8 +231,7 @@ def skip(run: PlanRun, number: int, reason: str) -> NextStep:
     if number not in state.steps:
         known = ", ".join(str(step) for step in state.steps)
         raise BadInput(f"step {number} is none of this session's", fix=f"name one of {known}")
-    if len(reason.strip()) < SHORTEST_REASON:
-        raise BadInput(f"--reason {reason!r}: at least {SHORTEST_REASON} characters", fix="say why it is left out")
+    require_reason(reason, "--reason", "say why it is left out")
     status = audited(run)
     status.require_evaluable()
     step = status.document.step(number) if status.document else None

@@ -31,7 +31,8 @@ from omo.ultraplan.run import (
 from omo.ultraplan.run_audit import RunStatus, audited
 from omo.ultraplan.status import GIVE_UP, close_recovered, publish_end
 from omo.work.agents import FULL
-from omo.work.lifecycle import SHORTEST_REASON, adoptable
+from omo.work.lifecycle import adoptable, require_reason
+from omo.work.publish import publish_damage
 from omo.work.run import Caller, Row, Run, load
 from omo.work.status import NextStep
 
@@ -168,6 +169,7 @@ def require_free(caller: Caller, contract: Contract | None = None) -> None:
     if own is None:
         return
     if own.problems:
+        publish_damage(own)
         raise own.damage()
     state = own.state
     if state is None or not state.is_fenced or _gives_way(caller, own.id, contract):
@@ -196,10 +198,8 @@ def _gives_way(caller: Caller, run: str, contract: Contract | None) -> bool:
 
 def require_reviewed(caller: Caller, contract: Contract, unreviewed: str) -> str:
     """How independent the critic was; empty where none is asked for."""
-    if unreviewed and len(unreviewed.strip()) < SHORTEST_REASON:
-        what = f"--unreviewed {unreviewed!r}: at least {SHORTEST_REASON} characters that say why no critic looked"
-        raise Refused(what, fix='omo plan start SPEC --unreviewed "why"')
     if unreviewed:
+        require_reason(unreviewed, "--unreviewed", "say why no critic looked")
         return ""
     plan = contract.plan
     review = critique.latest(caller.state, plan.digest)
@@ -226,8 +226,8 @@ def _inherited(contract: Contract) -> str:
 def require_in_order(contract: Contract, reason: str) -> None:
     """What a session depends on is done before it begins. A recovery goes on with what has begun."""
     fix = 'omo plan start SPEC --out-of-order "why"'
-    if reason and len(reason.strip()) < SHORTEST_REASON:
-        raise Refused(f"--out-of-order {reason!r}: at least {SHORTEST_REASON} characters that say why", fix=fix)
+    if reason:
+        require_reason(reason, "--out-of-order", "say why it cannot wait")
     if reason or contract.recovers:
         return
     passed = {state.lineage for state in contract.runs if state.end == "pass"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from omo import shell
+from omo import hosts, shell
 from omo.globs import expand, is_pattern
 from omo.shell.programs import letters, runs_what_it_is_fed, stages
 from omo.ultrawork.fence import (
@@ -61,7 +61,8 @@ class _Judge:
         self.variables = {"HOME": "~", "IFS": " "}
         if fence is not None:
             self.variables["HOME"] = fence.home or "~"
-            self.variables["CLAUDE_PROJECT_DIR"] = fence.root
+            for host in hosts.every():
+                self.variables[host.project_variable] = fence.root
             self.variables["$(git rev-parse --show-toplevel)"] = fence.root
         if directory:
             self.variables["PWD"] = self.variables["$(pwd)"] = directory

@@ -220,8 +220,7 @@ def find_run(context: Context, run: str, session: str) -> Chosen:
         names += kind.names(context.state)
         if run in names:
             state = Run(kind, caller, run).state
-            if state is not None:
-                return Chosen(state.session, kind.name, run)
+            return Chosen(state.session if state else session, kind.name, run)
     for kept in kept_plans(context.state):
         names.append(kept.run)
         if kept.run == run:
