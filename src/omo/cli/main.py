@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from omo import __version__
@@ -40,27 +41,53 @@ COMMANDS = {
 
 
 def build_parser(*names: str) -> argparse.ArgumentParser:
-    """The parser of the named commands, or of all. Others are known by name, so that `--help` loads none of them."""
+    """The parser of the named commands. Where none of them is one, of all by name, so that `--help` loads none."""
     import argparse
     import importlib
 
+    width = _columns() - 2
+
     class Parser(argparse.ArgumentParser):
         """Usage errors take the same road as every other error."""
+
+        def __init__(self, **options: Any) -> None:
+            super().__init__(formatter_class=Formatter, **options)
 
         def error(self, message: str) -> Any:
             from omo.errors import BadInput
 
             raise BadInput(message, fix=f"{self.prog} --help")
 
+    class Formatter(argparse.HelpFormatter):
+        """As wide as the terminal; argparse makes one for every option, and would load shutil to ask for that."""
+
+        def __init__(self, prog: str) -> None:
+            super().__init__(prog, width=width)
+
     parser = Parser(prog="omo", description="Keeps an agent working until the work is proven done.")
     parser.add_argument("--version", action="version", version=f"omo {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    known = [name for name in names if name in COMMANDS]
     for name, (module, about) in COMMANDS.items():
-        if not names or name in names:
+        if not names or name in known:
             importlib.import_module(f"omo.cli.{module}").register(commands)
-        else:
+        elif not known:
             commands.add_parser(name, help=about)
     return parser
+
+
+def _columns() -> int:
+    """Of the terminal, as shutil.get_terminal_size has it."""
+    try:
+        columns = int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        columns = 0
+    if columns > 0:
+        return columns
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, *, has_terminal: bool = False) -> int:

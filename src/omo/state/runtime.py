@@ -145,12 +145,12 @@ def _begin_ledger(state: str, new: str, row: Json, told: Json, now: float) -> Js
     return {"seq": head.seq, "digest": head.digest}
 
 
-def removed(state: str, root: str) -> list[markers.Marker]:
-    """The sessions of this project that were on when its state was removed, and have not been told.
+def removed(state: str, root: str, known: Json) -> list[markers.Marker]:
+    """The sessions of this project that were on when its state was removed, and have not been told. `known` is the file.
 
     Their markers tell while there is no runtime file; who writes a new one takes them over into it.
     """
-    told_by_file = [markers.Marker(name, state, on) for name, on in _removed_in(read(state)).items()]
+    told_by_file = [markers.Marker(name, state, on) for name, on in _removed_in(known).items()]
     return told_by_file + [marker for marker in markers.every() if marker.tells_of(state, root)]
 
 
@@ -181,19 +181,22 @@ def _removed_in(runtime: Json) -> dict[str, str]:
     return sessions
 
 
-def caught_up(state: str, session_id: str, row: Json) -> Json:
-    """The row, or the ledger's word where a crash left that ahead of it. Writes nothing."""
-    head = ledger.head_of(paths.events_file(state, session_id))
+def caught_up(state: str, session_id: str, row: Json, head: ledger.Head | None = None) -> Json:
+    """The row, or the ledger's word where a crash left that ahead of it. Writes nothing.
+
+    `head` is the ledger's end where it was read already.
+    """
+    head = head or ledger.head_of(paths.events_file(state, session_id))
     ahead = _ahead(head, row)
     return _doubted(row, head) if ahead is None else {**ahead, "ledger": {"seq": head.seq, "digest": head.digest}}
 
 
-def doubted(state: str, session_id: str, row: Json) -> Json:
+def doubted(state: str, session_id: str, row: Json, head: ledger.Head | None = None) -> Json:
     """The row, with every end marked that its ledger does not vouch for. Writes nothing."""
     if not work_in(row, "done"):
         return row
     try:
-        head = ledger.head_of(paths.events_file(state, session_id))
+        head = head or ledger.head_of(paths.events_file(state, session_id))
     except Unreadable:
         head = ledger.Head(0, ledger.START, None)
     return _doubted(row, head) if _ahead(head, row) is None else row
@@ -245,8 +248,13 @@ def ledger_problems(state: str, session_id: str) -> list[str]:
 
 def chain_problems(state: str, session_id: str) -> list[str]:
     """What is wrong with a session's ledger alone: its chain, and its end against the row's own mark."""
-    mark = part(session(state, session_id) or {}, "ledger")
-    return ledger.verify_marked(paths.events_file(state, session_id), mark, f"the row of session {session_id}")
+    return read_chain(state, session_id, session(state, session_id) or {}).problems
+
+
+def read_chain(state: str, session_id: str, row: Json) -> ledger.Chain:
+    """A session's whole ledger, held against the mark of its row."""
+    path = paths.events_file(state, session_id)
+    return ledger.read_chain(path, part(row, "ledger"), f"the row of session {session_id}")
 
 
 def render(runtime: Json) -> str:

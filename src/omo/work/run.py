@@ -52,6 +52,7 @@ class Caller:
     wait: float
     limits: Row = field(default_factory=dict)
     control_globs: tuple[str, ...] = ()
+    known_rows: Mapping[str, Any] | None = None  # for a look, which writes nothing: the file was read already
 
     @property
     def here(self) -> str:
@@ -61,7 +62,9 @@ class Caller:
     def session_rows(self) -> Mapping[str, Row]:
         """Every session's row as hooks read it; none where nobody can read the file."""
         try:
-            rows = runtime.read(self.state)["sessions"]
+            rows = self.known_rows
+            if rows is None:
+                rows = runtime.read(self.state)["sessions"]
         except Unreadable:
             return {}
         return {name: row for name, row in rows.items() if isinstance(row, dict)}
