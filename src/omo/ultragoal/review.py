@@ -161,7 +161,8 @@ def start(run: PlanRun, done: Review) -> list[str]:
             known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
             ids = plan.new_ids(MOST_BLOCKERS)
         steering = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
-        named, goals = [], []
+        named: list[str] = []
+        goals: list[Row] = []
         for title, text in _wordings(done.findings):
             key = same_words(text)
             if key not in known:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, get_origin
 
 from pydantic import ValidationError
 
@@ -25,12 +25,16 @@ from omo.ultragoal.gate.models import (
     SECTIONS,
     SURFACES,
     AdversarialCase,
+    ArchitectReview,
     Artifact,
     Coverage,
     Defect,
+    ExecutorQa,
+    Iteration,
     Judged,
     Named,
     NotApplicable,
+    Section,
     SurfaceEvidence,
     join,
     model_defects,
@@ -506,28 +510,22 @@ def template(goal_id: str, title: str, objective: str, *, suite: bool) -> dict[s
         "verdict": "",
         "artifactRefs": ["artifact-1"],
     }
-    return {
-        "architectReview": {
-            "architectureStatus": "",
-            "productStatus": "",
-            "codeStatus": "",
-            "recommendation": "",
-            "evidence": "",
-            "commands": [],
-            "blockers": [],
-        },
-        "executorQa": {
-            "status": "",
-            "e2eStatus": "",
-            "redTeamStatus": "",
-            "evidence": "",
-            "e2eCommands": [],
-            "redTeamCommands": [],
-            "artifactRefs": [{"id": "artifact-1", "kind": "", "path": "", "description": ""}],
-            "contractCoverage": [coverage],
-            "surfaceEvidence": [surface],
-            "adversarialCases": cases,
-            "blockers": [],
-        },
-        "iteration": {"status": "", "evidence": "", "fullRerun": False, "rerunCommands": [], "blockers": []},
+    qa = _blank(ExecutorQa) | {
+        "artifactRefs": [{"id": "artifact-1", "kind": "", "path": "", "description": ""}],
+        "contractCoverage": [coverage],
+        "surfaceEvidence": [surface],
+        "adversarialCases": cases,
     }
+    return {"architectReview": _blank(ArchitectReview), "executorQa": qa, "iteration": _blank(Iteration)}
+
+
+def _blank(section: type[Section]) -> dict[str, Any]:
+    """Every key of it, and nothing said."""
+    blank: dict[str, Any] = {}
+    for name, field_info in section.model_fields.items():
+        blank[name] = ""
+        if get_origin(field_info.annotation) is list:
+            blank[name] = []
+        elif field_info.annotation is bool:
+            blank[name] = False
+    return blank
