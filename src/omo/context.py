@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from functools import cached_property
 
 from omo import hosts, settings
 from omo.errors import BadInput, Refused, Unreadable
 from omo.shown import clip
 from omo.state import paths, runtime
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
 
 MOST_NAMED = 10
 LONGEST_NAME = 64
@@ -37,11 +41,11 @@ class Context:
     now: float
     has_terminal: bool = False
 
-    @property
+    @cached_property
     def root(self) -> str:
         return paths.project_root(self.environ, self.cwd)
 
-    @property
+    @cached_property
     def state(self) -> str:
         return paths.state_dir(self.root, self.environ)
 
@@ -54,7 +58,7 @@ class Context:
     def actor(self) -> str:
         return "agent" if self.is_agent else "user"
 
-    @property
+    @cached_property
     def settings(self) -> settings.Settings:
         return settings.load(self.environ, self.root)
 
@@ -180,4 +184,6 @@ def _listed(names: list[str]) -> str:
 
 
 def plugin_root() -> Path:
+    from pathlib import Path
+
     return Path(__file__).resolve().parents[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from omo.cli.charset import takes_utf8
+from omo.views.screen import takes_utf8
 
 
 @pytest.mark.parametrize(

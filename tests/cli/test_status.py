@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from omo.cli import status
+from omo.views import project
+from omo.views.screen import screen
 from tests.cli.conftest import SESSION, Shell
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -84,9 +85,9 @@ def test_the_locale_may_name_another_charset(
     environ: dict[str, str], ascii_only: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    screen = status.screen(environ)
-    assert screen is not None
-    assert screen.ascii_only is ascii_only
+    on = screen(environ)
+    assert on is not None
+    assert on.ascii_only is ascii_only
 
 
 def test_another_session_by_as_much_of_its_id_as_is_unique(shell: Shell) -> None:
@@ -157,6 +158,67 @@ def test_what_a_pipe_gets_is_made_without_rich(shell: Shell) -> None:
         )  # fmt: skip
         assert SESSION in done.stdout
         assert done.stderr == "False\n"
+
+
+COUNTING = """
+import collections, json, sys
+opened = collections.Counter()
+def note(event, arguments):
+    # A file that is opened by a function of ours is told twice; the second time has no mode.
+    if event == "open" and isinstance(arguments[0], str) and "cc-omo" in arguments[0] and arguments[1] is None:
+        opened[arguments[0]] += 1
+sys.addaudithook(note)
+from omo.cli.main import main
+code = main(["status"], {"OMO_SESSION_ID": sys.argv[1]}, sys.argv[2], float(sys.argv[3]))
+print("\\n" + json.dumps({"code": code, "opened": opened}))
+"""
+CRITERIA = '{"criteria": [{"id": "C1", "description": "a file", "checks": [{"type": "path", "path": "done.txt"}]}]}'
+
+
+def opened(shell: Shell) -> dict[str, int]:
+    """How often `omo status` of the session opens each state file."""
+    done = subprocess.run(
+        [sys.executable, "-c", COUNTING, SESSION, str(shell.project), str(shell.now)],
+        cwd=shell.project, env=environment(), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    told = json.loads(done.stdout.rstrip("\n").rpartition("\n")[2])
+    assert told["code"] == 0
+    return {os.path.relpath(path, shell.state): count for path, count in told["opened"].items()}
+
+
+def begin_and_give_up(shell: Shell, name: str) -> None:
+    assert shell.user("ralph", "start", "--criteria", "criteria.json", "--session", name).code == 0
+    assert shell.user("ralph", "abandon", "it was only begun", "--session", name).code == 0
+
+
+def test_status_opens_each_file_once_and_no_more_with_many_runs_before(shell: Shell) -> None:
+    shell.write("criteria.json", CRITERIA)
+    arm(shell)
+    shell.agent("gate", "add", "tests", "--", "true")
+    assert shell.agent("ralph", "start", "--criteria", "criteria.json").code == 0
+    alone = opened(shell)
+    assert set(alone.values()) == {1}
+    assert {os.path.basename(path) for path in alone} >= {"runtime.local.json", "events.jsonl", "ledger.jsonl"}
+    shell.now -= 2 * 24 * 3600
+    for number in range(20):
+        begin_and_give_up(shell, f"earlier-{number}")
+    shell.now += 2 * 24 * 3600
+    assert opened(shell) == alone
+    for number in range(20):
+        begin_and_give_up(shell, f"today-{number}")
+    lately = opened(shell)
+    assert set(lately.values()) == {1}
+    assert len([path for path in lately if path.startswith("sessions")]) <= 1 + project.MOST_RECENT
+
+
+def test_a_session_without_a_kind_of_work_opens_none_of_its_ledgers(shell: Shell) -> None:
+    shell.write("criteria.json", CRITERIA)
+    begin_and_give_up(shell, OTHER)
+    shell.user("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead the file.", "--session", OTHER)
+    shell.user("state", "clear", "--mode", "ultragoal", "--force", "--session", OTHER)
+    shell.now += 2 * 24 * 3600
+    arm(shell)
+    assert set(opened(shell)) == {"runtime.local.json", os.path.join("sessions", SESSION, "events.jsonl")}
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from omo.hooks import session, tool_use
 from omo.hooks.main import World, answer
 from omo.hosts import claude
 from omo.state import runtime, store
-from omo.views.explain import tools
+from omo.views.explain.decisions import explain_tool
 
 NOW = 1_771_780_801.0
 SESSION = "s1"
@@ -64,7 +64,7 @@ def test_explained_as_decided(tmp_path: Path, state: str, agent: str) -> None:
         raw = json.dumps({**fields, **({"agent_id": agent} if agent else {})}).encode()
         event = claude.HOST.read(raw, {})
         assert event is not None
-        said = tools.explain(event, World(event, {}, str(tmp_path), NOW))
+        said = explain_tool(event, World(event, {}, str(tmp_path), NOW))
         told = answer("pre-tool-use", tool_use.handle, raw, {}, str(tmp_path), NOW)
         more = json.loads(told)["hookSpecificOutput"] if told else {"permissionDecision": "allow"}
         assert said.decision == more["permissionDecision"], (tool, given)

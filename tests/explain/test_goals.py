@@ -26,7 +26,7 @@ def place(root: Path, session: str, now: float) -> Viewer:
 
 
 def facts(found: Explanation) -> dict[str, Any]:
-    return {fact.what: fact.data["value"] for fact in found.read}
+    return {fact["what"]: fact["value"] for fact in found.data["read"]}
 
 
 def of_shop(shop: goals.Project, *words: str) -> Explanation:

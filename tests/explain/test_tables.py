@@ -9,7 +9,7 @@ from pathlib import Path
 from omo import settings
 from omo.hooks import prompt, stop, tool_use, user_commands
 from omo.hosts import claude
-from omo.views.explain import prompts, stopping, tools
+from omo.views.explain import decisions
 from omo.views.session import View
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,7 @@ def test_every_fact_of_every_stop_rule_can_be_told() -> None:
         assert rule.reads, rule.name
         shown = view()
         shown.rule = rule
-        found = stopping.explain(shown, settings.Settings(), has_event=True)
+        found = decisions.explain_stop(shown, settings.Settings(), has_event=True)
         assert len(found.read) >= len(rule.reads)
         assert all(fact.where for fact in found.read)
         assert len(found.change) == len(rule.change) > 0
@@ -39,11 +39,11 @@ def test_every_fact_of_every_stop_rule_can_be_told() -> None:
 
 
 def test_events_are_read_under_the_hosts_names() -> None:
-    assert set(stopping.EVENT_FACTS) <= set(claude.HOST.sources)
+    assert set(decisions.EVENT_FACTS) <= set(claude.HOST.sources)
 
 
 def test_the_numbers_in_a_change_are_those_of_the_session() -> None:
-    numbers = stopping._numbers(view())
+    numbers = decisions.stop_numbers(view())
     for rule in (*stop.RULES, stop.BLOCK):
         for text in rule.change:
             assert {name for _, name, _, _ in string.Formatter().parse(text) if name} <= set(numbers)
@@ -51,11 +51,11 @@ def test_the_numbers_in_a_change_are_those_of_the_session() -> None:
 
 
 def test_each_action_of_a_prompt_has_an_effect() -> None:
-    assert set(prompts.EFFECTS) == {*prompt.ACTIONS, *user_commands.COMMANDS}
+    assert {*decisions.EFFECTS, *decisions.COMMANDS} == {*prompt.ACTIONS, *user_commands.COMMANDS}
 
 
 def test_each_gate_says_what_it_read_and_what_opens_it() -> None:
-    assert set(tools.FACTS) == {gate.name for gate in tool_use.GATES}
+    assert set(decisions.GATE_FACTS) == {gate.name for gate in tool_use.GATES}
     assert set(tool_use.WAITS) <= {name for gate in tool_use.GATES for name in gate.until}
 
 

@@ -132,7 +132,7 @@ def test_every_view_says_what_the_stop_hook_then_does(row: Row, ahead: Row | Non
     with project(row, ahead) as root:
         before = Path(paths.runtime_file(paths.state_dir(root, {}))).read_bytes()
         told = asked(root, environ, "explain", "stop", "--session", NAME)
-        (seen,) = asked(root, environ, "status")["sessions"]
+        (seen,) = asked(root, environ, "status", "--session", NAME)["sessions"]
         line = sent(root, environ, "statusline") if not disabled else ""
         assert Path(paths.runtime_file(paths.state_dir(root, {}))).read_bytes() == before, "a view wrote"
         answer = sent(root, environ, "stop", hook_event_name="Stop")
@@ -164,7 +164,7 @@ def agree_on_the_line(line: str, seen: Row, rule: str) -> None:
 def agree_on_the_proof(line: str, message: str, seen: Row) -> None:
     """What the line calls done without a proof, the message does not call done, nor the other way round."""
     kind, *_ = line.removeprefix("omo ").split()
-    is_proven = statusline.NOT_PROVEN not in line
+    is_proven = " done, " in line
     event(f"proven: {is_proven}, told: {bool(message)}")
     if all(one["kind"] == kind for one in seen["work"]) and message:
         assert (messages.EVIDENCE in message) is is_proven
@@ -210,7 +210,7 @@ def test_an_end_that_the_ledger_does_not_know_is_proven_by_no_view(tmp_path: Pat
     (tmp_path / ".git").mkdir()
     sent(root, environ, "user-prompt-submit", hook_event_name="UserPromptSubmit", prompt="ulw a")
     forged(root)
-    assert sent(root, environ, "statusline") == "omo ulw 4/4 done, not proven · next stop lets go (done)\n"
+    assert sent(root, environ, "statusline") == "omo ulw 4/4 ended, not proven · next stop lets go (done)\n"
     problem = "the state says that ulw is done, and the session's ledger does not"
     for _ in range(2):
         assert problem in json.dumps(asked(root, environ, "status", "--session", NAME))

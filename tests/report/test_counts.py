@@ -13,6 +13,7 @@ import pytest
 from omo.state import paths, runtime
 from omo.views import phrases, plain, statusline, terminal
 from omo.views.project import ProjectView, SessionView
+from omo.work import outcome
 from omo.work.status import DAMAGED, Status
 from tests.ralph import project as ralph_project
 from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, begin, scene, view
@@ -207,7 +208,7 @@ def test_the_numbers_of_one_view_agree(seen: Callable[[str], ProjectView], name:
                     sentence = phrases._what_is_open(work, known)
                     begins = re.match(r"(\d+) of \d+ ", sentence)
                     assert int(begins[1] if begins else 0) == known.total - known.done
-                elif work.is_proven and not one.lapsed:
+                elif work.outcome and outcome.is_done(work.outcome) and not one.lapsed:
                     assert work.done == known.done == known.total
                 elif work.kind not in runtime.unvouched(one.brief.row):
                     assert 0 <= work.done - known.done <= known.stale, "but for what went stale since"
@@ -257,7 +258,7 @@ def leading(found: ProjectView) -> Status:
         ("ralph_spent", "omo ralph 1/3 blocked", "1/3 criteria"),
         ("ralph_with_a_blocked_criterion", "omo ralph 1/3", "1/3 criteria"),
         ("plan_given_up", "omo ultraplan 1/4 blocked", "1/4 steps"),
-        ("plan_ended_by_the_user", "omo ultraplan 1/4 done, not proven", "1/4 steps"),
+        ("plan_ended_by_the_user", "omo ultraplan 1/4 ended, not proven", "1/4 steps"),
     ],
 )
 def test_what_ended_without_passing_has_its_items_counted(
@@ -272,11 +273,11 @@ def test_finished_work_says_that_the_tree_has_changed_since(seen: Callable[[str]
     cases = (("gates_passed_once", "ultrawork", "changed since: value"), ("ralph_passed_once", "ralph", CHANGED))
     for name, kind, changed in cases:
         one = focus(seen(name))
-        assert phrases.headline(one) == f"{kind} done, not proven; {changed}"
+        assert phrases.headline(one) == f"{kind} finished on the agent's word; {changed}"
         assert phrases.next_stop(one).why.endswith(f"; {changed}")
         assert (one.data["proven"], one.data["lapsed"]) == (False, changed)
     before = focus(seen("gates_passed"))
-    assert (phrases.headline(before), before.data["lapsed"]) == ("ultrawork done, not proven", None)
+    assert (phrases.headline(before), before.data["lapsed"]) == ("ultrawork finished on the agent's word", None)
 
 
 def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
@@ -284,24 +285,33 @@ def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
     scene = gates_passed_once(tmp_path / "p")
     scene.stop()
     theirs = replace(scene, here="")
-    assert "ultrawork done, not proven; changed since: value, 0/1 gates" in plain.render(theirs.view())
+    assert "ultrawork finished on the agent's word; changed since: value, 0/1 gates" in plain.render(theirs.view())
     (line,) = [line for line in terminal.lines(theirs.view(), 80) if HERE[:8] in line.plain]
-    assert "ultrawork done, not proven, stale" in line.plain
+    assert "ultrawork attested, stale" in line.plain
     assert "green" not in {span.style for span in line.spans}
     theirs.now += 2 * 24 * 3600
     (later,) = [line for line in terminal.lines(theirs.view(), 80, everything=True) if HERE[:8] in line.plain]
     assert "green" not in {span.style for span in later.spans}, "nobody looked"
 
 
-@pytest.mark.parametrize("name", ["skipped-verification", "failure_recorded", "plan_ended_by_the_user"])
-def test_what_ended_without_proof_is_nowhere_plainly_done(seen: Callable[[str], ProjectView], name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("skipped-verification", "ultrawork ended with exceptions"),
+        ("failure_recorded", "ultrawork ended with exceptions"),
+        ("plan_ended_by_the_user", "ultraplan ended, not proven"),
+    ],
+)
+def test_what_ended_without_proof_is_nowhere_plainly_done(
+    seen: Callable[[str], ProjectView], name: str, words: str
+) -> None:
     found = seen(name)
     one = focus(found)
-    assert phrases.headline(one).endswith(" done, not proven")
+    assert phrases.headline(one) == words
     assert one.data["proven"] is False
     assert one.data["overrides"]
-    aside = replace(found, sessions=[replace(one, works=None)], meant=ELSEWHERE)
-    assert re.search(r"done, not proven.*\d override", plain.render(aside))
+    aside = replace(found, sessions=[one], meant=ELSEWHERE)
+    assert re.search(rf"{words}.*\d override", plain.render(aside))
     (line,) = [line for line in terminal.lines(aside, 120) if HERE[:8] in line.plain]
     assert "yellow" in {span.style for span in line.spans}
     assert "green" not in {span.style for span in line.spans}
@@ -309,7 +319,7 @@ def test_what_ended_without_proof_is_nowhere_plainly_done(seen: Callable[[str], 
 
 def test_a_row_that_alone_says_done_is_a_problem(seen: Callable[[str], ProjectView]) -> None:
     one = focus(seen("called_done_by_hand"))
-    assert phrases.headline(one) == "ultrawork done, not proven"
+    assert phrases.headline(one) == "ultrawork ended, not proven"
     assert one.problems == ("the state says that ulw is done, and the session's ledger does not",)
     assert "gates passed" not in plain.render(seen("called_done_by_hand"))
 

@@ -59,8 +59,11 @@ def test_goals_have_receipts_and_what_they_rest_on() -> None:
 def test_a_plan_that_is_done_says_so_after_its_stop() -> None:
     one = focus(view("ultragoal-done"))
     assert (one.brief.mode, one.brief.rule.name, one.is_on) == ("done", "not-active", False)
-    assert phrases.headline(one) == "ultragoal done, not proven"
-    assert phrases.outcome(one).startswith("finished on the agent's word: 3 of 3 goals complete; reduced independence")
+    assert phrases.headline(one) == "ultragoal finished on the agent's word"
+    assert one.data["outcome"]["verdict"] == "attested"
+    told = phrases.outcome(one)
+    assert told.startswith("finished on the agent's word: ultragoal g")
+    assert ": 3 of 3 goals complete; reduced independence" in told
     assert one.leading is not None
     assert "final receipt: fresh, issued with G003" in one.leading.facts
 
@@ -101,7 +104,7 @@ def test_a_goal_with_checks_shows_what_it_owes() -> None:
         ("exhausted", "exhausted", "not-active", "ultrawork exhausted"),
         ("paused", "paused", "waiting", "ultrawork paused"),
         ("waiting", "waiting", "waiting", "ultrawork waiting"),
-        ("skipped-verification", "done", "done", "ultrawork done, not proven"),
+        ("skipped-verification", "done", "done", "ultrawork ended with exceptions"),
     ],
 )
 def test_mode_rule_and_headline(name: str, mode: str, rule: str, headline: str) -> None:
@@ -192,7 +195,8 @@ def test_only_what_is_live_or_meant_or_done_lately_is_looked_at_closely() -> Non
     done = replace(scene("ultragoal-done"), here="")
     assert done.view().sessions[0].works is not None, "what is done is held against the files for a day"
     done.now += 2 * 24 * 3600
-    assert done.view().sessions[0].works is None
+    (old,) = done.view().sessions
+    assert (old.works, old.data["outcome"], old.is_proven) == (None, None, None), "nobody looked, so nobody says"
     assert scene("several-sessions").view(closely=THIRD).sessions[0].works is not None
 
 

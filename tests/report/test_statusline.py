@@ -34,6 +34,7 @@ def armed(**work: Row) -> Row:
 GOALS = {"state": "active", "open": 3, "total": 5, "next": "G003 Log in"}
 PROVEN = {"state": "done", "total": 5, "outcome": outcome.outcome(outcome.JUDGED, "5 of 5 goals complete")}
 SKIPPED = outcome.outcome(outcome.WAIVED, "no gate", [outcome.exception("verification skipped", "agent", "a comment")])
+ATTESTED = {"state": "done", "outcome": outcome.outcome(outcome.ATTESTED, "gate tests passes, as it did before")}
 WAITS = {"state": "blocked", "open": 1, "total": 2, "why": "no key", "question": "Which key?", "told": False}
 
 
@@ -50,12 +51,17 @@ WAITS = {"state": "blocked", "open": 1, "total": 2, "why": "no key", "question":
         (armed(ultragoal=GOALS), "omo ultragoal 2/5 · next: G003 Log in"),
         (armed(ulw={"state": "active"}, ultragoal=GOALS), "omo ultragoal 2/5 +1 · next: G003 Log in"),
         (armed(ralph=WAITS), "omo ralph 1/2 blocked · next stop lets go (waiting) · Which key?"),
-        (armed(ultragoal=PROVEN), "omo ultragoal 5/5 done · next stop lets go (done)"),
-        (armed(ulw={"state": "done"}), "omo ulw done, not proven · next stop lets go (done)"),
-        (armed(ulw={"state": "done", "outcome": SKIPPED}), "omo ulw done, not proven · next stop lets go (done)"),
+        (armed(ultragoal=PROVEN), "omo ultragoal 5/5 done, judged · next stop lets go (done)"),
+        (armed(ulw={"state": "done"}), "omo ulw ended, not proven · next stop lets go (done)"),
+        (armed(ulw={"state": "done", "outcome": SKIPPED}), "omo ulw ended with exceptions · next stop lets go (done)"),
+        (armed(ulw=ATTESTED), "omo ulw finished on the agent's word · next stop lets go (done)"),
+        (
+            armed(ultragoal=PROVEN, ulw=ATTESTED),
+            "omo ultragoal 5/5 finished on the agent's word · next stop lets go (done)",
+        ),
         (
             armed(ultragoal={**PROVEN, "unvouched": True}),
-            "omo ultragoal 5/5 done, not proven · next stop lets go (done)",
+            "omo ultragoal 5/5 ended, not proven · next stop lets go (done)",
         ),
     ],
 )
@@ -103,8 +109,19 @@ def test_only_what_is_proven_is_green(row: Row, colour: str) -> None:
     assert statusline.coloured("x", view(row), {"NO_COLOR": "1"}) == "x"
 
 
-def test_work_is_proven_by_how_it_ended_and_only_when_it_has() -> None:
-    assert session.Work("ultragoal", PROVEN).is_proven
-    assert not session.Work("ultragoal", {**PROVEN, "state": "active"}).is_proven
-    assert not session.Work("ulw", {"state": "done", "outcome": SKIPPED}).is_proven
-    assert not session.Work("ulw", {"state": "done"}).is_proven
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        (armed(ultragoal=PROVEN), "judged"),
+        (armed(ultragoal=PROVEN, ulw=ATTESTED), "attested"),
+        (armed(ultragoal=PROVEN, ulw={"open": 1, "total": 1, "next": "lint"}), "waived"),
+        (armed(ultragoal={**PROVEN, "state": "active"}), None),
+        (armed(ultragoal=PROVEN, ralph=WAITS), None),
+        (armed(ulw={"state": "done", "outcome": SKIPPED}), "waived"),
+        (armed(ulw={"state": "done"}), "ended"),
+        ({"ulw": {"enabled": False}, "work": {"ulw": {"state": "exhausted"}}}, "ended"),
+    ],
+)
+def test_a_session_ended_as_the_worst_of_its_works_and_only_when_all_have(row: Row, verdict: str | None) -> None:
+    ended = view(row).outcome
+    assert (ended and ended["verdict"]) == verdict

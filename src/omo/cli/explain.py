@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import shlex
 import sys
-from pathlib import Path
-from typing import Any
 
 from omo import hosts
 from omo.cli import options
@@ -16,6 +12,10 @@ from omo.cli.result import Result
 from omo.context import Context, Meant
 from omo.errors import BadInput, Unreadable
 from omo.hosts import Event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LONGEST_EVENT = 32 * 1024 * 1024
 
@@ -43,12 +43,12 @@ def register(commands: options.Commands) -> None:
 
 
 def prompt(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.views.explain import prompts
+    from omo.views.explain.decisions import explain_prompt
 
     text = sys.stdin.read() if arguments.text in ([], ["-"]) else " ".join(arguments.text)
     name, row = _session_if_known(arguments, context)
-    found = prompts.explain(text, context.settings, context.environ, name=name, row=row)
-    return Result(found.data, prompts.text_of(found))
+    explanation = explain_prompt(text, context.settings, context.environ, name=name, row=row)
+    return Result(explanation.data, explanation.prompt_text)
 
 
 def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[str, dict[str, Any] | None]:
@@ -65,29 +65,28 @@ def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[
 
 def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.views import session
-    from omo.views.explain import stopping
+    from omo.views.explain import decisions
 
     event = _read_event(arguments.event, context) if arguments.event else None
     meant = Meant(event.session) if event and event.session else context.looked_at(arguments.session)
     known = context.settings
     view = session.look(context.state, meant.name, known.limits, context.now, context.environ, event)
-    found = stopping.explain(view, known, has_event=event is not None)
-    return Result(found.data, found.text, notes=meant.notes)
+    explanation = decisions.explain_stop(view, known, has_event=event is not None)
+    return Result(explanation.data, explanation.text, notes=meant.notes)
 
 
 def tool(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.hooks.main import World
-    from omo.views.explain import tools
+    from omo.views.explain.decisions import explain_tool
 
     event, notes = _tool_event(arguments, context)
-    world = World(event, context.environ, context.cwd, context.now)
-    found = tools.explain(event, world)
-    return Result(found.data, found.text, notes=notes)
+    explanation = explain_tool(event, World(event, context.environ, context.cwd, context.now))
+    return Result(explanation.data, explanation.text, notes=notes)
 
 
 def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[Event, list[str]]:
     given = [arguments.event, arguments.tool, arguments.write, arguments.shell]
-    if sum(bool(one) for one in given) != 1:
+    if len([option for option in given if option]) != 1:
         raise BadInput(
             "name one call: --event FILE, --tool NAME --input JSON, --write PATH, or -- COMMAND",
             fix="for example: omo explain tool -- rm -rf build",
@@ -100,6 +99,8 @@ def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[Event,
         name, argument = host.write_tool
         given_input = {argument: os.path.join(context.cwd, arguments.write)}
     elif arguments.shell:
+        import shlex
+
         words = arguments.shell
         name, argument = host.shell_tool
         given_input = {argument: words[0] if len(words) == 1 else shlex.join(words)}
@@ -111,6 +112,8 @@ def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[Event,
 
 
 def _input(text: str | None) -> dict[str, Any]:
+    import json
+
     try:
         value = json.loads(text or "{}")
     except (ValueError, RecursionError):
@@ -125,21 +128,20 @@ def goal(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.viewer import Viewer
 
     meant = context.looked_at(arguments.session)
-    found = items.explain(Viewer(context, meant.name, context.row(meant.name) or {}), arguments.wanted)
-    return Result(found.data, found.text, notes=meant.notes)
+    explanation = items.explain(Viewer(context, meant.name, context.row(meant.name) or {}), arguments.wanted)
+    return Result(explanation.data, explanation.text, notes=meant.notes)
 
 
 def _read_event(path: str, context: Context) -> Event:
     try:
-        raw = sys.stdin.buffer.read(LONGEST_EVENT) if path == "-" else _bytes(Path(path))
+        if path == "-":
+            raw = sys.stdin.buffer.read(LONGEST_EVENT)
+        else:
+            with open(path, "rb") as file:
+                raw = file.read(LONGEST_EVENT)
     except OSError as error:
         raise BadInput(f"--event {path}: {error.strerror}", fix="give a file with one JSON object") from None
     event = hosts.around(context.environ).read(raw, context.environ)
     if event is None:
         raise BadInput(f"--event {path} is not a JSON object", fix="save the event as the host sends it")
     return event
-
-
-def _bytes(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(LONGEST_EVENT)

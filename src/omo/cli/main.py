@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from omo import __version__
@@ -9,7 +10,7 @@ from omo import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from omo.cli.result import Result
@@ -40,73 +41,104 @@ COMMANDS = {
 
 
 def build_parser(*names: str) -> argparse.ArgumentParser:
-    """The parser of the named commands, or of all. Others are known by name, so that `--help` loads none of them."""
+    """The parser of the named commands. Where none of them is one, of all by name, so that `--help` loads none."""
     import argparse
     import importlib
 
+    width = _columns() - 2
+
     class Parser(argparse.ArgumentParser):
         """Usage errors take the same road as every other error."""
+
+        def __init__(self, **options: Any) -> None:
+            super().__init__(formatter_class=Formatter, **options)
 
         def error(self, message: str) -> Any:
             from omo.errors import BadInput
 
             raise BadInput(message, fix=f"{self.prog} --help")
 
+    class Formatter(argparse.HelpFormatter):
+        """As wide as the terminal; argparse makes one for every option, and would load shutil to ask for that."""
+
+        def __init__(self, prog: str) -> None:
+            super().__init__(prog, width=width)
+
     parser = Parser(prog="omo", description="Keeps an agent working until the work is proven done.")
     parser.add_argument("--version", action="version", version=f"omo {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    known = [name for name in names if name in COMMANDS]
     for name, (module, about) in COMMANDS.items():
-        if not names or name in names:
+        if not names or name in known:
             importlib.import_module(f"omo.cli.{module}").register(commands)
-        else:
+        elif not known:
             commands.add_parser(name, help=about)
     return parser
 
 
+def _columns() -> int:
+    """Of the terminal, as shutil.get_terminal_size has it."""
+    try:
+        columns = int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        columns = 0
+    if columns > 0:
+        return columns
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
+
+
 def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, *, has_terminal: bool = False) -> int:
-    from omo import hosts
     from omo.errors import OmoError
 
-    spell = hosts.around(environ).spell
     wants_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
     try:
         arguments = build_parser(argv[0] if argv else "").parse_args(argv)
     except OmoError as error:
-        return _render_error(error, wants_json, spell)
+        return _render_error(error, wants_json, environ)
     from omo.context import Context
 
     context = Context(environ, cwd, now, has_terminal)
     try:
         result: Result = arguments.run(arguments, context)
     except OmoError as error:
-        return _render_error(error, wants_json, spell)
+        return _render_error(error, wants_json, environ)
     for problem in context.settings.problems:
         print(f"omo: {problem}", file=sys.stderr)
-    return _render(result, wants_json, spell)
+    return _render(result, wants_json, environ)
 
 
-def _render(result: Result, wants_json: bool, spell: Callable[[str], str]) -> int:
+def _render(result: Result, wants_json: bool, environ: Mapping[str, str]) -> int:
     if wants_json:
         _print_json({"ok": result.exit_code == 0, **result.data})
     elif result.text:
-        print(spell(result.text))
+        print(_spelled(result.text, environ))
     for note in result.notes:
         print(f"omo: {note}", file=sys.stderr)
     return result.exit_code
 
 
-def _render_error(error: OmoError, wants_json: bool, spell: Callable[[str], str]) -> int:
+def _render_error(error: OmoError, wants_json: bool, environ: Mapping[str, str]) -> int:
     details = error.details.get("defects", [])
     if wants_json:
         body = {"code": error.code, "message": error.message, "fix": error.fix, "details": details}
         _print_json({"ok": False, "error": body})
     else:
-        print(f"omo: {spell(error.message)}", file=sys.stderr)
+        print(f"omo: {_spelled(error.message, environ)}", file=sys.stderr)
         for line in details if isinstance(details, list) else []:
             print(f"  - {line}", file=sys.stderr)
         if error.fix:
-            print(f"  fix: {spell(error.fix)}", file=sys.stderr)
+            print(f"  fix: {_spelled(error.fix, environ)}", file=sys.stderr)
     return error.exit_code
+
+
+def _spelled(text: str, environ: Mapping[str, str]) -> str:
+    """Commands of ours as the host around us wants them typed."""
+    from omo import hosts
+
+    return hosts.around(environ).spell(text)
 
 
 def _print_json(value: dict[str, Any]) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
-from omo.cli.result import Result
-from omo.context import Context
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[Any]
+    from collections.abc import Callable
+    from typing import Any
 
-Run = Callable[[argparse.Namespace, Context], Result]
+    from omo.cli.result import Result
+    from omo.context import Context
+
+    Commands = argparse._SubParsersAction[Any]
+    Run = Callable[[argparse.Namespace, Context], Result]
 
 
 def group(commands: Commands, name: str, about: str) -> Commands:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from omo.cli import options
-from omo.cli.charset import takes_utf8
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import Unreadable
+from omo.errors import BadInput, Unreadable
 from omo.shown import clip
 from omo.views import project
-from omo.views.project import ProjectView
-
-UNREADABLE = ("unreadable-state", "newer-state")
+from omo.views.screen import screen
 
 
 def register(commands: options.Commands) -> None:
@@ -32,56 +26,42 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     """Reads only. A live session that nobody has used for a day is shown as an orphan."""
     name = context.looked_at(arguments.session).name if arguments.session else ""
     if arguments.watch:
-        from omo.cli import status_watch
-
-        return status_watch.run(arguments, context, name)
-    view = project.look(context, closely=name)
-    text = "" if arguments.json else draw(view, screen(context.environ), everything=arguments.all)
-    return Result(data_of(view), text, exit_code=Unreadable.exit_code if error_of(view) else 0)
-
-
-@dataclass(frozen=True)
-class Screen:
-    """What the terminal can show."""
-
-    width: int
-    height: int
-    color: bool
-    ascii_only: bool
-
-
-def screen(environ: Mapping[str, str]) -> Screen | None:
-    """None where nobody looks, or at something that cannot draw."""
-    if not sys.stdout.isatty() or environ.get("TERM") in ("dumb", "unknown"):
-        return None
-    import shutil
-
-    size = shutil.get_terminal_size()
-    plain = not takes_utf8(environ, sys.stdout.encoding)
-    return Screen(size.columns, size.lines, color=not environ.get("NO_COLOR"), ascii_only=plain)
-
-
-def draw(view: ProjectView, on: Screen | None, *, everything: bool) -> str:
-    if on is None:
+        _watch(arguments, context, name)
+        sys.stdout.flush()
+        raise SystemExit(0)  # everything was shown as it came: there is no result left to render
+    view = project.look(context, closely=name, everything=arguments.all)
+    text = ""
+    on = screen(context.environ)
+    if arguments.json:
+        pass
+    elif on is None:
         from omo.views import plain
 
-        return plain.render(view, everything=everything)
-    from omo.views import terminal
+        text = plain.render(view, everything=arguments.all)
+    else:
+        from omo.views import terminal
 
-    return terminal.render(view, on.width, everything=everything, color=on.color, ascii_only=on.ascii_only)
-
-
-def data_of(view: ProjectView) -> dict[str, Any]:
-    failed = error_of(view)
-    return {**view.data, "error": failed} if failed else view.data
+        text = terminal.render(view, on.width, everything=arguments.all, color=on.color, ascii_only=on.ascii_only)
+    return Result(view.data, text, exit_code=Unreadable.exit_code if view.error else 0)
 
 
-def error_of(view: ProjectView) -> dict[str, Any]:
-    """State that cannot be read is shown, and is an error all the same."""
-    for one in view.problems:
-        if one.code in UNREADABLE:
-            return {"code": one.code, "message": one.what, "fix": one.fix, "details": []}
-    return {}
+def _watch(arguments: argparse.Namespace, context: Context, name: str) -> None:
+    from omo.views import watch
+
+    on = screen(context.environ)
+    following = watch.views(context, name, arguments.interval, everything=arguments.all)
+    try:
+        if arguments.json:
+            watch.print_objects(following)
+        elif on is not None:
+            watch.draw(context, on, following, inline=arguments.inline, everything=arguments.all)
+        else:
+            raise BadInput(
+                "--watch redraws a terminal, and the output is none",
+                fix="omo status --watch --json prints an object for each change; omo ledger show --follow prints rows",
+            )
+    except KeyboardInterrupt:
+        pass
 
 
 def _seconds(text: str) -> float:

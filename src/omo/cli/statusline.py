@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     if event is None:
         raise BadInput("stdin is not a JSON object", fix="omo doctor --fix statusline lets Claude Code call it")
     world = World(event, context.environ, context.cwd, context.now)
-    seen = session.look(world.state, event.session, context.settings.limits, world.now, world.environ)
-    line = statusline.text(seen)
-    data = {"line": line, **seen.data}
-    return Result(data, statusline.coloured(line, seen, context.environ) if line else "")
+    view = session.look(world.state, event.session, context.settings.limits, world.now, world.environ)
+    line = statusline.text(view)
+    text = statusline.coloured(line, view, context.environ) if line else ""
+    return Result({"line": line, **view.data}, text)

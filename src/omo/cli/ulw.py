@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any, cast
 
 from omo.cli import options, views
 from omo.cli.result import Result
@@ -12,14 +11,17 @@ from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.evidence import base
-from omo.evidence.run import child_environment
 from omo.hooks import messages, session
 from omo.shown import clip
 from omo.state import runtime, store
-from omo.ultrawork import finish, gates
+from omo.ultrawork import gates
 from omo.work import outcome
 
-Row = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Row = dict[str, Any]
 
 TRIES = 5
 
@@ -79,6 +81,8 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
         if text and len(text) < gates.SHORTEST_REASON:
             raise BadInput(f"{option} {text!r} explains nothing", fix="give a reason of 10 characters or more")
 
+    from omo.ultrawork import finish
+
     try:
         ended = _end_run(context, name, because, skipping)
     except finish.WaitsForUser as waiting:
@@ -112,7 +116,8 @@ def _try_to_end(context: Context, name: str, because: str, skipping: str) -> Row
         event = {"kind": "done", "outcome": ended, "tree": look.tree}
         return runtime.Change(ended, session.finish(now, ended, at=stamp(context.now)), [event])
 
-    return cast("Row | None", change(context, name, decide))
+    answer: Row | None = change(context, name, decide)
+    return answer
 
 
 def _refuse_with_other_work(row: Row) -> None:
@@ -126,6 +131,9 @@ def _refuse_with_other_work(row: Row) -> None:
 
 
 def _outcome(context: Context, name: str, row: Row, because: str, skipping: str) -> tuple[Row, base.Look]:
+    from omo.evidence.run import child_environment
+    from omo.ultrawork import finish
+
     known = gates.current(context.state, name, row)
     look = base.look(context.root, known.base).without(known.left_out)
     armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")

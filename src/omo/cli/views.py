@@ -6,32 +6,24 @@ from omo.cli.result import Result
 from omo.context import Context
 from omo.shown import clip
 from omo.views import phrases, project
-from omo.work.status import Item
 
 
 def session_view(context: Context, name: str) -> Result:
-    one = project.look_at(context, name)
-    rule, blocks = one.brief.rule, one.brief.breakers[0]
-    lines = [f"session {clip(name, phrases.LONGEST_NAME)}: {_mode(one)}"]
-    if one.is_live:
+    view = project.look_at(context, name)
+    rule, blocks = view.brief.rule, view.brief.breakers[0]
+    headline = phrases.headline(view)
+    if headline == view.brief.mode:
+        headline = f"ultrawork {headline}"  # it stands for all of them where none is known
+    lines = [f"session {clip(name, phrases.LONGEST_NAME)}: {headline}"]
+    if view.is_live:
         lines.append(f"  blocks   {blocks.used} of {blocks.most}")
-    for view in one.works or []:
-        if view.kind != "ulw" and phrases.progress(view):
-            lines.append(f"  {view.unit:8} {phrases.progress(view)} done: {view.headline}")
-        lines += [
-            f"  gate     {item.id}: {_stands(item)} [{item.notes[-1]}]" for item in view.items if view.kind == "ulw"
-        ]
-    lines += [f"  problem  {said}" for said in phrases.problems(one)]
+    for work in view.works or []:
+        if work.kind != "ulw" and phrases.progress(work):
+            lines.append(f"  {work.unit:8} {phrases.progress(work)} done: {work.headline}")
+        for item in work.items if work.kind == "ulw" else ():
+            # That a gate passed on other files, or says so in a ledger nobody can believe, is part of its status.
+            stale = ", stale" if item.mark == "stale" else ""
+            lines.append(f"  gate     {item.id}: {item.status}{stale} [{item.notes[-1]}]")
+    lines += [f"  problem  {problem}" for problem in phrases.problems(view)]
     lines.append(f"  Stop now would be {'blocked' if rule.blocks else 'allowed'}: {rule.name}, {rule.why}")
-    return Result(one.data, "\n".join(lines))
-
-
-def _stands(item: Item) -> str:
-    """What it said last; that it said so of other files, or in a ledger nobody can believe, is part of that."""
-    return f"{item.status}, stale" if item.mark == "stale" else item.status
-
-
-def _mode(one: project.SessionView) -> str:
-    """Which work, and how it is; ultrawork stands for all of them where none is known."""
-    told = phrases.headline(one)
-    return f"ultrawork {told}" if told == one.brief.mode else told
+    return Result(view.data, "\n".join(lines))

@@ -266,12 +266,7 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
         ended += work_in(after, "exhausted")
     if not ended:
         return []
-    outcomes = [_named_outcome(kind, summary, alone=len(ended) == 1) for kind, summary in ended]
-    gates = summary_of(after, session.KIND)
-    if gates.get("open") and not gates.get("state"):  # pinned while other work held the session, and they do not pass
-        noun = "gate" if gates["open"] == 1 else "gates"
-        outcomes.append(outcome.beside(f"{noun} {clip(str(gates.get('next') or '?'), 120)}"))
-    whole = outcome.worst(outcomes)
+    whole = whole_outcome(ended, after)
     parts = [_sentence(outcome.in_words(whole))]
     left = listed(work_in(before, "active"))
     if is_let_go and left not in ("", ULTRAWORK):
@@ -281,6 +276,16 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
     elif is_let_go:
         parts.append(GO_ON)
     return parts + [question for question in questions if question]
+
+
+def whole_outcome(ended: list[tuple[str, Json]], row: Json) -> Json:
+    """Several ends as one that is no better than the worst of them, or than the gates beside them."""
+    outcomes = [_named_outcome(kind, summary, alone=len(ended) == 1) for kind, summary in ended]
+    gates = summary_of(row, session.KIND)
+    if gates.get("open") and not gates.get("state"):  # pinned while other work held the session, and they do not pass
+        noun = "gate" if gates["open"] == 1 else "gates"
+        outcomes.append(outcome.beside(f"{noun} {clip(str(gates.get('next') or '?'), 120)}"))
+    return outcome.worst(outcomes)
 
 
 def _named_outcome(kind: str, summary: Json, *, alone: bool) -> Json:
@@ -357,6 +362,17 @@ def unreadable(problem: str, kept: str) -> str:
         f"omo: let go, the state could not be read: {_sentence(clip(problem, 300))} It is kept as {clip(kept, 300)}. "
         "Nothing is on in this project now, and what was is not proven. A new `ulw` starts it again."
     )
+
+
+def state_removed(state: str, on: str, *, is_on_again: bool = False) -> str:
+    """For a session that was held by a state that is not there any more."""
+    ended = outcome.outcome(outcome.ENDED, state_was_removed(state, on))
+    rest = "A new run is on." if is_on_again else NOTHING_HOLDS
+    return f"omo: {_sentence(outcome.in_words(ended))} {rest}"
+
+
+def state_was_removed(state: str, on: str) -> str:
+    return f"the state of this project ({clip(state, 240)}) was removed while {clip(on, 120)} was on"
 
 
 def _names(work: Works) -> str:

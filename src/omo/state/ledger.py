@@ -37,6 +37,17 @@ class Head:
         self.appended = appended or []
 
 
+class Chain:
+    """A ledger as it was read: the rows, what is wrong with their chain, and its end."""
+
+    __slots__ = ("head", "problems", "rows")
+
+    def __init__(self, rows: list[Row], problems: list[str], head: Head) -> None:
+        self.rows = rows
+        self.problems = problems
+        self.head = head
+
+
 def append(path: str, events: list[Row], *, actor: str, now: float, mark: Row | None = None) -> Head:
     """Add events. Call with the lock held; `mark` is where the snapshot says the ledger ends, None if it says nothing.
 
@@ -101,11 +112,12 @@ def rows(path: str) -> list[Row]:
     return [row for row in (parse(line) for line in lines) if row is not None]
 
 
-def verify_marked(path: str, mark: Row, what: str) -> list[str]:
-    return read_marked(path, mark, what)[1]
-
-
 def read_marked(path: str, mark: Row, what: str) -> tuple[list[Row], list[str]]:
+    chain = read_chain(path, mark, what)
+    return chain.rows, chain.problems
+
+
+def read_chain(path: str, mark: Row, what: str) -> Chain:
     """The rows, and what is wrong with their chain or with its end against the mark kept apart from it.
 
     A ledger whose mark is gone is damaged too.
@@ -113,25 +125,28 @@ def read_marked(path: str, mark: Row, what: str) -> tuple[list[Row], list[str]]:
     seq, digest = mark.get("seq"), mark.get("digest")
     if isinstance(seq, int) and not isinstance(seq, bool) and isinstance(digest, str):
         return read_checked(path, expected_seq=seq, expected_digest=digest)
-    found, problems = read_checked(path)
-    if not mark and not found and not problems:
-        return [], []
-    return found, [f"{what} no longer says where the ledger ends", *problems]
+    chain = read_checked(path)
+    if mark or chain.rows or chain.problems:
+        chain.problems.insert(0, f"{what} no longer says where the ledger ends")
+    return chain
 
 
 def verify(path: str, *, expected_seq: int = 0, expected_digest: str = "") -> list[str]:
     """What is wrong with the chain, in words; empty when nothing is."""
-    return read_checked(path, expected_seq=expected_seq, expected_digest=expected_digest)[1]
+    return read_checked(path, expected_seq=expected_seq, expected_digest=expected_digest).problems
 
 
-def read_checked(path: str, *, expected_seq: int = 0, expected_digest: str = "") -> tuple[list[Row], list[str]]:
+def read_checked(path: str, *, expected_seq: int = 0, expected_digest: str = "") -> Chain:
     """Every row that can be read, and what is wrong with the chain, in one pass."""
     lines = _lines(path)
     if len(lines) >= MANY and (whole := _read_whole_chain(lines)):
-        return whole[0], _end_problems(len(lines), whole[1], expected_seq, expected_digest)
-    found: list[Row] = []
+        found, digest = whole
+        head = Head(len(lines), digest, found[-1])
+        return Chain(found, _end_problems(head.seq, digest, expected_seq, expected_digest), head)
+    found = []
     problems: list[str] = []
     seq, digest = 0, START
+    row = None
     parse = _parser_for(lines)
     for number, line in enumerate(lines, start=1):
         row = parse(line)
@@ -144,7 +159,8 @@ def read_checked(path: str, *, expected_seq: int = 0, expected_digest: str = "")
                 problems.append(f"line {number} does not follow the line before it")
             seq = row["seq"] if isinstance(row.get("seq"), int) else seq + 1
         digest = digest_of(line)
-    return found, problems + _end_problems(seq, digest, expected_seq, expected_digest)
+    problems += _end_problems(seq, digest, expected_seq, expected_digest)
+    return Chain(found, problems, Head(seq, digest, row))
 
 
 def _end_problems(seq: int, digest: str, expected_seq: int, expected_digest: str) -> list[str]:

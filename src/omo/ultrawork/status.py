@@ -7,7 +7,7 @@ import shlex
 from omo.evidence import base
 from omo.hooks import session
 from omo.shown import clip, counted
-from omo.state import ledger, paths, runtime
+from omo.state import runtime
 from omo.ultrawork import gates
 from omo.work import outcome
 from omo.work.status import Fact, Item, NextStep, Status, command
@@ -22,7 +22,8 @@ LEDGER = "events.jsonl"
 def status(viewer: Viewer) -> Status | None:
     summary = runtime.part(runtime.part(viewer.row, "work"), session.KIND)
     is_on = bool(runtime.part(viewer.row, "ulw").get("enabled")) and not runtime.part(viewer.row, "work")
-    rows = ledger.rows(paths.events_file(viewer.context.state, viewer.session))
+    chain = viewer.own_ledger
+    rows = chain.rows
     run = run_of(viewer, rows)
     pinned = gates.fold(rows, run)
     if not summary and not is_on and not len(pinned):
@@ -31,7 +32,7 @@ def status(viewer: Viewer) -> Status | None:
     called_off = bool(run) and not gates.run_of(viewer.row)
     items = tuple(_item(gate, now, run, called_off=called_off) for gate in pinned)
     ended_as = outcome.of(summary) if summary.get("state") == "done" else None
-    problems = tuple(runtime.chain_problems(viewer.context.state, viewer.session))
+    problems = tuple(chain.problems)
     return Status(
         session.KIND,
         "gate",

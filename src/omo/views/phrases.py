@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from omo.hooks import stop
 from omo.shown import clip
 from omo.state.runtime import OPEN_STATES
 from omo.views.project import RECENT, ProjectView, SessionView
 from omo.views.session import WAITING, Work
-from omo.views.works import UNITS
+from omo.views.vocabulary import NAMES, UNITS
+from omo.work.outcome import OPENINGS, in_words
 from omo.work.status import Item, Status, plural, units
 
-NAMES = {"ulw": "ultrawork"}
 MOST_ITEMS = 10  # more than that, and what is done is counted instead of listed
 MOST_NOTES = 2
 LONGEST_NAME = 64
@@ -53,16 +52,18 @@ def headline(view: SessionView) -> str:
     since = view.lapsed
     if not since and view.brief.is_fenced and not view.is_live:
         since = FENCE
-    return f"{_mode_in_words(view)}; {since}" if since else _mode_in_words(view)
+    words = _mode_in_words(view, OPENINGS)
+    return f"{words}; {since}" if since else words
 
 
 def short_headline(view: SessionView) -> str:
-    """The same for a column of a table, which has the fence among its notices."""
-    return _mode_in_words(view) + (", stale" if view.lapsed else "")
+    """The same for a column of a table, which has the fence among its notices: ultrawork attested, stale."""
+    words = _mode_in_words(view, {})
+    return f"{words}, stale" if view.lapsed else words
 
 
-def _mode_in_words(view: SessionView) -> str:
-    """ultragoal active; ultragoal and ultrawork active; ultrawork done, not proven; off."""
+def _mode_in_words(view: SessionView, openings: Mapping[str, str]) -> str:
+    """ultragoal active; ultragoal and ultrawork active; ultrawork finished on the agent's word; off."""
     brief = view.brief
     if brief.mode in ("off", "unreadable"):
         return brief.mode
@@ -70,21 +71,20 @@ def _mode_in_words(view: SessionView) -> str:
     if not works and brief.leading is not None:
         works = [brief.leading]
     names = " and ".join(name_of(work.kind) for work in works) or name_of("ulw")
-    return f"{names} {brief.mode}" + (", not proven" if view.is_proven is False else "")
+    if brief.mode == "done" and brief.outcome is not None:
+        verdict = brief.outcome["verdict"]
+        return f"{names} {openings.get(verdict, verdict)}"
+    return f"{names} {brief.mode}"
 
 
 def outcome(view: SessionView) -> str:
-    """How it ended, where it did: what was proven, or which rule let go."""
-    leading = view.brief.leading
-    if leading is None or leading.state not in ("done", "exhausted"):
+    """How it ended, in the words of Stop; and how far it came, where a limit ended it."""
+    ended = view.brief.outcome
+    if ended is None:
         return ""
-    if leading.state == "done":
-        return view.end_of(leading)
-    parts = []
-    if leading.ended_by:
-        reasons = {rule.name: rule.why for rule in stop.RULES}
-        parts.append(f"let go ({leading.ended_by}): {reasons.get(leading.ended_by, leading.ended_by)}")
-    parts.append(session_progress(view))
+    parts = [in_words(ended)]
+    if view.brief.mode == "exhausted":
+        parts.append(session_progress(view))
     return "; ".join(filter(None, parts))
 
 
@@ -266,10 +266,11 @@ class Others:
 
 
 def others(project: ProjectView, *, everything: bool) -> Others:
-    """Sessions that are off, or ended more than a day ago, are counted."""
+    """Sessions that are off, or ended more than a day ago, or are done and nobody looked at them, are counted."""
     listed = []
     for view in project.others:
-        ended_lately = view.brief.mode != "off" and view.unused_for < RECENT
+        is_known = view.works is not None or view.brief.mode not in ("off", "done")
+        ended_lately = is_known and view.unused_for < RECENT
         if everything or view.is_on or ended_lately:
             listed.append(view)
     return Others(listed, len(project.others) - len(listed))

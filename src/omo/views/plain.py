@@ -40,10 +40,9 @@ def _session(view: SessionView, *, everything: bool) -> Iterator[str]:
     first = f"session {clip(view.name, phrases.LONGEST_NAME)}"
     if remarks:
         first += f" ({', '.join(remarks)})"
-    first += f": {phrases.headline(view)}"
+    yield f"{first}: {phrases.headline(view)}"
     if ending := phrases.ending(view):
-        first += f", {ending}"
-    yield first
+        yield _fact("ended", ending)
     yield _fact("next stop", phrases.next_stop(view).text)
     for question in phrases.questions(view):
         yield _fact("question", question)

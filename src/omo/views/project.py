@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 from omo import settings
 from omo.clock import seconds
 from omo.context import Context
 from omo.errors import Unreadable
+from omo.hooks.messages import state_was_removed
 from omo.shown import clip
 from omo.state import paths, runtime
+from omo.state.runtime import part
 from omo.views import session
 from omo.work import outcome
 from omo.work.status import NextStep, Status, command
 from omo.work.viewer import Viewer
 
-Row = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-ORPHANED_AFTER = 24 * 3600.0
-RECENT = 24 * 3600.0  # what ended since then has a line of its own, and is held against the files as they are
+    Row = dict[str, Any]
+
+DAY = 24 * 3600.0
+ORPHANED_AFTER = DAY
+RECENT = DAY  # what ended since then has a line of its own, and is held against the files as they are
+MOST_RECENT = 3  # of them; whoever wants more asks for the session
+UNREADABLE = ("unreadable-state", "newer-state")
 UNVOUCHED = "the state says that {} is done, and the session's ledger does not"
 LET_GO = {
-    "exhausted": NextStep("arm", "it was let go with work open; type ulw in a prompt to set it going again"),
-    "cancelled": NextStep("arm", "it stays off until you type ulw in a prompt"),
+    "exhausted": "it was let go with work open; type ulw in a prompt to set it going again",
+    "cancelled": "it stays off until you type ulw in a prompt",
 }
-
-
 FENCED = "; the plan's fence stays up until its session is finished or given up"
 
 
@@ -62,19 +68,18 @@ class SessionView:
         return self.view_of(self.brief.leading)
 
     def view_of(self, work: session.Work | None) -> Status | None:
-        return next((view for view in self.works or [] if work is not None and view.kind == work.kind), None)
+        for view in self.works or []:
+            if work is not None and view.kind == work.kind:
+                return view
+        return None
 
     @property
     def is_proven(self) -> bool | None:
         """Of what is done: whether it ended by its proof. None while it goes on, or where something else ended it."""
-        leading = self.brief.leading
-        return leading.is_proven if leading is not None and self.brief.mode == "done" else None
-
-    def end_of(self, work: session.Work) -> str:
-        """How work that is done came to be so: its own words, unless its row alone says them."""
-        if work.kind in runtime.unvouched(self.brief.row):
-            return UNVOUCHED.format(clip(work.kind, 20))
-        return work.how or "nothing says how it ended"
+        ended = self.brief.outcome
+        if self.brief.mode != "done" or ended is None:
+            return None
+        return outcome.is_done(ended)
 
     @property
     def lapsed(self) -> str:
@@ -82,25 +87,32 @@ class SessionView:
 
         What was let through, or not reached, cannot lapse.
         """
-        ended = self.brief.leading.outcome if self.brief.leading and self.brief.mode == "done" else None
-        if ended is None or ended["verdict"] in (outcome.WAIVED, outcome.ENDED) or self.works is None:
+        if self.brief.mode != "done" or self.works is None:
             return ""
-        return self.leading.lapsed if self.leading else "its ledger is not there"
+        for work in self.brief.work:
+            if work.outcome is None or work.outcome["verdict"] in (outcome.WAIVED, outcome.ENDED):
+                continue
+            view = self.view_of(work)
+            why = view.lapsed if view else "its ledger is not there"
+            if why:
+                return why
+        return ""
 
     @property
     def overrides(self) -> list[str]:
         """What was let through without its proof: the exceptions of what ended, else what the works say themselves."""
-        told = []
+        sentences = []
+        ended = set()
         for work in self.brief.work:
-            if work.kind in runtime.unvouched(self.brief.row):
-                told.append(self.end_of(work))
-            elif work.outcome is not None:
-                told += [outcome.exception_in_words(one) for one in work.outcome["exceptions"]]
-        ended = {work.kind for work in self.brief.work if work.outcome is not None}
+            if work.outcome is not None:
+                ended.add(work.kind)
+                sentences += [outcome.exception_in_words(exception) for exception in work.outcome["exceptions"]]
         for view in self.works or []:
-            told += [said for said in view.overrides if view.kind not in ended]
-            told += [f"{item.id}: {said}" for item in view.items for said in item.overrides]
-        return list(dict.fromkeys(clip(said, 300) for said in told if said not in self.problems))
+            if view.kind not in ended:
+                sentences += view.overrides
+            for item in view.items:
+                sentences += [f"{item.id}: {override}" for override in item.overrides]
+        return list(dict.fromkeys(clip(sentence, 300) for sentence in sentences))
 
     @property
     def next(self) -> NextStep:
@@ -108,19 +120,19 @@ class SessionView:
 
         After a breaker or a cancel it is the user's word alone.
         """
-        if self.brief.mode in LET_GO:
-            let_go = LET_GO[self.brief.mode]
-            if self.brief.is_fenced:
-                return replace(let_go, why=let_go.why + FENCED, commands=(command("omo plan status"),))
-            return let_go
+        why = LET_GO.get(self.brief.mode)
+        if why and self.brief.is_fenced:
+            return NextStep("arm", why + FENCED, (command("omo plan status"),))
+        if why:
+            return NextStep("arm", why)
         return self.leading.next if self.leading else NextStep()
 
     @property
     def data(self) -> Row:
-        given, most = self.brief.breakers[0].used, self.brief.breakers[0].most
-        found: Row = {
+        blocks = self.brief.breakers[0]
+        data: Row = {
             **self.brief.data,
-            "blocks": {"given": given, "of": most},
+            "blocks": {"given": blocks.used, "of": blocks.most},
             "here": self.is_here,
             "orphan": self.is_orphan,
             "last_used": self.last_used or None,
@@ -129,10 +141,16 @@ class SessionView:
             "overrides": self.overrides,
         }
         if self.works is None:
-            return found
-        found["problems"] = list(self.problems)
-        gates = {item.id: item.status for view in self.works if view.kind == "ulw" for item in view.items}
-        return {**found, "gates": gates, "works": [view.data for view in self.works], "next": self.next.data}
+            return data
+        gates = {}
+        for view in self.works:
+            if view.kind == "ulw":
+                gates = {item.id: item.status for item in view.items}
+        data["problems"] = list(self.problems)
+        data["gates"] = gates
+        data["works"] = [view.data for view in self.works]
+        data["next"] = self.next.data
+        return data
 
 
 @dataclass(frozen=True)
@@ -159,8 +177,10 @@ class ProjectView:
     @property
     def focus(self) -> SessionView | None:
         """The session that is shown in full: the one that is meant, else the newest that is on."""
-        first = next(iter(self.sessions), None)
-        is_shown = first is not None and (first.name == self.meant if self.meant else first.is_on)
+        if not self.sessions:
+            return None
+        first = self.sessions[0]
+        is_shown = first.name == self.meant if self.meant else first.is_on
         return first if is_shown else None
 
     @property
@@ -168,65 +188,84 @@ class ProjectView:
         return self.sessions[1:] if self.focus else self.sessions
 
     @property
+    def error(self) -> Row | None:
+        """State that cannot be read is shown, and is an error all the same."""
+        for problem in self.problems:
+            if problem.code in UNREADABLE:
+                return {"code": problem.code, "message": problem.what, "fix": problem.fix, "details": []}
+        return None
+
+    @property
     def data(self) -> Row:
-        return {
+        data: Row = {
             "root": self.root,
-            "sessions": [one.data for one in self.sessions],
+            "sessions": [view.data for view in self.sessions],
             "overrides": self.overrides,
-            "problems": [one.data for one in self.problems],
+            "problems": [problem.data for problem in self.problems],
         }
+        if self.error:
+            data["error"] = self.error
+        return data
 
 
-def look(context: Context, *, closely: str = "") -> ProjectView:
+def look(context: Context, *, closely: str = "", everything: bool = False) -> ProjectView:
     """Every session that the runtime file knows, newest first; the one that is meant first of all.
 
-    Closely: the named session, else this one, every one that is live or fenced, and what was done within a day. A
-    file that nobody can read is a problem to be told, not an error.
+    Closely: the named session, else this one, every one that is live or fenced, and what was done lately. Of the
+    others the ledgers are opened only where `everything` is asked for. A file that nobody can read is a problem to be
+    told, not an error.
     """
-    own = context.settings
     meant = closely or context.named_session or ""
-    rows, told = _read(context, own)
-    if rows is None:
-        found = [look_at(context, meant, closely=False, limits=own.limits)] if meant else []
-    else:
-        trees: dict[str, str] = {}
-        found = [_look_at_row(context, name, row, meant, own.limits, trees) for name, row in rows.items()]
-    found.sort(key=lambda one: one.last_used, reverse=True)
-    found.sort(key=lambda one: (one.name != meant, not one.is_on))
-    let_stand, unread = _read_overrides(context)
-    return ProjectView(context.root, found, let_stand, [*told, *unread], meant)
-
-
-def _read(context: Context, own: settings.Settings) -> tuple[Row | None, list[Problem]]:
-    """The rows by session, and what has to be said first; None where they cannot be read."""
-    told = [Problem(one, "omo doctor", "setting") for one in own.problems]
+    problems = [Problem(problem, "omo doctor", "setting") for problem in context.settings.problems]
     if settings.is_disabled(context.environ):
-        told.insert(0, Problem("OMO_DISABLE is set here: where it is, no hook does anything", code="disabled"))
+        problems.insert(0, Problem("OMO_DISABLE is set here: where it is, no hook does anything", code="disabled"))
+    views = []
     try:
-        return runtime.read(context.state)["sessions"], told
+        known = runtime.read(context.state)
     except Unreadable as error:
-        return None, [Problem(error.message, error.fix, error.code), *told]
-
-
-def _read_overrides(context: Context) -> tuple[list[Row], list[Problem]]:
+        problems.insert(0, Problem(error.message, error.fix, error.code))
+        if meant:
+            views.append(look_at(context, meant, closely=False))
+    else:
+        for marker in runtime.removed(context.state, context.root, known):
+            what = f"session {clip(marker.session, 64)} ended, not proven: {state_was_removed(marker.state, marker.on)}"
+            problems.append(Problem(what, "type ulw in a prompt to begin anew", "removed"))
+        rows = known["sessions"]
+        trees: dict[str, str] = {}
+        close = {meant, *_worth_a_look(rows, context.now)}
+        for name in rows:
+            is_close = name in close
+            asks = is_close or everything
+            views.append(look_at(context, name, closely=is_close, asks_ledger=asks, rows=rows, trees=trees))
+    views.sort(key=lambda view: view.last_used, reverse=True)
+    views.sort(key=lambda view: (view.name != meant, not view.is_on))
+    claims: list[Row] = []
     try:
-        return overrides(context), []
+        claims = claims_let_stand(context)
     except Unreadable as error:
-        return [], [Problem(error.message, error.fix, error.code)]
+        problems.append(Problem(error.message, error.fix, error.code))
+    return ProjectView(context.root, views, claims, problems, meant)
 
 
-def _look_at_row(
-    context: Context, name: str, row: object, meant: str, limits: Row, trees: dict[str, str]
-) -> SessionView:
-    if not isinstance(row, dict):  # it is said to be unreadable, by the one place that says so
-        return look_at(context, name, closely=name == meant, limits=limits)
-    closely = name == meant or _is_worth_a_look(row, context.now)
-    return look_at(context, name, closely=closely, limits=limits, known=row, trees=trees)
-
-
-def _is_worth_a_look(row: Row, now: float) -> bool:
-    is_done_lately = bool(runtime.work_in(row, "done")) and age(row, now) < RECENT
-    return runtime.is_live(row) or runtime.is_fenced(row) or is_done_lately
+def _worth_a_look(rows: Row, now: float) -> list[str]:
+    """Sessions that go on or are fenced, and the newest of those that ended within a day."""
+    names = []
+    recent = []
+    for name, row in rows.items():
+        if not isinstance(row, dict):
+            continue
+        is_live = runtime.is_live(row)
+        has_ended = False
+        for summary in part(row, "work").values():
+            if isinstance(summary, dict) and (summary.get("cleared") or summary.get("state") == "done"):
+                has_ended = True
+        is_open = any(not summary.get("cleared") for _, summary in runtime.work_in(row, *runtime.OPEN_STATES))
+        if runtime.is_fenced(row) or (is_live and (is_open or not has_ended)):
+            names.append(name)
+        elif has_ended and age(row, now) < RECENT:
+            recent.append((age(row, now), name))
+    recent.sort()
+    return names + [name for _, name in recent[:MOST_RECENT]]
 
 
 def look_at(
@@ -234,51 +273,65 @@ def look_at(
     name: str,
     *,
     closely: bool = True,
-    limits: Row | None = None,
-    known: Row | None = None,
+    asks_ledger: bool = True,
+    rows: Row | None = None,
     trees: dict[str, str] | None = None,
 ) -> SessionView:
-    """One session. `limits`, `known`, its row, and `trees` spare reading the same files for each of many."""
-    from omo.views import works
+    """One session. `rows`, those of the runtime file, and `trees` spare reading the same for each of many."""
+    known = rows.get(name) if rows else None
+    if not isinstance(known, dict):
+        known = None  # where it is something else, the one place says so that reads the file
+    chain = None
+    if closely and known is not None:
+        try:
+            chain = runtime.read_chain(context.state, name, known)
+        except Unreadable:
+            pass  # whoever leans on it says so
+    brief = session.look(
+        context.state,
+        name,
+        context.settings.limits,
+        context.now,
+        context.environ,
+        known=known,
+        head=chain.head if chain else None,
+        asks_ledger=asks_ledger,
+    )
+    works: list[Status] | None = None
+    problems: list[str] = []
+    if closely:
+        from omo.views.works import look as look_at_works
 
-    bounds = context.settings.limits if limits is None else limits
-    brief = session.look(context.state, name, bounds, context.now, context.environ, known=known)
-    row = brief.row
-    unused_for = age(row, context.now)
-    seen = works.look(Viewer(context, name, row, trees={} if trees is None else trees)) if closely else None
+        viewer = Viewer(context, name, brief.row, trees={} if trees is None else trees, session_rows=rows, chain=chain)
+        works = look_at_works(viewer)
+        try:
+            problems += viewer.own_ledger.problems
+        except Unreadable as error:
+            problems.append(error.message)
+        problems += [UNVOUCHED.format(clip(kind, 20)) for kind in runtime.unvouched(brief.row)]
+    unused_for = age(brief.row, context.now)
     return SessionView(
         brief,
-        seen,
+        works,
         is_here=name == context.named_session,
-        is_orphan=runtime.is_live(row) and unused_for > ORPHANED_AFTER,
-        last_used=clip(str(row.get("lastUsedAt") or ""), 30),
+        is_orphan=runtime.is_live(brief.row) and unused_for > ORPHANED_AFTER,
+        last_used=clip(str(brief.row.get("lastUsedAt") or ""), 30),
         unused_for=unused_for,
-        problems=_ledger_problems(context.state, brief, seen),
+        problems=tuple(problems),
     )
 
 
-def _ledger_problems(state: str, brief: session.View, works: list[Status] | None) -> tuple[str, ...]:
-    """What is wrong with the session's own ledger, which belongs to no work, and where its row says more than that."""
-    if works is None:
-        return ()
-    doubts = [UNVOUCHED.format(clip(kind, 20)) for kind in runtime.unvouched(brief.row)]
-    if looked := next((view for view in works if view.kind == "ulw"), None):
-        return (*looked.problems, *doubts)  # it has looked already
-    try:
-        return (*runtime.chain_problems(state, brief.name), *doubts)
-    except Unreadable as error:
-        return (error.message,)
-
-
-def overrides(context: Context) -> list[Row]:
+def claims_let_stand(context: Context) -> list[Row]:
     """Claims that code did not confirm and somebody let stand: shown wherever things are summed up."""
-    if not os.path.isdir(paths.verify_dir(context.state)):
+    if not os.path.isdir(os.path.join(paths.verify_dir(context.state), "claims")):
         return []
     from omo.verify import claims
 
-    told = {"claim": "claim", "reason": "override", "by": "actor"}
-    rows = claims.recorded(context.state, overridden=True)
-    return [{key: clip(str(row.get(name)), 160) for key, name in told.items()} for row in rows]
+    listed = []
+    for row in claims.recorded(context.state, overridden=True):
+        claim = {"claim": row.get("claim"), "reason": row.get("override"), "by": row.get("actor")}
+        listed.append({key: clip(str(value), 160) for key, value in claim.items()})
+    return listed
 
 
 def age(row: Row, now: float) -> float:

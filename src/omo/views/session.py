@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from omo import settings
 from omo.errors import Unreadable
-from omo.hooks import session, stop
+from omo.hooks import messages, session, stop
 from omo.hosts import Event
 from omo.shown import clip
-from omo.state import runtime
+from omo.state import ledger, runtime
 from omo.state.runtime import OPEN_STATES, part
 from omo.work import outcome
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 # Which work speaks for a session that has several kinds of it.
 ORDER = ("ultraplan", "ultragoal", "ralph", "verify", "ulw")
-STATES = (*OPEN_STATES, "exhausted", "done")
 ENDS = ("exhausted", "done")
+STATES = (*OPEN_STATES, *ENDS)
 WAITING = ("waiting", "paused", "blocked")
 IDLE = ("switched-off", "not-active", "cancelled")
 LONGEST = 300
@@ -45,31 +45,28 @@ class Work:
         self.question = _line(summary.get("question"))
         self.run = _line(summary.get("run"))
         self.ended_by = _line(summary.get("endedBy"))
-        has_ended = self.state in ENDS or bool(summary.get("cleared"))  # given up: no word of the user's wakes it
-        self.outcome = outcome.of(summary) if has_ended else None
-
-    @property
-    def is_proven(self) -> bool:
-        return self.outcome is not None and outcome.is_done(self.outcome)
-
-    @property
-    def how(self) -> str:
-        """How it ended, in the words that Stop has for it."""
-        return "" if self.outcome is None else clip(outcome.in_words(self.outcome), LONGEST)
+        self.outcome: Json | None = None
+        if self.state in ENDS or summary.get("cleared"):  # given up: no word of the user's wakes it
+            self.outcome = outcome.of(summary)
 
     @property
     def done(self) -> int:
         return self.total - self.open
 
     @property
+    def how(self) -> str:
+        """How it ended, in the words of its outcome; empty while it goes on."""
+        if self.outcome is None:
+            return ""
+        return clip(outcome.in_words(self.outcome), LONGEST)
+
+    @property
     def data(self) -> Json:
-        found: Json = {"kind": self.kind, "state": self.state, "done": self.done, "total": self.total}
-        told = {"next": self.next, "why": self.why, "question": self.question, "how": self.how, "run": self.run}
-        told["ended_by"] = self.ended_by
-        known: Json = {key: value for key, value in told.items() if value}
-        if self.outcome is not None:
-            known["outcome"] = self.outcome
-        return {**found, **known}
+        data: Json = {"kind": self.kind, "state": self.state, "done": self.done, "total": self.total}
+        for name in ("next", "why", "question", "how", "run", "ended_by", "outcome"):
+            if value := getattr(self, name):
+                data[name] = value
+        return data
 
 
 class Breaker:
@@ -92,14 +89,19 @@ class Breaker:
 
 
 class View:
-    """`rule` is what the Stop hook would decide by if the session stopped now."""
+    """`rule` is what the Stop hook would decide by if the session stopped now; `work` has what leads first.
 
-    __slots__ = ("name", "now", "rule")
+    `is_vouched`: its ledger was asked whether it says the same of what is done.
+    """
 
-    def __init__(self, name: str, now: stop.Situation) -> None:
+    __slots__ = ("is_vouched", "name", "now", "rule", "work")
+
+    def __init__(self, name: str, now: stop.Situation, *, is_vouched: bool = True) -> None:
         self.name = name
         self.now = now
+        self.is_vouched = is_vouched
         self.rule = stop.decide(now)
+        self.work = _works_in(now.row)
 
     @property
     def row(self) -> Json:
@@ -125,45 +127,44 @@ class View:
             return "unreadable"
         if session.is_cancelled(self.row):
             return "cancelled"
-        states = [one.state for one in self.work if one.state in STATES]
-        if runtime.is_live(self.row):
-            return "active" if "active" in states or not states else states[0]
-        return next((word for word in ("exhausted", "done") if word in states), "off")
-
-    @property
-    def work(self) -> list[Work]:
-        """What leads first. The minimum shape of the file, which has no summaries, is an ultrawork run."""
-        summaries = {kind: one for kind, one in part(self.row, "work").items() if isinstance(one, dict)}
-        if not summaries and part(self.row, "ulw").get("enabled"):
-            summaries = {session.KIND: {"state": "active"}}
-        known = [kind for kind in ORDER if kind in summaries]
-        return [Work(kind, summaries[kind]) for kind in [*known, *(kind for kind in summaries if kind not in ORDER)]]
+        is_live = runtime.is_live(self.row)
+        states = [work.state for work in self.work]
+        for state in STATES if is_live else ENDS:
+            if state in states:
+                return state
+        return "active" if is_live else "off"
 
     @property
     def leading(self) -> Work | None:
         """What the session is about: active work, else what waits, else how it ended."""
-        found = self.work
         for state in STATES:
-            for one in found:
-                if one.state == state:
-                    return one
-        return next(iter(found), None)
+            for work in self.work:
+                if work.state == state:
+                    return work
+        return self.work[0] if self.work else None
+
+    @property
+    def outcome(self) -> Json | None:
+        """How the session ended, as Stop tells it: the worst of all that is over. None while something goes on."""
+        if self.mode not in ENDS or not self.is_vouched:
+            return None
+        return messages.whole_outcome(runtime.work_in(self.row, *ENDS), self.row)
 
     @property
     def breakers(self) -> list[Breaker]:
         ulw, limits = self.now.ulw, self.now.limits
+        hours = 0.0
+        try:
+            past = self.now.since("armedAt")
+            if past != float("inf"):
+                hours = round(past / 3600, 2)
+        except (ValueError, TypeError, AttributeError):
+            pass  # written by another hand; the rule invalid-state says so
         return [
             Breaker("blocks", _count(ulw.get("stopBlocks")), limits["max_stop_blocks"]),
             Breaker("total", _count(ulw.get("totalBlocks")), limits["max_total_blocks"]),
-            Breaker("hours", self._hours(), limits["max_hours"]),
+            Breaker("hours", hours, limits["max_hours"]),
         ]
-
-    def _hours(self) -> float:
-        try:
-            past = self.now.since("armedAt")
-        except (ValueError, TypeError, AttributeError):
-            return 0.0
-        return 0.0 if past == float("inf") else round(past / 3600, 2)
 
     @property
     def data(self) -> Json:
@@ -171,8 +172,9 @@ class View:
             "session": self.name,
             "mode": self.mode,
             "fenced": self.is_fenced,
-            "work": [one.data for one in self.work],
-            "breakers": {one.name: one.data for one in self.breakers},
+            "outcome": self.outcome,
+            "work": [work.data for work in self.work],
+            "breakers": {breaker.name: breaker.data for breaker in self.breakers},
             "nextStop": {"decision": self.decision, "rule": self.rule.name, "why": self.rule.why},
         }
 
@@ -186,28 +188,48 @@ def look(
     event: Event | None = None,
     *,
     known: Json | None = None,
+    head: ledger.Head | None = None,
+    asks_ledger: bool = True,
 ) -> View:
     """What the Stop hook would look at now; `event` is what the host would send, an empty one where it is not known.
 
-    `known` is the session's row where the whole file was read already.
+    `known` is the session's row and `head` its ledger's end, where these were read already. Without `asks_ledger` the
+    row speaks alone, for a list of many sessions.
     """
     event = event or Event(name)
     disabled = settings.is_disabled(environ)
+    row, unreadable = known, ""
     try:
-        row, unreadable = runtime.session(state, name) if known is None else known, ""
+        row = runtime.session(state, name) if known is None else known
     except Unreadable as error:
-        row, unreadable = None, error.message
-    found = View(name, stop.Situation(event, row, limits, now, disabled=disabled, unreadable=unreadable))
-    if row is None:
-        return found
+        unreadable = error.message
+    situation = stop.Situation(event, row, limits, now, disabled=disabled, unreadable=unreadable)
+    view = View(name, situation, is_vouched=asks_ledger)
+    if row is None or not asks_ledger:
+        return view
     # The hook decides under the lock, on the ledger's word; where it decides nothing, the row stands as it is.
     try:
-        ahead = runtime.doubted(state, name, row) if found.rule.then is None else runtime.caught_up(state, name, row)
+        if view.rule.then is None:
+            current = runtime.doubted(state, name, row, head)
+        else:
+            current = runtime.caught_up(state, name, row, head)
     except Unreadable as error:  # it lets go then
-        ahead, unreadable = row, error.message
-    if ahead is row and not unreadable:
-        return found
-    return View(name, stop.Situation(event, ahead, limits, now, disabled=disabled, unreadable=unreadable))
+        current, unreadable = row, error.message
+    if current is row and not unreadable:
+        return view
+    return View(name, stop.Situation(event, current, limits, now, disabled=disabled, unreadable=unreadable))
+
+
+def _works_in(row: Json) -> list[Work]:
+    summaries = {}
+    for kind, summary in part(row, "work").items():
+        if isinstance(summary, dict):
+            summaries[kind] = summary
+    if not summaries and part(row, "ulw").get("enabled"):
+        summaries[session.KIND] = {"state": "active"}  # the minimum shape of the file has no summaries
+    known = [kind for kind in ORDER if kind in summaries]
+    others = [kind for kind in summaries if kind not in ORDER]
+    return [Work(kind, summaries[kind]) for kind in known + others]
 
 
 def _count(value: object) -> int:

@@ -7,6 +7,7 @@ from omo.hosts import Answer
 from omo.shown import clip
 from omo.state.runtime import OPEN_STATES
 from omo.views import session
+from omo.work import outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,51 +21,60 @@ LONGEST_NEXT = 60
 # What a person reads at a glance: it works, it needs them, it is over, something is wrong.
 COLOURS = {"active": "36", "done": "32", "unreadable": "31"}
 NEEDS_YOU = "33"
-NOT_PROVEN = "done, not proven"
 
 
 def handle(event: Event, world: World) -> Answer:
     limits = settings.load(world.environ, world.root).limits
-    seen = session.look(world.state, event.session, limits, world.now, world.environ)
-    line = text(seen)
-    return Answer(line=coloured(line, seen, world.environ) if line else "")
+    view = session.look(world.state, event.session, limits, world.now, world.environ)
+    line = text(view)
+    return Answer(line=coloured(line, view, world.environ) if line else "")
 
 
-def text(seen: session.View) -> str:
+def text(view: session.View) -> str:
     """Which work, how far, what is next, and what a Stop would do where that is not to go on."""
-    if seen.now.unreadable:
+    if view.now.unreadable:
         return "omo: the state cannot be read · omo doctor"
-    if seen.is_idle:
-        return "omo: the plan's fence is up · omo plan status" if seen.is_fenced and not seen.now.disabled else ""
-    work = seen.leading
-    parts = ["omo", *_work(work)] if work else ["omo", seen.mode]
-    others = sum(one.state in OPEN_STATES for one in seen.work) - (work is not None and work.state in OPEN_STATES)
-    line = " ".join(parts) + (f" +{others}" if others else "")
-    return clip(" · ".join([line, *_more(seen, work)]), LONGEST)
+    if view.is_idle:
+        has_fence = view.is_fenced and not view.now.disabled
+        return "omo: the plan's fence is up · omo plan status" if has_fence else ""
+    parts = [_work(view)]
+    blocks = view.breakers[0]
+    if blocks.used:
+        parts.append(f"block {blocks.used:g} of {blocks.most:g}")
+    if view.decision == "allow":
+        parts.append(f"next stop lets go ({view.rule.name})")
+    if work := view.leading:
+        if work.state in session.WAITING:
+            following = work.question or work.why
+        else:
+            following = f"next: {work.next}" if work.next else ""
+        if following:
+            parts.append(clip(following, LONGEST_NEXT))
+    return clip(" · ".join(parts), LONGEST)
 
 
-def _work(work: session.Work) -> list[str]:
-    progress = [f"{work.done}/{work.total}"] if work.total else []
-    return [work.kind, *progress, *([] if work.state == "active" else [_state(work)])]
+def _work(view: session.View) -> str:
+    """omo ultragoal 2/5 +1; what has ended says how, in the opening words of its outcome."""
+    work = view.leading
+    if work is None:
+        return f"omo {view.mode}"
+    words = ["omo", work.kind]
+    if work.total:
+        words.append(f"{work.done}/{work.total}")
+    if view.mode == "done" and (ended := view.outcome):
+        words.append(outcome.OPENINGS[ended["verdict"]])
+    elif work.state != "active":
+        words.append(work.state)
+    others = [other for other in view.work if other is not work and other.state in OPEN_STATES]
+    if others:
+        words.append(f"+{len(others)}")
+    return " ".join(words)
 
 
-def _state(work: session.Work) -> str:
-    return NOT_PROVEN if work.state == "done" and not work.is_proven else work.state
-
-
-def _more(seen: session.View, work: session.Work | None) -> list[str]:
-    blocks = seen.breakers[0]
-    told = [f"block {blocks.used:g} of {blocks.most:g}"] if blocks.used else []
-    if seen.decision == "allow":
-        told.append(f"next stop lets go ({seen.rule.name})")
-    if work and (said := work.question or work.why if work.state in session.WAITING else work.next):
-        told.append(clip(said if work.state in session.WAITING else f"next: {said}", LONGEST_NEXT))
-    return told
-
-
-def coloured(line: str, seen: session.View, environ: Mapping[str, str]) -> str:
+def coloured(line: str, view: session.View, environ: Mapping[str, str]) -> str:
     if environ.get("NO_COLOR"):
         return line
-    is_proven = seen.leading is not None and seen.leading.is_proven
-    colour = NEEDS_YOU if seen.mode == "done" and not is_proven else COLOURS.get(seen.mode, NEEDS_YOU)
+    colour = COLOURS.get(view.mode, NEEDS_YOU)
+    if view.mode == "done" and (ended := view.outcome) and not outcome.is_done(ended):
+        colour = NEEDS_YOU
     return f"\033[{colour}m{line}\033[0m"

@@ -16,25 +16,17 @@ from rich.text import Text
 from omo.shown import clip
 from omo.views import phrases
 from omo.views.project import ProjectView, SessionView
+from omo.views.vocabulary import MARKS
 from omo.work.status import Item, Status
 
 NARROWEST = 40
 LABEL = 11
-LONGEST = 1000
+LONGEST, LONGEST_COMMAND = 1000, 4000
 MOST_LISTED = {"Problem": 3, "Override": 8, "Let stand": 8}  # what is beyond is counted
 
-MARKS = {
-    "done": ("✓", "+", "green"),
-    "active": ("▸", ">", "cyan"),
-    "open": ("○", "o", "dim"),
-    "failed": ("✗", "x", "red"),
-    "stale": ("!", "!", "yellow"),
-    "waiting": ("…", "~", "yellow"),
-    "cut": ("–", "-", "dim"),
-}
+STYLES = {"good": "green", "info": "cyan", "plain": "dim", "bad": "red", "warn": "yellow"}
 MODES = {"active": "cyan", "exhausted": "red", "unreadable": "red", "cancelled": "dim", "off": "dim"}
 LET_GO = {"cap": "red", "ceiling": "red", "invalid-state": "red"}
-ITEM_STYLES = {"done": "green", "failed": "red", "stale": "yellow", "waiting": "yellow", "active": "cyan"}
 
 
 @dataclass(frozen=True)
@@ -45,8 +37,8 @@ class Paper:
     ascii_only: bool = False
 
     def mark(self, name: str) -> tuple[str, str]:
-        drawn, plain, style = MARKS.get(name, MARKS["open"])
-        return plain if self.ascii_only else drawn, style
+        sign = MARKS.get(name, MARKS["open"])
+        return sign.ascii if self.ascii_only else sign.letter, STYLES[sign.tone]
 
     @property
     def dot(self) -> str:
@@ -86,7 +78,7 @@ def render(
 
 
 def lines(project: ProjectView, width: int, *, everything: bool = False, ascii_only: bool = False) -> list[Text]:
-    """Each of them fits the width."""
+    """Each of them fits the width, but for a command."""
     paper = Paper(max(width, NARROWEST), ascii_only)
     blocks = [
         _problems(project, paper),
@@ -264,13 +256,13 @@ def _item(item: Item, state: str, paper: Paper, ids: int, room: int) -> Text:
     line = Text.assemble("  ", (mark, style), " ", _safe(name, "bold"), "  ")
     title = _safe(phrases.title(item), "" if item.is_open else "dim")
     title.truncate(room, overflow="ellipsis", pad=True)
-    line.append_text(title).append("  ").append_text(_safe(state, ITEM_STYLES.get(item.mark, "dim")))
+    line.append_text(title).append("  ").append_text(_safe(state, style))
     line.truncate(paper.width, overflow="ellipsis")
     return line
 
 
 def _next(view: SessionView, paper: Paper) -> Iterator[Text]:
-    """What moves things on; a command stands on lines of its own, whole, so that it can be copied."""
+    """What moves things on. A command is one line, however long: the terminal folds it, and it can be copied."""
     step = view.next
     if not step.commands and step.action in ("", "done"):
         return
@@ -281,52 +273,8 @@ def _next(view: SessionView, paper: Paper) -> Iterator[Text]:
             when = f"{command.when}:" if command.line else command.when
             yield from _wrapped(_safe(when, "dim"), paper.width, indent=2)
         if command.line:
-            yield from _command(command.line, paper, "bold cyan" if number == 0 else "cyan")
-
-
-def _command(command: str, paper: Paper, style: str) -> Iterator[Text]:
-    for number, part in enumerate(continued(clip(command, 4 * LONGEST), paper.width - 6)):
-        yield Text.assemble("  ", ("  " if number else "$ ", "dim"), (part, style))
-
-
-def continued(command: str, width: int) -> list[str]:
-    """A command that is longer than a line, in lines that a shell reads as one: broken at blanks outside quotes, each
-    but the last ending in a backslash. What cannot be broken there is broken where the line ends, for the eye only."""
-    broken, line = [], ""
-    for word in _words_with_quotes(command):
-        longer = f"{line} {word}" if line else word
-        if line and cell_len(longer) + 2 > width:
-            broken.append(f"{line} \\")
-            longer = word
-        line = longer
-    folded = []
-    for whole in [*broken, line]:
-        part = ""
-        for letter in whole:
-            if part and cell_len(part + letter) > width:
-                folded.append(part)
-                part = ""
-            part += letter
-        folded.append(part)
-    return folded
-
-
-def _words_with_quotes(command: str) -> Iterator[str]:
-    """A blank inside quotes is part of a word."""
-    word, quote = "", ""
-    for letter in command:
-        if letter == " " and not quote:
-            if word:
-                yield word
-            word = ""
-            continue
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        word += letter
-    if word:
-        yield word
+            style = "cyan" if number else "bold cyan"
+            yield Text.assemble("  ", ("$ ", "dim"), _safe(command.line, style, longest=LONGEST_COMMAND))
 
 
 def _others(project: ProjectView, paper: Paper, *, everything: bool) -> Iterator[Text]:
@@ -385,9 +333,9 @@ def _wrapped(text: Text, width: int, *, indent: int = 0) -> Iterator[Text]:
         yield Text.assemble(" " * indent, line)
 
 
-def _safe(text: str, *styles: str) -> Text:
+def _safe(text: str, *styles: str, longest: int = LONGEST) -> Text:
     """Bounded, and nothing that moves a cursor; blanks at its ends are ours."""
-    visible = "".join(letter if letter.isprintable() else " " for letter in text[:LONGEST])
+    visible = "".join(letter if letter.isprintable() else " " for letter in text[:longest])
     safe = Text(visible, no_wrap=False)
     for style in filter(None, styles):
         safe.stylize(style)

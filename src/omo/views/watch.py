@@ -1,12 +1,27 @@
-"""When to look again: a state file grew, git moved on, or so much time went by that ages would read otherwise."""
+"""`omo status --watch`: the same view again whenever it has changed, until somebody interrupts it.
+
+A state file grew, git moved on, the window changed, or so much time went by that ages would read otherwise.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import time
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from omo.context import Context
 from omo.state import paths
+from omo.views import project
+from omo.views.project import ProjectView
+from omo.views.screen import Screen, screen
+
+if TYPE_CHECKING:
+    from rich.live import Live
+    from rich.text import Text
 
 LOOK_ANYWAY = 15.0  # files of the project itself are not polled: what became stale is seen this late
 GIT_FILES = ("HEAD", "index", os.path.join("logs", "HEAD"), "packed-refs")
@@ -15,48 +30,48 @@ POLLED = ("ledger.jsonl", "mark.json", "events.jsonl", "goals.json")
 Mark = tuple[str, int, int, int]
 
 
-def signature(state: str, root: str) -> tuple[Mark, ...]:
-    """What tells a change without opening a file: name, inode, time and size of all that a status reads."""
-    watched = [paths.runtime_file(state), paths.settings_file(root), *_ledgers(state), *_git_files(root)]
-    return tuple(found for path in watched if (found := _mark(path)) is not None)
+def views(context: Context, name: str, interval: float, *, everything: bool) -> Iterator[ProjectView]:
+    """One at once, and one whenever something is other than it was."""
+
+    def look() -> tuple[object, ...]:
+        return signature(context.state, context.root), screen(context.environ)
+
+    for now in moments(look, clock=time.time, pause=lambda: time.sleep(interval)):
+        yield project.look(replace(context, now=now), closely=name, everything=everything)
 
 
 def moments(
     look: Callable[[], Hashable], *, clock: Callable[[], float], pause: Callable[[], object], ages: float = LOOK_ANYWAY
 ) -> Iterator[float]:
-    """The times to look anew at everything: at once, then whenever `look` sees something else, or `ages` went by."""
-    seen, now = look(), clock()
-    yield now
-    last = now
+    """The times to look anew at everything: at once, then whenever `look` tells of a change, or `ages` went by."""
+    last, last_time = look(), clock()
+    yield last_time
     while True:
         pause()
-        found, now = look(), clock()
-        if found != seen or not 0 <= now - last < ages:  # a clock that was set back is a change too
-            seen, last = found, now
+        current, now = look(), clock()
+        if current != last or not 0 <= now - last_time < ages:  # a clock that was set back is a change too
+            last, last_time = current, now
             yield now
 
 
-def without_the_clock(data: dict[str, Any]) -> dict[str, Any]:
-    """What of a view changes only when something happened."""
-    sessions = [
-        {**one, "breakers": {key: value for key, value in one["breakers"].items() if key != "hours"}}
-        for one in data["sessions"]
-    ]
-    return {**data, "sessions": sessions}
-
-
-def _ledgers(state: str) -> Iterator[str]:
-    """Every ledger below the state directory and what is kept beside it; some are begun while somebody watches."""
+def signature(state: str, root: str) -> tuple[Mark, ...]:
+    """What tells a change without opening a file: name, inode, time and size of all that a status reads."""
+    watched = [paths.runtime_file(state), paths.settings_file(root)]
     for directory, names, files in os.walk(state):
         names.sort()
         if os.path.basename(directory) in ("evidence", "artifacts"):
             names.clear()  # what is there never changes, and may be a lot
-        yield from (os.path.join(directory, name) for name in POLLED if name in files)
-
-
-def _git_files(root: str) -> list[str]:
-    directory = _git_directory(root)
-    return [os.path.join(directory, name) for name in GIT_FILES] if directory else []
+        watched += [os.path.join(directory, name) for name in POLLED if name in files]
+    if git := _git_directory(root):
+        watched += [os.path.join(git, name) for name in GIT_FILES]
+    marks = []
+    for path in watched:
+        try:
+            status = os.stat(path)
+        except (OSError, ValueError):
+            continue
+        marks.append((path, status.st_ino, status.st_mtime_ns, status.st_size))
+    return tuple(marks)
 
 
 def _git_directory(root: str) -> str:
@@ -72,9 +87,91 @@ def _git_directory(root: str) -> str:
     return os.path.join(root, line.removeprefix("gitdir:").strip()) if line.startswith("gitdir:") else ""
 
 
-def _mark(path: str) -> Mark | None:
+def print_objects(following: Iterator[ProjectView]) -> None:
+    """As JSON, an object a line for each change."""
+    last = None
+    for view in following:
+        data = view.data
+        if without_the_clock(data) != last:
+            last = without_the_clock(data)
+            print(json.dumps({"ok": view.error is None, **data}, ensure_ascii=False, default=str), flush=True)
+
+
+def without_the_clock(data: dict[str, Any]) -> dict[str, Any]:
+    """What of a view changes only when something happened."""
+    sessions = []
+    for session in data["sessions"]:
+        breakers = {**session["breakers"]}
+        del breakers["hours"]
+        sessions.append({**session, "breakers": breakers})
+    return {**data, "sessions": sessions}
+
+
+def draw(context: Context, on: Screen, following: Iterator[ProjectView], *, inline: bool, everything: bool) -> None:
+    """On a screen of its own, whose last view stays when it is left; or below the prompt."""
+    from rich.console import Console
+    from rich.live import Live
+
+    from omo.views import terminal
+
+    console = Console(highlight=False, markup=False, emoji=False, no_color=not on.color, legacy_windows=False)
+
+    def begin() -> Live:
+        return Live(console=console, screen=not inline, auto_refresh=False, vertical_overflow="crop")
+
+    drawn: tuple[Screen, list[Text]] = (on, [])
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends us gets their own screen back
+    picture = Picture(begin)
     try:
-        found = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return path, found.st_ino, found.st_mtime_ns, found.st_size
+        for view in following:
+            now_on = screen(context.environ) or on
+            lines = terminal.lines(view, now_on.width, everything=everything, ascii_only=now_on.ascii_only)
+            if (now_on, lines) != drawn:
+                drawn = (now_on, lines)
+                picture.show(terminal.joined(terminal.fitted(lines, now_on.height)))
+    finally:
+        picture.end()
+        if not inline:
+            console.print(terminal.joined(drawn[1]))
+
+
+class Picture:
+    """What is drawn. Ctrl-Z gives the terminal back as it was, and `fg` draws the same again."""
+
+    def __init__(self, begin: Callable[[], Live]) -> None:
+        self._begin = begin
+        self._shown: Text | None = None
+        self._is_drawing = False
+        self._is_sent_away = False
+        if hasattr(signal, "SIGTSTP"):
+            signal.signal(signal.SIGTSTP, self._send_away)
+        self._live = begin()
+        self._live.start()
+
+    def end(self) -> None:
+        self._live.stop()
+
+    def show(self, text: Text) -> None:
+        self._shown = text
+        self._is_drawing = True
+        self._live.update(text, refresh=True)
+        self._is_drawing = False
+        if self._is_sent_away:
+            self._sleep()
+
+    def _send_away(self, number: int, frame: object) -> None:
+        """In the middle of a line nothing else can be written: what is being drawn is finished first."""
+        self._is_sent_away = True
+        if not self._is_drawing:
+            self._sleep()
+
+    def _sleep(self) -> None:
+        self._is_sent_away = False
+        self._live.stop()
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)  # comes back when somebody has woken us
+        signal.signal(signal.SIGTSTP, self._send_away)
+        self._live = self._begin()
+        self._live.start()
+        if self._shown is not None:
+            self.show(self._shown)

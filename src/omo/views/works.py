@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable
 
 from omo.errors import OmoError
 from omo.shown import clip
 from omo.state import paths
 from omo.state.runtime import part
 from omo.views.session import ORDER
+from omo.views.vocabulary import UNITS
 from omo.work.status import Command, NextStep, Status, command
 from omo.work.viewer import Viewer
 
@@ -21,30 +21,40 @@ PACKAGES = {
     "verify": "omo.verify",
     "ulw": "omo.ultrawork",
 }
-UNITS = {"ultraplan": "step", "ultragoal": "goal", "ralph": "criterion", "verify": "goal", "ulw": "gate"}
-# Where a workflow keeps its ledgers, in the project or for the session; plain ultrawork has the session's own.
-HOMES: dict[str, Callable[[str, str], str]] = {
-    "ultraplan": lambda state, session: paths.plans_dir(state),
-    "ultragoal": paths.ultragoal_dir,
-    "ralph": lambda state, session: paths.ralph_dir(state),
-    "verify": lambda state, session: paths.verify_dir(state),
-}
 
 
 def look(viewer: Viewer) -> list[Status]:
     """All the work of a session that its row or its ledgers know, what leads first."""
     views = []
     for kind in ORDER:
-        if _may_have(kind, viewer) and (view := look_at(kind, viewer)) is not None:
+        if may_have(kind, viewer) and (view := look_at(kind, viewer)) is not None:
             views.append(view)
     return views
 
 
-def _may_have(kind: str, viewer: Viewer) -> bool:
-    """Without a row or a directory there is nothing to read, and the workflow's modules need not be loaded for that."""
-    if kind not in HOMES or kind in part(viewer.row, "work") or viewer.kept:
+def may_have(kind: str, viewer: Viewer) -> bool:
+    """Whether a session may have work of a kind. Without any, its ledgers are not opened, nor its modules loaded."""
+    state = viewer.context.state
+    if kind in part(viewer.row, "work"):
         return True
-    return os.path.isdir(HOMES[kind](viewer.context.state, viewer.session))
+    if kind == "ulw":
+        return bool(viewer.row) or os.path.exists(paths.events_file(state, viewer.session))
+    if kind == "ultragoal":
+        return bool(viewer.kept) or os.path.isdir(paths.ultragoal_dir(state, viewer.session))
+    if kind == "verify":
+        return False  # its goals are the project's, and the row says which of them the session holds
+    home = paths.plans_dir(state) if kind == "ultraplan" else paths.ralph_dir(state)
+    try:
+        names = os.listdir(home)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    if viewer.run or viewer.reads_all:
+        return True
+    # A run of the session that no row names: a crash left it so. Its name tells whose it is.
+    from omo.work.run import tag
+
+    own = tag(viewer.session)
+    return any(own in name.split("-") for name in names)
 
 
 def look_at(kind: str, viewer: Viewer) -> Status | None:

@@ -52,6 +52,7 @@ class Caller:
     wait: float
     limits: Row = field(default_factory=dict)
     control_globs: tuple[str, ...] = ()
+    known_rows: Mapping[str, Any] | None = None  # for a look, which writes nothing: the file was read already
 
     @property
     def here(self) -> str:
@@ -61,7 +62,9 @@ class Caller:
     def session_rows(self) -> Mapping[str, Row]:
         """Every session's row as hooks read it; none where nobody can read the file."""
         try:
-            rows = runtime.read(self.state)["sessions"]
+            rows = self.known_rows
+            if rows is None:
+                rows = runtime.read(self.state)["sessions"]
         except Unreadable:
             return {}
         return {name: row for name, row in rows.items() if isinstance(row, dict)}
@@ -108,6 +111,10 @@ class Kind(Generic[S]):
             return []
         names = [name for name in entries if _number(name, self.prefix) and "." not in name]
         return sorted(names)
+
+    def names_of(self, state: str, session: str) -> list[str]:
+        """Those that a session began, oldest first."""
+        return [name for name in self.names(state) if name.split("-")[1:2] == [tag(session)]]
 
     def new_id(self, caller: Caller, *tags: str) -> str:
         """The time, then whose it is, then what else it should be found by: a listing alone selects runs."""
@@ -203,7 +210,7 @@ def load(kind: Kind[S], caller: Caller, named: str = "") -> Run[S] | None:
         require_known(kind, caller, named)
         return Run(kind, caller, named, named=True)
     known = str(caller.summary(kind.name).get("run") or "")
-    mine = [name for name in kind.names(caller.state) if name.split("-")[1:2] == [tag(caller.session)]]
+    mine = kind.names_of(caller.state, caller.session)
     newest = mine[-1] if mine else ""
     if newest and newest != known and (not known or _number(newest, kind.prefix) > _number(known, kind.prefix)):
         run = Run(kind, caller, newest)

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
-from typing import Any
 
 from omo.shown import clip
 
-Row = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Row = dict[str, Any]
 
 PLURALS = {"criterion": "criteria"}
 DAMAGED = "the ledger is damaged"

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 from omo.context import Context
 from omo.errors import NotEvaluable, OmoError
-from omo.state import ledger, paths, store
-from omo.work.run import Caller
+from omo.state import paths, runtime, store
 from omo.work.status import UNKNOWN_TREE
 
-Row = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from omo.state.ledger import Chain
+    from omo.work.run import Caller
+
+    Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,8 @@ class Viewer:
     trees: dict[str, str] = field(default_factory=dict, compare=False)  # shared where many sessions are looked at
     reads_all: bool = False  # every file, and nothing rests on the cache, which an agent could write
     run: str = ""  # one run that was named, be it one that ended long ago
+    session_rows: Row | None = None  # of the whole project, where the file was read already
+    chain: Chain | None = None  # the session's own ledger, where it was read already
 
     @property
     def given(self) -> Row:
@@ -42,19 +49,25 @@ class Viewer:
 
     @cached_property
     def caller(self) -> Caller:
+        from omo.work.run import Caller
+
         given = {name: value for name, value in self.given.items() if name != "named"}
-        return Caller(**given, control_globs=self.context.settings.computer_control)
+        globs = self.context.settings.computer_control
+        return Caller(**given, control_globs=globs, known_rows=self.session_rows)
+
+    @cached_property
+    def own_ledger(self) -> Chain:
+        """The session's own ledger with what is wrong with it. Raises Unreadable."""
+        return self.chain or runtime.read_chain(self.context.state, self.session, self.row)
 
     @cached_property
     def events(self) -> list[Row]:
-        """The session's own ledger, without the row that each event left, which is most of it."""
+        """Its rows, without the row that each event left, which is most of it; none where nobody can read them."""
         try:
-            rows = ledger.rows(paths.events_file(self.context.state, self.session))
+            rows = self.own_ledger.rows
         except OmoError:
             return []
-        for row in rows:
-            row.pop("after", None)
-        return rows
+        return [{key: value for key, value in row.items() if key != "after"} for row in rows]
 
     def agent_messages(self, *agents: str) -> list[Row]:
         """The last words of agents, as hooks noted them."""
@@ -72,12 +85,14 @@ class Viewer:
         return self.trees["now"]
 
     def _fingerprint(self) -> str:
+        from pathlib import Path
+
         from omo.evidence import tree
 
-        cache = Path(paths.tree_cache(self.context.state))
-        is_cached = not self.reads_all and cache.parent.is_dir()
+        is_cached = not self.reads_all and os.path.isdir(self.context.state)
+        cache = Path(paths.tree_cache(self.context.state)) if is_cached else None
         try:
-            return tree.fingerprint(Path(self.context.root), cache=cache if is_cached else None)
+            return tree.fingerprint(Path(self.context.root), cache=cache)
         except NotEvaluable:
             return ""
 

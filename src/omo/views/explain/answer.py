@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from omo import settings
 from omo.shown import clip
+from omo.work.status import Fact
 
-Row = dict[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    Row = dict[str, Any]
 
 RUNTIME = "runtime.local.json"
 ENVIRONMENT = "the environment"
 LONGEST_VALUE = 300
 LONGEST_LINE = 600
-
-
-@dataclass(frozen=True)
-class Fact:
-    """One thing a rule looked at: its name, the file, field or setting it came from, and what it was."""
-
-    what: str
-    where: str
-    value: object
-
-    @property
-    def data(self) -> Row:
-        return {"what": clip(self.what, 120), "where": clip(self.where, 200), "value": _plain(self.value)}
-
-    @property
-    def line(self) -> str:
-        return f"{clip(self.what, 120)} = {_shown(self.value)} ({clip(self.where, 200)})"
 
 
 @dataclass
@@ -49,32 +36,52 @@ class Explanation:
 
     @property
     def data(self) -> Row:
+        read = []
+        for fact in self.read:
+            row = {"what": clip(fact.what, 120), "where": clip(fact.where, 200), "value": _plain(fact.value)}
+            read.append(row)
         return {
             **self.extra,
             "decision": self.decision,
             "rule": self.rule,
             "why": clip(self.why, LONGEST_LINE),
-            "read": [fact.data for fact in self.read],
-            "change": [clip(one, LONGEST_LINE) for one in self.change],
+            "read": read,
+            "change": [clip(change, LONGEST_LINE) for change in self.change],
             "trail": self.trail,
         }
 
     @property
     def text(self) -> str:
-        lines = [self.title, *(f"     {asked_line(one)}" for one in self.trail)]
-        lines.append(f"  => {asked_line({'rule': self.rule, 'why': self.why})}")
+        lines = [self.title]
+        lines += [f"     {_rule_line(asked['rule'], asked['why'])}" for asked in self.trail]
+        lines.append(f"  => {_rule_line(self.rule, self.why)}")
+        return "\n".join([*lines, *self.reasons])
+
+    @property
+    def prompt_text(self) -> str:
+        """The trail of a prompt is made of places in it, so it comes after the answer."""
+        lines = [f"{self.decision}: {self.rule}, {self.why}"]
+        lines += [f"  {use['text']!r} at {use['at']}: {use['rule']}, {use['why']}" for use in self.trail]
+        if "effect" in self.extra:
+            lines.append(f"  so {self.extra['effect']}")
         return "\n".join([*lines, *self.reasons])
 
     @property
     def reasons(self) -> list[str]:
         """What was read and what would change it, for the end of any text."""
-        lines = ["Read:", *(f"  {fact.line}" for fact in self.read)] if self.read else []
-        changes = [f"  {clip(one, LONGEST_LINE)}" for one in self.change]
-        return [*lines, *(["What would change it:", *changes] if changes else [])]
+        lines = []
+        if self.read:
+            lines.append("Read:")
+        for fact in self.read:
+            lines.append(f"  {clip(fact.what, 120)} = {_in_words(fact.value)} ({clip(fact.where, 200)})")
+        if self.change:
+            lines.append("What would change it:")
+        lines += [f"  {clip(change, LONGEST_LINE)}" for change in self.change]
+        return lines
 
 
-def asked_line(one: Mapping[str, Any]) -> str:
-    return f"{clip(str(one['rule']), 40):17} {clip(str(one['why']), LONGEST_LINE)}"
+def _rule_line(rule: object, why: object) -> str:
+    return f"{clip(str(rule), 40):17} {clip(str(why), LONGEST_LINE)}"
 
 
 def setting(known: settings.Settings, name: str) -> Fact:
@@ -82,14 +89,15 @@ def setting(known: settings.Settings, name: str) -> Fact:
     return Fact(name, known.origins[name], known.values[name])
 
 
-def switches(environ: Mapping[str, str], hook: str) -> list[Fact]:
-    """What keeps a hook from deciding at all; nothing where it decides."""
-    found = [Fact("OMO_DISABLE", ENVIRONMENT, environ["OMO_DISABLE"])] if settings.is_disabled(environ) else []
-    skipped = settings.is_skipped(environ, hook)
-    return [*found, *([Fact("OMO_SKIP_HOOKS", ENVIRONMENT, environ["OMO_SKIP_HOOKS"])] if skipped else [])]
-
-
-def switched_off(title: str, facts: list[Fact], extra: Row) -> Explanation:
+def switched_off(title: str, environ: Mapping[str, str], hook: str, extra: Row) -> Explanation | None:
+    """What keeps a hook from deciding at all; None where it decides."""
+    facts = []
+    if settings.is_disabled(environ):
+        facts.append(Fact("OMO_DISABLE", ENVIRONMENT, environ["OMO_DISABLE"]))
+    if settings.is_skipped(environ, hook):
+        facts.append(Fact("OMO_SKIP_HOOKS", ENVIRONMENT, environ["OMO_SKIP_HOOKS"]))
+    if not facts:
+        return None
     names = ", ".join(fact.what for fact in facts)
     why = f"{names} keeps the hook from deciding anything"
     return Explanation(title, "allow", "switched-off", why, facts, [f"start Claude Code without {names}"], [], extra)
@@ -98,12 +106,14 @@ def switched_off(title: str, facts: list[Fact], extra: Row) -> Explanation:
 def _plain(value: object) -> object:
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else clip(str(value), LONGEST_VALUE)
-
-
-def _shown(value: object) -> str:
     if isinstance(value, (list, tuple)):
-        return clip(", ".join(str(one) for one in value), LONGEST_VALUE) or "none"
+        return [_plain(each) for each in value]
+    return clip(str(value), LONGEST_VALUE)
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return clip(", ".join(str(each) for each in value), LONGEST_VALUE) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

@@ -18,10 +18,10 @@ from omo.views import project, works
 from omo.views.project import SessionView
 from omo.views.report import timeline
 from omo.views.report.attachments import Budget, Shown, show
-from omo.views.report.notices import notices
 from omo.views.report.timeline import Source, Timeline
-from omo.views.report.verdict import Ground, Verdict, verdict
+from omo.views.report.verdict import Ground, Verdict, notices, verdict
 from omo.work import times
+from omo.work.run import Run
 from omo.work.sections import Notice, Section, Sections
 from omo.work.status import Status
 from omo.work.viewer import Viewer
@@ -100,7 +100,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Report:
-    seen: SessionView
+    view: SessionView
     root: str
     made: str
     parts: tuple[Part, ...]
@@ -112,7 +112,7 @@ class Report:
 
     @property
     def session(self) -> str:
-        return self.seen.name
+        return self.view.name
 
     @property
     def let_through(self) -> str:
@@ -132,8 +132,8 @@ class Report:
             "verdict": {"level": self.verdict.level, "text": self.verdict.text, "proven": self.verdict.is_proven},
             "outcome": self.verdict.outcome,
             "notices": [notice.data for notice in self.notices],
-            "breakers": {breaker.name: breaker.data for breaker in self.seen.brief.breakers},
-            "mode": self.seen.brief.mode,
+            "breakers": {breaker.name: breaker.data for breaker in self.view.brief.breakers},
+            "mode": self.view.brief.mode,
             "works": [part.data for part in self.parts],
             "other_runs": [{"kind": kind, "run": run} for kind, run in self.others],
             "timeline": self.timeline.data,
@@ -153,30 +153,34 @@ class Chosen:
 def gather(context: Context, name: str, run: str = "") -> Report:
     """Every file is read: what a report calls proven rests on nothing that was remembered."""
     chosen = find_run(context, run, name) if run else Chosen(name)
-    seen = project.look_at(context, chosen.session, closely=False)
+    brief = project.look_at(context, chosen.session, closely=False)
     named = chosen.run if chosen.kind in ("ralph", "ultraplan") else ""
-    viewer = Viewer(context, chosen.session, seen.brief.row, chosen.kept, reads_all=True, run=named)
+    viewer = Viewer(context, chosen.session, brief.brief.row, chosen.kept, reads_all=True, run=named)
     views = [view for view in works.look(viewer) if not chosen.run or view.kind == chosen.kind]
-    seen = replace(seen, works=views, problems=_ledger_problems(context.state, seen, chosen))
-    sources = timeline.sources_of(context.state, chosen.session, viewer.events)
+    session = replace(brief, works=views, problems=_ledger_problems(context.state, brief, chosen))
+    sources = timeline.sources_of(viewer)
     if not views and not sources:
         raise Refused(f"session {clip(chosen.session, 80)} has nothing to report", fix=_known_sessions(context))
     budget = Budget()
     parts = tuple(_part(viewer, view, budget) for view in views)
     # Gates that were pinned for something else have no state of their own, and hold nobody.
-    summaries = runtime.part(seen.brief.row, "work")
-    held = [work for work in seen.brief.work if runtime.part(summaries, work.kind).get("state")]
-    mode = "" if run and seen.brief.mode != "unreadable" else seen.brief.mode
+    held = [work for work in session.brief.work if work.state]
+    mode = "" if run and session.brief.mode != "unreadable" else session.brief.mode
+    shown_runs = {view.run for view in views} | {chosen.run}
+    others = []
+    for source in sources:
+        if source.run and source.run not in shown_runs:
+            others.append((source.ledger, clip(source.run, 80)))
     return Report(
-        seen,
+        session,
         context.root,
         stamp(context.now),
         parts,
         timeline.tell(_narrowed(sources, chosen) if run else sources),
-        tuple(notices(context, seen, parts, held)),
-        verdict(views, Ground(held, mode, seen.problems)),
+        tuple(notices(context, session, parts, held)),
+        verdict(views, Ground(held, mode, session.problems)),
         run=run,
-        others=tuple(_others(sources, views, chosen)),
+        others=tuple(others),
     )
 
 
@@ -197,10 +201,10 @@ def _part(viewer: Viewer, view: Status, budget: Budget) -> Part:
     return Part(view, shown(sections.whole), {name: shown(section) for name, section in sections.of.items()})
 
 
-def _ledger_problems(state: str, seen: SessionView, chosen: Chosen) -> tuple[str, ...]:
+def _ledger_problems(state: str, view: SessionView, chosen: Chosen) -> tuple[str, ...]:
     """A row that was dropped for its age says nothing of a run, which has a ledger of its own; nor does one that
     nobody can read say anything of the session's ledger."""
-    if seen.brief.mode == "unreadable" or (chosen.run and not seen.brief.row):
+    if view.brief.mode == "unreadable" or (chosen.run and not view.brief.row):
         return ()
     try:
         return tuple(runtime.ledger_problems(state, chosen.session))
@@ -210,28 +214,20 @@ def _ledger_problems(state: str, seen: SessionView, chosen: Chosen) -> tuple[str
 
 def find_run(context: Context, run: str, session: str) -> Chosen:
     """A run of any kind by its name, wherever in the project it was."""
-    from omo.ralph.run import standings
-    from omo.ultraplan.run import records
-
-    state = context.state
-    for standing in standings(state):
-        if standing.run == run:
-            return Chosen(standing.session, "ralph", run)
-    for record in records(state):
-        if record.run == run:
-            return Chosen(record.session, "ultraplan", run)
-    for kept in kept_plans(state):
+    caller = Viewer(context, session).caller
+    names = []
+    for kind in timeline.run_kinds():
+        names += kind.names(context.state)
+        if run in names:
+            state = Run(kind, caller, run).state
+            return Chosen(state.session if state else session, kind.name, run)
+    for kept in kept_plans(context.state):
+        names.append(kept.run)
         if kept.run == run:
             return Chosen(kept.session, "ultragoal", run, kept.directory)
-    try:
-        row = context.row(session) or {}
-    except OmoError:
-        row = {}
-    for kind, summary in runtime.part(row, "work").items():
+    for kind_name, summary in runtime.part(caller.session_rows.get(session, {}), "work").items():
         if isinstance(summary, dict) and summary.get("run") == run:
-            return Chosen(session, str(kind), run)
-    names = [standing.run for standing in standings(state)] + [record.run for record in records(state)]
-    names += [kept.run for kept in kept_plans(state)]
+            return Chosen(session, str(kind_name), run)
     fix = f"name one of these: {clip(', '.join(names[-MOST_KNOWN:]), 300)}" if names else "omo report without --run"
     raise BadInput(f"--run {clip(run, 80)}: there is no such run in this project", fix=fix)
 
@@ -249,7 +245,10 @@ def _narrowed(sources: Sequence[Source], chosen: Chosen) -> list[Source]:
     own = [source for source in sources if source.run == chosen.run]
     moments = []
     for source in own:
-        moments += [moment for row in source.rows if (moment := times.number(str(row.get("ts")))) is not None]
+        for row in source.rows:
+            moment = times.number(str(row.get("ts")))
+            if moment is not None:
+                moments.append(moment)
     if not moments:
         return [source for source in sources if source.ledger in ("session", "verify")]
     first, last = min(moments) - AROUND, max(moments) + AROUND
@@ -259,8 +258,3 @@ def _narrowed(sources: Sequence[Source], chosen: Chosen) -> list[Source]:
             rows = [row for row in source.rows if first <= (times.number(str(row.get("ts"))) or 0.0) <= last]
             around.append(replace(source, rows=rows))
     return [*around, *own]
-
-
-def _others(sources: Sequence[Source], views: Sequence[Status], chosen: Chosen) -> list[tuple[str, str]]:
-    shown = {view.run for view in views} | {chosen.run}
-    return [(source.ledger, clip(source.run, 80)) for source in sources if source.run and source.run not in shown]

@@ -67,7 +67,8 @@ def checked(context: Context, kind: Kind, out: str) -> str:
     if "\0" in out or not out.strip():
         raise BadInput(f"--out {_shown(out)!r} is no path", fix=ANOTHER)
     if not out.lower().endswith(ENDINGS[kind.name]):
-        raise BadInput(f"--out {_shown(out)} does not end in {' or '.join(ENDINGS[kind.name])}", fix=_ending(kind))
+        ending = "Markdown is printed with --md" if kind.name == "html" else "without --md the report is a page"
+        raise BadInput(f"--out {_shown(out)} does not end in {' or '.join(ENDINGS[kind.name])}", fix=ending)
     named = os.path.abspath(os.path.join(context.cwd, out))
     directory = os.path.realpath(os.path.dirname(named))
     if not os.path.isdir(directory):
@@ -79,15 +80,12 @@ def checked(context: Context, kind: Kind, out: str) -> str:
     return real
 
 
-def _ending(kind: Kind) -> str:
-    return "Markdown is printed with --md" if kind.name == "html" else "without --md the report is a page"
-
-
 def _closed(context: Context, path: str) -> str:
     """What is nobody's to write a report into, whoever asks."""
     parts = path.lower().replace("\\", "/").split("/")
-    if hit := next((one for one in CLOSED if one in parts), ""):
-        return f"is inside {hit}"
+    for name in CLOSED:
+        if name in parts:
+            return f"is inside {name}"
     state = os.path.realpath(context.state)
     if globs.is_inside(state, os.path.realpath(path)):
         return "is inside omo's own state"
@@ -120,8 +118,9 @@ def _could_be_read_as_orders(name: str) -> str:
     *folders, file = name.lower().replace("\\", "/").split("/")
     if "report" not in file or file.startswith("."):
         return "is not named as a report: an agent's is called report or something-report"
-    if hidden := next((one for one in folders if one.startswith(".") or one in READ_BY_AGENTS), ""):
-        return f"is inside {hidden}, which an agent does not write a report into"
+    for folder in folders:
+        if folder.startswith(".") or folder in READ_BY_AGENTS:
+            return f"is inside {folder}, which an agent does not write a report into"
     return ""
 
 
@@ -131,21 +130,21 @@ def stale_note(context: Context, real: str) -> str:
     if not globs.is_inside(root, real):
         return ""
     try:
-        seen = git.ask(Path(root), *LISTED, os.path.relpath(real, root))
+        is_listed = bool(git.ask(Path(root), *LISTED, os.path.relpath(real, root)))
     except OmoError:
-        seen = real  # without a repository every file counts
-    return COUNTS if seen else ""
+        is_listed = True  # without a repository every file counts
+    return COUNTS if is_listed else ""
 
 
 def _require_replaceable(real: str, out: str, kind: Kind) -> None:
     try:
-        found = os.lstat(real)
+        mode = os.lstat(real).st_mode
     except FileNotFoundError:
         return
     except OSError as error:
         raise BadInput(f"--out {_shown(out)} cannot be looked at: {error.strerror}", fix=ANOTHER) from None
-    if not stat.S_ISREG(found.st_mode):
-        what = "a link" if stat.S_ISLNK(found.st_mode) else "not a regular file"
+    if not stat.S_ISREG(mode):
+        what = "a link" if stat.S_ISLNK(mode) else "not a regular file"
         raise Refused(f"--out {_shown(out)} is {what}", fix=ANOTHER)
     if not _begins_with(real, kind.marker):
         raise Refused(f"--out {_shown(out)} is there already, and is no report of omo", fix=ANOTHER)

@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,8 @@ from omo.state.journal import Journal
 from omo.state.runtime import part
 from omo.ultragoal.run import kept_plans
 from omo.work import outcome
+from omo.work.run import Kind, tag
+from omo.work.viewer import Viewer
 
 Row = dict[str, Any]
 
@@ -30,9 +32,10 @@ HIDDEN = ("seq", "ts", "kind", "actor", "prev", "after", "tail", "message")
 
 @dataclass(frozen=True)
 class Event:
-    """`at` is the row's own time, and as a number where that can be read; `ledger` is where it was written."""
+    """`ts` is the row's own time, and `moment` the same as a number where that can be read; `ledger` is where it was
+    written."""
 
-    at: str
+    ts: str
     kind: str
     what: str
     detail: str = ""
@@ -44,8 +47,10 @@ class Event:
 
     @property
     def data(self) -> Row:
-        names = ("at", "kind", "what", "detail", "mark", "ledger", "run", "actor")
-        return {name: getattr(self, name) or None for name in names}
+        data: Row = {"at": self.ts or None}
+        for name in ("kind", "what", "detail", "mark", "ledger", "run", "actor"):
+            data[name] = getattr(self, name) or None
+        return data
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class Timeline:
     @property
     def data(self) -> Row:
         return {
-            "events": [one.data for one in self.events],
+            "events": [event.data for event in self.events],
             "earlier": self.earlier,
             "total": self.total,
             "quiet": self.quiet,
@@ -80,109 +85,137 @@ class Source:
     run: str = ""
 
 
-Timed = tuple[float, Source, Row]
+@dataclass(frozen=True)
+class Timed:
+    """A row with its place in time."""
+
+    moment: float
+    source: Source
+    row: Row
+
+    @property
+    def kind(self) -> str:
+        return str(self.row.get("kind"))
 
 
 def tell(sources: Sequence[Source], *, most: int = MOST_EVENTS) -> Timeline:
     """Merged by time. A row whose time cannot be read stays where it was in its ledger."""
-    timed = [one for source in sources for one in _timed(source)]
-    timed.sort(key=lambda one: one[0])
-    loud = [one for one in timed if str(one[2].get("kind")) not in QUIET.get(one[1].ledger, ())]
-    shown, before = _chosen(loud, most)
-    moments = [one[0] for one in loud if one[0] > 0]
+    timed, quiet = [], 0
+    for source in sources:
+        moment = 0.0
+        for row in source.rows:
+            try:
+                moment = seconds(str(row.get("ts")))
+            except (ValueError, OverflowError):
+                pass
+            entry = Timed(moment, source, row)
+            if source.ledger == "session" and entry.kind in QUIET:
+                quiet += 1
+            else:
+                timed.append(entry)
+    timed.sort(key=lambda entry: entry.moment)
+    shown, before = _chosen(timed, most)
+    events = []
+    for entry in shown:
+        events += _events(entry)
+    counts = Counter(entry.kind for entry in before)
+    moments = [entry.moment for entry in timed if entry.moment > 0]
     return Timeline(
-        events=tuple(event for at, source, row in shown for event in _events(at, source, row)),
-        earlier={clip(kind, 40): count for kind, count in _counted(before)},
-        total=len(loud),
-        quiet=len(timed) - len(loud),
+        events=tuple(events),
+        earlier={clip(kind, 40): count for kind, count in counts.most_common(MOST_KINDS)},
+        total=len(timed),
+        quiet=quiet,
         began=stamp(moments[0]) if moments else "",
         ended=stamp(moments[-1]) if moments else "",
     )
 
 
-def _counted(before: list[Timed]) -> list[tuple[str, int]]:
-    return Counter(str(row.get("kind")) for _, _, row in before).most_common(MOST_KINDS)
-
-
-def _chosen(loud: list[Timed], most: int) -> tuple[list[Timed], list[Timed]]:
+def _chosen(timed: list[Timed], most: int) -> tuple[list[Timed], list[Timed]]:
     """What is told and what is only counted: the newest, and of what came before, first what is no routine."""
-    if len(loud) <= most:
-        return loud, []
-    new, old = loud[-(most // 2) :], loud[: -(most // 2)]
-    kept = [at for at, one in enumerate(old) if str(one[2].get("kind")) not in ROUTINE]
-    kept = kept[-(most - len(new)) :] if kept else list(range(len(old)))[-(most - len(new)) :]
-    told = set(kept)
-    return [*(old[at] for at in kept), *new], [one for at, one in enumerate(old) if at not in told]
+    if len(timed) <= most:
+        return timed, []
+    newest, old = timed[-(most // 2) :], timed[: -(most // 2)]
+    wanted = [number for number, entry in enumerate(old) if entry.kind not in ROUTINE] or list(range(len(old)))
+    kept = set(wanted[-(most - len(newest)) :])
+    told = [entry for number, entry in enumerate(old) if number in kept]
+    counted = [entry for number, entry in enumerate(old) if number not in kept]
+    return told + newest, counted
 
 
-def _timed(source: Source) -> Iterator[Timed]:
-    last = 0.0
-    for row in source.rows:
-        try:
-            last = seconds(str(row.get("ts")))
-        except (ValueError, OverflowError):
-            pass
-        yield last, source, row
-
-
-def _events(at: float, source: Source, row: Row) -> Iterator[Event]:
+def _events(entry: Timed) -> list[Event]:
+    row, source = entry.row, entry.source
+    events = []
     for what, detail, mark in sentences(dict(row), source.ledger):
-        yield Event(
-            clip(str(row.get("ts") or ""), 30),
-            clip(str(row.get("kind")), 60),
-            clip(what, 400),
-            detail,
-            mark,
-            source.ledger,
-            clip(source.run, 80),
-            clip(str(row.get("actor") or ""), 12),
-            at,
+        event = Event(
+            ts=clip(str(row.get("ts") or ""), 30),
+            kind=clip(entry.kind, 60),
+            what=clip(what, 400),
+            detail=detail,
+            mark=mark,
+            ledger=source.ledger,
+            run=clip(source.run, 80),
+            actor=clip(str(row.get("actor") or ""), 12),
+            moment=entry.moment,
         )
+        events.append(event)
+    return events
 
 
-def sources_of(state: str, session: str, rows: Sequence[Row]) -> list[Source]:
-    """Every ledger with something of the session in it. `rows` are those of the session's own."""
-    goal = Journal(paths.goal_dir(state, session), state)
-    found = [Source("session", rows), Source("goal", _rows(goal))]
+def run_kinds() -> list[Kind[Any]]:
+    """The workflows whose runs have a directory each. Imported here: a report alone needs both."""
+    from omo.ralph.run import RALPH
+    from omo.ultraplan.run import PLAN
+
+    return [PLAN, RALPH]
+
+
+def sources_of(viewer: Viewer) -> list[Source]:
+    """Every ledger with something of the session in it."""
+    state, session = viewer.context.state, viewer.session
+    sources = [Source("session", viewer.events), Source("goal", _rows(paths.goal_dir(state, session), state))]
     for kept in kept_plans(state, session):
         directory = kept.directory or paths.ultragoal_dir(state, session)
-        found.append(Source("ultragoal", _rows(Journal(directory, state)), kept.run))
-    for run in _plan_runs(state, session):
-        found.append(Source("ultraplan", _rows(Journal(paths.plan_run_dir(state, run), state)), run))
-    for run in _ralph_runs(state, session):
-        found.append(Source("ralph", _rows(Journal(paths.ralph_run_dir(state, run), state)), run))
-    found += _verify(state, session)
-    return [one for one in found if one.rows]
+        sources.append(Source("ultragoal", _rows(directory, state), kept.run))
+    for kind in run_kinds():
+        for run in kind.names(state):
+            # The id says who began it; who took it over is named by the row.
+            is_own = tag(session) in run.split("-")[1:2] or viewer.caller.summary(kind.name).get("run") == run
+            if is_own or run == viewer.run:
+                sources.append(Source(kind.name, _rows(kind.directory(state, run), state), run))
+    sources += _goal_sources(state, session)
+    return [source for source in sources if source.rows]
 
 
-def _plan_runs(state: str, session: str) -> list[str]:
-    from omo.ultraplan.run import records
-
-    return [one.run for one in records(state) if one.session == session]
-
-
-def _ralph_runs(state: str, session: str) -> list[str]:
-    from omo.ralph.run import standings
-
-    return [one.run for one in standings(state) if one.session == session]
-
-
-def _verify(state: str, session: str) -> list[Source]:
-    """The goals that this session began, and the claims about them."""
+def _goal_sources(state: str, session: str) -> list[Source]:
+    """The verified goals that this session began, and the claims about them."""
     top = paths.verify_dir(state)
     if not os.path.isdir(top):
         return []
-    rows = _rows(Journal(os.path.join(top, "goals"), state))
-    names = {str(row.get("goal")) for row in rows if row.get("kind") == "begun" and row.get("session") == session}
-    claims = _rows(Journal(os.path.join(top, "claims"), state))
-    return [Source("verify", [row for row in found if str(row.get("goal")) in names]) for found in (rows, claims)]
+    goals = _rows(os.path.join(top, "goals"), state)
+    names = set()
+    for row in goals:
+        if row.get("kind") == "begun" and row.get("session") == session:
+            names.add(str(row.get("goal")))
+    sources = []
+    for rows in (goals, _rows(os.path.join(top, "claims"), state)):
+        sources.append(Source("verify", [row for row in rows if str(row.get("goal")) in names]))
+    return sources
 
 
-def _rows(journal: Journal) -> list[Row]:
+def _rows(directory: str, state: str) -> list[Row]:
     try:
-        return journal.rows()
+        return Journal(directory, state).rows()
     except OmoError:
         return []
+
+
+@dataclass(frozen=True)
+class ByField:
+    """How a row is drawn, by the value of one of its fields."""
+
+    name: str
+    marks: dict[str, str]
+    otherwise: str
 
 
 @dataclass(frozen=True)
@@ -191,8 +224,13 @@ class Line:
 
     what: str
     detail: tuple[str, ...] = ()
-    mark: str = ""
+    mark: str | ByField = ""
     also: str = ""  # what follows besides
+
+    def mark_of(self, row: Row) -> str:
+        if isinstance(self.mark, str):
+            return self.mark
+        return self.mark.marks.get(str(row.get(self.mark.name)), self.mark.otherwise)
 
 
 Lines = Line | Callable[[Row], list[Line]]
@@ -202,9 +240,9 @@ class _Words(dict[str, str]):
     """A row's fields as they may stand in a sentence; what is missing is a dash."""
 
     def __init__(self, row: Row) -> None:
+        super().__init__({str(key): word(value) for key, value in row.items()})
         goal = row.get("goalId")
-        own = {"of_goal": f" of {word(goal)}" if goal else ""}
-        super().__init__({**{str(key): word(value) for key, value in row.items()}, **own})
+        self["of_goal"] = f" of {word(goal)}" if goal else ""
 
     def __missing__(self, key: str) -> str:
         return "–"
@@ -212,7 +250,7 @@ class _Words(dict[str, str]):
 
 def word(value: object, longest: int = LONGEST_WORD) -> str:
     if isinstance(value, (list, tuple)):
-        return clip(", ".join(word(one, 60) for one in value[:20]), longest) or "none"
+        return clip(", ".join(word(each, 60) for each in value[:20]), longest) or "none"
     if isinstance(value, dict):
         return clip(json.dumps(value, ensure_ascii=False, default=str), longest)
     return clip("–" if value is None else str(value), longest)
@@ -225,25 +263,21 @@ def sentences(row: Row, ledger: str) -> list[tuple[str, str, str]]:
     if known is None:
         rest = {key: value for key, value in row.items() if key not in HIDDEN}
         return [(clip(kind, 80), word(rest, LONGEST_DETAIL) if rest else "", "")]
-    lines = [known] if isinstance(known, Line) else known(row)
-    words = _Words(row)
-    return [(one.what.format_map(words), _detail(row, one), one.mark) for one in lines]
-
-
-def _detail(row: Row, line: Line) -> str:
-    told = [word(row[name], LONGEST_DETAIL) for name in line.detail if row.get(name) not in (None, "", [], {})]
-    return "; ".join([*told, *([line.also] if line.also else [])])
+    told = []
+    for line in [known] if isinstance(known, Line) else known(row):
+        details = [word(row[name], LONGEST_DETAIL) for name in line.detail if row.get(name) not in (None, "", [], {})]
+        if line.also:
+            details.append(line.also)
+        if row.get("outcome"):  # a row that ends work says how
+            details.append(clip(outcome.in_words(outcome.of(row)), LONGEST_DETAIL))
+        told.append((line.what.format_map(_Words(row)), "; ".join(details), line.mark_of(row)))
+    return told
 
 
 def _gate_added(row: Row) -> list[Line]:
     argv = row.get("argv")
     typed = shlex.join(map(str, argv)) if isinstance(argv, list) else word(argv)
     return [Line("Gate {name} was pinned by the {by}", mark="gate", also=clip(typed, LONGEST_DETAIL))]
-
-
-def _gate_ran(row: Row) -> list[Line]:
-    mark = {"pass": "done", "fail": "failed"}.get(str(row.get("result")), "waiting")
-    return [Line("Gate {name}: {result} (exit {exit}, {seconds} s)", ("why",), mark)]
 
 
 def _checkpointed(row: Row) -> list[Line]:
@@ -253,56 +287,31 @@ def _checkpointed(row: Row) -> list[Line]:
     if not receipt:
         return [Line("{goalId} was called complete, without a receipt", ("evidence",), "stale")]
     whole = " and of the whole plan" if "covers" in receipt else ""
-    reduced = receipt.get("independence") == "reduced"
     issued = f"{{goalId}} is complete: its gate passed, and the receipt of the goal{whole} was issued"
-    found = [Line(issued, ("evidence",), "done")]
-    return [*found, *([Line("The receipt of {goalId} has reduced independence", mark="stale")] if reduced else [])]
+    lines = [Line(issued, ("evidence",), "done")]
+    if receipt.get("independence") == "reduced":
+        lines.append(Line("The receipt of {goalId} has reduced independence", mark="stale"))
+    return lines
 
 
 def _judged(row: Row) -> list[Line]:
     mark = {"pass": "done", "partial": "waiting"}.get(str(row.get("verdict")), "failed")
     results = part(row, "results")
-    told = word([f"{name} {part(results, name).get('result')}" for name in results], LONGEST_DETAIL)
-    found = [Line("Round {iteration} was judged: {verdict}, decision {decision}", mark=mark, also=told)]
+    verdicts = word([f"{name} {part(results, name).get('result')}" for name in results], LONGEST_DETAIL)
+    lines = [Line("Round {iteration} was judged: {verdict}, decision {decision}", mark=mark, also=verdicts)]
     for name, state in part(row, "states").items():
         is_new = isinstance(state, dict) and state.get("regressed_at_iteration") == row.get("iteration")
         if is_new and part(results, name).get("result") == "fail":
             text = f"{_plain(name)} regressed: it passed in round {_plain(state.get('last_pass_iteration'))}"
-            found.append(Line(text, mark="regression"))
+            lines.append(Line(text, mark="regression"))
     if row.get("independence") not in (None, "full"):
-        found.append(Line("Round {iteration} was judged with reduced independence", mark="stale"))
-    return found
+        lines.append(Line("Round {iteration} was judged with reduced independence", mark="stale"))
+    return lines
 
 
 def _plain(value: object) -> str:
     """As it may stand in a sentence that is filled in later."""
     return word(value, 60).replace("{", "{{").replace("}", "}}")
-
-
-def _ralph_ended(row: Row) -> list[Line]:
-    mark = "done" if row.get("how") == "pass" else "failed"
-    return [Line("The run ended: {how}, verdict {verdict}", mark=mark, also=_ended_as(row))]
-
-
-def _plan_finished(row: Row) -> list[Line]:
-    mark = "done" if row.get("verdict") == "pass" else "failed"
-    what = "The plan session ended: {verdict}, audit {audit}"
-    return [Line(what, ("reason", "failed", "violations"), mark, _ended_as(row))]
-
-
-def _goal_finished(row: Row) -> list[Line]:
-    mark = {"pass": "done", "fail": "failed"}.get(str(row.get("verdict")), "waiting")
-    return [Line("{goal} was verified: {verdict}, now {to}", ("reason", "summary", "notes"), mark, _ended_as(row))]
-
-
-def _ended_as(row: Row) -> str:
-    """The outcome of a row that ends work, in its words; empty where it has none."""
-    return clip(outcome.in_words(outcome.of(row)), LONGEST_DETAIL) if row.get("outcome") else ""
-
-
-def _evaluated(row: Row) -> list[Line]:
-    mark = {"pass": "done", "fail": "failed"}.get(str(row.get("verdict")), "waiting")
-    return [Line("The checks of {goal}: {verdict}", ("flags",), mark)]
 
 
 def _claim(row: Row) -> list[Line]:
@@ -319,15 +328,6 @@ def _preflight(row: Row) -> list[Line]:
     return [Line("The machine was asked for what the plan needs: {result}", ("missing", "why"), mark)]
 
 
-def _audited(row: Row) -> list[Line]:
-    mark = "done" if row.get("verdict") == "pass" else ""
-    return [Line("The audit of git and files: {verdict}, passed {passed}", ("missing",), mark)]
-
-
-def _critique(row: Row) -> list[Line]:
-    return [Line("The critic said {verdict}", ("findings",), "done" if row.get("clean") else "failed")]
-
-
 def _blocked(row: Row) -> list[Line]:
     """Stop's own word, or the agent's that something outside stops it."""
     if row.get("rule") or row.get("reason"):
@@ -337,9 +337,13 @@ def _blocked(row: Row) -> list[Line]:
 
 def _done(row: Row) -> list[Line]:
     mark = "done" if outcome.is_done(outcome.of(row)) else "stale"
-    return [Line("The run was ended", mark=mark, also=_ended_as(row))]
+    return [Line("The run was ended", mark=mark)]
 
 
+RESULT = ByField("result", {"pass": "done", "fail": "failed"}, "waiting")
+VERDICT = ByField("verdict", {"pass": "done", "fail": "failed"}, "waiting")
+PASSED = ByField("verdict", {"pass": "done"}, "failed")
+AUDIT = ByField("verdict", {"pass": "done"}, "")
 LINES: dict[str, dict[str, Lines]] = {
     "session": {
         "activated": Line("Ultrawork was turned on ({rule})", mark="active"),
@@ -354,7 +358,7 @@ LINES: dict[str, dict[str, Lines]] = {
         "paused": Line("The user paused it ({rule})", mark="waiting"),
         "resumed": Line("It goes on", mark="active"),
         "gate-added": _gate_added,
-        "gate-ran": _gate_ran,
+        "gate-ran": Line("Gate {name}: {result} (exit {exit}, {seconds} s)", ("why",), RESULT),
         "gate-recorded": Line("A failure of gate {name} was recorded as pre-existing", ("evidence",), "stale"),
         "gate-removed": Line("Gate {name} was taken away", mark="stale"),
         "gate-allowed": Line("The user let gate {name} through", mark="stale"),
@@ -390,12 +394,14 @@ LINES: dict[str, dict[str, Lines]] = {
     "ultraplan": {
         "preflight": _preflight,
         "started": Line("The plan session was begun: {spec}, steps {steps}", ("unreviewed", "out_of_order"), "active"),
-        "audited": _audited,
+        "audited": Line("The audit of git and files: {verdict}, passed {passed}", ("missing",), AUDIT),
         "skipped": Line("Step {step} was skipped", ("reason",), "stale"),
         "recovered": Line("Recovery {depth} goes on with steps {missing}", ("spec",), "steer"),
-        "finished": _plan_finished,
+        "finished": Line(
+            "The plan session ended: {verdict}, audit {audit}", ("reason", "failed", "violations"), PASSED
+        ),
         "moved": Line("The project was moved to {root}"),
-        "critique": _critique,
+        "critique": Line("The critic said {verdict}", ("findings",), ByField("clean", {"True": "done"}, "failed")),
     },
     "ralph": {
         "started": Line("The run was begun, of at most {max_iterations} rounds", ("source", "reduced_scope"), "active"),
@@ -411,14 +417,16 @@ LINES: dict[str, dict[str, Lines]] = {
         ),
         "judge-unknown": Line("Round {iteration}, call {call}: nobody could tell", mark="waiting"),
         "judged": _judged,
-        "ended": _ralph_ended,
+        "ended": Line("The run ended: {how}, verdict {verdict}", mark=ByField("how", {"pass": "done"}, "failed")),
     },
     "verify": {
         "goal-added": Line("{goal} was filed", ("reason",), "active"),
         "begun": Line("{goal} was begun, attempt {attempt}", ("again",), "active"),
-        "checks-evaluated": _evaluated,
+        "checks-evaluated": Line("The checks of {goal}: {verdict}", ("flags",), VERDICT),
         "answered": Line("{question} of {goal} was answered: {result}", mark="judge"),
-        "finished": _goal_finished,
+        "finished": Line(
+            "{goal} was verified: {verdict}, now {to}", ("reason", "summary", "notes"), VERDICT
+        ),
         "achieved": Line("{goal} was achieved: {streak} in a row", mark="done"),
         "unblocked": Line("{goal} freed {freed}", ("summary",)),
         "gap": Line("{question} of {goal} left a gap", ("why",), "stale"),
@@ -435,5 +443,5 @@ ROUTINE = frozenset(
         *("audited", "preflight", "phase", "checks-evaluated", "answered", "claim"),
     )
 )
-# Rows that sum up for hooks what another ledger tells in full.
-QUIET = {"session": frozenset(("ultragoal", "ultraplan", "ralph", "verify", "awaits"))}
+# Rows of a session that sum up for hooks what another ledger tells in full.
+QUIET = frozenset(("ultragoal", "ultraplan", "ralph", "verify", "awaits"))

@@ -1,15 +1,28 @@
-"""How a run ended, in the sentence that Stop has for it; and where it is open or stale, that it is not proven."""
+"""How a run ended, in the sentence that Stop has for it, and what a reader has to know before believing it.
+
+Where it is open or stale, that it is not proven.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from omo.shown import clip, counted
+from omo.context import Context
+from omo.errors import OmoError
+from omo.shown import clip
+from omo.state import paths
+from omo.state.journal import Journal
+from omo.views.project import SessionView
 from omo.views.session import Work
 from omo.work import outcome
-from omo.work.status import Item, Status
+from omo.work.sections import Notice
+from omo.work.status import Item, Status, units
+
+if TYPE_CHECKING:
+    from omo.views.report.gather import Part
 
 Row = dict[str, Any]
 
@@ -25,6 +38,9 @@ MODES = {
     "unreadable": "its state cannot be read",
 }
 MOST_NAMED = 4
+# What takes the ground from everything else comes first, what may be harmless last.
+WEIGHTS = {"damaged ledger": 0, "damaged": 0, "unreadable": 0, "changed since": 2}
+SHARED = ("evidence", "commands", "verify/pins", "verify/goals", "verify/claims")
 
 
 @dataclass(frozen=True)
@@ -50,133 +66,219 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Ground:
-    """What a verdict rests on beside the work itself. `told` is how the session's row sums the same work up."""
+    """What a verdict rests on beside the work itself. `works` is how the session's row sums the same work up."""
 
-    told: Sequence[Work] = ()
+    works: Sequence[Work] = ()
     mode: str = ""
     damage: Sequence[str] = ()  # of the session's own ledger: whatever it says of any work is then worth nothing
 
 
 def verdict(views: Sequence[Status], ground: Ground) -> Verdict:
-    counting = [view for view in views if does_count(view, views, ground.told)]
-    unbelieved = _unbelieved(ground, counting)
-    ends = {view.kind: ended_as(view, ground.told) for view in counting}
+    counting = [view for view in views if does_count(view, views, ground.works)]
+    gates = _gates_beside(views, counting)
+    ends = {view.kind: ended_as(view, ground.works) for view in counting}
     known = [ended for ended in ends.values() if ended is not None]
-    can_be_read = ground.mode != "unreadable" and not unbelieved and not any(view.problems for view in counting)
-    if counting and len(known) == len(counting) and can_be_read:
-        whole = outcome.worst([*known, *_gates_beside(views, counting)])
-        lapsed = [view for view in counting if not _holds(view, ends[view.kind])]
+    problems = {problem for view in counting for problem in view.problems}
+    damage = [problem for problem in ground.damage if problem not in problems]
+    is_believed = ground.mode != "unreadable" and not damage and not problems
+    if counting and len(known) == len(counting) and is_believed:
+        whole = outcome.worst([*known, outcome.beside(gates)] if gates else known)
+        lapsed = [_open(view) for view in counting if not _holds(view, ends[view.kind])]
         if not lapsed:
             return _ended(whole, counting)
-        word = f"{NOT} any more" if outcome.is_done(whole) else NOT
-        return Verdict(GONE, word, (*(_open(view) for view in lapsed), *_beside(views, counting)))
-    parts = unbelieved
+        if gates:
+            lapsed.append(f"beside it {gates}")
+        return Verdict(GONE, f"{NOT} any more" if outcome.is_done(whole) else NOT, tuple(lapsed))
+    reasons = []
+    if damage:
+        reasons.append(f"the ledger of the session cannot be believed ({clip(damage[0], 120)})")
     for view in counting:
-        parts += _part(view, ends[view.kind])
-    parts += _beside(views, counting)
+        ended = ends[view.kind]
+        if ended is None or view.problems or not _holds(view, ended):
+            reasons.append(_open(view))
+        elif not outcome.is_done(ended):
+            reasons.append(outcome.in_words(ended))
+    if gates:
+        reasons.append(f"beside it {gates}")
     if ground.mode in MODES:
-        parts.append(MODES[ground.mode])
-    return Verdict(UNPROVEN, NOT, tuple(parts) or ("there is nothing that could prove it",))
+        reasons.append(MODES[ground.mode])
+    return Verdict(UNPROVEN, NOT, tuple(reasons) or ("there is nothing that could prove it",))
 
 
-def ended_as(view: Status, told: Sequence[Work]) -> Row | None:
+def _ended(whole: Row, counting: Sequence[Status]) -> Verdict:
+    """The words of the outcome; of what was not reached, also how far it came, and what has changed since."""
+    reasons = [outcome.facts_in_words(whole)]
+    if whole["verdict"] in (outcome.WAIVED, outcome.ENDED):
+        for view in counting:
+            if any(_is_not_passing(item) or _is_stale(item) for item in view.items):
+                reasons.append(_open(view))
+    return Verdict(whole["verdict"], outcome.OPENINGS[whole["verdict"]], tuple(reasons), whole)
+
+
+def ended_as(view: Status, works: Sequence[Work]) -> Row | None:
     """How work ended: by the session's row where that speaks of this run, else by its own last row. None while open."""
-    for work in told:
+    for work in works:
         if work.kind == view.kind and work.run in ("", view.run):
             return work.outcome
     return view.outcome
 
 
-def does_count(view: Status, views: Sequence[Status], told: Sequence[Work]) -> bool:
+def does_count(view: Status, views: Sequence[Status], works: Sequence[Work]) -> bool:
     """A gate nobody was held to decides nothing."""
-    return view.kind != "ulw" or len(views) == 1 or any(one.kind == "ulw" for one in told)
-
-
-def _unbelieved(ground: Ground, counting: Sequence[Status]) -> list[str]:
-    known = {problem for view in counting for problem in view.problems}
-    damage = [one for one in ground.damage if one not in known][:1]
-    return [f"the ledger of the session cannot be believed ({clip(one, 120)})" for one in damage]
+    return view.kind != "ulw" or len(views) == 1 or "ulw" in [work.kind for work in works]
 
 
 def _holds(view: Status, ended: Row | None) -> bool:
     """Whether what it ended as is still so. What was let through, or not reached, cannot lapse."""
-    if ended is None or ended["verdict"] in (outcome.WAIVED, outcome.ENDED):
-        return ended is not None
-    is_fresh = view.next.action != "verify-again" and not any(_is_stale(item) for item in view.items)
-    return is_fresh and not any(not_passing(item) for item in view.items)
+    if ended is None:
+        return False
+    if ended["verdict"] in (outcome.WAIVED, outcome.ENDED):
+        return True
+    if view.next.action == "verify-again":
+        return False
+    return not any(_is_stale(item) or _is_not_passing(item) for item in view.items)
 
 
-def _ended(whole: Row, counting: Sequence[Status]) -> Verdict:
-    """The words of the outcome; of what was not reached, also how far it came, and what has changed since."""
-    word = outcome.OPENINGS[whole["verdict"]]
-    said = outcome.facts_in_words(whole)
-    left = []
-    if whole["verdict"] in (outcome.WAIVED, outcome.ENDED):
-        left = [_open(view) for view in counting if any(_is_left(item) for item in view.items)]
-    return Verdict(whole["verdict"], word, (said, *left), whole)
-
-
-def _part(view: Status, ended: Row | None) -> list[str]:
-    """What keeps the whole from being proven: what is open, and what ended beside it without being done."""
-    if ended is None or view.problems or not _holds(view, ended):
-        return [_open(view)]
-    return [] if outcome.is_done(ended) else [outcome.in_words(ended)]
-
-
-def _beside(views: Sequence[Status], counting: Sequence[Status]) -> list[str]:
-    return [f"beside it {gates}" for gates in _left_beside(views, counting)]
-
-
-def _gates_beside(views: Sequence[Status], counting: Sequence[Status]) -> list[Row]:
-    return [outcome.beside(gates) for gates in _left_beside(views, counting)]
-
-
-def _left_beside(views: Sequence[Status], counting: Sequence[Status]) -> list[str]:
+def _gates_beside(views: Sequence[Status], counting: Sequence[Status]) -> str:
     """Gates that hold nobody here, and do not pass."""
-    left = [item for view in views if view not in counting for item in view.items if not_passing(item)]
-    return [f"{'gate' if len(left) == 1 else 'gates'} {_named(left)}"] if left else []
+    left = []
+    for view in views:
+        if view not in counting:
+            left += [item for item in view.items if _is_not_passing(item)]
+    if not left:
+        return ""
+    return f"{'gate' if len(left) == 1 else 'gates'} {_named(left)}"
 
 
-def not_passing(item: Item) -> bool:
+def _is_not_passing(item: Item) -> bool:
     return item.counts and item.mark not in ("done", "stale")
-
-
-def _is_left(item: Item) -> bool:
-    return not_passing(item) or _is_stale(item)
 
 
 def _is_stale(item: Item) -> bool:
     return item.counts and (item.mark == "stale" or item.receipt == "stale")
 
 
-def plural(view: Status, count: int) -> str:
-    if view.unit == "criterion":
-        return f"{count} {'criterion' if count == 1 else 'criteria'}"
-    return counted(count, view.unit)
-
-
 def _open(view: Status) -> str:
+    """How far it came: `3 of 5 goals hold, open: G004 pending, no longer proven: G002 (the tree has changed since)`."""
     if view.problems:
         return f"what {view.kind} says cannot be believed ({clip(view.problems[0], 120)})"
     if not view.total:
         return f"{view.kind} has no {view.unit} that could prove it"
-    stale = [item for item in view.items if _is_stale(item)]
-    left = [item for item in view.items if item.counts and item.mark != "done" and item not in stale]
+    stale, left = [], []
+    for item in view.items:
+        if _is_stale(item):
+            stale.append(item)
+        elif item.counts and item.mark != "done":
+            left.append(item)
     held = view.total - len(left) - len(stale)
-    said = f"{held} of {plural(view, view.total)} {'holds' if 1 in (held, view.total) else 'hold'}"
-    said += f", open: {_named(left)}" if left else ""
+    sentence = f"{held} of {units(view.total, view.unit)} {'holds' if 1 in (held, view.total) else 'hold'}"
+    if left:
+        sentence += f", open: {_named(left)}"
     if stale:
-        said += f", no longer proven: {_named(stale)}"
-    return said if left or stale else f"{said}, and {clip(view.next.why, 160) or 'it was not finished'}"
+        sentence += f", no longer proven: {_named(stale)}"
+    if not left and not stale:
+        sentence += f", and {clip(view.next.why, 160) or 'it was not finished'}"
+    return sentence
 
 
 def _named(items: Sequence[Item]) -> str:
-    told = ", ".join(f"{clip(item.id, 30)} {_word(item)}" for item in items[:MOST_NAMED])
-    more = len(items) - MOST_NAMED
-    return told + (f" and {more} more" if more > 0 else "")
+    names = []
+    for item in items[:MOST_NAMED]:
+        if _is_stale(item):
+            state = f"({clip(item.receipt_why, 80) or 'stale'})"
+        else:
+            state = clip(item.status.lower().replace("_", " "), 30)
+        names.append(f"{clip(item.id, 30)} {state}")
+    listed = ", ".join(names)
+    return f"{listed} and {len(items) - MOST_NAMED} more" if len(items) > MOST_NAMED else listed
 
 
-def _word(item: Item) -> str:
-    if _is_stale(item):
-        return f"({clip(item.receipt_why, 80) or 'stale'})"
-    return clip(item.status.lower().replace("_", " "), 30)
+def notices(context: Context, session: SessionView, parts: Sequence[Part], works: Sequence[Work]) -> list[Notice]:
+    """Everything that was let through, changed or damaged."""
+    views = [part.view for part in parts]
+    listed = []
+    for part in parts:
+        listed += _work_notices(part, ended_as(part.view, works))
+    for part in parts:
+        if part.view.kind == "ulw":
+            listed += _gate_notices(part, counts=does_count(part.view, views, works))
+    texts = {notice.text for notice in listed}
+    for where, problem in [*(("session", text) for text in session.problems), *_shared_problems(context.state)]:
+        if clip(problem, 300) not in texts:
+            listed.append(Notice("damaged ledger", clip(problem, 300), where))
+    if session.brief.now.unreadable:
+        listed.append(Notice("unreadable", clip(session.brief.now.unreadable, 300), "state"))
+    ended_goals: set[str] = set()
+    for view in views:
+        if view.kind == "verify" and view.outcome:
+            ended_goals.update(item.id for item in view.items)
+    listed += _claim_notices(context, ended_goals)
+    return sorted(dict.fromkeys(listed), key=lambda notice: WEIGHTS.get(notice.what, 1))
+
+
+def _work_notices(part: Part, ended: Row | None) -> list[Notice]:
+    """What was let through is told by the outcome once there is one, and by the ledger until then."""
+    view = part.view
+    damage = "damaged" if view.kind == "ultraplan" else "damaged ledger"  # of a plan it may be the spec
+    listed = [Notice(damage, clip(problem, 300), view.run or view.kind) for problem in view.problems]
+    for exception in ended["exceptions"] if ended else []:
+        what, by, why = (clip(str(exception.get(key) or "?"), 200) for key in ("what", "by", "why"))
+        listed.append(Notice(what, f"by the {by}: {why}", view.run))
+    for notice in part.notices:
+        if ended is None or not notice.until_end:
+            listed.append(notice)
+    for item in view.items:
+        if view.kind == "ulw" and ended is None:  # a failure recorded as pre-existing; nothing else tells of it
+            listed += [Notice("let through", clip(override, 300), item.id) for override in item.overrides]
+        if item.receipt == "stale":
+            listed.append(Notice("stale receipt", item.receipt_why or "what it covers has changed", item.id))
+    return listed + [Notice("changed since", change, view.run) for change in view.changed]
+
+
+def _gate_notices(part: Part, *, counts: bool) -> list[Notice]:
+    """Who pinned what the proof rests on, and what fails beside it."""
+    listed = []
+    if not counts:
+        for item in part.view.items:
+            if _is_not_passing(item):
+                why = f"{item.status}; it holds nobody here, and decides nothing"
+                listed.append(Notice("gate not passing", why, item.id))
+        return listed
+    commands = []
+    for item in part.view.items:
+        section = part.evidence(item.id).section
+        if section.pinned_by != "agent":
+            return []
+        commands.append(f"{item.id}: {section.command}")
+    if not commands:
+        return []
+    what = f"every gate was pinned by the agent ({'; '.join(commands)})"
+    return [Notice("pinned by the agent", clip(what, 400), part.view.run)]
+
+
+def _shared_problems(state: str) -> list[tuple[str, str]]:
+    """Of the ledgers that belong to no run: what receipts and replays lean on."""
+    problems = []
+    for name in SHARED:
+        directory = os.path.join(state, name)
+        if os.path.isdir(directory):
+            problems += [(name, problem) for problem in Journal(directory, state).problems()]
+    return problems
+
+
+def _claim_notices(context: Context, ended_goals: set[str]) -> list[Notice]:
+    """Claims that were let stand against what code saw, but those that the outcome of their goal names."""
+    if not os.path.isdir(paths.verify_dir(context.state)):
+        return []
+    from omo.verify import claims
+
+    try:
+        rows = claims.recorded(context.state, overridden=True)
+    except OmoError as error:
+        return [Notice("unreadable", clip(error.message, 300), "verify/claims")]
+    listed = []
+    for row in rows:
+        if row.get("goal") not in ended_goals:
+            text = f"{clip(str(row['claim']), 160)}: let stand by the {row['actor']}, {clip(str(row['override']), 160)}"
+            listed.append(Notice("claim let stand", text, clip(str(row.get("goal") or ""), 60)))
+    return listed

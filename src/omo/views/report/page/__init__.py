@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +15,19 @@ from markupsafe import Markup
 
 from omo import __version__
 from omo.shown import block, clip
-from omo.views.report.gather import MOST_ITEMS, Part, Report
+from omo.views.report.gather import MOST_ITEMS, Report
 from omo.views.report.timeline import Event
-from omo.views.report.verdict import plural
+from omo.views.vocabulary import MARKS, TITLES, VERDICTS
 from omo.work import times
+from omo.work.status import units
 
 HERE = Path(__file__).resolve().parent
 MARKER = "<!doctype html>\n<!-- made by omo report -->\n"
 LONGEST_VALUE = 200_000
 MOST_BARS = 100
 STEPS = 20  # widths a bar can have
-# How each mark is drawn: a sign that also prints without colour, and one of five tones.
-SIGNS = {
-    "done": ("✓", "good"),
-    "active": ("▶", "info"),
-    "open": ("○", "plain"),
-    "failed": ("✗", "bad"),
-    "stale": ("!", "warn"),
-    "waiting": ("…", "warn"),
-    "cut": ("–", "plain"),
+# What happened, beside how an item stands: a sign that also prints without colour, and one of five tones.
+EVENTS = {
     "block": ("↩", "info"),
     "allow": ("→", "plain"),
     "gate": ("◆", "plain"),
@@ -44,22 +37,7 @@ SIGNS = {
     "agent": ("•", "plain"),
     "": ("·", "plain"),
 }
-LEVELS = {
-    "proven": ("✓", "good"),
-    "judged": ("✓", "good"),
-    "attested": ("✎", "info"),
-    "waived": ("!", "warn"),
-    "ended": ("■", "bad"),
-    "gone": ("!", "warn"),
-    "unproven": ("✗", "bad"),
-}
-TITLES = {
-    "ulw": "Ultrawork",
-    "ultragoal": "Goals",
-    "ultraplan": "Plan",
-    "ralph": "Rounds until the criteria hold",
-    "verify": "Verified goals",
-}
+SIGNS = {**EVENTS, **{mark: (sign.letter, sign.tone) for mark, sign in MARKS.items()}}
 SOURCES = {"session": "session", "goal": "goal tool", "ultraplan": "plan", "ultragoal": "goals"}
 
 
@@ -71,7 +49,7 @@ def render(report: Report) -> str:
         css=Markup(css),  # ours, and the only thing on the page that is not escaped
         css_digest=base64.b64encode(hashlib.sha256(css.encode("utf-8")).digest()).decode("ascii"),
         version=__version__,
-        days=list(_days(report.timeline.events)),
+        days=_days(report.timeline.events),
         durations=durations(report),
         most_items=MOST_ITEMS,
     )
@@ -91,10 +69,10 @@ def _environment() -> Environment:
     made.globals |= {
         "sign": lambda mark: SIGNS.get(mark, SIGNS[""])[0],
         "tone": lambda mark: SIGNS.get(mark, SIGNS[""])[1],
-        "level": lambda level: LEVELS[level],
+        "level": VERDICTS.__getitem__,
         "title_of": lambda kind: TITLES.get(kind, kind),
         "source_of": lambda name: SOURCES.get(name, name),
-        "counted": lambda part: _counted(part),
+        "counted": lambda part: f"{part.view.done} of {units(part.view.total, part.view.unit)}",
         "span": times.between,
         "since": times.since,
         "few": lambda values: list(values)[:MOST_ITEMS],
@@ -107,10 +85,6 @@ def _shown(value: Any) -> Any:
     if isinstance(value, (Markup, Undefined)):
         return value
     return block(str(value), LONGEST_VALUE)
-
-
-def _counted(part: Part) -> str:
-    return f"{part.view.done} of {plural(part.view, part.view.total)}"
 
 
 @dataclass(frozen=True)
@@ -133,20 +107,29 @@ def durations(report: Report) -> list[Duration]:
             section = part.evidence(item.id).section
             if item.counts or section.ended:
                 spans.append((item.id, item.title, section.began, section.ended))
-    known = [(span, times.number(span[2]), times.number(span[3])) for span in spans]
-    longest = max((last - first for _, first, last in known if first is not None and last is not None), default=0.0)
+    longest = 0.0
+    known = []
+    for name, title, began, ended in spans:
+        first, last = times.number(began), times.number(ended)
+        if first is not None:
+            took = None if last is None else max(0.0, last - first)
+            longest = max(longest, took or 0.0)
+            known.append((name, title, began, took))
     shown = []
-    for (name, title, began, _), first, last in known:
-        if first is None:
-            continue
-        if last is None:
+    for name, title, began, took in known:
+        if took is None:
             shown.append(Duration(name, title, f"since {times.moment(began)}, not ended"))
         else:
-            share = max(1, round(STEPS * max(0.0, last - first) / (longest or 1)))
-            shown.append(Duration(name, title, times.short(last - first), share))
+            share = max(1, round(STEPS * took / (longest or 1)))
+            shown.append(Duration(name, title, times.short(took), share))
     return shown[:MOST_BARS]
 
 
-def _days(events: Iterable[Event]) -> Iterable[tuple[str, list[Event]]]:
-    for day, found in groupby(events, key=lambda one: times.day(one.at)):
-        yield day, list(found)
+def _days(events: Iterable[Event]) -> list[tuple[str, list[Event]]]:
+    days: list[tuple[str, list[Event]]] = []
+    for event in events:
+        day = times.day(event.ts)
+        if not days or days[-1][0] != day:
+            days.append((day, []))
+        days[-1][1].append(event)
+    return days

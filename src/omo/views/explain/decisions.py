@@ -1,0 +1,334 @@
+"""What a hook would decide now: of a Stop, of a tool call, of a prompt.
+
+The tables and functions that the hooks decide by are asked, and nothing is counted.
+"""
+
+from __future__ import annotations
+
+from omo import settings
+from omo.errors import Unreadable
+from omo.hooks import messages, session, stop
+from omo.shown import clip, counted
+from omo.state import paths, runtime
+from omo.state.runtime import part
+from omo.views.explain.answer import ENVIRONMENT, RUNTIME, Explanation, setting, switched_off
+from omo.views.session import View
+from omo.work.status import Fact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from omo.hooks.main import World
+    from omo.hooks.tool_use import Denial
+    from omo.hosts import Event
+
+    Row = dict[str, Any]
+
+NO_EVENT = "no event was given"
+EVENT_FACTS: dict[str, Callable[[stop.Situation], object]] = {
+    "agent_id": lambda now: now.event.agent_id,
+    "plan_mode": lambda now: now.event.in_plan_mode,
+    "last_message": lambda now: clip(now.event.last_message, 160),
+    "running": lambda now: f"{now.event.running_agents} agents, {now.event.running_shells} shells",
+    "wakeups": lambda now: now.event.has_wakeup,
+    "queued": lambda now: now.event.transcript.queued_prompts(),
+    "tools": lambda now: "none but omo since your message" if now.message() else "others, or not known",
+    "continues": lambda now: now.event.continues_a_block,
+    "fingerprint": lambda now: now.event.fingerprint,
+}
+
+
+def explain_stop(view: View, known: settings.Settings, *, has_event: bool) -> Explanation:
+    """The rule of `stop.RULES` that decides, with the facts it names."""
+    now, rule = view.now, view.rule
+    read = []
+    for name in rule.reads:
+        read += _stop_facts(name, view, known, has_event=has_event)
+    if not has_event:
+        assumed = "nothing runs in the background, no plan mode, no prompt is queued"
+        read.append(Fact("event", f"{NO_EVENT}: assumed", assumed))
+    trail = []
+    for asked in stop.RULES:
+        if asked is rule:
+            break
+        trail.append({"rule": asked.name, "why": asked.why})
+    numbers = stop_numbers(view)
+    return Explanation(
+        f"Stop in session {clip(view.name, 100)}: {view.decision}",
+        view.decision,
+        rule.name,
+        rule.why,
+        read,
+        [change.format(**numbers) for change in rule.change],
+        trail,
+        {"session": view.name, "limits": now.limits, "outcome": view.outcome},
+    )
+
+
+def _stop_facts(name: str, view: View, known: settings.Settings, *, has_event: bool) -> list[Fact]:
+    now = view.now
+    head, _, key = name.partition(".")
+    if name == "ulw.said":
+        return [Fact(name, RUNTIME, clip(str(part(now.ulw, "said").get("text") or "none"), 120))]
+    if head == "event":
+        where = now.event.host.sources[key] if has_event else NO_EVENT
+        return [Fact(name, where, EVENT_FACTS[key](now))]
+    if head == "limits":
+        return [Fact(name, limit_source(now.row, key, known), now.limits[key])]
+    if head == "OMO_DISABLE":
+        return [Fact(name, ENVIRONMENT, now.disabled)]
+    if head == "unreadable":
+        return [Fact(RUNTIME, RUNTIME, now.unreadable)]
+    if head != "work":
+        return [Fact(name, RUNTIME, part(now.row, head).get(key))]
+    facts = []
+    for work in view.work:
+        parts = [work.state]
+        if work.total:
+            parts.append(f"{work.open} of {work.total} open")
+        for field in ("next", "why", "how"):
+            if value := getattr(work, field):
+                parts.append(f"{field}: {value}")
+        facts.append(Fact(f"work.{work.kind}", RUNTIME, ", ".join(parts)))
+    return facts or [Fact(name, RUNTIME, "none")]
+
+
+def limit_source(row: Row, name: str, known: settings.Settings) -> str:
+    """A run that the user armed keeps its limits; of an agent's, the firmer of those and what is set now."""
+    stored = stop.stored_limits(row)
+    if name not in stored:
+        return known.origins[name]
+    if part(row, "ulw").get("by") == "user":
+        return f"armed with the run, {RUNTIME}"
+    return f"the firmer of what the run was armed with ({stored[name]:g}) and {known.origins[name]}"
+
+
+def stop_numbers(view: View) -> Row:
+    """What the sentences of a rule's `change` are filled in with."""
+    now = view.now
+    left = {breaker.name: breaker.left for breaker in view.breakers}
+    excuses = now.ulw.get("shellExcuses", 0)
+    used = excuses if isinstance(excuses, int) else 0
+    try:
+        since_last_stop = now.since("lastStopAt")
+    except (ValueError, TypeError, AttributeError):
+        since_last_stop = float("inf")  # written by another hand; the rule invalid-state says so
+    return {
+        "open": messages.what_is_open(now.active()),
+        "blocks_left": counted(int(left["blocks"]), "more block"),
+        "total_left": counted(int(left["total"]), "more block"),
+        "hours_left": left["hours"],
+        "cooldown": now.limits["cooldown_seconds"],
+        "cooldown_left": max(0.0, now.limits["cooldown_seconds"] - since_last_stop),
+        "excuses_left": counted(max(0, stop.SHELL_EXCUSES - used), "more Stop"),
+    }
+
+
+def explain_tool(event: Event, world: World) -> Explanation:
+    """Which gate of the hook before a tool call would refuse it."""
+    from omo.hooks import tool_use
+
+    host = event.host
+    target = event.command or ", ".join(event.written_paths)
+    who = "a subagent's " if event.is_subagent else ""
+    title = f"{who}{clip(event.tool_title, 60)} {clip(target, 120)}".strip()
+    extra = {"session": event.session, "tool": clip(event.tool_title, 60), "subagent": event.is_subagent}
+    if off := switched_off(f"{title}: allow", world.environ, "pre-tool-use", extra):
+        return off
+    if event.tool_title not in host.watched_tools:
+        why = f"the hook is registered for {', '.join(host.watched_tools)}; no other call reaches omo"
+        read = [Fact("tool", host.sources["tool"], event.tool_title)]
+        return Explanation(f"{title}: allow", "allow", "not-watched", why, read, [], [], extra)
+    read = [
+        Fact("tool", host.sources["tool"], event.tool_title),
+        Fact("call", host.sources["call"], clip(target, 200)),
+        Fact("caller", host.sources["caller"], "a subagent" if event.is_subagent else "the session itself"),
+    ]
+    row: Row = {}
+    unreadable = []
+    try:
+        row = runtime.session(world.state, event.session) or {}
+    except Unreadable as error:
+        unreadable.append(Fact(RUNTIME, "cannot be read, so no gate but own-state looks further", error.message))
+    trail: list[Row] = []
+    for gate in tool_use.GATES:
+        denial = gate.asks(event, world)
+        if denial is None:
+            trail.append({"rule": gate.name, "why": gate.what})
+            continue
+        times = tool_use.counted(part(row, "denials"), event.call_digest)[1]
+        decision = "ask" if tool_use.asks_the_user(event, denial, times) else "deny"
+        read += [*GATE_FACTS[gate.name](world, row), Fact("denials", RUNTIME, f"{times - 1} of this call")]
+        change = [gate.until[denial.gate], *_patience(denial, times)]
+        return Explanation(f"{title}: {decision}", decision, denial.gate, denial.reason, read, change, trail, extra)
+    read += unreadable
+    for facts_of in GATE_FACTS.values():
+        read += facts_of(world, row)
+    return Explanation(
+        f"{title}: allow",
+        "allow",
+        "no-gate",
+        "no gate refuses it in this session as it stands; whether the host allows it is the host's to say",
+        list({fact.what: fact for fact in read}.values()),
+        [f"{gate.name} refuses {gate.what}" for gate in tool_use.GATES],
+        trail,
+        extra,
+    )
+
+
+def _patience(denial: Denial, times: int) -> list[str]:
+    """What a refusal that is repeated leads to."""
+    from omo.hooks import tool_use
+
+    most = tool_use.PATIENCE
+    if denial.gate == tool_use.OWN_STATE and times <= most:
+        return [f"after {most - times + 1} more identical calls you are asked whether to allow it once"]
+    if denial.gate not in tool_use.WAITS:
+        return []
+    left = (most - times % most) % most
+    when = f"after {left} more identical calls" if left else "with this call"
+    return [f"{when} the run waits for you, and Stop lets go; the gate stays shut"]
+
+
+def _open_work(row: Row) -> Fact:
+    states = [f"{kind} {summary['state']}" for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES)]
+    cancelled = "cancelled; " if session.is_cancelled(row) else ""
+    return Fact("work", RUNTIME, cancelled + (", ".join(states) or "nothing is open"))
+
+
+def _own_state_facts(world: World, row: Row) -> list[Fact]:
+    return [
+        Fact("omo's own state", "the project", world.state),
+        Fact("settings", "the project", paths.settings_file(world.root)),
+        _open_work(row),
+    ]
+
+
+def _fence_facts(world: World, row: Row) -> list[Fact]:
+    fence = part(part(part(row, "work"), "ultraplan"), "fence")
+    if not fence:
+        return [Fact("work.ultraplan.fence", RUNTIME, "none")]
+    return [Fact(f"fence.{key}", RUNTIME, fence.get(key)) for key in ("touch", "never", "root", "spec")]
+
+
+def _ask_facts(world: World, row: Row) -> list[Fact]:
+    from omo.hooks import tool_use
+
+    # By the environment of the hook; else as the project was committed where the run began, which its row keeps.
+    known = settings.of(world.environ, {})
+    if known.origins["attended"] != "default":
+        attended = setting(known, "attended")
+    else:
+        kept = part(part(row, "work"), tool_use.RUN).get("attended") is True
+        attended = Fact("attended", f"as committed where the run began, {RUNTIME}", kept)
+    return [_open_work(row), _denial_sentence(row, "ask"), attended]
+
+
+def _leader_facts(world: World, row: Row) -> list[Fact]:
+    from omo.hooks import tool_use
+
+    return [_open_work(row), *(_denial_sentence(row, what) for what in tool_use.OF_GOAL)]
+
+
+def _denial_sentence(row: Row, what: str) -> Fact:
+    """What the command left for the gate to say; where it left nothing, the gate is open."""
+    from omo.hooks import tool_use
+
+    sentence = part(part(part(row, "work"), tool_use.RUN), "deny").get(what)
+    return Fact(f"work.{tool_use.RUN}.deny.{what}", RUNTIME, sentence or "none")
+
+
+GATE_FACTS: dict[str, Callable[[World, Row], list[Fact]]] = {
+    "own-state": _own_state_facts,
+    "fence": _fence_facts,
+    "ask": _ask_facts,
+    "leader": _leader_facts,
+}
+
+# What the hook does with each action of a prompt: while work is open in the session, and where none is.
+EFFECTS = {
+    "activate": (
+        "the run goes on with a full budget; the instructions are not told again",
+        "ultrawork turns on, and the agent is told the instructions",
+    ),
+    "cancel": (
+        "ultrawork is cancelled, and the turn ends without the model",
+        "nothing is on; the turn ends without the model, and ultrawork stays off",
+    ),
+    "cancel-and-continue": (
+        "ultrawork is cancelled, and the rest of the prompt goes to the model",
+        "nothing is on; the prompt goes to the model",
+    ),
+    "pause": ("the run is paused until you say continue", "nothing is on to be paused; the prompt goes to the model"),
+    "resume": ("what waits or is paused goes on", "nothing waits; the prompt goes to the model"),
+    "none": ("what waits for you goes on; a pause stays", "the prompt goes to the model, and nothing is turned on"),
+}
+# Answered by the hook, without the model, whatever is on.
+COMMANDS = {
+    "pin": "the gate is pinned in your name, without the model",
+    "unpin": "the gate is taken away, without the model",
+    "allow": "the gate, or the change of the file, is let through in your name, without the model",
+}
+# In which states work has to be for the first of the two effects; any open work where an action is not listed.
+CONCERNS = {
+    "activate": ("active",),
+    "pause": ("active", "waiting", "blocked"),
+    "resume": ("paused", "waiting", "blocked"),
+    "none": ("waiting", "blocked"),
+}
+
+
+def explain_prompt(
+    text: str, known: settings.Settings, environ: Mapping[str, str], *, name: str = "", row: Row | None = None
+) -> Explanation:
+    """What a prompt asks of ultrawork, by which rule, and which setting had a say in it."""
+    from omo.hooks import user_commands
+    from omo.ultrawork import keyword
+
+    extra = {"action": "none", "keyword": known.keyword}
+    if off := switched_off("the hook is off", environ, "user-prompt-submit", extra):
+        return off
+    trail = []
+    command = user_commands.command_of(text)
+    if command is not None:
+        action, rule, why = command, f"{command}-command", f"The prompt is the command /omo:{command}."
+        change = "leave the command out"
+        read = [Fact("prompt", "its first word", f"/omo:{command}")]
+    else:
+        reading = keyword.read_prompt(text, mode=known.keyword)
+        action, rule = reading.action, reading.rule
+        why, change = keyword.RULES[rule]
+        start, end = reading.span
+        if end > start:
+            read = [Fact("prompt", f"characters {start} to {end}", clip(text[start:end], 120))]
+        else:
+            read = [Fact("prompt", "the whole of it", clip(text, 120))]
+        read.append(setting(known, "keyword"))
+        for (start, end), asked in reading.trail:
+            words = clip(text[start:end], 60)
+            trail.append({"text": words, "at": start, "rule": asked, "why": keyword.RULES[asked][0]})
+    read.append(_session_fact(name, row or {}))
+    extra |= {"action": action, "effect": _effect(action, row or {})}
+    return Explanation(f"prompt: {action}", action, rule, why, read, [change], trail, extra)
+
+
+def _session_fact(name: str, row: Row) -> Fact:
+    if not name:
+        return Fact("session", "not named", "assumed to have nothing on")
+    states = [f"{kind} {summary['state']}" for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES)]
+    if not states:
+        states.append("on" if runtime.is_live(row) else "nothing is on")
+    return Fact(f"session {clip(name, 60)}", RUNTIME, ", ".join(states))
+
+
+def _effect(action: str, row: Row) -> str:
+    if action in COMMANDS:
+        return COMMANDS[action]
+    while_open, while_none = EFFECTS[action]
+    is_live = runtime.is_live(row) and not session.is_cancelled(row)
+    concerns = CONCERNS.get(action)
+    if is_live and (concerns is None or runtime.work_in(row, *concerns)):
+        return while_open
+    return while_none
