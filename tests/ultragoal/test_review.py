@@ -283,7 +283,8 @@ def test_a_review_passes_only_clean_with_a_contract_and_on_the_work_itself(proje
 
 def test_a_whole_gate_may_be_handed_in_and_what_is_no_qa_fails(project: Project) -> None:
     assert judge(project, valid_gate(project.root, "review")).verdict == PASS
-    for qa in ([], "passed", {}, 7, {"executorQa": None}, None):
+    answers: tuple[object, ...] = ([], "passed", {}, 7, {"executorQa": None}, None)
+    for qa in answers:
         assert judge(project, qa).verdict == FAIL
 
 
