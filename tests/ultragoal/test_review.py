@@ -128,10 +128,6 @@ def test_what_cannot_be_reviewed_is_refused(project: Project) -> None:
     for name in ("gone", "", "-x", "--all", "feature:one.txt", "HEAD~99"):
         with pytest.raises(BadInput, match="--branch"):
             find(project, branch=name)
-    with pytest.raises(BadInput, match="two things"):
-        find(project, pr=1, branch="feature")
-    with pytest.raises(BadInput, match="no pull request"):
-        find(project, pr=0)
 
 
 def test_a_branch_is_not_its_own_base(project: Project) -> None:

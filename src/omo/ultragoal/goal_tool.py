@@ -13,6 +13,7 @@ from omo.shown import clip, counted
 from omo.state import paths, store
 from omo.state.journal import Journal
 from omo.ultragoal import receipts
+from omo.ultragoal.create import text_defects
 from omo.ultragoal.next_step import next_step, tool_step
 from omo.ultragoal.plan import POINTER, Goal, Plan
 from omo.work.run import Caller
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 LONGEST_OBJECTIVE = 4000
+SAY_IT = 'omo goal create --objective "what is to be reached"'
 NONE = "none"
 RECOVERY = "the user runs omo goal drop --session {session} in a terminal of their own; the bytes are kept aside"
 
@@ -181,13 +183,28 @@ def next_status(status: str, operation: str, objective: str = "") -> str:
 
 def create(run: PlanRun, objective: str | None = None) -> Outcome:
     """A new goal; without an objective, the one the session's plan needs now."""
-    given = None if objective is None else check_objective(objective)
+    given = None
+    if objective is not None:
+        given = objective.strip()
+        if defects := text_defects("--objective", objective, longest=LONGEST_OBJECTIVE):
+            raise BadInput(defects[0], fix=f"{SAY_IT}; a long brief goes into a plan", defects=defects)
 
     def fields(goal: ToolGoal | None) -> Row:
         wanted, plan_run = _objective_for(run, given)
         return {"goal": f"t{int(run.caller.now * 1000)}", "objective": wanted, "run": plan_run}
 
     return _change(run.tool, "create", fields)
+
+
+def create_for_plan(run: PlanRun) -> list[str]:
+    """The goal for a plan, where none is under way; an unrelated one is the caller's to drop."""
+    live = run.tool.current
+    if live is None or live.status not in ("active", "paused"):
+        create(run)
+        return []
+    if live.objective in run.require_plan().objectives_of(None):
+        return []
+    return [f"another goal is {live.status}: omo goal drop, then omo goal create"]
 
 
 def pause(run: PlanRun) -> Outcome:
@@ -237,21 +254,6 @@ def _change(tool: GoalTool, operation: str, fields: Callable[[ToolGoal | None], 
     return outcome
 
 
-def check_objective(text: str) -> str:
-    """The objective without the blanks around it."""
-    objective = text.strip()
-    if not objective:
-        raise BadInput("--objective is blank", fix='omo goal create --objective "what is to be reached"')
-    if len(objective) > LONGEST_OBJECTIVE:
-        raise BadInput(
-            f"--objective has {len(objective)} characters, more than {LONGEST_OBJECTIVE}",
-            fix="say it shorter; a long brief goes into a plan: omo ultragoal create-goals --brief-file PATH",
-        )
-    if objective == "/goal":
-        raise BadInput("--objective '/goal' is a command, not an objective", fix="say what is to be reached")
-    return objective
-
-
 def _readable_plan(run: PlanRun) -> Plan | None:
     if run.problems:
         raise run.damage()
@@ -265,7 +267,7 @@ def _objective_for(run: PlanRun, given: str | None) -> tuple[str, str]:
         if given is None:
             raise BadInput(
                 "--objective is missing, and this session has no plan that says it",
-                fix='omo goal create --objective "what is to be reached"',
+                fix=SAY_IT,
             )
         return given, ""
     goal = plan.active or plan.first("pending", "failed")
