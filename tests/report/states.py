@@ -25,7 +25,7 @@ from omo.ultragoal.next_step import publish_status
 from omo.views import project
 from omo.views.project import ProjectView
 from tests.ralph import project as ralph_project
-from tests.ultragoal import workshop
+from tests.ultragoal import project as goals
 from tests.ultraplan import plan_desk
 from tests.ultraplan.plans import carry_out, plan_text
 from tests.ultraplan.plans import project as plan_project
@@ -145,7 +145,7 @@ GOALS = {
 
 def five_goals(root: Path) -> Scene:
     """G001 proven, G002 by who did the work and what it rested on is gone, G003 failed, G004 under way."""
-    shop = workshop.make(root)
+    shop = goals.make(root)
     shop.session = HERE
     shop.create("Keep the API.\n" + "\n".join(f"@goal: {title}\n{text}" for title, text in GOALS.items()))
     shop.hand_out()
@@ -160,9 +160,9 @@ def five_goals(root: Path) -> Scene:
 
 
 def goals_done(root: Path) -> Scene:
-    shop = workshop.make(root)
+    shop = goals.make(root)
     shop.session = HERE
-    shop.create(workshop.THREE)
+    shop.create(goals.THREE)
     shop.finish()
     scene = Scene(root, shop.now)
     scene.omo("goal", "complete")

@@ -107,7 +107,12 @@ class Project:
         return self.reach(("begun", text, mode), lambda: (self.create(text, mode), self.hand_out()))
 
     def finished(self, text: str = TWO) -> Project:
-        return self.reach(("finished", text), lambda: (self.create(text), self.finish()))
+
+        def work() -> None:
+            self.create(text)
+            self.finish()
+
+        return self.reach(("finished", text), work)
 
     def at_work(self, text: str = TWO) -> Project:
         """The first goal is complete, the next one under way, and hooks know."""

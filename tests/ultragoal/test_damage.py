@@ -29,11 +29,13 @@ def put(project: Project, rows: Lines) -> None:
 
 def at_work(project: Project) -> Project:
     """Rows: plan_created, started G001, checkpointed G001, started G002, a note."""
-    project.begin(THREE)
-    project.complete("G001")
-    project.steer("annotate_ledger")
-    project.tell()
-    return project
+
+    def work() -> None:
+        project.at_work(THREE)
+        project.steer("annotate_ledger")
+        project.tell()
+
+    return project.reach("noted", work)
 
 
 # The views
@@ -129,6 +131,7 @@ def test_a_damaged_ledger_waits_for_the_user_who_seals_it_and_begins_anew(
         lambda: project.hand_out(),
         lambda: project.steer("annotate_ledger"),
         lambda: lifecycle.clear(project.caller(), force=True),
+        lambda: lifecycle.adopt(project.caller(session="another"), project.session),
     )
     for attempt in attempts:
         with project.refused("changed by hand", SEAL):

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from omo.errors import OmoError
-from omo.state import paths, runtime
+from omo.state import paths
 from omo.state.journal import Journal
 from omo.ultragoal import goal_tool, lifecycle, receipts
 from omo.ultrawork import gates as pinned_gates
@@ -104,23 +104,6 @@ def test_a_row_appended_by_hand_is_seen_and_never_believed(project: Project, cha
         project.complete("G002")
     assert lifecycle.clear(project.caller("user"), force=True) is not None
     assert (project.run().plan, project.run().problems) == (None, []), "nothing of it is believed"
-
-
-def test_nothing_is_added_to_a_ledger_with_a_forged_row(project: Project) -> None:
-    project.at_work()
-    add_line(project, forged_row(project, prev="0" * 32))
-    before = project.files()
-    for attempt in (
-        lambda: project.steer("annotate_ledger"),
-        lambda: project.set_back("G002", "failed"),
-        lambda: project.hand_out(),
-        lambda: lifecycle.adopt(project.caller(session="another"), project.session),
-    ):
-        with project.refused(
-            "changed by hand", f"omo state clear --mode ultragoal --force --session {project.session}"
-        ):
-            attempt()
-    assert project.files() == before
 
 
 def test_a_receipt_whose_gate_is_named_by_a_path_leads_nowhere() -> None:
@@ -303,10 +286,3 @@ def test_editing_the_sessions_row_changes_no_plan(project: Project) -> None:
     path.write_text(text)
     assert project.told()["state"] == "done"
     assert_not_released(project)
-
-
-def test_a_session_that_never_had_a_plan_is_told_nothing(project: Project) -> None:
-    project.at_work()
-    stranger = project.other("stranger")
-    stranger.tell()
-    assert runtime.session(project.state, "stranger") is None

@@ -482,8 +482,8 @@ def test_a_fallback_shows_the_command_line_itself(root: Path) -> None:
         FALLBACK: [artifact("log", "cli-log", "run.log")],
         f"{ARTIFACTS}[4].path": [SCREEN, artifact("plain", "pty", "out/plain.pty")],
     }
-    for path, evidence in refused.items():
-        inspection = exempted(root, *evidence)
+    for path, fallbacks in refused.items():
+        inspection = exempted(root, *fallbacks)
         assert (set(places(inspection)), inspection.exemptions) == ({path}, [])
 
 

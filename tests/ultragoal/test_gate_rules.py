@@ -213,7 +213,8 @@ def test_everything_wrong_is_told_at_once_and_what_can_be_read_is_still_followed
 def test_a_row_is_an_object_and_its_id_is_given_once(root: Path, name: str) -> None:
     gate = valid_gate(root)
     rows = gate["executorQa"][name]
-    for value in (None, "row", []):
+    values: tuple[object, ...] = (None, "row", [])
+    for value in values:
         gate["executorQa"][name] = [*rows, value]
         assert places(check(root, gate)) == {f"executorQa.{name}[{len(rows)}]": "WRONG_TYPE"}
     gate["executorQa"][name] = [*rows, dict(rows[0])]

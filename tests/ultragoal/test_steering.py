@@ -182,7 +182,6 @@ REFUSED: list[tuple[str, dict[str, str], str]] = [
     ("reorder_pending", {"order": '["G001", "G002"]'}, "G003 is pending and left out"),
     ("reorder_pending", {"order": '["G001", "G002", "G003", "G003"]'}, "G003 is named 2 times"),
     ("reorder_pending", {"order": '["G001", "G002", "G003", "G007"]'}, "there is no goal 'G007'"),
-    ("reorder_pending", {"order": '["G001", "G002", "G003"]'}, "in this order already"),
     ("revise_pending_wording", {"goal_id": "G002"}, "stays as it is"),
     ("revise_pending_wording", {"goal_id": "G002", "title": "Check"}, "stays as it is"),
     ("revise_pending_wording", {"goal_id": "G002", "objective": ""}, "--objective is blank"),

@@ -138,7 +138,7 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
         kept = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
     notes = [f"the earlier plan is kept as {kept}"] if kept else []
-    notes += [*brief.near_misses, *brief.cut_titles, *create.create_tool_goal(run)]
+    notes += [*brief.near_misses, *brief.cut_titles, *goal_tool.create_for_plan(run)]
     step = publish_status(run)
     ids = [goal.id for goal in plan.goals]
     data = {

@@ -24,9 +24,7 @@ from omo.work.agents import Review
 
 Row = dict[str, Any]
 
-LONGEST_EVIDENCE = 20_000
 LONGEST_NOTE = 300
-CLASSIFICATIONS = ("human_blocked", "resolvable")
 SHORTEST_BLOCKER = 10
 MOST_OPEN_BLOCKERS = 3
 
@@ -101,12 +99,10 @@ def checkpoint(
     run: PlanRun, name: str, *, status: str, evidence: str, goal_json: object, gate: object, gate_file: str = ""
 ) -> Done:
     """Every refusal comes before the first write. `gate_file` is where in the project the gate was read from."""
+    if defects := text_defects("--evidence", evidence):
+        fix = "say in a few sentences what was seen; keep long output in files and name them"
+        raise BadInput(defects[0], fix=fix, defects=defects)
     text = evidence.strip()
-    if not text.strip() or len(text) > LONGEST_EVIDENCE:
-        raise BadInput(
-            f"--evidence has {len(text)} characters, of 1 to {LONGEST_EVIDENCE}",
-            fix="say in a few sentences what was seen; keep long output in files and name them",
-        )
     goal = run.require_plan().goal(name)
     if status == "complete":
         return _complete(run, name, text, goal_json, gate, gate_file)
@@ -307,10 +303,7 @@ def resolved_by(plan: Plan, goal: Goal) -> list[str]:
 
 def classify(run: PlanRun, classification: str, *, evidence: str | None, goal_id: str | None = None) -> Row:
     """The row. Nothing of the plan changes by it; a pause is allowed while it is the latest and says human_blocked."""
-    defects = text_defects("--evidence", evidence, shortest=SHORTEST_BLOCKER)
-    if classification not in CLASSIFICATIONS:
-        defects.insert(0, f"--classification {classification!r} is none of {', '.join(CLASSIFICATIONS)}")
-    if defects:
+    if defects := text_defects("--evidence", evidence, shortest=SHORTEST_BLOCKER):
         raise BadInput(
             defects[0],
             fix="omo ultragoal classify-blocker --classification human_blocked|resolvable --evidence "

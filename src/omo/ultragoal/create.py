@@ -14,7 +14,6 @@ from typing import Any
 from omo.errors import BadInput, Refused
 from omo.shown import clip, counted
 from omo.state import runtime, store
-from omo.ultragoal import goal_tool
 from omo.ultragoal import plan as plans
 from omo.ultragoal.plan import MOST_GOALS, Plan
 from omo.ultragoal.run import PlanRun, repository
@@ -152,13 +151,8 @@ def _bounded(notes: list[str], most: int = MOST_NOTES) -> list[str]:
 def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> str | None:
     """Make the plan; the answer is where an earlier one was kept. An unfinished one is archived only by --force."""
     caller, before = run.caller, run.plan
-    if run.problems and caller.by != "user":
+    if run.problems and not (force and caller.by == "user"):
         raise run.damage()
-    if run.problems and not force:
-        raise Refused(
-            f"this session has a plan that was changed by hand ({run.problems[0]})",
-            fix=f"{run.sealing}; or the same again with --force, which keeps what is left of it and begins anew",
-        )
     if before is not None and before.is_open and not force:
         raise Refused(
             f"this session has a plan with {counted(len(before.open_goals), 'open goal')}",
@@ -218,17 +212,6 @@ def plan_row(caller: Caller, brief: Brief, mode: str) -> Row:
         "goalIds": [goal["id"] for goal in goals],
         "goals": goals,
     }
-
-
-def create_tool_goal(run: PlanRun) -> list[str]:
-    """The goal tool's goal for a plan, where none is under way; an unrelated one is the caller's to drop."""
-    live = run.tool.current
-    if live is None or live.status not in ("active", "paused"):
-        goal_tool.create(run)
-        return []
-    if live.objective in run.require_plan().objectives_of(None):
-        return []
-    return [f"another goal is {live.status}: omo goal drop, then omo goal create"]
 
 
 def json_of(given: str, cwd: str | Path, option: str, *, fix: str = "") -> object:

@@ -13,6 +13,7 @@ from omo.shown import clip, counted
 from omo.state import paths, store
 from omo.state.journal import Journal
 from omo.ultragoal import receipts
+from omo.ultragoal.create import text_defects
 from omo.ultragoal.next_step import next_step, tool_step
 from omo.ultragoal.plan import POINTER, Goal, Plan
 from omo.work.run import Caller
@@ -23,40 +24,28 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 LONGEST_OBJECTIVE = 4000
+SAY_IT = 'omo goal create --objective "what is to be reached"'
 NONE = "none"
 RECOVERY = "the user runs omo goal drop --session {session} in a terminal of their own; the bytes are kept aside"
 
-# What each operation makes of a goal. A pair that is not here is refused; one that stays where it is writes nothing.
-MOVES: dict[str, dict[str, str]] = {
-    "create": {NONE: "active", "dropped": "active", "complete": "active"},
-    "pause": {"active": "paused", "paused": "paused"},
-    "resume": {"paused": "active", "active": "active"},
-    "complete": {"active": "complete"},
-    "drop": {"active": "dropped", "paused": "dropped"},
+# operation → the row it writes, the statuses it starts from, and the one it leads to. Any other start is refused; one
+# that is there already writes nothing.
+MOVES: dict[str, tuple[str, tuple[str, ...], str]] = {
+    "create": ("goal_created", (NONE, "dropped", "complete"), "active"),
+    "pause": ("goal_paused", ("active", "paused"), "paused"),
+    "resume": ("goal_resumed", ("paused", "active"), "active"),
+    "complete": ("goal_completed", ("active",), "complete"),
+    "drop": ("goal_dropped", ("active", "paused"), "dropped"),
 }
-STATUSES = (NONE, "active", "paused", "complete", "dropped")
-STANDS = {
-    NONE: "there is no goal in this session",
-    "active": "a goal is active: {objective}",
-    "paused": "the goal is paused: {objective}",
-    "complete": "the goal is already complete: {objective}",
-    "dropped": "the goal was dropped: {objective}",
+LEADS_TO = {kind: after for kind, _, after in MOVES.values()}
+# status → what stands in the way, and what to run instead
+REFUSALS = {
+    NONE: ("there is no goal in this session", "omo goal create --objective TEXT"),
+    "active": ("a goal is active", "go on with it (omo goal get shows it), or end it with omo goal drop"),
+    "paused": ("the goal is paused", "omo goal resume makes it active again, omo goal drop ends it"),
+    "complete": ("the goal is already complete", "omo goal create --objective TEXT starts another one"),
+    "dropped": ("the goal was dropped", "omo goal create --objective TEXT starts another one"),
 }
-INSTEAD = {
-    NONE: "omo goal create --objective TEXT",
-    "active": "go on with it (omo goal get shows it), or end it with omo goal drop",
-    "paused": "omo goal resume makes it active again, omo goal drop ends it",
-    "complete": "omo goal create --objective TEXT starts another one",
-    "dropped": "omo goal create --objective TEXT starts another one",
-}
-KINDS = {
-    "create": "goal_created",
-    "pause": "goal_paused",
-    "resume": "goal_resumed",
-    "complete": "goal_completed",
-    "drop": "goal_dropped",
-}
-LEADS_TO = {"goal_paused": "paused", "goal_resumed": "active", "goal_completed": "complete", "goal_dropped": "dropped"}
 CLASSIFY = "omo ultragoal classify-blocker --classification human_blocked --evidence TEXT"
 ALTERNATIVES = (
     "change the plan: omo ultragoal steer --kind KIND --evidence TEXT --rationale TEXT",
@@ -171,23 +160,30 @@ def _after(goal: ToolGoal | None, row: Row) -> ToolGoal | None:
     return replace(goal, status=LEADS_TO[kind], updated_at=when, why=why)
 
 
-def next_status(status: str, operation: str, objective: str = "") -> str:
-    """Where an operation leads, or a refusal that says what stands in the way and what to run instead."""
-    if status in MOVES[operation]:
-        return MOVES[operation][status]
-    stands = STANDS[status].format(objective=clip(objective, 160))
-    raise Refused(f"omo goal {operation} is not possible: {stands}", fix=INSTEAD[status], status=status)
-
-
 def create(run: PlanRun, objective: str | None = None) -> Outcome:
     """A new goal; without an objective, the one the session's plan needs now."""
-    given = None if objective is None else check_objective(objective)
+    given = None
+    if objective is not None:
+        given = objective.strip()
+        if defects := text_defects("--objective", objective, longest=LONGEST_OBJECTIVE):
+            raise BadInput(defects[0], fix=f"{SAY_IT}; a long brief goes into a plan", defects=defects)
 
     def fields(goal: ToolGoal | None) -> Row:
         wanted, plan_run = _objective_for(run, given)
         return {"goal": f"t{int(run.caller.now * 1000)}", "objective": wanted, "run": plan_run}
 
     return _change(run.tool, "create", fields)
+
+
+def create_for_plan(run: PlanRun) -> list[str]:
+    """The goal for a plan, where none is under way; an unrelated one is the caller's to drop."""
+    live = run.tool.current
+    if live is None or live.status not in ("active", "paused"):
+        create(run)
+        return []
+    if live.objective in run.require_plan().objectives_of(None):
+        return []
+    return [f"another goal is {live.status}: omo goal drop, then omo goal create"]
 
 
 def pause(run: PlanRun) -> Outcome:
@@ -213,7 +209,7 @@ def drop(run: PlanRun) -> Outcome:
     if not tool.problems or tool.caller.by != "user":
         return _change(tool, "drop", lambda goal: {})
     kept = store.keep_as(tool.directory, "damaged", tool.caller.now)
-    tool.append(lambda rows: (None, [{"kind": KINDS["drop"], "kept": kept}]))
+    tool.append(lambda rows: (None, [{"kind": "goal_dropped", "kept": kept}]))
     return Outcome(None, "damaged", kept)
 
 
@@ -224,10 +220,15 @@ def _change(tool: GoalTool, operation: str, fields: Callable[[ToolGoal | None], 
     def decide(rows: list[Row]) -> tuple[Outcome, list[Row]]:
         goal = fold(rows)
         before = goal.status if goal else NONE
-        after = next_status(before, operation, goal.objective if goal else "")
+        kind, starts, after = MOVES[operation]
+        if before not in starts:
+            stands, instead = REFUSALS[before]
+            if goal is not None:
+                stands += f": {clip(goal.objective, 160)}"
+            raise Refused(f"omo goal {operation} is not possible: {stands}", fix=instead, status=before)
         if after == before:
             return Outcome(goal, before), []
-        row: Row = {"kind": KINDS[operation]}
+        row: Row = {"kind": kind}
         if goal is not None:
             row["goal"] = goal.id
         row |= fields(goal)
@@ -235,21 +236,6 @@ def _change(tool: GoalTool, operation: str, fields: Callable[[ToolGoal | None], 
 
     outcome: Outcome = tool.append(decide)
     return outcome
-
-
-def check_objective(text: str) -> str:
-    """The objective without the blanks around it."""
-    objective = text.strip()
-    if not objective:
-        raise BadInput("--objective is blank", fix='omo goal create --objective "what is to be reached"')
-    if len(objective) > LONGEST_OBJECTIVE:
-        raise BadInput(
-            f"--objective has {len(objective)} characters, more than {LONGEST_OBJECTIVE}",
-            fix="say it shorter; a long brief goes into a plan: omo ultragoal create-goals --brief-file PATH",
-        )
-    if objective == "/goal":
-        raise BadInput("--objective '/goal' is a command, not an objective", fix="say what is to be reached")
-    return objective
 
 
 def _readable_plan(run: PlanRun) -> Plan | None:
@@ -263,10 +249,7 @@ def _objective_for(run: PlanRun, given: str | None) -> tuple[str, str]:
     plan = _readable_plan(run)
     if plan is None:
         if given is None:
-            raise BadInput(
-                "--objective is missing, and this session has no plan that says it",
-                fix='omo goal create --objective "what is to be reached"',
-            )
+            raise BadInput("--objective is missing, and this session has no plan that says it", fix=SAY_IT)
         return given, ""
     goal = plan.active or plan.first("pending", "failed")
     wanted = plan.objectives_of(goal)

@@ -18,7 +18,6 @@ from omo.shown import clip, counted
 from omo.state import paths, runtime, store
 from omo.state.runtime import OPEN_STATES, part
 from omo.ultragoal import goal_tool
-from omo.ultragoal.create import create_tool_goal
 from omo.ultragoal.next_step import next_step, publish_status, summarize
 from omo.ultragoal.plan import Plan
 from omo.ultragoal.run import CREATE, HANDOFF, PlanRun, handed_off, handoff_mark
@@ -81,7 +80,7 @@ def adopt(caller: Caller, source: str) -> PlanRun:
     run.change_plan(lambda plan: (None, []))
     _drop_their_goal(theirs, run.id)
     if run.require_plan().is_open:
-        run.notes += create_tool_goal(run)
+        run.notes += goal_tool.create_for_plan(run)
     publish_status(run)
     return run
 

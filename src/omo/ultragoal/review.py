@@ -161,7 +161,8 @@ def start(run: PlanRun, done: Review) -> list[str]:
             known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
             ids = plan.new_ids(MOST_BLOCKERS)
         steering = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
-        named, goals = [], []
+        named: list[str] = []
+        goals: list[Row] = []
         for title, text in _wordings(done.findings):
             key = same_words(text)
             if key not in known:
@@ -330,8 +331,6 @@ class Source:
 
 
 def find_source(root: Path, *, pr: int | None, branch: str | None, environ: Mapping[str, str]) -> Source:
-    if pr is not None and branch is not None:
-        raise BadInput("--pr and --branch name two things to review", fix="leave one out")
     if pr is not None:
         return _pull_request(root, pr, environ)
     return _branch(root, branch) if branch is not None else _worktree(root)
@@ -382,8 +381,6 @@ def _elsewhere(root: Path, tip: str) -> list[str]:
 
 
 def _pull_request(root: Path, number: int, environ: Mapping[str, str]) -> Source:
-    if number < 1:
-        raise BadInput(f"--pr {number} is no pull request", fix="--pr takes its number, such as --pr 12")
     try:
         answer, changed = _ask_gh(root, number, environ)
     except NotEvaluable as error:

@@ -226,8 +226,6 @@ def _reorder(plan: Plan, attempt: Attempt) -> Row:
     defects += [f"{name} is pending and left out" for name in before if name not in wanted]
     if defects:
         raise Refused(f"--order-json is no order of the pending goals: {defects[0]}", fix=fix, defects=defects)
-    if wanted == before:
-        raise Refused("the pending goals are in this order already", fix="omo ultragoal complete-goals")
     return {"previousPendingGoalIds": before, "pendingGoalIds": wanted}
 
 
