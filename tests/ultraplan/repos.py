@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omo.ultraplan.audit import Audit, audit
+from omo.errors import NotEvaluable
+from omo.ultraplan.audit import Audit, audit_history, unknown
+from omo.ultraplan.history import look
 from omo.ultraplan.models import Content, Document, Fence, Manifest, Step
 from tests.kept import copied
 
@@ -54,7 +56,16 @@ class Repo:
         return self.git("rev-parse", "HEAD")
 
     def audit(self, *steps: Step, fence: Fence | None = None, base: str = "", **more: Any) -> Audit:
-        return audit(document(*steps, fence=fence), self.root, base=base or self.base, **more)
+        return self.audit_document(document(*steps, fence=fence), base, **more)
+
+    def audit_document(
+        self, document: Document, base: str = "", skipped: Mapping[int, str] | None = None, inputs: Sequence[str] = ()
+    ) -> Audit:
+        try:
+            history = look(self.root, base or self.base)
+        except NotEvaluable as error:
+            return unknown(document, error)
+        return audit_history(document, history, skipped=skipped or {}, inputs=inputs)
 
 
 def run_git(root: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from omo.ultraplan import document as documents
-from omo.ultraplan.audit import audit
 from omo.ultraplan.models import Fence, Group
 from tests.ultraplan.plans import plan_text
 from tests.ultraplan.repos import Repo, document, findings, repo, run_git, statuses, step, subject
@@ -77,7 +76,7 @@ def test_a_plan_that_was_read_from_markdown(made: Repo) -> None:
     made.write("src/part1.py", "def part1():\n    return 1\n")
     made.git("add", "src")
     made.git("commit", "-q", "-m", "feat(part1): add part 1")
-    assert statuses(audit(plan, made.root, base=made.base)) == {1: "pass", 2: "missing"}
+    assert statuses(made.audit_document(plan)) == {1: "pass", 2: "missing"}
 
 
 # What a claimed commit must have done
@@ -578,9 +577,9 @@ def test_a_plan_may_touch_what_one_of_its_sessions_may(made: Repo) -> None:
         Group(2, "docs", 2, (2,), fence=Fence(("docs/**",), ("src/**", "infra/**"))),
     )
     plan = replace(document(ONE, step(2, "docs/b")), groups=groups)
-    assert audit(plan, made.root, base=made.base).verdict == "pass"
+    assert made.audit_document(plan).verdict == "pass"
     made.commit("chore: quick", "infra/main")
-    assert audit(plan, made.root, base=made.base).violations
+    assert made.audit_document(plan).violations
 
 
 def test_a_submodule_counts_for_what_is_in_it(made: Repo, tmp_path: Path) -> None:

@@ -126,8 +126,8 @@ def test_a_submodule_that_moved_may_have_moved_anything_in_it(made: Repo, tmp_pa
     (one,) = history.look(made.root, made.base).commits
     moved = next(change for change in one.changes if change.path == "vendor/lib")
     assert moved.is_submodule
-    assert moved.is_about("vendor/lib/src/x.c")
-    assert not moved.is_about("vendor/library/x.c")
+    assert moved.is_about(["vendor/lib/src/x.c"])
+    assert not moved.is_about(["vendor/library/x.c"])
 
 
 def test_a_repository_that_began_empty_has_every_commit_since(tmp_path: Path) -> None:

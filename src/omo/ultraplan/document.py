@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,7 @@ def text_of(path: str) -> str | None:
         return None
 
 
+@lru_cache(maxsize=16)  # a command reads a plan, its spec and the pinned copy, often all with the same text
 def parse(text: str, path: str) -> Document:
     """Never raises for bad content: `defects` has what is wrong."""
     defects: list[Defect] = []

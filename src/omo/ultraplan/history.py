@@ -37,9 +37,12 @@ class Change:
     def is_deletion(self) -> bool:
         return self.status == "D"
 
-    def is_about(self, glob: str) -> bool:
-        """A submodule that moved may have moved anything in it."""
-        return globs.covers(self.path, glob) or (self.is_submodule and glob.startswith(self.path + "/"))
+    def is_about(self, patterns: Sequence[str]) -> bool:
+        """Whether one of the globs covers it. A submodule that moved may have moved anything in it."""
+        for glob in patterns:
+            if globs.covers(self.path, glob) or (self.is_submodule and glob.startswith(self.path + "/")):
+                return True
+        return False
 
 
 Changes = tuple[Change, ...]

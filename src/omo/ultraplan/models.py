@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -46,6 +47,14 @@ def need_defect(need: str) -> str | None:
     if not NAMED_NEEDS[kind].fullmatch(value):
         return f"{clip(need, 80)} does not name one; write it as {kind}:NAME"
     return None
+
+
+def covering(path: str, patterns: Sequence[str]) -> str:
+    """The first glob that covers the path; empty where none does."""
+    for glob in patterns:
+        if globs.covers(path, glob):
+            return glob
+    return ""
 
 
 def _project_path(text: str) -> str:

@@ -10,8 +10,9 @@ from omo.errors import BadInput, Refused
 from omo.evidence import changes, globs
 from omo.shown import clip
 from omo.state import store
-from omo.ultraplan import checks, sessions, spec_text
 from omo.ultraplan import document as documents
+from omo.ultraplan import sessions, spec_text
+from omo.ultraplan.audit import holds
 from omo.ultraplan.models import Recovery
 from omo.ultraplan.run import (
     MOST_RECOVERIES,
@@ -129,7 +130,7 @@ def _missing(run: PlanRun, status: RunStatus, anew: str, depth: int) -> list[int
     state = status.state
     if anew:
         document = pinned(run.caller.state, line_of(run.caller, state)[0])
-        missing = [step.number for step in document.work_steps if not checks.holds(step, Path(run.caller.root))]
+        missing = [step.number for step in document.work_steps if not holds(step, Path(run.caller.root))]
     else:
         status.require_evaluable()
         missing = status.audit.missing

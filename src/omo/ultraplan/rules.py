@@ -9,8 +9,10 @@ from pathlib import Path
 
 from omo.errors import BadInput
 from omo.evidence import globs, patterns
+from omo.evidence.checks import digest_of_check
+from omo.evidence.evaluate import Tree, evaluate
 from omo.shown import clip
-from omo.ultraplan.checks import is_already_true
+from omo.ultraplan.audit import checks_of
 from omo.ultraplan.document import fence_of_session, synthesise
 from omo.ultraplan.markdown import CODE, code_spans, commit_subjects, is_none, shell_texts
 from omo.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Document, Fence, Manifest, Step
@@ -454,14 +456,19 @@ def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[D
 
 
 def _vacuous(document: Document, step: Step, root: Path) -> Iterator[Defect]:
+    """Whether the tree as it is now, or as earlier steps leave it, meets the step before it begins."""
     if document.is_legacy:
         return  # the manifest is only made up
-    earlier = [other for other in document.steps if other.number < step.number]
+    before = set()
     try:
-        is_true = is_already_true(step, earlier, root)
+        checks = checks_of(step)
+        for other in document.steps:
+            if other.number < step.number:
+                before.update(map(digest_of_check, checks_of(other)))
     except BadInput:
         return  # a path or pattern that cannot be used has its own defect
-    if is_true:
+    left = [check for check in checks if digest_of_check(check) not in before]
+    if checks and (not left or evaluate(left, Tree(root)).verdict == "pass"):
         remedy = "add must_contain with what it writes, or absent_paths with what it removes"
         message = f"step {step.number}: its manifest already holds before the step, so it proves nothing; {remedy}"
         yield Defect(step.line_of(), "vacuous", message)
