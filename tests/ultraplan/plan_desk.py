@@ -13,8 +13,7 @@ from omo.ultraplan import critique, finish, recovery, start
 from omo.ultraplan import document as documents
 from omo.ultraplan.finish import Failure, Finished
 from omo.ultraplan.recovery import Recovered
-from omo.ultraplan.run import PLAN, PlanState, records
-from omo.ultraplan.run_audit import RunStatus, follow, load_status
+from omo.ultraplan.run import PLAN, PlanState, RunStatus, follow, load_status, records
 from omo.ultraplan.start import Started
 from omo.ultraplan.status import publish_status
 from omo.work.lifecycle import require

@@ -11,8 +11,7 @@ import pytest
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.ultraplan import document as documents
 from omo.ultraplan import recovery
-from omo.ultraplan.run import depth_of, records
-from omo.ultraplan.run_audit import audit_file
+from omo.ultraplan.run import audit_file, depth_of, records
 from tests.kept import put_back
 from tests.ultraplan.plan_desk import WHY, Desk, desk
 from tests.ultraplan.plans import carry_out, commit, git

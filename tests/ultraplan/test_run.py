@@ -13,8 +13,7 @@ from omo.state import paths
 from omo.ultraplan import critique, preflight, sessions, spec_text
 from omo.ultraplan import document as documents
 from omo.ultraplan import start as starting
-from omo.ultraplan.run import pinned_path, problems_of
-from omo.ultraplan.run_audit import audit_file
+from omo.ultraplan.run import audit_file, pinned_path, problems_of
 from tests.ultraplan.plan_desk import WHY, Desk, desk, record_critique
 from tests.ultraplan.plans import carry_out, commit, git, plan_text, project, subject_of
 

@@ -296,7 +296,7 @@ def _record(arguments: argparse.Namespace, context: Context, spec: Document, ask
 
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan.run_audit import audit_file
+    from omo.ultraplan.run import audit_file
 
     caller = caller_of(context, "")
     audited = audit_file(caller, Path(context.cwd, arguments.document), arguments.base or "")

@@ -116,8 +116,7 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan.run import KIND, MOST_RECOVERIES
-    from omo.ultraplan.run_audit import follow, load_status
+    from omo.ultraplan.run import KIND, MOST_RECOVERIES, follow, load_status
     from omo.ultraplan.status import publish_status
     from omo.work.lifecycle import adoptable
     from omo.work.status import NextStep, command

@@ -17,8 +17,9 @@ from omo.ultraplan.run import (
     MOST_RECOVERIES,
     PlanRun,
     PlanState,
+    RunStatus,
+    audited,
 )
-from omo.ultraplan.run_audit import RunStatus, audited
 from omo.ultraplan.status import (
     failed_command,
     next_step,

@@ -19,6 +19,8 @@ from omo.ultraplan.run import (
     PLAN,
     PlanRun,
     PlanState,
+    RunStatus,
+    audited,
     depth_of,
     digest_of,
     from_top,
@@ -27,7 +29,6 @@ from omo.ultraplan.run import (
     runs_at,
     runs_of_plan,
 )
-from omo.ultraplan.run_audit import RunStatus, audited
 from omo.ultraplan.status import (
     GIVE_UP,
     close_recovered,

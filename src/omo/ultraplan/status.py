@@ -11,8 +11,7 @@ from omo.state import runtime
 from omo.state.runtime import part
 from omo.ultraplan.audit import OUTSIDE, StepAudit
 from omo.ultraplan.models import Step
-from omo.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanRun, PlanState, runs_of_plan
-from omo.ultraplan.run_audit import RunStatus, load_status
+from omo.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanRun, PlanState, RunStatus, load_status, runs_of_plan
 from omo.work import outcome
 from omo.work.publish import LONGEST_NEXT, change_row, publish, publish_damage
 from omo.work.run import Caller, Row
