@@ -67,9 +67,9 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ultraplan.document import synthesise
 
     document = load(arguments.plan, context)
-    every = rules.validate(document, Path(context.root))
-    defects = rules.refusing(every)
-    advisories = [defect for defect in every if defect.is_advisory]
+    defects, advice = [], []
+    for defect in rules.validate(document, Path(context.root)):
+        (advice if defect.is_advisory else defects).append(defect)
     data = {
         "plan": document.path,
         "digest": document.digest,
@@ -78,18 +78,21 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
         "legacy_synthesis": synthesise(document).is_legacy_synthesis,
         "steps": len(document.work_steps),
         "defects": [_defect_data(defect) for defect in defects],
-        "advisories": [_defect_data(defect) for defect in advisories],
+        "advisories": [_defect_data(defect) for defect in advice],
     }
     path = clip(document.path, 200)
     if not defects:
-        notes = [clip(str(defect), LONGEST_SHOWN) for defect in advisories]
-        return Result(data, f"{path}: {len(document.work_steps)} steps, no defect", notes=notes)
+        return Result(data, f"{path}: {len(document.work_steps)} steps, no defect", notes=_shown(advice))
     message = f"{path} has {counted(len(defects), 'defect')}"
     fix = f"mend the plan, then omo plan validate {shlex.quote(arguments.plan)}"
     if not arguments.json:
-        raise Refused(message, fix=fix, defects=[clip(str(defect), LONGEST_SHOWN) for defect in defects])
+        raise Refused(message, fix=fix, defects=_shown(defects))
     error = {"code": Refused.code, "message": message, "fix": fix, "details": data["defects"]}
     return Result({**data, "error": error}, "", Refused.exit_code)
+
+
+def _shown(defects: Sequence[Defect]) -> list[str]:
+    return [clip(str(defect), LONGEST_SHOWN) for defect in defects]
 
 
 def _defect_data(defect: Defect) -> dict[str, Any]:
@@ -177,9 +180,10 @@ def decompose(arguments: argparse.Namespace, context: Context) -> Result:
     first = next(spec.path for spec in specs if spec.number == order[0][0])
     lines = [f"{plan.path} is cut into {counted(len(specs), 'session')}:"]
     for spec in specs:
-        steps = ", ".join(str(step.number) for step in spec.steps)
-        lines.append(f"  {spec.path}: {clip(spec.title, 80)} (step{'' if len(spec.steps) == 1 else 's'} {steps})")
-    lines.append(f"Order: {', then '.join(' beside '.join(map(str, wave)) for wave in order)}")
+        steps = "step" if len(spec.steps) == 1 else "steps"
+        lines.append(f"  {spec.path}: {clip(spec.title, 80)} ({steps} {', '.join(map(str, spec.step_numbers))})")
+    waves = [" beside ".join(map(str, wave)) for wave in order]
+    lines.append(f"Order: {', then '.join(waves)}")
     lines.append(f"Next: commit the specs, so that the tree is clean, then omo plan start {shlex.quote(first)}")
     return Result(data, "\n".join(lines), notes=notes)
 
@@ -212,7 +216,10 @@ def _texts(plan: Document, specs: Sequence[SessionSpec]) -> dict[str, str]:
 
 def _write(root: Path, texts: Mapping[str, str], *, force: bool) -> None:
     """All or none: what is there already is told before anything is written."""
-    there = [path for path, text in texts.items() if os.path.lexists(root / path) and _content(root / path) != text]
+    there = []
+    for path, text in texts.items():
+        if os.path.lexists(root / path) and _content(root / path) != text:
+            there.append(path)
     if there and not force:
         raise Refused(
             f"{len(there)} of these specs are there already, with another text",
@@ -241,7 +248,7 @@ def _session_data(spec: SessionSpec) -> dict[str, Any]:
         "number": spec.number,
         "title": spec.title,
         "path": spec.path,
-        "steps": [step.number for step in spec.steps],
+        "steps": spec.step_numbers,
         "depends_on": spec.depends_on,
         "blocks": spec.blocks,
         "needs": spec.needs,
@@ -260,10 +267,9 @@ def preflight(arguments: argparse.Namespace, context: Context) -> Result:
     if spec.kind != "spec":
         fix = f"omo plan decompose {shlex.quote(spec.path)} --out DIR, then omo plan preflight DIR/session-1.md"
         raise BadInput(f"{spec.path} is a plan; what a session needs stands in its spec", fix=fix)
-    wrong = [str(defect) for defect in spec.defects if not defect.is_advisory]
-    if wrong:
+    if spec.wrong:
         fix = f"omo plan decompose {shlex.quote(spec.master_plan or 'PLAN')} --out DIR --force"
-        raise Refused(f"{spec.path} cannot be read as a session spec", fix=fix, defects=wrong)
+        raise Refused(f"{spec.path} cannot be read as a session spec", fix=fix, defects=spec.wrong)
     asked = look(spec.needs, Path(context.root), environ=context.environ)
     notes = _record(arguments, context, spec, asked)
     data = {"spec": spec.path, **asked.data}

@@ -176,7 +176,7 @@ def recover(arguments: argparse.Namespace, context: Context) -> Result:
         run = recovery.chosen(caller, _path(arguments.spec, context), arguments.named)
     written = recovery.recover(run, Path(context.cwd, arguments.out) if arguments.out else None)
     data = {"spec": written.spec, "depth": written.depth, "missing": written.missing}
-    listed = ", ".join(str(step) for step in written.missing)
+    listed = ", ".join(map(str, written.missing))
     text = f"Recovery {written.depth} of {MOST_RECOVERIES} for step {listed}: {written.spec}"
     return Result({**data, "next": _next_data(written.next)}, f"{text}\nNext: {written.next.command}")
 

@@ -91,7 +91,7 @@ def finish(run: PlanRun, failure: Failure | None = None) -> Finished:
 
 
 def _check(state: PlanState, failure: Failure) -> None:
-    known = ", ".join(str(step) for step in state.steps)
+    known = ", ".join(map(str, state.steps))
     if failure.step not in state.steps:
         raise BadInput(f"--failed {failure.step} is no step of {state.spec}", fix=f"name one of {known}")
     if failure.step in state.skipped:
@@ -230,7 +230,7 @@ def skip(run: PlanRun, number: int, reason: str) -> NextStep:
     """Leave a step out: only where its plan allows it, and never in silence."""
     state = require_open(run)
     if number not in state.steps:
-        known = ", ".join(str(step) for step in state.steps)
+        known = ", ".join(map(str, state.steps))
         raise BadInput(f"step {number} is none of this session's", fix=f"name one of {known}")
     require_reason(reason, "--reason", "say why it is left out")
     status = audited(run)

@@ -184,7 +184,7 @@ class Recovery:
 @dataclass(frozen=True)
 class Document:
     """`kind` is plan or spec. `version` is None where the document names none. `says_needs`: it has a line `needs:`,
-    so an empty list means that nothing is needed. `manifests` are the lines of all manifests, of no step too."""
+    so an empty list means that nothing is needed."""
 
     kind: str
     path: str
@@ -201,7 +201,6 @@ class Document:
     master_plan: str = ""
     master_digest: str = ""
     is_legacy_synthesis: bool = False
-    manifests: tuple[int, ...] = ()
     defects: tuple[Defect, ...] = field(default=(), compare=False)
 
     @property
@@ -217,6 +216,11 @@ class Document:
     def work_steps(self) -> tuple[Step, ...]:
         """Every step but the preflight."""
         return tuple(step for step in self.steps if not step.is_preflight)
+
+    @property
+    def wrong(self) -> list[str]:
+        """What keeps it from being read as it was meant; advice is not among it."""
+        return [str(defect) for defect in self.defects if not defect.is_advisory]
 
     def step(self, number: int) -> Step | None:
         for step in self.steps:

@@ -490,7 +490,7 @@ def _skipped_in(line: Sequence[PlanState]) -> dict[int, str]:
 
 def _evaluable(path: Path, root: Path) -> Document:
     document = documents.synthesise(documents.load(path, root))
-    defects = [str(defect) for defect in document.defects if not defect.is_advisory]
+    defects = document.wrong
     if not document.work_steps and not defects:
         defects = ["it has no step; steps are headed ### Step N: Title"]
     if defects:

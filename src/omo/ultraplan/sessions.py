@@ -43,6 +43,10 @@ class SessionSpec:
     recovery: Recovery | None = None
 
     @property
+    def step_numbers(self) -> list[int]:
+        return [step.number for step in self.steps]
+
+    @property
     def manifests(self) -> list[Manifest]:
         return [step.manifest for step in self.steps if step.manifest]
 
