@@ -12,7 +12,7 @@
 # OMO_PYTHON_DIRS replaces the directories searched after PATH; OMO_ENV_WAIT the seconds to wait for another build.
 set -u
 
-MODULES='pydantic filelock orjson markdown_it yaml regex PIL tree_sitter tree_sitter_bash rich jinja2 shtab'
+MODULES='pydantic filelock orjson markdown_it yaml regex PIL rich jinja2 shtab'
 NAMES='python3.14 python3.13 python3.12 python3.11 python3.10 python3 python py'
 DIRECTORIES=/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/Library/Frameworks/Python.framework/Versions/Current/bin
 STALE_MINUTES=15 # longer than any build: an older lock or build directory belongs to nobody

@@ -10,8 +10,8 @@ import yaml
 
 from omo.cli.main import build_parser
 from omo.ralph import criteria, evaluate_criteria, rules
+from omo.ralph.end import ENDS
 from omo.ralph.judge import EXIT_CODES
-from omo.ralph.next_step import ENDS
 from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -178,7 +178,7 @@ def test_what_is_three_times_in_words_is_three_in_the_code() -> None:
 def test_the_criteria_that_are_shown_are_accepted(path: Path) -> None:
     (shown,) = re.findall(r"^```yaml\n(.*?)^```", text(path), re.M | re.S)
     found = criteria.parse(yaml.safe_load(shown))
-    assert {check.type for one in found for check in one.checks} == {"command", "content", "judge"}
+    assert {check["type"] for one in found for check in one.checks} == {"command", "content", "judge"}
 
 
 @pytest.mark.parametrize("path", [SKILL, PAGE], ids=lambda path: path.stem)

@@ -40,7 +40,7 @@ MOST_DETAILS = 20
 OLDEST_PYTHON = (3, 10)
 MODULES = (
     *("pydantic", "filelock", "orjson", "markdown_it", "yaml", "regex"),
-    *("PIL", "tree_sitter", "tree_sitter_bash", "rich", "jinja2", "shtab"),
+    *("PIL", "rich", "jinja2", "shtab"),
 )
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)\s*(;)?", re.MULTILINE)
 PYTHON_VERSION = "import sys; print('%d.%d.%d' % sys.version_info[:3])"

@@ -14,6 +14,7 @@ from tests.e2e.client import Terminal
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Request, Turn, bash, call, say, told
 from tests.ultragoal.gates import valid_gate
+from tests.ultragoal.workshop import CLEAN
 
 pytestmark = pytest.mark.client
 
@@ -88,8 +89,8 @@ def open_terminal(stage: Stage, prompt: str) -> Terminal:
 
 
 def test_three_goals_from_the_brief_to_the_final_receipt(stage: Stage) -> None:
-    stage.model.agent(told("review as architect"), say("CLEAR in all three lanes."))
-    stage.model.agent(told("review as qa"), say("Nothing broke."))
+    stage.model.agent(told("review as architect"), say(json.dumps(CLEAN["omo:architect"])))
+    stage.model.agent(told("review as qa"), say(json.dumps(CLEAN["omo:qa"])))
     stage.model.script(
         *started(stage),
         say("That should be all."),  # a premature stop

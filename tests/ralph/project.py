@@ -13,12 +13,15 @@ from omo.evidence.tree import fingerprint
 from omo.hooks import session, subagent_stop
 from omo.hooks.main import World
 from omo.hosts.claude import event_of
-from omo.ralph import brief, ending, iteration, judge, rules, summary
+from omo.ralph import brief, end, iteration, judge, rules
 from omo.ralph import start as starting
 from omo.ralph.brief import Brief
+from omo.ralph.iteration import Files
 from omo.ralph.judge import Judgement
-from omo.ralph.run import RalphRun, Standing, standings
+from omo.ralph.run import RALPH, RalphRun, RalphState
 from omo.state import ledger, paths, runtime
+from omo.work.lifecycle import require
+from omo.work.run import Caller, load
 from tests.kept import copied, put_back
 
 NOW = 1_771_780_801.0
@@ -65,12 +68,19 @@ class Project:
     def __post_init__(self) -> None:
         self.state = self.state or str(self.root / ".sisyphus" / "cc-omo")
 
-    def run(self, *, by: str = "agent", session: str = "", named: str = "") -> RalphRun:
+    def caller(self, *, by: str = "agent", session: str = "") -> Caller:
         self.now += 1
-        whose = session or self.session
-        return RalphRun(self.state, str(self.root), whose, by, self.now, 5.0, self.limits, named=named)
+        return Caller(self.state, str(self.root), session or self.session, by, self.now, 5.0, self.limits)
+
+    def run(self, *, by: str = "agent", session: str = "", named: str = "") -> RalphRun:
+        """As a command loads it."""
+        return require(RALPH, self.caller(by=by, session=session), named)
 
     # Files
+
+    @property
+    def files(self) -> Files:
+        return Files(str(self.root))
 
     def git(self, *arguments: str) -> str:
         argv = ["git", "-c", "init.defaultBranch=main", *arguments]
@@ -97,23 +107,24 @@ class Project:
 
     def start(
         self, *criteria: Any, by: str = "agent", session: str = "", same_turn: bool = False, **options: Any
-    ) -> Standing:
+    ) -> RalphState:
         """In a new turn: Stop has shown the user how an earlier run ended."""
         if not same_turn and self.told(session or self.session).get("told") is False:
             self.turn_ends(session or self.session)
-        return starting.start(self.run(by=by, session=session), self.criteria_file(*criteria), **options)[0]
+        run, _ = starting.start(self.caller(by=by, session=session), self.criteria_file(*criteria), **options)
+        return run.require_whole()
 
-    def execute(self, **whose: str) -> tuple[Standing, bool]:
+    def execute(self, **whose: str) -> tuple[RalphState, bool]:
         run = self.run(**whose)
-        opened = iteration.execute(run)
-        summary.tell(run)
-        return opened
+        is_new = iteration.execute(run, self.files)
+        end.publish(run)
+        return run.require_whole(), is_new
 
-    def phase(self, name: str, skip: str = "", **whose: str) -> tuple[Standing, bool]:
+    def phase(self, name: str, skip: str = "", **whose: str) -> tuple[RalphState, bool]:
         run = self.run(**whose)
-        recorded = iteration.record_phase(run, name, skip)
-        summary.tell(run)
-        return recorded
+        is_new = iteration.record_phase(run, self.files, name, skip)
+        end.publish(run)
+        return run.require_whole(), is_new
 
     def finishes(self, agent: str, message: str = "done", session: str = "s1") -> None:
         """An agent says its last word, and the host's event goes through the hook itself."""
@@ -146,10 +157,10 @@ class Project:
         self.execute()
         self.work(*files)
 
-    def judged(self, **results: str) -> Standing:
+    def judged(self, **results: str) -> RalphState:
         """A judgement with these results and nothing behind them: rows as `omo ralph judge` writes them."""
         run = self.run()
-        status = run.require()
+        status = run.require_whole()
         known = {each.id: results.get(each.id, "fail") for each in status.criteria}
         states = {name: rules.after(status.states[name], known[name], status.iteration) for name in known}
         row = {
@@ -165,12 +176,17 @@ class Project:
             "tree": "tree1:0",
             "independence": "full",
         }
-        end = ending.end_of(status, row)
-        run.append([row, end] if end else [row])
-        summary.tell(run)
-        return self.status()
+        ended = end.end_of(status, row)
+        run.append(*([row, ended] if ended else [row]))
+        end.publish(run)
+        return run.require_whole()
 
-    def round(self, **results: str) -> Standing:
+    def abandon(self, reason: str, **whose: str) -> RalphState:
+        run = self.run(**whose)
+        end.abandon(run, reason)
+        return run.require_whole()
+
+    def round(self, **results: str) -> RalphState:
         """Open an iteration and judge it."""
         self.execute()
         return self.judged(**results)
@@ -194,8 +210,9 @@ class Project:
 
     # What is kept
 
-    def status(self, **whose: str) -> Standing:
-        return self.run(**whose).standing()
+    def status(self, **whose: str) -> RalphState:
+        run = load(RALPH, self.caller(**whose))
+        return (run and run.state) or RalphState()
 
     def row(self, session: str = "s1") -> dict[str, Any]:
         return runtime.session(self.state, session) or {}
@@ -204,11 +221,12 @@ class Project:
         """What hooks read."""
         return dict(self.row(session).get("work", {}).get("ralph", {}))
 
-    def last(self) -> Standing:
-        return standings(self.state)[-1]
+    @property
+    def runs(self) -> list[str]:
+        return RALPH.names(self.state)
 
     def ledger(self) -> Path:
-        return Path(paths.ralph_run_dir(self.state, self.last().run), "ledger.jsonl")
+        return Path(paths.ralph_run_dir(self.state, self.runs[-1]), "ledger.jsonl")
 
     @property
     def session_ledger(self) -> Path:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from omo.evidence.checks import Check, parse_checks
 from omo.ralph import evaluate_criteria
 from omo.ralph.judge import Judgement
 from tests.ralph.project import Project, criterion, make_project
@@ -19,10 +18,8 @@ PATHS = ("src/**",)
 FACT = {"id": "tests", "digest": "d", "key": "k", "seconds": 31.0, "ran_at": 2, "evidence": "exit 0"}
 
 
-def command(*argv: str, **more: Any) -> Check:
-    (found,) = parse_checks([{"id": "tests", "type": "command", "argv": list(argv), **more}])
-    assert not isinstance(found, str)
-    return found
+def command(*argv: str, **more: Any) -> dict[str, Any]:
+    return {"id": "tests", "type": "command", "argv": list(argv), **more}
 
 
 @pytest.fixture
@@ -67,7 +64,7 @@ def test_the_key_changes_with_any_file_below_the_paths(project: Project, change:
 
 
 @pytest.mark.parametrize("other", [command("false"), command("true", cwd="src"), command("true", timeout=5.0)])
-def test_the_key_changes_with_the_check(project: Project, other: Check) -> None:
+def test_the_key_changes_with_the_check(project: Project, other: dict[str, Any]) -> None:
     assert evaluate_criteria.cache_key(project.root, other, PATHS) != evaluate_criteria.cache_key(
         project.root, command("true"), PATHS
     )
@@ -103,8 +100,7 @@ def test_what_cannot_be_seen_whole_is_not_remembered(project: Project, change: C
 
 
 def test_only_commands_are_worth_remembering(project: Project) -> None:
-    for check in parse_checks([{"type": "path", "path": "src/a.py"}, {"type": "judge", "question": "Is it clear?"}]):
-        assert not isinstance(check, str)
+    for check in ({"type": "path", "path": "src/a.py"}, {"type": "judge", "question": "Is it clear?"}):
         assert evaluate_criteria.cache_key(project.root, check, PATHS) == ""
 
 
@@ -140,7 +136,7 @@ def test_only_what_passed_last_time_is_looked_at(result: str, check: str, digest
     judged = {"results": {"C1": {"result": result, "heavy": [FACT]}}}
     assert (evaluate_criteria.remembered(judged, "C1", check, digest) is not None) is found
     assert evaluate_criteria.remembered(judged, "C2", check, digest) is None
-    assert evaluate_criteria.remembered(None, "C1", check, digest) is None
+    assert evaluate_criteria.remembered({}, "C1", check, digest) is None
 
 
 # In a run: `suite.sh` counts how often it really ran, beside the project.

@@ -197,7 +197,7 @@ def test_touching_files_proves_nothing_and_spoils_nothing(tmp_path: Path) -> Non
         if ".git" not in path.parts and ".sisyphus" not in path.parts:
             os.utime(path, (2_000_000_000, 2_000_000_000))
     beside = made.ledger().parent
-    for name in ("result-judge.md", f"result-judge-{made.last().run}-iter1.md", "verdict.json"):
+    for name in ("result-judge.md", f"result-judge-{made.runs[-1]}-iter1.md", "verdict.json"):
         (beside / name).write_text(reply(made.nonce, answer("C1")))
     assert_nobody_answered(made)
     made.says(answer("C1"))

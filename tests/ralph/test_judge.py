@@ -197,7 +197,7 @@ def test_the_third_call_that_cannot_tell_spends_the_iteration_and_counts_nothing
     now = made.status()
     assert not now.open_iteration
     assert (now.states["C1"].status, now.states["C1"].fail_count) == ("PENDING", 0)
-    refused(made.judge, "no iteration is open", "omo ralph exec")
+    refused(made.judge, "no iteration of ralph run", "omo ralph exec")
     made.iterate("y.txt")
     made.ask()
     assert [made.judge().decision for _ in range(3)] == ["", "", "safeguard"]

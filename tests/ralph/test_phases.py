@@ -40,7 +40,7 @@ def project(tmp_path: Path) -> Project:
 
 def look(project: Project, **options: Any) -> PhaseReport:
     run = project.run()
-    return phases.check(run, run.require(), **options)
+    return phases.check(run, project.files, phases.session_events(run), **options)
 
 
 def statuses(found: PhaseReport) -> dict[str, str]:
@@ -306,7 +306,7 @@ def test_a_session_with_a_new_id_goes_on(project: Project) -> None:
     for agent in LETTERS.values():
         project.finishes(agent, session="s9")
     run = project.run(session="s9")
-    found = phases.check(run, run.require())
+    found = phases.check(run, project.files, phases.session_events(run))
     assert {phase for phase, proof in statuses(found).items() if proof == "missing"} == set(PHASES)  # none noted
     assert proof(found, "VERIFY").startswith("omo:qa finished")
 
@@ -561,8 +561,7 @@ def test_a_session_that_was_let_go_is_told_why_nothing_is_seen(project: Project)
 
 def ask(project: Project) -> int:
     run = project.run()
-    standing = run.require()
-    return judge.record_circumvention(run, standing, phases.check(run, standing).missing)
+    return judge.record_circumvention(run, run.require_whole(), look(project).missing)
 
 
 def test_attempts_are_counted_over_the_whole_run(project: Project) -> None:
@@ -576,12 +575,12 @@ def test_attempts_are_counted_over_the_whole_run(project: Project) -> None:
 
 def test_an_attempt_on_an_iteration_that_is_over_is_refused(project: Project) -> None:
     run = project.run()
-    standing = run.require()
-    found = phases.check(run, standing)
+    state = run.require_whole()
+    found = look(project)
     project.judged(C1="pass")
     project.execute()
     with pytest.raises(Refused):
-        judge.record_circumvention(run, standing, found.missing)
+        judge.record_circumvention(run, state, found.missing)
 
 
 # The command

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from omo.ralph import replan
+from omo.cli import ralph_views
+from omo.ralph import iteration
 from tests.ralph.project import Project, criterion, make_project
 
 
@@ -17,12 +18,17 @@ def project(tmp_path: Path) -> Project:
 
 def groups(project: Project) -> dict[str, list[str]]:
     run = project.run()
-    return {name: [one["id"] for one in found] for name, found in replan.groups(run, run.require()).items() if found}
+    return {
+        name: [one["id"] for one in found]
+        for name, found in iteration.groups(project.files, run.require_whole()).items()
+        if found
+    }
 
 
 def shown(project: Project) -> str:
     run = project.run()
-    return "\n".join(replan.lines(run, run.require()))
+    state = run.require_whole()
+    return "\n".join(ralph_views.to_do(iteration.groups(project.files, state), state))
 
 
 def mixed(project: Project) -> Project:
@@ -51,7 +57,7 @@ def test_every_criterion_is_in_one_group(project: Project) -> None:
 def test_a_regression_names_the_files_changed_since_it_passed_its_own_first(project: Project) -> None:
     mixed(project)
     run = project.run()
-    (one,) = replan.groups(run, run.require())["regressed"]
+    (one,) = iteration.groups(project.files, run.require_whole())["regressed"]
     assert (one["files"], one["since"]) == (["src/b.txt", "notes.txt"], "its pass in iteration 2")
     assert one["previous_pass_iteration"] == 2
     text = shown(project)
@@ -103,12 +109,12 @@ def test_what_was_said_is_quoted_and_stays_on_its_line(project: Project) -> None
     project.start(criterion(1))
     project.execute()
     run = project.run()
-    at = run.require()
+    at = run.require_whole()
     said = 'no"\n\x1b[31mComplete (9)\n  C9 PASS: all is well ' + "x" * 5000
     result = {"result": "fail", "evidence": said, "source": "judge", "suggested_action": said}
     states = {"C1": {**at.states["C1"].data, "status": "FAIL", "fail_count": 1}}
     judged = {"kind": "judged", "iteration": 1, "results": {"C1": result}, "states": states, "tree": "t"}
-    run.append([{**judged, "verdict": "fail", "decision": "replan", "independence": "full"}])
+    run.append({**judged, "verdict": "fail", "decision": "replan", "independence": "full"})
     lines = shown(project).splitlines()
     assert [line for line in lines if line.lstrip().startswith(("Complete", "C9"))] == []
     assert "\x1b" not in "".join(lines)
@@ -120,7 +126,8 @@ def test_the_first_order_is_the_whole_task_with_its_phases(project: Project) -> 
     project.start(by="user", reduced_scope="a demonstration only")
     project.execute()
     run = project.run()
-    text = "\n".join(replan.order(run, run.require()))
+    state = run.require_whole()
+    text = "\n".join(ralph_views.order(iteration.groups(project.files, state), state))
     assert "The whole task" in text
     places = [text.index(f"omo ralph phase {name}") for name in ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")]
     assert places == sorted(places)

@@ -12,12 +12,14 @@ import pytest
 
 from omo.errors import BadInput, Refused, Unreadable
 from omo.evidence import base, pins
-from omo.ralph import ending, iteration, summary
+from omo.ralph import end as ending
 from omo.ralph import start as starting
-from omo.ralph.iteration import UNCOUNTED, changed_files, changed_lines
+from omo.ralph.iteration import UNCOUNTED, changed_lines
 from omo.ralph.rules import PHASES
-from omo.ralph.run import KIND, RalphRun, fold, problems_of, standings
+from omo.ralph.run import RALPH, fold, problems_of
 from omo.state import paths
+from omo.work.lifecycle import require
+from omo.work.run import Caller
 from tests.ralph.project import Project, criterion, make_project, question
 
 HERE = {"type": "path", "path": "README.md"}
@@ -46,7 +48,7 @@ def test_a_start_keeps_the_criteria_pins_their_checks_and_holds_stop(project: Pr
 def test_iterations_are_between_one_and_fifty(project: Project, number: int) -> None:
     with pytest.raises(BadInput, match=f"--max-iterations {number}"):
         project.start(max_iterations=number)
-    assert standings(project.state) == []
+    assert project.runs == []
 
 
 def test_one_run_of_a_session_at_a_time(project: Project) -> None:
@@ -62,11 +64,10 @@ def test_ids_of_runs_do_not_collide(project: Project) -> None:
     path = project.criteria_file()
     found = set()
     for name in ("s1", "s2", "s3"):
-        run = RalphRun(project.state, str(project.root), name, "agent", 1000.0, 5.0)
-        found.add(starting.start(run, path)[0].run)
-    run = RalphRun(project.state, str(project.root), "s1", "user", 1000.0, 5.0)
-    ending.abandon(run, "to begin again at once")
-    found.add(starting.start(run, path)[0].run)
+        found.add(starting.start(Caller(project.state, str(project.root), name, "agent", 1000.0, 5.0), path)[0].id)
+    user = Caller(project.state, str(project.root), "s1", "user", 1000.0, 5.0)
+    ending.abandon(require(RALPH, user), "to begin again at once")
+    found.add(starting.start(user, path)[0].id)
     assert len(found) == 4
 
 
@@ -75,9 +76,9 @@ def test_starts_at_the_same_moment_are_one(project: Project) -> None:
     told: list[str] = []
 
     def begin() -> None:
-        run = RalphRun(project.state, str(project.root), "s1", "agent", 1000.0, 20.0)
+        caller = Caller(project.state, str(project.root), "s1", "agent", 1000.0, 20.0)
         try:
-            told.append(starting.start(run, path)[0].run)
+            told.append(starting.start(caller, path)[0].id)
         except Refused:
             told.append("refused")
 
@@ -87,7 +88,7 @@ def test_starts_at_the_same_moment_are_one(project: Project) -> None:
     for thread in threads:
         thread.join()
     assert told.count("refused") == 3
-    assert len(standings(project.state)) == 1
+    assert len(project.runs) == 1
 
 
 def test_a_criterion_that_passes_before_the_work_is_refused_and_all_are_named(project: Project) -> None:
@@ -96,7 +97,7 @@ def test_a_criterion_that_passes_before_the_work_is_refused_and_all_are_named(pr
     listed = refused.value.details["defects"]
     assert isinstance(listed, list)
     assert [line[:3] for line in listed] == ["C1:", "C3:"]
-    assert standings(project.state) == []
+    assert project.runs == []
     assert project.told() == {}
 
 
@@ -110,7 +111,7 @@ class TestWorkOfARunThatDidNotPass:
         run = project.start().run
         for name in ("done-1.txt", "done-2.txt"):
             project.write(name)
-        ending.abandon(project.run(), "no verdict was ever asked for")
+        project.abandon("no verdict was ever asked for")
         return run
 
     def test_it_can_be_judged_by_the_next(self, project: Project) -> None:
@@ -118,7 +119,7 @@ class TestWorkOfARunThatDidNotPass:
         at = project.start()
         assert at.started["carried"] == {"C1": first, "C2": first}
         assert at.started["before"] == {"C1": "pass", "C2": "pass"}
-        ending.abandon(project.run(), "nor was one this time")
+        project.abandon("nor was one this time")
         assert project.start().started["carried"] == {"C1": first, "C2": first}
 
     def test_but_not_once_it_passed(self, project: Project) -> None:
@@ -137,36 +138,7 @@ class TestWorkOfARunThatDidNotPass:
             project.start()
 
 
-class TestReducedScope:
-    REASON = "a demonstration, nobody needs QA"
-
-    def test_only_the_user_authorises_it(self, project: Project) -> None:
-        with pytest.raises(Refused, match="only the user") as refused:
-            project.start(reduced_scope=self.REASON)
-        assert "--session s1" in refused.value.fix
-        assert project.start(reduced_scope=self.REASON, by="user").reduced_scope == self.REASON
-
-    def test_it_takes_a_reason(self, project: Project) -> None:
-        with pytest.raises(BadInput, match="says too little"):
-            project.start(reduced_scope="quick    ", by="user")
-
-
 class TestExec:
-    def test_the_first_time_it_is_the_whole_task(self, project: Project) -> None:
-        project.start()
-        opened, is_new = project.execute()
-        assert (is_new, opened.iteration, opened.open_iteration) == (True, 1, True)
-        row = opened.exec_row
-        assert (row["scope"], row["files"]["head"]) == (["C1", "C2"], project.git("rev-parse", "HEAD"))
-        assert row["tree"].startswith("tree1:")
-
-    def test_an_open_iteration_is_shown_again(self, project: Project) -> None:
-        project.start()
-        project.execute()
-        again, is_new = project.execute()
-        assert (is_new, again.iteration) == (False, 1)
-        assert project.kinds() == ["started", "exec-delegated"]
-
     def test_later_only_what_fails_or_broke(self, project: Project) -> None:
         project.start(*(criterion(number) for number in range(1, 5)))
         project.round(C1="pass", C2="pass", C3="fail", C4="fail")
@@ -197,22 +169,12 @@ class TestExec:
         project.execute()
         at = project.status()
         judged = {"kind": "judged", "iteration": 1, "results": {}, "states": {n: s.data for n, s in at.states.items()}}
-        project.run().append(
-            [{**judged, "verdict": "fail", "decision": "safeguard", "tree": "", "independence": "full"}]
-        )
+        project.run().append({**judged, "verdict": "fail", "decision": "safeguard", "tree": "", "independence": "full"})
         with pytest.raises(Refused, match="used its 1 iteration"):
             project.execute()
 
 
 class TestPhases:
-    def test_in_their_order_each_once(self, project: Project) -> None:
-        project.start()
-        project.execute()
-        for name in PHASES:
-            assert project.phase(name)[1]
-            assert not project.phase(name)[1]
-        assert [row["name"] for row in project.status().phases] == list(PHASES)
-
     @pytest.mark.parametrize("done", range(5))
     def test_out_of_order_they_are_refused(self, project: Project, done: int) -> None:
         project.start()
@@ -244,7 +206,7 @@ class TestPhases:
     def test_refine_is_left_out_for_a_small_change_with_a_reason(self, project: Project) -> None:
         self.up_to_refine(project)
         project.write("small.txt", "line\n" * 49)
-        with pytest.raises(Refused, match="says too little"):
+        with pytest.raises(BadInput, match="says too little"):
             project.phase("REFINE", "small    ")
         at, is_new = project.phase("REFINE", "one text file, nothing to refine")
         assert is_new
@@ -265,7 +227,7 @@ class TestPhases:
 
 class TestChangedLines:
     def count(self, project: Project) -> int:
-        return changed_lines(project.run(), project.status())
+        return changed_lines(project.files, project.status())
 
     def begun(self, project: Project) -> Project:
         project.write("a.txt", "1\n2\n3\n")
@@ -305,7 +267,7 @@ class TestChangedLines:
         assert self.count(project) == 60
         project.judged(C1="fail")
         last = {**project.status().rows[-1], "files": base.take(str(project.root), {})}  # as omo ralph judge does
-        project.run().append([{key: last[key] for key in last if key not in ("seq", "ts", "actor", "prev", "hash")}])
+        project.run().append({key: last[key] for key in last if key not in ("seq", "ts", "actor", "prev")})
         project.write("between.txt", "1\n" * 60)
         project.execute()
         project.write("after-exec.txt", "1\n")
@@ -332,22 +294,12 @@ class TestChangedLines:
 
     def test_where_nobody_can_tell_it_is_never_small(self, project: Project) -> None:
         self.begun(project)
-        assert changed_files(str(project.root), project.status().exec_row) == []
+        assert project.files.changed_since(project.status().exec_row) == []
         os.rename(project.root / ".git", project.root.parent / "git-elsewhere")
         assert self.count(project) == UNCOUNTED
 
 
 class TestEnds:
-    def test_a_pass_makes_a_receipt(self, project: Project) -> None:
-        project.start(max_iterations=1)
-        at = project.round(C1="pass", C2="pass")
-        assert at.ended is not None
-        assert (at.ended["how"], at.decision) == ("pass", "done")
-        receipt = at.ended["receipt"]
-        assert (receipt["run"], receipt["verdict"], receipt["independence"]) == (at.run, "pass", "full")
-        assert set(receipt["criteria"]) == {"C1", "C2"}
-        assert receipt["criteria"]["C1"] == ending.evidence_digest(at.last_result("C1"))
-
     @pytest.mark.parametrize(
         ("rounds", "most", "how"),
         [
@@ -381,27 +333,17 @@ class TestEnds:
         assert at.ended is not None
         assert at.ended["how"] == "partial"
 
-    def test_abandoning_takes_a_reason_and_happens_once(self, project: Project) -> None:
-        project.start()
-        with pytest.raises(BadInput, match="says too little"):
-            ending.abandon(project.run(), "no")
-        at, step = ending.abandon(project.run(), "the task was withdrawn")
-        assert (at.decision, step.action, project.kinds()[-1]) == ("safeguard", "tell-user", "ended")
-        with pytest.raises(Refused, match="ended already"):
-            ending.abandon(project.run(), "the task was withdrawn")
-        project.start()
-
 
 def end(project: Project, how: str) -> str:
     run = project.start(max_iterations=1 if how == "safeguard" else 5).run
     for _ in range({"partial": 3, "safeguard": 1}.get(how, 0)):
         project.round(C1="pass")
     if how == "abandoned":
-        ending.abandon(project.run(), "it is more work than it seemed")
+        project.abandon("it is more work than it seemed")
     if how == "circumvented":
         row = {"kind": "exec-circumvention", "iteration": 0, "attempt": 1, "missing": ["PLAN"]}
-        project.run().append([row, row, row, {"kind": "ended", "how": how, "verdict": "fail", "receipt": None}])
-        summary.tell(project.run())
+        project.run().append(row, row, row, {"kind": "ended", "how": how, "verdict": "fail", "receipt": None})
+        ending.publish(project.run())
     return run
 
 
@@ -409,7 +351,7 @@ class TestBeginningAgain:
     @pytest.mark.parametrize("how", ["partial", "safeguard", "abandoned", "circumvented"])
     def test_the_agent_waits_until_the_user_was_shown_the_end(self, project: Project, how: str) -> None:
         run = end(project, how)
-        assert summary.tell(project.run()).action == "tell-user"
+        assert ending.publish(project.run()).action == "tell-user"
         with pytest.raises(Refused, match=f"{run} ended without a pass") as refused:
             project.start(same_turn=True)
         assert refused.value.fix.startswith("end your turn")
@@ -424,7 +366,7 @@ class TestBeginningAgain:
     def test_what_is_no_longer_asked_goes_to_the_receipt_and_to_stop(self, project: Project) -> None:
         end(project, "circumvented")
         second = project.start(criterion(1)).run
-        ending.abandon(project.run(), "once more, to make it forgotten")
+        project.abandon("once more, to make it forgotten")
         at = project.start(criterion(1, {"type": "path", "path": "easy.txt"}))
         said = f"after {second}: abandoned; 1 criterion was dropped (C2); 1 criterion was given other checks (C1)"
         assert (at.after_text, at.after["attempts"]) == (said, 3)
@@ -441,7 +383,7 @@ class TestBeginningAgain:
 
     def test_after_the_users_own_end_or_a_pass_nothing_is_carried(self, project: Project) -> None:
         project.start()
-        ending.abandon(project.run(by="user"), "I want something else")
+        project.abandon("I want something else", by="user")
         assert project.start(same_turn=True).after == {}
         project.round(C1="pass", C2="pass")
         assert project.start(criterion(3), same_turn=True).after == {}
@@ -461,12 +403,12 @@ class TestForgery:
         project.start()
         project.execute()
         project.damage()
-        for call in (project.execute, lambda: project.phase("PLAN"), lambda: project.run().require_whole()):
+        for call in (project.execute, lambda: project.phase("PLAN"), project.run):
             with pytest.raises(Refused, match="changed by hand") as refused:
                 call()
             assert "omo state clear --mode ralph --force --session s1" in refused.value.fix
-        assert problems_of(project.state, "s1")
-        assert problems_of(project.state, "s2") == []
+        assert problems_of(project.caller())
+        assert problems_of(project.caller(session="s2")) == []
 
     def test_a_forged_end_shows(self, project: Project) -> None:
         project.start()
@@ -481,41 +423,33 @@ class TestForgery:
         with project.ledger().open("a") as file:
             file.write(json.dumps(row) + "\n")
         with pytest.raises(Refused, match="changed by hand"):
-            project.run().require()
-
-    def test_an_edited_criteria_file_changes_nothing_and_is_said(self, project: Project) -> None:
-        before = project.start()
-        assert starting.edited(before) == ""
-        project.criteria_file(criterion(1, HERE))
-        at = project.status()
-        assert at.criteria == before.criteria
-        assert "was edited after start" in starting.edited(at)
-        (project.root / "criteria.json").unlink()
-        assert "is gone" in starting.edited(at)
+            project.run()
 
     def test_a_run_belongs_to_its_directory(self, project: Project, tmp_path: Path) -> None:
         project.start()
         (tmp_path / "other").mkdir()
-        run = project.run()
-        elsewhere = RalphRun(run.state, str(tmp_path / "other"), "s1", "agent", run.now, 5.0)
+        elsewhere = Caller(project.state, str(tmp_path / "other"), "s1", "agent", project.now, 5.0)
         with pytest.raises(Refused, match="belongs to"):
-            elsewhere.require()
+            require(RALPH, elsewhere)
 
 
 def test_rows_of_another_shape_are_unreadable_and_hide_no_other_run(project: Project) -> None:
     with pytest.raises(Unreadable):
         fold([{"kind": "started", "criteria": "none"}], "r1")
-    project.start()
-    broken = Path(paths.ralph_run_dir(project.state, "r0-00000000"))
+    run = project.start().run
+    broken = Path(paths.ralph_run_dir(project.state, "r9999999999999-00000000"))
     broken.mkdir()
     (broken / "ledger.jsonl").write_text('{"kind": "started", "criteria": [7]}\n')
-    assert len(standings(project.state)) == 1
+    assert project.status().run == run
+    assert project.start(session="s2").lessons["blocked"] == []
 
 
 def test_kinds_of_rows_that_a_newer_omo_writes_are_passed_over(project: Project) -> None:
     at = project.start()
     rows: list[dict[str, Any]] = [*at.rows, {"kind": "weather", "sky": "blue"}]
-    assert fold(rows, at.run).states == at.states
+    folded = fold(rows, at.run)
+    assert folded is not None
+    assert folded.states == at.states
 
 
 def test_a_crash_before_the_session_was_told_hides_no_run(project: Project) -> None:
@@ -538,11 +472,17 @@ class TestLessons:
         before = self.failed_run(project)
         again = criterion(1, {"type": "path", "path": "other.txt"}, description="part one is in place")
         at = project.start(again, criterion(3), criterion(4, {"id": "x", "type": "path", "path": "done-1.txt"}))
-        assert at.lessons["from_run"] == before
         (blocked,) = at.lessons["blocked"]
-        assert (blocked["id"], blocked["evidence"], blocked["fail_count"]) == ("C1", "saw fail", 3)
+        assert (blocked["id"], blocked["evidence"], blocked["from_run"]) == ("C1", "saw fail", before)
         assert [(one["id"], one["was"]) for one in at.lessons["overlap"]] == [("C1", "C1"), ("C4", "C1")]
         assert at.states["C1"].status == "PENDING"
+
+    def test_it_is_handed_on_from_run_to_run_until_it_passes(self, project: Project) -> None:
+        before = self.failed_run(project)
+        for name in ("s2", "s3"):
+            at = project.start(criterion(7), session=name)
+            assert [lesson["from_run"] for lesson in at.lessons["blocked"]] == [before]
+            project.abandon("something else comes first", by="user", session=name)
 
     def test_what_passed_since_is_no_lesson(self, project: Project) -> None:
         self.failed_run(project)
@@ -558,6 +498,5 @@ class TestLessons:
 
 def test_the_session_of_another_is_not_touched(project: Project) -> None:
     run = project.start().run
-    iteration.execute(project.run(session="s2", named=run))
+    project.execute(session="s2", named=run)
     assert project.told("s2") == {}
-    assert KIND not in project.row("s2").get("work", {})

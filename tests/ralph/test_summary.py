@@ -8,7 +8,7 @@ import pytest
 
 from omo.hooks import messages, session, stop
 from omo.hosts.claude import event_of
-from omo.ralph import ending, outcomes
+from omo.ralph import end
 from omo.settings import LIMITS
 from omo.state.runtime import is_live
 from tests.ralph.project import Project, criterion, make_project, question
@@ -92,8 +92,8 @@ def test_a_gate_that_fails_and_was_accepted_is_an_exception(project: Project) ->
     project.start()
     project.execute()
     at = project.status()
-    at.last_judged = {"gates": [{"name": "tests", "by": "user", "failed": True}]}
-    ended_as = outcomes.outcome_of(at, "pass")
+    at.judged.append({"gates": [{"name": "tests", "by": "user", "failed": True}]})
+    ended_as = end.outcome_of(at, "pass")
     assert (ended_as["verdict"], ended_as["exceptions"][0]["what"]) == ("waived", "gate tests fails")
 
 
@@ -119,7 +119,7 @@ def test_every_other_end_lets_go_and_tells_the_user_once(project: Project, most:
     assert told["outcome"] == (project.status().ended or {})["outcome"]
     assert told["outcome"]["verdict"] == "ended"
     project.change_row(session.told)
-    project.run().standing()
+    project.status()
     assert decide(project) == ("waiting", "")
 
 
@@ -143,7 +143,7 @@ def test_an_ended_run_is_woken_by_nobody(project: Project) -> None:
 
 def test_an_agent_that_gives_up_has_the_user_told(project: Project) -> None:
     project.start()
-    ending.abandon(project.run(), "the task cannot be done")
+    project.abandon("the task cannot be done")
     rule, text = decide(project)
     assert rule == "waiting"
     assert text.startswith("omo: ended, not proven: the agent gave up ralph run r")
@@ -153,7 +153,7 @@ def test_an_agent_that_gives_up_has_the_user_told(project: Project) -> None:
 def test_the_user_who_gives_up_is_done(project: Project) -> None:
     project.start()
     run = project.status().run
-    ending.abandon(project.run(by="user", session="their-terminal", named=run), "no longer wanted")
+    project.abandon("no longer wanted", by="user", session="their-terminal", named=run)
     assert (project.told()["state"], project.told()["open"]) == ("done", 2)
     assert decide(project)[1] == f"omo: ended, not proven: ralph run {run} was ended by the user: no longer wanted."
     assert project.row("their-terminal") == {}
@@ -183,7 +183,7 @@ def test_the_cap_of_blocks_holds_as_well(project: Project) -> None:
 def test_a_new_run_does_not_undo_what_a_breaker_let_go(project: Project) -> None:
     project.start()
     project.change_row(lambda row: session.exhaust(row, rule="cap", why="8 blocks"))
-    ending.abandon(project.run(), "to begin again with a full budget")
+    project.abandon("to begin again with a full budget")
     project.start()
     project.execute()
     assert project.told()["state"] == "exhausted"

@@ -59,7 +59,7 @@ def _of_session(context: Context, name: str, *, is_listed: bool = False) -> Prob
         "goal": plan.tool.problems,
         "ultragoal": _goals_problems(plan),
         "ultraplan": plan_problems(context.state, name),
-        "ralph": ralph_problems(context.state, name),
+        "ralph": ralph_problems(caller_of(context, name)),
     }
 
 

@@ -9,7 +9,7 @@ from omo import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from omo.cli.result import Result
@@ -64,49 +64,54 @@ def build_parser(*names: str) -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, *, has_terminal: bool = False) -> int:
-    from omo import hosts
     from omo.errors import OmoError
 
-    spell = hosts.around(environ).spell
     wants_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
     try:
         arguments = build_parser(argv[0] if argv else "").parse_args(argv)
     except OmoError as error:
-        return _render_error(error, wants_json, spell)
+        return _render_error(error, wants_json, environ)
     from omo.context import Context
 
     context = Context(environ, cwd, now, has_terminal)
     try:
         result: Result = arguments.run(arguments, context)
     except OmoError as error:
-        return _render_error(error, wants_json, spell)
+        return _render_error(error, wants_json, environ)
     for problem in context.settings.problems:
         print(f"omo: {problem}", file=sys.stderr)
-    return _render(result, wants_json, spell)
+    return _render(result, wants_json, environ)
 
 
-def _render(result: Result, wants_json: bool, spell: Callable[[str], str]) -> int:
+def _render(result: Result, wants_json: bool, environ: Mapping[str, str]) -> int:
     if wants_json:
         _print_json({"ok": result.exit_code == 0, **result.data})
     elif result.text:
-        print(spell(result.text))
+        print(_spelled(result.text, environ))
     for note in result.notes:
         print(f"omo: {note}", file=sys.stderr)
     return result.exit_code
 
 
-def _render_error(error: OmoError, wants_json: bool, spell: Callable[[str], str]) -> int:
+def _render_error(error: OmoError, wants_json: bool, environ: Mapping[str, str]) -> int:
     details = error.details.get("defects", [])
     if wants_json:
         body = {"code": error.code, "message": error.message, "fix": error.fix, "details": details}
         _print_json({"ok": False, "error": body})
     else:
-        print(f"omo: {spell(error.message)}", file=sys.stderr)
+        print(f"omo: {_spelled(error.message, environ)}", file=sys.stderr)
         for line in details if isinstance(details, list) else []:
             print(f"  - {line}", file=sys.stderr)
         if error.fix:
-            print(f"  fix: {spell(error.fix)}", file=sys.stderr)
+            print(f"  fix: {_spelled(error.fix, environ)}", file=sys.stderr)
     return error.exit_code
+
+
+def _spelled(text: str, environ: Mapping[str, str]) -> str:
+    """Commands of ours as the host around us wants them typed."""
+    from omo import hosts
+
+    return hosts.around(environ).spell(text)
 
 
 def _print_json(value: dict[str, Any]) -> None:

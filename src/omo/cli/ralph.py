@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omo.cli import options
+from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import BadInput, OmoError
+from omo.errors import BadInput
 from omo.ralph.rules import DEFAULT_ITERATIONS, MOST_ITERATIONS, PHASES, SMALL_CHANGE
 from omo.shown import clip
-from omo.state import store
 
 if TYPE_CHECKING:
     from omo.ralph.run import RalphRun
@@ -64,106 +64,85 @@ def register(commands: options.Commands) -> None:
 
 
 def _verb(verbs: options.Commands, name: str, about: str, handler: Handler) -> argparse.ArgumentParser:
-    """A command about one run. Where it was named and something is refused, the commands that mend it name it too."""
-
-    def with_named_run(arguments: argparse.Namespace, context: Context) -> Result:
-        from omo.ralph.standing import with_run
-
-        try:
-            return handler(arguments, context)
-        except OmoError as error:
-            error.fix = with_run(error.fix, arguments.named)
-            raise
-
-    parser = options.command(verbs, name, about, with_named_run)
+    parser = options.command(verbs, name, about, handler)
     parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the session's own")
     return parser
 
 
 def _run(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> RalphRun:
-    from omo.ralph.run import RalphRun
-
-    run = RalphRun(
-        state=context.state,
-        root=context.root,
-        session=context.session(arguments.session, looks=looks),
-        by=context.actor,
-        now=context.now,
-        wait=store.CLI_WAIT,
-        limits=context.limits,
-        named=getattr(arguments, "named", ""),
-    )
-    run.require_known()
-    return run
-
-
-def _own_run(arguments: argparse.Namespace, context: Context) -> RalphRun:
-    """The run to act on. An agent acts only on its own session's, whatever --run says."""
+    """The run that is meant, loaded once. To act on it, it has to be the agent's own, whatever --run says."""
+    from omo.ralph.run import RALPH
+    from omo.work.lifecycle import require
     from omo.work.run import require_own
 
-    run = _run(arguments, context)
-    loaded = run.loaded
-    if loaded is not None:
-        require_own(loaded)
+    caller = caller_of(context, context.session(arguments.session, looks=looks))
+    run = require(RALPH, caller, arguments.named)
+    if not looks:
+        require_own(run)
     return run
 
 
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
-    from omo.ralph import phases
     from omo.ralph import start as starting
+    from omo.ralph.phases import NO_GATE, session_events
 
-    run = _run(arguments, context)
-    begun, step = starting.start(
-        run,
+    run, step = starting.start(
+        caller_of(context, context.session(arguments.session)),
         Path(context.cwd, arguments.criteria),
         max_iterations=arguments.max_iterations,
         reduced_scope=arguments.reduced_scope,
     )
-    result = ralph_views.begun(begun, step)
-    if not phases.has_gates(run):
-        result.notes.append(phases.NO_GATE)
+    result = ralph_views.begun(run.require_whole(), step)
+    if not session_events(run).has_gates:
+        result.notes.append(NO_GATE)
     return result
 
 
 def execute(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ralph import iteration, summary
-    from omo.ralph import replan as replanning
+    from omo.cli import ralph_views
+    from omo.ralph import iteration
+    from omo.ralph.end import publish
 
-    run = _own_run(arguments, context)
-    opened, is_new = iteration.execute(run)
-    step = summary.tell(run)
+    run = _run(arguments, context)
+    files = iteration.Files(context.root)
+    is_new = iteration.execute(run, files)
+    step = publish(run)
+    state = run.require_whole()
+    groups = iteration.groups(files, state)
     data = {
-        "run": opened.run,
-        "iteration": opened.iteration,
-        "max_iterations": opened.max_iterations,
+        "run": run.id,
+        "iteration": state.iteration,
+        "max_iterations": state.max_iterations,
         "opened": is_new,
-        "scope": opened.exec_row["scope"],
-        "groups": replanning.groups(run, opened),
+        "scope": state.exec_row["scope"],
+        "groups": groups,
         "phases": list(PHASES),
-        "reduced_scope": opened.reduced_scope or None,
+        "reduced_scope": state.reduced_scope or None,
         "next": step.data,
     }
     notes = [] if is_new else ["this iteration was open already; it is shown again"]
-    return Result(data, "\n".join([*replanning.order(run, opened), f"Next: {step.text}"]), notes=notes)
+    return Result(data, "\n".join([*ralph_views.order(groups, state), f"Next: {step.text}"]), notes=notes)
 
 
 def phase(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ralph import iteration, summary
+    from omo.ralph import iteration
+    from omo.ralph.end import publish
 
-    run = _own_run(arguments, context)
-    recorded, is_new = iteration.record_phase(run, arguments.name, arguments.skip)
-    step = summary.tell(run)
-    skipped = (recorded.phase(arguments.name) or {}).get("skipped")
+    run = _run(arguments, context)
+    is_new = iteration.record_phase(run, iteration.Files(context.root), arguments.name, arguments.skip)
+    step = publish(run)
+    state = run.require_whole()
+    skipped = (state.phase(arguments.name) or {}).get("skipped")
     data = {
-        "run": recorded.run,
-        "iteration": recorded.iteration,
+        "run": run.id,
+        "iteration": state.iteration,
         "phase": arguments.name,
         "skipped": skipped or None,
         "recorded": is_new,
         "next": step.data,
     }
-    text = f"{arguments.name} of iteration {recorded.iteration} is "
+    text = f"{arguments.name} of iteration {state.iteration} is "
     text += f"left out: {clip(str(skipped), 120)}" if skipped else "over"
     notes = []
     if not is_new:
@@ -176,23 +155,26 @@ def phase(arguments: argparse.Namespace, context: Context) -> Result:
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
     from omo.ralph import phases
+    from omo.ralph.iteration import Files
+    from omo.ralph.run import require_open
 
     run = _run(arguments, context, looks=True)
-    current = run.require_open()
-    report = phases.check(run, current, newer_than=arguments.newer_than)
-    result = ralph_views.phases(report, current)
-    if "SHIP" in report.missing and not phases.has_gates(run):
+    state = require_open(run)
+    events = phases.session_events(run)
+    report = phases.check(run, Files(context.root), events, newer_than=arguments.newer_than)
+    result = ralph_views.phases(report, state)
+    if "SHIP" in report.missing and not events.has_gates:
         result.notes.append(phases.NO_GATE)
     return result
 
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ralph import brief as briefs
-    from omo.ralph import summary
+    from omo.ralph.end import publish
 
-    run = _own_run(arguments, context)
+    run = _run(arguments, context)
     asked = briefs.ask(run)
-    summary.tell(run)  # what is due now is the judgement, not another brief
+    publish(run)  # what is due now is the judgement, not another brief
     data = {
         "nonce": asked.nonce or None,
         "call": asked.call,
@@ -208,9 +190,9 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ralph import judge as judging
 
     given = None if arguments.result is None else _message(arguments.result, context)
-    run = _own_run(arguments, context)
+    run = _run(arguments, context)
     judgement = judging.judge(run, result_text=given)
-    return ralph_views.judgement(judgement, run.standing())
+    return ralph_views.judgement(judgement, run.require_whole())
 
 
 def _message(named: str, context: Context) -> str:
@@ -252,40 +234,44 @@ def _require_outside_the_tree(option: str, path: str, project: str) -> None:
 
 def replan(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
-    from omo.ralph import replan as replanning
-    from omo.ralph import summary
+    from omo.ralph.end import publish
+    from omo.ralph.iteration import Files, groups
 
     run = _run(arguments, context, looks=True)
-    current = run.require()
-    step = summary.tell(run)
+    state = run.require_whole()
+    step = publish(run)
     when = "before any judgement"
-    if current.last_judged:
-        when = f"after iteration {current.last_judged['iteration']} of {current.max_iterations}"
-    data = {**ralph_views.facts(current), **replanning.groups(run, current), "next": step.data}
-    head = f"Ralph run {current.run} {when}, verdict {current.verdict}"
-    return Result(data, "\n".join([head, *replanning.lines(run, current), f"Next: {step.text}"]))
+    if state.judged:
+        when = f"after iteration {state.last_judged['iteration']} of {state.max_iterations}"
+    grouped = groups(Files(context.root), state)
+    data = {**ralph_views.facts(state), **grouped, "next": step.data}
+    head = f"Ralph run {run.id} {when}, verdict {state.verdict}"
+    return Result(data, "\n".join([head, *ralph_views.to_do(grouped, state), f"Next: {step.text}"]))
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
-    from omo.ralph import summary
+    from omo.ralph.end import next_step, publish
+    from omo.ralph.run import RALPH
+    from omo.work.run import load
 
-    run = _run(arguments, context, looks=True)
-    current, problems = run.look()
-    step = summary.tell(run)
-    if current is None:
+    caller = caller_of(context, context.session(arguments.session, looks=True))
+    run = load(RALPH, caller, arguments.named)
+    if run is None:
+        step = next_step(None)
         return Result({**ralph_views.NO_RUN, "next": step.data}, f"No ralph run. Next: {step.text}")
-    if problems:
-        return ralph_views.damaged(current, problems, step)
-    return ralph_views.status(current, step)
+    step = publish(run)
+    if run.state is None or run.problems:
+        return ralph_views.damaged(run, step)
+    return ralph_views.status(run.state, step)
 
 
 def abandon(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
-    from omo.ralph import ending
+    from omo.ralph import end
 
-    run = _own_run(arguments, context)
-    ended, step = ending.abandon(run, arguments.reason)
-    notes = ["the user is shown this at the next Stop"] if run.by != "user" else []
-    data = {**ralph_views.facts(ended), "next": step.data}
-    return Result(data, f"Ralph run {ended.run} is given up.", notes=notes)
+    run = _run(arguments, context)
+    step = end.abandon(run, arguments.reason)
+    notes = ["the user is shown this at the next Stop"] if context.is_agent else []
+    data = {**ralph_views.facts(run.require_whole()), "next": step.data}
+    return Result(data, f"Ralph run {run.id} is given up.", notes=notes)

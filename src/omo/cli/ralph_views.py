@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from typing import TYPE_CHECKING
 
 from omo.cli.result import Result
-from omo.evidence.checks import Check
-from omo.ralph import brief, judge, replan
-from omo.ralph import start as starting
-from omo.ralph.standing import criteria_of
+from omo.ralph.rules import PROVEN_BY, Row, method
 from omo.shown import clip, counted
 from omo.state.runtime import part
+from omo.work.status import units
 
 if TYPE_CHECKING:
     from omo.ralph.judge import Judgement
     from omo.ralph.phases import PhaseReport
-    from omo.ralph.standing import Standing
+    from omo.ralph.rules import Criterion
+    from omo.ralph.run import RalphRun, RalphState
     from omo.work.status import NextStep
 
-Row = dict[str, Any]
-
 LONGEST_SHOWN = 400
+TITLES = {
+    "regressed": "Regressed: passed before, so look first at what changed since",
+    "to_fix": "To fix",
+    "to_judge_again": "To judge again: passed before, and the last judgement could not tell",
+    "complete": "Complete: do not work on it; it is judged again all the same",
+    "blocked": "Blocked: do not retry; the user decides",
+}
+ALL_PHASES = "Five phases, in this order, none abridged; each counts only if the host saw it:"
+FEWER_PHASES = "The user lets all but IMPL be left out, without a note; what is done is noted in any order:"
+HOW_PROVEN = {
+    "IMPL": "omo:executor finishes, or files change",
+    "SHIP": "every gate passes on these files: omo gate run",
+}
 NO_RUN: Row = {
     "run": None,
     "iteration": 0,
@@ -31,7 +42,7 @@ NO_RUN: Row = {
 }
 
 
-def begun(run: Standing, step: NextStep) -> Result:
+def begun(run: RalphState, step: NextStep) -> Result:
     data = {
         "run": run.run,
         "base": run.base,
@@ -44,7 +55,7 @@ def begun(run: Standing, step: NextStep) -> Result:
         "next": step.data,
     }
     most = counted(run.max_iterations, "iteration")
-    lines = [f"Ralph run {run.run}: {criteria_of(len(run.criteria))}, at most {most}"]
+    lines = [f"Ralph run {run.run}: {units(len(run.criteria), 'criterion')}, at most {most}"]
     for criterion in run.criteria:
         now = f"now: {run.started['before'].get(criterion.id)}"
         if criterion.guard:
@@ -53,35 +64,30 @@ def begun(run: Standing, step: NextStep) -> Result:
         if earlier:
             now += f"; failed before run {clip(str(earlier), 40)}, which was never judged to a pass"
         lines.append(f"  {criterion.id} {clip(criterion.description, 200)} ({now})")
-        lines += [f"     {check.id}: {_method(check)}" for check in criterion.checks]
-    blocked = run.lessons.get("blocked") or []
-    if blocked:
-        lines.append(f"Blocked in run {run.lessons.get('from_run')}:")
-    for lesson in blocked:
-        lines.append(f"  {lesson['id']} {lesson['description']}: {replan.quoted(lesson['evidence'])}")
+        lines += [f"     {check['id']}: {method(check)}" for check in criterion.checks]
+    for lesson in run.lessons.get("blocked") or []:
+        what = f"{lesson['id']} of run {lesson['from_run']}, {lesson['description']}"
+        lines.append(f"Blocked before: {what}: {quoted(lesson['evidence'])}")
     for lesson in run.lessons.get("overlap") or []:
         lines.append(f"  {lesson['id']} is {lesson['was']} of that run again; what was seen then goes with it")
-    lines += [*replan.reductions(run), f"Next: show this to the user; then {step.command}"]
+    lines += [*reductions(run), f"Next: show this to the user; then {step.command}"]
     return Result(data, "\n".join(lines))
 
 
-def _method(check: Check) -> str:
-    """How a check is decided, in a line."""
-    fields = []
-    for name, value in check.model_dump(mode="json", exclude={"id", "type", "guard"}).items():
-        if value not in (None, "") and value is not False:
-            fields.append(f"{name} {clip(str(value), 120)}")
-    return clip(f"{check.type} {', '.join(fields)}", 300)
+FACTS = (
+    *("run", "state", "iteration", "max_iterations", "open_iteration", "judged", "verdict", "decision"),
+    *("reduced_scope", "independence", "after"),
+)
 
 
-def facts(run: Standing) -> Row:
+def facts(run: RalphState) -> Row:
     return {
         "run": run.run,
-        "state": f"ended: {run.ended.get('how')}" if run.ended else "open",
+        "state": f"ended: {run.how}" if run.ended else "open",
         "iteration": run.iteration,
         "max_iterations": run.max_iterations,
         "open_iteration": run.open_iteration,
-        "judged": run.last_judged is not None,
+        "judged": bool(run.judged),
         "verdict": run.verdict,
         "decision": run.decision,
         "reduced_scope": run.reduced_scope or None,
@@ -90,23 +96,31 @@ def facts(run: Standing) -> Row:
     }
 
 
-def damaged(run: Standing, problems: list[str], step: NextStep) -> Result:
+def damaged(run: RalphRun, step: NextStep) -> Result:
     """What such a ledger counts is nobody's to show: only that it was changed, and what to do about it."""
-    empty: Row = dict.fromkeys(facts(run))
-    empty |= {"criteria": [], "remaining": [], "phases": [], "receipt": None}
-    data = {**empty, "run": run.run, "state": "damaged", "problems": problems, "next": step.data}
-    return Result(data, f"Ralph run {run.run}: its ledger is damaged\nNext: {step.text}", notes=problems)
+    data: Row = {
+        **dict.fromkeys(FACTS),
+        "run": run.id,
+        "state": "damaged",
+        "criteria": [],
+        "remaining": [],
+        "phases": [],
+        "receipt": None,
+        "problems": run.problems,
+        "next": step.data,
+    }
+    return Result(data, f"Ralph run {run.id}: its ledger is damaged\nNext: {step.text}", notes=run.problems)
 
 
-def status(run: Standing, step: NextStep) -> Result:
-    edited = starting.edited(run) if run.started else ""
+def status(run: RalphState, step: NextStep) -> Result:
+    edited = run.source_edited
     data = {
         **facts(run),
-        "criteria": [_criterion(run, criterion.id) for criterion in run.criteria],
+        "criteria": [_criterion(run, criterion) for criterion in run.criteria],
         "remaining": run.remaining,
         "phases": [{"name": row["name"], "skipped": row["skipped"] or None} for row in run.phases],
         "circumventions": run.circumventions,
-        "judge_calls": run.judge_calls,
+        "judge_calls": len(run.briefs),
         "receipt": (run.ended or {}).get("receipt"),
         "lessons": run.lessons,
         "edited": edited,
@@ -115,10 +129,10 @@ def status(run: Standing, step: NextStep) -> Result:
     }
     state = "between rounds"
     if run.ended:
-        state = f"ended ({run.ended.get('how')})"
+        state = f"ended ({run.how})"
     elif run.open_iteration:
         state = "iteration open"
-    judged = f"verdict {run.verdict}, decision {run.decision}" if run.last_judged else "not judged yet"
+    judged = f"verdict {run.verdict}, decision {run.decision}" if run.judged else "not judged yet"
     lines = [f"Ralph run {run.run}: {state}, iteration {run.iteration} of {run.max_iterations}, {judged}"]
     for entry in data["criteria"]:
         lines.append(f"  {entry['id']:4} {entry['status']:9} {_counts(entry)}{clip(entry['description'], 120)}")
@@ -126,15 +140,15 @@ def status(run: Standing, step: NextStep) -> Result:
         lines.append(f"  circumvented {counted(run.circumventions, 'time')}; three end the run")
     if edited:
         lines.append(f"  note: {edited}")
-    return Result(data, "\n".join([*lines, *replan.reductions(run), f"Next: {step.text}"]))
+    return Result(data, "\n".join([*lines, *reductions(run), f"Next: {step.text}"]))
 
 
-def _criterion(run: Standing, name: str) -> Row:
-    criterion, result = run.criterion(name), run.last_result(name)
+def _criterion(run: RalphState, criterion: Criterion) -> Row:
+    result = run.last_result(criterion.id)
     return {
-        "id": name,
-        **run.states[name].data,
-        "description": criterion.description if criterion else "",
+        "id": criterion.id,
+        **run.states[criterion.id].data,
+        "description": criterion.description,
         "result": result.get("result"),
         "source": result.get("source"),
         "cached_from": result.get("cached_from"),
@@ -153,7 +167,78 @@ def _counts(entry: Row) -> str:
     return f"({', '.join(counts)}) " if counts else ""
 
 
-def phases(report: PhaseReport, run: Standing) -> Result:
+def to_do(grouped: dict[str, list[Row]], state: RalphState) -> list[str]:
+    """What to do next, for a person and a model; what a judge or a tool said is quoted, so it reads as data."""
+    shown = []
+    for name, entries in grouped.items():
+        if entries:
+            shown.append(f"{TITLES[name]} ({len(entries)})")
+        for entry in entries:
+            shown += _in_words(entry)
+    return [*shown, *reductions(state)]
+
+
+def _in_words(entry: Row) -> list[str]:
+    notes = []
+    if entry["fail_count"]:
+        notes.append(f"failed {entry['fail_count']} in a row")
+    if entry["flapping"]:
+        notes.append(f"flapping: broke {entry['regressions']} times")
+    if entry["status"] == "REGRESSED" and entry["previous_pass_iteration"]:
+        notes.append(f"passed in iteration {entry['previous_pass_iteration']}")
+    if entry["next_failure_blocks"]:
+        notes.append("the next failure blocks it")
+    if entry["cached_from"]:
+        notes.append(f"cached@{entry['cached_from']}")
+    shown = [f"  {entry['id']} {entry['status']}: {clip(entry['description'], 200)}"]
+    if notes:
+        shown = [f"  {entry['id']} {entry['status']} ({', '.join(notes)}): {clip(entry['description'], 200)}"]
+    if entry["result"] != "pass":
+        for label, text in (("seen", entry["reason"]), ("try", entry["suggested_action"])):
+            if text:
+                shown.append(f"     {label}: {quoted(text)}")
+    if "files" in entry:
+        files = ", ".join(map(quoted, entry["files"])) or "none"
+        if entry["more_files"]:
+            files += f" and {entry['more_files']} more"
+        shown.append(f"     changed since {entry['since']}: {files}")
+    if entry["before"]:
+        was, evidence = clip(str(entry["before"].get("was")), 8), quoted(str(entry["before"].get("evidence")))
+        shown.append(f"     {was} of an earlier run, which could not: {evidence}")
+    return shown
+
+
+def quoted(text: str) -> str:
+    return json.dumps(clip(text, LONGEST_SHOWN), ensure_ascii=False)
+
+
+def reductions(state: RalphState) -> list[str]:
+    """What every report has to say."""
+    shown = []
+    if state.after:
+        shown.append(f"It carries on, {state.after_text}")
+    if state.reduced_scope:
+        shown.append(f"Reduced scope, authorised by the user: {quoted(state.reduced_scope)}")
+    if state.reduced_iterations:
+        rounds = ", ".join(map(str, state.reduced_iterations))
+        shown.append(f"Reduced independence: no hook saw the judge of iteration {rounds} say it")
+    return shown
+
+
+def order(grouped: dict[str, list[Row]], state: RalphState) -> list[str]:
+    """What the open iteration is about: the work, and the five phases with what proves each."""
+    shown = [f"Ralph run {state.run}, iteration {state.iteration} of {state.max_iterations}"]
+    if state.iteration == 1:
+        shown.append("The whole task, every criterion.")
+    shown += to_do(grouped, state)
+    shown.append(FEWER_PHASES if state.reduced_scope else ALL_PHASES)
+    for phase, agent in PROVEN_BY.items():
+        proof = HOW_PROVEN.get(phase) or f"{agent} finishes"
+        shown.append(f"  {phase:7} {proof}; then omo ralph phase {phase}")
+    return [*shown, "Then: omo ralph artifacts, omo ralph brief for omo:judge, omo ralph judge"]
+
+
+def phases(report: PhaseReport, run: RalphState) -> Result:
     data = report.data
     proven = sum(proof.status == "present" for proof in report.proofs.values())
     lines = [f"Iteration {report.iteration}: {proven} of {len(report.proofs)} phases proven"]
@@ -168,12 +253,15 @@ def phases(report: PhaseReport, run: Standing) -> Result:
     return Result(data, "\n".join(lines), 0 if report.ok else 3)
 
 
-def judgement(judged: Judgement, run: Standing) -> Result:
+def judgement(judged: Judgement, run: RalphState) -> Result:
+    from omo.ralph.brief import MOST_CALLS
+    from omo.ralph.judge import EXIT_CODES, UNCOUNTED
+
     data = {
         "ok": judged.verdict == "pass",
-        "run": judged.run,
-        "iteration": judged.iteration,
-        "max_iterations": judged.max_iterations,
+        "run": run.run,
+        "iteration": run.iteration,
+        "max_iterations": run.max_iterations,
         "verdict": judged.verdict,
         "decision": judged.decision or None,
         "independence": judged.independence,
@@ -186,7 +274,7 @@ def judgement(judged: Judgement, run: Standing) -> Result:
         "next": judged.next or None,
         "after": run.after or None,
     }
-    lines = [f"Iteration {judged.iteration} of {judged.max_iterations}: {judged.verdict}"]
+    lines = [f"Iteration {run.iteration} of {run.max_iterations}: {judged.verdict}"]
     for entry in judged.criteria:
         evidence = clip(entry["evidence"], LONGEST_SHOWN)
         if entry["result"] not in ("pass", "fail"):
@@ -209,10 +297,10 @@ def judgement(judged: Judgement, run: Standing) -> Result:
     if judged.independence != "full":
         lines.append("Independence: reduced (judge-inline-fallback); tell the user")
     if not judged.is_closed:
-        calls = f"call {judged.unknown_calls} of {brief.MOST_CALLS} that could not tell"
-        lines.append(f"Not judged: {calls}; {judge.UNCOUNTED}")
+        calls = f"call {judged.unknown_calls} of {MOST_CALLS} that could not tell"
+        lines.append(f"Not judged: {calls}; {UNCOUNTED}")
     if judged.next:
         lines.append(f"Next: {judged.next}")
     if run.after:
         lines.append(f"It carries on, {run.after_text}")
-    return Result(data, "\n".join(lines), judge.EXIT_CODES[judged.verdict], judged.notes)
+    return Result(data, "\n".join(lines), EXIT_CODES[judged.verdict], judged.notes)

@@ -117,14 +117,19 @@ def broken(
     return findings
 
 
-def doubts_of(root: str, began: Mapping[str, Any] | None, commands: Sequence[CommandCheck | MetricCheck]) -> list[str]:
+def doubts_of(
+    root: str,
+    began: Mapping[str, Any] | None,
+    commands: Sequence[CommandCheck | MetricCheck],
+    look: base.Look | None = None,
+) -> list[str]:
     """Why commands that failed before and pass now need not mean that the work was done.
 
-    `began` are the files as they were when the checks were agreed on.
+    `began` are the files as they were when the checks were agreed on, `look` what differs from them, where known.
     """
     if not commands:
         return []
-    look = base.look(root, dict(began) if began else None)
+    look = look or base.look(root, dict(began) if began else None)
     if not began or look.changed is None:
         return [f"what was changed is not known ({look.unknown})"]
     if not began["head"]:

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
 
 from omo.errors import Refused
-from omo.evidence import base, tree
-from omo.evidence.checks import Check, JudgeCheck
 from omo.ralph import judge_answer
-from omo.ralph.criteria import Criterion
-from omo.ralph.judge_answer import JUDGE, Answer, Key, briefs_of
-from omo.ralph.phases import working_session
-from omo.ralph.run import RalphRun, Standing
+from omo.ralph.iteration import Files
+from omo.ralph.judge_answer import Answer, Key
+from omo.ralph.phases import expect, session_events
+from omo.ralph.rules import JUDGE, Criterion, Row, method
+from omo.ralph.run import RalphRun, RalphState, change, fix, require_iteration
 from omo.shown import block, clip
-from omo.work import agents
 from omo.work.agents import Message
-
-Row = dict[str, Any]
+from omo.work.status import command
 
 MOST_CALLS = 3  # in an iteration
 MOST_KEPT = 100  # of 700 characters each: a row of the ledger is bounded
 LONGEST_QUESTION = 2000
-LONGEST_METHOD = 400
 NOTHING_TO_ASK = "code evaluates every check of this run, so no judge has to be asked; next: omo ralph judge"
 
 
@@ -43,56 +36,64 @@ class Brief:
 
 def ask(run: RalphRun) -> Brief:
     """Render the brief and record its nonce. Refused while the last one is answered and not judged."""
-    status = run.require_open()
-    require_iteration(status)
-    asked = tuple(criterion.id for criterion in status.criteria if criterion.questions)
+    state = require_iteration(run)
+    asked = tuple(criterion.id for criterion in state.criteria if criterion.questions)
     if not asked:
         return Brief(NOTHING_TO_ASK)
-    files: Row = {"tree": tree.fingerprint(Path(run.root)), "files": base.take(run.root, os.environ)}
-    reported = judge_messages(run, status)
-    _require_judged(status, reported, files["tree"])
-    superseded = _superseded(status, reported)
+    files = Files(run.caller.root)
+    events = session_events(run)
+    reported = events.messages(JUDGE)
+    if state.briefs and state.briefs[-1].get("tree") == files.tree:
+        # Nobody asks again until the answer suits: what was said of these files is judged first.
+        unknown = [str(row["ts"]) for row in state.of_iteration("judge-unknown")]
+        if judge_answer.answered_at(reported, state.briefs[-1]) > max(unknown, default=""):
+            what = f"{JUDGE} has answered the last brief, and that was not judged yet"
+            raise Refused(what, fix=fix(run, command("omo ralph judge")))
+    superseded = _superseded(state, reported)
     nonce = secrets.token_hex(16)
 
-    def decide(now: Standing) -> tuple[int, list[Row]]:
-        require_iteration(now)
-        call = len(briefs_of(now)) + 1
+    def decide(now: RalphState) -> tuple[int, list[Row]]:
+        require_iteration(run)
+        call = len(now.briefs) + 1
         if call > MOST_CALLS:
             raise Refused(
                 f"the judge was asked {MOST_CALLS} times in iteration {now.iteration}, which is as often as it may be",
-                fix="omo ralph judge takes what there is and closes the iteration",
+                fix=fix(run, command("omo ralph judge", after="takes what there is and closes the iteration")),
             )
         row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "criteria": list(asked), "call": call}
-        return call, [*superseded, {**row, **files}]
+        return call, [*superseded, {**row, "tree": files.tree, "files": files.now}]
 
-    call = run.append(decide=decide)
-    expect_judge(run, status, JUDGE)
-    return Brief(render(status.criteria, nonce), nonce, call, asked)
-
-
-def _require_judged(status: Standing, reported: Sequence[Message], files: str) -> None:
-    """Nobody asks again until the answer suits: what was said of these files is judged first."""
-    if not status.briefs or status.briefs[-1].get("tree") != files:
-        return
-    last_unknown = max((str(row["ts"]) for row in rows_of(status, "judge-unknown")), default="")
-    if judge_answer.answered_at(reported, status.briefs[-1]) > last_unknown:
-        raise Refused(f"{JUDGE} has answered the last brief, and that was not judged yet", fix="omo ralph judge")
+    call = change(run, decide)
+    expect(run, events, JUDGE)
+    return Brief(render(state.criteria, nonce), nonce, call, asked)
 
 
-def _superseded(status: Standing, reported: Sequence[Message]) -> list[Row]:
+def _superseded(state: RalphState, reported: Sequence[Message]) -> list[Row]:
     """A row for each brief of this iteration that a judge failed and that no judgement took up."""
-    known = {row["nonce"] for row in rows_of(status, "brief-superseded")}
+    known = [row["nonce"] for row in state.of_iteration("brief-superseded")]
     rows = []
-    for brief in briefs_of(status):
+    for brief in state.briefs:
         if brief["nonce"] in known:
             continue
         answers = []
         for (name, check), answer in list(judge_answer.failed(reported, brief).items())[:MOST_KEPT]:
             answers.append({"criterion": clip(name, 20), "check": clip(check, 120), **asdict(answer)})
         if answers:
-            row = {"kind": "brief-superseded", "iteration": status.iteration}
+            row = {"kind": "brief-superseded", "iteration": state.iteration}
             rows.append({**row, "nonce": brief["nonce"], "answers": answers})
     return rows
+
+
+def earlier_failures(state: RalphState, reported: Sequence[Message]) -> dict[Key, Answer]:
+    """What a judge found not to hold in an earlier brief of this iteration: asking again does not unsay it."""
+    failures: dict[Key, Answer] = {}
+    for row in state.of_iteration("brief-superseded"):
+        for kept in row["answers"]:
+            answer = Answer("fail", kept["evidence"], kept["suggested_action"])
+            failures[kept["criterion"], kept["check"]] = answer
+    for brief in state.briefs[:-1]:  # also what was said only after the next brief was asked for
+        failures |= judge_answer.failed(reported, brief)
+    return failures
 
 
 def render(criteria: list[Criterion], nonce: str) -> str:
@@ -102,12 +103,12 @@ def render(criteria: list[Criterion], nonce: str) -> str:
     for criterion in criteria:
         lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]
         for check in criterion.checks:
-            if not isinstance(check, JudgeCheck):
-                lines.append(f"  - code {check.id}: {method(check)}")
+            if check not in criterion.questions:
+                lines.append(f"  - code {check['id']}: {method(check)}")
                 continue
-            question = block(check.question, LONGEST_QUESTION).replace("\n", "\n    ")
-            lines.append(f"  - question {check.id}: {question}")
-            answer = {"criterion": criterion.id, "check": check.id, "result": "pass | fail | unknown"}
+            question = block(check["question"], LONGEST_QUESTION).replace("\n", "\n    ")
+            lines.append(f"  - question {check['id']}: {question}")
+            answer = {"criterion": criterion.id, "check": check["id"], "result": "pass | fail | unknown"}
             form["answers"].append({**answer, "evidence": "what you saw", "suggested_action": "only with a fail"})
         listed.append("\n".join(lines))
     example = {
@@ -133,42 +134,3 @@ End your message with exactly one JSON object in this form, the nonce as it is h
 {json.dumps(form, indent=1, ensure_ascii=False)}
 ```
 """
-
-
-def method(check: Check) -> str:
-    """How code checks it: its fields, without those that say nothing."""
-    fields = check.model_dump(mode="json", exclude={"id", "guard", "type"}, exclude_defaults=True)
-    return clip(f"{check.type} {json.dumps(fields, ensure_ascii=False)}", LONGEST_METHOD)
-
-
-def earlier_failures(status: Standing, reported: Sequence[Message]) -> dict[Key, Answer]:
-    """What a judge found not to hold in an earlier brief of this iteration: asking again does not unsay it."""
-    failures: dict[Key, Answer] = {}
-    for row in rows_of(status, "brief-superseded"):
-        for kept in row["answers"]:
-            answer = Answer("fail", kept["evidence"], kept["suggested_action"])
-            failures[kept["criterion"], kept["check"]] = answer
-    newest = status.briefs[-1]["nonce"] if status.briefs else ""
-    for brief in briefs_of(status):  # also what was said only after the next brief was asked for
-        if brief["nonce"] != newest:
-            failures |= judge_answer.failed(reported, brief)
-    return failures
-
-
-def require_iteration(status: Standing) -> None:
-    if not status.is_open or not status.open_iteration:
-        raise Refused("no iteration is open, so there is nothing to judge", fix="omo ralph exec opens one")
-
-
-def rows_of(status: Standing, kind: str) -> list[Row]:
-    """Of this iteration."""
-    return [row for row in status.rows if row.get("kind") == kind and row.get("iteration") == status.iteration]
-
-
-def judge_messages(run: RalphRun, status: Standing) -> list[Message]:
-    return agents.messages(run.state, working_session(run, status), JUDGE)
-
-
-def expect_judge(run: RalphRun, status: Standing, agent: str | None) -> None:
-    session = working_session(run, status)
-    agents.expect(run.state, session, agent, by=run.by, now=run.now, wait=run.wait)

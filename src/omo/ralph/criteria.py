@@ -1,9 +1,9 @@
-"""The criteria of a run, as a file has them and as the ledger keeps them. Every defect is told at once."""
+"""The criteria of a run, as a person or a model wrote them in a file. Every defect is told at once."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,21 +11,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidato
 
 from omo.errors import BadInput
 from omo.evidence import documents
-from omo.evidence.checks import (
-    Check,
-    CommandCheck,
-    Glob,
-    JudgeCheck,
-    MetricCheck,
-    Text,
-    digest_of_check,
-    dump,
-    ids_of,
-    parse_checks,
-)
+from omo.evidence.checks import Check, Glob, JudgeCheck, Text, dump, ids_of, parse_checks
+from omo.ralph.rules import MOST_CRITERIA, Criterion, digest_of
 from omo.shown import clip, counted
 
-MOST_CRITERIA = 50
 MOST_PATHS = 100
 LONGEST_DESCRIPTION = 500
 EXAMPLE = (
@@ -58,8 +47,8 @@ def _checks(value: object) -> list[Check]:
     return checks
 
 
-class Criterion(BaseModel):
-    """`guard`: true before the work already and meant to stay so. Every check has an id, unique in its criterion."""
+class CriterionForm(BaseModel):
+    """Every check has an id, unique in its criterion."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -69,42 +58,9 @@ class Criterion(BaseModel):
     affected_paths: Annotated[list[Glob], Field(max_length=MOST_PATHS)] = []
     guard: bool = False
 
-    @property
-    def data(self) -> dict[str, Any]:
-        """As the ledger keeps it."""
-        return {
-            "id": self.id,
-            "description": self.description,
-            "checks": [dump(check) for check in self.checks],
-            "affected_paths": self.affected_paths,
-            "guard": self.guard,
-        }
-
-    @property
-    def digests(self) -> frozenset[str]:
-        return frozenset(digest_of_check(check) for check in self.checks)
-
-    @property
-    def questions(self) -> list[JudgeCheck]:
-        """What code cannot decide."""
-        return [check for check in self.checks if isinstance(check, JudgeCheck)]
-
-    @property
-    def mechanical(self) -> list[Check]:
-        return [check for check in self.checks if not isinstance(check, JudgeCheck)]
-
-    def goal(self, run: str) -> str:
-        """What its checks are pinned for."""
-        return f"ralph/{run}/{self.id}"
-
 
 def load(path: Path) -> list[Criterion]:
     return parse(documents.load(path), path.name)
-
-
-def from_rows(rows: Sequence[Mapping[str, Any]]) -> list[Criterion]:
-    """Back from the ledger."""
-    return [Criterion.model_validate(dict(row)) for row in rows]
 
 
 def parse(data: object, name: str = "criteria") -> list[Criterion]:
@@ -142,7 +98,7 @@ def _read(item: object, where: str, defects: list[str]) -> Criterion | None:
         defects.append(f"{where}: must be an object with {', '.join(MUST_BE)}; {EXAMPLE}")
         return None
     try:
-        criterion = Criterion.model_validate(item)
+        form = CriterionForm.model_validate(item)
     except ValidationError as error:
         for problem in error.errors(include_url=False):
             defects += _in_words(problem, where)
@@ -151,10 +107,11 @@ def _read(item: object, where: str, defects: list[str]) -> Criterion | None:
         if opinion:
             defects.append(f"{where}.description: {opinion}")
         return None
-    defects += _repeated_checks(criterion.checks, where)
+    checks: list[Any] = [dump(check) for check in form.checks]
+    is_guard = form.guard or all(check.guard for check in form.checks)
+    criterion = Criterion(form.id, form.description, checks, form.affected_paths, is_guard)
+    defects += _repeated_checks(criterion, where)
     defects += _opinions(criterion, where)
-    if all(check.guard for check in criterion.checks):
-        return criterion.model_copy(update={"guard": True})
     return criterion
 
 
@@ -172,11 +129,11 @@ def _in_words(problem: Any, where: str) -> list[str]:
     return [f"{path}: {MUST_BE[field]}{given}"]
 
 
-def _repeated_checks(checks: Sequence[Check], where: str) -> list[str]:
+def _repeated_checks(criterion: Criterion, where: str) -> list[str]:
     first: dict[str, int] = {}
     defects = []
-    for index, check in enumerate(checks):
-        earlier = first.setdefault(digest_of_check(check), index)
+    for index, check in enumerate(criterion.checks):
+        earlier = first.setdefault(digest_of(check), index)
         if earlier != index:
             defects.append(f"{where}.checks[{index}]: the same check as {where}.checks[{earlier}]; remove one")
     return defects
@@ -198,15 +155,16 @@ def _repeated(criteria: Sequence[Criterion]) -> list[str]:
 
 def _opinions(criterion: Criterion, where: str) -> list[str]:
     """What of it is a matter of opinion: its description, and the questions it puts to the judge."""
-    is_measured = any(isinstance(check, MetricCheck) for check in criterion.checks)
-    is_run = is_measured or any(isinstance(check, CommandCheck) for check in criterion.checks)
+    types = [check["type"] for check in criterion.checks]
+    is_measured = "metric" in types
+    is_run = is_measured or "command" in types
     is_asked = not criterion.mechanical
     defects = []
     opinion = subjective(criterion.description, is_run=is_run, is_measured=is_measured, is_asked=is_asked)
     if opinion:
         defects.append(f"{where}.description: {opinion}")
     for index, check in enumerate(criterion.checks):
-        opinion = subjective(check.question, is_asked=is_asked) if isinstance(check, JudgeCheck) else ""
+        opinion = subjective(str(check.get("question") or ""), is_asked=is_asked)
         if opinion:
             defects.append(f"{where}.checks[{index}].question: {opinion}")
     return defects

@@ -13,19 +13,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from omo.errors import OmoError
 from omo.evidence import globs, pins
-from omo.evidence.checks import Check, CommandCheck, JudgeCheck, MetricCheck, digest_of_check
+from omo.evidence.checks import parse_checks
 from omo.evidence.evaluate import Observation, evaluate
-from omo.ralph.criteria import Criterion
 from omo.ralph.judge_answer import Answer, Key
-from omo.ralph.run import RalphRun, Standing
+from omo.ralph.rules import Criterion, Row, digest_of
+from omo.ralph.run import RalphRun, RalphState
 from omo.shown import clip
 from omo.state.runtime import part
-
-Row = dict[str, Any]
 
 HEAVY_SECONDS = 30.0
 MOST_ITERATIONS_CACHED = 3
@@ -34,6 +31,7 @@ MOST_FACTS = 100
 MOST_REASONS = 3
 LONGEST_EVIDENCE = 400
 LONGEST_KEPT = 100
+COMMANDS = ("command", "metric")
 CODE, CACHED, EARLIER_BRIEF = "code", "cached", "judge (earlier brief)"
 # Which source speaks for a criterion whose checks were settled in several ways: the one to trust least comes last.
 SOURCES = (CODE, "judge", EARLIER_BRIEF, "inline", CACHED)
@@ -140,7 +138,7 @@ class Evaluation:
     """
 
     run: RalphRun
-    status: Standing
+    state: RalphState
     answers: Mapping[Key, Answer]
     source: str = "judge"
     failed: Mapping[Key, Answer] = field(default_factory=dict)
@@ -150,12 +148,12 @@ class Evaluation:
     _observed: dict[tuple[str, str | None], tuple[Observation, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._pinned = pins.pinned(self.run.state)
+        self._pinned = pins.pinned(self.run.caller.state)
 
     def evaluate(self) -> list[CriterionResult]:
         """Every criterion, whatever it was before."""
         results = []
-        for criterion in self.status.criteria:
+        for criterion in self.state.criteria:
             results.append(CriterionResult(criterion, [self._check(criterion, check) for check in criterion.checks]))
         return results
 
@@ -170,43 +168,43 @@ class Evaluation:
             complete.append(replace(result, checks=checks))
         return complete
 
-    def _check(self, criterion: Criterion, check: Check) -> CheckResult:
-        digest = digest_of_check(check)
-        goal = criterion.goal(self.status.run)
+    def _check(self, criterion: Criterion, check: Row) -> CheckResult:
+        name, digest = check["id"], digest_of(check)
+        goal = criterion.goal(self.state.run)
         if not any((pin.digest, pin.goal) == (digest, goal) for pin in self._pinned.pins):
-            return CheckResult(check.id, "unknown", NOT_PINNED)
-        if isinstance(check, JudgeCheck):
-            asked = criterion.id, check.id
+            return CheckResult(name, "unknown", NOT_PINNED)
+        if check in criterion.questions:
+            asked = criterion.id, name
             source = EARLIER_BRIEF if asked in self.failed else self.source
             answer = self.failed.get(asked) or self.answers[asked]
-            return CheckResult(check.id, answer.result, answer.evidence, source, answer.suggested_action)
-        key = cache_key(Path(self.run.root), check, criterion.affected_paths)
-        fact = remembered(self.status.last_judged, criterion.id, check.id, digest)
-        if fact and still_holds(fact, key, iteration=self.status.iteration, heavy=self.heavy):
+            return CheckResult(name, answer.result, answer.evidence, source, answer.suggested_action)
+        key = cache_key(Path(self.run.caller.root), check, criterion.affected_paths)
+        fact = remembered(self.state.last_judged, criterion.id, name, digest)
+        if fact and still_holds(fact, key, iteration=self.state.iteration, heavy=self.heavy):
             seconds, ran_in = float(fact["seconds"]), int(fact["ran_at"])
-            return CheckResult(check.id, "pass", fact["evidence"], CACHED, "", digest, key, seconds, ran_in)
+            return CheckResult(name, "pass", fact["evidence"], CACHED, "", digest, key, seconds, ran_in)
         return self._run(criterion, check, digest, key)
 
-    def _run(self, criterion: Criterion, check: Check, digest: str, key: str) -> CheckResult:
+    def _run(self, criterion: Criterion, check: Row, digest: str, key: str) -> CheckResult:
         """What two criteria both ask is run once; the same check from another base is another question."""
-        goal = criterion.goal(self.status.run)
+        goal = criterion.goal(self.state.run)
         same = digest, self._pinned.base(digest, goal)
         if same not in self._observed:
-            tree = self._pinned.tree(self.run.root, goal=goal, source=self.status.source)
+            tree = self._pinned.tree(self.run.caller.root, goal=goal, source=self.state.source)
             began = self.clock()
-            (observation,) = evaluate([check], tree).checks
+            (observation,) = evaluate(parse_checks([check]), tree).checks
             self._observed[same] = observation, self.clock() - began
         observation, seconds = self._observed[same]
         evidence = observation.reason
         if observation.observed:
             evidence += f"; {observation.observed}"
         action = ""
-        if observation.result != "pass" and isinstance(check, (CommandCheck, MetricCheck)):
-            action = f"run {clip(' '.join(check.argv), 160)} and mend what it reports"
+        if observation.result != "pass" and check["type"] in COMMANDS:
+            action = f"run {clip(' '.join(check['argv']), 160)} and mend what it reports"
         elif observation.result != "pass":
-            action = f"make the {check.type} check {check.id} hold"
-        ran_in = self.status.iteration
-        return CheckResult(check.id, observation.result, evidence, CODE, action, digest, key, seconds, ran_in)
+            action = f"make the {check['type']} check {check['id']} hold"
+        ran_in = self.state.iteration
+        return CheckResult(check["id"], observation.result, evidence, CODE, action, digest, key, seconds, ran_in)
 
 
 def clip_middle(text: str, longest: int) -> str:
@@ -221,16 +219,16 @@ def clip_middle(text: str, longest: int) -> str:
 # When a result is taken over
 
 
-def cache_key(root: Path, check: Check, affected_paths: Sequence[str]) -> str:
+def cache_key(root: Path, check: Row, affected_paths: Sequence[str]) -> str:
     """Changes with the check and with any file it declares to depend on, whatever git knows of that file.
 
     Empty where nothing can be remembered: no command, no paths, no file there, or one that cannot be seen whole.
     """
-    if not affected_paths or not isinstance(check, (CommandCheck, MetricCheck)):
+    if not affected_paths or check["type"] not in COMMANDS:
         return ""
     try:
         files = _files(root, affected_paths)
-        whole = hashlib.sha256(digest_of_check(check).encode("ascii"))
+        whole = hashlib.sha256(digest_of(check).encode("ascii"))
         for path in files:
             name = os.fsencode(path)
             whole.update(b"%d:%b:%b" % (len(name), name, _file_digest(root / path)))
@@ -265,9 +263,9 @@ def _file_digest(path: Path) -> bytes:
     return digest.digest()
 
 
-def remembered(judged: Row | None, criterion: str, check: str, digest: str) -> Row | None:
+def remembered(judged: Row, criterion: str, check: str, digest: str) -> Row | None:
     """What the newest judgement keeps of a heavy check of a criterion that passed."""
-    result = part(part(judged or {}, "results"), criterion)
+    result = part(part(judged, "results"), criterion)
     if result.get("result") != "pass":
         return None
     for fact in result.get("heavy", ()):

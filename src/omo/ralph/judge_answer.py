@@ -8,20 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.ralph.criteria import QUOTED
-from omo.ralph.run import Standing
+from omo.ralph.rules import JUDGE, Row
+from omo.ralph.run import RalphState
 from omo.shown import clip
 from omo.work import agents
 from omo.work.agents import FULL, REDUCED, Message, NoAnswer
 
-Row = dict[str, Any]
 Key = tuple[str, str]  # criterion and check
 
-JUDGE = "omo:judge"
 BRIEF = "omo ralph brief"
 RESULTS = ("pass", "fail", "unknown")
 MOST_ANSWERS = 1000
@@ -74,17 +72,17 @@ class JudgeAnswer:
         return "inline" if self.digest else "judge"
 
 
-def answer_to(status: Standing, reported: Sequence[Message], given: str | None) -> JudgeAnswer:
+def answer_to(state: RalphState, reported: Sequence[Message], given: str | None) -> JudgeAnswer:
     """What was answered to the newest brief of this iteration; `given` is what was handed in as a file.
 
     `reported` is what the hook saw judges say in this session. Refused where there is no brief yet.
     """
-    if not status.briefs:
+    if not state.briefs:
         raise Refused(
-            f"iteration {status.iteration} has questions that code cannot answer, and no judge was asked",
+            f"iteration {state.iteration} has questions that code cannot answer, and no judge was asked",
             fix=f"{BRIEF}, and let {JUDGE} answer it",
         )
-    brief = status.briefs[-1]
+    brief = state.briefs[-1]
     answered = read_messages(_since(reported, brief), brief["nonce"])
     if given is None:
         return answered
@@ -95,25 +93,20 @@ def answer_to(status: Standing, reported: Sequence[Message], given: str | None) 
         raise BadInput(f"--result: {error}", fix=fix) from None
     if in_file.nonce != brief["nonce"]:
         nonce = clip(in_file.nonce, 40)
-        whose = _whose_nonce(status, in_file.nonce)
+        whose = _whose_nonce(state, in_file.nonce)
         what = f"--result answers the nonce {nonce!r}, which is {whose}, not of the newest one"
         raise Refused(what, fix=f"{BRIEF}, and answer the nonce it shows", nonce=nonce)
     leave_out = f"omo ralph judge without --result; or ask anew: {BRIEF}"
     since = _since(reported, brief)
     if agents.independence_of_text(given, since, brief["nonce"], option="--result", fix=leave_out) == FULL:
         return in_file if answered.unread else answered  # others may have answered too
-    for earlier in briefs_of(status):
+    for earlier in state.briefs:
         if any(earlier["nonce"] in message.text for message in _since(reported, earlier)):
             raise Refused(
                 f"--result is for where no {JUDGE} can be started, and one answered in this iteration",
                 fix=f"start {JUDGE} with the text of the newest {BRIEF}; then omo ralph judge",
             )
     return replace(in_file, digest=sha256(given.encode("utf-8", "replace")))
-
-
-def briefs_of(status: Standing) -> list[Row]:
-    """Those of this iteration, also from before it was begun anew."""
-    return [row for row in status.rows if row.get("kind") == "brief" and row.get("iteration") == status.iteration]
 
 
 def failed(reported: Sequence[Message], brief: Row) -> dict[Key, Answer]:
@@ -136,12 +129,12 @@ def _since(reported: Sequence[Message], brief: Row) -> list[Message]:
     return [message for message in reported if message.ts >= str(brief["ts"])]
 
 
-def _whose_nonce(status: Standing, nonce: str) -> str:
-    for row in status.rows:
+def _whose_nonce(state: RalphState, nonce: str) -> str:
+    for row in state.rows:
         if row.get("kind") != "brief" or row.get("nonce") != nonce:
             continue
-        if row["iteration"] != status.iteration:
-            return f"of a brief of iteration {row['iteration']}, and this is {status.iteration}"
+        if row["iteration"] != state.iteration:
+            return f"of a brief of iteration {row['iteration']}, and this is {state.iteration}"
         return f"of call {row['call']} of this iteration"
     return "of no brief of this run"
 

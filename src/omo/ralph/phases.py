@@ -10,20 +10,17 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
-from typing import Any
 
 from omo.clock import stamp
-from omo.errors import BadInput, Refused, Unreadable
-from omo.evidence import tree
-from omo.ralph import iteration
-from omo.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE
-from omo.ralph.run import RalphRun, Standing
+from omo.errors import BadInput, Unreadable
+from omo.ralph.iteration import Files, changed_lines
+from omo.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, Row
+from omo.ralph.run import KIND, RalphRun, RalphState, require_iteration
 from omo.shown import clip, counted
-from omo.state import ledger, paths, runtime
+from omo.state import ledger, paths
+from omo.state.runtime import is_live, part
+from omo.work import agents
 from omo.work.agents import Message, messages_in
-
-Row = dict[str, Any]
 
 MOST_GATES = 50  # named in a judgement
 AGENTS = frozenset(agent for agent in PROVEN_BY.values() if agent)
@@ -235,6 +232,54 @@ def cannot_fail(argv: Sequence[str]) -> bool:
 
 
 @dataclass(frozen=True)
+class SessionEvents:
+    """The row and the ledger of the session that works on a run, read once.
+
+    `damage` says why none of the ledger can be believed.
+    """
+
+    session: str
+    row: Row
+    rows: list[Row]
+    damage: str = ""
+
+    def messages(self, agent: str) -> list[Message]:
+        """What a hook saw that agent say last, oldest first."""
+        return messages_in(self.rows, [agent])
+
+    @property
+    def has_gates(self) -> bool:
+        """Whether SHIP can be proven in this session at all."""
+        return any(row.get("kind") == "gate-added" for row in self.rows)
+
+
+def session_events(run: RalphRun) -> SessionEvents:
+    """Of the session that works on the run: the host may have given it a new id since the start."""
+    caller = run.caller
+    session = caller.session
+    if caller.summary(KIND).get("run") != run.id and run.state is not None:
+        session = run.state.session
+    row = caller.session_rows.get(session, {})
+    path = paths.events_file(caller.state, session)
+    try:
+        rows, problems = ledger.read_marked(path, part(row, "ledger"), f"the row of session {session}")
+    except Unreadable as error:
+        return SessionEvents(session, row, [], error.message)
+    if problems:
+        what = f"the ledger of session {session} was changed by hand, so it proves nothing"
+        return SessionEvents(session, row, [], f"{what}: {clip(problems[0], 200)}")
+    return SessionEvents(session, row, rows)
+
+
+def expect(run: RalphRun, events: SessionEvents, agent: str | None) -> None:
+    """A session that was let go hears that agent all the same; a live one hears every agent, so nothing is written."""
+    caller = run.caller
+    if (agent and not is_live(events.row)) or (not agent and events.row.get("awaits")):
+        agents.expect(caller.state, events.session, agent, by=caller.by, now=caller.now, wait=caller.wait)
+        caller.forget()
+
+
+@dataclass(frozen=True)
 class PhaseReport:
     """`undone` names the phases whose agent or work is missing: asking for judgement over them is circumvention.
 
@@ -271,25 +316,18 @@ class PhaseReport:
         }
 
 
-def check(run: RalphRun, status: Standing, *, newer_than: str | None = None) -> PhaseReport:
+def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str | None = None) -> PhaseReport:
     """Did the phases of this iteration happen? Writes nothing. `newer_than` leaves out what was seen before."""
-    opened = status.exec_row
-    if not status.open_iteration:
-        raise Refused("no iteration is open, so there is nothing to look at", fix="omo ralph exec opens one")
-    since = str(opened["ts"])
+    state = require_iteration(run)
+    since = str(state.exec_row["ts"])
     if newer_than is not None:
         since = max(since, moment(newer_than))
-    session = status.session
-    try:
-        session = working_session(run, status)
-        rows, damage = _rows_since(run.state, session, opened, since)
-    except Unreadable as error:
-        rows, damage = [], error.message
-    if damage:
-        fix = "look at what was changed with omo ledger verify; only the user can seal it: omo ledger repair --session "
-        nothing = {phase: Proof(MISSING, damage) for phase in PHASES}
-        return PhaseReport(status.iteration, nothing, fix + shlex.quote(session), damage)
-    facts = _facts(run, status, rows)
+    if events.damage:
+        nothing = {phase: Proof(MISSING, events.damage) for phase in PHASES}
+        repair = f"omo ledger repair --session {shlex.quote(events.session)}"
+        fix = f"look at what was changed with omo ledger verify; only the user can seal it: {repair}"
+        return PhaseReport(state.iteration, nothing, fix, events.damage)
+    facts = _facts(files, state, _rows_since(events, state.exec_row, since))
     proven = proofs(facts)
     gates = []
     for gate in facts.gates[:MOST_GATES]:
@@ -297,13 +335,11 @@ def check(run: RalphRun, status: Standing, *, newer_than: str | None = None) -> 
         if gate.result == "fail":  # for the receipt: a failure that the user let through stays a failure
             row["failed"] = True
         gates.append(row)
-    return PhaseReport(status.iteration, proven, _remediation(run.state, session, status, proven), gates=gates)
-
-
-def has_gates(run: RalphRun) -> bool:
-    """Whether SHIP can be proven in this session at all."""
-    rows = ledger.rows(paths.events_file(run.state, run.session))
-    return any(row.get("kind") == "gate-added" for row in rows)
+    remediation = _remediation(state, proven)
+    if remediation and not is_live(events.row):
+        released = "no hook records agents while the session is released: the user types ulw to take it up again"
+        remediation = f"{released}; {remediation}"
+    return PhaseReport(state.iteration, proven, remediation, gates=gates)
 
 
 def moment(text: str) -> str:
@@ -320,55 +356,43 @@ def moment(text: str) -> str:
         ) from None
 
 
-def working_session(run: RalphRun, status: Standing) -> str:
-    """Whose agents count: the session that works on the run. The host may have given it a new id since the start."""
-    row = runtime.session(run.state, run.session) or {}
-    is_current = runtime.part(runtime.part(row, "work"), "ralph").get("run") == status.run
-    return run.session if is_current else status.session
-
-
-def _rows_since(state: str, session: str, opened: Row, since: str) -> tuple[list[Row], str]:
-    """The pins of gates from the beginning on, everything else since the iteration was opened; or what is damaged.
+def _rows_since(events: SessionEvents, opened: Row, since: str) -> list[Row]:
+    """The pins of gates from the beginning on, everything else since the iteration was opened.
 
     By place in the ledger and by time, so that a clock which was set back brings nothing old in.
     """
-    problems = runtime.chain_problems(state, session)
-    if problems:
-        what = f"the ledger of session {session} was changed by hand, so it proves nothing"
-        return [], f"{what}: {clip(problems[0], 200)}"
-    rows = ledger.rows(paths.events_file(state, session))
     first = 0
     # Else it is another session's ledger, or one that the user sealed since.
-    if opened.get("session") == session and rows and str(rows[0].get("ts")) <= str(opened["ts"]):
+    is_same = opened.get("session") == events.session and events.rows
+    if is_same and str(events.rows[0].get("ts")) <= str(opened["ts"]):
         first = opened.get("session_seq", 0)
     wanted = []
-    for row in rows:
+    for row in events.rows:
         if row.get("kind") in GATE_ROWS or (row["seq"] > first and str(row.get("ts")) > since):
             wanted.append(row)
-    return wanted, ""
+    return wanted
 
 
-def _facts(run: RalphRun, status: Standing, rows: Sequence[Row]) -> Facts:
-    skip = (status.phase("REFINE") or {}).get("skipped") or ""
-    now = tree.fingerprint(Path(run.root))  # no cache: what is decided on it is proof
+def _facts(files: Files, state: RalphState, rows: Sequence[Row]) -> Facts:
+    began = state.exec_row
+    is_changed = False
+    if files.tree != began.get("tree"):
+        changed = files.changed_since(began)
+        # What a tester writes down is not what it tests.
+        is_changed = changed is None or any(not path.startswith(EVIDENCE) for path in changed)
+    skip = str((state.phase("REFINE") or {}).get("skipped") or "")
     return Facts(
         # One that was cut off, with nothing to say, did nothing.
         agents=[message for message in messages_in(rows, AGENTS) if message.text.strip()],
         gates=_gates(rows),
-        tree=now,
-        began=status.exec_row.get("files"),
-        is_changed=now != status.exec_row.get("tree") and _is_work(run, status),
-        recorded=frozenset(str(row["name"]) for row in status.phases),
-        skip=str(skip),
-        changed_lines=iteration.changed_lines(run, status) if skip else 0,
-        reduced_scope=status.reduced_scope,
+        tree=files.tree,
+        began=began.get("files"),
+        is_changed=is_changed,
+        recorded=frozenset(str(row["name"]) for row in state.phases),
+        skip=skip,
+        changed_lines=changed_lines(files, state) if skip else 0,
+        reduced_scope=state.reduced_scope,
     )
-
-
-def _is_work(run: RalphRun, status: Standing) -> bool:
-    """Whether anything but evidence changed: what a tester writes down is not what it tests."""
-    changed = iteration.changed_files(run.root, status.exec_row)
-    return changed is None or any(not path.startswith(EVIDENCE) for path in changed)
 
 
 def _gates(rows: Sequence[Row]) -> list[Gate]:
@@ -391,18 +415,14 @@ def _gates(rows: Sequence[Row]) -> list[Gate]:
     return list(gates.values())
 
 
-def _remediation(state: str, session: str, status: Standing, proven: Mapping[str, Proof]) -> str:
+def _remediation(state: RalphState, proven: Mapping[str, Proof]) -> str:
     steps = []
     for phase, proof in proven.items():
         if proof.status != MISSING:
             continue
         step = f"{phase}: {proof.fix or REMEDIES[phase]}"
         note = f"omo ralph phase {phase}"
-        if status.phase(phase) is None and proof.fix != note:
+        if state.phase(phase) is None and proof.fix != note:
             step += f", then {note}"
         steps.append(step)
-    if not steps:
-        return ""
-    if not runtime.is_live(runtime.session(state, session) or {}):
-        steps.insert(0, "no hook records agents while the session is released: the user types ulw to take it up again")
-    return "; ".join([*steps, "then omo ralph artifacts again"])
+    return "; ".join([*steps, "then omo ralph artifacts again"]) if steps else ""

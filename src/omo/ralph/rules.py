@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
+
+from omo.digest import sha256
+from omo.shown import clip
+
+Row = dict[str, Any]
 
 # In the order in which they have to happen. IMPL is also proven by changed files, SHIP by the session's gates alone.
 PROVEN_BY: dict[str, str | None] = {
@@ -15,16 +22,19 @@ PROVEN_BY: dict[str, str | None] = {
     "SHIP": None,
 }
 PHASES = tuple(PROVEN_BY)
+JUDGE = "omo:judge"
 REDUCIBLE = ("PLAN", "VERIFY", "REFINE", "SHIP")  # what the user may do without; nothing can do without work
 SMALL_CHANGE = 50  # lines; REFINE may be left out below it
 
 MOST_FAILURES = 3  # in a row
 MOST_REGRESSIONS = 3  # in the whole run: what comes and goes is not mended by another round
 MOST_CIRCUMVENTIONS = 3
+MOST_CRITERIA = 50
 MOST_ITERATIONS = 50
 DEFAULT_ITERATIONS = 5
 STATUSES = ("PENDING", "PASS", "FAIL", "REGRESSED", "BLOCKED")
 OPEN = ("PENDING", "FAIL", "REGRESSED")
+LONGEST_FIELD, LONGEST_METHOD = 200, 400
 
 
 def next_phase(recorded: Collection[str], reduced_scope: str) -> str:
@@ -33,6 +43,58 @@ def next_phase(recorded: Collection[str], reduced_scope: str) -> str:
         if name not in recorded and not (reduced_scope and name in REDUCIBLE):
             return name
     return ""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """As the ledger keeps it. `guard`: true before the work already and meant to stay so.
+
+    A check is the row that was pinned; it has an id, unique in its criterion, and a type.
+    """
+
+    id: str
+    description: str
+    checks: list[Row]
+    affected_paths: list[str]
+    guard: bool
+
+    @property
+    def data(self) -> Row:
+        return asdict(self)
+
+    @cached_property
+    def questions(self) -> list[Row]:
+        """What code cannot decide."""
+        return [check for check in self.checks if check["type"] == "judge"]
+
+    @cached_property
+    def mechanical(self) -> list[Row]:
+        return [check for check in self.checks if check["type"] != "judge"]
+
+    @cached_property
+    def digests(self) -> frozenset[str]:
+        return frozenset(digest_of(check) for check in self.checks)
+
+    def goal(self, run: str) -> str:
+        """What its checks are pinned for."""
+        return f"ralph/{run}/{self.id}"
+
+
+def digest_of(check: Row) -> str:
+    """As its pin has it: the same for the same meaning, whatever its id."""
+    meaning = {name: value for name, value in check.items() if name != "id"}
+    return sha256(json.dumps(meaning, sort_keys=True).encode("ascii"))
+
+
+def method(check: Row) -> str:
+    """How a check is decided, in a line: its fields, without those that say nothing."""
+    fields = []
+    for name, value in check.items():
+        says_nothing = value is None or value is False or value in ("", ".")
+        if name not in ("id", "type", "guard") and not says_nothing:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            fields.append(f"{name} {clip(text, LONGEST_FIELD)}")
+    return clip(f"{check['type']} {', '.join(fields)}", LONGEST_METHOD)
 
 
 @dataclass(frozen=True)
@@ -47,7 +109,7 @@ class State:
     regressions: int = 0
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Row:
         return asdict(self)
 
     @property

@@ -2,81 +2,78 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from omo.ralph.brief import method
-from omo.ralph.criteria import Criterion
-from omo.ralph.judge_answer import JUDGE
-from omo.ralph.run import RalphRun
-from omo.ralph.standing import Standing
+from omo.ralph.rules import JUDGE, Criterion, Row, method
+from omo.ralph.run import RALPH, RalphRun, RalphState
 from omo.shown import clip
 from omo.state.runtime import part
 from omo.work import times
+from omo.work.run import load
 from omo.work.sections import Attachment, Cell, Notice, Section, Sections, Table, facts, listed, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
-
-Row = dict[str, Any]
 
 MOST_ROUNDS = 50
 MARKS = {"pass": "done", "fail": "failed", "unknown": "waiting"}
 
 
 def sections(viewer: Viewer, view: Status) -> Sections:
-    at, _ = RalphRun(**viewer.given).look()
-    if at is None:
+    run: RalphRun | None = load(RALPH, viewer.caller, viewer.run)
+    if run is None or run.state is None:
         return Sections()
-    ended = at.ended or {}
+    state = run.state
+    ended = state.ended or {}
     whole = Section(
-        began=str(at.started.get("ts") or ""),
+        began=str(state.started.get("ts") or ""),
         ended=str(ended.get("ts") or ""),
         said=clip(str(ended.get("why") or ""), 500),
-        covers=_covers(at),
-        tables=(_matrix(at), _rounds(at)),
-        attachments=tuple(_judge(viewer, at)),
-        notices=tuple(_notices(at)),
+        covers=_covers(state),
+        tables=(_matrix(state), _rounds(state)),
+        attachments=tuple(_judge(viewer, state)),
+        notices=tuple(_notices(state)),
     )
-    return Sections({one.id: _section(at, one) for one in at.criteria}, whole)
+    return Sections({criterion.id: _section(state, criterion) for criterion in state.criteria}, whole)
 
 
-def _covers(at: Standing) -> tuple[tuple[str, str], ...]:
-    receipt = part(at.ended or {}, "receipt")
-    criteria = part(receipt, "criteria")
+def _covers(state: RalphState) -> tuple[tuple[str, str], ...]:
+    receipt = part(state.ended or {}, "receipt")
+    digests = [f"{name} {str(digest)[:12]}" for name, digest in part(receipt, "criteria").items()]
+    gates = [str(gate.get("name")) for gate in listed(receipt.get("gates")) if isinstance(gate, dict)]
     return facts(
-        ("criteria from", at.source),
-        ("base", str(at.base or "")[:12]),
+        ("criteria from", state.source),
+        ("base", str(state.base or "")[:12]),
         ("receipt of", receipt.get("run")),
         ("issued in", f"iteration {receipt.get('iteration')}" if receipt else ""),
-        ("covers", ", ".join(f"{name} {str(one)[:12]}" for name, one in criteria.items())),
+        ("covers", ", ".join(digests)),
         ("tree", receipt.get("tree")),
         ("independence", receipt.get("independence")),
-        ("gates", ", ".join(str(one.get("name")) for one in listed(receipt.get("gates")) if isinstance(one, dict))),
+        ("gates", ", ".join(gates)),
     )
 
 
-def _matrix(at: Standing) -> Table:
+def _matrix(state: RalphState) -> Table:
     """Criteria down, rounds across; what broke after it had passed is marked as that."""
-    judged = at.judged[-MOST_ROUNDS:]
+    judged = state.judged[-MOST_ROUNDS:]
     head = ("criterion", *(f"round {row.get('iteration')}" for row in judged))
-    rows = [[one.id, *(_result(row, one.id) for row in judged)] for one in at.criteria]
+    rows = [[criterion.id, *(_result(row, criterion.id) for row in judged)] for criterion in state.criteria]
     return table("Criteria, round by round", head, rows)
 
 
 def _result(row: Row, name: str) -> Cell:
-    found, state = part(part(row, "results"), name), part(part(row, "states"), name)
-    result = str(found.get("result") or "–")
+    known, state = part(part(row, "results"), name), part(part(row, "states"), name)
+    result = str(known.get("result") or "–")
     if result == "fail" and state.get("regressed_at_iteration") == row.get("iteration"):
         return Cell("regressed", "regression")
     if state.get("status") == "BLOCKED":
         return Cell("blocked", "waiting")
-    source = str(found.get("source") or "")
-    return Cell(result + (f" ({source})" if source not in ("", "code") else ""), MARKS.get(result, "open"))
+    source = str(known.get("source") or "")
+    text = result if source in ("", "code") else f"{result} ({source})"
+    return Cell(text, MARKS.get(result, "open"))
 
 
-def _rounds(at: Standing) -> Table:
-    began = {str(row.get("iteration")): str(row.get("ts")) for row in at.rows if row.get("kind") == "exec-delegated"}
+def _rounds(state: RalphState) -> Table:
+    began = {str(row.get("iteration")): str(row.get("ts")) for row in _rows(state, "exec-delegated")}
     rows = []
-    for row in at.judged[-MOST_ROUNDS:]:
+    for row in state.judged[-MOST_ROUNDS:]:
         opened, judged = began.get(str(row.get("iteration")), ""), str(row.get("ts") or "")
         when = (times.moment(judged), times.between(opened, judged))
         independence = Cell(str(row.get("independence")), "" if row.get("independence") == "full" else "stale")
@@ -84,64 +81,64 @@ def _rounds(at: Standing) -> Table:
     return table("Rounds", ("round", "judged", "took", "verdict", "decision", "independence"), rows)
 
 
-def _section(at: Standing, one: Criterion) -> Section:
-    found, state = at.last_result(one.id), at.states[one.id]
-    checks = [(check.id, "judge" if check in one.questions else "code", _method(check)) for check in one.checks]
+def _rows(state: RalphState, kind: str) -> list[Row]:
+    return [row for row in state.rows if row.get("kind") == kind]
+
+
+def _section(state: RalphState, criterion: Criterion) -> Section:
+    result, known = state.last_result(criterion.id), state.states[criterion.id]
+    checks = [(check["id"], "code", method(check)) for check in criterion.mechanical]
+    checks += [(check["id"], "judge", str(check.get("question"))) for check in criterion.questions]
+    last_pass = f"iteration {known.last_pass_iteration}" if known.last_pass_iteration else ""
     return Section(
-        said=clip(str(found.get("evidence") or ""), 1000),
+        said=clip(str(result.get("evidence") or ""), 1000),
         covers=facts(
-            ("last result", f"{found.get('result')}, by {found.get('source')}" if found else "not judged yet"),
-            ("last passed in", f"iteration {state.last_pass_iteration}" if state.last_pass_iteration else ""),
-            ("suggested", found.get("suggested_action")),
-            ("guard", "it passed before the work, and must not break" if one.guard else ""),
+            ("last result", f"{result.get('result')}, by {result.get('source')}" if result else "not judged yet"),
+            ("last passed in", last_pass),
+            ("suggested", result.get("suggested_action")),
+            ("guard", "it passed before the work, and must not break" if criterion.guard else ""),
         ),
         tables=(table("Its checks", ("check", "by", "what"), checks),),
     )
 
 
-def _method(check: Any) -> str:
-    return str(getattr(check, "question", "")) or method(check)
-
-
-def _judge(viewer: Viewer, at: Standing) -> list[Attachment]:
+def _judge(viewer: Viewer, state: RalphState) -> list[Attachment]:
     """Each brief of the run with the judge's own message to it, as the host reported it."""
-    briefs = {str(row.get("nonce")): row for row in at.rows if row.get("kind") == "brief"}
-    found = []
+    briefs = _rows(state, "brief")
+    attachments = []
+    asked = []
+    for brief in briefs:
+        ids = ", ".join(map(str, listed(brief.get("criteria"))))
+        asked.append(f"round {brief.get('iteration')}, call {brief.get('call')}: {ids}")
+    if asked:
+        attachments.append(Attachment("Briefs", "", text="\n".join(asked)))
     for row in viewer.agent_messages(JUDGE):
         message = str(row.get("message") or "")
-        for nonce, brief in briefs.items():
-            if nonce in message:
-                about = (
-                    f"{times.moment(str(row.get('ts')))}, to call {brief.get('call')} of round {brief.get('iteration')}"
-                )
-                found.append(Attachment("The judge's answer", "", about=about, text=message))
-    asked = [f"round {row.get('iteration')}, call {row.get('call')}: {', '.join(_ids(row))}" for row in briefs.values()]
-    briefed = [Attachment("Briefs", "", text="\n".join(asked))] if asked else []
-    return [*briefed, *found]
+        for brief in briefs:
+            if str(brief.get("nonce")) in message:
+                call = f"call {brief.get('call')} of round {brief.get('iteration')}"
+                about = f"{times.moment(str(row.get('ts')))}, to {call}"
+                attachments.append(Attachment("The judge's answer", "", about=about, text=message))
+    return attachments
 
 
-def _ids(row: Row) -> list[str]:
-    return [str(one) for one in listed(row.get("criteria"))]
-
-
-def _notices(at: Standing) -> list[Notice]:
-    found = []
-    if at.reduced_scope:
-        found.append(Notice("reduced scope", clip(at.reduced_scope, 300), at.run, until_end=True))
-    found += [
-        Notice("reduced independence", f"round {number} was judged without the judge's own message", at.run)
-        for number in at.reduced_iterations
-    ]
-    for one in listed((at.last_judged or {}).get("challenges")):
-        if isinstance(one, dict):
-            text = f"the judge says how its check could hold for undone work: {one.get('text')}"
-            found.append(Notice("challenge", clip(text, 400), clip(str(one.get("criterion")), 60)))
-    for row in at.rows:
-        if row.get("kind") == "exec-circumvention":
-            missing = ", ".join(str(one) for one in listed(row.get("missing")))
-            text = f"round {row.get('iteration')}: a verdict was asked for over phases that did not happen: {missing}"
-            found.append(Notice("circumvention", clip(text, 300), at.run))
-        if row.get("kind") == "phase" and row.get("skipped"):
+def _notices(state: RalphState) -> list[Notice]:
+    notices = []
+    if state.reduced_scope:
+        notices.append(Notice("reduced scope", clip(state.reduced_scope, 300), state.run, until_end=True))
+    for number in state.reduced_iterations:
+        text = f"round {number} was judged without the judge's own message"
+        notices.append(Notice("reduced independence", text, state.run))
+    for challenge in listed(state.last_judged.get("challenges")):
+        if isinstance(challenge, dict):
+            text = f"the judge says how its check could hold for undone work: {challenge.get('text')}"
+            notices.append(Notice("challenge", clip(text, 400), clip(str(challenge.get("criterion")), 60)))
+    for row in _rows(state, "exec-circumvention"):
+        missing = ", ".join(map(str, listed(row.get("missing"))))
+        text = f"round {row.get('iteration')}: a verdict was asked for over phases that did not happen: {missing}"
+        notices.append(Notice("circumvention", clip(text, 300), state.run))
+    for row in _rows(state, "phase"):
+        if row.get("skipped"):
             text = f"round {row.get('iteration')}: {row.get('name')} was skipped: {row.get('skipped')}"
-            found.append(Notice("skipped phase", clip(text, 300), at.run))
-    return found
+            notices.append(Notice("skipped phase", clip(text, 300), state.run))
+    return notices

@@ -11,22 +11,21 @@ from omo.work.status import Fact, Item, Status
 from omo.work.viewer import Viewer
 
 if TYPE_CHECKING:
-    from omo.ralph.criteria import Criterion
-    from omo.ralph.standing import Standing
+    from omo.ralph.rules import Criterion
+    from omo.ralph.run import RalphState
 
 MARKS = {"PASS": "done", "FAIL": "failed", "REGRESSED": "failed", "BLOCKED": "waiting"}
 
 
 def status(viewer: Viewer) -> Status | None:
-    from omo.ralph.next_step import next_step
-    from omo.ralph.run import RALPH
-    from omo.ralph.standing import Standing
+    from omo.ralph.end import next_step
+    from omo.ralph.run import RALPH, RalphState
     from omo.work.run import load
 
     run = load(RALPH, viewer.caller, viewer.run)
     if run is None:
         return None
-    state = run.state or Standing(run=run.id)
+    state = run.state or RalphState(run=run.id)
     facts, overrides = [], []
     if state.circumventions:
         facts.append(f"circumvented {state.circumventions} of 3 times")
@@ -34,7 +33,7 @@ def status(viewer: Viewer) -> Status | None:
         facts.append(state.after_text)
     if state.reduced_scope:
         overrides.append(f"reduced scope: {clip(state.reduced_scope, 120)}")
-    if state.last_judged is not None and state.independence != "full":
+    if state.independence != "full":
         overrides.append("judged with reduced independence")
     return Status(
         "ralph",
@@ -42,7 +41,7 @@ def status(viewer: Viewer) -> Status | None:
         run=state.run,
         headline="its ledger is damaged" if run.problems else _headline(state),
         items=tuple(_item(state, criterion, viewer) for criterion in state.criteria),
-        next=next_step(state, run.problems),
+        next=next_step(run),
         facts=tuple(facts),
         overrides=tuple(overrides),
         problems=tuple(run.problems),
@@ -50,44 +49,47 @@ def status(viewer: Viewer) -> Status | None:
     )
 
 
-def _headline(state: Standing) -> str:
-    if state.ended:
-        phase = f"ended ({state.ended.get('how')})"
-    else:
-        phase = "open" if state.open_iteration else "between rounds"
-    judged = f"verdict {state.verdict}" if state.last_judged else "not judged yet"
+def _headline(state: RalphState) -> str:
+    phase = "open" if state.open_iteration else "between rounds"
+    if state.ended is not None:
+        phase = f"ended ({state.how})"
+    judged = f"verdict {state.verdict}" if state.judged else "not judged yet"
     return f"{phase}, iteration {state.iteration} of {state.max_iterations}, {judged}"
 
 
-def _item(state: Standing, criterion: Criterion, viewer: Viewer) -> Item:
+def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
     from omo.ralph.rules import MOST_FAILURES, MOST_REGRESSIONS
 
-    name, own = criterion.id, state.states[criterion.id]
-    result = state.last_result(name)
+    known, result = state.states[criterion.id], state.last_result(criterion.id)
     evidence = clip(str(result.get("evidence") or ""), 200)
-    mark, receipt, stale_because = MARKS.get(own.status, "open"), "", ""
+    mark, receipt, stale_because = MARKS.get(known.status, "open"), "", ""
+    proof = part(state.ended or {}, "receipt")
     if criterion in state.unproven:
-        receipt, stale_because = "stale", "the newest judgement could not tell"
-    elif mark == "done" and (proof := part(state.ended or {}, "receipt")):
-        stale_because = viewer.changed_since(proof.get("tree"))
-        receipt = "stale" if stale_because else "fresh"
-    notes = [evidence] if evidence else []
-    if own.fail_count:
-        notes.append(f"failed {own.fail_count}x")
-    if own.regressions:
-        notes.append(f"regressed {own.regressions}x")
-    why = evidence or f"the newest judgement says {own.status}"
-    if own.status == "PENDING":
+        mark, receipt, stale_because = "stale", "stale", "the newest judgement could not tell"
+    elif mark == "done" and proof:
+        receipt, stale_because = "fresh", viewer.changed_since(proof.get("tree"))
+        if stale_because:
+            mark, receipt = "stale", "stale"
+    notes = []
+    if evidence:
+        notes.append(evidence)
+    if known.fail_count:
+        notes.append(f"failed {known.fail_count}x")
+    if known.regressions:
+        notes.append(f"regressed {known.regressions}x")
+    why = evidence or f"the newest judgement says {known.status}"
+    if known.status == "PENDING":
         why = "no judgement was made of it yet"
-    elif own.status == "BLOCKED":
-        times = f"{own.regressions} regressions" if own.is_flapping else f"{own.fail_count} failures in a row"
-        why = f"it is blocked after {times}: {evidence}"
+    elif known.is_flapping:
+        why = f"it is blocked after {known.regressions} regressions: {evidence}"
+    elif known.status == "BLOCKED":
+        why = f"it is blocked after {known.fail_count} failures in a row: {evidence}"
     ledger = f"ralph/{state.run}/ledger.jsonl"
     return Item(
-        name,
+        criterion.id,
         clip(criterion.description, 200),
-        own.status,
-        "stale" if receipt == "stale" else mark,
+        known.status,
+        mark,
         tuple(notes),
         receipt,
         stale_because,
@@ -95,10 +97,10 @@ def _item(state: Standing, criterion: Criterion, viewer: Viewer) -> Item:
         facts=(
             Fact("newest judgement", ledger, result.get("result") or "none"),
             Fact("evidence", ledger, result.get("evidence")),
-            Fact("independence", ledger, state.independence if state.last_judged else "not judged yet"),
-            Fact("failures in a row", ledger, f"{own.fail_count} of {MOST_FAILURES}"),
-            Fact("regressions", ledger, f"{own.regressions} of {MOST_REGRESSIONS}"),
+            Fact("independence", ledger, state.independence if state.judged else "not judged yet"),
+            Fact("failures in a row", ledger, f"{known.fail_count} of {MOST_FAILURES}"),
+            Fact("regressions", ledger, f"{known.regressions} of {MOST_REGRESSIONS}"),
             Fact("iteration", ledger, f"{state.iteration} of {state.max_iterations}"),
-            Fact("checks", ledger, [f"{check.id} {check.type}" for check in criterion.checks]),
+            Fact("checks", ledger, [f"{check['id']} {check['type']}" for check in criterion.checks]),
         ),
     )

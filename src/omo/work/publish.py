@@ -34,7 +34,9 @@ def publish(
             return runtime.Change(None)
         return changed(caller, row, kind, summary, progressed=progressed(old))
 
-    change_row(caller, holder, decide)
+    known = caller.session_rows.get(holder)
+    if known is None or decide(known).row is not None:  # nothing is locked and read anew to write the same again
+        change_row(caller, holder, decide)
 
 
 def publish_damage(run: Run[Any]) -> None:

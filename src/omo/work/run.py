@@ -109,6 +109,10 @@ class Kind(Generic[S]):
         names = [name for name in entries if _number(name, self.prefix) and "." not in name]
         return sorted(names)
 
+    def names_of(self, state: str, session: str) -> list[str]:
+        """Those that a session began, oldest first."""
+        return [name for name in self.names(state) if name.split("-")[1:2] == [tag(session)]]
+
     def new_id(self, caller: Caller, *tags: str) -> str:
         """The time, then whose it is, then what else it should be found by: a listing alone selects runs."""
         number = int(caller.now * 1000)
@@ -203,7 +207,7 @@ def load(kind: Kind[S], caller: Caller, named: str = "") -> Run[S] | None:
         require_known(kind, caller, named)
         return Run(kind, caller, named, named=True)
     known = str(caller.summary(kind.name).get("run") or "")
-    mine = [name for name in kind.names(caller.state) if name.split("-")[1:2] == [tag(caller.session)]]
+    mine = kind.names_of(caller.state, caller.session)
     newest = mine[-1] if mine else ""
     if newest and newest != known and (not known or _number(newest, kind.prefix) > _number(known, kind.prefix)):
         run = Run(kind, caller, newest)

@@ -22,6 +22,7 @@ from omo.views.report.notices import notices
 from omo.views.report.timeline import Source, Timeline
 from omo.views.report.verdict import Ground, Verdict, verdict
 from omo.work import times
+from omo.work.run import Run
 from omo.work.sections import Notice, Section, Sections
 from omo.work.status import Status
 from omo.work.viewer import Viewer
@@ -210,13 +211,14 @@ def _ledger_problems(state: str, seen: SessionView, chosen: Chosen) -> tuple[str
 
 def find_run(context: Context, run: str, session: str) -> Chosen:
     """A run of any kind by its name, wherever in the project it was."""
-    from omo.ralph.run import standings
+    from omo.ralph.run import RALPH
     from omo.ultraplan.run import records
 
     state = context.state
-    for standing in standings(state):
-        if standing.run == run:
-            return Chosen(standing.session, "ralph", run)
+    ralph_runs = RALPH.names(state)
+    if run in ralph_runs:
+        loaded = Run(RALPH, Viewer(context, session).caller, run)
+        return Chosen(loaded.state.session if loaded.state else session, "ralph", run)
     for record in records(state):
         if record.run == run:
             return Chosen(record.session, "ultraplan", run)
@@ -230,7 +232,7 @@ def find_run(context: Context, run: str, session: str) -> Chosen:
     for kind, summary in runtime.part(row, "work").items():
         if isinstance(summary, dict) and summary.get("run") == run:
             return Chosen(session, str(kind), run)
-    names = [standing.run for standing in standings(state)] + [record.run for record in records(state)]
+    names = ralph_runs + [record.run for record in records(state)]
     names += [kept.run for kept in kept_plans(state)]
     fix = f"name one of these: {clip(', '.join(names[-MOST_KNOWN:]), 300)}" if names else "omo report without --run"
     raise BadInput(f"--run {clip(run, 80)}: there is no such run in this project", fix=fix)

@@ -149,7 +149,7 @@ def sources_of(state: str, session: str, rows: Sequence[Row]) -> list[Source]:
         found.append(Source("ultragoal", _rows(Journal(directory, state)), kept.run))
     for run in _plan_runs(state, session):
         found.append(Source("ultraplan", _rows(Journal(paths.plan_run_dir(state, run), state)), run))
-    for run in _ralph_runs(state, session):
+    for run in _ralph_runs(state, session, rows):
         found.append(Source("ralph", _rows(Journal(paths.ralph_run_dir(state, run), state)), run))
     found += _verify(state, session)
     return [one for one in found if one.rows]
@@ -161,10 +161,13 @@ def _plan_runs(state: str, session: str) -> list[str]:
     return [one.run for one in records(state) if one.session == session]
 
 
-def _ralph_runs(state: str, session: str) -> list[str]:
-    from omo.ralph.run import standings
+def _ralph_runs(state: str, session: str, rows: Sequence[Row]) -> list[str]:
+    """Those it began, and those its own ledger names because it took them up."""
+    from omo.ralph.run import RALPH
 
-    return [one.run for one in standings(state) if one.session == session]
+    taken_up = {str(row.get("run")) for row in rows if row.get("kind") == "ralph"}
+    begun = RALPH.names_of(state, session)
+    return [name for name in RALPH.names(state) if name in begun or name in taken_up]
 
 
 def _verify(state: str, session: str) -> list[Source]:
