@@ -14,6 +14,7 @@ from omo.ultraplan.audit import Audit, audit_history, unknown
 from omo.ultraplan.history import look
 from omo.ultraplan.models import Content, Document, Fence, Manifest, Step
 from tests.kept import copied
+from tests.ultraplan.plans import head
 
 WHO = {
     "GIT_AUTHOR_NAME": "Test", "GIT_AUTHOR_EMAIL": "test@example.org",
@@ -53,7 +54,7 @@ class Repo:
         return self.head()
 
     def head(self) -> str:
-        return self.git("rev-parse", "HEAD")
+        return head(self.root)
 
     def audit(self, *steps: Step, fence: Fence | None = None, base: str = "", **more: Any) -> Audit:
         return self.audit_document(document(*steps, fence=fence), base, **more)
@@ -100,7 +101,7 @@ def step(number: int, *expected: str, pattern: str | None = None, on_failure: st
     contains = tuple(Content(path=path, pattern=regex) for path, regex in keys.pop("contains", {}).items())
     manifest = Manifest(
         expected_paths=expected,
-        min_file_count=len(expected),
+        min_file_count=keys.pop("min_file_count", len(expected)),
         commit_message_pattern=rf"^feat\(s{number}\):" if pattern is None else pattern,
         must_contain=contains,
         **keys,
@@ -118,9 +119,9 @@ def document(*steps: Step, fence: Fence | None = None) -> Document:
     return Document("plan", "plan.md", "", version=(1, 7), steps=steps, fence=fence)
 
 
-def statuses(found: Audit) -> dict[int, str]:
-    return {one.step: one.status for one in found.steps}
+def statuses(audit: Audit) -> dict[int, str]:
+    return {step.step: step.status for step in audit.steps}
 
 
-def findings(found: Audit, number: int) -> str:
-    return "\n".join(next(one.findings for one in found.steps if one.step == number))
+def findings(audit: Audit, number: int) -> str:
+    return "\n".join(next(step.findings for step in audit.steps if step.step == number))

@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from omo.ultraplan import document as documents
 from omo.ultraplan.models import Fence, Group
-from tests.ultraplan.plans import plan_text
 from tests.ultraplan.repos import Repo, document, findings, repo, run_git, statuses, step, subject
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="names and links as POSIX has them")
@@ -71,14 +69,6 @@ def test_the_preflight_is_no_step_of_the_audit(made: Repo) -> None:
     assert statuses(made.audit(preflight, ONE)) == {1: "pass"}
 
 
-def test_a_plan_that_was_read_from_markdown(made: Repo) -> None:
-    plan = documents.parse(plan_text(steps=2), "plan.md")
-    made.write("src/part1.py", "def part1():\n    return 1\n")
-    made.git("add", "src")
-    made.git("commit", "-q", "-m", "feat(part1): add part 1")
-    assert statuses(made.audit_document(plan)) == {1: "pass", 2: "missing"}
-
-
 # What a claimed commit must have done
 
 
@@ -112,6 +102,12 @@ def test_a_file_touched_before_and_a_commit_about_something_else_is_drift(made: 
     made.commit("chore: unrelated", "src/a")
     made.commit(subject(1), "src/noise")
     assert "touches none of the expected paths" in findings(made.audit(ONE), 1)
+
+
+@pytest.mark.parametrize(("count", "status"), [(1, "pass"), (2, "pass"), (3, "drift")])
+def test_the_count_is_that_of_the_files_of_a_single_glob(made: Repo, count: int, status: str) -> None:
+    made.commit(subject(1), "src/a.py", "src/b.py")
+    assert statuses(made.audit(step(1, "src/*.py", min_file_count=count))) == {1: status}
 
 
 def test_a_file_without_a_commit_is_missing_and_dirty(made: Repo) -> None:
@@ -476,10 +472,6 @@ def test_a_step_that_must_not_be_skipped_is_missing_still(made: Repo) -> None:
     found = made.audit(ONE, skipped={1: "no time"})
     assert (statuses(found), found.missing) == ({1: "missing"}, [1])
     assert "On failure is escalate, not skip" in findings(found, 1)
-
-
-def test_a_plan_that_allows_skipping_skips_nothing_by_itself(made: Repo) -> None:
-    assert statuses(made.audit(step(1, "src/a", on_failure="skip"))) == {1: "missing"}
 
 
 # Scope, forbidden paths, dirty trees
