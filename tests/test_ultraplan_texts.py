@@ -10,6 +10,7 @@ import pytest
 from omo.cli.main import build_parser
 from omo.ultraplan import critique, manifest, rules
 from omo.ultraplan import document as documents
+from omo.ultraplan.models import Document
 from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,7 +22,7 @@ PAGE = ROOT / "docs" / "ultraplan.md"
 TEXTS = [*SKILLS, *sorted(FRAGMENTS), CRITIC, ROOT / "agents" / "planner.md", PAGE]
 
 
-def shown_plan(path: Path) -> documents.Document:
+def shown_plan(path: Path) -> Document:
     text = path.read_text(encoding="utf-8")
     return documents.parse(text.split("````markdown\n")[1].split("````")[0], "plan.md")
 

@@ -410,7 +410,7 @@ LET_THROUGH: dict[str, tuple[dict[str, Any], dict[str, str], str]] = {
 def test_an_exit_meant_for_the_user_that_the_agent_took_is_an_exception(tmp_path: Path, name: str) -> None:
     changes, start, said = LET_THROUGH[name]
     here = make_project(tmp_path, 1, **changes)
-    here.start(**start)  # type: ignore[arg-type]
+    here.start(**start)
     here.carry_out(1)
     here.finish()
     told = messages.release("done", here.row(), here.row(), {})

@@ -67,9 +67,9 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ultraplan.document import synthesise
 
     document = load(arguments.plan, context)
-    defects, advice = [], []
-    for defect in rules.validate(document, Path(context.root)):
-        (advice if defect.is_advisory else defects).append(defect)
+    every = rules.validate(document, Path(context.root))
+    defects = rules.refusing(every)
+    advice = [defect for defect in every if defect.is_advisory]
     data = {
         "plan": document.path,
         "digest": document.digest,
@@ -306,18 +306,17 @@ def audit(arguments: argparse.Namespace, context: Context) -> Result:
 
     caller = caller_of(context, "")
     audited = audit_file(caller, Path(context.cwd, arguments.document), arguments.base or "")
-    found = audited.audit
-    known = {step.step for step in found.steps}
+    shown = audited.audit
     noted = {
-        "claimed_but_unproven": sorted(audited.noted & known - set(found.passed)),
-        "proven_but_unclaimed": sorted(set(found.passed) - audited.noted),
+        "claimed_but_unproven": sorted(audited.noted.intersection(shown.missing)),
+        "proven_but_unclaimed": sorted(set(shown.passed) - audited.noted),
     }
-    following = _after_audit(found, arguments.document)
-    data = {**found.to_json(), "document": audited.document.path, **noted, "next": following}
-    lines = _audit_lines(found, noted)
+    following = _after_audit(shown, arguments.document)
+    data = {**shown.to_json(), "document": audited.document.path, **noted, "next": following}
+    lines = _audit_lines(shown, noted)
     if following:
         lines.append(f"Next: {following}")
-    code = found.exit_code
+    code = shown.exit_code
     if audited.edited:
         # The file's text counts for nothing, and another base than the run's proves nothing.
         code = code or (EDITED if arguments.base else 0)
@@ -326,43 +325,46 @@ def audit(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, "\n".join(lines), code)
 
 
-def _after_audit(found: Audit, name: str) -> str:
+def _after_audit(shown: Audit, name: str) -> str:
     """The one thing to do now; empty where nothing is left."""
-    if found.verdict == "pass":
+    if shown.verdict == "pass":
         return ""
-    if found.take_back:
-        commands = [shlex.join(command) for command in found.take_back[:MOST_SHOWN]]
+    if shown.take_back:
+        commands = [shlex.join(command) for command in shown.take_back[:MOST_SHOWN]]
         return f"take back what was changed against the scope: {' && '.join(commands)}"
-    if found.violations:
+    if shown.violations:
         return "tell the user what was changed that must not be; only they decide how it is undone"
-    if found.verdict == "unknown":
+    if shown.verdict == "unknown":
         return "settle what could not be established, then audit again"
-    if found.missing:
+    if shown.missing:
         return f"omo plan recover {shlex.quote(name)}"
     return "commit what belongs to the steps and remove the rest, then audit again"
 
 
-def _audit_lines(found: Audit, noted: dict[str, list[int]]) -> list[str]:
+def _audit_lines(shown: Audit, noted: dict[str, list[int]]) -> list[str]:
     lines = []
-    for step in found.steps:
+    for step in shown.steps:
         commit = f" ({step.commit[:12]})" if step.commit else ""
         lines.append(f"{step.status:8}Step {step.step}: {clip(step.title, 80)}{commit}")
-        lines += [f"          {clip(finding, 300)}" for finding in step.findings if finding not in found.problems]
+        for finding in step.findings:
+            if finding not in shown.problems:
+                lines.append(f"          {clip(finding, 300)}")
     sections: dict[str, Sequence[object]] = {
-        "changed against the scope": found.scope_violations,
-        "forbidden": found.forbidden_violations,
-        "not committed": found.dirty,
-        "commits of no step": found.unclaimed,
-        "not established": found.problems,
+        "changed against the scope": shown.scope_violations,
+        "forbidden": shown.forbidden_violations,
+        "not committed": shown.dirty,
+        "commits of no step": shown.unclaimed,
+        "not established": shown.problems,
         "noted as passed, not proven": noted["claimed_but_unproven"],
     }
     # Where nothing was noted at all, there is nothing to compare with.
-    if noted["claimed_but_unproven"] or len(noted["proven_but_unclaimed"]) < len(found.passed):
+    if noted["claimed_but_unproven"] or len(noted["proven_but_unclaimed"]) < len(shown.passed):
         sections["proven, never noted"] = noted["proven_but_unclaimed"]
     for about, listed in sections.items():
-        lines += [f"{about}: {clip(str(each), 400)}" for each in listed[:MOST_SHOWN]]
+        for entry in listed[:MOST_SHOWN]:
+            lines.append(f"{about}: {clip(str(entry), 400)}")
         if len(listed) > MOST_SHOWN:
             lines.append(f"{about}: {len(listed) - MOST_SHOWN} more")
-    since = f" since {found.base[:12]}" if found.base else ""
-    lines.append(f"Verdict: {found.words}{since}, {len(found.passed)} of {len(found.steps)} steps pass")
+    since = f" since {shown.base[:12]}" if shown.base else ""
+    lines.append(f"Verdict: {shown.words}{since}, {len(shown.passed)} of {len(shown.steps)} steps pass")
     return lines

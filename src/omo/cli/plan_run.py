@@ -138,7 +138,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         **_facts(state),
         "state": state.word,
         "verdict": loaded.audit.verdict if state.is_open else None,
-        "steps": [each.to_json() for each in steps],
+        "steps": [step.to_json() for step in steps],
         "skipped": {str(number): why for number, why in state.skipped.items()},
         "seen": seen,
         "violations": violations,

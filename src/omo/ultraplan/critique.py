@@ -194,17 +194,17 @@ def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
 
 def record(caller: Caller, document: Document, message: str | None) -> Recorded:
     """`message` is the critic's final message as a file has it; None takes the one the host reported."""
-    seen = agents.messages(caller.state, caller.session, CRITIC)
-    about = [each for each in seen if _digest_in(each.text) == document.digest]
+    messages = agents.messages(caller.state, caller.session, CRITIC)
+    about = [spoken for spoken in messages if _digest_in(spoken.text) == document.digest]
     if message is None:
-        message = _reported(document, seen, about)
+        message = _reported(document, messages, about)
     verdict = read_verdict(message)
     if verdict.plan_digest != document.digest:
         raise Refused(
             f"the verdict is about the text {verdict.plan_digest[:12]}; {document.path} is {document.digest[:12]} now",
             fix=f"omo plan critique {document.path} --brief, and let omo:critic read it again",
         )
-    witness = next((each for each in seen if each.is_same(message)), None)
+    witness = next((spoken for spoken in messages if spoken.is_same(message)), None)
     if witness is not None and about and not about[-1].is_same(message):
         # Of several verdicts on one text, nobody gets to pick.
         raise Refused(
@@ -236,12 +236,12 @@ def record(caller: Caller, document: Document, message: str | None) -> Recorded:
     return Recorded(document.path, document.digest, verdict, str(row["independence"]), is_cleared)
 
 
-def _reported(document: Document, seen: list[Message], about: list[Message]) -> str:
+def _reported(document: Document, messages: list[Message], about: list[Message]) -> str:
     """The critic's last message on this text, as the host reported it."""
     if about:
         return about[-1].text
     ask = f"omo plan critique {document.path} --brief says what to ask the agent {CRITIC}"
-    for spoken in reversed(seen):
+    for spoken in reversed(messages):
         if other := _digest_in(spoken.text):
             raise Refused(
                 f"the critic of this session spoke about the text {clip(other, 12)}, not about what {document.path} "

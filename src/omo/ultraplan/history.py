@@ -105,7 +105,7 @@ class History:
         """Every path that HEAD or the files have otherwise than the base."""
         paths = {*self.tree.dirty, *self.tree.hidden}
         paths.update(change.path for change in self.net)
-        submodules = set()
+        submodules: set[str] = set()
         for commit in self.commits:
             submodules.update(change.path for change in commit.changes if change.is_submodule)
         return [Change(path, "M", path in submodules) for path in sorted(paths) if not globs.is_own(path)]

@@ -441,7 +441,7 @@ def _vacuous(document: Document, step: Step, root: Path) -> Iterator[Defect]:
     """Whether the tree as it is now, or as earlier steps leave it, meets the step before it begins."""
     if document.is_legacy:
         return  # the manifest is only made up
-    before = set()
+    before: set[str] = set()
     try:
         checks = checks_of(step)
         for other in document.steps:

@@ -113,7 +113,7 @@ class PlanState:
     @property
     def overrides(self) -> list[str]:
         """The same in words, for every view."""
-        return [f"{each['what']}: {each['why']}" for each in self.exceptions]
+        return [f"{exception['what']}: {exception['why']}" for exception in self.exceptions]
 
 
 TEXTS = (
@@ -224,10 +224,10 @@ def runs_of_plan(caller: Caller, digest: str) -> list[PlanState]:
 def runs_at(caller: Caller, path: Path) -> list[PlanState]:
     """The runs of what lies at a place, oldest first: of the spec they were started with, or recover, or of the plan.
     What a begun recovery took over is not among them."""
-    place = from_top(caller, path)
+    name_of_path = from_top(caller, path)
     known: dict[str, PlanState] = {}
     taken_over = set()
-    for state in (*_begun(caller, 1, place), *_begun(caller, 2, place)):
+    for state in (*_begun(caller, 1, name_of_path), *_begun(caller, 2, name_of_path)):
         known[state.run] = state
         taken_over.add(state.recovery_of)
     runs = []
@@ -235,7 +235,7 @@ def runs_at(caller: Caller, path: Path) -> list[PlanState]:
         line = [known[name]]
         while line[-1].recovery_of in known and known[line[-1].recovery_of] not in line:
             line.append(known[line[-1].recovery_of])
-        if any(place in (state.spec, state.master) for state in line):
+        if any(name_of_path in (state.spec, state.master) for state in line):
             runs.append(known[name])
     return runs
 
@@ -259,7 +259,9 @@ def depth_of(runs: Sequence[PlanState], lineage: str) -> int:
 def line_of(caller: Caller, state: PlanState) -> list[PlanState]:
     """A run and those it recovers, the first of them first; what cannot be audited any more is left out."""
     line = [state]
-    while line[0].recovery_of and not line[0].anew and line[0].recovery_of not in [each.run for each in line]:
+    known = {state.run}
+    while line[0].recovery_of and not line[0].anew and line[0].recovery_of not in known:
+        known.add(line[0].recovery_of)
         parent = Run(PLAN, caller, line[0].recovery_of).state
         if parent is None or not parent.base:
             raise Refused(f"plan session {line[0].recovery_of}, which this one recovers, is gone")
@@ -450,14 +452,14 @@ def audit_file(caller: Caller, path: Path, base: str = "") -> AuditedFile:
         digests |= {state.plan, state.digest, state.source}
     edited = ""
     if line and (text is None or digest_of(text) not in digests):
-        place = from_top(caller, path)
-        if place not in [state.spec for state in line]:
-            specs = sorted({shlex.quote(state.spec) for state in runs})
-            what = f"{clip(place, 200)} was changed after its sessions were started, and each of them has its own copy"
-            raise Refused(what, fix="; ".join(f"omo plan audit {spec}" for spec in specs))
+        shown = clip(from_top(caller, path), 200)
+        if from_top(caller, path) not in [state.spec for state in line]:
+            commands = sorted({f"omo plan audit {shlex.quote(state.spec)}" for state in runs})
+            what = f"{shown} was changed after its sessions were started, and each of them has its own copy"
+            raise Refused(what, fix="; ".join(commands))
         document = pinned(caller.state, line[0])
         became = "deleted" if text is None else "edited"
-        edited = f"{clip(place, 200)} was {became} after start; the copy made then is audited"
+        edited = f"{shown} was {became} after start; the copy made then is audited"
     else:
         document = _evaluable(path, Path(caller.root))
         line = _runs_of(caller, document)
