@@ -116,8 +116,7 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan.run import KIND, MOST_RECOVERIES
-    from omo.ultraplan.run_audit import follow, load_status
+    from omo.ultraplan.run import KIND, MOST_RECOVERIES, follow, load_status
     from omo.ultraplan.status import publish_status
     from omo.work.lifecycle import adoptable
     from omo.work.status import NextStep, command
@@ -139,7 +138,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         **_facts(state),
         "state": state.word,
         "verdict": loaded.audit.verdict if state.is_open else None,
-        "steps": [each.to_json() for each in steps],
+        "steps": [step.to_json() for step in steps],
         "skipped": {str(number): why for number, why in state.skipped.items()},
         "seen": seen,
         "violations": violations,
@@ -177,7 +176,7 @@ def recover(arguments: argparse.Namespace, context: Context) -> Result:
         run = recovery.chosen(caller, _path(arguments.spec, context), arguments.named)
     written = recovery.recover(run, Path(context.cwd, arguments.out) if arguments.out else None)
     data = {"spec": written.spec, "depth": written.depth, "missing": written.missing}
-    listed = ", ".join(str(step) for step in written.missing)
+    listed = ", ".join(map(str, written.missing))
     text = f"Recovery {written.depth} of {MOST_RECOVERIES} for step {listed}: {written.spec}"
     return Result({**data, "next": _next_data(written.next)}, f"{text}\nNext: {written.next.command}")
 

@@ -16,14 +16,13 @@ from typing import Any, Literal
 
 from omo.errors import BadInput, NotEvaluable
 from omo.evidence import globs
+from omo.evidence.checks import Check, parse_checks
 from omo.evidence.evaluate import Tree, evaluate
 from omo.shown import clip
 from omo.ultraplan import document as documents
-from omo.ultraplan import history as histories
-from omo.ultraplan.checks import checks_of
-from omo.ultraplan.claims import Claim, claim, wishes
-from omo.ultraplan.history import Commit, History
-from omo.ultraplan.models import Document, Fence, Manifest, Step
+from omo.ultraplan.claims import Claim, Claims, claim, wishes
+from omo.ultraplan.history import Change, Commit, History
+from omo.ultraplan.models import Document, Fence, Manifest, Step, covering
 
 MOST_FINDINGS = 20
 EXIT_CODES = {"pass": 0, "drift": 3, "unknown": 4}
@@ -123,11 +122,14 @@ class Audit:
 
     @property
     def scope_violations(self) -> list[str]:
-        return [str(violation) for violation in self.violations if violation.rule != FORBIDDEN]
+        return self._violations(of_steps=False)
 
     @property
     def forbidden_violations(self) -> list[str]:
-        return [str(violation) for violation in self.violations if violation.rule == FORBIDDEN]
+        return self._violations(of_steps=True)
+
+    def _violations(self, *, of_steps: bool) -> list[str]:
+        return [str(violation) for violation in self.violations if (violation.rule == FORBIDDEN) == of_steps]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -147,23 +149,6 @@ class Audit:
         }
 
 
-def audit(
-    document: Document,
-    root: Path,
-    *,
-    base: str,
-    skipped: Mapping[int, str] | None = None,
-    inputs: Collection[str] = (),
-) -> Audit:
-    """`skipped` has the reasons by step; they count where the plan lets the step be skipped. `inputs` are paths that
-    ask for the work, as the plan itself does: changing those leaves no scope and makes no tree dirty."""
-    try:
-        history = histories.look(root, base)
-    except NotEvaluable as error:
-        return unknown(document, error)
-    return audit_history(document, history, skipped=skipped or {}, inputs=inputs)
-
-
 def unknown(document: Document, error: NotEvaluable) -> Audit:
     """What is left where git cannot be asked."""
     reason = clip("; ".join(filter(None, (error.message, error.fix))), 500)
@@ -174,88 +159,124 @@ def unknown(document: Document, error: NotEvaluable) -> Audit:
 def audit_history(
     document: Document, history: History, *, skipped: Mapping[int, str], inputs: Collection[str]
 ) -> Audit:
-    left_out = {step.number for step in document.work_steps if step.on_failure == "skip" and step.number in skipped}
-    claims = claim([step for step in document.work_steps if step.number not in left_out], history.commits)
+    """`skipped` has the reasons by step; they count where the plan lets the step be skipped. `inputs` are paths that
+    ask for the work, as the plan itself does: changing those leaves no scope and makes no tree dirty."""
+    to_do = []
+    for step in document.work_steps:
+        if step.on_failure != "skip" or step.number not in skipped:
+            to_do.append(step)
+    claims = claim(to_do, history.commits)
     not_counted = _not_counted(document, history, inputs)
     violations = _violations(document, history, not_counted)
     steps = []
     for step in document.work_steps:
-        number = step.number
-        if number in left_out:
-            audited = StepAudit(number, "skipped", None, [clip(skipped[number], 300)], step.title)
+        if step not in to_do:
+            audited = StepAudit(step.number, "skipped", None, [clip(skipped[step.number], 300)], step.title)
         else:
-            audited = _judge(document, step, history, claims.by_step.get(number), claims.unclear.get(number))
-            if number in skipped and audited.status != "pass":
+            audited = _judge(document, step, history, claims)
+            if step.number in skipped and audited.status != "pass":
                 refused = f"was skipped, and its On failure is {step.on_failure or 'not given'}, not skip"
                 audited = replace(audited, findings=[*audited.findings, refused])
-        forbidden = [str(violation) for violation in violations if violation.step == number]
+        forbidden = [str(violation) for violation in violations if violation.step == step.number]
         if forbidden:
             status: StepStatus = audited.status if audited.status in ("missing", "skipped") else "drift"
             audited = replace(audited, status=status, findings=[*audited.findings, *forbidden][:MOST_FINDINGS])
         steps.append(audited)
-    claimed = {claimed.commit.sha for claimed in claims.by_step.values()}
+    claimed = {own.commit.sha for own in claims.by_step.values()}
     unclaimed = []
     for commit in history.commits:
         # A merge that only merges has nothing that another commit does not have.
         if commit.sha not in claimed and (commit.own_changes or not commit.is_merge):
             unclaimed.append(str(commit))
-    dirty = [clip(path, 300) for path in history.tree.dirty if path not in not_counted and not _is_apart(path)]
-    problems = [history.tree.problem] if history.tree.problem else []
     return Audit(
         history.base,
         history.head,
         steps,
         violations,
-        dirty,
-        unclaimed,
-        problems,
-        _take_back(history, violations),
+        dirty=[clip(path, 300) for path in history.tree.dirty if path not in not_counted],
+        unclaimed=unclaimed,
+        problems=[history.tree.problem] if history.tree.problem else [],
+        take_back=_take_back(history, violations),
     )
 
 
 # one step held against git and the files
 
 
-def _judge(document: Document, step: Step, history: History, own: Claim | None, unclear: str | None) -> StepAudit:
+def checks_of(step: Step) -> list[Check]:
+    """What the step's manifest asks of the files, for the one evaluator of the evidence layer.
+
+    Raises BadInput where a path or a pattern cannot be used.
+    """
+    manifest = step.manifest
+    if manifest is None:
+        return []
+    count = max(1, manifest.min_file_count) if manifest.counts_files else 1
+    rows: list[dict[str, Any]] = []
+    for path in manifest.expected_paths:
+        rows.append({"type": "path", "path": path, "min_count": count})
+    for path in manifest.absent_paths:
+        rows.append({"type": "path", "path": path, "absent": True})
+    for entry in manifest.must_contain:
+        rows.append({"type": "content", "path": entry.path, "regex": entry.pattern})
+    for path in manifest.bash_syntax_check:
+        rows.append({"type": "syntax", "path": path, "language": "bash"})
+    for index, row in enumerate(rows, start=1):
+        row["id"] = f"step-{step.number}-{index}"
+    return [check for check in parse_checks(rows, f"step {step.number}") if not isinstance(check, str)]
+
+
+def holds(step: Step, root: Path) -> bool:
+    """Whether the tree as it is now meets everything that the step's manifest asks for."""
+    checks = checks_of(step)
+    return bool(checks) and evaluate(checks, Tree(root)).verdict == "pass"
+
+
+def _judge(document: Document, step: Step, history: History, claims: Claims) -> StepAudit:
     manifest = step.manifest
     if manifest is None:
         why = "it has no manifest, so nothing says when it is done"
         return StepAudit(step.number, "unknown", None, [why], step.title)
+    own = claims.by_step.get(step.number)
+    unclear = claims.unclear.get(step.number)
     gone = _deleted_later(document, step, manifest)
     failed, unsettled = _checked(replace(step, manifest=_without(manifest, gone)), history.root)
-    is_missing = False
+    status: StepStatus = "pass"
     if own is not None:
         failed = [*_wrong_with_commit(manifest, own, history, gone), *failed]
     elif unclear:
         unsettled.append(unclear)
     elif manifest.expects_commit:
-        is_missing = True
-        failed = [_nobody(manifest, history, is_done=not failed), *failed]
-    remarks = []
-    if own is not None and own.shared_with:
-        remarks.append(f"shared: {own.commit} also carries step {', '.join(map(str, own.shared_with))}")
-    if own is not None and own.is_out_of_order:
-        remarks.append(f"out of order: {own.commit} does not follow the commits of the steps before it")
-    status: StepStatus = "pass"
-    if is_missing:
         status = "missing"
-    elif failed:
+        pattern = clip(manifest.commit_message_pattern, 100)
+        count, since = len(history.commits), history.base[:12]
+        none = f"none of {count} commits since {since} is its own, with a subject like /{pattern}/"
+        if not failed:
+            none += "; its files are as they should be, but nothing says whose work they are"
+        failed.insert(0, none)
+    if failed and status == "pass":
         status = "drift"
-    elif unsettled:
+    elif unsettled and status == "pass":
         status = "unknown"
-    findings = [clip(finding, 500) for finding in (*failed, *unsettled, *remarks)][:MOST_FINDINGS]
+    findings = [*failed, *unsettled]
+    if own is not None and own.shared_with:
+        findings.append(f"shared: {own.commit} also carries step {', '.join(map(str, own.shared_with))}")
+    if own is not None and own.is_out_of_order:
+        findings.append(f"out of order: {own.commit} does not follow the commits of the steps before it")
+    shown = [clip(finding, 500) for finding in findings[:MOST_FINDINGS]]
     if own is None:
-        return StepAudit(step.number, status, None, findings, step.title)
-    return StepAudit(step.number, status, own.commit.sha, findings, step.title, own.shared_with, own.is_out_of_order)
+        return StepAudit(step.number, status, None, shown, step.title)
+    return StepAudit(step.number, status, own.commit.sha, shown, step.title, own.shared_with, own.is_out_of_order)
 
 
 def _checked(step: Step, root: Path) -> tuple[list[str], list[str]]:
     """What does not hold, and what could not be settled."""
+    failed: list[str] = []
+    unsettled: list[str] = []
     try:
         checks = checks_of(step)
     except BadInput as error:
-        return [], [error.message]
-    failed, unsettled = [], []
+        return failed, [error.message]
     for check in evaluate(checks, Tree(root)).checks if checks else ():
         line = f"{check.reason} ({check.observed})" if check.observed else check.reason
         if check.result == "fail":
@@ -265,13 +286,6 @@ def _checked(step: Step, root: Path) -> tuple[list[str], list[str]]:
     return failed, unsettled
 
 
-def _nobody(manifest: Manifest, history: History, *, is_done: bool) -> str:
-    pattern = clip(manifest.commit_message_pattern, 100)
-    count, since = len(history.commits), history.base[:12]
-    also = "; its files are as they should be, but nothing says whose work they are" if is_done else ""
-    return f"none of {count} commits since {since} is its own, with a subject like /{pattern}/{also}"
-
-
 def _wrong_with_commit(manifest: Manifest, own: Claim, history: History, gone: Collection[str]) -> list[str]:
     wanted = wishes(manifest)
     if not own.commit.changes:
@@ -279,8 +293,12 @@ def _wrong_with_commit(manifest: Manifest, own: Claim, history: History, gone: C
     if wanted and not any(wish.is_met_by(own.commit.changes) for wish in wanted):
         return [f"{own.commit} touches none of the expected paths: {_named([wish.glob for wish in wanted])}"]
     first = own.index if own.undone_at is None else own.undone_at + 1
-    since = [change for commit in history.commits[first:] for change in commit.changes]
-    ever = [change for commit in history.commits for change in commit.changes]
+    since: list[Change] = []
+    ever: list[Change] = []
+    for index, commit in enumerate(history.commits):
+        ever += commit.changes
+        if index >= first:
+            since += commit.changes
     untouched, unchanged = [], []
     for wish in wanted:
         if not wish.is_met_by(ever if wish.is_absent else since):
@@ -296,17 +314,18 @@ def _wrong_with_commit(manifest: Manifest, own: Claim, history: History, gone: C
     return findings
 
 
-def _deleted_later(document: Document, step: Step, manifest: Manifest) -> list[str]:
+def _deleted_later(document: Document, step: Step, manifest: Manifest) -> set[str]:
     """Paths of the step that a later one is to delete: they cannot be there any more, and need not."""
     absent: list[str] = []
     for other in document.work_steps:
         if other.number > step.number and other.manifest:
             absent += other.manifest.absent_paths
-    named = {*manifest.expected_paths, *manifest.bash_syntax_check, *(entry.path for entry in manifest.must_contain)}
-    return sorted(path for path in named if any(globs.covers(path, glob) for glob in absent))
+    named = [*manifest.expected_paths, *manifest.bash_syntax_check]
+    named += [entry.path for entry in manifest.must_contain]
+    return {path for path in named if covering(path, absent)}
 
 
-def _without(manifest: Manifest, paths: Sequence[str]) -> Manifest:
+def _without(manifest: Manifest, paths: Collection[str]) -> Manifest:
     if not paths:
         return manifest
     expected = tuple(path for path in manifest.expected_paths if path not in paths)
@@ -330,39 +349,41 @@ def _violations(document: Document, history: History, not_counted: Collection[st
     """Outside of touch is told where it is left changed: a slip that was taken back does no harm. What is never to be
     touched or forbidden is told whatever became of it, even where a later commit took it back."""
     first: dict[str, Commit] = {}
+    ever: list[Change] = []
     for commit in history.commits:
         for change in commit.own_changes:
-            first.setdefault(change.path, commit)
-    now = [change for change in history.changed if change.path not in not_counted and not _is_apart(change.path)]
-    ever = [change for commit in history.commits for change in commit.own_changes]
-    counted = [change for change in (*ever, *now) if change.path not in not_counted and not _is_apart(change.path)]
+            if change.path not in not_counted:
+                ever.append(change)
+                first.setdefault(change.path, commit)
+    now = [change for change in history.changed if change.path not in not_counted]
     fence = _whole_fence(document)
     violations: dict[tuple[str, str, int | None], Violation] = {}
 
     def add(path: str, rule: str, step: int | None = None) -> None:
         violations.setdefault((path, rule, step), Violation(path, rule, first.get(path), step))
 
-    for change in counted:
-        if any(change.is_about(glob) for glob in fence.never):
+    for change in (*ever, *now):
+        if change.is_about(fence.never):
             add(change.path, NEVER)
     for change in now:
-        if fence.touch and not any(change.is_about(glob) for glob in fence.touch):
+        if fence.touch and not change.is_about(fence.touch):
             add(change.path, OUTSIDE)
     for step in document.steps:
-        for change in counted:
-            if step.manifest and any(change.is_about(glob) for glob in step.manifest.forbidden_paths):
+        for change in (*ever, *now):
+            if step.manifest and change.is_about(step.manifest.forbidden_paths):
                 add(change.path, FORBIDDEN, step.number)
     return list(violations.values())
 
 
 def _whole_fence(document: Document) -> Fence:
     """A plan's sessions may touch different places: what one of them may, the plan may; what none may, it never may."""
+    fences = [group.fence for group in document.groups if group.fence is not None]
     own = document.fence or Fence()
-    parts = [group.fence for group in document.groups if group.fence is not None]
-    touch = [*own.touch, *(glob for part in parts for glob in part.touch)]
-    never = list(own.never)
-    if parts:
-        never += [glob for glob in parts[0].never if all(glob in part.never for part in parts)]
+    touch, never = list(own.touch), list(own.never)
+    for fence in fences:
+        touch += fence.touch
+    if fences:
+        never += [glob for glob in fences[0].never if all(glob in fence.never for fence in fences)]
     return Fence(tuple(dict.fromkeys(touch)), tuple(dict.fromkeys(never)))
 
 
@@ -381,27 +402,23 @@ def _take_back(history: History, violations: Sequence[Violation]) -> list[tuple[
     return commands
 
 
-def _is_apart(path: str) -> bool:
-    return any(path == place or path.startswith(place + "/") for place in APART)
+def _not_counted(document: Document, history: History, inputs: Collection[str]) -> set[str]:
+    """Changed paths that are no part of the work: our state and evidence, the document itself, the plan it was made
+    from, and the other specs made from that, which lie beside it."""
+    not_counted = {document.path, document.master_plan, *inputs}
+    changed = {*history.tree.dirty, *(change.path for change in history.changed)}
+    for commit in history.commits:
+        changed.update(change.path for change in commit.own_changes)
+    for path in sorted(changed - not_counted):
+        is_beside = os.path.dirname(path) == os.path.dirname(document.path) and path.endswith(".md")
+        if covering(path, APART) or (is_beside and _is_sibling(document, path, history.root)):
+            not_counted.add(path)
+    return not_counted
 
 
-def _not_counted(document: Document, history: History, inputs: Collection[str]) -> frozenset[str]:
-    """The document itself, the plan it was made from, and the other specs made from that, which lie beside it."""
-    top = os.path.realpath(history.root)
-
-    def from_top(name: str) -> str:
-        return os.path.relpath(os.path.realpath(os.path.join(top, name)), top).replace(os.sep, "/")
-
-    not_counted = {from_top(name) for name in (document.path, document.master_plan, *inputs) if name}
-    folder = os.path.dirname(from_top(document.path))
-    made_from = {name for name in (document.master_plan, document.path) if name}
-    touched = {change.path for commit in history.commits for change in commit.own_changes}
-    for path in sorted({*touched, *(change.path for change in history.changed)} - not_counted):
-        if os.path.dirname(path) == folder and path.endswith(".md"):
-            try:
-                other = documents.load(history.root / path, history.root)
-            except BadInput:
-                continue
-            if other.kind == "spec" and other.master_plan in made_from:
-                not_counted.add(path)
-    return frozenset(not_counted)
+def _is_sibling(document: Document, path: str, root: Path) -> bool:
+    try:
+        other = documents.load(root / path, root)
+    except BadInput:
+        return False
+    return other.kind == "spec" and other.master_plan in {document.master_plan, document.path} - {""}

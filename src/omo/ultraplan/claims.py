@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from omo.evidence import patterns
@@ -45,7 +45,7 @@ class Wish:
     is_absent: bool = False
 
     def is_met_by(self, changes: Sequence[Change]) -> bool:
-        return any(change.is_deletion == self.is_absent and change.is_about(self.glob) for change in changes)
+        return any(change.is_deletion == self.is_absent and change.is_about([self.glob]) for change in changes)
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,12 @@ class Claims:
 
 def wishes(manifest: Manifest) -> list[Wish]:
     """What the commit must touch. A step without expected or absent paths is held to the files it checks."""
-    named = [Wish(path) for path in manifest.expected_paths] + [Wish(path, True) for path in manifest.absent_paths]
-    checked = [*(content.path for content in manifest.must_contain), *manifest.bash_syntax_check]
-    return named or [Wish(path) for path in dict.fromkeys(checked)]
+    named = [Wish(path) for path in manifest.expected_paths]
+    named += [Wish(path, True) for path in manifest.absent_paths]
+    if not named:
+        checked = [content.path for content in manifest.must_contain]
+        named = [Wish(path) for path in dict.fromkeys([*checked, *manifest.bash_syntax_check])]
+    return named
 
 
 def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> Claims:
@@ -95,21 +98,29 @@ class _Claiming:
         if problem := patterns.defect(manifest.commit_message_pattern):
             self._unclear[number] = f"its commit_message_pattern cannot be used: {problem}"
             return
-        try:
-            named = [index for index, commit in enumerate(self._commits) if self._matches(manifest, commit.subject)]
-        except (patterns.TooSlow, patterns.Spent):
-            self._unclear[number] = TOO_SLOW
-            return
+        named, whole = [], []
+        for index, commit in enumerate(self._commits):
+            try:
+                is_named = self._matches(manifest, commit.subject)
+            except (patterns.TooSlow, patterns.Spent):
+                self._unclear[number] = TOO_SLOW
+                return
+            if is_named:
+                named.append(index)
+                if index in self._live and self._has(manifest, index, all):
+                    whole.append(index)
         self._manifests[number] = manifest
         self._named[number] = named
-        self._whole[number] = [index for index in named if index in self._live and self._has_all(manifest, index)]
+        self._whole[number] = whole
 
     def in_order(self) -> None:
         after = -1
         for number, indices in self._whole.items():
-            free = [index for index in indices if index > after and index not in self._holders()]
-            if free:
-                after = self._claimed[number] = free[0]
+            holders = self._holders()
+            for index in indices:
+                if index > after and index not in holders:
+                    after = self._claimed[number] = index
+                    break
 
     def anywhere(self) -> None:
         for number in self._open():
@@ -142,7 +153,7 @@ class _Claiming:
         lines = list(_lines(self._commits[index]))
         together = []
         for number, manifest in self._manifests.items():
-            if self._claimed.get(number, index) != index or not self._has_all(manifest, index):
+            if self._claimed.get(number, index) != index or not self._has(manifest, index, all):
                 continue
             for line in lines:
                 try:
@@ -157,23 +168,23 @@ class _Claiming:
         return together
 
     def rest(self) -> None:
-        def live_with_some(number: int, index: int) -> bool:
-            return index in self._live and self._has_some(self._manifests[number], index)
-
-        def live(number: int, index: int) -> bool:
-            return index in self._live
-
-        def undone_with_some(number: int, index: int) -> bool:
-            return self._has_some(self._manifests[number], index)
-
-        for fits in (live_with_some, live, undone_with_some):
+        """What is left takes a commit with its subject: with some of its paths, with none, one that was reverted."""
+        for is_live, has_paths in ((True, True), (True, False), (False, True)):
             for number in self._open():
-                holders = self._holders()
-                free = [index for index in self._named[number] if index not in holders and fits(number, index)]
-                if free:
-                    # The first after the steps before it, else the first.
-                    before = max((index for other, index in self._claimed.items() if other < number), default=-1)
-                    self._claimed[number] = next((index for index in free if index > before), free[0])
+                self._take_free(number, is_live, has_paths)
+
+    def _take_free(self, number: int, is_live: bool, has_paths: bool) -> None:
+        holders = self._holders()
+        free = []
+        for index in self._named[number]:
+            if index in holders or (is_live and index not in self._live):
+                continue
+            if not has_paths or self._has(self._manifests[number], index, any):
+                free.append(index)
+        if free:
+            # The first after the steps before it, else the first.
+            before = max((index for other, index in self._claimed.items() if other < number), default=-1)
+            self._claimed[number] = next((index for index in free if index > before), free[0])
 
     def result(self) -> Claims:
         in_step_order = [(number, self._claimed[number]) for number in self._manifests if number in self._claimed]
@@ -192,20 +203,19 @@ class _Claiming:
     def _holders(self) -> dict[int, int]:
         return {index: number for number, index in self._claimed.items()}
 
-    def _has_all(self, manifest: Manifest, index: int) -> bool:
+    def _has(self, manifest: Manifest, index: int, how_many: Callable[[Iterable[bool]], bool]) -> bool:
+        """Whether a commit has `all` or `any` of the paths; where none are named, whether it changes something."""
         changes = self._commits[index].changes
         wanted = wishes(manifest)
-        return all(wish.is_met_by(changes) for wish in wanted) if wanted else bool(changes)
-
-    def _has_some(self, manifest: Manifest, index: int) -> bool:
-        changes = self._commits[index].changes
-        wanted = wishes(manifest)
-        return any(wish.is_met_by(changes) for wish in wanted) if wanted else bool(changes)
+        if not wanted:
+            return bool(changes)
+        return how_many(wish.is_met_by(changes) for wish in wanted)
 
     def _matches(self, manifest: Manifest, line: str) -> bool:
         pattern = manifest.commit_message_pattern
-        if any(line.startswith(start) and start.rstrip(' "!') not in pattern for start in _ABOUT_OTHERS):
-            return False
+        for start in _ABOUT_OTHERS:
+            if line.startswith(start) and start.rstrip(' "!') not in pattern:
+                return False
         return self._budget.found(pattern, line)
 
 

@@ -93,7 +93,9 @@ def read_verdict(message: str) -> Verdict:
     except ValidationError as error:
         defects = defects_of(error, Verdict, "the object")
     marked = data.get("dimensions")
-    unmarked = [name for name in DIMENSIONS if not isinstance(marked, dict) or name not in marked]
+    unmarked = [*DIMENSIONS]
+    if isinstance(marked, dict):
+        unmarked = [name for name in DIMENSIONS if name not in marked]
     if unmarked:
         defects.append(f"dimensions: {', '.join(unmarked)} not judged; each is one of {', '.join(MARKS)}")
     if verdict is None or defects:
@@ -104,8 +106,11 @@ def read_verdict(message: str) -> Verdict:
 
 def _last_object(message: str) -> Row | None:
     """The last that has a verdict counts, for a form may be quoted before it is filled in."""
-    candidates = [each for each in agents.objects(message) if "verdict" in each]
-    return candidates[-1] if candidates else None
+    last = None
+    for candidate in agents.objects(message):
+        if "verdict" in candidate:
+            last = candidate
+    return last
 
 
 def _digest_in(message: str) -> str | None:
@@ -142,9 +147,13 @@ def latest(state: str, digest: str) -> Row | None:
 
 
 def _counting(rows: list[Row], digest: str) -> Row | None:
-    about = [row for row in rows if row.get("kind") == "critique" and row.get("digest") == digest]
-    seen = [row for row in about if row.get("independence") == FULL]
-    return next(reversed(seen or about), None)
+    counting: Row | None = None
+    for row in rows:
+        if row.get("kind") != "critique" or row.get("digest") != digest:
+            continue
+        if counting is None or row.get("independence") == FULL or counting.get("independence") != FULL:
+            counting = row
+    return counting
 
 
 def is_clean(row: Row | None) -> bool:
@@ -185,17 +194,17 @@ def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
 
 def record(caller: Caller, document: Document, message: str | None) -> Recorded:
     """`message` is the critic's final message as a file has it; None takes the one the host reported."""
-    seen = agents.messages(caller.state, caller.session, CRITIC)
-    about = [each for each in seen if _digest_in(each.text) == document.digest]
+    messages = agents.messages(caller.state, caller.session, CRITIC)
+    about = [spoken for spoken in messages if _digest_in(spoken.text) == document.digest]
     if message is None:
-        message = _reported(document, seen, about)
+        message = _reported(document, messages, about)
     verdict = read_verdict(message)
     if verdict.plan_digest != document.digest:
         raise Refused(
             f"the verdict is about the text {verdict.plan_digest[:12]}; {document.path} is {document.digest[:12]} now",
             fix=f"omo plan critique {document.path} --brief, and let omo:critic read it again",
         )
-    witness = next((each for each in seen if each.is_same(message)), None)
+    witness = next((spoken for spoken in messages if spoken.is_same(message)), None)
     if witness is not None and about and not about[-1].is_same(message):
         # Of several verdicts on one text, nobody gets to pick.
         raise Refused(
@@ -227,18 +236,18 @@ def record(caller: Caller, document: Document, message: str | None) -> Recorded:
     return Recorded(document.path, document.digest, verdict, str(row["independence"]), is_cleared)
 
 
-def _reported(document: Document, seen: list[Message], about: list[Message]) -> str:
+def _reported(document: Document, messages: list[Message], about: list[Message]) -> str:
     """The critic's last message on this text, as the host reported it."""
     if about:
         return about[-1].text
     ask = f"omo plan critique {document.path} --brief says what to ask the agent {CRITIC}"
-    others = [digest for digest in (_digest_in(each.text) for each in reversed(seen)) if digest]
-    if others:
-        raise Refused(
-            f"the critic of this session spoke about the text {clip(others[0], 12)}, not about what {document.path} "
-            f"is now ({document.digest[:12]})",
-            fix=f"{ask}; ask again",
-        )
+    for spoken in reversed(messages):
+        if other := _digest_in(spoken.text):
+            raise Refused(
+                f"the critic of this session spoke about the text {clip(other, 12)}, not about what {document.path} "
+                f"is now ({document.digest[:12]})",
+                fix=f"{ask}; ask again",
+            )
     raise Refused(
         f"no verdict of {CRITIC} on {document.path} was reported in this session",
         fix=f"{ask}; or pass its final message with --result FILE",

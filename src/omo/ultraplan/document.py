@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from omo.shown import clip
 from omo.ultraplan import manifest
 from omo.ultraplan.markdown import (
     FIELDS,
+    Fenced,
     Heading,
     Page,
     commit_subjects,
@@ -30,6 +32,7 @@ LONGEST_LINE = 4_000
 LONGEST_FIELD = 20_000
 MOST_HEADINGS = 2_000
 MOST_STEPS = 200
+MOST_TOLD = 10
 
 _STEP = re.compile(r"Step (\d{1,6}): (\S.*)")
 # What people put before the word: emphasis, a box to tick, an emoji or its :name:, a number.
@@ -76,6 +79,7 @@ def text_of(path: str) -> str | None:
         return None
 
 
+@lru_cache(maxsize=16)  # a command reads a plan, its spec and the pinned copy, often all with the same text
 def parse(text: str, path: str) -> Document:
     """Never raises for bad content: `defects` has what is wrong."""
     defects: list[Defect] = []
@@ -100,10 +104,14 @@ def parse(text: str, path: str) -> Document:
 def _cut(body: str, defects: list[Defect]) -> str:
     """Nobody reads a line that long; what is behind it must not count as read either."""
     lines = body.split("\n")
-    too_long = [number for number, line in enumerate(lines, start=1) if len(line) > LONGEST_LINE]
-    for number in too_long[:10]:
-        defects.append(Defect(number, "length", f"longer than {LONGEST_LINE} characters; break the line"))
-    return "\n".join(line[:LONGEST_LINE] for line in lines)
+    too_long = 0
+    for index, line in enumerate(lines):
+        if len(line) > LONGEST_LINE:
+            lines[index] = line[:LONGEST_LINE]
+            too_long += 1
+            if too_long <= MOST_TOLD:
+                defects.append(Defect(index + 1, "length", f"longer than {LONGEST_LINE} characters; break the line"))
+    return "\n".join(lines)
 
 
 # the head: front matter, version, needs
@@ -112,21 +120,24 @@ def _cut(body: str, defects: list[Defect]) -> str:
 def _front_matter(text: str, defects: list[Defect]) -> tuple[dict[str, tuple[int, Any]], str]:
     """The YAML between two `---` at the very top, each key with its line; and the text with those lines blank."""
     lines = re.split(r"\r\n?|\n", text.removeprefix("\ufeff"))
-    end = next((index for index, line in enumerate(lines) if index and line.rstrip() == "---"), None)
-    if lines[0].rstrip() != "---" or end is None:
+    ends = [index for index, line in enumerate(lines) if line.rstrip() == "---"]
+    if ends[:1] != [0] or len(ends) == 1:
         return {}, "\n".join(lines)
+    end = ends[1]
     body = "\n".join([""] * (end + 1) + lines[end + 1 :])
     # Digits and dots only: as a YAML number 1.10 would be read as 1.1.
-    inner = [re.sub(r"^(plan_version\s*:\s*)([\d.]+)\s*$", r'\1"\2"', line) for line in lines[1:end]]
+    inner = re.sub(r"(?m)^(plan_version\s*:\s*)([\d.]+)\s*$", r'\1"\2"', "\n".join(lines[1:end]))
     try:
-        data = documents.parse("\n".join(inner), "front matter.yaml")
+        data = documents.parse(inner, "front matter.yaml")
     except BadInput as error:
         defects.append(Defect(1, "front-matter", error.message))
         return {}, body
-    front = {}
-    for key, value in data.items() if isinstance(data, dict) else ():
-        named = (number for number, line in enumerate(inner, start=2) if line.strip("\"' ").startswith(str(key)))
-        front[str(key)] = next(named, 1), value
+    front: dict[str, tuple[int, Any]] = {}
+    if isinstance(data, dict):
+        for number, line in enumerate(lines[1:end], start=2):
+            key = line.partition(":")[0].strip("\"' ")
+            if key in data:
+                front[key] = number, data[key]
     return front, body
 
 
@@ -139,7 +150,10 @@ def _read_head(
 ) -> Document:
     """What stands near the title; a `plan_version` further down is an example, not a statement."""
     end = next((heading.start for heading in headings if heading.level > 1), len(page.lines))
-    pairs = [(front[key][0], key, front[key][1]) for key in ("plan_version", "needs") if key in front]
+    pairs = []
+    for key in ("plan_version", "needs"):
+        if key in front:
+            pairs.append((front[key][0], key, front[key][1]))
     described = []
     for index, line in page.paragraphs(0, end):
         if pair := _PAIR.fullmatch(line):
@@ -148,8 +162,10 @@ def _read_head(
             described.append(line)
     versions: list[tuple[int, tuple[int, ...]]] = []
     needs: list[str] = []
+    says_needs = False
     for line_number, key, value in pairs:
         if key == "needs":
+            says_needs = True
             needs += _needs(value, line_number, defects)
             continue
         version = _version(value)
@@ -168,7 +184,7 @@ def _read_head(
         document,
         version=versions[0][1] if versions else None,
         needs=tuple(dict.fromkeys(needs)),
-        says_needs=any(key == "needs" for _, key, _ in pairs),
+        says_needs=says_needs,
         context=page.text(section.start + 1, section.end).strip() if section else "\n".join(described),
         fence=_fence(page, fence.start, fence.end) if fence else None,
     )
@@ -176,17 +192,17 @@ def _read_head(
 
 def _version(value: object) -> tuple[int, ...] | None:
     number = _VERSION.fullmatch(str(value).strip().strip("\"'"))
-    return tuple(int(part) for part in number[1].split(".")) if number else None
+    return tuple(map(int, number[1].split("."))) if number else None
 
 
 def _needs(value: object, line: int, defects: list[Defect]) -> list[str]:
+    listed = value if isinstance(value, list) else [value]
     if isinstance(value, str):
-        parts = [part.strip().strip("`\"'") for part in value.strip().strip("[]").split(",")]
-        value = [part for part in parts if part and part.lower() != "none"]
-    if value is None:
-        return []
+        listed = [part.strip().strip("`\"'") for part in value.strip().strip("[]").split(",")]
     needs = []
-    for need in value if isinstance(value, list) else [value]:
+    for need in listed:
+        if need in (None, "") or str(need).lower() == "none":
+            continue
         if not isinstance(need, str) or not _NEED.fullmatch(need):
             problem = f"{clip(str(need), 40)!r} is no capability; write such as git_push, network or cmd:docker"
             defects.append(Defect(line, "needs", f"needs: {problem}"))
@@ -233,13 +249,17 @@ def _read_steps(document: Document, page: Page, headings: Sequence[Heading], def
     if len(spans) > MOST_STEPS:
         message = f"{len(spans)} steps; at most {MOST_STEPS} are read, so split the plan"
         defects.append(Defect(spans[MOST_STEPS][0].start + 1, "steps", message))
-    steps = [_step(page, heading, end, defects) for heading, end in spans[:MOST_STEPS]]
-    blocks = [block.line for block in page.fences() if block.begins_with("manifest")]
-    for line in blocks:
-        if not any(heading.start < line <= end for heading, end in spans):
-            message = "this manifest belongs to no step; move it below its `### Step N:` heading"
-            defects.append(Defect(line, "manifest-count", message))
-    return replace(document, steps=tuple(steps), manifests=tuple(blocks))
+    blocks = page.yaml_blocks("manifest")
+    steps = []
+    homeless = {block.line for block in blocks}
+    for heading, end in spans[:MOST_STEPS]:
+        own = [block for block in blocks if heading.start < block.line <= end]
+        homeless -= {block.line for block in own}
+        steps.append(_step(page, heading, end, own, defects))
+    for line in sorted(homeless):
+        message = "this manifest belongs to no step; move it below its `### Step N:` heading"
+        defects.append(Defect(line, "manifest-count", message))
+    return replace(document, steps=tuple(steps))
 
 
 def _step_spans(headings: Sequence[Heading]) -> list[tuple[Heading, int]]:
@@ -257,7 +277,7 @@ def _step_spans(headings: Sequence[Heading]) -> list[tuple[Heading, int]]:
     return spans
 
 
-def _step(page: Page, heading: Heading, end: int, defects: list[Defect]) -> Step:
+def _step(page: Page, heading: Heading, end: int, manifests: Sequence[Fenced], defects: list[Defect]) -> Step:
     name = _step_name(heading)
     assert name is not None
     number = int(name[1])
@@ -274,6 +294,13 @@ def _step(page: Page, heading: Heading, end: int, defects: list[Defect]) -> Step
             defects.append(Defect(field.line, "length", message))
         lines[field.key] = field.line
         values[field.key] = field.value[:LONGEST_FIELD]
+    for block in manifests[1:]:
+        message = f"step {number}: a second manifest (line {manifests[0].line} is the first); a step has one"
+        defects.append(Defect(block.line, "manifest-count", message))
+    read = None
+    if manifests:
+        read, wrong = manifest.read(manifests[0], number)
+        defects += wrong
     failure = values.get("on failure", "")
     on_failure = _ON_FAILURE.fullmatch(failure)
     return Step(
@@ -290,21 +317,9 @@ def _step(page: Page, heading: Heading, end: int, defects: list[Defect]) -> Step
         on_failure_text=on_failure[2].strip() if on_failure else failure,
         checkpoint=values.get("checkpoint", ""),
         depends_on=numbers_of(values.get("depends on", "")),
-        manifest=_manifest(page, heading, end, number, defects),
+        manifest=read,
         field_lines=lines,
     )
-
-
-def _manifest(page: Page, heading: Heading, end: int, number: int, defects: list[Defect]) -> Manifest | None:
-    blocks = [block for block in page.fences(heading.start, end) if block.begins_with("manifest")]
-    for block in blocks[1:]:
-        message = f"step {number}: a second manifest (line {blocks[0].line} is the first); a step has one"
-        defects.append(Defect(block.line, "manifest-count", message))
-    if not blocks:
-        return None
-    read, wrong = manifest.read(blocks[0], number)
-    defects += wrong
-    return read
 
 
 # sessions and fences
@@ -318,20 +333,21 @@ def _section(headings: Sequence[Heading], title: str) -> Heading | None:
 
 
 def _fence(page: Page, start: int, end: int) -> Fence | None:
-    lists = {}
-    for field in page.fields(start, end):
-        lists[field.key] = tuple(normal_or_as_written(item) for item in items_of(field.value))
+    lists = page.values(start, end)
     if "touch" not in lists and "never touch" not in lists:
         return None
-    return Fence(lists.get("touch", ()), lists.get("never touch", ()))
+    return Fence(_globs(lists.get("touch", "")), _globs(lists.get("never touch", "")))
 
 
-def normal_or_as_written(glob: str) -> str:
-    """What is no path is told by the rules, which know the line."""
-    try:
-        return globs.normal(glob) or glob
-    except ValueError:
-        return glob
+def _globs(value: str) -> tuple[str, ...]:
+    """As they are compared; what is no path is told by the rules, which know the line."""
+    listed = []
+    for item in items_of(value):
+        try:
+            listed.append(globs.normal(item) or item)
+        except ValueError:
+            listed.append(item)
+    return tuple(listed)
 
 
 def touch_of(steps: Sequence[Step]) -> tuple[str, ...]:
@@ -348,7 +364,7 @@ def touch_of(steps: Sequence[Step]) -> tuple[str, ...]:
             usable.append(globs.normal(path))
         except ValueError:
             continue
-    return tuple(dict.fromkeys(path for path in usable if path))
+    return tuple(dict.fromkeys(filter(None, usable)))
 
 
 def fence_of_session(document: Document, steps: Sequence[Step]) -> Fence:
@@ -375,7 +391,7 @@ def _groups(document: Document, page: Page, headings: Sequence[Heading], defects
         end = _end_of_session(headings, session)
         steps = [step for step in document.steps if session.start < step.line <= end]
         until = min([step.line - 1 for step in steps], default=end)
-        fields = {field.key: field.value for field in page.fields(session.start, until)}
+        fields = page.values(session.start, until)
         group = Group(
             number=int(name[1]),
             title=name[2].strip(),
@@ -386,9 +402,8 @@ def _groups(document: Document, page: Page, headings: Sequence[Heading], defects
             fence=_fence(page, session.start, until),
         )
         groups.append(group)
-    homed = {number for group in groups for number in group.steps}
     for step in document.steps:
-        if step.number not in homed:
+        if not any(step.number in group.steps for group in groups):
             message = f"step {step.number} stands in no session; move it below a `## Session N: …` heading"
             defects.append(Defect(step.line, "session", message))
     return tuple(groups)
@@ -410,9 +425,11 @@ def _end_of_session(headings: Sequence[Heading], session: Heading) -> int:
 
 def _read_spec(document: Document, page: Page, headings: Sequence[Heading], defects: list[Defect]) -> Document:
     """What only a session spec has: its number, the session manifest, exit conditions, where it comes from."""
-    titles = [heading.title for heading in headings if heading.level == 1]
-    name = next((match for match in map(_SESSION.fullmatch, titles) if match), None)
-    blocks = [block for block in page.fences() if block.begins_with("session_manifest")]
+    name = None
+    for heading in headings:
+        if heading.level == 1:
+            name = name or _SESSION.fullmatch(heading.title)
+    blocks = page.yaml_blocks("session_manifest")
     if name is None and not blocks:
         return document
     if name is None:
@@ -429,7 +446,7 @@ def _read_spec(document: Document, page: Page, headings: Sequence[Heading], defe
     section = _section(headings, "metadata")
     metadata = {}
     if section is not None:
-        metadata = {field.key: field.value for field in page.fields(section.start, section.end)}
+        metadata = page.values(section.start, section.end)
     return replace(
         document,
         kind="spec",

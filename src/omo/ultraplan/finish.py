@@ -12,13 +12,15 @@ from omo.shown import block, clip, counted
 from omo.state import store
 from omo.state.runtime import part
 from omo.ultraplan import document as documents
+from omo.ultraplan.audit import EXIT_CODES
 from omo.ultraplan.run import (
     ENDED,
     MOST_RECOVERIES,
     PlanRun,
     PlanState,
+    RunStatus,
+    audited,
 )
-from omo.ultraplan.run_audit import RunStatus, audited
 from omo.ultraplan.status import (
     failed_command,
     next_step,
@@ -35,7 +37,6 @@ LONGEST_SHOWN = 4000
 MOST_SHOWN = 50
 LONGEST_WHY = 160
 MOST_VIOLATIONS = 20
-EXITS = {"pass": 0, "drift": 3, "unknown": 4}
 NOT_RUN = "its Verify commands were not run by omo"
 
 
@@ -78,7 +79,7 @@ def finish(run: PlanRun, failure: Failure | None = None) -> Finished:
         path = report_path(run)
         text = render(status, {}, now=stamp(run.caller.now), following=step.text)
         store.replace(path, text)
-        return Finished(status, text, path, status.audit.verdict, False, EXITS[status.audit.verdict], step)
+        return Finished(status, text, path, status.audit.verdict, False, status.audit.exit_code, step)
     row: Row = {"verdict": "pass", "audit": status.audit.verdict, "by": run.caller.by, "missing": status.audit.missing}
     row |= {"passed": status.audit.passed, "head": status.audit.head}
     if failure is None:
@@ -86,11 +87,11 @@ def finish(run: PlanRun, failure: Failure | None = None) -> Finished:
     texts = {key: block(str(value), LONGEST) for key, value in asdict(failure).items()}
     row |= {"verdict": "failed", "failed": {**texts, "step": failure.step}}
     # A step that is reported as failed is no pass, even where its manifest holds.
-    return _close(status, row, EXITS["drift"] if status.audit.verdict == "pass" else EXITS[status.audit.verdict])
+    return _close(status, row, status.audit.exit_code or EXIT_CODES["drift"])
 
 
 def _check(state: PlanState, failure: Failure) -> None:
-    known = ", ".join(str(step) for step in state.steps)
+    known = ", ".join(map(str, state.steps))
     if failure.step not in state.steps:
         raise BadInput(f"--failed {failure.step} is no step of {state.spec}", fix=f"name one of {known}")
     if failure.step in state.skipped:
@@ -132,11 +133,11 @@ def _again(run: PlanRun) -> Finished:
     step = publish_status(status)
     path = report_path(run)
     end = status.state.end
-    code = EXITS["drift"]
+    code = EXIT_CODES["drift"]
     if end in ("pass", "abandoned"):
         code = 0
     elif status.state.finished.get("audit") == "unknown":
-        code = EXITS["unknown"]
+        code = EXIT_CODES["unknown"]
     return Finished(status, documents.text_of(path) or "", path, end, True, code, step)
 
 
@@ -229,7 +230,7 @@ def skip(run: PlanRun, number: int, reason: str) -> NextStep:
     """Leave a step out: only where its plan allows it, and never in silence."""
     state = require_open(run)
     if number not in state.steps:
-        known = ", ".join(str(step) for step in state.steps)
+        known = ", ".join(map(str, state.steps))
         raise BadInput(f"step {number} is none of this session's", fix=f"name one of {known}")
     require_reason(reason, "--reason", "say why it is left out")
     status = audited(run)

@@ -37,9 +37,12 @@ class Change:
     def is_deletion(self) -> bool:
         return self.status == "D"
 
-    def is_about(self, glob: str) -> bool:
-        """A submodule that moved may have moved anything in it."""
-        return globs.covers(self.path, glob) or (self.is_submodule and glob.startswith(self.path + "/"))
+    def is_about(self, patterns: Sequence[str]) -> bool:
+        """Whether one of the globs covers it. A submodule that moved may have moved anything in it."""
+        for glob in patterns:
+            if globs.covers(self.path, glob) or (self.is_submodule and glob.startswith(self.path + "/")):
+                return True
+        return False
 
 
 Changes = tuple[Change, ...]
@@ -79,8 +82,11 @@ class WorkTree:
 
     def is_untracked(self, path: str) -> bool:
         """Also where a directory that it lies in is, as a whole."""
-        parts = path.split("/")
-        return any("/".join(parts[:count]) in self.untracked for count in range(1, len(parts) + 1))
+        while path:
+            if path in self.untracked:
+                return True
+            path = path.rpartition("/")[0]
+        return False
 
 
 @dataclass(frozen=True)
@@ -97,8 +103,11 @@ class History:
     @property
     def changed(self) -> list[Change]:
         """Every path that HEAD or the files have otherwise than the base."""
-        submodules = {change.path for commit in self.commits for change in commit.changes if change.is_submodule}
-        paths = {*self.tree.dirty, *self.tree.hidden, *(change.path for change in self.net)}
+        paths = {*self.tree.dirty, *self.tree.hidden}
+        paths.update(change.path for change in self.net)
+        submodules: set[str] = set()
+        for commit in self.commits:
+            submodules.update(change.path for change in commit.changes if change.is_submodule)
         return [Change(path, "M", path in submodules) for path in sorted(paths) if not globs.is_own(path)]
 
     def since(self, base: str) -> History:
@@ -167,11 +176,13 @@ def undone(commits: Sequence[Commit]) -> dict[str, int]:
 
 def _require_one_meaning(root: Path, base: str) -> None:
     """A full id means one commit. A name can be given to a tag, a branch and the start of an id at once."""
-    meant = {changes.commit_of(root, name.format(base)) for name in _NAMES_OF}
+    names = [name.format(base) for name in _NAMES_OF]
     if re.fullmatch(r"[0-9a-f]{4,64}", base):
-        ids = changes.ask(root, "rev-parse", f"--disambiguate={base}").split()
-        meant.update(sha for sha in ids if changes.commit_of(root, sha) == sha)
-    meant.discard(None)
+        names += changes.ask(root, "rev-parse", f"--disambiguate={base}").split()
+    meant = set()
+    for name in names:
+        if commit := changes.commit_of(root, name):
+            meant.add(commit)
     if len(meant) > 1:
         fix = "name the commit the work began at by its full id: --base ID"
         raise NotEvaluable(f"base {clip(base, 80)!r} names {len(meant)} different commits", fix=fix)
@@ -196,9 +207,19 @@ def _commits(root: Path, span: str, since: str) -> list[Commit]:
                 fix="check out the branch of the work, or name the commit it began at: --base ID",
             )
         commits.append(Commit(sha, subject, body[:LONGEST_BODY], tuple(parents.split())))
-    brought = _changes(root, [" ".join((commit.sha, *commit.parents[:1])) for commit in commits], "--root")
-    merged = _changes(root, [commit.sha for commit in commits if commit.is_merge], "-c")
-    known = {since, *(commit.sha for commit in commits)}
+    return _with_changes(root, commits, since)
+
+
+def _with_changes(root: Path, commits: Sequence[Commit], since: str) -> list[Commit]:
+    known = {since}
+    pairs, merges = [], []
+    for commit in commits:
+        known.add(commit.sha)
+        pairs.append(" ".join((commit.sha, *commit.parents[:1])))
+        if commit.is_merge:
+            merges.append(commit.sha)
+    brought = _changes(root, pairs, "--root")
+    merged = _changes(root, merges, "-c")
     whole = []
     for commit in commits:
         own = changed = brought.get(commit.sha, ())
@@ -229,7 +250,7 @@ def _net(root: Path, base: str, head: str) -> Changes:
 def _changes(root: Path, asked: Sequence[str], *options: str) -> dict[str, Changes]:
     if not asked:
         return {}
-    lines = "".join(line + "\n" for line in asked).encode("ascii")
+    lines = "\n".join([*asked, ""]).encode("ascii")
     printed = changes.ask(root, "diff-tree", "--stdin", *_RAW, *options, stdin=lines).split("\0")
     by_commit: dict[str, list[str]] = {}
     current: list[str] = []
@@ -259,7 +280,8 @@ def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, net
         changes.require_nothing_hidden(root)
         edited, new, ignored = _status(root, prefix)
         hidden: list[str] = []
-        if prefix or _may_hide(exclude, [*edited, *new, *ignored, *(change.path for change in net)]):
+        changed = [change.path for change in net]
+        if prefix or _may_hide(exclude, [*edited, *new, *ignored, *changed]):
             new = changes.untracked(root)
             new += changes.hidden_since(root, head or base)
             hidden = changes.hidden_since(root, base)

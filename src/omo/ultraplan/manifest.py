@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from omo.errors import BadInput
 from omo.evidence import documents
 from omo.shown import clip
+from omo.strict import field_name
 from omo.ultraplan.markdown import Fenced
-from omo.ultraplan.models import MOST_ITEMS, Defect, Manifest
+from omo.ultraplan.models import Defect, Manifest
 
 # The first six must be there, even when empty: what was left out cannot be told from what was forgotten.
 REQUIRED = {
@@ -27,39 +27,7 @@ REQUIRED = {
 }
 OPTIONAL = ("absent_paths", "sandbox_preflight", "skip_commit_check")
 KEYS = (*REQUIRED, *OPTIONAL)
-# Names other tools and models use; nearer in meaning than in letters.
-OTHER_NAMES = {
-    "files": "expected_paths",
-    "paths": "expected_paths",
-    "outputs": "expected_paths",
-    "commit_pattern": "commit_message_pattern",
-    "commit_message": "commit_message_pattern",
-    "commit_regex": "commit_message_pattern",
-    "syntax_check": "bash_syntax_check",
-    "never_touch": "forbidden_paths",
-    "forbidden": "forbidden_paths",
-    "contains": "must_contain",
-    "must_contains": "must_contain",
-    "deleted_paths": "absent_paths",
-    "removed_paths": "absent_paths",
-    "must_not_exist": "absent_paths",
-    "skip_commit": "skip_commit_check",
-    "preflight": "sandbox_preflight",
-}
-# By the kind of pydantic's error; `{value}` is what was written.
-SAYS = {
-    "tuple_type": "must be a list, not {value}",
-    "too_long": f"has more than {MOST_ITEMS} entries",
-    "string_type": "holds {value}, which is no text; quote it",
-    "string_unicode": "is not valid text",
-    "int_type": "must be a whole number from 0 on, not {value}",
-    "greater_than_equal": "must be a whole number from 0 on, not {value}",
-    "less_than_equal": "must be a whole number up to 10000, not {value}",
-    "bool_type": "must be true or false, not {value}",
-    "model_type": "holds {value}; each entry is {{path: FILE, pattern: REGEX}}",
-    "missing": "has an entry {value}; each one is {{path: FILE, pattern: REGEX}}",
-    "extra_forbidden": "has an entry with more than {{path: FILE, pattern: REGEX}}",
-}
+Lines = dict[tuple[str, ...], int]
 
 
 def read(block: Fenced, step: int) -> tuple[Manifest | None, list[Defect]]:
@@ -68,18 +36,26 @@ def read(block: Fenced, step: int) -> tuple[Manifest | None, list[Defect]]:
     data, defects = mapping(block, "manifest", "commit_message_pattern: …", where)
     if data is None:
         return None, defects
-    lines, entries = _lines(block)
+    lines = _lines(block, data)
     defects += _name_defects(data, where, lines, block.line)
-    values = {key: data[key] for key in KEYS if key in data}
+    values = {}
+    for key in KEYS:
+        if key in data:
+            values[key] = data[key]
     try:
         manifest = Manifest(**values)
     except ValidationError as error:
-        for key, index, says in _problems(error):
-            line = lines.get((key,), block.line)
-            if index is not None:
-                line = entries.get((key, index), line)
-            defects.append(Defect(line, "manifest-value", f"{where}: manifest.{key} {says}"))
-        manifest = Manifest(**_without(values, error))
+        wrong = set()
+        for problem in error.errors(include_url=False):
+            key, index = _entry(problem)
+            if (key, index) not in wrong:
+                line = lines.get((key, str(problem["input"]))) or lines.get((key,), block.line)
+                says = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+                says = f"{says.replace('valid tuple', 'list')}, got {clip(repr(problem['input']), 80)}"
+                name = field_name(("manifest", *problem["loc"]))
+                defects.append(Defect(line, "manifest-value", f"{where}: {name}: {says}"))
+            wrong.add((key, index))
+        manifest = Manifest(**_usable(values, wrong))
     return manifest.model_copy(update={"line": block.line, "lines": lines}), defects
 
 
@@ -106,46 +82,41 @@ def mapping(block: Fenced, key: str, example: str, where: str) -> tuple[dict[Any
     return inner, defects
 
 
-def _lines(block: Fenced) -> tuple[dict[tuple[str, ...], int], dict[tuple[str, int], int]]:
-    """Where each key stands and, by its value and by its number, each entry of a list. The text was parsed before."""
-    lines: dict[tuple[str, ...], int] = {}
-    entries: dict[tuple[str, int], int] = {}
-    root = yaml.compose(block.content, Loader=yaml.SafeLoader)
-    inner = next(value for key, value in root.value if key.value == "manifest")
-    for key, value in inner.value:
-        name = str(key.value)
-        lines[(name,)] = block.line + key.start_mark.line
-        if not isinstance(value, yaml.SequenceNode):
-            continue
-        for index, entry in enumerate(value.value):
-            line = block.line + entry.start_mark.line
-            entries[name, index] = line
-            for text in _scalars(entry):
-                lines.setdefault((name, text), line)
-    return lines, entries
+def _lines(block: Fenced, data: dict[Any, Any]) -> Lines:
+    """Where each key stands and, by key and value, each entry of a list that is written as it is meant."""
+    lines: Lines = {}
+    key = ""
+    for number, text in enumerate(block.content.splitlines(), start=block.line):
+        name = re.match(r"\s*[\"']?([\w-]+)[\"']?\s*:", text)
+        if name and name[1] in data:
+            key = name[1]
+            lines.setdefault((key,), number)
+        for entry in _texts(data.get(key)):
+            if re.search(rf"(?<![\w./-]){re.escape(entry)}(?![\w./-])", text):
+                lines.setdefault((key, entry), number)
+    return lines
 
 
-def _scalars(node: yaml.Node) -> Iterator[str]:
-    if isinstance(node, yaml.ScalarNode):
-        yield str(node.value)
-    elif isinstance(node, yaml.MappingNode):
-        for _, value in node.value:
-            yield from _scalars(value)
+def _texts(value: object) -> list[str]:
+    """What a list of texts, or of mappings to texts, holds."""
+    texts: list[str] = []
+    for entry in value if isinstance(value, list) else []:
+        texts += map(str, entry.values() if isinstance(entry, dict) else [entry])
+    return texts
 
 
-def _name_defects(data: dict[Any, Any], where: str, lines: dict[tuple[str, ...], int], first: int) -> Iterator[Defect]:
-    missing = [key for key in KEYS if key not in data]
+def _name_defects(data: dict[Any, Any], where: str, lines: Lines, first: int) -> Iterator[Defect]:
     for key in data:
         if key in KEYS:
             continue
         # A misspelt key leaves its check out; one that is nothing like ours may belong to a newer tool.
         shown, line = clip(str(key), 60), lines.get((str(key),), first)
-        near = nearest(shown)
+        wanted = re.sub(r"[\s-]+", "_", shown.lower())
+        near = difflib.get_close_matches(wanted, KEYS, n=1, cutoff=0.7)
         if near:
-            yield Defect(line, "manifest-key", f"{where}: manifest.{shown} is no key; did you mean {near}?")
+            yield Defect(line, "manifest-key", f"{where}: manifest.{shown} is no key; did you mean {near[0]}?")
         else:
-            known = ", ".join(missing or KEYS)
-            message = f"{where}: manifest.{shown} is no key of ours and checks nothing ({known})"
+            message = f"{where}: manifest.{shown} is no key of ours and checks nothing ({', '.join(KEYS)})"
             yield Defect(line, "manifest-key", message, is_advisory=True)
     for key, empty in REQUIRED.items():
         if key not in data:
@@ -153,54 +124,20 @@ def _name_defects(data: dict[Any, Any], where: str, lines: dict[tuple[str, ...],
             yield Defect(first, "manifest-key", message)
 
 
-def nearest(key: str) -> str | None:
-    wanted = re.sub(r"[\s-]+", "_", key.strip().lower())
-    if wanted in KEYS:
-        return wanted
-    if wanted in OTHER_NAMES:
-        return OTHER_NAMES[wanted]
-    return next(iter(difflib.get_close_matches(wanted, KEYS, n=1, cutoff=0.7)), None)
-
-
-def _problems(error: ValidationError) -> Iterator[tuple[str, int | None, str]]:
-    """The key, the number of the entry in its list, and what is wrong; each entry once."""
-    known = set()
-    for problem in error.errors(include_url=False):
-        key, index = _place(problem)
-        if (key, index) in known:
-            continue
-        known.add((key, index))
-        if problem["type"] == "value_error":
-            yield key, index, str(problem["ctx"]["error"])
-        else:
-            says = SAYS.get(problem["type"], problem["msg"].replace("{", "{{").replace("}", "}}"))
-            yield key, index, says.format(value=_shown(problem["input"]))
-
-
-def _place(problem: Any) -> tuple[str, int | None]:
+def _entry(problem: Any) -> tuple[str, int | None]:
+    """The key that pydantic speaks of, and the number of the entry in its list."""
     location = problem["loc"]
     index = location[1] if len(location) > 1 and isinstance(location[1], int) else None
     return str(location[0]), index
 
 
-def _without(values: dict[str, Any], error: ValidationError) -> dict[str, Any]:
-    """What can be used: the keys and the entries of lists that nothing is wrong with."""
-    places = {_place(problem) for problem in error.errors(include_url=False)}
+def _usable(values: dict[str, Any], wrong: set[tuple[str, int | None]]) -> dict[str, Any]:
+    """The keys and the entries of lists that nothing is wrong with."""
     usable = {}
     for key, value in values.items():
-        if (key, None) in places:
+        if (key, None) in wrong:
             continue
         if isinstance(value, list):
-            value = [entry for index, entry in enumerate(value) if (key, index) not in places]
+            value = [entry for index, entry in enumerate(value) if (key, index) not in wrong]
         usable[key] = value
     return usable
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "nothing"
-    if isinstance(value, dict):
-        return clip("{" + ", ".join(str(key) for key in value) + "}", 80)
-    if isinstance(value, str):
-        return f"the text {clip(value, 60)!r}"
-    return clip(repr(value), 60)

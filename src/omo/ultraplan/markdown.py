@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -61,12 +61,6 @@ class Fenced:
     content: str
     line: int
 
-    def begins_with(self, key: str) -> bool:
-        """Whether it is YAML whose first key is this one."""
-        if self.language not in ("", "yaml", "yml"):
-            return False
-        return re.match(rf"\s*{key}\s*:", self.content) is not None
-
 
 class Page:
     """A text read once; everything is asked for by line indices, so that a defect can say where it is."""
@@ -78,14 +72,17 @@ class Page:
         self._starts = [_span(token)[0] for _, token in self._mapped]  # blocks come in the order of their lines
 
     def headings(self) -> list[Heading]:
-        tokens = [(index, token) for index, token in self._mapped if token.type == "heading_open"]
-        starts = [_span(token)[0] for _, token in tokens if not token.level] + [len(self.lines)]
-        headings = []
-        for index, token in tokens:
+        headings: list[Heading] = []
+        end = len(self.lines)
+        for index, token in reversed(self._mapped):
+            if token.type != "heading_open":
+                continue
             start = _span(token)[0]
             title = self._tokens[index + 1].content.strip()
-            headings.append(Heading(int(token.tag[1]), title, start, _after(starts, start), bool(token.level)))
-        return headings
+            headings.append(Heading(int(token.tag[1]), title, start, end, is_nested=bool(token.level)))
+            if not token.level:  # one in a list or a quotation ends nothing
+                end = start
+        return headings[::-1]
 
     def text(self, start: int, end: int) -> str:
         return "\n".join(self.lines[start:end]).rstrip()
@@ -111,12 +108,24 @@ class Page:
                 fields.append(Field(key_of(label["label"]), label["label"].strip(), value, first + 1))
         return fields
 
-    def fences(self, start: int = 0, end: int | None = None) -> list[Fenced]:
+    def values(self, start: int, end: int) -> dict[str, str]:
+        """The fields by key, the last of each."""
+        return {field.key: field.value for field in self.fields(start, end)}
+
+    def fences(self) -> list[Fenced]:
         blocks = []
-        for _, token in self._within(start, len(self.lines) if end is None else end):
+        for _, token in self._mapped:
             if token.type == "fence":
                 language = (token.info.split() or [""])[0].lower()
                 blocks.append(Fenced(language, token.content, _span(token)[0] + 2))
+        return blocks
+
+    def yaml_blocks(self, key: str) -> list[Fenced]:
+        """The fenced blocks that are YAML whose first key is this one."""
+        blocks = []
+        for block in self.fences():
+            if block.language in ("", "yaml", "yml") and re.match(rf"\s*{key}\s*:", block.content):
+                blocks.append(block)
         return blocks
 
     def _within(self, start: int, end: int) -> list[tuple[int, Token]]:
@@ -147,7 +156,8 @@ def items_of(value: str) -> tuple[str, ...]:
                 items += code_spans(part)
             elif not spans or re.fullmatch(r"[^\s`]*[./][^\s`]*", plain):
                 items.append(plain)  # beside what is in backticks only what looks like a path counts
-    return tuple(dict.fromkeys(item for item in items if item and not is_none(item)))
+    named = [item for item in items if item and not is_none(item)]
+    return tuple(dict.fromkeys(named))
 
 
 def is_none(value: str) -> bool:
@@ -161,7 +171,7 @@ def numbers_of(value: str) -> tuple[int, ...]:
     if is_none(value):
         return ()
     listed = re.split(r"[—–(;]| - ", value)[0]
-    return tuple(dict.fromkeys(int(number) for number in re.findall(r"\d{1,6}", listed)))
+    return tuple(dict.fromkeys(map(int, re.findall(r"\d{1,6}", listed))))
 
 
 def plain_value(value: str) -> str:
@@ -215,11 +225,6 @@ def _commit_message(words: list[str]) -> str:
         if re.match(r"-[aqsnve]*m.", word):
             return word[word.index("m") + 1 :]
     return ""
-
-
-def _after(ends: list[int], line: int) -> int:
-    """The first of them behind the line; there is one."""
-    return ends[bisect_right(ends, line)]
 
 
 def _span(token: Token) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -46,6 +47,14 @@ def need_defect(need: str) -> str | None:
     if not NAMED_NEEDS[kind].fullmatch(value):
         return f"{clip(need, 80)} does not name one; write it as {kind}:NAME"
     return None
+
+
+def covering(path: str, patterns: Sequence[str]) -> str:
+    """The first glob that covers the path; empty where none does."""
+    for glob in patterns:
+        if globs.covers(path, glob):
+            return glob
+    return ""
 
 
 def _project_path(text: str) -> str:
@@ -175,7 +184,7 @@ class Recovery:
 @dataclass(frozen=True)
 class Document:
     """`kind` is plan or spec. `version` is None where the document names none. `says_needs`: it has a line `needs:`,
-    so an empty list means that nothing is needed. `manifests` are the lines of all manifests, of no step too."""
+    so an empty list means that nothing is needed."""
 
     kind: str
     path: str
@@ -192,7 +201,6 @@ class Document:
     master_plan: str = ""
     master_digest: str = ""
     is_legacy_synthesis: bool = False
-    manifests: tuple[int, ...] = ()
     defects: tuple[Defect, ...] = field(default=(), compare=False)
 
     @property
@@ -208,6 +216,11 @@ class Document:
     def work_steps(self) -> tuple[Step, ...]:
         """Every step but the preflight."""
         return tuple(step for step in self.steps if not step.is_preflight)
+
+    @property
+    def wrong(self) -> list[str]:
+        """What keeps it from being read as it was meant; advice is not among it."""
+        return [str(defect) for defect in self.defects if not defect.is_advisory]
 
     def step(self, number: int) -> Step | None:
         for step in self.steps:

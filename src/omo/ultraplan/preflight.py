@@ -161,8 +161,8 @@ def _network(environ: Mapping[str, str]) -> Answer:
 
 def _connect_through(proxy: str, host: str) -> None:
     """Raises OSError where the proxy's answer to CONNECT is anything but 200."""
-    place = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-    connection = http.client.HTTPConnection(place.hostname or "", place.port or 80, timeout=CONNECT_SECONDS)
+    url = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    connection = http.client.HTTPConnection(url.hostname or "", url.port or 80, timeout=CONNECT_SECONDS)
     connection.set_tunnel(host, HTTPS)
     try:
         connection.connect()

@@ -10,14 +10,17 @@ from omo.errors import BadInput, Refused
 from omo.evidence import changes, globs
 from omo.shown import clip
 from omo.state import store
-from omo.ultraplan import checks, sessions, spec_text
 from omo.ultraplan import document as documents
+from omo.ultraplan import sessions, spec_text
+from omo.ultraplan.audit import holds
 from omo.ultraplan.models import Recovery
 from omo.ultraplan.run import (
     MOST_RECOVERIES,
     PLAN,
     PlanRun,
     PlanState,
+    RunStatus,
+    audited,
     depth_of,
     digest_of,
     from_top,
@@ -26,7 +29,6 @@ from omo.ultraplan.run import (
     runs_at,
     runs_of_plan,
 )
-from omo.ultraplan.run_audit import RunStatus, audited
 from omo.ultraplan.status import (
     GIVE_UP,
     close_recovered,
@@ -51,10 +53,10 @@ def chosen(caller: Caller, path: Path, named: str = "") -> PlanRun:
     """The current run where it is one of that file, else the last of the file that is left, whoever began it."""
     runs = runs_at(caller, path)
     current = load(PLAN, caller, named)
-    is_current = current is not None and current.id in [state.run for state in runs]
-    if runs and not named and not is_current:
-        left = [state for state in runs if state.end != "pass"] or runs
-        return Run(PLAN, caller, left[-1].run, named=True)
+    names = [state.run for state in runs]
+    if runs and not named and (current is None or current.id not in names):
+        left = [state.run for state in runs if state.end != "pass"] or names
+        return Run(PLAN, caller, left[-1], named=True)
     run = require(PLAN, caller, named)
     require_named(run, path)
     return run
@@ -63,10 +65,10 @@ def chosen(caller: Caller, path: Path, named: str = "") -> PlanRun:
 def require_named(run: PlanRun, path: Path) -> None:
     """The spec that was typed is the one the run was started with, by its place; its text is pinned."""
     state = run.require_whole()
-    place = from_top(run.caller, path)
-    if place != state.spec and state.run not in [each.run for each in runs_at(run.caller, path)]:
+    typed = from_top(run.caller, path)
+    if typed != state.spec and state not in runs_at(run.caller, path):
         raise Refused(
-            f"{place} is not what plan session {state.run} was started with, which is {state.spec}",
+            f"{typed} is not what plan session {state.run} was started with, which is {state.spec}",
             fix="leave SPEC away for the current session, or name another with --run ID",
         )
 
@@ -78,8 +80,13 @@ def recover(run: PlanRun, out: Path | None = None) -> Recovered:
     """
     caller = run.caller
     state = run.require_whole()
-    lineage = [each for each in runs_of_plan(caller, state.plan) if each.lineage == state.lineage]
-    child = next((each.run for each in lineage if each.recovery_of == state.run), "")
+    lineage, written, child = [], [], ""
+    for other in runs_of_plan(caller, state.plan):
+        if other.lineage == state.lineage:
+            lineage.append(other)
+            written.append(str(other.recovered.get("digest")))
+            if other.recovery_of == state.run:
+                child = other.run
     _require_recoverable(run, state, child)
     missing = list(state.recovered.get("missing", []))
     depth = int(state.recovered.get("depth", 0))
@@ -91,7 +98,7 @@ def recover(run: PlanRun, out: Path | None = None) -> Recovered:
         if not depth or child:  # a recovery that was written and never begun is not counted a second time
             depth = depth_of(lineage, state.lineage) + 1
         missing = _missing(run, status, anew, depth)
-    path = _place(run, out, depth, [str(each.recovered.get("digest")) for each in lineage])
+    path = _path(run, out, depth, written)
     text = _render(run, missing, depth, path)
     store.replace(path, text)
     shown = from_top(caller, path)
@@ -129,7 +136,7 @@ def _missing(run: PlanRun, status: RunStatus, anew: str, depth: int) -> list[int
     state = status.state
     if anew:
         document = pinned(run.caller.state, line_of(run.caller, state)[0])
-        missing = [step.number for step in document.work_steps if not checks.holds(step, Path(run.caller.root))]
+        missing = [step.number for step in document.work_steps if not holds(step, Path(run.caller.root))]
     else:
         status.require_evaluable()
         missing = status.audit.missing
@@ -159,7 +166,7 @@ def _missing(run: PlanRun, status: RunStatus, anew: str, depth: int) -> list[int
     return missing
 
 
-def _place(run: PlanRun, out: Path | None, depth: int, written: list[str]) -> str:
+def _path(run: PlanRun, out: Path | None, depth: int, written: list[str]) -> str:
     """With our state, where git does not see it, unless a file of the project is named."""
     if out is None:
         return os.path.join(run.directory, f"recovery-{depth}.md")

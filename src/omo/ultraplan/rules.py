@@ -9,11 +9,13 @@ from pathlib import Path
 
 from omo.errors import BadInput
 from omo.evidence import globs, patterns
+from omo.evidence.checks import digest_of_check
+from omo.evidence.evaluate import Tree, evaluate
 from omo.shown import clip
-from omo.ultraplan.checks import is_already_true
+from omo.ultraplan.audit import checks_of
 from omo.ultraplan.document import fence_of_session, synthesise
 from omo.ultraplan.markdown import CODE, code_spans, commit_subjects, is_none, shell_texts
-from omo.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Document, Fence, Manifest, Step
+from omo.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Document, Fence, Manifest, Step, covering
 from omo.ultraplan.sessions import structure
 from omo.ultrawork import fence as fences
 from omo.ultrawork.fence.commands import refusals, violations
@@ -98,7 +100,10 @@ def _order(document: Document) -> Iterator[Defect]:
             yield Defect(step.line, "step-repeated", message)
         lines.setdefault(step.number, step.line)
     yield from _numbering(document)
-    yield from _manifest_counts(document)
+    for step in document.steps:
+        if step.manifest is None:
+            message = f"step {step.number} has no usable manifest; add a fenced yaml block that begins with `manifest:`"
+            yield Defect(step.line, "manifest-count", message)
 
 
 def _numbering(document: Document) -> Iterator[Defect]:
@@ -112,27 +117,6 @@ def _numbering(document: Document) -> Iterator[Defect]:
         if step.number != wanted:
             yield Defect(step.line, "numbering", f"step {step.number} stands where step {wanted} belongs")
             return
-
-
-def _manifest_counts(document: Document) -> Iterator[Defect]:
-    blocks = document.manifests
-    if len(blocks) != len(document.steps):
-        without = 0
-        taken = set()
-        for step in document.steps:
-            own = [line for line in blocks if step.line < line <= step.line + step.text.count("\n")]
-            taken.update(own[:1])
-            if not own:
-                without = without or step.line
-        line = next((line for line in blocks if line not in taken), 0)
-        if without and len(blocks) < len(document.steps):
-            line = without
-        message = f"{len(document.steps)} steps and {len(blocks)} manifests; every step has exactly one"
-        yield Defect(line, "manifest-count", message)
-    for step in document.steps:
-        if step.manifest is None:
-            message = f"step {step.number} has no usable manifest; add a fenced yaml block that begins with `manifest:`"
-            yield Defect(step.line, "manifest-count", message)
 
 
 # what every step must say in words
@@ -301,7 +285,7 @@ def _commit_pattern(
     if is_none(step.checkpoint):
         message = f"{where} wants a commit and Checkpoint is {clip(step.checkpoint, 40)!r}; write the git commit there"
         yield Defect(line, "checkpoint", message)
-    elif own and not any(_matches(pattern, subject) for subject in own):
+    elif own and not _matches(pattern, *own):
         message = f"{where} does not match the Checkpoint's own message {clip(own[0], 80)!r}; make them agree"
         yield Defect(line, "checkpoint", message)
     yield from _rivals(document, step, manifest, subjects)
@@ -312,7 +296,7 @@ def _rivals(document: Document, step: Step, manifest: Manifest, subjects: dict[i
     pattern = manifest.commit_message_pattern
     mistaken, told_apart = [], []
     for other in document.session_of(step):
-        if other.number == step.number or not any(_matches(pattern, subject) for subject in subjects[other.number]):
+        if other.number == step.number or not _matches(pattern, *subjects[other.number]):
             continue
         if not pattern.startswith("^") or _has_all_paths(other.manifest, manifest):
             mistaken.append(str(other.number))
@@ -332,7 +316,7 @@ def _rivals(document: Document, step: Step, manifest: Manifest, subjects: dict[i
 def _has_all_paths(other: Manifest | None, own: Manifest) -> bool:
     """Whether a commit with the other's paths has all of ours."""
     theirs = (*other.expected_paths, *other.absent_paths) if other else ()
-    return all(any(globs.covers(path, glob) for glob in theirs) for path in (*own.expected_paths, *own.absent_paths))
+    return all(covering(path, theirs) for path in (*own.expected_paths, *own.absent_paths))
 
 
 def _pattern_problem(pattern: str) -> str | None:
@@ -348,9 +332,10 @@ def _pattern_problem(pattern: str) -> str | None:
     return None
 
 
-def _matches(pattern: str, subject: str) -> bool:
+def _matches(pattern: str, *subjects: str) -> bool:
+    """Whether it is found in one of them."""
     try:
-        return patterns.found(pattern, subject)
+        return any(patterns.found(pattern, subject) for subject in subjects)
     except patterns.TooSlow:
         return False
 
@@ -421,18 +406,17 @@ def _changed_paths(manifest: Manifest) -> list[tuple[str, str]]:
 
 def _inside(step: Step, manifest: Manifest, fence: Fence) -> Iterator[Defect]:
     for key, path in _changed_paths(manifest):
-        closed = next((glob for glob in fence.never if globs.covers(path, glob)), None)
-        if closed:
+        if closed := covering(path, fence.never):
             message = f"step {step.number}: {key} {path} is never to be touched ({closed})"
             yield Defect(step.line_of(key, path), "fence", message)
-        elif fence.touch and not any(globs.covers(path, glob) for glob in fence.touch):
+        elif fence.touch and not covering(path, fence.touch):
             message = f"step {step.number}: {key} {path} lies outside the fence ({clip(', '.join(fence.touch), 120)})"
             yield Defect(step.line_of(key, path), "fence", message)
 
 
 def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[Defect]:
     for path in manifest.expected_paths:
-        if gone := next((glob for glob in manifest.absent_paths if globs.covers(path, glob)), None):
+        if gone := covering(path, manifest.absent_paths):
             message = f"step {step.number}: {path} is both in expected_paths and in absent_paths ({gone})"
             yield Defect(step.line_of("absent_paths", gone), "conflict", message)
     # A forbidden path stays forbidden for every commit of the session, whichever step said so.
@@ -447,21 +431,26 @@ def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[D
         if later.number <= step.number or later.manifest is None:
             continue
         for path in manifest.expected_paths:
-            if any(globs.covers(path, glob) for glob in later.manifest.absent_paths):
+            if covering(path, later.manifest.absent_paths):
                 removes = f"step {later.number} removes it: no audit could pass"
                 message = f"step {step.number}: {path} is expected, and {removes}"
                 yield Defect(step.line_of("expected_paths", path), "conflict", message)
 
 
 def _vacuous(document: Document, step: Step, root: Path) -> Iterator[Defect]:
+    """Whether the tree as it is now, or as earlier steps leave it, meets the step before it begins."""
     if document.is_legacy:
         return  # the manifest is only made up
-    earlier = [other for other in document.steps if other.number < step.number]
+    before: set[str] = set()
     try:
-        is_true = is_already_true(step, earlier, root)
+        checks = checks_of(step)
+        for other in document.steps:
+            if other.number < step.number:
+                before.update(map(digest_of_check, checks_of(other)))
     except BadInput:
         return  # a path or pattern that cannot be used has its own defect
-    if is_true:
+    left = [check for check in checks if digest_of_check(check) not in before]
+    if checks and (not left or evaluate(left, Tree(root)).verdict == "pass"):
         remedy = "add must_contain with what it writes, or absent_paths with what it removes"
         message = f"step {step.number}: its manifest already holds before the step, so it proves nothing; {remedy}"
         yield Defect(step.line_of(), "vacuous", message)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from omo.digest import sha256
-from omo.errors import Refused
+from omo.errors import BadInput, NotEvaluable, OmoError, Refused
+from omo.shown import clip, counted
 from omo.state import paths, runtime
 from omo.state.runtime import part
 from omo.ultraplan import document as documents
+from omo.ultraplan import history as histories
+from omo.ultraplan.audit import Audit, audit_history, unknown
 from omo.ultraplan.models import Document
 from omo.work.outcome import exception
-from omo.work.run import Caller, Kind, Row, Run, tag
+from omo.work.run import Caller, Kind, Row, Run, load, tag
 
 KIND = "ultraplan"
 MOST_RECOVERIES = 2
@@ -109,7 +113,7 @@ class PlanState:
     @property
     def overrides(self) -> list[str]:
         """The same in words, for every view."""
-        return [f"{each['what']}: {each['why']}" for each in self.exceptions]
+        return [f"{exception['what']}: {exception['why']}" for exception in self.exceptions]
 
 
 TEXTS = (
@@ -199,39 +203,40 @@ def tags(plan: str, master: str, spec: str) -> str:
     return "".join(tag(text)[:SHORT_TAG] for text in (plan, master, spec))
 
 
-def _tagged(caller: Caller, position: int, text: str) -> list[PlanRun]:
+def _begun(caller: Caller, position: int, text: str) -> list[PlanState]:
+    """The runs that have the tag of a text at a position, and began."""
     wanted = tag(text)[:SHORT_TAG]
     first = position * SHORT_TAG
-    runs = []
+    begun = []
     for name in PLAN.names(caller.state):
         if name.rpartition("-")[2][first : first + SHORT_TAG] == wanted:
-            runs.append(Run(PLAN, caller, name))
-    return runs
-
-
-def _begun(runs: Sequence[PlanRun]) -> list[PlanState]:
-    return [run.state for run in runs if run.state is not None and run.state.base]
+            state = Run(PLAN, caller, name).state
+            if state is not None and state.base:
+                begun.append(state)
+    return begun
 
 
 def runs_of_plan(caller: Caller, digest: str) -> list[PlanState]:
     """The runs that began on one text of a plan, oldest first."""
-    return [state for state in _begun(_tagged(caller, 0, digest)) if state.plan == digest]
+    return [state for state in _begun(caller, 0, digest) if state.plan == digest]
 
 
 def runs_at(caller: Caller, path: Path) -> list[PlanState]:
     """The runs of what lies at a place, oldest first: of the spec they were started with, or recover, or of the plan.
     What a begun recovery took over is not among them."""
-    place = from_top(caller, path)
-    known = {state.run: state for state in _begun([*_tagged(caller, 1, place), *_tagged(caller, 2, place)])}
-    over = {state.recovery_of for state in known.values()}
+    name_of_path = from_top(caller, path)
+    known: dict[str, PlanState] = {}
+    taken_over = set()
+    for state in (*_begun(caller, 1, name_of_path), *_begun(caller, 2, name_of_path)):
+        known[state.run] = state
+        taken_over.add(state.recovery_of)
     runs = []
-    for state in sorted(known.values(), key=lambda state: state.run):
-        line = [state]
+    for name in sorted(known.keys() - taken_over):
+        line = [known[name]]
         while line[-1].recovery_of in known and known[line[-1].recovery_of] not in line:
             line.append(known[line[-1].recovery_of])
-        places = {name for each in line for name in (each.spec, each.master)}
-        if state.run not in over and place in places:
-            runs.append(state)
+        if any(name_of_path in (state.spec, state.master) for state in line):
+            runs.append(known[name])
     return runs
 
 
@@ -254,7 +259,9 @@ def depth_of(runs: Sequence[PlanState], lineage: str) -> int:
 def line_of(caller: Caller, state: PlanState) -> list[PlanState]:
     """A run and those it recovers, the first of them first; what cannot be audited any more is left out."""
     line = [state]
-    while line[0].recovery_of and not line[0].anew and line[0].recovery_of not in [each.run for each in line]:
+    known = {state.run}
+    while line[0].recovery_of and not line[0].anew and line[0].recovery_of not in known:
+        known.add(line[0].recovery_of)
         parent = Run(PLAN, caller, line[0].recovery_of).state
         if parent is None or not parent.base:
             raise Refused(f"plan session {line[0].recovery_of}, which this one recovers, is gone")
@@ -265,8 +272,12 @@ def line_of(caller: Caller, state: PlanState) -> list[PlanState]:
 def records(state: str) -> list[PlanState]:
     """Every run of the project that left a readable row, oldest first."""
     caller = Caller(state, "", "", "", 0.0, 0.0)
-    runs = [Run(PLAN, caller, name).state for name in PLAN.names(state)]
-    return [run for run in runs if run is not None]
+    states = []
+    for name in PLAN.names(state):
+        run = Run(PLAN, caller, name)
+        if run.state is not None:
+            states.append(run.state)
+    return states
 
 
 # the spec that was pinned
@@ -294,13 +305,12 @@ def pinned(caller_state: str, state: PlanState) -> Document:
 
 def problems_of(state: str, session: str) -> list[str]:
     """What was changed by hand in the plan sessions of one session, or is gone."""
-    named = str(part(part(runtime.session(state, session) or {}, "work"), KIND).get("run") or "")
+    current = str(part(part(runtime.session(state, session) or {}, "work"), KIND).get("run") or "")
     caller = Caller(state, "", session, "", 0.0, 0.0)
-    names = [name for name in PLAN.names(state) if name.split("-")[1:2] == [tag(session)]]
-    if named and named not in names:
-        names.append(named)
     problems = []
-    for name in names:
+    for name in dict.fromkeys([*PLAN.names(state), current]):
+        if not name or (name != current and name.split("-")[1:2] != [tag(session)]):
+            continue
         run = Run(PLAN, caller, name)
         problems += [f"{name}: {problem}" for problem in run.problems]
         if run.state is None or not run.state.base:
@@ -309,3 +319,199 @@ def problems_of(state: str, session: str) -> list[str]:
         if text is None or digest_of(text) != run.state.digest:
             problems.append(f"{name}: spec.md is not the spec that was started")
     return problems
+
+
+# what git and the files show of a run
+
+NOT_AUDITED = Audit(None, None, [])
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """`audit` decides, and `document` is what it was held to: for a recovery the whole session, from where that one
+    began. `own` is then the audit of the recovered steps alone, for the report."""
+
+    run: PlanRun | None
+    document: Document | None = None
+    audit: Audit = NOT_AUDITED
+    own: Audit | None = None
+    broken: str = ""  # why the spec cannot be believed any more
+    edited: str = ""
+
+    @property
+    def state(self) -> PlanState:
+        assert self.run is not None
+        return self.run.state or PlanState(self.run.id)
+
+    @property
+    def problems(self) -> list[str]:
+        return self.run.problems if self.run else []
+
+    @property
+    def unknown(self) -> str:
+        """Why nothing can be said; empty where something can."""
+        if self.audit.verdict != "unknown" or not self.audit.steps:
+            return self.broken
+        reasons = list(self.audit.problems)
+        for step in self.audit.steps:
+            if step.status == "unknown":
+                reasons += step.findings
+        return next(iter(reasons), "nothing could be established")
+
+    def require_evaluable(self) -> None:
+        """Raises for a session of which nothing can be said."""
+        if self.unknown:
+            error: type[OmoError] = Refused if self.broken else NotEvaluable
+            raise error(self.unknown, fix="omo plan status names the way on")
+
+
+def follow(run: PlanRun) -> None:
+    """Where a recorded root is gone, this is where the project went; one that is still there is another project."""
+    state = run.state
+    if state is not None and state.root and not run.problems and not os.path.isdir(state.root):
+        run.require_whole()
+
+
+def load_status(caller: Caller, named: str = "", before: Callable[[PlanRun], None] | None = None) -> RunStatus:
+    """The session's run, or the one that is named, and what git and the files show of it. Nothing is written, but what
+    `before` does to the run."""
+    run = load(PLAN, caller, named)
+    if run is not None and before is not None:
+        before(run)
+    if run is None or run.problems or run.state is None or not run.state.base:
+        return RunStatus(run)
+    return audited(run)
+
+
+def audited(run: PlanRun) -> RunStatus:
+    """What git and the files show of one run, by the specs that were pinned. A recovery answers for its session.
+
+    A session that passed is held to what was there when it did: what comes after it is not its own.
+    """
+    caller, state = run.caller, run.state
+    assert state is not None
+    if state.root != caller.here:  # a copy of the project, or another worktree: that is never audited from here
+        return RunStatus(run, broken=f"plan session {state.run} belongs to {state.root}, and this is {caller.here}")
+    text = documents.text_of(os.path.join(state.root, state.spec))
+    edited = ""
+    if text is None:
+        edited = f"{state.spec} was deleted after start; the copy made then is what counts"
+    elif digest_of(text) != state.source:
+        edited = f"the spec was edited after start: {state.spec}; the copy made then is what counts"
+    try:
+        line = line_of(caller, state)
+        first = pinned(caller.state, line[0])
+        own = first if len(line) == 1 else pinned(caller.state, state)
+    except Refused as error:
+        return RunStatus(run, broken=error.message, edited=edited)
+    skipped = _skipped_in(line)
+    inputs = [earlier.spec for earlier in line]
+    try:
+        history = histories.look(Path(state.root), line[0].base)
+        if state.end == "pass":
+            history = history.until(str(state.finished.get("head") or ""))
+    except NotEvaluable as error:
+        return RunStatus(run, first, unknown(first, error), edited=edited)
+    whole = audit_history(first, history, skipped=skipped, inputs=inputs)
+    if len(line) == 1:
+        return RunStatus(run, first, whole, edited=edited)
+    # As if it lay where the first spec does: the files beside that are no part of the work.
+    beside = replace(own, path=first.path)
+    of_own = audit_history(beside, history.since(state.base), skipped=skipped, inputs=inputs)
+    return RunStatus(run, first, whole, of_own, edited=edited)
+
+
+# the audit of a file: what is recorded of it tells where the work began
+
+
+@dataclass(frozen=True)
+class AuditedFile:
+    """`edited` says what became of the file since a run of it began; then the copy made at that start was audited.
+    `noted` are the steps that the ledgers say have passed at some time: told beside the verdict, no part of it."""
+
+    document: Document
+    audit: Audit
+    noted: set[int]
+    edited: str = ""
+
+
+def audit_file(caller: Caller, path: Path, base: str = "") -> AuditedFile:
+    """What is recorded of it tells where the work began and what was skipped; `base` names another commit."""
+    runs = runs_at(caller, path)
+    latest = runs[-1] if runs else None
+    if latest is not None and not base and latest.root != caller.here and os.path.isdir(latest.root):
+        # A run that was copied with its project tells where the work began there, not here.
+        raise Refused(
+            f"plan session {latest.run} belongs to {latest.root}, and this is {caller.here}",
+            fix="audit it there; or name where the work began here: --base REV",
+        )
+    line = line_of(caller, latest) if latest is not None else []
+    text = documents.text_of(str(path))
+    digests: set[str] = set()
+    for state in line:
+        digests |= {state.plan, state.digest, state.source}
+    edited = ""
+    if line and (text is None or digest_of(text) not in digests):
+        shown = clip(from_top(caller, path), 200)
+        if from_top(caller, path) not in [state.spec for state in line]:
+            commands = sorted({f"omo plan audit {shlex.quote(state.spec)}" for state in runs})
+            what = f"{shown} was changed after its sessions were started, and each of them has its own copy"
+            raise Refused(what, fix="; ".join(commands))
+        document = pinned(caller.state, line[0])
+        became = "deleted" if text is None else "edited"
+        edited = f"{shown} was {became} after start; the copy made then is audited"
+    else:
+        document = _evaluable(path, Path(caller.root))
+        line = _runs_of(caller, document)
+    since = base or (line[0].base if line else "")
+    if not since:
+        raise BadInput(
+            f"where the work on {clip(document.path, 200)} began is not recorded",
+            fix=f"name the commit: omo plan audit {shlex.quote(document.path)} --base REV",
+        )
+    skipped = _skipped_in(line)
+    inputs, noted = [], set()
+    for state in line:
+        inputs += [state.spec, state.master]
+        noted |= set(state.seen)
+    try:
+        history = histories.look(Path(caller.root), since)
+        if document.kind == "spec" and line and line[-1].end == "pass" and not base:
+            history = history.until(str(line[-1].finished.get("head") or ""))
+    except NotEvaluable as error:
+        return AuditedFile(document, unknown(document, error), noted, edited)
+    return AuditedFile(document, audit_history(document, history, skipped=skipped, inputs=inputs), noted, edited)
+
+
+def _skipped_in(line: Sequence[PlanState]) -> dict[int, str]:
+    skipped: dict[int, str] = {}
+    for state in line:
+        skipped |= state.skipped
+    return skipped
+
+
+def _evaluable(path: Path, root: Path) -> Document:
+    document = documents.synthesise(documents.load(path, root))
+    defects = document.wrong
+    if not document.work_steps and not defects:
+        defects = ["it has no step; steps are headed ### Step N: Title"]
+    if defects:
+        raise NotEvaluable(
+            f"{clip(document.path, 200)} has {counted(len(defects), 'defect')}, so what it asks for is not clear",
+            fix=f"omo plan validate {shlex.quote(document.path)}",
+            defects=[clip(defect, 400) for defect in defects],
+        )
+    return document
+
+
+def _runs_of(caller: Caller, document: Document) -> list[PlanState]:
+    """The runs that worked on a document, oldest first: recoveries too. Of a plan all that were not abandoned, of a
+    spec those of its session since its latest start."""
+    if document.kind == "plan":
+        return [state for state in runs_of_plan(caller, document.digest) if state.end != "abandoned"]
+    known = runs_of_plan(caller, document.master_digest)
+    runs: list[PlanState] = []
+    for index, state in enumerate(known):
+        if document.digest in (state.digest, state.source):
+            runs = [later for later in known[index:] if later.lineage == state.lineage]
+    return runs

@@ -59,11 +59,12 @@ def _tables(viewer: Viewer, state: PlanState) -> list[Table]:
     for finding in listed((review or {}).get("findings")):
         if isinstance(finding, dict):
             findings.append([finding.get(key) for key in ("severity", "dimension", "line", "text")])
-    tables = [
-        table("What the machine had to be able to do", ("need", "class", "status", "detail"), needs),
-        table("What the critic found", ("weight", "dimension", "line", "finding"), findings),
-    ]
-    return [each for each in tables if each.rows]
+    tables = []
+    if needs:
+        tables.append(table("What the machine had to be able to do", ("need", "class", "status", "detail"), needs))
+    if findings:
+        tables.append(table("What the critic found", ("weight", "dimension", "line", "finding"), findings))
+    return tables
 
 
 def _spec(viewer: Viewer, state: PlanState) -> list[Attachment]:

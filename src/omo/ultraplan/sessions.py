@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 
 from omo.errors import Refused
 from omo.shown import counted
 from omo.ultraplan.document import fence_of_session, synthesise, touch_of
-from omo.ultraplan.models import Defect, Document, Fence, Group, Recovery, Step, need_defect
+from omo.ultraplan.models import Defect, Document, Fence, Group, Manifest, Recovery, Step, need_defect
 
 
 @dataclass(frozen=True)
@@ -41,23 +43,29 @@ class SessionSpec:
     recovery: Recovery | None = None
 
     @property
+    def step_numbers(self) -> list[int]:
+        return [step.number for step in self.steps]
+
+    @property
+    def manifests(self) -> list[Manifest]:
+        return [step.manifest for step in self.steps if step.manifest]
+
+    @property
     def expected_paths(self) -> tuple[str, ...]:
-        return _once(path for step in self.steps if step.manifest for path in step.manifest.expected_paths)
+        return _union(manifest.expected_paths for manifest in self.manifests)
 
     @property
     def patterns(self) -> tuple[str, ...]:
         """One for each commit, in the order of the steps; two steps may share one."""
-        manifests = [step.manifest for step in self.steps if step.manifest]
-        return tuple(manifest.commit_message_pattern for manifest in manifests if manifest.expects_commit)
+        return tuple(manifest.commit_message_pattern for manifest in self.manifests if manifest.expects_commit)
 
     @property
     def bash_syntax_check(self) -> tuple[str, ...]:
-        return _once(path for step in self.steps if step.manifest for path in step.manifest.bash_syntax_check)
+        return _union(manifest.bash_syntax_check for manifest in self.manifests)
 
     @property
     def forbidden(self) -> tuple[str, ...]:
-        of_steps = [path for step in self.steps if step.manifest for path in step.manifest.forbidden_paths]
-        return _once([*self.fence.never, *of_steps])
+        return _union([self.fence.never, *(manifest.forbidden_paths for manifest in self.manifests)])
 
 
 def decompose(plan: Document, *, has_remote: bool, out: str = ".") -> list[SessionSpec]:
@@ -66,38 +74,50 @@ def decompose(plan: Document, *, has_remote: bool, out: str = ".") -> list[Sessi
     `out` is the directory of the spec files, from the project's top.
     """
     document = synthesise(plan)
-    wrong_needs = [Defect(0, "needs", f"needs: {wrong}") for wrong in map(need_defect, document.needs) if wrong]
-    refuse(document, [*wrong_needs, *structure(document)])
+    defects = list(structure(document))
+    for need in document.needs:
+        if wrong := need_defect(need):
+            defects.append(Defect(0, "needs", f"needs: {wrong}"))
+    refuse(document, defects)
     groups = _groups(document)
-    steps = {group.number: _steps(document, group) for group in groups}
-    fences = {number: fence_of_session(document, own) for number, own in steps.items()}
+    fences = {}
+    for group in groups:
+        fences[group.number] = fence_of_session(document, _steps(document, group))
     needed = dependencies(document)
     needs = document.needs
     if has_remote and (needs or not document.says_needs):  # a plan that declares none has none
-        needs = _once(["git_push", *needs])
+        needs = _union([["git_push"], needs])
     specs = []
     for group in groups:
         number = group.number
-        mine = fences[number]
-        others = {other: fence for other, fence in fences.items() if other != number}
-        foreign = [glob for fence in others.values() for glob in fence.touch if not overlap(mine.touch, [glob])]
+        fence = fences[number]
+        foreign: list[str] = []
+        apart, blocks = [], []
+        for other, its in fences.items():
+            if other == number:
+                continue
+            if overlap(fence.touch, its.touch):
+                apart.append(other)
+            if number in needed[other]:
+                blocks.append(other)
+            foreign += [glob for glob in its.touch if not overlap(fence.touch, [glob])]
         spec = SessionSpec(
             number=number,
             total=len(groups),
             title=group.title or document.title,
-            path="/".join(part for part in (out.rstrip("/"), f"session-{number}.md") if part not in ("", ".")),
+            path=os.path.normpath(os.path.join(out, f"session-{number}.md")).replace(os.sep, "/"),
             plan=document.path,
             version=document.version,
-            steps=tuple(steps[number]),
+            steps=tuple(_steps(document, group)),
             # What other sessions may change, this one may not, unless it may be the same file.
-            fence=Fence(mine.touch, _once([*mine.never, *foreign])),
+            fence=Fence(fence.touch, _union([fence.never, foreign])),
             needs=needs,
             plan_title=document.title,
             plan_digest=document.digest,
-            context="\n\n".join(part for part in (group.context, document.context) if part),
+            context="\n\n".join(filter(None, (group.context, document.context))),
             depends_on=tuple(sorted(needed[number])),
-            blocks=tuple(sorted(other for other, before in needed.items() if number in before)),
-            apart=tuple(other for other, fence in others.items() if overlap(mine.touch, fence.touch)),
+            blocks=tuple(sorted(blocks)),
+            apart=tuple(apart),
             is_legacy_synthesis=document.is_legacy_synthesis,
         )
         specs.append(spec)
@@ -149,8 +169,9 @@ def _steps(document: Document, group: Group) -> list[Step]:
     return [step for step in document.work_steps if step.number in group.steps]
 
 
-def _once(items: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(items))
+def _union(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """What is in the lists, in their order, each once."""
+    return tuple(dict.fromkeys(chain.from_iterable(lists)))
 
 
 # what keeps a plan from being cut
@@ -183,8 +204,11 @@ def _wrong_step_dependencies(document: Document) -> Iterator[Defect]:
 
 def _wrong_sessions(document: Document) -> Iterator[Defect]:
     groups = _groups(document)
-    numbers = Counter(group.number for group in groups)
-    homes = Counter(number for group in groups for number in group.steps)
+    numbers: Counter[int] = Counter()
+    homes: Counter[int] = Counter()
+    for group in groups:
+        numbers[group.number] += 1
+        homes.update(group.steps)
     for step in document.work_steps:
         if homes[step.number] != 1:
             message = f"step {step.number} stands in {homes[step.number]} sessions, not in one"
@@ -202,7 +226,7 @@ def _wrong_sessions(document: Document) -> Iterator[Defect]:
         TopologicalSorter(dependencies(document)).prepare()
     except CycleError as error:
         circle = list(reversed(error.args[1]))
-        line = next((group.line for group in groups if group.number == circle[0]), 0)
+        line = min(group.line for group in groups if group.number in circle)
         waiting = " → ".join(f"session {number}" for number in circle)
         yield Defect(line, "session", f"no session can be first: {waiting}, each waits for the next")
 
@@ -212,9 +236,11 @@ def _wrong_sessions(document: Document) -> Iterator[Defect]:
 
 def dependencies(document: Document) -> dict[int, set[int]]:
     """Which sessions each one waits for: as it says itself, and as its steps do."""
-    groups = _groups(document)
-    home = {number: group.number for group in groups for number in group.steps}
-    needed = {group.number: set(group.depends_on) for group in groups}
+    home: dict[int, int] = {}
+    needed: dict[int, set[int]] = {}
+    for group in _groups(document):
+        home |= dict.fromkeys(group.steps, group.number)
+        needed[group.number] = set(group.depends_on)
     for step in document.work_steps:
         own = home.get(step.number)
         for other in step.depends_on:
@@ -226,8 +252,11 @@ def dependencies(document: Document) -> dict[int, set[int]]:
 
 def order(specs: Sequence[SessionSpec]) -> list[list[int]]:
     """Sessions in waves: those of one wave may run beside each other."""
-    needed = {spec.number: set(spec.depends_on) for spec in specs}
-    return waves(needed, {spec.number: spec.fence.touch for spec in specs})
+    needed, touch = {}, {}
+    for spec in specs:
+        needed[spec.number] = set(spec.depends_on)
+        touch[spec.number] = spec.fence.touch
+    return waves(needed, touch)
 
 
 def waves(needed: Mapping[int, set[int]], touch: Mapping[int, Sequence[str]]) -> list[list[int]]:

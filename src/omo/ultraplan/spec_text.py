@@ -146,7 +146,7 @@ def unlike(spec: SessionSpec, read: Document) -> list[str]:
     for what, (as_read, as_meant) in pairs.items():
         if as_read != as_meant:
             wrong.append(f"the {what} of session {spec.number} do not read back as written")
-    return wrong + [f"session {spec.number}: {defect}" for defect in read.defects if not defect.is_advisory]
+    return wrong + [f"session {spec.number}: {defect}" for defect in read.wrong]
 
 
 def _meaning(step: Step) -> Manifest | None:
@@ -221,7 +221,7 @@ def _metadata(spec: SessionSpec) -> str:
     lines = [f"- Master plan: {code(spec.plan)}"]
     if spec.plan_digest:
         lines.append(f"- Plan digest: {code(spec.plan_digest)}")
-    lines.append(f"- Steps from plan: {', '.join(str(step.number) for step in spec.steps)}")
+    lines.append(f"- Steps from plan: {', '.join(map(str, spec.step_numbers))}")
     lines.append(f"- Estimated complexity: {level} ({steps}, {paths})")
     lines.append(f"- Model recommendation: {model}")
     return "\n".join(lines)

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from omo.errors import NotEvaluable, Refused
-from omo.evidence import changes
+from omo.errors import BadInput, NotEvaluable, Refused
+from omo.evidence import changes, globs
 from omo.shown import clip, counted
 from omo.state import paths, store
 from omo.state.runtime import part
-from omo.ultraplan import critique, preflight
+from omo.ultraplan import critique, preflight, rules, sessions, spec_text
+from omo.ultraplan import document as documents
 from omo.ultraplan import history as histories
 from omo.ultraplan.audit import Audit, audit_history
-from omo.ultraplan.contract import Contract, load_contract
-from omo.ultraplan.models import Document, Fence
+from omo.ultraplan.models import Document, Fence, Step
 from omo.ultraplan.run import (
     KIND,
     PLAN,
     PlanRun,
     PlanState,
+    RunStatus,
+    audited,
     depth_of,
     line_of,
     pinned_path,
+    runs_at,
+    runs_of_plan,
     tags,
 )
-from omo.ultraplan.run_audit import RunStatus, audited
+from omo.ultraplan.sessions import SessionSpec
 from omo.ultraplan.status import GIVE_UP, close_recovered, publish_end
 from omo.work.agents import FULL
 from omo.work.lifecycle import adoptable, require_reason
@@ -70,32 +74,29 @@ def start(
         asked = preflight.look(contract.spec.needs, root, environ=environ)
         first = line_of(caller, contract.recovers)[0].spec if contract.recovers else contract.document.path
         run_id = PLAN.new_id(caller, tags(contract.plan.digest, contract.plan.path, first))
+        run = Run(PLAN, caller, run_id)
         if asked.missing:
-            run = _blocked(caller, run_id, contract.document, asked)
-            state = run.state
-            assert state is not None
+            run.append(preflight_row(caller, contract.document, asked))
             step = publish_end(RunStatus(run), session=caller.session)
-            return Started(state, step, [str(need) for need in asked.missing], contract.notes)
+            return Started(_state_of(run), step, [str(need) for need in asked.missing], contract.notes)
+        # Ledger first: a crash before the summary leaves a run that the next command finds.
+        pin = pinned_path(caller.state, run_id)
+        store.make_dir(os.path.dirname(pin), caller.state)
+        store.replace(pin, contract.spec.text)
         let_through = {"unreviewed": clip(unreviewed, 1000), "out_of_order": clip(out_of_order, 1000)}
         row = {**_started_row(caller, contract, history), **let_through, "review": review}
-        run = _open(caller, run_id, contract, preflight_row(caller, contract.document, asked), row)
+        run.append(preflight_row(caller, contract.document, asked), row)
     if contract.recovers:
         close_recovered(caller, contract.recovers.run)
     status = RunStatus(run, contract.spec, looked)
     if before is not None:  # a recovery answers for its whole session
         status = replace(before, run=run)
+    return Started(_state_of(run), publish_end(status, session=caller.session), notes=contract.notes)
+
+
+def _state_of(run: PlanRun) -> PlanState:
     assert run.state is not None
-    return Started(run.state, publish_end(status, session=caller.session), notes=contract.notes)
-
-
-def _open(caller: Caller, run_id: str, contract: Contract, asked: Row, row: Row) -> PlanRun:
-    """Ledger first: a crash before the summary leaves a run that the next command finds."""
-    pin = pinned_path(caller.state, run_id)
-    store.make_dir(os.path.dirname(pin), caller.state)
-    store.replace(pin, contract.spec.text)
-    run = Run(PLAN, caller, run_id)
-    run.append(asked, row)
-    return run
+    return run.state
 
 
 def _started_row(caller: Caller, contract: Contract, history: histories.History) -> Row:
@@ -146,6 +147,137 @@ def _left_behind(contract: Contract) -> list[str]:
         if state.lineage == contract.lineage:
             lines += [*state.left_behind, *map(str, state.finished.get("violations") or [])]
     return list(dict.fromkeys(lines))[:MOST_SHOWN]
+
+
+# the contract: a spec that says what its plan says, and nothing less
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What a session is held to. `document` is the file that was named, `spec` the session to carry out, `plan` what it
+    comes from, `sessions` all that the plan is cut into, `runs` what began on this text of the plan before."""
+
+    document: Document
+    spec: Document
+    plan: Document
+    sessions: list[SessionSpec]
+    runs: list[PlanState]
+    recovers: PlanState | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def number(self) -> int:
+        return self.spec.session or 1
+
+    @property
+    def lineage(self) -> str:
+        """Runs of one session of one plan belong together, whatever a spec says of itself."""
+        return f"{self.plan.digest}/{self.number}"
+
+
+def load_contract(caller: Caller, path: Path) -> Contract:
+    """Refused with every defect, or where the spec is no longer what the plan says."""
+    root = Path(caller.root)
+    document = _read(caller, path, root)
+    digest = document.digest if document.kind == "plan" else document.master_digest
+    runs = runs_of_plan(caller, digest)
+    recovers = None
+    for state in runs:
+        if state.recovered.get("digest") == document.digest:
+            recovers = state
+    notes = _validated(caller, document, root, path, is_recovery=recovers is not None)
+    plan = document if document.kind == "plan" else _master(document, root)
+    specs = sessions.decompose(plan, has_remote=preflight.has_remote(root))
+    if document.kind == "plan":
+        if len(specs) != 1:
+            raise Refused(
+                f"{plan.path} has {len(specs)} sessions, and one is carried out at a time",
+                fix=f"omo plan decompose {shlex.quote(plan.path)} --out DIR, then omo plan start DIR/SPEC",
+            )
+        spec = documents.parse(spec_text.render(specs[0]), plan.path)
+        return Contract(document, spec, plan, specs, runs, notes=notes)
+    _require_same(document, plan, specs, is_recovery=recovers is not None)
+    return Contract(document, document, plan, specs, runs, recovers, notes)
+
+
+def _read(caller: Caller, path: Path, root: Path) -> Document:
+    """A recovery's spec lies with our state, which may be kept outside the project."""
+    real = os.path.realpath(path)
+    is_ours = globs.is_inside(os.path.realpath(paths.plans_dir(caller.state)), real)
+    if globs.is_inside(os.path.realpath(root), real) or not is_ours:
+        return documents.load(path, root)
+    return replace(documents.load(path, Path(caller.state)), path=real)
+
+
+def _validated(caller: Caller, document: Document, root: Path, path: Path, *, is_recovery: bool) -> list[str]:
+    """What a step of a recovery left behind may be there already; that is what it mends."""
+    advice, wrong, codes = [], [], set()
+    for defect in rules.validate(document, root):
+        if defect.is_advisory:
+            advice.append(str(defect))
+        elif not (is_recovery and defect.code == "vacuous"):
+            wrong.append(str(defect))
+            codes.add(defect.code)
+    if not wrong:
+        return advice
+    fix = f"mend them; omo plan validate {shlex.quote(document.path)}"
+    if codes == {"vacuous"}:
+        fix = "take what is done already out of the plan, and have it reviewed again"
+        for state in runs_at(caller, path):
+            if state.end != "pass":
+                fix = f"plan session {state.run} did them: omo plan recover {shlex.quote(document.path)} has the rest"
+    raise Refused(f"{document.path} has {counted(len(wrong), 'defect')}", fix=fix, defects=wrong)
+
+
+def _master(spec: Document, root: Path) -> Document:
+    again = "omo plan decompose PLAN --out DIR writes specs that name their plan"
+    if not spec.master_plan:
+        raise Refused(f"{spec.path} names no master plan, so nobody can tell what was agreed", fix=again)
+    try:
+        plan = documents.load(root / spec.master_plan, root)
+    except BadInput as error:
+        raise Refused(f"the master plan of {spec.path}: {error.message}", fix=f"bring it back; {again}") from None
+    if plan.digest != spec.master_digest:
+        folder = shlex.quote(os.path.dirname(spec.path) or ".")
+        raise Refused(
+            f"{spec.master_plan} changed after decompose: its digest is {plan.digest[:12]}, "
+            f"{spec.path} was written from {spec.master_digest[:12] or 'none'}",
+            fix=f"omo plan decompose {shlex.quote(spec.master_plan)} --out {folder} --force",
+        )
+    return plan
+
+
+def _require_same(spec: Document, plan: Document, specs: Sequence[SessionSpec], *, is_recovery: bool) -> None:
+    """Nobody reviewed a spec, only its plan: steps, fence and needs must be the plan's."""
+    planned = next((session for session in specs if session.number == spec.session), None)
+    if planned is None:
+        raise Refused(f"{plan.path} has no session {spec.session}", fix=f"omo plan decompose {plan.path} --out DIR")
+    agreed = documents.parse(spec_text.render(planned), plan.path)
+    defects = []
+    for step in spec.work_steps:
+        as_agreed = agreed.step(step.number)
+        if as_agreed is None or _terms(as_agreed) != _terms(step):
+            defects.append(f"step {step.number} is not as the plan has it")
+    for step in agreed.work_steps:
+        if spec.step(step.number) is None and not is_recovery:
+            defects.append(f"step {step.number} of the session left out, and omo plan recover did not write this")
+    if spec.fence != agreed.fence:
+        defects.append("the scope fence is not the plan's")
+    for need in agreed.needs:
+        if need not in spec.needs:
+            defects.append(f"need {need} left out")
+    if defects:
+        raise Refused(
+            f"{spec.path} does not say what {plan.path} says",
+            fix="change the plan, not the spec: omo plan decompose writes it anew, omo plan recover the missing steps",
+            defects=defects,
+        )
+
+
+def _terms(step: Step) -> Step:
+    """What binds of a step, wherever in a file it stands."""
+    manifest = step.manifest.terms if step.manifest else None
+    return replace(step, line=0, text="", manifest=manifest)
 
 
 # what is refused
@@ -230,15 +362,16 @@ def require_in_order(contract: Contract, reason: str) -> None:
         require_reason(reason, "--out-of-order", "say why it cannot wait")
     if reason or contract.recovers:
         return
-    passed = {state.lineage for state in contract.runs if state.end == "pass"}
+    passed = [state.lineage for state in contract.runs if state.end == "pass"]
     waiting = []
     for spec in contract.sessions:
-        if spec.number == contract.number:
-            waiting = [other for other in spec.depends_on if f"{contract.plan.digest}/{other}" not in passed]
+        for other in spec.depends_on if spec.number == contract.number else ():
+            if f"{contract.plan.digest}/{other}" not in passed:
+                waiting.append(f"session {other}")
     if waiting:
-        listed = ", ".join(f"session {number}" for number in waiting)
         raise Refused(
-            f"{contract.spec.path} depends on {listed} of {contract.plan.path}, which no audit has passed yet",
+            f"{contract.spec.path} depends on {', '.join(waiting)} of {contract.plan.path}, "
+            "which no audit has passed yet",
             fix=f"carry that out first; or {fix}, which is reported",
         )
 
@@ -307,11 +440,6 @@ def record_preflight(caller: Caller, document: Document, asked: preflight.Prefli
         run.append(preflight_row(caller, document, asked))
     elif asked.missing:
         tagged = tags(document.master_digest, document.master_plan, document.path)
-        blocked = _blocked(caller, PLAN.new_id(caller, tagged), document, asked)
+        blocked = Run(PLAN, caller, PLAN.new_id(caller, tagged))
+        blocked.append(preflight_row(caller, document, asked))
         publish_end(RunStatus(blocked), session=caller.session)
-
-
-def _blocked(caller: Caller, run_id: str, document: Document, asked: preflight.Preflight) -> PlanRun:
-    run = Run(PLAN, caller, run_id)
-    run.append(preflight_row(caller, document, asked))
-    return run

@@ -11,8 +11,7 @@ from omo.state import runtime
 from omo.state.runtime import part
 from omo.ultraplan.audit import OUTSIDE, StepAudit
 from omo.ultraplan.models import Step
-from omo.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanRun, PlanState, runs_of_plan
-from omo.ultraplan.run_audit import RunStatus, load_status
+from omo.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanRun, PlanState, RunStatus, load_status, runs_of_plan
 from omo.work import outcome
 from omo.work.publish import LONGEST_NEXT, change_row, publish, publish_damage
 from omo.work.run import Caller, Row
@@ -100,8 +99,10 @@ def take_back(status: RunStatus) -> tuple[Command, ...]:
 def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
     """The first step in order that has no commit, or one that does not hold."""
     step = status.document.step(audited.step) if status.document else None
-    later = [other for other in status.audit.steps if other.step > audited.step]
-    is_left_out = any(other.status in ("pass", "drift") for other in later)
+    is_left_out = False
+    for other in status.audit.steps:
+        if other.step > audited.step and other.status in ("pass", "drift"):
+            is_left_out = True
     commands = []
     if is_left_out and status.state.depth < MOST_RECOVERIES:
         # Later steps that are done show that this one was left out: that is what a recovery is for.
@@ -136,22 +137,24 @@ def _next_session(status: RunStatus) -> str:
     state, run = status.state, status.run
     if run is None or state.sessions == 1:
         return ""
-    passed = {each.number for each in runs_of_plan(run.caller, state.plan) if each.end == "pass"} | {state.number}
-    left = [number for number in range(1, state.sessions + 1) if number not in passed]
+    left = set(range(1, state.sessions + 1)) - {state.number}
+    for other in runs_of_plan(run.caller, state.plan):
+        if other.end == "pass":
+            left.discard(other.number)
     if not left:
         return ""
     folder = os.path.dirname(state.spec)
     if state.recovery_of:
         folder = os.path.splitext(state.master)[0]
-    path = os.path.join(folder, f"session-{left[0]}.md")
-    return path if os.path.exists(os.path.join(state.root, path)) else f"SPEC of session {left[0]}"
+    path = os.path.join(folder, f"session-{min(left)}.md")
+    return path if os.path.exists(os.path.join(state.root, path)) else f"SPEC of session {min(left)}"
 
 
 def _recovered(status: RunStatus) -> NextStep:
     recovered = status.state.recovered
     if status.audit.verdict == "pass":
         return NextStep("finish", "nothing is missing any more", (FINISH,))
-    listed = ", ".join(str(step) for step in recovered.get("missing", []))
+    listed = ", ".join(map(str, recovered.get("missing", [])))
     why = f"recovery {recovered.get('depth')} carries out step {listed}"
     return NextStep("start-recovery", why, (command("omo plan start", str(recovered.get("spec"))),))
 
@@ -210,7 +213,7 @@ def publish_status(status: RunStatus) -> NextStep:
     if status.problems:
         publish_damage(run)
     elif status.state.is_open:
-        is_progress = any(number not in status.state.seen for number in status.audit.passed)
+        is_progress = bool(set(status.audit.passed) - set(status.state.seen))
         _note(run, status)
         publish(run, summarize(status, step), progressed=lambda old: is_progress)
     elif _end_is_untold(run):
@@ -237,7 +240,7 @@ def _note(run: PlanRun, status: RunStatus) -> None:
     if not status.audit.steps:
         return
     row = {"verdict": status.audit.verdict, "passed": status.audit.passed, "missing": status.audit.missing}
-    if any(status.state.audited.get(key) != value for key, value in row.items()):
+    if {**status.state.audited, **row} != status.state.audited:
         run.append({"kind": "audited", **row})
 
 
@@ -247,7 +250,7 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
     total = len(_steps_named(state))
     if status.audit.steps:
         # What was skipped, as its plan allows, is neither done nor open.
-        total = sum(each.status != "skipped" for each in status.audit.steps)
+        total = len(status.audit.passed) + len(status.audit.missing)
     more = COUNTS if state.is_open else ""  # hooks read this later, when more may be committed
     summary: Row = {
         "run": state.run,
@@ -263,7 +266,7 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
 
 def _steps_named(state: PlanState) -> set[int]:
     """As the ledger has them; at its end a recovery names those of the whole session."""
-    ended = [step for key in ("passed", "missing") for step in state.finished.get(key) or []]
+    ended = [*(state.finished.get("passed") or []), *(state.finished.get("missing") or [])]
     return {*state.steps, *ended} - set(state.skipped)
 
 
@@ -307,8 +310,8 @@ def close_recovered(caller: Caller, parent: str) -> None:
         old = part(part(row or {}, "work"), KIND)
         if old.get("run") != parent:
             return runtime.Change(None)
-        left = {key: value for key, value in old.items() if key != "fence"}
-        over = {**left, "state": "done", "next": None, "outcome": handed_on(parent)}
+        over = {**old, "state": "done", "next": None, "outcome": handed_on(parent)}
+        over.pop("fence", None)
         after = {**(row or {}), "work": {**part(row or {}, "work"), KIND: over}}
         event = {"kind": KIND, "run": parent, "state": "done", "open": old.get("open")}
         return runtime.Change(None, after, [event])

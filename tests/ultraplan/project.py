@@ -9,25 +9,25 @@ from typing import Any
 
 from omo.hooks import session
 from omo.state import ledger, paths, runtime
-from omo.ultraplan import critique, finish, recovery, start
+from omo.ultraplan import critique, finish, recovery, sessions, spec_text, start
 from omo.ultraplan import document as documents
 from omo.ultraplan.finish import Failure, Finished
 from omo.ultraplan.recovery import Recovered
-from omo.ultraplan.run import PLAN, PlanState, records
-from omo.ultraplan.run_audit import RunStatus, follow, load_status
+from omo.ultraplan.run import PLAN, PlanState, RunStatus, follow, load_status, records
 from omo.ultraplan.start import Started
 from omo.ultraplan.status import publish_status
 from omo.work.lifecycle import require
 from omo.work.run import Caller
 from omo.work.status import NextStep
-from tests.ultraplan.plans import plan_text, project
+from tests.kept import put_back
+from tests.ultraplan.plans import carry_out, commit, git, plan_text, project
 
 NOW = 1_771_780_801.0
 WHY = "no critic in this test"
 
 
 @dataclass
-class Desk:
+class Project:
     root: Path
     now: float = NOW
     state: str = ""
@@ -66,6 +66,41 @@ class Desk:
         """What hooks read."""
         return dict(self.row(session).get("work", {}).get("ultraplan", {}))
 
+    def counts(self) -> tuple[str, int, int]:
+        """How many steps hooks believe to be open, and of how many."""
+        told = self.told()
+        return told["state"], told["open"], told["total"]
+
+    def carry_out(self, *steps: int) -> None:
+        for number in steps:
+            carry_out(self.root, number)
+
+    def write(self, path: str, text: str = "x\n") -> None:
+        (self.root / path).parent.mkdir(exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def commit(self, path: str, subject: str = "chore: slip", text: str = "x\n") -> str:
+        self.write(path, text)
+        return commit(self.root, subject)
+
+    def git(self, *arguments: str) -> str:
+        return git(self.root, *arguments)
+
+    def rewrite_history(self) -> None:
+        """The base is no longer in it."""
+        self.git("checkout", "-q", "--orphan", "anew")
+        self.git("commit", "-q", "-m", "chore: begin again")
+
+    def decompose(self) -> list[Path]:
+        """What `omo plan decompose` writes, not committed."""
+        plan = documents.load(self.root / "plan.md", self.root)
+        (self.root / "specs").mkdir()
+        written = []
+        for spec in sessions.decompose(plan, has_remote=False, out="specs"):
+            (self.root / spec.path).write_text(spec_text.render(spec))
+            written.append(self.root / spec.path)
+        return written
+
     def record(self) -> PlanState:
         return records(self.state)[-1]
 
@@ -95,12 +130,24 @@ class Desk:
         self.change_row(lambda row: session.cancel(row, reason="user", now=self.now))
 
 
-def desk(tmp_path: Path, steps: int = 3, **changes: Any) -> Desk:
-    return Desk(project(tmp_path, plan_text(steps, **changes)))
+def make_project(tmp_path: Path, steps: int = 3, **changes: Any) -> Project:
+    return Project(project(tmp_path, plan_text(steps, **changes)))
 
 
-def record_critique(here: Desk) -> None:
+def started(tmp_path: Path, steps: int = 3, done: tuple[int, ...] = (), **changes: Any) -> Project:
+    """A session under way, with some of its steps carried out."""
+
+    def make(place: Path) -> Project:
+        made = make_project(place, steps, **changes)
+        made.start()
+        made.carry_out(*done)
+        return made
+
+    return put_back(tmp_path, make, steps, done, repr(changes))
+
+
+def record_critique(here: Project, independence: str = "full") -> None:
     """As the journal has it once a critic found nothing; what makes a verdict clean is tested where it is decided."""
     digest = documents.load(here.root / "plan.md", here.root).digest
-    row = {"kind": "critique", "digest": digest, "clean": True, "independence": "full"}
+    row = {"kind": "critique", "digest": digest, "clean": True, "independence": independence}
     critique.reviews(here.state).change(lambda rows: (None, [row]), actor="agent", now=here.now, wait=5.0)
