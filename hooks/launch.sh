@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 # Sourced by the commands in hooks.json, with $host and $event set, inside the shell the host has started anyway: on a
 # quiet day this file is the whole plugin. It must stay free of forks until there is something to do, must leave with
 # exit 0 whatever happens (2 would deny a tool call), and must print nothing that no decision printed.
@@ -68,13 +68,35 @@ read_event_watched() {
 
 # Is one of the sessions that the runtime file's first line lists as live named in the event?
 is_live() {
+    [ -n "$runtime" ] || return 1
     case $index in
     '{"version": 1, "live": []'*) return 1 ;;
     '{"version": 1, "live": ["'*) ;;
     *) return 0 ;; # not the layout we write: let Python read it
     esac
     names=${index#*\[}
+    read_event
     is_named
+}
+
+# Was this session on here, and is the file gone that said so? Each session that is on, anywhere, has a marker named by
+# its id, with the place of its state in the first line (omo.state.markers). The event is read for one of this project.
+was_removed() {
+    markers=${XDG_STATE_HOME:-${HOME-}/.local/state}/omo/live
+    [ -d "$markers" ] || return 1
+    for marker in "$markers"/*; do
+        [ -z "$was_read" ] || is_in_event "${marker##*/}" || continue
+        [ -f "$marker" ] && IFS= read -r state <"$marker" || continue
+        case $start/ in "${state%/.sisyphus/cc-omo}"/*) ;; *) continue ;; esac
+        [ -f "$state/runtime.local.json" ] && continue
+        read_event
+        is_in_event "${marker##*/}" && return 0
+    done
+    return 1
+}
+
+is_in_event() {
+    case $input in *"\"$1\""*) return 0 ;; *) return 1 ;; esac
 }
 
 # Does a plan session with an open fence run? Then every shell command is looked at. Python knows an odd layout.
@@ -135,6 +157,7 @@ concerns_omo() {
 }
 
 decide() {
+    read_event
     { IFS= read -r python && IFS= read -r site; } <"$home/environment" && [ -x "$python" ] || return 1
     "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" "$root/hooks/$event.py" "$site" "$host" <<EOF
 $input
@@ -192,8 +215,8 @@ user-prompt-submit)
     read_event
     if has_words; then
         decide || say_not_ready
-    elif [ -n "$runtime" ]; then
-        is_live && decide
+    elif is_live || was_removed; then
+        decide
     fi
     ;;
 pre-tool-use)
@@ -211,10 +234,10 @@ pre-tool-use)
         case $input in *cc-omo*) decide ;; *) is_live && decide ;; esac
     fi
     ;;
+stop)
+    if is_live || was_removed; then decide; fi
+    ;;
 *)
-    [ -n "$runtime" ] || exit 0
-    case $index in '{"version": 1, "live": []'*) exit 0 ;; esac
-    read_event
     is_live && decide
     ;;
 esac

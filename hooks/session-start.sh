@@ -31,5 +31,5 @@ if [ -n "${CLAUDE_ENV_FILE-}" ]; then
 fi
 
 case $input in
-*'"resume"'* | *'"compact"'*) [ -n "$runtime" ] && decide ;;
+*'"resume"'* | *'"compact"'*) if [ -n "$runtime" ] || was_removed; then decide; fi ;;
 esac

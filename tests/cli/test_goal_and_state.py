@@ -10,26 +10,31 @@ import pytest
 
 from omo.hooks import session
 from omo.state import paths, runtime
-from omo.ultragoal import goal_tool
+from omo.ultragoal import create, goal_tool
 from omo.ultragoal.plan import POINTER
 from tests.cli.conftest import NOW, SESSION, Shell
-from tests.ultragoal.tool_plans import TWO, Desk
+from tests.ultragoal.project import TWO, Project
 
 HANDOFF = '{"current_phase":"handoff"}'
 
 
 @pytest.fixture
-def desk(shell: Shell) -> Desk:
+def project(shell: Shell) -> Project:
     """The same session, for what other commands would do to its plan."""
-    return Desk(shell.project, now=NOW, session=SESSION)
+    return Project(shell.project, now=NOW, session=SESSION)
 
 
 @pytest.fixture
-def planned(shell: Shell, desk: Desk) -> Desk:
-    desk.plan(TWO)
-    desk.start()
+def planned(shell: Shell, project: Project) -> Project:
+    make_plan(project)
+    project.start()
     assert shell.agent("goal", "create").code == 0
-    return desk
+    return project
+
+
+def make_plan(project: Project) -> None:
+    """Without the session's goal for it."""
+    create.create_goals(project.run(), create.parse(TWO), mode="aggregate", force=False)
 
 
 def next_stop(shell: Shell) -> str:
@@ -75,7 +80,7 @@ def test_a_goal_from_its_creation_to_its_end(shell: Shell) -> None:
     assert shell.agent("goal", "get", "--json").json["goal"]["status"] == "complete"
 
 
-def test_what_get_prints_can_be_passed_to_a_checkpoint(shell: Shell, planned: Desk) -> None:
+def test_what_get_prints_can_be_passed_to_a_checkpoint(shell: Shell, planned: Project) -> None:
     printed = shell.agent("goal", "get", "--json").json
     run = planned.run()
     plan = run.require_plan()
@@ -84,15 +89,15 @@ def test_what_get_prints_can_be_passed_to_a_checkpoint(shell: Shell, planned: De
     assert live["objective"] == POINTER
 
 
-def test_get_writes_not_a_byte(shell: Shell, planned: Desk) -> None:
-    before = planned.files()
+def test_get_writes_not_a_byte(shell: Shell, planned: Project) -> None:
+    before = planned.state_files()
     for argv in (["goal", "get"], ["goal", "get", "--json"], ["state", "show"], ["state", "show", "--json"]):
         assert shell.agent(*argv).code == 0
-    assert planned.files() == before
+    assert planned.state_files() == before
 
 
-def test_get_shows_what_it_can_of_a_damaged_journal(shell: Shell, planned: Desk) -> None:
-    ledger = planned.directory("goal") / "ledger.jsonl"
+def test_get_shows_what_it_can_of_a_damaged_journal(shell: Shell, planned: Project) -> None:
+    ledger = planned.home / "goal" / "ledger.jsonl"
     ledger.write_text(ledger.read_text().replace("Complete every", "Complete no"))
     ran = shell.agent("goal", "get", "--json")
     assert ran.code == 0
@@ -106,8 +111,8 @@ def test_get_shows_what_it_can_of_a_damaged_journal(shell: Shell, planned: Desk)
     assert Path(dropped.json["kept"]).is_dir()
 
 
-def test_get_does_not_pretend_when_nothing_can_be_read(shell: Shell, planned: Desk) -> None:
-    ledger = planned.directory("goal") / "ledger.jsonl"
+def test_get_does_not_pretend_when_nothing_can_be_read(shell: Shell, planned: Project) -> None:
+    ledger = planned.home / "goal" / "ledger.jsonl"
     ledger.unlink()
     ledger.mkdir()
     ran = shell.agent("goal", "get", "--json")
@@ -116,14 +121,14 @@ def test_get_does_not_pretend_when_nothing_can_be_read(shell: Shell, planned: De
     assert "omo goal drop" in ran.json["error"]["fix"]
 
 
-def test_every_answer_names_the_next_step(shell: Shell, desk: Desk) -> None:
-    desk.plan(TWO)
+def test_every_answer_names_the_next_step(shell: Shell, project: Project) -> None:
+    make_plan(project)
     made = shell.agent("goal", "create", "--json").json
     assert made["next"]["command"] == "omo ultragoal complete-goals"
     assert "Next: " in shell.agent("goal", "resume").out
 
 
-def test_pausing_lets_the_turn_end_and_tells_why(shell: Shell, planned: Desk) -> None:
+def test_pausing_lets_the_turn_end_and_tells_why(shell: Shell, planned: Project) -> None:
     refused = shell.agent("goal", "pause", "--json")
     assert refused.code == 3
     assert "classify-blocker" in refused.json["error"]["fix"]
@@ -131,15 +136,15 @@ def test_pausing_lets_the_turn_end_and_tells_why(shell: Shell, planned: Desk) ->
     assert next_stop(shell) == "block"
     planned.classify()
     assert shell.agent("goal", "pause").code == 0
-    assert (planned.work()["state"], planned.work()["why"]) == ("paused", "the key is with the user")
+    assert (planned.told()["state"], planned.told()["why"]) == ("paused", "the key is with the user")
     assert next_stop(shell) == "waiting"
     assert shell.agent("goal", "resume").code == 0
-    assert planned.work()["state"] == "active"
+    assert planned.told()["state"] == "active"
     assert next_stop(shell) == "block"
     assert shell.agent("goal", "pause").code == 3
 
 
-def test_a_resume_that_died_half_way_is_finished_by_the_next(shell: Shell, planned: Desk) -> None:
+def test_a_resume_that_died_half_way_is_finished_by_the_next(shell: Shell, planned: Project) -> None:
     planned.classify()
     shell.agent("goal", "pause")
     before = Path(paths.runtime_file(shell.state)).read_bytes()
@@ -148,30 +153,30 @@ def test_a_resume_that_died_half_way_is_finished_by_the_next(shell: Shell, plann
     shell.agent("goal", "resume")
     Path(paths.runtime_file(shell.state)).write_bytes(before)
     ledger.write_bytes(kept)
-    assert planned.work()["state"] == "paused"
+    assert planned.told()["state"] == "paused"
     again = shell.agent("goal", "resume", "--json").json
     assert again["changed"] is False
-    assert planned.work()["state"] == "active"
+    assert planned.told()["state"] == "active"
 
 
-def test_what_the_user_paused_stays_paused_whatever_the_goal_does(shell: Shell, planned: Desk) -> None:
+def test_what_the_user_paused_stays_paused_whatever_the_goal_does(shell: Shell, planned: Project) -> None:
     change_row(shell, lambda row: session.suspend(row, state="paused", why="the user asked to stop for now"))
     assert shell.agent("goal", "resume").code == 0
-    assert planned.work()["state"] == "paused"
+    assert planned.told()["state"] == "paused"
     shell.agent("goal", "drop")
-    assert planned.work()["state"] == "paused"
+    assert planned.told()["state"] == "paused"
 
 
-def test_a_pause_and_a_resume_give_no_new_budget(shell: Shell, planned: Desk) -> None:
+def test_a_pause_and_a_resume_give_no_new_budget(shell: Shell, planned: Project) -> None:
     change_row(shell, lambda row: session.exhaust(row, rule="cap", why="8 blocks"))
     planned.classify()
     shell.agent("goal", "pause")
     shell.agent("goal", "resume")
-    assert planned.work()["state"] != "active"
+    assert planned.told()["state"] != "active"
     assert planned.row()["ulw"]["enabled"] is False
 
 
-def test_dropping_the_goal_does_not_end_the_plan(shell: Shell, planned: Desk) -> None:
+def test_dropping_the_goal_does_not_end_the_plan(shell: Shell, planned: Project) -> None:
     ran = shell.agent("goal", "drop", "--json")
     assert (ran.code, ran.json["goal"]["status"], ran.json["by"]) == (0, "dropped", "agent")
     assert "does not end the plan" in ran.err
@@ -180,7 +185,7 @@ def test_dropping_the_goal_does_not_end_the_plan(shell: Shell, planned: Desk) ->
     assert shell.agent("goal", "get", "--json").json["goal"] is None
 
 
-def test_dropping_a_paused_goal_makes_stop_hold_again(shell: Shell, planned: Desk) -> None:
+def test_dropping_a_paused_goal_makes_stop_hold_again(shell: Shell, planned: Project) -> None:
     planned.classify()
     shell.agent("goal", "pause")
     assert next_stop(shell) == "waiting"
@@ -188,26 +193,26 @@ def test_dropping_a_paused_goal_makes_stop_hold_again(shell: Shell, planned: Des
     assert next_stop(shell) == "block"
 
 
-def test_completing_the_goal_of_a_plan_needs_its_receipts_and_ends_the_run(shell: Shell, planned: Desk) -> None:
+def test_completing_the_goal_of_a_plan_needs_its_receipts_and_ends_the_run(shell: Shell, planned: Project) -> None:
     refused = shell.agent("goal", "complete", "--json")
     assert refused.code == 3
     assert refused.json["error"]["details"] == ["G001 is active", "G002 is pending"]
     assert "omo ultragoal checkpoint --goal-id G001" in refused.json["error"]["fix"]
-    planned.complete_all()
+    planned.close("G001", "G002")
     assert shell.agent("goal", "complete").code == 0
-    assert planned.work()["state"] == "done"
+    assert planned.told()["state"] == "done"
     assert next_stop(shell) == "done"
 
 
-def test_a_goal_is_changed_though_the_plan_cannot_be_read(shell: Shell, planned: Desk) -> None:
-    (planned.directory("ultragoal") / "ledger.jsonl").write_text('{"kind": "plan_created", "seq": 1}\n')
+def test_a_goal_is_changed_though_the_plan_cannot_be_read(shell: Shell, planned: Project) -> None:
+    planned.ledger.write_text('{"kind": "plan_created", "seq": 1}\n')
     ran = shell.agent("goal", "drop")
     assert ran.code == 0
     assert "the plan was changed by hand" in ran.out
     assert shell.agent("goal", "get", "--json").json["goal"] is None
 
 
-def test_a_goal_that_goes_on_waits_for_nobody(shell: Shell, planned: Desk) -> None:
+def test_a_goal_that_goes_on_waits_for_nobody(shell: Shell, planned: Project) -> None:
     why = ("--classification", "human_blocked", "--evidence", "the key is with the user")
     assert shell.agent("ultragoal", "classify-blocker", *why).code == 0
     assert shell.agent("goal", "pause").code == 0
@@ -219,7 +224,7 @@ def test_a_goal_that_goes_on_waits_for_nobody(shell: Shell, planned: Desk) -> No
 # omo state
 
 
-def test_the_phases_of_a_session(shell: Shell, planned: Desk) -> None:
+def test_the_phases_of_a_session(shell: Shell, planned: Project) -> None:
     shown = shell.agent("state", "show", "--json").json["phases"]
     assert {mode: one["phase"] for mode, one in shown.items()} == {
         "ultraplan": "missing",
@@ -229,7 +234,7 @@ def test_the_phases_of_a_session(shell: Shell, planned: Desk) -> None:
     }
 
 
-def test_from_ultragoal_to_planning_and_back(shell: Shell, planned: Desk) -> None:
+def test_from_ultragoal_to_planning_and_back(shell: Shell, planned: Project) -> None:
     early = shell.agent("state", "ultragoal", "handoff", "--to", "ultraplan", "--json")
     assert early.code == 3
     assert early.json["error"]["fix"] == f"omo state ultragoal write --input '{HANDOFF}'"
@@ -259,7 +264,7 @@ def test_from_ultragoal_to_planning_and_back(shell: Shell, planned: Desk) -> Non
     ],
 )
 def test_an_input_that_cannot_be_used_says_everything_that_is_wrong(
-    shell: Shell, planned: Desk, given: str, said: list[str]
+    shell: Shell, planned: Project, given: str, said: list[str]
 ) -> None:
     ran = shell.agent("state", "ultragoal", "write", "--input", given)
     assert ran.code == 2
@@ -268,14 +273,14 @@ def test_an_input_that_cannot_be_used_says_everything_that_is_wrong(
 
 
 @pytest.mark.parametrize("phase", ["complete", "pending", "missing"])
-def test_a_derived_phase_cannot_be_written(shell: Shell, planned: Desk, phase: str) -> None:
+def test_a_derived_phase_cannot_be_written(shell: Shell, planned: Project, phase: str) -> None:
     ran = shell.agent("state", "ultragoal", "write", "--input", json.dumps({"current_phase": phase}))
     assert ran.code == 3
     assert "follows from the work" in ran.err
 
 
-def test_an_unreadable_plan_is_shown_as_such(shell: Shell, planned: Desk) -> None:
-    (planned.directory("ultragoal") / "ledger.jsonl").write_text('{"kind": "plan_created", "seq": 1}\n')
+def test_an_unreadable_plan_is_shown_as_such(shell: Shell, planned: Project) -> None:
+    planned.ledger.write_text('{"kind": "plan_created", "seq": 1}\n')
     ran = shell.agent("state", "show", "--json")
     assert (ran.code, ran.json["phases"]["ultragoal"]["phase"]) == (0, "unreadable")
     assert "omo " in ran.err
@@ -287,7 +292,7 @@ def test_clearing_says_when_there_is_nothing(shell: Shell) -> None:
     assert "nothing to clear" in shell.agent("state", "clear", "--mode", "ultragoal", "--force").out
 
 
-def test_clearing_an_unfinished_run_needs_force_and_is_recorded(shell: Shell, planned: Desk) -> None:
+def test_clearing_an_unfinished_run_needs_force_and_is_recorded(shell: Shell, planned: Project) -> None:
     refused = shell.agent("state", "clear", "--mode", "ultragoal", "--json")
     assert refused.code == 3
     assert "--force" in refused.json["error"]["fix"]
@@ -300,9 +305,9 @@ def test_clearing_an_unfinished_run_needs_force_and_is_recorded(shell: Shell, pl
     assert (last["kind"], last["actor"], last["forced"]) == ("cleared", "agent", True)
 
 
-def test_the_user_clears_another_session_by_its_name(shell: Shell, planned: Desk) -> None:
-    other = Desk(shell.project, session="other")
-    other.plan(TWO)
+def test_the_user_clears_another_session_by_its_name(shell: Shell, planned: Project) -> None:
+    other = planned.other()
+    make_plan(other)
     other.tell()
     ran = shell.user("state", "clear", "--mode", "ultragoal", "--force", "--session", "other")
     assert ran.code == 0
@@ -315,9 +320,9 @@ def test_the_user_clears_another_session_by_its_name(shell: Shell, planned: Desk
     ("mode", "code", "fix"),
     [("verify", 3, "omo verify repair"), ("all", 2, "--mode ultragoal")],
 )
-def test_other_modes_are_not_cleared_here(shell: Shell, planned: Desk, mode: str, code: int, fix: str) -> None:
-    before = planned.files()
+def test_other_modes_are_not_cleared_here(shell: Shell, planned: Project, mode: str, code: int, fix: str) -> None:
+    before = planned.state_files()
     ran = shell.agent("state", "clear", "--mode", mode, "--force")
     assert ran.code == code
     assert fix in ran.err
-    assert planned.files() == before
+    assert planned.state_files() == before

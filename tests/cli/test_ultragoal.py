@@ -17,7 +17,7 @@ from omo.ultragoal.plan import POINTER
 from tests.cli.conftest import SESSION, Ran, Shell
 from tests.cli.test_ulw_and_gates import use_blocks
 from tests.ultragoal.gates import valid_gate
-from tests.ultragoal.workshop import ONE, TWO
+from tests.ultragoal.project import ONE, TWO
 
 
 def directory(shell: Shell) -> Path:

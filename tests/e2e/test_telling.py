@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -74,3 +75,18 @@ def test_a_cancel_in_another_terminal_is_told_where_the_work_was(stage: Stage) -
     kinds = ["activated:leading", "cancelled:cli", "allowed:cancelled", "cancel-told"]
     assert stage.kinds(only_session(stage)) == kinds
     assert terminal.scrollback().count("cancelled by you") == 1
+
+
+def test_a_state_directory_that_is_removed_at_work_is_told_once(stage: Stage) -> None:
+    terminal, held = start(stage, say("What I did so far."))
+    shutil.rmtree(stage.project / ".sisyphus")
+    held.set()
+    shows(terminal, "Stop says: omo: ended, not proven: the state of this project (")
+    shows(
+        terminal,
+        "was removed while ultrawork was on. Nothing holds this session any more. A new `ulw` starts it again.",
+    )
+    ask(stage, terminal, "and now?", "Nothing holds me.")
+    ask(stage, terminal, "really?", "Nothing at all.")
+    assert terminal.scrollback().count("ended, not proven") == 1
+    assert not (stage.project / ".sisyphus").exists()

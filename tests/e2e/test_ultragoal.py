@@ -14,7 +14,7 @@ from tests.e2e.client import Terminal
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Request, Turn, bash, call, say, told
 from tests.ultragoal.gates import valid_gate
-from tests.ultragoal.workshop import CLEAN
+from tests.ultragoal.project import CLEAN
 
 pytestmark = pytest.mark.client
 

@@ -16,7 +16,7 @@ from omo.views.explain.answer import Explanation
 from omo.work.viewer import Viewer
 from tests.ralph.project import make_project as ralph_project
 from tests.report import states
-from tests.ultragoal import workshop
+from tests.ultragoal import project as goal_project
 from tests.ultraplan.plan_desk import desk as plan_desk
 
 
@@ -29,12 +29,12 @@ def facts(found: Explanation) -> dict[str, Any]:
     return {fact["what"]: fact["value"] for fact in found.data["read"]}
 
 
-def of_shop(shop: workshop.Workshop, *words: str) -> Explanation:
+def of_shop(shop: goal_project.Project, *words: str) -> Explanation:
     return items.explain(place(shop.root, shop.session, shop.now), words)
 
 
 def test_a_plan_says_what_is_next(tmp_path: Path) -> None:
-    shop = workshop.make(tmp_path / "project")
+    shop = goal_project.make(tmp_path / "project")
     shop.create()
     shop.hand_out()
     found = of_shop(shop)
@@ -44,8 +44,8 @@ def test_a_plan_says_what_is_next(tmp_path: Path) -> None:
 
 
 def test_a_receipt_is_fresh_and_then_stale_with_what_made_it_so(tmp_path: Path) -> None:
-    shop = workshop.make(tmp_path / "project")
-    shop.create(workshop.ONE)
+    shop = goal_project.make(tmp_path / "project")
+    shop.create(goal_project.ONE)
     shop.hand_out()
     shop.complete("G001")
     proven = of_shop(shop, "g001")
@@ -60,7 +60,7 @@ def test_a_receipt_is_fresh_and_then_stale_with_what_made_it_so(tmp_path: Path) 
 
 
 def test_a_review_that_is_open_holds_a_goal(tmp_path: Path) -> None:
-    shop = workshop.make(tmp_path / "project")
+    shop = goal_project.make(tmp_path / "project")
     shop.create()
     shop.hand_out()
     shop.complete("G001")
@@ -71,8 +71,8 @@ def test_a_review_that_is_open_holds_a_goal(tmp_path: Path) -> None:
 
 
 def test_a_final_receipt_says_whether_it_still_covers_the_plan(tmp_path: Path) -> None:
-    shop = workshop.make(tmp_path / "project")
-    shop.create(workshop.ONE)
+    shop = goal_project.make(tmp_path / "project")
+    shop.create(goal_project.ONE)
     shop.finish()
     assert facts(of_shop(shop, "G001"))["covers the plan"] == "yes"
     shop.add()
@@ -80,8 +80,8 @@ def test_a_final_receipt_says_whether_it_still_covers_the_plan(tmp_path: Path) -
 
 
 def test_a_plan_that_was_changed_by_hand_proves_nothing(tmp_path: Path) -> None:
-    shop = workshop.make(tmp_path / "project")
-    shop.create(workshop.ONE)
+    shop = goal_project.make(tmp_path / "project")
+    shop.create(goal_project.ONE)
     shop.hand_out()
     shop.complete("G001")
     shop.ledger.write_text(shop.ledger.read_text().replace('"kind"', '"kind" ', 1))

@@ -9,11 +9,12 @@ from typing import Any
 
 from omo.context import Context
 from omo.evidence.tree import fingerprint
-from omo.ultragoal import summary
+from omo.ultragoal.next_step import publish_status
 from omo.ultrawork import gates
 from tests.ralph.project import Project, criterion
 from tests.ultragoal.gates import add_surface, artifact, surface, terminal, transcript
-from tests.ultragoal.workshop import NOW, SESSION, Workshop
+from tests.ultragoal.project import NOW, SESSION
+from tests.ultragoal.project import Project as GoalProject
 from tests.ultraplan import plan_desk, plans
 from tests.verify import workshop as verify_workshop
 
@@ -50,7 +51,7 @@ class Sample:
 def everything(directory: Path, session: str = SESSION) -> Sample:
     """All five kinds of work in one session of one project."""
     root = plans.project(directory, plans.plan_text(3))
-    made = work(Workshop(root, session))
+    made = work(GoalProject(root, session))
     plans.commit(root, "chore: the importer and its evidence")
     plan = plan_desk.Desk(root, now=made.now)
     plan.start(session=session, unreviewed="the critic was not asked in this sample")
@@ -65,7 +66,7 @@ def everything(directory: Path, session: str = SESSION) -> Sample:
     return Sample(root, desk.now + 60, session)
 
 
-def work(shop: Workshop) -> Sample:
+def work(shop: GoalProject) -> Sample:
     """Goals with pictures, a gate that fails first, steering, a review that stops a goal, and what was let through."""
     root = shop.root
     os.makedirs(root / "src", exist_ok=True)
@@ -88,15 +89,15 @@ def work(shop: Workshop) -> Sample:
         shop.set_back(goal.id, "failed", "the export loses the last row when the file has no newline at its end")
     shop.now += 420
     shop.complete("G004", "31 February is refused, by file and number", gate=cli_gate(shop))
-    summary.publish_status(shop.run())
+    publish_status(shop.run())
     return Sample(root, shop.now + 90, shop.session)
 
 
-def blocked(shop: Workshop, reason: str) -> None:
+def blocked(shop: GoalProject, reason: str) -> None:
     shop.note(kind="blocked", rule="block", reason=reason)
 
 
-def gate_runs(shop: Workshop, result: str, *, exit_code: int = 0, tail: str = "") -> None:
+def gate_runs(shop: GoalProject, result: str, *, exit_code: int = 0, tail: str = "") -> None:
     known = {"actor": "agent", "now": shop.now, "wait": 5.0}
     if not len(gates.current(shop.state, shop.session, None)):
         pinned = {"by": "user", "cwd": ".", "program": None, "now": shop.now, "wait": 5.0}
@@ -113,12 +114,12 @@ def gate_runs(shop: Workshop, result: str, *, exit_code: int = 0, tail: str = ""
     gates.record_results(shop.state, shop.session, [{**row, "tree": fingerprint(shop.root)}], **known)  # type: ignore[arg-type]
 
 
-def agents(shop: Workshop) -> None:
+def agents(shop: GoalProject) -> None:
     for agent, said in (("omo:architect", APPROVED), ("omo:qa", CLEAN)):
         shop.agent_ends(agent, f"I looked at every lane and ran it myself.\n\n{said}")
 
 
-def web_gate(shop: Workshop) -> dict[str, Any]:
+def web_gate(shop: GoalProject) -> dict[str, Any]:
     gate = shop.gate("G001")
     folder = shop.root / "artifacts" / "G001"
     page(folder / "page.png", "Imported files")
@@ -135,7 +136,7 @@ def web_gate(shop: Workshop) -> dict[str, Any]:
     return add_surface(gate, surface("surface-tui", "tui", "session"), files[3])
 
 
-def cli_gate(shop: Workshop) -> dict[str, Any]:
+def cli_gate(shop: GoalProject) -> dict[str, Any]:
     """A command that was run again, and one that could not be."""
     gate = shop.gate("G004")
     folder = shop.root / "artifacts" / "G004"

@@ -21,11 +21,11 @@ from omo.hooks import main as hook
 from omo.hooks import prompt, stop
 from omo.hosts import Answer
 from omo.state import paths, runtime
-from omo.ultragoal import summary
+from omo.ultragoal.next_step import publish_status
 from omo.views import project
 from omo.views.project import ProjectView
 from tests.ralph import project as ralph_project
-from tests.ultragoal import workshop
+from tests.ultragoal import project as goal_project
 from tests.ultraplan import plan_desk
 from tests.ultraplan.plans import carry_out, plan_text
 from tests.ultraplan.plans import project as plan_project
@@ -145,7 +145,7 @@ GOALS = {
 
 def five_goals(root: Path) -> Scene:
     """G001 proven, G002 by who did the work and what it rested on is gone, G003 failed, G004 under way."""
-    shop = workshop.make(root)
+    shop = goal_project.make(root)
     shop.session = HERE
     shop.create("Keep the API.\n" + "\n".join(f"@goal: {title}\n{text}" for title, text in GOALS.items()))
     shop.hand_out()
@@ -155,14 +155,14 @@ def five_goals(root: Path) -> Scene:
     (shop.directory / "gates" / f"{shop.receipt('G002')['qualityGateHash']}.json").unlink()
     shop.set_back("G003", "failed")
     shop.hand_out()
-    summary.publish_status(shop.run())
+    publish_status(shop.run())
     return Scene(root, shop.now + 120)
 
 
 def goals_done(root: Path) -> Scene:
-    shop = workshop.make(root)
+    shop = goal_project.make(root)
     shop.session = HERE
-    shop.create(workshop.THREE)
+    shop.create(goal_project.THREE)
     shop.finish()
     scene = Scene(root, shop.now)
     scene.omo("goal", "complete")

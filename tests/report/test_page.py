@@ -18,7 +18,8 @@ from PIL import Image, PngImagePlugin
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.state import ledger, paths
-from omo.ultragoal import goal_tool, summary
+from omo.ultragoal import goal_tool
+from omo.ultragoal.next_step import publish_status
 from omo.views.report import attachments as exhibits
 from omo.views.report import gather as whole
 from omo.views.report import page
@@ -28,7 +29,7 @@ from omo.work import times as spans
 from omo.work.sections import Attachment
 from tests.report import forged, hostile, sample
 from tests.report.sample import Sample
-from tests.ultragoal.workshop import ONE, Workshop, make
+from tests.ultragoal.project import ONE, Project, make
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -36,7 +37,7 @@ CSS = (page.HERE / "page.css").read_text(encoding="utf-8")
 TONES = ("good", "warn", "bad", "info", "plain")
 
 
-def context_of(shop: Workshop) -> Context:
+def context_of(shop: Project) -> Context:
     return Context({}, str(shop.root), shop.now + 60, has_terminal=True)
 
 
@@ -115,7 +116,7 @@ def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Pat
     shop.reviewed(architect="It looks good to me.")
     shop.complete("G001")
     goal_tool.complete(shop.run())
-    summary.publish_status(shop.run())
+    publish_status(shop.run())
     found = whole.gather(context_of(shop), shop.session)
     given_up = f"plan {before} was given up with 1 open goal"
     assert found.verdict.text.startswith(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.ultragoal.workshop import Workshop, make
+from tests.ultragoal.project import Project, make
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Workshop:
-    return make(tmp_path / "a b")
+def project() -> Project:
+    return make()

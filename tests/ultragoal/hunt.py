@@ -156,11 +156,10 @@ class Hunt:
         return str(names[number % len(names)]) if names else "G001"
 
     def status(self, session: str) -> Row:
-        """The answer to "what now?": there is one, always, and the ledgers can be checked."""
+        """The answer to "what now?": there is one, always."""
         ran = self.run(session, "ultragoal", "status")
         assert ran.code == 0, self.log
         assert ran.answer["next"]["command"] or ran.answer["next"]["action"] == "done", self.log
-        assert self.run(session, "ledger", "verify").code in (0, 3), self.log
         return ran.answer
 
     def told(self, session: str) -> Row:

@@ -134,16 +134,15 @@ def both(shell: Shell, gate: str) -> tuple[Ran, Ran]:
     return said, finish(shell, gate)
 
 
-@pytest.mark.parametrize("good", [True, False], ids=["a good gate", "a bad gate"])
 @pytest.mark.parametrize("state", STATES)
-def test_validate_agrees_with_the_checkpoint_in_every_state(planned: Shell, state: str, good: bool) -> None:
+def test_validate_agrees_with_the_checkpoint_in_every_state(planned: Shell, state: str) -> None:
     gate = valid_gate(planned.project)
-    if not good:
-        gate["architectReview"]["recommendation"] = "COMMENT"
+    bad = {**gate, "architectReview": {**gate["architectReview"], "recommendation": "COMMENT"}}
     STATES[state](planned)
-    said, done = both(planned, json.dumps(gate))
-    assert (said.code == 0) == (good and state in (*PASSES, *STANDS)), said.err
-    assert (said.code, said.err) == (done.code, done.err) if said.code else done.code == 0
+    for given, passes in ((bad, False), (gate, state in (*PASSES, *STANDS))):
+        said, done = both(planned, json.dumps(given))
+        assert (said.code == 0) == passes, said.err
+        assert (said.code, said.err) == (done.code, done.err) if said.code else done.code == 0
 
 
 @pytest.mark.parametrize("good", [True, False], ids=["a good gate", "a bad gate"])

@@ -11,7 +11,7 @@ import pytest
 
 from omo.errors import Refused
 from omo.ultragoal import lifecycle
-from tests.ultragoal.workshop import ONE, THREE, Workshop
+from tests.ultragoal.project import ONE, THREE, Project
 
 Lines = list[bytes]
 
@@ -19,22 +19,21 @@ SEAL = "omo state clear --mode ultragoal --force --session abc123"
 FORGED = b'{"seq": 5, "ts": "t", "kind": "goal_checkpointed", "goalId": "G002", "status": "complete", "evidence": "e"}'
 
 
-def lines(shop: Workshop) -> Lines:
-    return shop.ledger.read_bytes().split(b"\n")[:-1]
+def lines(project: Project) -> Lines:
+    return project.ledger.read_bytes().split(b"\n")[:-1]
 
 
-def put(shop: Workshop, rows: Lines) -> None:
-    shop.ledger.write_bytes(b"".join(line + b"\n" for line in rows))
+def put(project: Project, rows: Lines) -> None:
+    project.ledger.write_bytes(b"".join(line + b"\n" for line in rows))
 
 
-def at_work(shop: Workshop) -> Workshop:
+def at_work(project: Project) -> Project:
     """Rows: plan_created, started G001, checkpointed G001, started G002, a note."""
-    shop.create(THREE)
-    shop.hand_out()
-    shop.complete("G001")
-    shop.steer("annotate_ledger")
-    shop.tell()
-    return shop
+    project.begin(THREE)
+    project.complete("G001")
+    project.steer("annotate_ledger")
+    project.tell()
+    return project
 
 
 # The views
@@ -57,44 +56,37 @@ def at_work(shop: Workshop) -> Workshop:
         lambda text: "",
     ],
 )
-def test_an_edited_view_is_seen_and_never_believed(shop: Workshop, edit: Callable[[str], str]) -> None:
-    at_work(shop)
-    before = shop.statuses()
-    edited = edit(shop.goals_json.read_text(encoding="utf-8"))
-    shop.goals_json.write_text(edited, encoding="utf-8")
-    assert "goals.json was edited" in shop.run().edited_view()
-    assert (shop.statuses(), shop.run().problems) == (before, [])
-    shop.complete("G002")
-    assert shop.run().edited_view() == ""
-    assert [kept.read_text() for kept in shop.directory.glob("goals.json.edited-*")] == [edited]
-    shop.complete("G003")
-    assert shop.final() == "G003"
-
-
-def test_views_that_say_the_same_are_left_alone(shop: Workshop) -> None:
-    at_work(shop)
-    before = shop.files()
-    shop.run().write_views()
-    assert shop.files() == before
+def test_an_edited_view_is_seen_and_never_believed(project: Project, edit: Callable[[str], str]) -> None:
+    at_work(project)
+    before = project.statuses()
+    edited = edit(project.goals_json.read_text(encoding="utf-8"))
+    project.goals_json.write_text(edited, encoding="utf-8")
+    assert "goals.json was edited" in project.run().edited_view()
+    assert (project.statuses(), project.run().problems) == (before, [])
+    project.complete("G002")
+    assert project.run().edited_view() == ""
+    assert [kept.read_text() for kept in project.directory.glob("goals.json.edited-*")] == [edited]
+    project.complete("G003")
+    assert project.final() == "G003"
 
 
 # A project that was moved
 
 
-def test_a_plan_goes_along_with_a_project_that_was_moved(shop: Workshop, tmp_path: Path) -> None:
-    at_work(shop)
-    base = shop.plan().base
-    shop.root.rename(tmp_path / "moved")
-    shop.root = tmp_path / "moved"
-    shop.finish()
-    assert (shop.plan().root, shop.plan().base) == (str(tmp_path / "moved"), base), "where the work began stays"
-    assert (shop.stale("G001"), shop.final()) == ("", "G003")
+def test_a_plan_goes_along_with_a_project_that_was_moved(project: Project, tmp_path: Path) -> None:
+    at_work(project)
+    base = project.plan().base
+    project.root.rename(tmp_path / "moved")
+    project.root = tmp_path / "moved"
+    project.finish()
+    assert (project.plan().root, project.plan().base) == (str(tmp_path / "moved"), base), "where the work began stays"
+    assert (project.stale("G001"), project.final()) == ("", "G003")
 
 
-def test_a_copy_of_a_project_leaves_the_plan_to_the_original(shop: Workshop, tmp_path: Path) -> None:
-    at_work(shop)
-    shutil.copytree(shop.root, tmp_path / "copy", symlinks=True)
-    copied = Workshop(tmp_path / "copy", now=shop.now)
+def test_a_copy_of_a_project_leaves_the_plan_to_the_original(project: Project, tmp_path: Path) -> None:
+    at_work(project)
+    shutil.copytree(project.root, tmp_path / "copy", symlinks=True)
+    copied = Project(tmp_path / "copy", now=project.now)
     assert copied.step().action == "work-there"
     with copied.refused("belongs to", "work there"):
         copied.hand_out()
@@ -126,55 +118,45 @@ DAMAGE: dict[str, Callable[[Lines], Lines]] = {
 
 @pytest.mark.parametrize("harm", DAMAGE.values(), ids=DAMAGE)
 def test_a_damaged_ledger_waits_for_the_user_who_seals_it_and_begins_anew(
-    shop: Workshop, harm: Callable[[Lines], Lines]
+    project: Project, harm: Callable[[Lines], Lines]
 ) -> None:
-    at_work(shop)
-    put(shop, harm(lines(shop)))
-    step = shop.step()
+    at_work(project)
+    put(project, harm(lines(project)))
+    step = project.step()
     assert (step.action, step.who, SEAL in step.command) == ("tell-user", "user", True)
     attempts = (
-        lambda: shop.create(ONE, force=True),
-        lambda: shop.hand_out(),
-        lambda: shop.steer("annotate_ledger"),
-        lambda: lifecycle.clear(shop.caller(), force=True),
+        lambda: project.create(ONE, force=True),
+        lambda: project.hand_out(),
+        lambda: project.steer("annotate_ledger"),
+        lambda: lifecycle.clear(project.caller(), force=True),
     )
     for attempt in attempts:
-        with shop.refused("changed by hand", SEAL):
+        with project.refused("changed by hand", SEAL):
             attempt()
-    shop.tell()
-    told = shop.told()
+    project.tell()
+    told = project.told()
     assert (told["state"], told["told"], SEAL in told["question"]) == ("blocked", False, True)
-    before = shop.files()
-    sealed = lifecycle.clear(shop.caller("user"), force=True)
+    before = project.files()
+    sealed = lifecycle.clear(project.caller("user"), force=True)
     assert sealed is not None
     kept = next(Path(path) for path in sealed.kept if Path(path).name.startswith("ultragoal."))
     assert {name: (kept / name).read_bytes() for name in before} == before, "the bytes are kept"
-    assert (shop.run().plan, shop.run().problems, shop.told()) == (None, [], {})
-    shop.create(ONE)
-    shop.finish()
-    assert shop.final() == "G001"
+    assert (project.run().plan, project.run().problems, project.told()) == (None, [], {})
+    project.create(ONE)
+    project.finish()
+    assert project.final() == "G001"
 
 
-@pytest.mark.parametrize("name", ["mark.json", "ledger.jsonl"])
-def test_a_missing_mark_or_ledger_is_damage_too(shop: Workshop, name: str) -> None:
-    at_work(shop)
-    (shop.directory / name).unlink()
-    with shop.refused("changed by hand", SEAL):
-        shop.steer("annotate_ledger")
-    assert lifecycle.clear(shop.caller("user"), force=True) is not None
-    assert (shop.run().plan, shop.run().problems) == (None, [])
-
-
-def test_a_plan_whose_directory_was_removed_is_said_to_be_gone(shop: Workshop) -> None:
-    at_work(shop)
-    shutil.rmtree(shop.directory)
-    assert "is gone" in shop.run().problems[0]
-    for refused in (lambda: shop.create(ONE), lambda: lifecycle.clear(shop.caller(), force=False)):
+def test_a_plan_whose_directory_was_removed_is_said_to_be_gone(project: Project) -> None:
+    at_work(project)
+    shutil.rmtree(project.directory)
+    assert "is gone" in project.run().problems[0]
+    for refused in (lambda: project.create(ONE), lambda: lifecycle.clear(project.caller(), force=False)):
         with pytest.raises(Refused) as caught:
             refused()
         assert SEAL in caught.value.fix
-    sealed = lifecycle.clear(shop.caller("user"), force=True)
+    sealed = lifecycle.clear(project.caller("user"), force=True)
     assert sealed is not None
     assert not [path for path in sealed.kept if "ultragoal." in path], "nothing was there to be kept"
-    shop.create(ONE)
-    shop.finish()
+    project.create(ONE)
+    project.finish()

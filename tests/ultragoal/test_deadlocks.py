@@ -23,7 +23,7 @@ from tests.ultragoal.hunt_moves import COMMANDS, DAMAGE, MOVES, OFTEN, PEOPLE, S
 
 Step = tuple[str, str, int]
 
-EXAMPLES = int(os.environ.get("OMO_TEST_HUNT", "30"))
+EXAMPLES = int(os.environ.get("OMO_TEST_HUNT", "12"))
 ONE, TWO = SESSIONS
 
 names = st.one_of(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,12 +64,6 @@ def test_init_writes_inside_the_project_only(planned: Shell, tmp_path: Path, out
     assert not (tmp_path / "gate.json").exists()
 
 
-def test_init_where_nothing_can_be_written_is_refused_in_words(planned: Shell) -> None:
-    ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", "value/gate.json")
-    assert ran.code == 2
-    assert "cannot be written" in ran.err
-
-
 def test_init_asks_for_the_suite_where_computer_control_changed(planned: Shell) -> None:
     (planned.project / ".sisyphus" / "omo.json").write_text('{"computer_control": ["native"]}')
     assert "kill-switch-bypass" not in planned.agent("ultragoal", "gate", "init", "--goal-id", "G001").out
@@ -80,25 +73,6 @@ def test_init_asks_for_the_suite_where_computer_control_changed(planned: Shell) 
     ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", "second.json")
     assert "native/mouse.c" in ran.out
     assert "kill-switch-bypass" in (planned.project / "second.json").read_text()
-
-
-def test_the_printed_path_works_from_where_it_was_printed(planned: Shell) -> None:
-    below = planned.project / "sub"
-    below.mkdir()
-    from_below = Shell(planned.project, planned.capsys, {"OMO_PROJECT_DIR": str(planned.project)}, planned.now)
-    from_below.project = below
-    ran = from_below.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--json")
-    again = from_below.agent(
-        "ultragoal", "gate", "validate", "--goal-id", "G001", "--quality-gate-json", ran.json["path"]
-    )
-    assert again.code == 3
-    assert "does not pass" in again.err
-
-
-def test_a_goal_that_does_not_exist_is_named(planned: Shell) -> None:
-    ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G007")
-    assert ran.code == 2
-    assert "G007" in ran.err
 
 
 def test_validate_passes_a_clean_gate_and_writes_nothing(planned: Shell) -> None:
@@ -122,19 +96,6 @@ def test_validate_lists_every_defect_and_writes_nothing(planned: Shell) -> None:
     for place in ("architectReview.codeStatus", "executorQa.artifactRefs[0].path", "iteration.blockers"):
         assert f"- {place}: " in said
     assert everything(planned.project) == before
-
-
-SPOILT: dict[str, Callable[[Gate], object]] = {
-    "clean": lambda gate: None,
-    "not clean": lambda gate: gate["architectReview"].update(recommendation="COMMENT"),
-    "unknown key": lambda gate: gate.update(extra=1),
-    "missing file": lambda gate: gate["executorQa"]["artifactRefs"][0].update(path="gone.txt"),
-    "foreign file": lambda gate: gate["executorQa"]["artifactRefs"][0].update(path="/etc/hostname"),
-    "inline only": lambda gate: gate["executorQa"]["artifactRefs"][1].update(path=" ", inlineEvidence="x"),
-    "bad link": lambda gate: gate["executorQa"]["contractCoverage"][0].update(surfaceEvidenceRefs=["x"]),
-    "no rerun": lambda gate: gate["iteration"].update(fullRerun=False),
-    "half a character": lambda gate: gate["iteration"].update(remark="\ud800"),
-}
 
 
 def test_what_validate_let_pass_for_one_goal_does_not_pass_for_the_next(planned: Shell) -> None:

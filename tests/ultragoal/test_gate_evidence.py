@@ -1,22 +1,29 @@
-"""What proves what: every cited file is opened, and its kind must fit the surface it is cited for."""
+"""What proves what: every cited file is opened, every replay run, and its kind must fit what it is cited for."""
 
 from __future__ import annotations
 
+import json
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from omo.evidence import artifacts
-from omo.ultragoal.gate import proof
+from omo.state import paths
+from omo.state.journal import Journal
+from omo.ultragoal.gate import proof, rules
 from omo.ultragoal.gate.proof import Inspection
 from omo.ultragoal.gate.rules import inspect
+from tests.kept import copied
 from tests.ultragoal.gates import (
     Gate,
     add_surface,
     artifact,
     case,
+    coverage,
     places,
     screenshot,
     subject,
@@ -28,329 +35,569 @@ from tests.ultragoal.gates import (
 
 RECEIPT = {"type": "ci-run", "id": "run-77", "status": "passed"}
 ARTIFACTS, SURFACES = "executorQa.artifactRefs", "executorQa.surfaceEvidence[1]"
-
-
-def check(project: Path, gate: Gate, **more: Any) -> Inspection:
-    return inspect(gate, subject(project, **more))
-
-
-def with_surface(project: Path, word: str, *cited: Gate) -> Inspection:
-    gate = valid_gate(project)
-    return check(project, add_surface(gate, surface("more", word, *[one["id"] for one in cited]), *cited))
+ROW = f"{ARTIFACTS}[2]"
+REPORT = "artifacts/G001/api-report.txt"
+SHOT = artifact("shot", "screenshot", "out/shot.png")
+ACTED = artifact("acted", "browser-automation", "out/run.json")
+SCREEN = artifact("screen", "pty-capture", "out/session.pty")
+LOG = artifact("log", "test-report", "run.log")
 
 
 @pytest.fixture
-def shot(tmp_path: Path) -> Gate:
-    screenshot(tmp_path / "out" / "shot.png")
-    return artifact("shot", "screenshot", "out/shot.png")
+def root(tmp_path: Path) -> Path:
+    copied(tmp_path / "project", make_evidence)
+    return tmp_path / "project"
 
 
-@pytest.fixture
-def acted(tmp_path: Path) -> Gate:
-    transcript(tmp_path / "out" / "run.json", surface=None)
-    return artifact("acted", "browser-automation", "out/run.json")
+def make_evidence(root: Path) -> None:
+    """Of every shape, and a command of the project's own that counts how often it was run."""
+    screenshot(root / "out" / "shot.png")
+    screenshot(root / "out" / "blank.png", blank=True)
+    transcript(root / "out" / "run.json", surface=None)
+    transcript(root / "out" / "web.json", surface="web")
+    transcript(root / "out" / "desktop.json", surface="desktop")
+    terminal(root / "out" / "session.pty")
+    terminal(root / "out" / "plain.pty", plain=True)
+    (root / "run.log").write_text("40 calls, none failed\n", encoding="utf-8")
+    (root / "tool.py").write_text("print('3 records'); open('runs', 'a').write('x')\n", encoding="utf-8")
+    pin(root, [sys.executable, "tool.py"])
 
 
-@pytest.fixture
-def screen(tmp_path: Path) -> Gate:
-    terminal(tmp_path / "out" / "session.pty")
-    return artifact("screen", "pty-capture", "out/session.pty")
+def pin(root: Path, argv: list[str]) -> None:
+    state = subject(root).state
+    row = {"kind": "command-pinned", "name": "tool", "argv": argv}
+    Journal(paths.commands_dir(state), state).change(lambda rows: (None, [row]), actor="user", now=1.0, wait=1.0)
+
+
+def check(root: Path, gate: Gate, **more: Any) -> Inspection:
+    return inspect(gate, subject(root, **more))
+
+
+def with_surface(root: Path, word: str, *cited: Gate) -> Inspection:
+    """A valid gate with one more surface, which cites these."""
+    row = surface("more", word, *[evidence["id"] for evidence in cited])
+    return check(root, add_surface(valid_gate(root), row, *cited))
+
+
+def codes(inspection: Inspection) -> set[str]:
+    return {defect.code for defect in inspection.defects}
+
+
+# Which kinds prove which surface
 
 
 @pytest.mark.parametrize("word", ["gui", "web"])
-def test_a_web_surface_needs_a_transcript_and_a_screenshot(tmp_path: Path, word: str, shot: Gate, acted: Gate) -> None:
-    found = with_surface(tmp_path, word, shot, acted)
-    assert found.defects == []
-    assert found.cited[:3] == ["artifacts/G001/api-report.txt", "out/shot.png", "out/run.json"]
-    for half in (shot, acted):
-        (defect,) = with_surface(tmp_path, word, half).defects
+def test_a_web_surface_needs_a_transcript_and_a_screenshot(root: Path, word: str) -> None:
+    inspection = with_surface(root, word, SHOT, ACTED)
+    assert inspection.defects == []
+    assert inspection.cited[:3] == [REPORT, "out/shot.png", "out/run.json"]
+    for half in (SHOT, ACTED, SCREEN):
+        (defect,) = with_surface(root, word, half).defects
         assert (defect.path, defect.code) == (f"{SURFACES}.artifactRefs", "KINDS_INSUFFICIENT")
         assert "a browser automation transcript and a screenshot" in defect.message
 
 
-def test_terminal_kinds_do_not_prove_a_web_surface(tmp_path: Path, screen: Gate) -> None:
-    assert places(with_surface(tmp_path, "web", screen)) == {f"{SURFACES}.artifactRefs": "KINDS_INSUFFICIENT"}
-
-
-def test_a_transcript_of_another_surface_does_not_prove_a_web_surface(tmp_path: Path, shot: Gate) -> None:
-    transcript(tmp_path / "out" / "app.json", surface="desktop")
-    found = with_surface(tmp_path, "web", shot, artifact("app", "automation", "out/app.json"))
-    assert places(found) == {f"{ARTIFACTS}[3].path": "ARTIFACT_INVALID"}
-
-
 @pytest.mark.parametrize("word", ["native", "desktop", "tui"])
-def test_one_of_three_shapes_proves_a_native_surface(
-    tmp_path: Path, word: str, shot: Gate, acted: Gate, screen: Gate
-) -> None:
-    for one in (shot, acted, screen):
-        assert with_surface(tmp_path, word, one).defects == []
-    report = artifact("more-report", "test-report", "artifacts/G001/api-report.txt")
-    assert places(with_surface(tmp_path, word, report)) == {f"{SURFACES}.artifactRefs": "KINDS_INSUFFICIENT"}
-
-
-def test_a_solid_picture_is_no_screenshot(tmp_path: Path, acted: Gate) -> None:
-    screenshot(tmp_path / "out" / "blank.png", blank=True)
-    found = with_surface(tmp_path, "web", artifact("shot", "screenshot", "out/blank.png"), acted)
-    assert places(found) == {f"{ARTIFACTS}[2].path": "ARTIFACT_INVALID"}
-    assert "out/blank.png" not in found.cited
-
-
-@pytest.mark.parametrize(
-    "content", [b"not a picture at all", b"GIF89a" + b"x" * 5000, b"\x89PNG\r\n\x1a\n" + b"x" * 5000]
-)
-def test_garbage_and_other_formats_are_no_screenshots(tmp_path: Path, acted: Gate, content: bytes) -> None:
-    (tmp_path / "out" / "shot.png").write_bytes(content)
-    found = with_surface(tmp_path, "web", artifact("shot", "screenshot", "out/shot.png"), acted)
-    assert places(found) == {f"{ARTIFACTS}[2].path": "ARTIFACT_INVALID"}
-
-
-@pytest.mark.parametrize(
-    "actions",
-    [
-        [{"type": "click", "selector": "#a"}],
-        [{"type": "click", "selector": " ", "timestamp": 1}],
-        [{"type": "click", "selector": "#a", "timestamp": 9}, {"type": "click", "selector": "#b", "timestamp": 1}],
-    ],
-    ids=["no time", "blank selector", "backwards in time"],
-)
-def test_a_transcript_that_breaks_its_rules_proves_nothing(tmp_path: Path, shot: Gate, actions: list[Gate]) -> None:
-    transcript(
-        tmp_path / "out" / "run.json",
-        actions=actions,
-        assertions=[{"status": "passed", "timestamp": 20, "selector": "#z"}],
-    )
-    found = with_surface(tmp_path, "web", shot, artifact("acted", "playwright", "out/run.json"))
-    assert {one.path for one in found.defects} == {f"{ARTIFACTS}[3].path"}
-    assert {one.code for one in found.defects} == {"ARTIFACT_INVALID"}
-
-
-def test_a_capture_without_control_codes_is_a_text_file(tmp_path: Path) -> None:
-    terminal(tmp_path / "out" / "plain.pty", plain=True)
-    found = with_surface(tmp_path, "tui", artifact("screen", "terminal-capture", "out/plain.pty"))
-    assert places(found) == {f"{ARTIFACTS}[2].path": "ARTIFACT_INVALID"}
+def test_one_of_three_shapes_proves_a_native_surface(root: Path, word: str) -> None:
+    for evidence in (SHOT, ACTED, SCREEN):
+        assert with_surface(root, word, evidence).defects == []
+    assert places(with_surface(root, word, LOG)) == {f"{SURFACES}.artifactRefs": "KINDS_INSUFFICIENT"}
 
 
 @pytest.mark.parametrize("word", ["api", "package", "algorithm", "math"])
-def test_a_file_or_a_typed_receipt_proves_what_is_not_live(tmp_path: Path, word: str) -> None:
-    (tmp_path / "run.log").write_text("40 calls, none failed\n", encoding="utf-8")
-    assert with_surface(tmp_path, word, artifact("log", "test-report", "run.log")).defects == []
+def test_a_file_or_a_typed_receipt_proves_what_is_not_live(root: Path, word: str) -> None:
+    assert with_surface(root, word, LOG).defects == []
     for receipt in ({"receipt": RECEIPT}, {"verifiedReceipt": RECEIPT}):
-        assert with_surface(tmp_path, word, {**artifact("ci", "test-report"), **receipt}).defects == []
+        assert with_surface(root, word, {**artifact("ci", "test-report"), **receipt}).defects == []
+
+
+@pytest.mark.parametrize("kind", ["cli-log", "test-report", "command-transcript"])
+def test_a_log_does_not_prove_a_command_line(root: Path, kind: str) -> None:
+    (defect,) = with_surface(root, "cli", artifact("log", kind, "run.log")).defects
+    assert (defect.path, defect.code) == (f"{SURFACES}.artifactRefs", "KINDS_INSUFFICIENT")
+    assert "replayExempt" in defect.message
 
 
 @pytest.mark.parametrize("word", ["api", "package", "algorithm", "math", "web", "native", "cli"])
-def test_inline_text_proves_nothing_anywhere(tmp_path: Path, word: str) -> None:
-    found = with_surface(tmp_path, word, artifact("words", "test-report", inlineEvidence="I saw it pass"))
-    assert places(found)[f"{SURFACES}.artifactRefs[0]"] == "INLINE_ONLY"
+def test_inline_text_proves_nothing_anywhere(root: Path, word: str) -> None:
+    inspection = with_surface(root, word, artifact("words", "test-report", inlineEvidence="I saw it pass"))
+    assert places(inspection)[f"{SURFACES}.artifactRefs[0]"] == "INLINE_ONLY"
 
 
-@pytest.mark.parametrize(
-    ("word", "kind"), [("web", "screenshot"), ("native", "pty"), ("cli", "cli-replay"), ("gui", "test-report")]
-)
-def test_a_receipt_proves_nothing_that_is_live(tmp_path: Path, word: str, kind: str) -> None:
-    found = with_surface(tmp_path, word, artifact("ci", kind, receipt=RECEIPT))
-    assert places(found)[f"{SURFACES}.artifactRefs[0]"] == "RECEIPT_ONLY"
-
-
-def test_a_row_that_only_describes_evidence_proves_nothing(tmp_path: Path) -> None:
-    found = with_surface(tmp_path, "api", artifact("talk", "test-report"))
-    assert places(found) == {f"{SURFACES}.artifactRefs[0]": "METADATA_ONLY"}
-
-
-@pytest.mark.parametrize(
-    ("receipt", "codes"),
-    [
-        ({"id": "1", "status": "passed"}, ["RECEIPT_INCOMPLETE"]),
-        ({"type": "ci", "status": "passed"}, ["RECEIPT_INCOMPLETE"]),
-        ({"type": " ", "id": " ", "status": "passed"}, ["RECEIPT_INCOMPLETE", "RECEIPT_INCOMPLETE"]),
-        ({"type": "ci", "id": "1"}, ["RECEIPT_NOT_PASSED"]),
-        ({"type": "ci", "id": "1", "status": "failed"}, ["RECEIPT_NOT_PASSED"]),
-        ({"type": "ci", "id": "1", "status": "passed", "verdict": "failed"}, ["RECEIPT_NOT_PASSED"]),
-        ({"note": "trust me"}, ["RECEIPT_INCOMPLETE", "RECEIPT_INCOMPLETE", "RECEIPT_NOT_PASSED"]),
-    ],
-)
-def test_a_receipt_says_its_type_its_id_and_that_it_passed(tmp_path: Path, receipt: Gate, codes: list[str]) -> None:
-    found = with_surface(tmp_path, "api", artifact("ci", "test-report", receipt=receipt))
-    assert [one.code for one in found.defects] == codes
-    assert {one.path for one in found.defects} == {f"{ARTIFACTS}[2].receipt"}
-
-
-@pytest.mark.parametrize(
-    "receipt",
-    [{"kind": "ci", "ref": "1", "verdict": "Verified"}, {"receiptType": "ci", "receiptId": "1", "status": "passed"}],
-)
-def test_a_receipt_may_use_the_other_names_of_its_fields(tmp_path: Path, receipt: Gate) -> None:
-    assert with_surface(tmp_path, "api", artifact("ci", "test-report", receipt=receipt)).defects == []
-
-
-def test_a_receipt_does_not_excuse_a_file_that_is_missing(tmp_path: Path) -> None:
-    found = with_surface(tmp_path, "api", artifact("ci", "test-report", "gone.log", receipt=RECEIPT))
-    assert places(found) == {f"{ARTIFACTS}[2].path": "ARTIFACT_UNUSABLE"}
+def test_a_receipt_proves_nothing_that_is_live_and_a_description_nothing_at_all(root: Path) -> None:
+    for word, kind in (("web", "screenshot"), ("native", "pty"), ("cli", "cli-replay"), ("gui", "test-report")):
+        inspection = with_surface(root, word, artifact("ci", kind, receipt=RECEIPT))
+        assert places(inspection)[f"{SURFACES}.artifactRefs[0]"] == "RECEIPT_ONLY"
+    inspection = with_surface(root, "api", artifact("talk", "test-report"))
+    assert places(inspection) == {f"{SURFACES}.artifactRefs[0]": "METADATA_ONLY"}
 
 
 @pytest.mark.parametrize("more", [{"receipt": RECEIPT}, {"inlineEvidence": "it was refused"}, {}])
-def test_an_adversarial_case_needs_a_file(tmp_path: Path, more: Gate) -> None:
-    gate = valid_gate(tmp_path)
+def test_attacks_and_obligations_need_a_file(root: Path, more: Gate) -> None:
+    gate = valid_gate(root)
     gate["executorQa"]["artifactRefs"].append(artifact("claim", "test-report", **more))
     gate["executorQa"]["adversarialCases"].append(case("second", "claim"))
-    (defect,) = check(tmp_path, gate).defects
-    assert defect.path == "executorQa.adversarialCases[1].artifactRefs[0]"
-    assert defect.code in ("RECEIPT_ONLY", "INLINE_ONLY", "METADATA_ONLY")
-
-
-def test_an_artifact_linked_by_an_obligation_needs_a_file(tmp_path: Path) -> None:
-    gate = valid_gate(tmp_path)
-    gate["executorQa"]["artifactRefs"].append(artifact("claim", "test-report", receipt=RECEIPT))
-    gate["executorQa"]["contractCoverage"][0]["artifactRefs"] = ["claim"]
-    assert places(check(tmp_path, gate)) == {"executorQa.contractCoverage[0].artifactRefs[0]": "RECEIPT_ONLY"}
-
-
-def test_structural_evidence_of_a_case_is_looked_into(tmp_path: Path) -> None:
-    screenshot(tmp_path / "out" / "blank.png", blank=True)
-    transcript(tmp_path / "out" / "run.json", surface="web")
-    gate = valid_gate(tmp_path)
-    gate["executorQa"]["artifactRefs"] += [
-        artifact("shot", "screenshot", "out/blank.png"),
-        artifact("acted", "automation", "out/run.json"),
-    ]
-    gate["executorQa"]["adversarialCases"].append(case("second", "shot", "acted"))
-    assert places(check(tmp_path, gate)) == {f"{ARTIFACTS}[2].path": "ARTIFACT_INVALID"}
-
-
-@pytest.mark.parametrize("content", [b"", b" \n\t\n"])
-def test_an_empty_file_proves_nothing(tmp_path: Path, content: bytes) -> None:
-    gate = valid_gate(tmp_path)
-    (tmp_path / "artifacts" / "G001" / "api-report.txt").write_bytes(content)
-    assert places(check(tmp_path, gate)) == {f"{ARTIFACTS}[0].path": "ARTIFACT_UNUSABLE"}
-
-
-@pytest.mark.parametrize(
-    "path", ["/etc/hostname", "../outside.txt", "artifacts/link.txt", "artifacts", ".sisyphus/cc-omo/x", "a\0b"]
-)
-def test_evidence_is_a_file_of_the_project(tmp_path: Path, path: str) -> None:
-    project = tmp_path / "project"
-    gate = valid_gate(project)
-    (tmp_path / "outside.txt").write_text("elsewhere")
-    (project / "artifacts" / "link.txt").symlink_to(tmp_path / "outside.txt")
-    (project / ".sisyphus" / "cc-omo").mkdir(parents=True)
-    (project / ".sisyphus" / "cc-omo" / "x").write_text("state")
-    gate["executorQa"]["artifactRefs"][0]["path"] = path
-    assert places(check(project, gate)) == {f"{ARTIFACTS}[0].path": "ARTIFACT_UNUSABLE"}
-
-
-def test_a_file_from_before_the_goal_proves_nothing(tmp_path: Path) -> None:
-    gate = valid_gate(tmp_path)
-    path = tmp_path / "artifacts" / "G001" / "api-report.txt"
-    started = os.stat(path).st_mtime + 3600
-    assert places(check(tmp_path, gate, started_at=started)) == {
-        f"{ARTIFACTS}[0].path": "ARTIFACT_OLD",
-        f"{ARTIFACTS}[1].path": "ARTIFACT_OLD",
+    gate["executorQa"]["contractCoverage"].append(coverage("second", artifactRefs=["claim"]))
+    inspection = check(root, gate)
+    assert set(places(inspection)) == {
+        "executorQa.adversarialCases[1].artifactRefs[0]",
+        "executorQa.contractCoverage[1].artifactRefs[0]",
     }
+    assert codes(inspection) <= {"RECEIPT_ONLY", "INLINE_ONLY", "METADATA_ONLY"}
 
 
-def test_what_proved_another_goal_does_not_prove_this_one(tmp_path: Path) -> None:
-    gate = valid_gate(tmp_path)
-    here = subject(tmp_path, "G000")
-    artifacts.register(
-        here.state,
-        here.root,
-        "artifacts/G001/api-report.txt",
-        goal=here.goal,
-        started_at=here.started_at,
-        by="agent",
-        now=here.now,
-        wait=1.0,
-    )
-    assert places(check(tmp_path, gate)) == {f"{ARTIFACTS}[0].path": "ARTIFACT_REUSED"}
-    assert check(tmp_path, gate, goal="G000").defects == []
+KINDS = {
+    proof.SCREENSHOT: ["screenshot", "gui_image", "browser-screenshot", "screenshot-report"],
+    proof.AUTOMATION: ["Browser Automation", "playwright", "tui-automation"],
+    proof.CAPTURE: ["pty", "terminal-capture"],
+    proof.REPLAY: ["cli-replay", "command-replay"],
+    proof.REPORT: ["failure-mode-test", "black-box", "black_box", "api"],
+    "": ["imagery", "prototype", "emptytui", "proof!", "vibes", "-"],
+}
 
 
-def test_an_old_picture_is_told_to_be_old_and_blank_at_once(tmp_path: Path) -> None:
-    screenshot(tmp_path / "out" / "blank.png", blank=True)
-    later = os.stat(tmp_path / "out" / "blank.png").st_mtime + 3600
-    gate = valid_gate(tmp_path)
-    gate["executorQa"]["artifactRefs"][0] = artifact("api-report", "screenshot", "out/blank.png")
-    codes = {one.code for one in check(tmp_path, gate, started_at=later).defects}
-    assert {"ARTIFACT_OLD", "ARTIFACT_INVALID"} <= codes
+@pytest.mark.parametrize("shape", KINDS)
+def test_a_kind_is_read_by_whole_words(shape: str) -> None:
+    assert {proof.shape_of(kind) for kind in KINDS[shape]} == {shape}
 
 
-def test_a_defect_of_an_artifact_is_told_once_however_often_it_is_cited(tmp_path: Path) -> None:
-    gate = valid_gate(tmp_path)
-    gate["executorQa"]["artifactRefs"][1]["path"] = "gone.txt"
-    gate["executorQa"]["adversarialCases"] += [case(f"case-{at}", "attack-report") for at in range(5)]
-    gate["executorQa"]["contractCoverage"][0]["artifactRefs"] = ["attack-report"]
-    assert places(check(tmp_path, gate)) == {f"{ARTIFACTS}[1].path": "ARTIFACT_UNUSABLE"}
-
-
-def test_an_artifact_nobody_cites_is_not_opened(tmp_path: Path) -> None:
-    gate = valid_gate(tmp_path)
-    gate["executorQa"]["artifactRefs"].append(artifact("spare", "screenshot", "never-made.png"))
-    found = check(tmp_path, gate)
-    assert found.defects == []
-    assert "never-made.png" not in found.cited
-
-
-KINDS = [
-    ("screenshot", proof.SCREENSHOT),
-    ("gui_image", proof.SCREENSHOT),
-    ("browser-screenshot", proof.SCREENSHOT),
-    ("screenshot-report", proof.SCREENSHOT),
-    ("Browser Automation", proof.AUTOMATION),
-    ("playwright", proof.AUTOMATION),
-    ("tui-automation", proof.AUTOMATION),
-    ("pty", proof.CAPTURE),
-    ("terminal-capture", proof.CAPTURE),
-    ("cli-replay", proof.REPLAY),
-    ("command-replay", proof.REPLAY),
-    ("failure-mode-test", proof.REPORT),
-    ("black-box", proof.REPORT),
-    ("black_box", proof.REPORT),
-    ("api", proof.REPORT),
-    ("imagery", ""),
-    ("prototype", ""),
-    ("emptytui", ""),
-    ("proof!", ""),
-    ("vibes", ""),
-    ("-", ""),
-]
-
-
-@pytest.mark.parametrize(("kind", "shape"), KINDS)
-def test_a_kind_is_read_by_whole_words(kind: str, shape: str) -> None:
-    assert proof.shape_of(kind) == shape
-
-
-def test_an_unknown_kind_is_refused_with_the_words_there_are(tmp_path: Path) -> None:
-    gate = valid_gate(tmp_path)
-    gate["executorQa"]["artifactRefs"].append(artifact("x", "vibes", "artifacts/G001/api-report.txt"))
-    (defect,) = check(tmp_path, gate).defects
-    assert (defect.path, defect.code) == (f"{ARTIFACTS}[2].kind", "KIND_UNKNOWN")
+def test_an_unknown_kind_is_refused_with_the_words_there_are(root: Path) -> None:
+    gate = valid_gate(root)
+    gate["executorQa"]["artifactRefs"].append(artifact("x", "vibes", REPORT))
+    (defect,) = check(root, gate).defects
+    assert (defect.path, defect.code) == (f"{ROW}.kind", "KIND_UNKNOWN")
     assert all(word in defect.message for word in proof.KNOWN_KINDS)
 
 
+def test_a_report_is_about_the_surface_it_is_cited_for(root: Path) -> None:
+    fit = [("api", "consumer-run"), ("package", "black-box"), ("math", "property"), ("algorithm", "boundary-cases")]
+    for word, kind in [*fit, ("api", "log")]:
+        assert with_surface(root, word, artifact("report", kind, "run.log")).defects == []
+    for word, kind in [("api", "property"), ("algorithm", "sdk"), ("math", "audit")]:
+        inspection = with_surface(root, word, artifact("report", kind, "run.log"))
+        assert places(inspection) == {f"{SURFACES}.artifactRefs": "KINDS_INSUFFICIENT"}
+
+
+# What is looked into
+
+
+def test_pictures_captures_and_transcripts_are_what_their_kind_says(root: Path) -> None:
+    (root / "out" / "gif.png").write_bytes(b"GIF89a" + b"x" * 5000)
+    (root / "out" / "torn.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"x" * 5000)
+    for name in ("blank.png", "gif.png", "torn.png"):
+        inspection = with_surface(root, "web", artifact("shot", "screenshot", f"out/{name}"), ACTED)
+        assert places(inspection) == {f"{ROW}.path": "ARTIFACT_INVALID"}
+        assert f"out/{name}" not in inspection.cited
+    inspection = with_surface(root, "web", SHOT, artifact("app", "automation", "out/desktop.json"))
+    assert places(inspection) == {f"{ARTIFACTS}[3].path": "ARTIFACT_INVALID"}
+    inspection = with_surface(root, "tui", artifact("screen", "terminal-capture", "out/plain.pty"))
+    assert places(inspection) == {f"{ROW}.path": "ARTIFACT_INVALID"}
+
+
+ACTIONS = {
+    "no time": [{"type": "click", "selector": "#a"}],
+    "blank selector": [{"type": "click", "selector": " ", "timestamp": 1}],
+    "backwards in time": [
+        {"type": "click", "selector": "#a", "timestamp": 9},
+        {"type": "click", "selector": "#b", "timestamp": 1},
+    ],
+    "before the goal": [{"type": "click", "selector": "#a", "timestamp": "1999-01-01T00:00:00Z"}],
+}
+
+
+@pytest.mark.parametrize("actions", ACTIONS.values(), ids=ACTIONS)
+def test_a_transcript_that_breaks_its_rules_proves_nothing(root: Path, actions: list[Gate]) -> None:
+    ends = [{"status": "passed", "timestamp": actions[0].get("timestamp", 20), "selector": "#z"}]
+    transcript(root / "out" / "run.json", actions=actions, assertions=ends)
+    inspection = with_surface(root, "web", SHOT, artifact("acted", "playwright", "out/run.json"))
+    assert {(defect.path, defect.code) for defect in inspection.defects} == {
+        (f"{ARTIFACTS}[3].path", "ARTIFACT_INVALID")
+    }
+
+
+def test_structural_evidence_of_an_attack_is_looked_into_and_told_once(root: Path) -> None:
+    gate = valid_gate(root)
+    gate["executorQa"]["artifactRefs"] += [
+        artifact("shot", "screenshot", "out/blank.png"),
+        artifact("acted", "automation", "out/web.json"),
+        artifact("spare", "screenshot", "never-made.png"),
+    ]
+    gate["executorQa"]["adversarialCases"] += [case(f"case-{number}", "shot", "acted") for number in range(3)]
+    inspection = check(root, gate)
+    assert places(inspection) == {f"{ROW}.path": "ARTIFACT_INVALID"}, "and what nobody cites is not opened"
+
+
 @pytest.mark.parametrize(
-    ("word", "kind", "is_enough"),
+    ("receipt", "expected"),
     [
-        ("api", "consumer-run", True),
-        ("package", "black-box", True),
-        ("api", "property", False),
-        ("math", "property", True),
-        ("algorithm", "boundary-cases", True),
-        ("algorithm", "sdk", False),
-        ("math", "audit", False),
-        ("api", "log", True),
+        ({"id": "1", "status": "passed"}, ["RECEIPT_INCOMPLETE"]),
+        ({"type": " ", "id": " ", "status": "passed"}, ["RECEIPT_INCOMPLETE", "RECEIPT_INCOMPLETE"]),
+        ({"type": "ci", "id": "1"}, ["RECEIPT_NOT_PASSED"]),
+        ({"type": "ci", "id": "1", "status": "passed", "verdict": "failed"}, ["RECEIPT_NOT_PASSED"]),
+        ({"note": "trust me"}, ["RECEIPT_INCOMPLETE", "RECEIPT_INCOMPLETE", "RECEIPT_NOT_PASSED"]),
+        ({"kind": "ci", "ref": "1", "verdict": "Verified"}, []),
+        ({"receiptType": "ci", "receiptId": "1", "status": "passed"}, []),
     ],
 )
-def test_a_report_is_about_the_surface_it_is_cited_for(tmp_path: Path, word: str, kind: str, is_enough: bool) -> None:
-    (tmp_path / "report.txt").write_text("what was seen", encoding="utf-8")
-    found = with_surface(tmp_path, word, artifact("report", kind, "report.txt"))
-    assert places(found) == ({} if is_enough else {f"{SURFACES}.artifactRefs": "KINDS_INSUFFICIENT"})
+def test_a_receipt_says_its_type_its_id_and_that_it_passed(root: Path, receipt: Gate, expected: list[str]) -> None:
+    inspection = with_surface(root, "api", artifact("ci", "test-report", receipt=receipt))
+    assert [defect.code for defect in inspection.defects] == expected
+    inspection = with_surface(root, "api", artifact("ci", "test-report", "gone.log", receipt=receipt))
+    assert places(inspection) == {f"{ROW}.path": "ARTIFACT_UNUSABLE"}, "and excuses no file that is missing"
 
 
-def test_a_changed_evidence_ledger_vouches_for_nothing(tmp_path: Path) -> None:
-    gate = valid_gate(tmp_path)
-    here = subject(tmp_path)
-    ledger = Path(here.state) / "evidence" / "ledger.jsonl"
+# Which files can be evidence
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/etc/hostname", "../outside.txt", "artifacts/link.txt", "artifacts", ".sisyphus/cc-omo/x", "a\0b"),
+        *("empty.txt", "blank.txt", "gone.txt"),
+    ],
+)
+def test_evidence_is_a_file_of_the_project_with_something_in_it(root: Path, path: str) -> None:
+    gate = valid_gate(root)
+    (root.parent / "outside.txt").write_text("elsewhere")
+    (root / "artifacts" / "link.txt").symlink_to(root.parent / "outside.txt")
+    (root / ".sisyphus" / "cc-omo" / "x").write_text("state")
+    (root / "empty.txt").touch()
+    (root / "blank.txt").write_text(" \n\t\n")
+    gate["executorQa"]["artifactRefs"][0]["path"] = path
+    assert places(check(root, gate)) == {f"{ARTIFACTS}[0].path": "ARTIFACT_UNUSABLE"}
+
+
+def test_a_file_from_before_the_goal_proves_nothing_and_is_looked_into_all_the_same(root: Path) -> None:
+    gate = valid_gate(root)
+    gate["executorQa"]["artifactRefs"][0] = artifact("api-report", "screenshot", "out/blank.png")
+    later = os.stat(root / REPORT).st_mtime + 3600
+    old = [defect.path for defect in check(root, gate, started_at=later).defects if defect.code == "ARTIFACT_OLD"]
+    assert old == [f"{ARTIFACTS}[0].path", f"{ARTIFACTS}[1].path"]
+    assert "ARTIFACT_INVALID" in codes(check(root, gate, started_at=later))
+
+
+def test_what_proved_another_goal_does_not_prove_this_one(root: Path) -> None:
+    gate = valid_gate(root)
+    here = subject(root, "G000")
+    known: Any = {"goal": here.goal, "started_at": here.started_at, "by": "agent", "now": here.now, "wait": 1.0}
+    artifacts.register(here.state, here.root, REPORT, **known)
+    assert places(check(root, gate)) == {f"{ARTIFACTS}[0].path": "ARTIFACT_REUSED"}
+    assert check(root, gate, goal="G000").defects == []
+
+
+def test_a_changed_evidence_ledger_vouches_for_nothing(root: Path) -> None:
+    ledger = Path(subject(root).state) / "evidence" / "ledger.jsonl"
     ledger.parent.mkdir(parents=True)
     ledger.write_text('{"seq": 1, "kind": "artifact"}\n')
-    assert set(places(check(tmp_path, gate))) == {f"{ARTIFACTS}[0].path", f"{ARTIFACTS}[1].path"}
+    assert set(places(check(root, valid_gate(root)))) == {f"{ARTIFACTS}[0].path", f"{ARTIFACTS}[1].path"}
+
+
+# Command lines: a recorded command is run again for real
+
+
+def record(**more: object) -> Gate:
+    return {
+        "schemaVersion": 1,
+        "kind": "cli-replay",
+        "replaySafe": True,
+        "command": [sys.executable, "tool.py"],
+        "recordedStdout": "3 records\n",
+        **more,
+    }
+
+
+def replayed(root: Path, **more: object) -> Inspection:
+    return with_surface(root, "cli", artifact("run", "cli-replay", replay=record(**more)))
+
+
+def runs(root: Path) -> int:
+    return len((root / "runs").read_text()) if (root / "runs").exists() else 0
+
+
+@pytest.mark.parametrize("kind", ["cli-replay", "command-replay", "command_replay"])
+def test_a_record_in_a_file_is_replayed(root: Path, kind: str) -> None:
+    (root / "replay.json").write_text(json.dumps(record()), encoding="utf-8")
+    inspection = with_surface(root, "cli", artifact("run", kind, "replay.json"))
+    assert inspection.defects == []
+    ran = {"artifact": "run", "command": [sys.executable, "tool.py"], "executable": sys.executable}
+    assert inspection.replays == [{**ran, "problems": []}]
+    assert ("replay.json" in inspection.cited, runs(root)) == (True, 1)
+
+
+def test_a_record_may_stand_in_the_row_but_not_in_two_places(root: Path) -> None:
+    assert with_surface(root, "cli", {**artifact("run", "cli-replay"), **record()}).defects == []
+    assert runs(root) == 1
+    (root / "replay.json").write_text(json.dumps(record()), encoding="utf-8")
+    inspection = with_surface(root, "cli", artifact("run", "cli-replay", "replay.json", replay=record()))
+    assert places(inspection) == {ROW: "REPLAY_INVALID"}
+    assert runs(root) == 1
+
+
+def test_a_replay_is_run_once_however_often_it_is_cited_and_proves_an_api_and_an_attack_too(root: Path) -> None:
+    again = artifact("again", "cli-replay", replay=record())
+    gate = add_surface(
+        valid_gate(root), surface("p", "package", "run"), artifact("run", "cli-replay", replay=record()), again
+    )
+    gate["executorQa"]["surfaceEvidence"].append(surface("cli", "cli", "run", "again"))
+    gate["executorQa"]["adversarialCases"].append(case("second", "run"))
+    assert check(root, gate).defects == []
+    assert runs(root) == 1
+
+
+def test_output_or_an_exit_code_that_differs_is_refused(root: Path) -> None:
+    inspection = replayed(root, recordedStdout="4 records\n")
+    assert places(inspection) == {ROW: "REPLAY_FAILED"}
+    assert "4 records" in inspection.defects[0].message
+    assert inspection.replays[0]["problems"]
+    assert places(replayed(root, expectedExitCode=3)) == {ROW: "REPLAY_FAILED"}
+
+
+def test_a_command_the_user_did_not_pin_is_not_run(root: Path) -> None:
+    inspection = replayed(root, command=[sys.executable, "-c", "open('runs', 'a').write('x')"])
+    assert places(inspection) == {ROW: "REPLAY_FAILED"}
+    assert ("/omo:pin" in inspection.defects[0].message, runs(root)) == (True, 0)
+
+
+def test_pins_that_were_changed_by_hand_allow_nothing(root: Path) -> None:
+    ledger = Path(paths.commands_dir(subject(root).state)) / "ledger.jsonl"
+    ledger.write_text(ledger.read_text(encoding="utf-8").replace("tool.py", "evil.py"), encoding="utf-8")
+    assert places(replayed(root, command=[sys.executable, "evil.py"])) == {ROW: "REPLAY_FAILED"}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"command": "tool.py"}, {"replaySafe": "yes"}, {"recordedStdout": None}, {"schemaVersion": 2}, {"kind": "log"}],
+)
+def test_a_record_that_breaks_its_rules_is_not_run(root: Path, broken: Gate) -> None:
+    assert places(replayed(root, **broken)) == {ROW: "REPLAY_INVALID"}
+    assert runs(root) == 0
+
+
+def test_a_file_that_holds_no_record_or_is_missing_is_told(root: Path) -> None:
+    for text in ("{", "[]", "3 records", '"x"'):
+        (root / "replay.json").write_text(text, encoding="utf-8")
+        assert codes(with_surface(root, "cli", artifact("run", "cli-replay", "replay.json"))) == {"REPLAY_INVALID"}
+    inspection = with_surface(root, "cli", artifact("run", "cli-replay", "gone.json"))
+    assert places(inspection) == {f"{ROW}.path": "ARTIFACT_UNUSABLE"}
+
+
+def test_the_number_of_replays_is_bounded(root: Path) -> None:
+    cited = [artifact(f"r{n}", "cli-replay", replay=record(command=["no-such", str(n)])) for n in range(30)]
+    messages = [defect.message for defect in with_surface(root, "cli", *cited).defects]
+    assert sum("at most 25" in message for message in messages) == 5
+
+
+CITED: dict[str, tuple[Callable[[Gate], object], str]] = {
+    "an adversarial case": (
+        lambda gate: gate["executorQa"]["adversarialCases"].append(case("second", "run")),
+        "executorQa.adversarialCases[1].artifactRefs[0]",
+    ),
+    "an obligation": (
+        lambda gate: gate["executorQa"]["contractCoverage"].append(coverage("second", artifactRefs=["run"])),
+        "executorQa.contractCoverage[1].artifactRefs[0]",
+    ),
+    "an api": (lambda gate: add_surface(gate, surface("second", "api", "run")), f"{SURFACES}.artifactRefs[0]"),
+    "a proof": (lambda gate: add_surface(gate, surface("second", "math", "run")), f"{SURFACES}.artifactRefs[0]"),
+}
+
+
+@pytest.mark.parametrize(("cite", "place"), CITED.values(), ids=CITED)
+def test_a_replay_that_says_nothing_of_the_project_proves_a_command_line_at_most(
+    root: Path, cite: Callable[[Gate], object], place: str
+) -> None:
+    for command in (["git", "--version"], ["python3", "--version"], ["node", "-e", "console.log('x')"]):
+        gate = valid_gate(root)
+        gate["executorQa"]["artifactRefs"].append(artifact("run", "cli-replay", replay=record(command=command)))
+        cite(gate)
+        assert places(check(root, gate)) == {place: "REPLAY_SAYS_NOTHING"}
+    inspection = replayed(
+        root,
+        command=["git", "--version"],
+        recordedStdout="git version 2\n",
+        invariants=[{"type": "substring", "value": "git version"}],
+    )
+    assert inspection.defects == []
+    assert "git --version" in inspection.notes[0]
+
+
+# Or the gate says why it cannot be, and what shows it instead
+
+REASON = "It charges a real card at the payment provider, so it must not be run twice."
+EXEMPT = {
+    "reasonCode": "unsafe_side_effect",
+    "reason": REASON,
+    "approvedBy": "qa lead",
+    "fallbackArtifactRefs": ["screen"],
+}
+FALLBACK = f"{ROW}.replayExempt.fallbackArtifactRefs"
+
+
+def exempted(root: Path, *fallbacks: Gate, path: str = "", **more: object) -> Inspection:
+    names = [evidence["id"] for evidence in fallbacks]
+    claim = {**EXEMPT, "fallbackArtifactRefs": names, **more}
+    row = artifact("run", "cli-replay", path, replayExempt=claim)
+    return check(root, add_surface(valid_gate(root), surface("cli", "cli", "run"), row, *fallbacks))
+
+
+def test_an_exemption_with_a_terminal_capture_stands_and_is_kept(root: Path) -> None:
+    inspection = exempted(root, SCREEN)
+    assert (inspection.defects, inspection.replays) == ([], [])
+    assert inspection.exemptions == [{"artifact": "run", **EXEMPT}]
+    assert "out/session.pty" in inspection.cited
+
+
+def test_an_exemption_may_stand_in_the_record(root: Path) -> None:
+    (root / "replay.json").write_text(json.dumps(record(replayExempt=EXEMPT)), encoding="utf-8")
+    gate = add_surface(
+        valid_gate(root), surface("cli", "cli", "run"), artifact("run", "cli-replay", "replay.json"), SCREEN
+    )
+    inspection = check(root, gate)
+    assert (inspection.defects, len(inspection.exemptions), runs(root)) == ([], 1, 0)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"reasonCode": "too_slow"},
+        {"reason": "n/a"},
+        {"reason": ""},
+        {"approvedBy": " "},
+        {"fallbackArtifactRefs": []},
+        {"fallbackArtifactRefs": "screen"},
+    ],
+    ids=str,
+)
+def test_an_exemption_says_why_who_and_what_instead(root: Path, broken: Gate) -> None:
+    inspection = exempted(root, SCREEN, **broken)
+    assert places(inspection) == {f"{ROW}.replayExempt": "EXEMPT_INVALID"}
+    assert next(iter(broken)) in inspection.defects[0].message
+
+
+def test_a_fallback_shows_the_command_line_itself(root: Path) -> None:
+    transcript(root / "out" / "cli.json", surface="cli")
+    for evidence in (SHOT, artifact("acted", "automation", "out/cli.json"), ACTED):
+        assert exempted(root, evidence).defects == []
+    refused = {
+        f"{ARTIFACTS}[3].path": [artifact("web", "automation", "out/web.json")],
+        FALLBACK: [artifact("log", "cli-log", "run.log")],
+        f"{ARTIFACTS}[4].path": [SCREEN, artifact("plain", "pty", "out/plain.pty")],
+    }
+    for path, evidence in refused.items():
+        inspection = exempted(root, *evidence)
+        assert (set(places(inspection)), inspection.exemptions) == ({path}, [])
+
+
+def test_a_fallback_is_there_and_is_not_the_record_or_another_one(root: Path) -> None:
+    assert places(exempted(root, SCREEN, fallbackArtifactRefs=["screen", "nobody"])) == {
+        f"{FALLBACK}[1]": "UNKNOWN_REF"
+    }
+    assert places(exempted(root, SCREEN, fallbackArtifactRefs=["screen", "run"])) == {f"{FALLBACK}[1]": "FALLBACK_SELF"}
+    other = artifact("other", "cli-replay", replayExempt={**EXEMPT, "fallbackArtifactRefs": ["run"]})
+    assert places(exempted(root, other)) == {f"{FALLBACK}[0]": "FALLBACK_WEAK"}
+    (root / "link.pty").symlink_to("out/session.pty")
+    for path in ("out/session.pty", "./out/session.pty", "link.pty"):
+        inspection = exempted(root, artifact("twin", "pty", path), path="out/session.pty")
+        assert places(inspection) == {f"{FALLBACK}[0]": "FALLBACK_SELF"}
+
+
+def test_an_exemption_counts_for_a_command_line_only(root: Path) -> None:
+    row = artifact("run", "cli-replay", replayExempt=EXEMPT)
+    gate = add_surface(valid_gate(root), surface("cli", "cli", "run"), row, SCREEN)
+    gate["executorQa"]["adversarialCases"].append(case("second", "run"))
+    gate["executorQa"]["surfaceEvidence"].append(surface("api2", "api", "run"))
+    assert places(check(root, gate)) == {
+        "executorQa.adversarialCases[1].artifactRefs[0]": "EXEMPT_NOT_HERE",
+        "executorQa.surfaceEvidence[2].artifactRefs[0]": "EXEMPT_NOT_HERE",
+    }
+
+
+# The computer-control suite: asked for exactly when a file changed that the project declared as computer control
+
+CONTROL: Any = {"changed": ["src/input/mouse.py"], "control_globs": ("src/input/**",)}
+LAST = "executorQa.adversarialCases[7]"
+CODE = "COMPUTER_REDTEAM_"
+
+
+def suite(root: Path) -> Gate:
+    """A gate with all seven cases, each with a screenshot."""
+    gate = valid_gate(root)
+    gate["executorQa"]["artifactRefs"].append(SHOT)
+    gate["executorQa"]["adversarialCases"] += [case(name, "shot") for name in rules.SUITE]
+    gate["executorQa"]["contractCoverage"][0]["adversarialCaseRefs"] = list(rules.SUITE)
+    return gate
+
+
+def test_seven_cases_with_evidence_of_the_computer_pass_and_each_that_is_missing_is_named(root: Path) -> None:
+    assert check(root, suite(root), **CONTROL).defects == []
+    defects = check(root, valid_gate(root), **CONTROL).defects
+    assert {defect.code for defect in defects} == {CODE + "CASE_MISSING"}
+    assert len(defects) == len(rules.SUITE) == 7
+    for defect, name in zip(defects, rules.SUITE, strict=True):
+        assert name in defect.message
+        assert "src/input/mouse.py" in defect.message
+
+
+@pytest.mark.parametrize(
+    ("changed", "globs", "is_required"),
+    [
+        (["src/input/mouse.py"], ("src/input",), True),
+        (["src/input/mouse.py"], ("./src/input/",), True),
+        (["src/input/mouse.py"], ("**/mouse.py",), True),
+        (["a.py", "src/input/mouse.py"], ("native/**", "src/input/*.py"), True),
+        (["src/input/README.md", "src/input/keys.c"], ("src/input/**",), True),
+        (["src/inputs/mouse.py"], ("src/input/**",), False),
+        (["src/input/mouse.py"], (), False),
+        ([], ("**",), False),
+        (None, ("**",), False),
+        (["src/input/README.md"], ("src/input/**",), False),
+        (["skills/computer-use/SKILL.MD", "src/input/prompt.txt", "docs/input.rst"], ("**",), False),
+        (["src/input/mouse.py"], ("../src/**",), False),
+    ],
+)
+def test_the_suite_is_required_exactly_when_declared_code_changed(
+    root: Path, changed: list[str] | None, globs: tuple[str, ...], is_required: bool
+) -> None:
+    inspection = check(root, valid_gate(root), changed=changed, control_globs=globs)
+    assert bool(inspection.defects) is is_required
+    assert any("not known" in note for note in inspection.notes) is (changed is None)
+
+
+def test_no_case_of_the_suite_may_be_inapplicable_unlinked_or_another_one(root: Path) -> None:
+    gate = suite(root)
+    gate["executorQa"]["adversarialCases"][7]["status"] = "not_applicable"
+    paths_and_codes = [(defect.path, defect.code) for defect in check(root, gate, **CONTROL).defects]
+    assert (f"{LAST}.status", CODE + "CASE_NOT_APPLICABLE") in paths_and_codes
+    gate = suite(root)
+    gate["executorQa"]["contractCoverage"][0]["adversarialCaseRefs"].remove("blast-radius")
+    assert places(check(root, gate, **CONTROL)) == {f"{LAST}.id": CODE + "CASE_UNLINKED"}
+    gate["executorQa"]["adversarialCases"][7]["id"] = "blast-radius-2"
+    assert places(check(root, gate, **CONTROL)) == {"executorQa.adversarialCases": CODE + "CASE_MISSING"}
+
+
+UNSHOWN = {
+    "in words": artifact("last", "screenshot", inlineEvidence="it halted"),
+    "by a receipt": artifact("last", "screenshot", receipt=RECEIPT),
+    "by a description": artifact("last", "screenshot"),
+    "by a file that is gone": artifact("last", "screenshot", "gone.png"),
+    "by a report": artifact("last", "test-report", "artifacts/G001/attack-report.txt"),
+    "by no picture": artifact("last", "screenshot", "artifacts/G001/attack-report.txt"),
+    "on a web page": artifact("last", "automation", "out/web.json"),
+}
+
+
+@pytest.mark.parametrize("cited", UNSHOWN.values(), ids=UNSHOWN)
+def test_each_case_of_the_suite_is_shown_by_what_the_computer_did(root: Path, cited: Gate) -> None:
+    gate = suite(root)
+    gate["executorQa"]["artifactRefs"].append(cited)
+    gate["executorQa"]["adversarialCases"][7]["artifactRefs"] = ["last"]
+    defects = [defect for defect in check(root, gate, **CONTROL).defects if defect.path == f"{LAST}.artifactRefs"]
+    assert len(defects) == 1
+    assert defects[0].code.startswith(CODE)
+
+
+def test_a_capture_or_a_transcript_of_the_computer_will_do(root: Path) -> None:
+    gate = suite(root)
+    gate["executorQa"]["artifactRefs"] += [SCREEN, artifact("app", "automation", "out/desktop.json")]
+    gate["executorQa"]["adversarialCases"][6]["artifactRefs"] = ["screen"]
+    gate["executorQa"]["adversarialCases"][7]["artifactRefs"] = ["app", "attack-report"]
+    assert check(root, gate, **CONTROL).defects == []

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from omo.errors import BadInput, Refused, Unreadable
-from omo.ultragoal import goal_tool
-from omo.ultragoal.goal_tool import KINDS, MOVES, STATUSES, Outcome, next_status
+from omo.ultragoal import create, goal_tool
+from omo.ultragoal.goal_tool import KINDS, Outcome, ToolGoal
 from omo.ultragoal.plan import POINTER
 from omo.ultragoal.run import PlanRun
-from tests.ultragoal.tool_plans import Desk
+from tests.ultragoal.project import THREE, WHY, Project, words_of
 
 OPERATIONS: dict[str, Callable[[PlanRun], Outcome]] = {
     "create": lambda run: goal_tool.create(run, "Ship the parser"),
@@ -22,34 +22,6 @@ OPERATIONS: dict[str, Callable[[PlanRun], Outcome]] = {
     "complete": goal_tool.complete,
     "drop": goal_tool.drop,
 }
-# From status, operation: the status that follows, or None for a refusal.
-EXPECTED: dict[tuple[str, str], str | None] = {
-    ("none", "create"): "active",
-    ("none", "pause"): None,
-    ("none", "resume"): None,
-    ("none", "complete"): None,
-    ("none", "drop"): None,
-    ("active", "create"): None,
-    ("active", "pause"): "paused",
-    ("active", "resume"): "active",
-    ("active", "complete"): "complete",
-    ("active", "drop"): "dropped",
-    ("paused", "create"): None,
-    ("paused", "pause"): "paused",
-    ("paused", "resume"): "active",
-    ("paused", "complete"): None,
-    ("paused", "drop"): "dropped",
-    ("complete", "create"): "active",
-    ("complete", "pause"): None,
-    ("complete", "resume"): None,
-    ("complete", "complete"): None,
-    ("complete", "drop"): None,
-    ("dropped", "create"): "active",
-    ("dropped", "pause"): None,
-    ("dropped", "resume"): None,
-    ("dropped", "complete"): None,
-    ("dropped", "drop"): None,
-}
 WAY_TO = {
     "none": (),
     "active": ("create",),
@@ -57,389 +29,250 @@ WAY_TO = {
     "complete": ("create", "complete"),
     "dropped": ("create", "drop"),
 }
+# What each operation makes of a status. What is not here is refused.
+EXPECTED = {
+    "none": {"create": "active"},
+    "active": {"pause": "paused", "resume": "active", "complete": "complete", "drop": "dropped"},
+    "paused": {"pause": "paused", "resume": "active", "drop": "dropped"},
+    "complete": {"create": "active"},
+    "dropped": {"create": "active"},
+}
+NAMES = ("G001", "G002", "G003")
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def plan(project: Project, mode: str = "aggregate") -> None:
+    """A plan of three goals, without the session's goal for it."""
+    create.create_goals(project.run(), create.parse(THREE), mode=mode, force=False)
 
 
-def test_the_table_has_a_word_for_every_pair() -> None:
-    assert set(EXPECTED) == {(status, op) for status in STATUSES for op in MOVES}
-    assert set(MOVES) == set(KINDS) == set(OPERATIONS)
+def planned(project: Project, mode: str = "aggregate") -> Project:
+    plan(project, mode)
+    goal_tool.create(project.run())
+    return project
 
 
-@pytest.mark.parametrize(("status", "op"), EXPECTED)
-def test_every_pair_of_status_and_operation(desk: Desk, status: str, op: str) -> None:
+def steered(mutation: str, **more: object) -> dict[str, object]:
+    return {"kind": "steering_accepted", "mutation": mutation, **WHY, **more}
+
+
+def live(project: Project) -> ToolGoal:
+    goal = project.tool()
+    assert goal is not None
+    return goal
+
+
+def tool_rows(project: Project) -> list[dict[str, object]]:
+    return project.run().tool.journal.rows()
+
+
+@pytest.mark.parametrize("status", WAY_TO)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_every_pair_of_status_and_operation(project: Project, status: str, operation: str) -> None:
     for earlier in WAY_TO[status]:
-        OPERATIONS[earlier](desk.run())
-    rows = desk.tool_rows()
-    expected = EXPECTED[status, op]
+        OPERATIONS[earlier](project.run())
+    rows = tool_rows(project)
+    expected = EXPECTED[status].get(operation)
     if expected is None:
         with pytest.raises(Refused) as refused:
-            OPERATIONS[op](desk.run())
+            OPERATIONS[operation](project.run())
         assert "omo goal " in refused.value.fix
-        assert desk.tool_rows() == rows
+        assert status in ("none", "dropped") or "Ship the parser" in refused.value.message
+        assert tool_rows(project) == rows
         return
-    outcome = OPERATIONS[op](desk.run())
+    outcome = OPERATIONS[operation](project.run())
     assert outcome.goal is not None
     assert (outcome.before, outcome.goal.status) == (status, expected)
     assert outcome.changed is (status != expected)
-    assert [row["kind"] for row in desk.tool_rows()[len(rows) :]] == ([KINDS[op]] if status != expected else [])
-
-
-def test_a_refusal_names_the_goal_that_stands_in_the_way_and_how_to_end_it() -> None:
-    with pytest.raises(Refused, match="Ship the parser") as refused:
-        next_status("active", "create", "Ship the parser")
-    assert "omo goal drop" in refused.value.fix
-    with pytest.raises(Refused) as paused:
-        next_status("paused", "complete", "Ship the parser")
-    assert "omo goal resume" in paused.value.fix
-
-
-def test_a_completed_goal_is_not_reopened_by_pausing_it(desk: Desk) -> None:
-    for op in ("create", "complete"):
-        OPERATIONS[op](desk.run())
-    for op in ("pause", "resume", "drop"):
-        with pytest.raises(Refused, match="already complete"):
-            OPERATIONS[op](desk.run())
-    goal = desk.tool()
-    assert goal is not None
-    assert goal.status == "complete"
+    assert [row["kind"] for row in tool_rows(project)[len(rows) :]] == ([KINDS[operation]] if outcome.changed else [])
 
 
 @pytest.mark.parametrize(
     ("objective", "named"),
     [("", "blank"), (" \n\t", "blank"), ("x" * 4001, "4001"), ("/goal", "/goal"), (" /goal ", "/goal")],
 )
-def test_an_objective_that_says_nothing_is_refused(desk: Desk, objective: str, named: str) -> None:
+def test_an_objective_that_says_nothing_is_refused(project: Project, objective: str, named: str) -> None:
     with pytest.raises(BadInput, match=named):
-        goal_tool.create(desk.run(), objective)
-    assert desk.files() == {}
+        goal_tool.create(project.run(), objective)
+    assert project.state_files() == {}
 
 
-def test_an_objective_is_trimmed_and_may_have_4000_characters(desk: Desk) -> None:
-    outcome = goal_tool.create(desk.run(), f"  {'x' * 4000}\n")
-    assert outcome.goal is not None
-    assert outcome.goal.objective == "x" * 4000
-
-
-def test_a_goal_is_what_its_journal_says(desk: Desk) -> None:
-    created = goal_tool.create(desk.run(), "Ship the parser").goal
-    assert created == desk.tool()
-    paused = goal_tool.pause(desk.run()).goal
-    assert paused == desk.tool()
+def test_a_goal_is_what_its_journal_says(project: Project) -> None:
+    created = goal_tool.create(project.run(), f"  {'x' * 4000}\n").goal
+    assert created == project.tool()
     assert created is not None
+    assert created.objective == "x" * 4000
+    paused = goal_tool.pause(project.run()).goal
+    assert paused == project.tool()
     assert paused is not None
     assert (paused.id, paused.created_at) == (created.id, created.created_at)
     assert paused.updated_at > created.updated_at
-    assert [row["actor"] for row in desk.tool_rows()] == ["agent", "agent"]
-
-
-def test_a_dropped_goal_is_gone_and_the_next_one_has_another_id(desk: Desk) -> None:
-    first = goal_tool.create(desk.run(), "one").goal
-    dropped = goal_tool.drop(desk.run("user")).goal
-    assert dropped is not None
-    assert dropped.status == "dropped"
-    assert desk.tool() is None
-    assert desk.tool_rows()[-1]["actor"] == "user"
-    second = goal_tool.create(desk.run(), "two").goal
-    assert first is not None
-    assert second is not None
-    assert first.id != second.id
-
-
-def test_reading_writes_nothing(desk: Desk) -> None:
-    desk.plan()
-    goal_tool.create(desk.run())
-    before = desk.files()
-    desk.tool()
-    assert desk.files() == before
-    other = Desk(desk.root, session="other")
-    assert other.tool() is None
-    assert desk.files() == before
+    goal_tool.drop(project.run("user"))
+    assert project.tool() is None
+    assert [row["actor"] for row in tool_rows(project)] == ["agent", "agent", "user"]
+    goal_tool.create(project.run(), "two")
+    assert live(project).id != created.id
 
 
 # A goal and the plan of its session
 
 
-def test_without_an_objective_the_plan_says_it(desk: Desk) -> None:
-    plan = desk.plan()
-    goal = goal_tool.create(desk.run()).goal
-    assert goal is not None
-    assert (goal.objective, goal.run) == (POINTER, plan.run)
-
-
-def test_in_a_per_story_plan_it_is_the_current_goals_objective(desk: Desk) -> None:
-    plan = desk.plan(mode="per-story")
-    first = goal_tool.create(desk.run()).goal
-    assert first is not None
-    assert first.objective == plan.goals[0].objective
-    goal_tool.drop(desk.run())
-    desk.start("G001")
-    desk.complete("G001")
-    desk.start("G002")
-    second = goal_tool.create(desk.run()).goal
-    assert second is not None
-    assert second.objective == plan.goals[1].objective
-
-
-def test_without_a_plan_an_objective_is_needed(desk: Desk) -> None:
+def test_without_an_objective_the_plan_says_it(project: Project) -> None:
     with pytest.raises(BadInput, match="--objective"):
-        goal_tool.create(desk.run())
+        goal_tool.create(project.run())
+    planned(project)
+    assert (live(project).objective, live(project).run) == (POINTER, project.plan().run)
 
 
-@pytest.mark.parametrize("mode", ["aggregate", "per-story"])
-def test_a_goal_that_would_block_every_checkpoint_is_refused(desk: Desk, mode: str) -> None:
-    desk.plan(mode=mode)
-    with pytest.raises(Refused, match="Something else") as refused:
-        goal_tool.create(desk.run(), "Something else")
+def test_in_a_per_story_plan_it_is_the_current_goals_objective(project: Project) -> None:
+    planned(project, "per-story")
+    assert live(project).objective == "Read the file."
+    goal_tool.drop(project.run())
+    project.start("G001")
+    project.close("G001")
+    project.start("G002")
+    goal_tool.create(project.run())
+    assert live(project).objective == "Check each row."
+
+
+@pytest.mark.parametrize(
+    ("mode", "objective"),
+    [("aggregate", "Something else"), ("per-story", "Something else"), ("per-story", "Write the report.")],
+)
+def test_a_goal_that_would_block_every_checkpoint_is_refused(project: Project, mode: str, objective: str) -> None:
+    plan(project, mode)
+    with pytest.raises(Refused, match=objective) as refused:
+        goal_tool.create(project.run(), objective)
     assert "omo goal create" in refused.value.fix
-    assert desk.tool() is None
+    assert project.tool() is None
 
 
-def test_another_storys_objective_is_refused_while_its_turn_has_not_come(desk: Desk) -> None:
-    plan = desk.plan(mode="per-story")
-    with pytest.raises(Refused):
-        goal_tool.create(desk.run(), plan.goals[2].objective)
-
-
-def test_beside_a_finished_plan_any_goal_may_be_made(desk: Desk) -> None:
-    desk.plan()
-    desk.complete_all()
-    goal = goal_tool.create(desk.run(), "Something else").goal
-    assert goal is not None
-    assert goal.run == ""
-    assert goal_tool.complete(desk.run()).changed
+def test_an_unrelated_goal_completes_whatever_the_plan_says(project: Project) -> None:
+    goal_tool.create(project.run(), "Something else")
+    plan(project)
+    assert goal_tool.complete(project.run()).changed
+    project.close(*NAMES)
+    goal_tool.create(project.run(), "Something else again")
+    assert live(project).run == "", "beside a finished plan any goal may be made"
 
 
 # Pausing
 
 
-def paused_desk(desk: Desk) -> Desk:
-    desk.plan()
-    goal_tool.create(desk.run())
-    desk.start()
-    desk.classify()
-    goal_tool.pause(desk.run())
-    return desk
+def paused(project: Project) -> Project:
+    planned(project).start()
+    project.classify()
+    goal_tool.pause(project.run())
+    return project
 
 
-def test_a_pause_needs_the_latest_row_to_say_that_a_person_is_needed(desk: Desk) -> None:
-    desk.plan()
-    goal_tool.create(desk.run())
-    desk.start()
-    with pytest.raises(Refused, match="goal_started") as refused:
-        goal_tool.pause(desk.run())
-    assert "classify-blocker" in refused.value.fix
-    defects = refused.value.details["defects"]
-    assert isinstance(defects, list)
-    assert any("steer" in one for one in defects)
-    desk.classify("resolvable")
-    with pytest.raises(Refused):
-        goal_tool.pause(desk.run())
-    desk.classify()
-    paused = goal_tool.pause(desk.run()).goal
-    assert paused is not None
-    assert (paused.status, paused.why) == ("paused", "the key is with the user")
+def refused_pause(project: Project) -> str:
+    with pytest.raises(Refused) as refused:
+        goal_tool.pause(project.run())
+    return words_of(refused.value)
 
 
-def test_a_row_after_the_classification_takes_the_permission_back(desk: Desk) -> None:
-    desk.plan()
-    goal_tool.create(desk.run())
-    desk.classify()
-    desk.append({"kind": "steering_accepted", "mutation": "annotate_ledger", "evidence": "x", "rationale": "y"})
-    with pytest.raises(Refused, match="steering_accepted"):
-        goal_tool.pause(desk.run())
+def test_a_pause_needs_the_latest_row_to_say_that_a_person_is_needed(project: Project) -> None:
+    planned(project).start()
+    words = refused_pause(project)
+    assert [text for text in ("goal_started", "classify-blocker", "steer") if text not in words] == []
+    project.classify("resolvable")
+    assert "blocker_classified" in refused_pause(project)
+    project.classify()
+    project.append(steered("annotate_ledger"))
+    assert "steering_accepted" in refused_pause(project)
+    project.classify()
+    goal_tool.pause(project.run())
+    assert (live(project).status, live(project).why) == ("paused", "the key is with the user")
 
 
-def test_a_resume_takes_the_permission_back(desk: Desk) -> None:
-    paused_desk(desk)
-    goal_tool.resume(desk.run())
-    assert desk.run().journal.rows()[-1]["kind"] == "goal_resumed"
-    with pytest.raises(Refused, match="goal_resumed"):
-        goal_tool.pause(desk.run())
+def test_a_resume_takes_the_permission_back(project: Project) -> None:
+    goal_tool.resume(paused(project).run())
+    assert project.kinds()[-1] == "goal_resumed"
+    assert "goal_resumed" in refused_pause(project)
 
 
-def test_resuming_what_is_active_writes_no_row_anywhere(desk: Desk) -> None:
-    desk.plan()
-    goal_tool.create(desk.run())
-    before = desk.files()
-    assert not goal_tool.resume(desk.run()).changed
-    assert desk.files() == before
+def test_what_stands_already_writes_no_row_anywhere(project: Project) -> None:
+    paused(project)
+    before = project.state_files()
+    assert not goal_tool.pause(project.run()).changed
+    assert project.state_files() == before
+    goal_tool.resume(project.run())
+    before = project.state_files()
+    assert not goal_tool.resume(project.run()).changed
+    assert project.state_files() == before
 
 
-def test_pausing_twice_is_pausing_once(desk: Desk) -> None:
-    paused_desk(desk)
-    before = desk.files()
-    assert not goal_tool.pause(desk.run()).changed
-    assert desk.files() == before
-
-
-def test_with_nothing_open_a_pause_asks_for_no_classification(desk: Desk) -> None:
-    desk.plan()
-    goal_tool.create(desk.run())
-    desk.complete_all()
-    assert goal_tool.pause(desk.run()).changed
-
-
-def test_a_forged_classification_allows_no_pause(desk: Desk) -> None:
-    desk.plan()
-    goal_tool.create(desk.run())
-    ledger = desk.directory("ultragoal") / "ledger.jsonl"
+def test_a_forged_classification_allows_no_pause(project: Project) -> None:
+    planned(project)
     forged = '{"seq":2,"ts":"2026-02-22T17:20:01.000Z","kind":"blocker_classified","actor":"user","prev":"x",'
-    with ledger.open("a") as file:
+    with project.ledger.open("a") as file:
         file.write(forged + '"classification":"human_blocked","evidence":"let me go"}\n')
-    with pytest.raises(Refused, match="changed by hand"):
-        goal_tool.pause(desk.run())
+    assert "changed by hand" in refused_pause(project)
 
 
 # Completing
 
 
-def refused_completion(desk: Desk) -> Refused:
+def refused_completion(project: Project) -> Refused:
     with pytest.raises(Refused) as refused:
-        goal_tool.complete(desk.run())
-    goal = desk.tool()
-    assert goal is not None
-    assert goal.status == "active"
+        goal_tool.complete(project.run())
+    assert live(project).status == "active"
     assert "omo " in refused.value.fix
     return refused.value
 
 
-def test_the_plans_goal_is_complete_with_a_fresh_final_receipt(desk: Desk) -> None:
-    desk.plan()
-    goal_tool.create(desk.run())
-    desk.complete_all()
-    assert goal_tool.complete(desk.run()).changed
-    last = desk.run().require_plan().goals[-1].receipt
-    assert last is not None
-    assert desk.tool_rows()[-1]["receipts"] == [last["receiptId"]]
+def test_the_plans_goal_is_complete_with_a_fresh_final_receipt(project: Project) -> None:
+    planned(project).close(*NAMES)
+    project.append(steered("add_subgoal", goals=[{"id": "G004", "title": "More", "objective": "Do more"}]))
+    assert refused_completion(project).details["defects"] == ["G004 is pending"], "which came later"
+    project.close("G004")
+    assert goal_tool.complete(project.run()).changed
+    assert tool_rows(project)[-1]["receipts"] == [project.receipt("G004")["receiptId"]]
 
 
 @pytest.mark.parametrize("status", ["pending", "active", "failed", "blocked"])
-def test_no_goal_may_be_open(desk: Desk, status: str) -> None:
-    desk.plan()
-    goal_tool.create(desk.run())
-    for name in ("G001", "G002"):
-        desk.start(name)
-        desk.complete(name)
+def test_no_goal_may_be_open(project: Project, status: str) -> None:
+    planned(project).close("G001", "G002")
     if status != "pending":
-        desk.start("G003")
+        project.start("G003")
     if status in ("failed", "blocked"):
-        desk.checkpoint("G003", status)
-    error = refused_completion(desk)
+        project.set_back("G003", status)
+    error = refused_completion(project)
     assert error.details["defects"] == [f"G003 is {status}"]
     assert "G003" in error.fix
 
 
-def test_complete_by_word_alone_is_not_complete(desk: Desk) -> None:
-    desk.plan()
-    goal_tool.create(desk.run())
-    for name in ("G001", "G002", "G003"):
-        desk.start(name)
-        desk.checkpoint(name, "complete")
-    error = refused_completion(desk)
-    assert "checkpoint --goal-id G001" in error.fix
+def test_complete_by_word_alone_is_not_complete(project: Project) -> None:
+    planned(project)
+    for name in NAMES:
+        row = {"kind": "goal_checkpointed", "goalId": name, "status": "complete", "evidence": "trust me"}
+        project.append({"kind": "goal_started", "goalId": name}, row)
+    assert "checkpoint --goal-id G001" in refused_completion(project).fix
 
 
-def test_a_final_receipt_does_not_cover_a_goal_that_came_later(desk: Desk) -> None:
-    desk.plan()
-    goal_tool.create(desk.run())
-    desk.complete_all()
-    goal = {"id": "G004", "title": "More", "objective": "Do more"}
-    desk.append(
-        {"kind": "steering_accepted", "mutation": "add_subgoal", "goals": [goal], "evidence": "x", "rationale": "y"}
-    )
-    assert refused_completion(desk).details["defects"] == ["G004 is pending"]
-    desk.complete_all()
-    assert goal_tool.complete(desk.run()).changed
+def test_a_storys_goal_is_complete_with_that_storys_receipt(project: Project) -> None:
+    planned(project, "per-story").start("G001")
+    error = refused_completion(project)
+    assert (error.details["defects"], "G001" in error.fix) == (["G001 is active"], True)
+    project.close("G001")
+    assert goal_tool.complete(project.run()).changed
 
 
-def test_an_unrelated_goal_completes_whatever_the_plan_says(desk: Desk) -> None:
-    goal_tool.create(desk.run(), "Something else")
-    desk.plan()
-    assert goal_tool.complete(desk.run()).changed
+def test_a_story_that_others_replaced_is_dropped_not_completed(project: Project) -> None:
+    planned(project, "per-story").append(steered("mark_blocked_superseded", goalId="G001"))
+    assert "omo goal drop" in refused_completion(project).fix
 
 
-def test_a_storys_goal_is_complete_with_that_storys_receipt(desk: Desk) -> None:
-    desk.plan(mode="per-story")
-    goal_tool.create(desk.run())
-    desk.start("G001")
-    error = refused_completion(desk)
-    assert error.details["defects"] == ["G001 is active"]
-    assert "G001" in error.fix
-    desk.complete("G001")
-    assert goal_tool.complete(desk.run()).changed
+def test_rewording_a_story_does_not_set_its_goal_free(project: Project) -> None:
+    planned(project, "per-story")
+    project.steer("revise_pending_wording", goal_id="G001", objective="Read all files.")
+    assert "omo goal drop, then omo goal create" in refused_completion(project).fix
+    goal_tool.drop(project.run())
+    goal_tool.create(project.run())
+    assert live(project).objective == "Read all files."
 
 
-def test_a_story_that_others_replaced_is_dropped_not_completed(desk: Desk) -> None:
-    desk.plan(mode="per-story")
-    goal_tool.create(desk.run())
-    why = {"evidence": "x", "rationale": "y"}
-    desk.append({"kind": "steering_accepted", "mutation": "mark_blocked_superseded", "goalId": "G001", **why})
-    assert "omo goal drop" in refused_completion(desk).fix
-
-
-def test_rewording_a_story_does_not_set_its_goal_free(desk: Desk) -> None:
-    desk.plan(mode="per-story")
-    goal_tool.create(desk.run())
-    why = {"evidence": "x", "rationale": "y", "changedFields": ["objective"]}
-    changed = {"mutation": "revise_pending_wording", "goalId": "G001", "objective": "Read all files."}
-    desk.append({"kind": "steering_accepted", **changed, **why})
-    assert "omo goal drop, then omo goal create" in refused_completion(desk).fix
-    goal_tool.drop(desk.run())
-    goal = goal_tool.create(desk.run()).goal
-    assert goal is not None
-    assert goal.objective == "Read all files."
-
-
-def remove(path: Path) -> None:
-    for one in sorted(path.rglob("*"), reverse=True):
-        one.rmdir() if one.is_dir() else one.unlink()
-    path.rmdir()
-
-
-def garbage_ledger(directory: Path) -> None:
-    (directory / "ledger.jsonl").write_text('{"kind": "plan_created", "seq": 1}\n')
-
-
-def ledger_is_a_directory(directory: Path) -> None:
-    (directory / "ledger.jsonl").unlink()
-    (directory / "ledger.jsonl").mkdir()
-
-
-@pytest.mark.parametrize("damage", [garbage_ledger, ledger_is_a_directory, remove])
-@pytest.mark.parametrize("mode", ["aggregate", "per-story"])
-def test_the_goal_of_a_plan_that_cannot_be_read_is_not_completed(
-    desk: Desk, damage: Callable[[Path], None], mode: str
-) -> None:
-    desk.plan(mode=mode)
-    goal_tool.create(desk.run())
-    damage(desk.directory("ultragoal"))
-    refused_completion(desk)
-
-
-def test_what_a_plan_that_cannot_be_read_allows(desk: Desk) -> None:
-    goal_tool.create(desk.run(), "Something else")
-    desk.plan()
-    garbage_ledger(desk.directory("ultragoal"))
-    with pytest.raises(Refused, match="changed by hand"):
-        goal_tool.pause(desk.run())
-    assert goal_tool.complete(desk.run()).changed
-    with pytest.raises(Refused, match="changed by hand"):
-        goal_tool.create(desk.run(), "One more")
-
-
-def test_dropping_the_goal_leaves_the_plan_alone(desk: Desk) -> None:
-    desk.plan()
-    goal_tool.create(desk.run())
-    before = desk.run().journal.rows()
-    goal_tool.drop(desk.run())
-    assert desk.run().journal.rows() == before
-
-
-# A damaged journal
+# Damage
 
 
 def edit_the_objective(directory: Path) -> None:
@@ -460,71 +293,77 @@ def no_json(directory: Path) -> None:
     (directory / "ledger.jsonl").write_bytes(b"\xff\xfe\n")
 
 
+def odd_row(directory: Path) -> None:
+    (directory / "ledger.jsonl").write_text('{"kind": "plan_created", "seq": 1}\n')
+
+
+def ledger_is_a_directory(directory: Path) -> None:
+    (directory / "ledger.jsonl").unlink()
+    (directory / "ledger.jsonl").mkdir()
+
+
 def no_directory(directory: Path) -> None:
-    remove(directory)
+    shutil.rmtree(directory)
     directory.write_text("a file")
 
 
-DAMAGE = [edit_the_objective, cut_the_end, no_mark, no_json, ledger_is_a_directory, no_directory]
+@pytest.mark.parametrize("damage", [odd_row, ledger_is_a_directory, shutil.rmtree])
+@pytest.mark.parametrize("mode", ["aggregate", "per-story"])
+def test_the_goal_of_a_plan_that_cannot_be_read_is_not_completed(
+    project: Project, damage: Callable[[Path], None], mode: str
+) -> None:
+    planned(project, mode)
+    damage(project.directory)
+    refused_completion(project)
 
 
-@pytest.fixture
-def damaged(request: pytest.FixtureRequest, desk: Desk) -> Desk:
-    goal_tool.create(desk.run(), "Ship the parser")
-    goal_tool.pause(desk.run())
-    goal_tool.resume(desk.run())
-    request.param(desk.directory("goal"))
-    return desk
+def test_what_a_plan_that_cannot_be_read_allows(project: Project) -> None:
+    goal_tool.create(project.run(), "Something else")
+    plan(project)
+    odd_row(project.directory)
+    assert "changed by hand" in refused_pause(project)
+    assert goal_tool.complete(project.run()).changed
+    with pytest.raises(Refused, match="changed by hand"):
+        goal_tool.create(project.run(), "One more")
 
 
-@pytest.mark.parametrize("damaged", DAMAGE, indirect=True)
-@pytest.mark.parametrize("op", [*OPERATIONS])
-def test_nothing_is_built_on_a_damaged_journal(damaged: Desk, op: str) -> None:
-    before = damaged.files()
-    with pytest.raises(Refused, match="damaged") as refused:
-        OPERATIONS[op](damaged.run("agent"))
-    assert "omo goal drop" in refused.value.fix
-    assert damaged.files() == before
-
-
-@pytest.mark.parametrize("damaged", DAMAGE, indirect=True)
-def test_the_user_drops_a_damaged_journal_and_its_bytes_are_kept(damaged: Desk) -> None:
-    outcome = goal_tool.drop(damaged.run("user"))
+@pytest.mark.parametrize(
+    "damage", [edit_the_objective, cut_the_end, no_mark, no_json, ledger_is_a_directory, no_directory]
+)
+def test_nothing_is_built_on_a_damaged_journal_until_the_user_drops_it(
+    project: Project, damage: Callable[[Path], None]
+) -> None:
+    for operation in ("create", "pause", "resume"):
+        OPERATIONS[operation](project.run())
+    damage(project.home / "goal")
+    before = project.state_files()
+    for operate in OPERATIONS.values():
+        with pytest.raises(Refused, match="damaged") as refused:
+            operate(project.run("agent"))
+        assert "omo goal drop" in refused.value.fix
+    assert project.state_files() == before
+    outcome = goal_tool.drop(project.run("user"))
     assert outcome.goal is None
-    assert Path(outcome.kept).exists()
-    assert damaged.tool() is None
-    assert damaged.run().tool.problems == []
-    assert goal_tool.create(damaged.run(), "Again").changed
+    assert Path(outcome.kept).exists(), "the bytes are kept"
+    assert (project.tool(), project.run().tool.problems) == (None, [])
+    assert goal_tool.create(project.run(), "Again").changed
 
 
-def test_what_can_be_read_of_a_damaged_journal_is_shown(desk: Desk) -> None:
-    goal_tool.create(desk.run(), "Ship the parser")
-    edit_the_objective(desk.directory("goal"))
-    goal = desk.tool()
-    assert goal is not None
-    assert goal.objective == "Skip the parser"
-    assert desk.run().tool.problems
-    ledger_is_a_directory(desk.directory("goal"))
+def test_what_can_be_read_of_a_damaged_journal_is_shown(project: Project) -> None:
+    goal_tool.create(project.run(), "Ship the parser")
+    edit_the_objective(project.home / "goal")
+    assert live(project).objective == "Skip the parser"
+    assert project.run().tool.problems
+    ledger_is_a_directory(project.home / "goal")
     with pytest.raises(Unreadable, match="cannot be read"):
-        desk.run().tool.require_readable()
+        project.run().tool.require_readable()
 
 
-def test_a_writer_that_died_in_the_middle_of_a_row_did_no_damage(desk: Desk) -> None:
-    goal_tool.create(desk.run(), "Ship the parser")
-    with (desk.directory("goal") / "ledger.jsonl").open("a") as file:
+def test_a_writer_that_died_in_the_middle_of_a_row_did_no_damage(project: Project) -> None:
+    goal_tool.create(project.run(), "Ship the parser")
+    with (project.home / "goal" / "ledger.jsonl").open("a") as file:
         file.write('{"seq":2,"kind":"goal_comp')
-    assert desk.run().tool.problems == []
-    goal = goal_tool.pause(desk.run()).goal
-    assert goal is not None
-    assert goal.status == "paused"
-    assert desk.run().tool.problems == []
-
-
-def test_another_session_has_another_goal(desk: Desk) -> None:
-    goal_tool.create(desk.run(), "one")
-    other = Desk(desk.root, session="other/../x")
-    goal_tool.create(other.run(), "two")
-    found: list[Any] = [one.tool() for one in (desk, other)]
-    assert [goal.objective for goal in found] == ["one", "two"]
-    goal_tool.drop(other.run())
-    assert desk.tool() is not None
+    assert project.run().tool.problems == []
+    goal_tool.pause(project.run())
+    assert live(project).status == "paused"
+    assert project.run().tool.problems == []

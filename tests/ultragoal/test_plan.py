@@ -8,8 +8,7 @@ import pytest
 
 from omo.errors import BadInput, Unreadable
 from omo.ultragoal import plan as plans
-from omo.ultragoal.plan import Plan, fold, render
-from tests.ultragoal.workshop import THREE, Workshop
+from omo.ultragoal.plan import Plan, fold
 
 Row = dict[str, Any]
 
@@ -44,18 +43,6 @@ def closed(name: str, status: str = "complete", **more: Any) -> Row:
 
 def steered(mutation: str, **more: Any) -> Row:
     return {"kind": "steering_accepted", "mutation": mutation, "evidence": "e", "rationale": "r", **more}
-
-
-def statuses(plan: Plan) -> dict[str, str]:
-    return {goal.id: goal.status for goal in plan.goals}
-
-
-def test_an_order_that_damage_left_half_true_loses_no_goal() -> None:
-    """The row that started G003 was lost with the damage; the order was of the two others."""
-    plan = told(steered("reorder_pending", pendingGoalIds=["G002", "G001"]))
-    assert [goal.id for goal in plan.goals] == ["G002", "G001", "G003"]
-    plan = told(started("G001"), steered("reorder_pending", pendingGoalIds=["G003", "G001"]))
-    assert [goal.id for goal in plan.goals] == ["G001", "G003", "G002"]
 
 
 def test_what_waits_for_a_person_is_kept_with_the_goal_until_it_moves() -> None:
@@ -100,15 +87,3 @@ def test_a_goal_that_is_not_there_is_answered_with_those_that_are(typed: str, hi
     with pytest.raises(BadInput, match="no goal") as caught:
         told().goal(typed)
     assert hint in caught.value.fix
-
-
-def test_goals_json_shows_every_goal_with_its_receipt(shop: Workshop) -> None:
-    shop.create(THREE)
-    shop.hand_out()
-    shop.complete("G001")
-    shop.set_back("G002", "blocked")
-    shop.classify()
-    first, second, third = render(shop.plan())["goals"]
-    assert first["completionVerification"]["goalId"] == "G001"
-    assert (second["status"], bool(second["humanBlocked"])) == ("blocked", True)
-    assert "completionVerification" not in third

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from omo.errors import Refused
-from tests.ultragoal.workshop import TWO, Workshop
+from tests.ultragoal.project import TWO, Project
 
 ARCHITECT = {
     "architectureStatus": "CLEAR",
@@ -22,13 +22,12 @@ def fenced(report: object) -> str:
     return f"Findings: none of note.\n\n```json\n{json.dumps(report, indent=2)}\n```\n"
 
 
-def closed(shop: Workshop, *said: tuple[str, str]) -> dict[str, object]:
-    shop.create(TWO)
-    shop.hand_out()
+def closed(project: Project, *said: tuple[str, str]) -> dict[str, object]:
+    project.begin(TWO)
     for kind, message in said:
-        shop.agent_ends(kind, message)
-    shop.complete("G001")
-    return shop.receipt("G001")
+        project.agent_ends(kind, message)
+    project.complete("G001")
+    return project.receipt("G001")
 
 
 GOOD = (("omo:architect", fenced(ARCHITECT)), ("omo:qa", fenced(QA)))
@@ -44,29 +43,29 @@ UNCLEAN = {
 }
 
 
-def test_reviewers_that_said_clean_are_independent(shop: Workshop) -> None:
-    receipt = closed(shop, *GOOD)
+def test_reviewers_that_said_clean_are_independent(project: Project) -> None:
+    receipt = closed(project, *GOOD)
     assert (receipt["independence"], receipt["notes"]) == ("full", [])
     assert [one["verdict"] for one in receipt["agents"]] == ["APPROVE", "passed"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("kind", "message", "word"), UNCLEAN.values(), ids=UNCLEAN)
 def test_no_goal_is_closed_against_the_last_word_of_a_reviewer(
-    shop: Workshop, kind: str, message: str, word: str
+    project: Project, kind: str, message: str, word: str
 ) -> None:
     with pytest.raises(Refused, match=f"{word} was said by {kind}") as caught:
-        closed(shop, *GOOD, (kind, message))
+        closed(project, *GOOD, (kind, message))
     assert "record-review-blockers --goal-id G001" in caught.value.fix
-    assert shop.statuses()["G001"] == "active"
+    assert project.statuses()["G001"] == "active"
 
 
 @pytest.mark.parametrize(("kind", "message", "word"), UNCLEAN.values(), ids=UNCLEAN)
-def test_a_clean_word_after_the_work_was_mended_counts(shop: Workshop, kind: str, message: str, word: str) -> None:
-    receipt = closed(shop, (kind, message), *GOOD)
+def test_a_clean_word_after_the_work_was_mended_counts(project: Project, kind: str, message: str, word: str) -> None:
+    receipt = closed(project, (kind, message), *GOOD)
     assert (receipt["independence"], receipt["notes"]) == ("full", [])
 
 
 @pytest.mark.parametrize("message", ["", "CLEAR", "```json\n{\n```", "```json\n[1]\n```", "{" * 5000, "```\n" * 999])
-def test_a_message_without_a_verdict_vouches_for_nothing(shop: Workshop, message: str) -> None:
-    receipt = closed(shop, *GOOD, ("omo:qa", message))
+def test_a_message_without_a_verdict_vouches_for_nothing(project: Project, message: str) -> None:
+    receipt = closed(project, *GOOD, ("omo:qa", message))
     assert receipt["independence"] == "reduced"

@@ -13,8 +13,8 @@ from omo.context import Context
 from omo.shown import clip, counted
 from omo.ultragoal import goal_tool
 from omo.ultragoal.goal_tool import Outcome, ToolGoal
+from omo.ultragoal.next_step import publish_status
 from omo.ultragoal.run import PlanRun
-from omo.ultragoal.summary import publish_status
 
 
 def register(commands: options.Commands) -> None:

@@ -16,7 +16,7 @@ from omo.json_text import loads
 from omo.shown import clip
 from omo.state.runtime import part
 from omo.ultragoal import lifecycle as ultragoal
-from omo.ultragoal import phases
+from omo.ultragoal.run import HANDOFF
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 
@@ -38,7 +38,7 @@ def register(commands: options.Commands) -> None:
         "--mode", required=True, metavar="MODE", help="ultragoal (plan and goal), ultraplan or ralph"
     )
     clear_parser.add_argument("--force", action="store_true", help="also what is unfinished or damaged; recorded")
-    for mode in phases.PIPELINE:
+    for mode in ultragoal.PIPELINE:
         _register_mode(verbs, mode)
 
 
@@ -47,7 +47,7 @@ def _register_mode(verbs: options.Commands, mode: str) -> None:
     write_parser = options.command(of_mode, "write", f"write a phase of {mode}", partial(write, mode))
     write_parser.add_argument("--input", required=True, metavar="JSON", help='{"current_phase": "handoff"} or "active"')
     handoff_parser = options.command(of_mode, "handoff", f"hand the work of {mode} on", partial(hand_off, mode))
-    others = ", ".join(other for other in phases.PIPELINE if other != mode)
+    others = ", ".join(other for other in ultragoal.PIPELINE if other != mode)
     handoff_parser.add_argument("--to", required=True, metavar="MODE", help=f"one of {others}")
 
 
@@ -60,10 +60,10 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
         notes.append(f"{damage.message}: {run.problems[0]}; {damage.fix}")
     shown: Row = {}
     lines = []
-    for mode in phases.PIPELINE:
+    for mode in ultragoal.PIPELINE:
         mark = part(part(row or {}, "phases"), mode)
-        phase = phases.phase_of(mode, row, run.plan)
-        if mode == phases.ULTRAGOAL and run.problems:
+        phase = ultragoal.phase_of(mode, row, run.plan)
+        if mode == ultragoal.KIND and run.problems:
             phase = "unreadable"
         shown[mode] = {"phase": phase, **{key: mark[key] for key in ("to", "from", "at", "by") if key in mark}}
         around = [f"{word} {clip(str(mark[word]), 40)}" for word in ("from", "to") if word in mark]
@@ -73,13 +73,13 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
 
 def write(mode: str, arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
-    before, after = phases.write(run, mode, _wanted(arguments.input))
+    before, after = ultragoal.write_phase(run, mode, _wanted(arguments.input))
     text = f"{mode} stays {after}." if before == after else f"{mode} was {before} and is now {after}."
     return Result({"mode": mode, "before": before, "phase": after}, text, notes=_let_go(mode, after))
 
 
 def _let_go(mode: str, phase: str) -> list[str]:
-    is_held = mode == phases.ULTRAGOAL and phase == phases.HANDOFF
+    is_held = mode == ultragoal.KIND and phase == HANDOFF
     return ["while it is, Stop lets the session end, and the user is told so"] if is_held else []
 
 
@@ -103,7 +103,7 @@ def _wanted(text: str) -> str:
 
 def hand_off(mode: str, arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
-    given, taken = phases.hand_off(run, mode, arguments.to)
+    given, taken = ultragoal.hand_off(run, mode, arguments.to)
     text = f"Handed off: {mode} is {given}, {arguments.to} is {taken}."
     data = {"from": mode, "to": arguments.to, "phases": {mode: given, arguments.to: taken}}
     return Result(data, text, notes=_let_go(mode, given))
@@ -113,7 +113,7 @@ def clear(arguments: argparse.Namespace, context: Context) -> Result:
     mode, force = arguments.mode, arguments.force
     caller = caller_of(context, context.session(arguments.session))
     cleared: Cleared | None
-    if mode == phases.ULTRAGOAL:
+    if mode == ultragoal.KIND:
         cleared = ultragoal.clear(caller, force=force)
     elif mode == "ralph":
         from omo.ralph.run import RALPH

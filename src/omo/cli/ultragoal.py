@@ -22,10 +22,9 @@ from omo.evidence import globs
 from omo.shown import clip, counted
 from omo.ultragoal import create, goal_tool, steering
 from omo.ultragoal.create import json_of
-from omo.ultragoal.next_step import next_step
+from omo.ultragoal.next_step import next_step, publish_status
 from omo.ultragoal.plan import MODES
 from omo.ultragoal.run import PlanRun
-from omo.ultragoal.summary import publish_status
 from omo.work.lifecycle import adoptable
 
 Row = dict[str, Any]
@@ -336,14 +335,15 @@ def _write_gate(context: Context, out: str | None, goal: str, gate: Row, force: 
 
 def gate_validate(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.ultragoal import checkpoint as checkpoints
-    from omo.ultragoal.gate.models import digest, load
+    from omo.ultragoal.gate.models import load
+    from omo.ultragoal.receipts import canonical_digest
 
     name = arguments.goal_id
     gate = load(arguments.quality_gate_json, context.cwd)
     inspection = checkpoints.validate(run_of(arguments, context, looks=True), name, gate)
     data = {
         "goal": name,
-        "digest": digest(gate),
+        "digest": canonical_digest(gate),
         "artifacts": inspection.cited,
         "replays": inspection.replays,
         "exemptions": inspection.exemptions,

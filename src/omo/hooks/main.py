@@ -7,7 +7,7 @@ import sys
 import time
 
 from omo import hosts, settings
-from omo.errors import Unreadable
+from omo.errors import OmoError, Unreadable
 from omo.state import paths, runtime, store
 
 TYPE_CHECKING = False
@@ -44,6 +44,18 @@ class World:
     def live_row(self) -> dict[str, Any] | None:
         row = self.row()
         return row if row is not None and runtime.is_live(row) else None
+
+    def told_of_removal(self) -> str:
+        """That the state was removed while this session was on, for the user; said once, else empty."""
+        try:
+            marker = runtime.take_removed(self.state, self.root, self.session, now=self.now, wait=store.HOOK_WAIT)
+        except OmoError:
+            return ""
+        if marker is None:
+            return ""
+        from omo.hooks import messages
+
+        return messages.state_removed(marker.state, marker.on, is_on_again=self.live_row() is not None)
 
     def change(
         self,

@@ -364,6 +364,17 @@ def unreadable(problem: str, kept: str) -> str:
     )
 
 
+def state_removed(state: str, on: str, *, is_on_again: bool = False) -> str:
+    """For a session that was held by a state that is not there any more."""
+    ended = outcome.outcome(outcome.ENDED, state_was_removed(state, on))
+    rest = "A new run is on." if is_on_again else NOTHING_HOLDS
+    return f"omo: {_sentence(outcome.in_words(ended))} {rest}"
+
+
+def state_was_removed(state: str, on: str) -> str:
+    return f"the state of this project ({clip(state, 240)}) was removed while {clip(on, 120)} was on"
+
+
 def _names(work: Works) -> str:
     """ultrawork, ultragoal g17"""
     return clip(", ".join(_name(kind, summary) for kind, summary in work), 160)

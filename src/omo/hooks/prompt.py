@@ -44,7 +44,16 @@ def handle(event: Event, world: World) -> Answer:
         world.change(
             lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
         )
-    return ACTIONS[reading.action](event, world, reading)
+    return _with_removal(event, world, ACTIONS[reading.action](event, world, reading))
+
+
+def _with_removal(event: Event, world: World, answer: Answer) -> Answer:
+    """Where the user reads an answer, also that the state was removed; elsewhere they read it at the next Stop."""
+    if answer.decision == hosts.END_PROMPT:
+        answer.reason = f"{answer.reason} {world.told_of_removal()}".strip()
+    elif event.shows_messages:
+        answer.message = f"{world.told_of_removal()} {answer.message}".strip()
+    return answer
 
 
 def _was_withdrawn(event: Event, row: Json | None) -> bool:

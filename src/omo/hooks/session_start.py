@@ -24,12 +24,13 @@ SAME_EVENT = 10.0  # seconds in which the same resume can only be one event, del
 def handle(event: Event, world: World) -> Answer:
     if event.start_source not in ("resume", "compact"):
         return Answer()
+    # A compaction changes nothing in the terminal where the user was told already.
+    is_shown = event.start_source == "resume" and event.shows_messages
     row = runtime.session(world.state, event.session) or _taken_over(event, world)
     if row is None or not runtime.is_live(row):
-        return Answer()
+        return Answer(message=world.told_of_removal() if is_shown else "")
     message = ""
-    # A compaction changes nothing in the terminal where the user was told already.
-    if event.start_source == "resume" and event.shows_messages:
+    if is_shown:
         message = messages.still_on(row)
         if message and not _is_first(event, world):
             message = ""

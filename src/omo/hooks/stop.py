@@ -9,7 +9,7 @@ from omo.clock import seconds
 from omo.errors import Newer, Unreadable
 from omo.hooks import messages, session
 from omo.hosts import Answer
-from omo.state import runtime, store
+from omo.state import markers, runtime, store
 from omo.state.rows import message_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
 
@@ -42,6 +42,8 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
         waited += left
     if rule and rule.blocks:
         return Answer(hosts.KEEP_GOING, text)
+    if not event.is_subagent:
+        text = f"{world.told_of_removal()} {text}".strip()
     return Answer(message=text, alert=in_force.notify)
 
 
@@ -63,7 +65,8 @@ def _decide_and_write(event: Event, world: World, in_force: Settings, waited: fl
     except Newer:
         return None, "", 0.0
     except Unreadable as error:
-        # Allow, keep the bytes under another name, and say so once: the next Stop finds no file.
+        # Allow, keep the bytes under another name, and say so once: the next Stop finds no file, and no marker.
+        markers.remove(event.session, world.state)
         kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
         if not kept:
             return None, "", 0.0

@@ -12,7 +12,7 @@ from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
 from omo.shown import clip
-from omo.state import ledger, paths, store
+from omo.state import ledger, markers, paths, store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,6 +70,16 @@ def needs_hooks(row: Json) -> bool:
 def is_fenced(row: Json) -> bool:
     """A plan session's fence is up; a cancel releases Stop and leaves it."""
     return bool(part(part(part(row, "work"), "ultraplan"), "fence"))
+
+
+def what_is_on(row: Json) -> str:
+    """The work that hooks hold this session to, by name; empty where there is none."""
+    if not is_live(row):
+        return "a plan's fence" if is_fenced(row) else ""
+    names = []
+    for kind, _ in work_in(row, *OPEN_STATES):
+        names.append("ultrawork" if kind == "ulw" else clip(kind, 40))
+    return ", ".join(names) or "ultrawork"
 
 
 def part(row: Json, key: str) -> Json:
@@ -133,6 +143,42 @@ def _begin_ledger(state: str, new: str, row: Json, told: Json, now: float) -> Js
     event = {"kind": "taken-over", **told, "after": row}
     head = ledger.append(paths.events_file(state, new), [event], actor="hook", now=now)
     return {"seq": head.seq, "digest": head.digest}
+
+
+def removed(state: str, root: str, known: Json) -> list[markers.Marker]:
+    """The sessions of this project that were on when its state was removed, and have not been told. `known` is the file.
+
+    Their markers tell while there is no runtime file; who writes a new one takes them over into it.
+    """
+    told_by_file = [markers.Marker(name, state, on) for name, on in _removed_in(known).items()]
+    return told_by_file + [marker for marker in markers.every() if marker.tells_of(state, root)]
+
+
+def take_removed(state: str, root: str, session_id: str, *, now: float, wait: float) -> markers.Marker | None:
+    """What was on in this session when the state was removed: given once."""
+    marker = markers.read(session_id)
+    if marker is not None and marker.tells_of(state, root):
+        return marker if markers.remove(session_id, marker.state) else None
+    on = _removed_in(read(state)).get(session_id)
+    if on is None:
+        return None
+    was_there = []
+
+    def take(runtime: Json) -> None:
+        was_there.append(part(runtime, "removed").pop(session_id, None))
+
+    _update(state, take, now, store.Deadline(wait))
+    return markers.Marker(session_id, state, on) if was_there[0] else None
+
+
+def _removed_in(runtime: Json) -> dict[str, str]:
+    """What was on, by session, as the runtime file that came after has kept it."""
+    sessions = {}
+    for session_id in part(runtime, "removed"):
+        on = part(runtime["removed"], session_id).get("on")
+        if isinstance(on, str):
+            sessions[session_id] = clip(on, 200)
+    return sessions
 
 
 def caught_up(state: str, session_id: str, row: Json, head: ledger.Head | None = None) -> Json:
@@ -215,7 +261,8 @@ def render(runtime: Json) -> str:
     """The layout the launcher relies on."""
     sessions = runtime["sessions"]
     fenced = _listed(sessions, is_fenced)
-    index = f'"live": {dumps(_listed(sessions, needs_hooks))}' + (f', "fenced": {dumps(fenced)}' if fenced else "")
+    live = sorted({*_listed(sessions, needs_hooks), *map(_launcher_name, part(runtime, "removed"))})
+    index = f'"live": {dumps(live)}' + (f', "fenced": {dumps(fenced)}' if fenced else "")
     first = f'{{"version": {VERSION}, {index}, "sessions": {{'
     lines = [f"{dumps(key)}: {dumps(row)}" for key, row in sessions.items()]
     rest = {key: value for key, value in runtime.items() if key not in ("version", "live", "fenced", "sessions")}
@@ -240,6 +287,7 @@ def _caught_up(state: str, session_id: str, now: float, deadline: store.Deadline
         raise
     except Unreadable:
         set_corrupt_aside(state, now=now, wait=deadline.left())
+        markers.remove(session_id, state)
         row = None
     return None if row is None else caught_up(state, session_id, row)
 
@@ -277,10 +325,34 @@ def _update(state: str, change: Callable[[Json], None], now: float, deadline: st
     path = paths.runtime_file(state)
     with store.Lock(path + ".lock", deadline):
         runtime = _read_or_set_aside(state, now)
+        before = _what_is_on(runtime)
+        if not os.path.exists(path):
+            before = {marker.session: marker.on for marker in markers.every() if marker.state == state}
+            if before:
+                runtime["removed"] = {name: {"on": on, "at": stamp(now)} for name, on in before.items()}
         change(runtime)
         _prune(runtime, now)
         if runtime["sessions"] or os.path.exists(path):
             store.replace(path, render(runtime))
+            _mark(state, before, _what_is_on(runtime))
+
+
+def _what_is_on(runtime: Json) -> dict[str, str]:
+    """By session, those that hooks hold to something."""
+    on = {}
+    for session_id, row in runtime["sessions"].items():
+        if isinstance(row, dict) and (names := what_is_on(row)):
+            on[session_id] = names
+    return on
+
+
+def _mark(state: str, before: dict[str, str], after: dict[str, str]) -> None:
+    for session_id in before:
+        if session_id not in after:
+            markers.remove(session_id, state)
+    for session_id, on in after.items():
+        if before.get(session_id) != on:
+            markers.write(session_id, state, on)
 
 
 def _read_or_set_aside(state: str, now: float) -> Json:
@@ -298,11 +370,20 @@ def _prune(runtime: Json, now: float) -> None:
     sessions = runtime["sessions"]
     for key in [key for key, row in sessions.items() if isinstance(row, dict) and _is_over(row, now)]:
         del sessions[key]
+    untold = part(runtime, "removed")
+    for key in [key for key in untold if _is_old(part(untold, key), "at", now)]:
+        del untold[key]
+    if not untold:
+        runtime.pop("removed", None)
 
 
 def _is_over(row: Json, now: float) -> bool:
+    return not is_live(row) and _is_old(row, "lastUsedAt", now)
+
+
+def _is_old(row: Json, key: str, now: float) -> bool:
     try:
-        return not is_live(row) and now - seconds(row["lastUsedAt"]) > KEPT_FOR
+        return now - seconds(row[key]) > KEPT_FOR
     except (KeyError, AttributeError, ValueError):
         return False
 

@@ -13,7 +13,7 @@ from omo.errors import BadInput, NotEvaluable, Refused
 from omo.evidence import artifacts, changes, tree
 from omo.shown import clip, counted
 from omo.ultragoal import goal_tool, receipts, reviewers
-from omo.ultragoal.create import MOST_GOALS, same_words, text_defects, title_of
+from omo.ultragoal.create import same_words, text_defects, title_of
 from omo.ultragoal.gate.proof import Inspection, Subject
 from omo.ultragoal.gate.rules import inspect
 from omo.ultragoal.plan import Goal, Plan, applied
@@ -369,47 +369,42 @@ def record_review_blockers(
             defects=defects,
         )
 
+    finding, review_evidence = str(objective).strip(), str(evidence).strip()
+
     def decide(plan: Plan) -> tuple[tuple[str, bool], list[Row]]:
         parent = plan.goal(goal_id)
         if goal_json is not None:
             goal_tool.check_passed(run, parent, goal_json, status="review_blocked")
         parent.move("review", active=plan.active)
         for blocker in plan.open_blockers_of(parent.id):
-            if same_words(blocker.objective) == same_words(str(objective)):
+            if same_words(blocker.objective) == same_words(finding):
                 return (blocker.id, True), []
-        _require_room(plan, parent)
+        blockers = plan.open_blockers_of(parent.id)
+        if len(blockers) >= MOST_OPEN_BLOCKERS:
+            names = ", ".join(blocker.id for blocker in blockers)
+            raise Refused(
+                f"{parent.id} has {len(blockers)} open blockers already ({names}), at most {MOST_OPEN_BLOCKERS}",
+                fix="close one of them first (omo ultragoal complete-goals), or put the finding into a pending one: "
+                "omo ultragoal steer --kind revise_pending_wording",
+            )
+        plan.require_room(1)
         name = plan.new_ids(1)[0]
-        return (name, False), [_blocker_row(parent, name, title, str(objective).strip(), str(evidence).strip())]
+        goal = {
+            "id": name,
+            "title": " ".join(title.split()) if title else title_of(f"Resolve for {parent.id}: {finding}"),
+            "objective": finding,
+            "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence},
+        }
+        row = {
+            "kind": "review_blockers_recorded",
+            "goalId": parent.id,
+            "blockerGoalIds": [name],
+            "goals": [goal],
+            "evidence": review_evidence,
+            "findings": [finding],
+        }
+        return (name, False), [row]
 
     name, deduplicated = run.change_plan(decide)
     plan = run.require_plan()
     return Recorded(plan.goal(goal_id), plan.goal(name), deduplicated)
-
-
-def _require_room(plan: Plan, parent: Goal) -> None:
-    blockers = plan.open_blockers_of(parent.id)
-    if len(blockers) >= MOST_OPEN_BLOCKERS:
-        names = ", ".join(blocker.id for blocker in blockers)
-        raise Refused(
-            f"{parent.id} has {len(blockers)} open blockers already ({names}), at most {MOST_OPEN_BLOCKERS}",
-            fix="close one of them first (omo ultragoal complete-goals), or put the finding into a pending one: "
-            "omo ultragoal steer --kind revise_pending_wording",
-        )
-    if len(plan.goals) >= MOST_GOALS:
-        raise Refused(
-            f"the plan has {len(plan.goals)} goals, which is as many as it can hold",
-            fix=f"omo ultragoal checkpoint --goal-id {parent.id} --status failed --evidence TEXT, and mend it there",
-        )
-
-
-def _blocker_row(parent: Goal, name: str, title: str | None, objective: str, evidence: str) -> Row:
-    steering = {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": evidence}
-    shown = " ".join(title.split()) if title else title_of(f"Resolve for {parent.id}: {objective}")
-    return {
-        "kind": "review_blockers_recorded",
-        "goalId": parent.id,
-        "blockerGoalIds": [name],
-        "goals": [{"id": name, "title": shown, "objective": objective, "steering": steering}],
-        "evidence": evidence,
-        "findings": [objective],
-    }

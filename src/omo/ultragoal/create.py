@@ -16,7 +16,7 @@ from omo.shown import clip, counted
 from omo.state import runtime, store
 from omo.ultragoal import goal_tool
 from omo.ultragoal import plan as plans
-from omo.ultragoal.plan import Plan
+from omo.ultragoal.plan import MOST_GOALS, Plan
 from omo.ultragoal.run import PlanRun, repository
 from omo.work.publish import change_row
 from omo.work.run import Caller, check_sizes
@@ -27,7 +27,6 @@ MOST_EARLIER = 5
 LONGEST = 20_000
 LONGEST_TEXT = 200_000
 LONGEST_TITLE = 80
-MOST_GOALS = 999  # ids have three digits
 MOST_NOTES = 20
 CREATE = "omo ultragoal create-goals --brief-file PATH"
 
@@ -59,26 +58,44 @@ def parse(text: str) -> Brief:
     _require(defects_of(text))
     # Byte order marks are no text, at the beginning as little as where files were joined.
     lines = LINE_END.split(text.replace("\ufeff", ""))
-    if not any(is_visible(line) for line in lines):
+    visible = [line for line in lines if is_visible(line)]
+    if not visible:
         raise BadInput("the brief is blank", fix=f'{CREATE}, or --brief "what is to be done"')
     starts = [number for number, line in enumerate(lines) if DELIMITER.match(line)]
-    blocks = [lines[start:end] for start, end in zip(starts, [*starts, len(lines)][1:], strict=True)]
-    _require(_block_defects(blocks, starts))
+    stories, defects, cut_titles = [], [], []
+    if len(starts) > MOST_GOALS:
+        defects.append(f"{len(starts)} @goal blocks, at most {MOST_GOALS}; put several steps into one")
+    for number, (start, end) in enumerate(zip(starts, [*starts, len(lines)][1:], strict=True), start=1):
+        title = DELIMITER.sub("", lines[start], count=1).strip()
+        body = "\n".join(lines[start + 1 : end]).strip()
+        if not is_visible(title) and not is_visible(body):
+            defects.append(f"@goal block {number} (line {start + 1}) has neither a title nor a text")
+        elif not is_visible(body):
+            stories.append(Story(title_of(title), title))
+        else:  # a missing title is borrowed from the text
+            borrowed = next(line for line in lines[start + 1 : end] if is_visible(line))
+            stories.append(Story(title_of(title) or title_of(borrowed), body))
+            if len(one_line(title)) > LONGEST_TITLE:
+                cut = f"the title was cut at {LONGEST_TITLE} characters; the objective does not hold its end"
+                cut_titles.append(f"G{number:03d}: {cut}")
+    _require(defects)
+    if not starts:
+        stories = [Story(title_of(visible[0]), "\n".join(lines).strip())]
     first = starts[0] if starts else 0
+    shown = next(number for number, line in enumerate(lines) if line.strip())
     return Brief(
-        text=_without_blank_ends(lines),
-        preamble=_joined(lines[:first]),
-        stories=[_story(block) for block in blocks] or [Story(_first_title(lines), _joined(lines))],
+        text="\n".join(lines[shown:]).rstrip(" \t\n"),  # a form feed after @goal makes it text: it has to stay
+        preamble="\n".join(lines[:first]).strip(),
+        stories=stories,
         near_misses=_near_misses(lines),
-        cut_titles=_cut_titles(blocks),
+        cut_titles=_bounded(cut_titles),
     )
 
 
 def _require(defects: list[str]) -> None:
     if defects:
-        count = "1 defect" if len(defects) == 1 else f"{len(defects)} defects"
         raise BadInput(
-            f"the brief has {count}: {defects[0]}",
+            f"the brief has {counted(len(defects), 'defect')}: {defects[0]}",
             fix=f"mend the brief, then: {CREATE}",
             defects=_bounded(defects, MOST_GOALS),
         )
@@ -112,43 +129,6 @@ def title_of(text: str) -> str:
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 3] + "..."
 
 
-def _block_defects(blocks: list[list[str]], starts: list[int]) -> list[str]:
-    defects = []
-    if len(blocks) > MOST_GOALS:
-        defects.append(f"{len(blocks)} @goal blocks, at most {MOST_GOALS}; put several steps into one")
-    for number, (block, start) in enumerate(zip(blocks, starts, strict=True), start=1):
-        if not is_visible(_title_line(block)) and not any(is_visible(line) for line in block[1:]):
-            defects.append(f"@goal block {number} (line {start + 1}) has neither a title nor a text")
-    return defects
-
-
-def _story(block: list[str]) -> Story:
-    """A missing title is borrowed from the text, a missing text from the title."""
-    title, body = _title_line(block), block[1:]
-    if not any(is_visible(line) for line in body):
-        return Story(title_of(title), title)
-    return Story(title_of(title) or _first_title(body), _joined(body))
-
-
-def _title_line(block: list[str]) -> str:
-    return DELIMITER.sub("", block[0], count=1).strip()
-
-
-def _first_title(lines: list[str]) -> str:
-    return title_of(next(line for line in lines if is_visible(line)))
-
-
-def _joined(lines: list[str]) -> str:
-    return "\n".join(lines).strip()
-
-
-def _without_blank_ends(lines: list[str]) -> str:
-    first = 0
-    while not lines[first].strip():
-        first += 1
-    return "\n".join(lines[first:]).rstrip(" \t\n")  # a form feed after @goal makes it text: it has to stay
-
-
 def _near_misses(lines: list[str]) -> list[str]:
     """Lines that were read as text although a new goal may have been meant."""
     notes = []
@@ -161,16 +141,6 @@ def _near_misses(lines: list[str]) -> list[str]:
         elif not line.startswith("@goal"):
             why = "the word is @goal, in small letters"
         notes.append(f"line {number}: {clip(line, 60)!r} is text and begins no goal: {why}")
-    return _bounded(notes)
-
-
-def _cut_titles(blocks: list[list[str]]) -> list[str]:
-    """Titles whose end is now in the brief only, because the text below them is the objective."""
-    notes = []
-    for number, block in enumerate(blocks, start=1):
-        if len(one_line(_title_line(block))) > LONGEST_TITLE and any(is_visible(line) for line in block[1:]):
-            cut = f"the title was cut at {LONGEST_TITLE} characters; the objective does not hold its end"
-            notes.append(f"G{number:03d}: {cut}")
     return _bounded(notes)
 
 
@@ -261,11 +231,11 @@ def create_tool_goal(run: PlanRun) -> list[str]:
     return [f"another goal is {live.status}: omo goal drop, then omo goal create"]
 
 
-def json_of(given: str, cwd: str | Path, option: str) -> object:
+def json_of(given: str, cwd: str | Path, option: str, *, fix: str = "") -> object:
     """The JSON itself where the text begins like it, else what the file of that name holds."""
     from omo.evidence import documents  # a YAML parser is behind it, which a status does not need
 
-    fix = f"{option} takes JSON that begins with {{ or [, or the name of a file that holds it"
+    fix = fix or f"{option} takes JSON that begins with {{ or [, or the name of a file that holds it"
     if not given.strip():
         raise BadInput(f"{option} is empty", fix=fix)
     if given.lstrip()[:1] in ("{", "["):

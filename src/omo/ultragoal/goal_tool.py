@@ -364,7 +364,7 @@ def check_passed(run: PlanRun, goal: Goal, passed: object, *, status: str) -> Ro
     same; it never replaces the live one."""
     if status == "complete":
         run.tool.require_whole()
-        if step := tool_step(run, goal):
+        if step := tool_step(run, run.require_plan(), goal):
             raise Refused(f"{goal.id} cannot be completed: {step.why}", fix=step.command)
     live = run.tool.current.render() if run.tool.current else {}
     if passed is None:

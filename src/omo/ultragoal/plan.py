@@ -14,6 +14,8 @@ from omo.shown import counted
 Row = dict[str, Any]
 
 VERSION = 1
+CREATED = "plan_created"
+MOST_GOALS = 999  # ids have three digits
 MODES = ("aggregate", "per-story")
 STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
 STUCK = ("blocked", "review_blocked")
@@ -184,6 +186,13 @@ class Plan:
         highest = max((int(goal.id[1:]) for goal in self.goals), default=0)
         return [f"G{highest + offset:03}" for offset in range(1, count + 1)]
 
+    def require_room(self, count: int) -> None:
+        if len(self.goals) + count > MOST_GOALS:
+            raise Refused(
+                f"the plan has {counted(len(self.goals), 'goal')}, and {count} more would be over {MOST_GOALS}",
+                fix="put it into the wording of a pending goal: omo ultragoal steer --kind revise_pending_wording",
+            )
+
     def objectives_of(self, goal: Goal | None) -> list[str]:
         """What the goal tool's goal may say while this goal is worked on."""
         own = [goal.objective] if goal is not None and self.goal_mode == "per-story" else []
@@ -222,11 +231,15 @@ def fold(rows: Iterable[Row], run: str = "") -> Plan | None:
     row: Row = {}
     for row in rows:
         kind = row.get("kind")
-        apply = _APPLY.get(kind) if isinstance(kind, str) else None
-        if apply is None:
+        if not isinstance(kind, str) or kind not in (CREATED, *_APPLY):
             continue
         try:
-            plan = apply(plan, row)
+            if kind == CREATED:
+                plan = _created(row)
+            elif plan is None:
+                raise ValueError("a row before the plan was made")
+            else:
+                _APPLY[kind](plan, row)
         except (KeyError, TypeError, ValueError, AttributeError, BadInput):
             raise Unreadable(f"row {row.get('seq')} of the plan's ledger does not have the shape of {kind}") from None
     if plan is not None:
@@ -235,7 +248,7 @@ def fold(rows: Iterable[Row], run: str = "") -> Plan | None:
     return plan
 
 
-def _created(plan: Plan | None, row: Row) -> Plan:
+def _created(row: Row) -> Plan:
     replaces = row.get("replaces") or {}
     replaced = []
     if replaces.get("open") or replaces.get("trouble"):  # unfinished; and what that one had been made in place of
@@ -251,30 +264,33 @@ def _created(plan: Plan | None, row: Row) -> Plan:
         repository=dict(row["repository"]),
         created_at=row["ts"],
         updated_at=row["ts"],
-        goals=[_new_goal(goal, row) for goal in row["goals"]],
+        goals=_new_goals(row),
         replaced=replaced,
     )
 
 
 def applied(plan: Plan, row: Row) -> Plan:
     """The plan as it will be with one more row; `plan` stays as it is."""
-    return _APPLY[row["kind"]](copy.deepcopy(plan), row)
+    after = copy.deepcopy(plan)
+    _APPLY[row["kind"]](after, row)
+    return after
 
 
-def _new_goal(new: Row, row: Row) -> Goal:
-    return Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering=new.get("steering"))
+def _new_goals(row: Row) -> list[Goal]:
+    goals = []
+    for new in row["goals"]:
+        goal = Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering=new.get("steering"))
+        goals.append(goal)
+    return goals
 
 
-def _started(plan: Plan | None, row: Row) -> Plan:
-    plan = _there(plan, row)
+def _started(plan: Plan, row: Row) -> None:
     goal = _touch(plan, row["goalId"], row)
     goal.status, goal.human_blocked, goal.receipt = "active", "", None
     goal.started_at = goal.started_at or row["ts"]
-    return plan
 
 
-def _checkpointed(plan: Plan | None, row: Row) -> Plan:
-    plan = _there(plan, row)
+def _checkpointed(plan: Plan, row: Row) -> None:
     goal = _touch(plan, row["goalId"], row)
     if row["status"] not in STATUSES:
         raise ValueError(row["status"])
@@ -287,20 +303,16 @@ def _checkpointed(plan: Plan | None, row: Row) -> Plan:
         parent.steering = {**(parent.steering or {}), "supersededBy": goal.id}
         plan.steered_by[parent.id] = str(row.get("actor"))
     plan.outcome = row.get("outcome")
-    return plan
 
 
-def _steered(plan: Plan | None, row: Row) -> Plan:
-    plan = _there(plan, row)
-    mutate = _MUTATIONS.get(row["mutation"])
-    if mutate is not None:
-        mutate(plan, row)
-    return plan
+def _steered(plan: Plan, row: Row) -> None:
+    if row["mutation"] in _MUTATIONS:
+        _MUTATIONS[row["mutation"]](plan, row)
 
 
 def _added(plan: Plan, row: Row) -> None:
     plan.outcome = None
-    plan.goals += [_new_goal(goal, row) for goal in row["goals"]]
+    plan.goals += _new_goals(row)
 
 
 def _split(plan: Plan, row: Row) -> None:
@@ -308,7 +320,7 @@ def _split(plan: Plan, row: Row) -> None:
     goal.status, goal.human_blocked = "superseded", ""
     goal.steering = {**(goal.steering or {}), **_why(row), "replacementGoalIds": row["replacementGoalIds"]}
     after = plan.goals.index(goal) + 1
-    plan.goals[after:after] = [_new_goal(new, row) for new in row["goals"]]
+    plan.goals[after:after] = _new_goals(row)
 
 
 def _reordered(plan: Plan, row: Row) -> None:
@@ -343,45 +355,35 @@ def _why(row: Row) -> Row:
     return {"mutation": row["mutation"], "evidence": row["evidence"], "rationale": row["rationale"]}
 
 
-def _blockers(plan: Plan | None, row: Row) -> Plan:
-    plan = _there(plan, row)
+def _blockers(plan: Plan, row: Row) -> None:
     plan.outcome = None
     if row.get("goalId"):
         goal = _touch(plan, row["goalId"], row)
         goal.status, goal.evidence, goal.receipt, goal.human_blocked = "review_blocked", row["evidence"], None, ""
-    plan.goals += [_new_goal(goal, row) for goal in row["goals"]]
-    return plan
+    plan.goals += _new_goals(row)
 
 
-def _classified(plan: Plan | None, row: Row) -> Plan:
+def _classified(plan: Plan, row: Row) -> None:
     """For one goal, or for whatever is under way or stuck."""
-    plan = _there(plan, row)
     waits_for = row["evidence"] if row["classification"] == "human_blocked" else ""
     name = row.get("goalId")
     for goal in plan.goals:
         if goal.id == name or (not name and goal.status in ("active", *STUCK)):
             goal.human_blocked = waits_for
-    return plan
 
 
-def _resumed(plan: Plan | None, row: Row) -> Plan:
+def _resumed(plan: Plan, row: Row) -> None:
     """Whoever goes on with what is under way waits for nobody."""
-    plan = _there(plan, row)
     if plan.active is not None:
         plan.active.human_blocked = ""
-    return plan
 
 
-def _adopted(plan: Plan | None, row: Row) -> Plan:
-    plan = _there(plan, row)
+def _adopted(plan: Plan, row: Row) -> None:
     plan.session = row["session"]
-    return plan
 
 
-def _moved(plan: Plan | None, row: Row) -> Plan:
-    plan = _there(plan, row)
+def _moved(plan: Plan, row: Row) -> None:
     plan.repository = {**plan.repository, "root": row["root"]}
-    return plan
 
 
 def _touch(plan: Plan, name: str, row: Row) -> Goal:
@@ -391,12 +393,6 @@ def _touch(plan: Plan, name: str, row: Row) -> Goal:
     return goal
 
 
-def _there(plan: Plan | None, row: Row) -> Plan:
-    if plan is None:
-        raise ValueError("a row before plan_created")
-    return plan
-
-
 _MUTATIONS: dict[str, Callable[[Plan, Row], None]] = {
     "add_subgoal": _added,
     "split_subgoal": _split,
@@ -404,8 +400,7 @@ _MUTATIONS: dict[str, Callable[[Plan, Row], None]] = {
     "revise_pending_wording": _revised,
     "mark_blocked_superseded": _superseded,
 }
-_APPLY: dict[str, Callable[[Plan | None, Row], Plan]] = {
-    "plan_created": _created,
+_APPLY: dict[str, Callable[[Plan, Row], None]] = {
     "goal_started": _started,
     "goal_checkpointed": _checkpointed,
     "steering_accepted": _steered,

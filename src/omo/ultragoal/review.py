@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from omo.digest import sha256
-from omo.errors import BadInput, NotEvaluable, Refused
+from omo.errors import BadInput, NotEvaluable
 from omo.evidence import changes, globs
 from omo.evidence.run import Outcome, child_environment
 from omo.evidence.run import run as run_command
-from omo.shown import clip, counted
-from omo.ultragoal.create import MOST_GOALS, Brief, plan_row, same_words, title_of
+from omo.shown import clip
+from omo.ultragoal.create import Brief, plan_row, same_words, title_of
 from omo.ultragoal.gate.proof import Subject
 from omo.ultragoal.gate.rules import inspect_qa
 from omo.ultragoal.plan import MODES, Plan
@@ -135,72 +135,54 @@ def _subject(caller: Caller, source: Source) -> Subject:
 def _blockers(qa: object) -> list[Finding]:
     """What QA itself reports as open, in whatever shape."""
     blockers = qa.get("blockers") if isinstance(qa, dict) else None
-    if not isinstance(blockers, list):
-        return []
     findings = []
-    for index, blocker in enumerate(blockers):
-        message = clip(_message(blocker), LONGEST_FINDING)
-        findings.append(Finding(f"executorQa.blockers[{index}]", "OPEN_BLOCKER", message))
+    for index, blocker in enumerate(blockers if isinstance(blockers, list) else []):
+        message = f"QA names a blocker without words: {blocker!r}"
+        if isinstance(blocker, dict):
+            texts = [blocker[key] for key in MESSAGE_KEYS if isinstance(blocker.get(key), str) and blocker[key].strip()]
+            message = texts[0] if texts else repr(blocker)
+        elif isinstance(blocker, str) and blocker.strip():
+            message = blocker
+        findings.append(Finding(f"executorQa.blockers[{index}]", "OPEN_BLOCKER", clip(message, LONGEST_FINDING)))
     return findings
-
-
-def _message(blocker: object) -> str:
-    if isinstance(blocker, dict):
-        for key in MESSAGE_KEYS:
-            if isinstance(blocker.get(key), str) and blocker[key].strip():
-                return str(blocker[key])
-        return repr(blocker)
-    if isinstance(blocker, str) and blocker.strip():
-        return blocker
-    return f"QA names a blocker without words: {blocker!r}"
 
 
 def start(run: PlanRun, done: Review) -> list[str]:
     """Make goals of the findings; where the session has no plan, this makes one. The goals, new and known."""
+
+    def decide(plan: Plan | None) -> tuple[list[str], list[Row]]:
+        events: list[Row] = []
+        known: dict[str, str] = {}
+        ids = [f"G{number:03}" for number in range(1, MOST_BLOCKERS + 1)]
+        if plan is None:
+            text = f"Resolve what the review of {done.source.kind} {clip(done.source.name, 80)} found."
+            events.append(plan_row(run.caller, Brief(text, "", [], [], []), MODES[0]))
+        else:
+            known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
+            ids = plan.new_ids(MOST_BLOCKERS)
+        steering = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
+        named, goals = [], []
+        for title, text in _wordings(done.findings):
+            key = same_words(text)
+            if key not in known:
+                known[key] = ids[len(goals)]
+                goals.append({"id": known[key], "title": title, "objective": text, "steering": steering})
+            if known[key] not in named:
+                named.append(known[key])
+        if goals and plan is not None:
+            plan.require_room(len(goals))
+        if goals:
+            events.append(_row(done, goals))
+        return named, events
+
     if not done.findings:
         return []
     ids: list[str]
     if run.plan is None and not run.problems:
-        ids = run.change(lambda plan: _first_goals(run.caller, done, plan))
+        ids = run.change(decide)
     else:
-        ids = run.change_plan(lambda plan: _more_goals(plan, done))
+        ids = run.change_plan(decide)
     return ids
-
-
-def _first_goals(caller: Caller, done: Review, plan: Plan | None) -> tuple[list[str], list[Row]]:
-    if plan is not None:
-        raise Refused("a plan was made in this session just now", fix="omo ultragoal status, then review again")
-    text = f"Resolve what the review of {done.source.kind} {clip(done.source.name, 80)} found."
-    brief = Brief(text=text, preamble="", stories=[], near_misses=[], cut_titles=[])
-    goals = _goals(done, {}, [f"G{number:03}" for number in range(1, MOST_BLOCKERS + 1)])
-    return [goal["id"] for goal in goals], [plan_row(caller, brief, MODES[0]), _row(done, goals)]
-
-
-def _more_goals(plan: Plan, done: Review) -> tuple[list[str], list[Row]]:
-    known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
-    goals = _goals(done, known, plan.new_ids(MOST_BLOCKERS))
-    if len(plan.goals) + len(goals) > MOST_GOALS:
-        raise Refused(
-            f"the plan has {counted(len(plan.goals), 'goal')} and cannot take {len(goals)} more",
-            fix="finish it first, or review in another session",
-        )
-    ids = []
-    for _, text in _wordings(done.findings):
-        if same_words(text) in known:
-            ids.append(known[same_words(text)])
-    ids += [goal["id"] for goal in goals]
-    return ids, [_row(done, goals)] if goals else []
-
-
-def _goals(done: Review, known: Row, ids: list[str]) -> list[Row]:
-    """The findings that no open goal is about yet."""
-    steering = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
-    new: dict[str, Row] = {}
-    for title, text in _wordings(done.findings):
-        key = same_words(text)
-        if key not in known and key not in new:
-            new[key] = {"id": ids[len(new)], "title": title, "objective": text, "steering": steering}
-    return list(new.values())
 
 
 def _wordings(findings: list[Finding]) -> list[tuple[str, str]]:

@@ -86,8 +86,7 @@ def render(reviews: dict[str, Review]) -> list[Row]:
 
 def outcome_of(plan: Plan) -> Row:
     """Of a plan whose every goal is closed: judged where both reviewers were seen to find each goal clean."""
-    doubts = [*_silent(plan), *_outdated(plan), *_shared(plan)]
-    if doubts:
+    if doubts := _doubts(plan):
         return outcome.outcome(outcome.ATTESTED, "; ".join([plan.tally, *doubts]), exceptions(plan))
     why = f"{plan.tally}; omo:architect and omo:qa were seen to find each clean"
     return outcome.outcome(outcome.JUDGED, why, exceptions(plan))
@@ -98,53 +97,34 @@ def unfinished(plan: Plan, step: NextStep) -> Row:
     return outcome.outcome(outcome.ENDED, f"{plan.tally}; open is: {step.text}", exceptions(plan))
 
 
-def _last_words(plan: Plan) -> list[tuple[Goal, str, Row]]:
-    """For each goal that counts and each kind of reviewer, what a hook saw it say last of that goal; {} for nothing."""
-    words = []
+def _doubts(plan: Plan) -> list[str]:
+    """Why the clean words of both kinds of reviewer do not cover every goal that counts."""
+    silent: dict[str, list[str]] = {}  # who was not seen to give a verdict of which goals
+    named: dict[tuple[str, object], list[str]] = {}  # goals that one message would have to be about
+    doubts = []
     for goal in plan.required:
         last = {str(review["role"]): review for review in (goal.receipt or {}).get("agents") or []}
         for agent, role in INDEPENDENT.items():
-            words.append((goal, agent, last.get(role, {})))
-    return words
-
-
-def _silent(plan: Plan) -> list[str]:
-    """Who was not seen to say anything of which goals that could be read as a verdict."""
-    goals_of: dict[str, list[str]] = {}
-    for goal, agent, word in _last_words(plan):
-        if "clean" not in word:
-            goals_of.setdefault(agent, []).append(goal.id)
-    agents_of: dict[str, list[str]] = {}
-    for agent, goals in goals_of.items():
-        agents_of.setdefault(", ".join(goals[:MOST_NAMED]), []).append(agent)
-    doubts = []
-    for named, silent in agents_of.items():
-        doubts.append(f"reduced independence, no verdict of {' or '.join(silent)} was seen for {named}")
-    return doubts
-
-
-def _outdated(plan: Plan) -> list[str]:
-    """A clean word about other files than those the goal was closed on."""
-    doubts = []
-    for goal, agent, word in _last_words(plan):
-        changed = word.get("changed")
-        if word.get("clean") and changed is None:
-            doubts.append(f"on which files {agent} found {goal.id} clean is not known")
-        elif word.get("clean") and changed:
-            named = ", ".join(clip(path, 60) for path in changed[:MOST_FILES])
-            doubts.append(f"{agent} found {goal.id} clean before a change of {named}")
-    return doubts
-
-
-def _shared(plan: Plan) -> list[str]:
-    """One word for several goals was said of one of them at most."""
-    goals_of: dict[tuple[str, object], list[str]] = {}
-    for goal, agent, word in _last_words(plan):
-        if word.get("clean"):
-            goals_of.setdefault((agent, word.get("row")), []).append(goal.id)
-    doubts = []
-    for (agent, _), goals in goals_of.items():
-        if len(goals) > 1:
+            word = last.get(role, {})
+            if "clean" not in word:
+                silent.setdefault(agent, []).append(goal.id)
+            if not word.get("clean"):
+                continue
+            named.setdefault((agent, word.get("row")), []).append(goal.id)
+            changed = word.get("changed")
+            if changed is None:
+                doubts.append(f"on which files {agent} found {goal.id} clean is not known")
+            elif changed:
+                files = ", ".join(clip(path, 60) for path in changed[:MOST_FILES])
+                doubts.append(f"{agent} found {goal.id} clean before a change of {files}")
+    silent_of: dict[str, list[str]] = {}
+    for agent, goals in silent.items():
+        silent_of.setdefault(", ".join(goals[:MOST_NAMED]), []).append(agent)
+    for goal_names, unseen in reversed(silent_of.items()):
+        who = " or ".join(unseen)
+        doubts.insert(0, f"reduced independence, no verdict of {who} was seen for {goal_names}")
+    for (agent, _), goals in named.items():
+        if len(goals) > 1:  # one message was said of one of them at most
             doubts.append(f"{agent} was seen once for {', '.join(goals[:MOST_NAMED])}")
     return doubts
 

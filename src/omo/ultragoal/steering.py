@@ -10,13 +10,12 @@ from typing import Any
 from omo.errors import BadInput, OmoError, Refused
 from omo.shown import clip, counted
 from omo.ultragoal.create import LONGEST_TITLE, json_of, same_words, text_defects
-from omo.ultragoal.plan import Goal, Plan
+from omo.ultragoal.plan import MOST_GOALS, Goal, Plan
 from omo.ultragoal.run import PlanRun
 from omo.work.run import check_sizes
 
 Row = dict[str, Any]
 
-MOST_GOALS = 200
 LONGEST_OBJECTIVE = 10_000
 LONGEST_SHOWN = 500  # of what a refused attempt leaves in the ledger
 STEER = "omo ultragoal steer --kind {kind} --evidence TEXT --rationale TEXT"
@@ -140,18 +139,10 @@ def wording_defects(title: object, objective: object, place: str = "") -> list[s
     return defects
 
 
-def require_room(plan: Plan, count: int) -> None:
-    if len(plan.goals) + count > MOST_GOALS:
-        raise Refused(
-            f"the plan has {len(plan.goals)} goals, and {count} more would be over {MOST_GOALS}",
-            fix="put it into the wording of a pending goal: omo ultragoal steer --kind revise_pending_wording",
-        )
-
-
 def _add(plan: Plan, attempt: Attempt) -> Row:
     wording = _wording(attempt.title, attempt.objective)
     _require_new(plan.open_goals, [wording])
-    require_room(plan, 1)
+    plan.require_room(1)
     name = plan.new_ids(1)[0]
     return {"goalIds": [name], "goals": [{"id": name, **wording, "steering": _origin(attempt.kind, attempt)}]}
 
@@ -183,7 +174,7 @@ def _split(plan: Plan, attempt: Attempt) -> Row:
     goal.move("split")
     parts = _replacements(attempt)
     _require_new([other for other in plan.open_goals if other is not goal], parts)
-    require_room(plan, len(parts))
+    plan.require_room(len(parts))
     names = plan.new_ids(len(parts))
     steering = {**_origin("split_replacement", attempt), "sourceGoalId": goal.id}
     if goal.blocks is not None:
@@ -200,7 +191,14 @@ def _replacements(attempt: Attempt) -> list[Row]:
         raise BadInput(f"--replacements-json is {count}: a goal is split into 2 to {MOST_GOALS} goals", fix=fix)
     defects: list[str] = []
     for index, part in enumerate(given):
-        defects += _part_defects(f"replacements[{index}]", part)
+        place = f"replacements[{index}]"
+        if not isinstance(part, dict):
+            defects.append(f"{place} is {clip(repr(part), 60)}, not an object with title and objective")
+            continue
+        defects += [f"{place}.{name} is missing" for name in ("title", "objective") if part.get(name) is None]
+        defects += wording_defects(part.get("title"), part.get("objective"), f"{place}.")
+        for name in set(part) - {"title", "objective"}:
+            defects.append(f"{place}.{clip(str(name), 40)} is nothing a new goal is given")
     if defects:
         what = f"--replacements-json has {counted(len(defects), 'defect')}: {defects[0]}"
         raise BadInput(what, fix=fix, defects=defects)
@@ -210,31 +208,12 @@ def _replacements(attempt: Attempt) -> list[Row]:
     return parts
 
 
-def _part_defects(place: str, part: object) -> list[str]:
-    if not isinstance(part, dict):
-        return [f"{place} is {clip(repr(part), 60)}, not an object with title and objective"]
-    defects = [f"{place}.{name} is missing" for name in ("title", "objective") if part.get(name) is None]
-    defects += wording_defects(part.get("title"), part.get("objective"), f"{place}.")
-    for name in part:
-        if name not in ("title", "objective"):
-            defects.append(f"{place}.{clip(str(name), 40)} is nothing a new goal is given")
-    return defects
-
-
 def _reorder(plan: Plan, attempt: Attempt) -> Row:
     before = [goal.id for goal in plan.goals if goal.status == "pending"]
     wanted = json_of(str(attempt.order), attempt.cwd, "--order-json")
     fix = f"name each pending goal once, in the new order; they are {json.dumps(before)}"
     if not isinstance(wanted, list) or not wanted or not all(isinstance(name, str) for name in wanted):
         raise BadInput(f"--order-json is {clip(repr(wanted), 80)}, not a list of goal ids", fix=fix)
-    if defects := _order_defects(plan, before, wanted):
-        raise Refused(f"--order-json is no order of the pending goals: {defects[0]}", fix=fix, defects=defects)
-    if wanted == before:
-        raise Refused("the pending goals are in this order already", fix="omo ultragoal complete-goals")
-    return {"previousPendingGoalIds": before, "pendingGoalIds": wanted}
-
-
-def _order_defects(plan: Plan, pending: list[str], wanted: list[str]) -> list[str]:
     status = {goal.id: goal.status for goal in plan.goals}
     defects = []
     for name in dict.fromkeys(wanted):
@@ -244,7 +223,12 @@ def _order_defects(plan: Plan, pending: list[str], wanted: list[str]) -> list[st
             defects.append(f"{name} is {status[name]}, not pending")
         if wanted.count(name) > 1:
             defects.append(f"{clip(name, 40)} is named {wanted.count(name)} times")
-    return defects + [f"{name} is pending and left out" for name in pending if name not in wanted]
+    defects += [f"{name} is pending and left out" for name in before if name not in wanted]
+    if defects:
+        raise Refused(f"--order-json is no order of the pending goals: {defects[0]}", fix=fix, defects=defects)
+    if wanted == before:
+        raise Refused("the pending goals are in this order already", fix="omo ultragoal complete-goals")
+    return {"previousPendingGoalIds": before, "pendingGoalIds": wanted}
 
 
 def _revise(plan: Plan, attempt: Attempt) -> Row:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from pydantic_core import PydanticCustomError
 
 from omo.errors import BadInput
-from omo.evidence import documents
 from omo.evidence.records import FAMILIES
 from omo.shown import clip
-from omo.ultragoal.receipts import canonical_digest
+from omo.ultragoal.create import json_of
 
 SUCCESS = ("covered", "passed", "verified")
 NOT_APPLICABLE = "not_applicable"
@@ -42,31 +40,18 @@ def shown(value: object, longest: int = 80) -> str:
     return clip(json.dumps(value, ensure_ascii=False, default=str), longest)
 
 
-def load(given: str, cwd: str | Path, what: str = "the quality gate") -> object:
+def load(given: str, cwd: str | Path) -> object:
     """A gate as it is handed in: JSON itself, or the name of a file that holds it."""
-    if not given.strip():
-        raise BadInput(f"{what} is empty", fix=INIT)
-    path = Path(cwd, given)
-    if given.lstrip()[:1] in ("{", "["):
-        document = documents.parse(given.strip(), what)
-    elif "\0" in given or not os.path.lexists(path):
-        raise BadInput(f"{what} {clip(given, 200)} is not there", fix=INIT)
-    else:
-        document = documents.load(path)
+    document = json_of(given, cwd, "--quality-gate-json", fix=INIT)
     try:
         json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except UnicodeEncodeError as error:
         half = ascii(error.object[error.start : error.end])[1:-1]
         fix = f"write the character itself, or both halves of it, instead of {half}"
-        raise BadInput(f"{what} holds half a character ({half}), which no text can keep", fix=fix) from None
+        raise BadInput(f"the quality gate holds half a character ({half}), which no text can keep", fix=fix) from None
     except (TypeError, ValueError, RecursionError):
-        raise BadInput(f"{what} holds values that no JSON file can: {clip(given, 200)}", fix=INIT) from None
+        raise BadInput(f"the quality gate holds values that no JSON file can: {clip(given, 200)}", fix=INIT) from None
     return document
-
-
-def digest(document: object) -> str:
-    """The same for the same content, however it was spaced or its keys were ordered."""
-    return canonical_digest(document)
 
 
 def _written(text: str) -> str:

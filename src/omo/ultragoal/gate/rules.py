@@ -32,7 +32,6 @@ from omo.ultragoal.gate.models import (
     Named,
     NotApplicable,
     SurfaceEvidence,
-    digest,
     join,
     model_defects,
     need,
@@ -90,11 +89,6 @@ SUITE = {
 PROSE = (".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc")
 SUITE_CODE = "COMPUTER_REDTEAM_"
 SUITE_WANTED = "a screenshot, terminal capture or automation transcript of the computer under control"
-SUITE_UNPROVEN = {
-    INLINE: ("INLINE_ONLY", f"is shown by text in the gate alone: cite {SUITE_WANTED}"),
-    RECEIPT: ("RECEIPT_ONLY", f"is shown by a receipt alone: cite {SUITE_WANTED}"),
-    METADATA: ("ARTIFACT_METADATA_ONLY", f"cites evidence that has no file: name {SUITE_WANTED} in its path"),
-}
 
 
 def inspect(document: object, subject: Subject) -> Inspection:
@@ -104,14 +98,20 @@ def inspect(document: object, subject: Subject) -> Inspection:
         text = f"must be an object with {', '.join(SECTIONS)}, not {shown(document)}"
         inspection.defects.append(Defect("gate", "WRONG_TYPE", text))
         return inspection
-    inspection.defects += _unknown_keys(document)
-    if subject.used and receipts.gate_mark(digest(document)) in subject.used:
+    for key in document:
+        if key not in SECTIONS:
+            text = f"{shown(key)} is no part of a gate, which has only {', '.join(SECTIONS)}: put it inside one of them"
+            inspection.defects.append(Defect(join("", [key])[:80], "UNKNOWN_KEY", text))
+    if subject.used and receipts.gate_mark(receipts.canonical_digest(document)) in subject.used:
         text = "closed another goal of this run already: write one about this goal"
         inspection.defects.append(Defect("gate", "GATE_REUSED", text))
     inspection.defects += _section_defects(document, "architectReview")
     _inspect_qa(document, subject, inspection)
     inspection.defects += _section_defects(document, "iteration")
-    _check_cleaner_report(document, inspection)
+    iteration = document.get("iteration")
+    evidence = iteration.get("evidence") if isinstance(iteration, dict) else None
+    if isinstance(evidence, str):
+        _check_cleaner_report(evidence, inspection)
     return inspection
 
 
@@ -120,18 +120,6 @@ def inspect_qa(executor_qa: object, subject: Subject) -> Inspection:
     inspection = Inspection()
     _inspect_qa({"executorQa": executor_qa}, subject, inspection)
     return inspection
-
-
-def _unknown_keys(document: dict[str, Any]) -> list[Defect]:
-    defects = []
-    for key in document:
-        if key == "codeReview":
-            text = "is how gates were written earlier, which is not accepted: put it into architectReview.codeStatus"
-            defects.append(Defect(key, "LEGACY_SHAPE", text))
-        elif key not in SECTIONS:
-            text = f"{shown(key)} is no part of a gate, which has only {', '.join(SECTIONS)}: put it inside one of them"
-            defects.append(Defect(join("", [key])[:80], "UNKNOWN_KEY", text))
-    return defects
 
 
 def _section_defects(document: dict[str, Any], name: str) -> list[Defect]:
@@ -147,12 +135,8 @@ def _section_defects(document: dict[str, Any], name: str) -> list[Defect]:
     return []
 
 
-def _check_cleaner_report(document: dict[str, Any], inspection: Inspection) -> None:
+def _check_cleaner_report(evidence: str, inspection: Inspection) -> None:
     """The cleaner's report travels in iteration.evidence. One that blocks is refused, a missing one only noted."""
-    iteration = document.get("iteration")
-    evidence = iteration.get("evidence") if isinstance(iteration, dict) else None
-    if not isinstance(evidence, str):
-        return
     if BLOCKED.search(evidence):
         text = (
             "carries a cleaner's report with Gate Result: BLOCKED: mend its blocking findings, run the cleaner again, "
@@ -196,12 +180,21 @@ def read_matrix(qa: dict[str, Any]) -> tuple[Matrix, list[Defect]]:
     for name in ROWS:
         matrix.raw[name] = _raw_rows(qa, name, defects)
         matrix.ids[name] = set()
-        for raw in matrix.raw[name]:
-            if isinstance(raw, dict) and isinstance(raw.get("id"), str):
-                matrix.ids[name].add(raw["id"])
         matrix.not_applicable[name] = set()
         readable[name] = []
-        for row in _read_rows(matrix.raw[name], name, defects):
+        places: dict[str, str] = {}
+        for index, raw in enumerate(matrix.raw[name]):
+            if isinstance(raw, dict) and isinstance(raw.get("id"), str):
+                matrix.ids[name].add(raw["id"])
+            path = f"executorQa.{name}[{index}]"
+            row = _read_row(raw, name, path, defects)
+            if row is None:
+                continue
+            if row.id in places:
+                text = f"is {shown(row.id)}, which {places[row.id]} has already: {need('id')}"
+                defects.append(Defect(f"{path}.id", "DUPLICATE_ID", text))
+                continue
+            places[row.id] = path
             if isinstance(row, NotApplicable):
                 matrix.not_applicable[name].add(row.id)
             else:
@@ -228,27 +221,18 @@ def _raw_rows(qa: dict[str, Any], name: str, defects: list[Defect]) -> list[Any]
     return value[:MOST_ROWS]
 
 
-def _read_rows(raw: list[Any], name: str, defects: list[Defect]) -> list[Named]:
-    rows: dict[str, Named] = {}
-    for index, value in enumerate(raw):
-        path = f"executorQa.{name}[{index}]"
-        model = ROWS[name]
-        if name in MAY_NOT_APPLY and says_not_applicable(value):
-            model = NotApplicable
-        try:
-            row = model.model_validate(value)
-        except ValidationError as error:
-            defects += model_defects(error, path, value)
-            defects += _judgement_defects(model, path, value)
-            continue
+def _read_row(value: object, name: str, path: str, defects: list[Defect]) -> Named | None:
+    model = ROWS[name]
+    if name in MAY_NOT_APPLY and says_not_applicable(value):
+        model = NotApplicable
+    row = None
+    try:
+        row = model.model_validate(value)
         row._place = path
-        defects += _judgement_defects(model, path, value)
-        if row.id in rows:
-            text = f"is {shown(row.id)}, which {rows[row.id].place} has already: {need('id')}"
-            defects.append(Defect(f"{path}.id", "DUPLICATE_ID", text))
-        else:
-            rows[row.id] = row
-    return list(rows.values())
+    except ValidationError as error:
+        defects += model_defects(error, path, value)
+    defects += _judgement_defects(model, path, value)
+    return row
 
 
 def says_not_applicable(value: object) -> bool:
@@ -457,6 +441,7 @@ def suite_triggers(subject: Subject) -> list[str]:
 
 
 def _suite_defects(prover: proof.Prover, matrix: Matrix, evidence: dict[str, Evidence]) -> list[Defect]:
+    """Each case of the suite is there, belongs to an obligation, and cites one valid picture, capture or transcript."""
     changed = suite_triggers(prover.subject)
     if not changed:
         return []
@@ -468,7 +453,10 @@ def _suite_defects(prover: proof.Prover, matrix: Matrix, evidence: dict[str, Evi
             linked += refs
     defects = []
     for name, attack in SUITE.items():
-        path, raw = _raw_case(matrix, name)
+        path, raw = "executorQa.adversarialCases", None
+        for index, row in enumerate(matrix.raw["adversarialCases"]):
+            if isinstance(row, dict) and row.get("id") == name:
+                path, raw = f"executorQa.adversarialCases[{index}]", row
         if raw is None:
             text = f"has no case {name} ({attack}), and {because}: try it, and add a row with that id"
             defects.append(Defect(path, f"{SUITE_CODE}CASE_MISSING", text))
@@ -481,36 +469,17 @@ def _suite_defects(prover: proof.Prover, matrix: Matrix, evidence: dict[str, Evi
             text = f"{name} is in adversarialCaseRefs of no row of contractCoverage: name it in the one it belongs to"
             defects.append(Defect(f"{path}.id", f"{SUITE_CODE}CASE_UNLINKED", text))
         for case in matrix.cases:
-            if case.id == name:
-                cited = [artifact for _, artifact in _cited(case, evidence)]
-                defects += _suite_evidence_defects(prover, case, cited)
+            if case.id == name and not _shows_the_computer(prover, [cited for _, cited in _cited(case, evidence)]):
+                text = f"{name} cites nothing that is {SUITE_WANTED}"
+                defects.append(Defect(f"{path}.artifactRefs", f"{SUITE_CODE}ARTIFACT_INVALID", text))
     return defects
 
 
-def _raw_case(matrix: Matrix, name: str) -> tuple[str, object]:
-    for index, row in enumerate(matrix.raw["adversarialCases"]):
-        if isinstance(row, dict) and row.get("id") == name:
-            return f"executorQa.adversarialCases[{index}]", row
-    return "executorQa.adversarialCases", None
-
-
-def _suite_evidence_defects(prover: proof.Prover, case: AdversarialCase, cited: list[Evidence]) -> list[Defect]:
-    """One valid picture, capture or transcript is enough; else the most telling reason why there is none."""
-    files = [artifact for artifact in cited if artifact.basis == FILE]
-    for artifact in files:
-        if artifact.shape in proof.STRUCTURAL and not prover.prove(artifact, "native"):
-            return []
-    code, text = "ARTIFACT_INVALID", f"cites nothing that is {SUITE_WANTED}"
-    if not files:
-        code, text = SUITE_UNPROVEN[METADATA]
-        bases = [artifact.basis for artifact in cited]
-        for basis, refusal in SUITE_UNPROVEN.items():
-            if basis in bases:
-                code, text = refusal
-                break
-    elif not any(artifact.is_there for artifact in files):
-        code, text = "ARTIFACT_MISSING", f"cites files that are not there: produce {SUITE_WANTED}"
-    return [Defect(f"{case.place}.artifactRefs", f"{SUITE_CODE}{code}", f"{case.id} {text}")]
+def _shows_the_computer(prover: proof.Prover, cited: list[Evidence]) -> bool:
+    for artifact in cited:
+        if artifact.basis == FILE and artifact.shape in proof.STRUCTURAL and not prover.prove(artifact, "native"):
+            return True
+    return False
 
 
 def template(goal_id: str, title: str, objective: str, *, suite: bool) -> dict[str, Any]:

@@ -1,0 +1,330 @@
+"""A state directory that is removed while a session is on: the user is told, once, and nobody else is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from omo.state import runtime
+from tests.cli.conftest import Shell
+from tests.cli.test_lifecycle import begin_plan, begin_ralph
+from tests.hooks.conftest import SESSION, Host, command_of, point_at
+from tests.kept import copied, git_init
+
+ENDED = "omo: ended, not proven: the state of this project ({}) was removed while {} was on."
+NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
+CLAUDE = {"CLAUDECODE": "1"}
+
+
+def markers(home: Path | None = None) -> list[str]:
+    directory = (home or Path(os.environ["HOME"]) / ".local" / "state") / "omo" / "live"
+    return sorted(path.name for path in directory.iterdir()) if directory.exists() else []
+
+
+def remove(host: Host) -> None:
+    shutil.rmtree(host.project / ".sisyphus")
+
+
+def message_of(host: Host, on: str = "ultrawork") -> str:
+    return f"{ENDED.format(host.state, on)} {NOTHING_HOLDS}"
+
+
+def test_a_removed_state_is_told_once_at_the_next_stop_which_lets_go(host: Host) -> None:
+    host.prompt("ulw fix it")
+    assert host.stop().blocks
+    assert markers() == [SESSION]
+    remove(host)
+    assert host.stop().json == {"systemMessage": message_of(host)}
+    host.stop().assert_silent()
+    assert markers() == []
+    assert not (host.project / ".sisyphus").exists(), "to tell of it writes no new state"
+
+
+def test_a_removed_runtime_file_is_a_removed_state(host: Host) -> None:
+    host.prompt("ulw fix it")
+    (Path(host.state) / "runtime.local.json").unlink()
+    assert host.stop().json == {"systemMessage": message_of(host)}
+    host.stop().assert_silent()
+
+
+def test_what_was_on_is_named(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    shell = Shell(host.project, capsys)
+    host.prompt("ulw fix it")
+    begin_ralph(shell)
+    remove(host)
+    assert host.stop().json == {"systemMessage": message_of(host, "ultrawork, ralph")}
+
+
+def test_the_fence_that_a_cancel_leaves_is_told_of_too(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    begin_plan(Shell(host.project, capsys))
+    host.prompt("/omo:stop-continuation")
+    remove(host)
+    assert host.stop().json == {"systemMessage": message_of(host, "a plan's fence")}
+
+
+def test_a_prompt_tells_where_the_user_reads_messages_and_the_stop_after_it_does_not(host: Host) -> None:
+    host.prompt("ulw fix it")
+    remove(host)
+    host.prompt("how far are you?").assert_silent()
+    assert host.prompt("how far are you?", env=CLAUDE).json == {"systemMessage": message_of(host)}
+    host.stop(env=CLAUDE).assert_silent()
+
+
+def test_a_session_that_comes_back_is_told(host: Host) -> None:
+    host.prompt("ulw fix it")
+    remove(host)
+    host.send("SessionStart", source="startup", env=CLAUDE).assert_silent()
+    assert host.send("SessionStart", source="resume", env=CLAUDE).json == {"systemMessage": message_of(host)}
+    host.send("SessionStart", source="resume", env=CLAUDE).assert_silent()
+
+
+def test_a_new_ulw_begins_anew_and_tells_of_the_old_one(host: Host) -> None:
+    host.prompt("ulw fix it")
+    remove(host)
+    answer = host.prompt("ulw fix it again", env=CLAUDE).json
+    assert answer["systemMessage"] == f"{ENDED.format(host.state, 'ultrawork')} A new run is on."
+    assert "Ultrawork is on" in answer["hookSpecificOutput"]["additionalContext"]
+    assert markers() == [SESSION]
+    assert host.stop().blocks
+    remove(host)
+    assert host.stop().json == {"systemMessage": message_of(host)}
+
+
+def test_a_cancel_after_it_is_answered_with_it(host: Host) -> None:
+    host.prompt("ulw fix it")
+    remove(host)
+    reason = host.prompt("/omo:stop-continuation").json["reason"]
+    assert reason.endswith(message_of(host))
+    host.stop().assert_silent()
+    assert markers() == []
+
+
+def test_a_command_that_writes_new_state_does_not_hide_it(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    host.prompt("ulw fix it")
+    remove(host)
+    assert Shell(host.project, capsys).agent("gate", "add", "tests", "--", "true").code == 0
+    assert markers() == []
+    assert host.stop().json == {"systemMessage": message_of(host)}
+    host.stop().assert_silent()
+    assert "removed" not in runtime.read(host.state)
+
+
+def test_two_sessions_are_told_each_for_itself_also_when_one_has_begun_anew(host: Host) -> None:
+    host.prompt("ulw fix it")
+    host.prompt("ulw write docs", session_id="other-1")
+    host.prompt("ulw test it", session_id="other-2")
+    remove(host)
+    host.stop(session_id="never-on").assert_silent()
+    assert host.stop().json == {"systemMessage": message_of(host)}
+    host.prompt("ulw fix it again")
+    assert host.stop().blocks
+    host.stop(session_id="never-on").assert_silent()
+    for name in ("other-1", "other-2"):
+        assert host.stop(session_id=name).json == {"systemMessage": message_of(host)}
+        host.stop(session_id=name).assert_silent()
+    assert markers() == [SESSION]
+    assert host.stop().blocks
+
+
+def test_another_project_is_not_told(host: Host, tmp_path: Path) -> None:
+    other = Host(tmp_path / "another", host.data)
+    copied(other.project, git_init)
+    host.prompt("ulw fix it")
+    other.stop().assert_silent()
+    remove(host)
+    other.stop().assert_silent()
+    other.prompt("and here?", env=CLAUDE).assert_silent()
+    assert host.stop().json == {"systemMessage": message_of(host)}
+
+
+def test_a_subagent_does_not_take_the_message(host: Host) -> None:
+    host.prompt("ulw fix it")
+    remove(host)
+    host.stop(agent_id="a1", agent_type="omo:explorer").assert_silent()
+    host.send("SubagentStop", agent_id="a1", agent_type="omo:explorer").assert_silent()
+    assert host.stop().json == {"systemMessage": message_of(host)}
+
+
+def test_state_above_the_project_does_not_hide_it(host: Host) -> None:
+    above = Host(host.project.parent, host.data)
+    host.prompt("ulw fix it")
+    above.prompt("ulw begin", session_id="above")
+    above.prompt("/omo:stop-continuation", session_id="above")
+    above.prompt("thanks", session_id="above")
+    remove(host)
+    assert host.stop().json == {"systemMessage": message_of(host)}
+
+
+def test_below_a_project_without_git_it_is_told_too(host: Host) -> None:
+    shutil.rmtree(host.project / ".git")
+    host.prompt("ulw fix it")
+    below = host.project / "src"
+    below.mkdir()
+    remove(host)
+    answer = host.raw("Stop", host.payload("Stop", cwd=str(below)), cwd=below, CLAUDE_PROJECT_DIR=str(below))
+    assert answer.json == {"systemMessage": message_of(host)}
+
+
+def test_state_that_is_kept_elsewhere(host: Host, tmp_path: Path) -> None:
+    host.environ["OMO_STATE_DIR"] = str(tmp_path / "states")
+    host.prompt("ulw fix it")
+    (state,) = (tmp_path / "states").iterdir()
+    shutil.rmtree(tmp_path / "states")
+    assert host.stop().json == {"systemMessage": message_of(host).replace(host.state, str(state))}
+    host.stop().assert_silent()
+
+
+def cancel(host: Host, shell: Shell) -> None:
+    host.prompt("/omo:stop-continuation")
+
+
+def finish(host: Host, shell: Shell) -> None:
+    assert shell.agent("ulw", "done", "--because", "there was nothing to change").code == 0
+    assert markers() == [SESSION], "not before it was told"
+    assert "finished on the agent's word" in host.stop().json["systemMessage"]
+
+
+def exhaust(host: Host, shell: Shell) -> None:
+    host.environ["OMO_MAX_STOP_BLOCKS"] = "1"
+    host.prompt("ulw again")
+    assert host.stop().blocks
+    assert "1 block without" in host.stop().json["systemMessage"]
+
+
+def spoil(host: Host, shell: Shell) -> None:
+    host.write_runtime("{")
+    assert "could not be read" in host.stop().json["systemMessage"]
+
+
+@pytest.mark.parametrize("end", [cancel, finish, exhaust, spoil])
+def test_an_end_that_was_told_leaves_no_marker(
+    host: Host, end: Callable[[Host, Shell], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    host.prompt("ulw fix it")
+    assert markers() == [SESSION]
+    end(host, Shell(host.project, capsys))
+    assert markers() == []
+    remove(host)
+    host.stop().assert_silent()
+
+
+def test_a_run_that_was_cleared_leaves_none(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    shell = Shell(host.project, capsys)
+    begin_ralph(shell)
+    assert markers() == [SESSION]
+    assert shell.user("state", "clear", "--mode", "ralph", "--session", SESSION, "--force").code == 0
+    assert markers() == []
+
+
+def test_an_adopted_run_takes_its_marker_along(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    shell = Shell(host.project, capsys)
+    begin_ralph(shell)
+    assert markers() == [SESSION]
+    ran = shell.user("adopt", "--from", SESSION, "--session", "heir")
+    assert ran.code == 0, ran.err
+    assert markers() == ["heir"]
+
+
+def test_a_row_that_was_forgotten_is_not_a_removed_state(host: Host) -> None:
+    host.prompt("ulw fix it")
+    kept = runtime.read(host.state)
+    host.write_runtime(runtime.render({**kept, "sessions": {}}))
+    host.stop().assert_silent()
+
+
+def test_markers_are_below_the_users_own_directory_for_state(host: Host, tmp_path: Path) -> None:
+    host.environ["XDG_STATE_HOME"] = str(tmp_path / "state home")
+    host.prompt("ulw fix it")
+    assert (markers(), markers(tmp_path / "state home")) == ([], [SESSION])
+    remove(host)
+    assert host.stop().json == {"systemMessage": message_of(host)}
+
+
+@pytest.mark.parametrize("home", ["", "relative", "/nonexistent", "/dev/null"])
+def test_without_a_home_that_can_be_written_all_is_as_it_was(host: Host, home: str) -> None:
+    host.environ["HOME"] = home
+    assert "Ultrawork is on" in host.prompt("ulw fix it").stdout
+    assert host.stop().blocks
+    remove(host)
+    host.stop().assert_silent()
+    host.prompt("hello", env=CLAUDE).assert_silent()
+
+
+def test_without_the_variable_too(host: Host) -> None:
+    environment = host.environment()
+    del environment["HOME"]
+    for event, said in (("UserPromptSubmit", "Ultrawork is on"), ("Stop", '"block"')):
+        done = subprocess.run(
+            ["sh", "-c", command_of(event)],
+            input=host.payload(event, prompt="ulw fix it"),
+            capture_output=True,
+            cwd=host.project,
+            env=environment,
+            check=True,
+        )
+        assert said in done.stdout.decode()
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"\xff\n\n", b"a\nb\nc\n", "{state}\n\x1b[31mred\u202e " + "x" * 9000])
+def test_a_marker_of_any_content_is_survived(host: Host, content: bytes | str) -> None:
+    host.prompt("ulw fix it")
+    marker = Path(os.environ["HOME"]) / ".local" / "state" / "omo" / "live" / SESSION
+    remove(host)
+    if isinstance(content, str):
+        content = content.replace("{state}", host.state).encode()
+    marker.write_bytes(content)
+    answer = host.stop()
+    assert "\\u001b" not in answer.stdout
+    assert len(answer.stdout) < 1000
+
+
+def test_old_markers_are_swept_when_one_is_written(host: Host) -> None:
+    directory = Path(os.environ["HOME"]) / ".local" / "state" / "omo" / "live"
+    directory.mkdir(parents=True)
+    for name, days in (("left-behind", 15), ("still-on", 13)):
+        (directory / name).write_text("/a/project/.sisyphus/cc-omo\nultrawork\n")
+        moment = (directory / name).stat().st_mtime - days * 24 * 3600
+        os.utime(directory / name, (moment, moment))
+    host.prompt("ulw fix it")
+    assert markers() == [SESSION, "still-on"]
+
+
+def test_a_marker_of_another_session_or_project_starts_no_python(host: Host, data: Path, tmp_path: Path) -> None:
+    other = Host(tmp_path / "another", host.data)
+    copied(other.project, git_init)
+    host.prompt("ulw fix it")
+    other.prompt("ulw fix it", session_id="other-1")
+    remove(host)
+    noted = data / "started"
+    python = data / "python"
+    python.write_text(f'#!/bin/sh\necho x >>"{noted}"\n', encoding="utf-8")
+    python.chmod(0o755)
+    point_at(data, str(python))
+    for name in ("never-on", "other-1"):
+        host.stop(session_id=name).assert_silent()
+        host.prompt("hello", session_id=name).assert_silent()
+    other.stop().assert_silent()
+    assert not noted.exists()
+    host.stop().assert_silent()
+    assert noted.exists()
+
+
+def test_status_says_the_same_until_it_was_told(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    shell = Shell(host.project, capsys)
+    said = ENDED.format(host.state, "ultrawork").removeprefix("omo: ").rstrip(".")
+    host.prompt("ulw fix it")
+    assert "was removed" not in shell.user("status").out
+    remove(host)
+    assert f"session {SESSION} {said}" in " ".join(shell.user("status").out.split())
+    (problem,) = shell.user("status", "--json").json["problems"]
+    assert (problem["code"], problem["what"]) == ("removed", f"session {SESSION} {said}")
+    host.prompt("ulw begin", session_id="other-1")
+    (problem,) = shell.user("status", "--json").json["problems"]
+    assert problem["what"] == f"session {SESSION} {said}"
+    host.stop()
+    assert shell.user("status", "--json").json["problems"] == []

@@ -1,0 +1,368 @@
+"""A project with a plan that is really worked on: goals handed out, gates passed, receipts issued."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.clock import stamp
+from omo.errors import OmoError, Refused
+from omo.hooks import subagent_stop
+from omo.hooks.main import World
+from omo.hosts.claude import event_of
+from omo.state import ledger, paths, runtime
+from omo.ultragoal import create, goal_tool, receipts, steering
+from omo.ultragoal.checkpoint import Done, Recorded, checkpoint, classify, hand_out, record_review_blockers
+from omo.ultragoal.goal_tool import ToolGoal
+from omo.ultragoal.next_step import next_step, publish_status
+from omo.ultragoal.plan import Goal, Plan
+from omo.ultragoal.run import PlanRun
+from omo.work.run import Caller
+from omo.work.status import NextStep
+from tests.kept import copied
+from tests.ultragoal.gates import Gate, valid_gate
+
+Row = dict[str, Any]
+
+NOW = 1_771_780_801.0  # long before any file of a test was written
+SESSION = "abc123"
+LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64, "max_hours": 8.0}
+ONE = "@goal: Parse\nRead the file."
+TWO = f"Keep the API.\n{ONE}\n@goal: Check\nCheck each row."
+THREE = f"{TWO}\n@goal: Write\nWrite the report."
+SEEN = "it was seen to work"
+WHY = {"evidence": "what was seen on the way", "rationale": "why this follows"}
+CLEAN = {
+    "omo:architect": {"architectureStatus": "CLEAR", "productStatus": "CLEAR", "codeStatus": "CLEAR"},
+    "omo:qa": {"e2eStatus": "passed", "redTeamStatus": "passed"},
+}
+IDENTITY = ("-c", "user.name=omo", "-c", "user.email=omo@example.org", "-c", "commit.gpgsign=false")
+
+
+def git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *IDENTITY, *arguments], cwd=root, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def commit(root: Path, name: str, text: str = "new\n") -> str:
+    """Also a file that git ignores."""
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).write_text(text, encoding="utf-8")
+    git(root, "add", "-A")
+    git(root, "add", "-f", name)
+    git(root, "commit", "-q", "-m", f"add {name}")
+    return git(root, "rev-parse", "HEAD")
+
+
+@dataclass
+class Project:
+    root: Path
+    session: str = SESSION
+    now: float = NOW
+    gates: dict[tuple[str, str], Gate] = field(default_factory=dict)
+
+    # Where it is
+
+    @property
+    def state(self) -> str:
+        return str(self.root / ".sisyphus" / "cc-omo")
+
+    @property
+    def directory(self) -> Path:
+        return Path(paths.ultragoal_dir(self.state, self.session))
+
+    @property
+    def home(self) -> Path:
+        """Of everything the session has: plan, goal, events."""
+        return self.directory.parent
+
+    @property
+    def ledger(self) -> Path:
+        return self.directory / "ledger.jsonl"
+
+    @property
+    def goals_json(self) -> Path:
+        return self.directory / "goals.json"
+
+    def other(self, session: str = "other") -> Project:
+        """Another session of the same project."""
+        return Project(self.root, session=session, now=self.now)
+
+    # Getting there
+
+    def begin(self, text: str = TWO, mode: str = "aggregate") -> Project:
+        """A plan whose first goal is under way."""
+        return self.reach(("begun", text, mode), lambda: (self.create(text, mode), self.hand_out()))
+
+    def finished(self, text: str = TWO) -> Project:
+        return self.reach(("finished", text), lambda: (self.create(text), self.finish()))
+
+    def at_work(self, text: str = TWO) -> Project:
+        """The first goal is complete, the next one under way, and hooks know."""
+        return self.reach(("at work", text), lambda: (self.begin(text), self.complete("G001"), self.tell()))
+
+    def reach(self, name: Hashable, make: Callable[[], object]) -> Project:
+        """What `make` makes of an empty project, made once in a process and put back after that."""
+        assert os.listdir(self.root) == [".git"], "what was done before would be lost"
+        if name not in _reached:
+            make()
+            kept = _shelf() / f"kept{len(_reached)}"
+            shutil.copytree(self.root, kept, symlinks=True)
+            _reached[name] = (kept, self.now, dict(self.gates))
+        else:
+            kept, self.now, gates = _reached[name]
+            self.gates = dict(gates)
+            _put(kept, self.root)
+        return self
+
+    # What commands load
+
+    def caller(self, by: str = "agent", **changes: Any) -> Caller:
+        self.now += 1
+        given = {"session": self.session, "by": by, "now": self.now, **changes}
+        return Caller(self.state, str(self.root), wait=5.0, limits=dict(LIMITS), **given)
+
+    def run(self, by: str = "agent", **changes: Any) -> PlanRun:
+        return PlanRun(self.caller(by, **changes))
+
+    def plan(self) -> Plan:
+        plan = self.run().plan
+        assert plan is not None
+        return plan
+
+    def tool(self) -> ToolGoal | None:
+        return self.run().tool.current
+
+    def goal(self, name: str) -> Goal:
+        return self.plan().goal(name)
+
+    def statuses(self) -> dict[str, str]:
+        return {goal.id: goal.status for goal in self.plan().goals}
+
+    def rows(self) -> list[Row]:
+        return self.run().rows
+
+    def kinds(self) -> list[str]:
+        return [row["kind"] for row in self.rows()]
+
+    def step(self) -> NextStep:
+        return next_step(self.run())
+
+    def row(self) -> Row:
+        return runtime.session(self.state, self.session) or {}
+
+    def told(self) -> Row:
+        """What hooks read of the plan."""
+        return runtime.part(runtime.part(self.row(), "work"), "ultragoal")
+
+    def events(self) -> list[Row]:
+        return ledger.rows(paths.events_file(self.state, self.session))
+
+    def files(self) -> dict[str, bytes]:
+        """Every byte of the plan; the lock holds none."""
+        return _bytes(self.directory)
+
+    def state_files(self) -> dict[str, bytes]:
+        return _bytes(Path(self.state))
+
+    # What commands do
+
+    def create(self, text: str = TWO, mode: str = "aggregate", **more: Any) -> Plan:
+        run = self.run()
+        create.create_goals(run, create.parse(text), mode=mode, **{"force": False, **more})
+        if self.tool() is None:
+            goal_tool.create(self.run())
+        return run.require_plan()
+
+    def hand_out(self, **how: bool) -> Goal | None:
+        run = self.run()
+        hand_out(run, **how)
+        return run.require_plan().active
+
+    def gate(self, name: str) -> Gate:
+        """Valid, and the same each time in one run: a replay hands in the same one."""
+        run = self.run().id
+        if (run, name) not in self.gates:
+            self.gates[run, name] = valid_gate(self.root, name, salt=run)
+        return self.gates[run, name]
+
+    def complete(self, name: str, evidence: str = SEEN, *, gate: object = None, by: str = "agent") -> Done:
+        given = self.gate(name) if gate is None else gate
+        return checkpoint(self.run(by), name, status="complete", evidence=evidence, goal_json=None, gate=given)
+
+    def set_back(self, name: str, status: str, evidence: str = "it does not work yet") -> Done:
+        return checkpoint(self.run(), name, status=status, evidence=evidence, goal_json=None, gate=None)
+
+    def finish(self) -> None:
+        """Every goal that can be handed out is done."""
+        while (goal := self.hand_out()) is not None:
+            self.complete(goal.id)
+
+    def steer(self, kind: str, **options: str) -> Row:
+        return steering.steer(self.run(), steering.Attempt(kind=kind, **{**WHY, **options}))
+
+    def supersede(self, name: str) -> None:
+        self.steer("mark_blocked_superseded", goal_id=name)
+
+    def add(self, title: str = "More") -> str:
+        row = self.steer("add_subgoal", title=title, objective=f"Do this too: {title}.")
+        return str(row["goalIds"][0])
+
+    def classify(self, classification: str = "human_blocked", goal: str | None = None) -> None:
+        classify(self.run(), classification, evidence="the key is with the user", goal_id=goal)
+
+    def review(self, name: str, objective: str = "The parser must refuse bad rows.") -> Recorded:
+        evidence = "the review found bad rows"
+        return record_review_blockers(self.run(), name, objective=objective, evidence=evidence, title=None)
+
+    def tell(self, **how: bool) -> Row:
+        publish_status(self.run(), **how)
+        return self.told()
+
+    # Shorter ways to the same rows, for what depends on a plan and is not about its goals
+
+    def append(self, *events: Row) -> None:
+        self.run().change_plan(lambda plan: (None, [dict(event) for event in events]))
+
+    def start(self, name: str = "G001") -> None:
+        self.append({"kind": "goal_started", "goalId": name})
+
+    def close(self, *names: str) -> None:
+        """As a checkpoint whose gate passed: the receipt is minted by the code that mints all of them."""
+        for name in names:
+            run = self.run()
+            digest = receipts.keep_gate(run.directory, self.state, {"of": name})
+
+            def decide(plan: Plan, name: str = name, digest: str = digest) -> tuple[None, list[Row]]:
+                goal = plan.goal(name)
+                kind = receipts.kind_for(plan, goal, superseding=[])
+                receipt = receipts.mint(
+                    plan, goal, kind=kind, gate=digest, snapshot={}, superseding=[], now=stamp(self.now), facts={}
+                )
+                row = {"kind": "goal_checkpointed", "goalId": name, "status": "complete", "evidence": "it works"}
+                return None, [{**row, "completionVerification": receipt}]
+
+            run.change_plan(decide)
+
+    # What hooks do
+
+    def reviewed(self, **answers: str) -> None:
+        """Both reviewers finish, and the hook sees it; clean unless `architect` or `qa` says otherwise."""
+        for agent, clean in CLEAN.items():
+            self.agent_ends(agent, answers.get(agent.removeprefix("omo:"), json.dumps(clean)))
+
+    def agent_ends(self, agent: str, message: str) -> None:
+        self.tell()  # as the command before it did: a hook notes nothing in a session without work
+        self.now += 1
+        who = {"session_id": self.session, "cwd": str(self.root), "agent_type": agent, "agent_id": "a1"}
+        event = event_of({**who, "last_assistant_message": message})
+        subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
+
+    def judged(self, text: str = ONE, **answers: str) -> None:
+        """A plan from its brief to its end, with reviewers that hooks saw."""
+        self.create(text)
+        while (goal := self.hand_out()) is not None:
+            self.reviewed(**answers)
+            self.complete(goal.id)
+        goal_tool.complete(self.run())
+        self.tell()
+
+    def note(self, **event: Any) -> None:
+        """A row of the session's ledger, as a hook writes it."""
+        self.change_row(dict, event)
+
+    def change_row(self, change: Callable[[Row], Row], *events: Row) -> None:
+        """The session's row, as a hook changes it."""
+        self.now += 1
+        runtime.change_session(
+            self.state,
+            self.session,
+            lambda row: runtime.Change(None, change(row or {}), list(events)),
+            actor="hook",
+            now=self.now,
+            wait=5,
+        )
+
+    # What came of it
+
+    def stale(self, name: str) -> str:
+        plan = self.plan()
+        return receipts.problem(plan, plan.goal(name), str(self.directory))
+
+    def final(self) -> str | None:
+        goal = receipts.final(self.plan(), str(self.directory))
+        return goal.id if goal else None
+
+    def receipt(self, name: str) -> Row:
+        receipt = self.goal(name).receipt
+        assert receipt is not None
+        return receipt
+
+    def gate_file(self, name: str) -> Path:
+        """Behind the receipt of a goal."""
+        return self.directory / "gates" / f"{self.receipt(name)['qualityGateHash']}.json"
+
+    @contextlib.contextmanager
+    def refused(self, *words: str, kind: type[OmoError] = Refused) -> Iterator[None]:
+        """The block is refused in these words with a remedy, and every byte of the plan stays as it was."""
+        before = self.files()
+        with pytest.raises(kind) as caught:
+            yield
+        whole = words_of(caught.value)
+        for wanted in words:
+            assert wanted in whole, whole
+        assert caught.value.fix
+        assert self.files() == before
+
+
+def words_of(error: OmoError) -> str:
+    defects = error.details.get("defects", [])
+    return " ".join([error.message, error.fix, *(defects if isinstance(defects, list) else [])])
+
+
+_reached: dict[Hashable, tuple[Path, float, dict[tuple[str, str], Gate]]] = {}
+
+
+@cache
+def _shelf() -> Path:
+    shelf = Path(tempfile.mkdtemp(prefix="omo-project-")).resolve()
+    atexit.register(shutil.rmtree, shelf, ignore_errors=True)
+    return shelf
+
+
+def _put(kept: Path, root: Path) -> None:
+    shutil.rmtree(root, ignore_errors=True)
+    shutil.copytree(kept, root, symlinks=True)
+
+
+def _bytes(top: Path) -> dict[str, bytes]:
+    files = {}
+    for path in sorted(top.rglob("*")):
+        if path.is_file() and path.suffix != ".lock":
+            files[str(path.relative_to(top))] = path.read_bytes()
+    return files
+
+
+def make(root: Path | None = None) -> Project:
+    """An empty repository; without a root, in the same place each time, since state names its own place."""
+    if root is None:
+        root = _shelf() / "place" / "a b"
+        shutil.rmtree(root.parent, ignore_errors=True)
+    copied(root, _init)
+    return Project(root)
+
+
+def _init(root: Path) -> None:
+    git(root, "init", "-q", "--template=")
