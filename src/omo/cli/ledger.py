@@ -267,7 +267,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     own = {name: _check_session(context, name, is_listed=not meant.name) for name in sessions}
     shared = _check_shared(context, sessions)
     problems, ledgers = [], []
-    named = set()  # runs of which the workflow has said the same already
+    named: set[str] = set()  # runs of which the workflow has said the same already
     for name, checked_of_session in own.items():
         lead = "" if meant.name else f"{name}: "
         for checked in checked_of_session:
