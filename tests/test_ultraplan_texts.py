@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from omo.cli.main import build_parser
-from omo.ultraplan import critique, manifest, rules
-from omo.ultraplan import document as documents
-from omo.ultraplan.models import Document
+from omo.workflows.ultraplan import critique, manifest, rules
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan.models import Document
 from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from omo.ultraplan.run import PLAN, tags
 from omo.work.run import Caller, Run
+from omo.workflows.ultraplan.run import PLAN, tags
 from tests.cli.conftest import Shell
 from tests.ultraplan.plans import begin_repository, carry_out, plan_text
 

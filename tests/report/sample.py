@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from omo.context import Context
-from omo.evidence.tree import fingerprint
-from omo.ultragoal.next_step import publish_status
-from omo.ultrawork import gates
+from omo.proof.tree import fingerprint
+from omo.workflows.ultragoal.next_step import publish_status
+from omo.workflows.ultrawork import gates
 from tests.ralph.project import Project, criterion
 from tests.ultragoal.gates import add_surface, artifact, surface, terminal, transcript
 from tests.ultragoal.project import NOW, SESSION

@@ -21,9 +21,9 @@ from omo.hooks import main as hook
 from omo.hooks import prompt, stop
 from omo.hosts import Answer
 from omo.state import paths, runtime
-from omo.ultragoal.next_step import publish_status
 from omo.views import project
 from omo.views.project import ProjectView
+from omo.workflows.ultragoal.next_step import publish_status
 from tests.ralph import project as ralph_project
 from tests.ultragoal import project as goals
 from tests.ultraplan import project as ultraplan

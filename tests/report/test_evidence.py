@@ -11,10 +11,10 @@ import pytest
 
 from omo.context import Context
 from omo.state.journal import Journal
-from omo.ultraplan import critique
 from omo.views.report import gather as whole
 from omo.views.report import markdown
 from omo.views.report.gather import Report
+from omo.workflows.ultraplan import critique
 from tests.ralph import project
 from tests.report import forged, hostile
 from tests.ultraplan import plans, repos

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from omo.hooks import session
 from omo.state import ledger, paths, runtime
-from omo.ultraplan import critique, finish, recovery, sessions, spec_text, start
-from omo.ultraplan import document as documents
-from omo.ultraplan.finish import Failure, Finished
-from omo.ultraplan.recovery import Recovered
-from omo.ultraplan.run import PLAN, PlanState, RunStatus, follow, load_status, records
-from omo.ultraplan.start import Started
-from omo.ultraplan.status import publish_status
+from omo.work import session
 from omo.work.lifecycle import require
 from omo.work.run import Caller
 from omo.work.status import NextStep
+from omo.workflows.ultraplan import critique, finish, recovery, sessions, spec_text, start
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan.finish import Failure, Finished
+from omo.workflows.ultraplan.recovery import Recovered
+from omo.workflows.ultraplan.run import PLAN, PlanState, RunStatus, follow, load_status, records
+from omo.workflows.ultraplan.start import Started
+from omo.workflows.ultraplan.status import publish_status
 from tests.kept import put_back
 from tests.ultraplan.plans import carry_out, commit, git, plan_text, project
 

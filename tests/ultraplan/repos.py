@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from omo.errors import NotEvaluable
-from omo.ultraplan.audit import Audit, audit_history, unknown
-from omo.ultraplan.history import look
-from omo.ultraplan.models import Content, Document, Fence, Manifest, Step
+from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
+from omo.workflows.ultraplan.history import look
+from omo.workflows.ultraplan.models import Content, Document, Fence, Manifest, Step
 from tests.kept import copied
 from tests.ultraplan.plans import head
 

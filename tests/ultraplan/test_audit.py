@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.ultraplan.models import Fence, Group, Step
+from omo.workflows.ultraplan.models import Fence, Group, Step
 from tests.ultraplan.repos import Repo, document, findings, repo, run_git, statuses, step, subject
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="names and links as POSIX has them")
@@ -596,7 +596,7 @@ def test_a_step_that_is_missing_is_missing_even_where_something_is_hidden(made: 
 
 @pytest.mark.parametrize("pattern", [".*", "(", "(a|aa)+$"])
 def test_a_pattern_that_cannot_decide_is_unknown(made: Repo, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("omo.evidence.patterns.SECONDS", 0.3)
+    monkeypatch.setattr("omo.proof.patterns.SECONDS", 0.3)
     made.commit("a" * 60 + "!", "src/a")
     assert statuses(made.audit(step(1, "src/a", pattern=pattern))) == {1: "unknown"}
 

@@ -13,10 +13,10 @@ from omo.hooks import subagent_stop
 from omo.hooks.main import World
 from omo.hosts.claude import event_of
 from omo.state import paths
-from omo.ultraplan import critique
-from omo.ultraplan.document import parse
-from omo.ultraplan.models import Document
 from omo.work.run import Caller
+from omo.workflows.ultraplan import critique
+from omo.workflows.ultraplan.document import parse
+from omo.workflows.ultraplan.models import Document
 from tests.ultraplan.plans import plan_text
 
 NOW = 1_771_780_801.0

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import omo
 from omo.errors import BadInput
-from omo.ultraplan.document import load, parse, synthesise
-from omo.ultraplan.models import Content, Document, Fence, Manifest
-from omo.ultraplan.rules import validate
+from omo.workflows.ultraplan.document import load, parse, synthesise
+from omo.workflows.ultraplan.models import Content, Document, Fence, Manifest
+from omo.workflows.ultraplan.rules import validate
 from tests.ultraplan.plans import manifest_text, plan_text, step_text, subject_of
 
 
@@ -356,9 +356,17 @@ def test_any_mixture_of_pieces_is_read_and_judged(tmp_path_factory: pytest.TempP
 
 def test_reading_a_plan_loads_neither_git_nor_the_network() -> None:
     source = Path(omo.__file__).parents[1]
-    code = f"import sys; sys.path.insert(0, {str(source)!r}); import omo.ultraplan.document; print(*sys.modules)"
+    code = (
+        f"import sys; sys.path.insert(0, {str(source)!r}); import omo.workflows.ultraplan.document; print(*sys.modules)"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-    for module in ("omo.evidence.changes", "omo.evidence.run", "omo.ultraplan.preflight", "http.client", "subprocess"):
+    for module in (
+        "omo.proof.changes",
+        "omo.proof.run",
+        "omo.workflows.ultraplan.preflight",
+        "http.client",
+        "subprocess",
+    ):
         assert module not in loaded
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from omo.errors import NotEvaluable
-from omo.ultraplan import history
+from omo.workflows.ultraplan import history
 from tests.ultraplan.repos import Repo, repo
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="names and links as POSIX has them")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from omo.ultraplan import preflight
-from omo.ultraplan.models import need_defect
+from omo.workflows.ultraplan import preflight
+from omo.workflows.ultraplan.models import need_defect
 from tests.ultraplan.plans import commit, git, project
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.ultraplan import document as documents
-from omo.ultraplan import recovery
-from omo.ultraplan.run import audit_file, records
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan import recovery
+from omo.workflows.ultraplan.run import audit_file, records
 from tests.ultraplan.project import WHY, Project, make_project, started
 from tests.ultraplan.test_run import SKIP, refused
 

@@ -12,10 +12,10 @@ import pytest
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused
 from omo.hooks import messages
 from omo.state import paths
-from omo.ultraplan import document as documents
-from omo.ultraplan import preflight
-from omo.ultraplan import start as starting
-from omo.ultraplan.run import audit_file, pinned_path, problems_of
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan import preflight
+from omo.workflows.ultraplan import start as starting
+from omo.workflows.ultraplan.run import audit_file, pinned_path, problems_of
 from tests.ultraplan.plans import plan_text, project, subject_of
 from tests.ultraplan.project import WHY, Project, make_project, record_critique, started
 

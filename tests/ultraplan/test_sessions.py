@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from omo.cli.main import main
 from omo.errors import Refused
-from omo.evidence import globs
+from omo.proof import globs
 from omo.state import runtime
-from omo.ultraplan import document as documents
-from omo.ultraplan import sessions, spec_text
-from omo.ultraplan.models import Content, Document, Fence, Manifest, Recovery, Step
-from omo.ultraplan.preflight import BYPASSES
-from omo.ultraplan.rules import refusing, validate
-from omo.ultraplan.sessions import SessionSpec
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan import sessions, spec_text
+from omo.workflows.ultraplan.models import Content, Document, Fence, Manifest, Recovery, Step
+from omo.workflows.ultraplan.preflight import BYPASSES
+from omo.workflows.ultraplan.rules import refusing, validate
+from omo.workflows.ultraplan.sessions import SessionSpec
 from tests.ultraplan.plans import git, path_of, plan_text, project, step_text
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from omo.ultraplan.document import parse
-from omo.ultraplan.models import Defect
-from omo.ultraplan.rules import refusing, validate
+from omo.workflows.ultraplan.document import parse
+from omo.workflows.ultraplan.models import Defect
+from omo.workflows.ultraplan.rules import refusing, validate
 from tests.ultraplan.plans import manifest_text, plan_text, step_text
 
 OTHER = "feat(other): something else"

@@ -14,15 +14,15 @@ from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused
-from omo.evidence import globs
+from omo.proof import globs
 from omo.safe_open import read_file
-from omo.shown import clip, counted
+from omo.text import clip, counted
 
 if TYPE_CHECKING:
-    from omo.ultraplan.audit import Audit
-    from omo.ultraplan.models import Defect, Document
-    from omo.ultraplan.preflight import Preflight
-    from omo.ultraplan.sessions import SessionSpec
+    from omo.workflows.ultraplan.audit import Audit
+    from omo.workflows.ultraplan.models import Defect, Document
+    from omo.workflows.ultraplan.preflight import Preflight
+    from omo.workflows.ultraplan.sessions import SessionSpec
 
 LARGEST_MESSAGE = 256 * 1024
 LONGEST_SHOWN = 600
@@ -57,14 +57,14 @@ def register(commands: options.Commands) -> None:
 
 
 def load(named: str, context: Context) -> Document:
-    from omo.ultraplan import document as documents
+    from omo.workflows.ultraplan import document as documents
 
     return documents.load(Path(context.cwd, named), Path(context.root))
 
 
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import rules
-    from omo.ultraplan.document import synthesise
+    from omo.workflows.ultraplan import rules
+    from omo.workflows.ultraplan.document import synthesise
 
     document = load(arguments.plan, context)
     every = rules.validate(document, Path(context.root))
@@ -100,7 +100,7 @@ def _defect_data(defect: Defect) -> dict[str, Any]:
 
 
 def critique(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import critique as critiques
+    from omo.workflows.ultraplan import critique as critiques
 
     document = load(arguments.plan, context)
     # A file can be recorded outside any session; then no host vouches for it.
@@ -156,8 +156,8 @@ def _message(named: str, cwd: str) -> str:
 
 
 def decompose(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import rules, sessions
-    from omo.ultraplan.preflight import has_remote
+    from omo.workflows.ultraplan import rules, sessions
+    from omo.workflows.ultraplan.preflight import has_remote
 
     root = Path(context.root)
     plan = load(arguments.plan, context)
@@ -200,8 +200,8 @@ def _directory(context: Context, out: str) -> str:
 
 def _texts(plan: Document, specs: Sequence[SessionSpec]) -> dict[str, str]:
     """The text of each file. What does not read back as it was meant would be another contract."""
-    from omo.ultraplan import document as documents
-    from omo.ultraplan import spec_text
+    from omo.workflows.ultraplan import document as documents
+    from omo.workflows.ultraplan import spec_text
 
     texts = {}
     wrong: list[str] = []
@@ -261,7 +261,7 @@ def _session_data(spec: SessionSpec) -> dict[str, Any]:
 
 
 def preflight(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan.preflight import MISSING, look
+    from omo.workflows.ultraplan.preflight import MISSING, look
 
     spec = load(arguments.spec, context)
     if spec.kind != "spec":
@@ -289,7 +289,7 @@ def _preflight_text(spec: Document, asked: Preflight) -> str:
 
 def _record(arguments: argparse.Namespace, context: Context, spec: Document, asked: Preflight) -> list[str]:
     """Into the plan session's ledger, where there is a session to speak of; the answer stands either way."""
-    from omo.ultraplan.start import record_preflight
+    from omo.workflows.ultraplan.start import record_preflight
 
     try:
         record_preflight(caller_of(context, context.session(arguments.session)), spec, asked)
@@ -302,7 +302,7 @@ def _record(arguments: argparse.Namespace, context: Context, spec: Document, ask
 
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan.run import audit_file
+    from omo.workflows.ultraplan.run import audit_file
 
     caller = caller_of(context, "")
     audited = audit_file(caller, Path(context.cwd, arguments.document), arguments.base or "")

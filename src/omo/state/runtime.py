@@ -11,8 +11,8 @@ import os
 from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
-from omo.shown import clip
 from omo.state import ledger, markers, paths, store
+from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
 from markupsafe import Markup
 
 from omo import __version__
-from omo.shown import block, clip
+from omo.text import block, clip
 from omo.views.report.gather import MOST_ITEMS, Report
 from omo.views.report.timeline import Event
 from omo.views.vocabulary import MARKS, TITLES, VERDICTS
