@@ -142,13 +142,14 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
                 open=0,
                 **ended(
                     outcome.ATTESTED,
-                    "3 of 3 goals complete; reduced independence, no verdict of omo:qa was seen for G002",
+                    "3 of 3 goals complete; omo:architect was seen to say BLOCK of G002; "
+                    "reduced independence, no verdict of omo:qa was seen for G002",
                 ),
             )
         ),
         {},
-        "omo: finished on the agent's word: ultragoal g1771780801000: 3 of 3 goals complete; reduced independence, "
-        "no verdict of omo:qa was seen for G002.",
+        "omo: finished on the agent's word: ultragoal g1771780801000: 3 of 3 goals complete; omo:architect was seen "
+        "to say BLOCK of G002; reduced independence, no verdict of omo:qa was seen for G002.",
     ),
     "ultragoal closed, its receipt missing": (
         work(ultragoal=plan(open=0, **ended(outcome.ENDED, "3 of 3 goals complete; open is: omo goal complete"))),
