@@ -152,8 +152,10 @@ class Audit:
 def unknown(document: Document, error: NotEvaluable) -> Audit:
     """What is left where git cannot be asked."""
     reason = clip("; ".join(filter(None, (error.message, error.fix))), 500)
-    steps = [StepAudit(step.number, "unknown", None, [reason], step.title) for step in document.work_steps]
-    return Audit(None, None, steps, problems=[reason])
+    audit = Audit(None, None, [], problems=[reason])
+    for step in document.work_steps:
+        audit.steps.append(StepAudit(step.number, "unknown", None, [reason], step.title))
+    return audit
 
 
 def audit_history(
@@ -240,7 +242,7 @@ def _judge(document: Document, step: Step, history: History, claims: Claims) -> 
     own = claims.by_step.get(step.number)
     unclear = claims.unclear.get(step.number)
     gone = _deleted_later(document, step, manifest)
-    failed, unsettled = _checked(replace(step, manifest=_without(manifest, gone)), history.root)
+    failed, unsettled = _checked(step, history.root, gone)
     status: StepStatus = "pass"
     if own is not None:
         failed = [*_wrong_with_commit(manifest, own, history, gone), *failed]
@@ -269,12 +271,12 @@ def _judge(document: Document, step: Step, history: History, claims: Claims) -> 
     return StepAudit(step.number, status, own.commit.sha, shown, step.title, own.shared_with, own.is_out_of_order)
 
 
-def _checked(step: Step, root: Path) -> tuple[list[str], list[str]]:
-    """What does not hold, and what could not be settled."""
+def _checked(step: Step, root: Path, gone: Collection[str]) -> tuple[list[str], list[str]]:
+    """What does not hold, and what could not be settled; nothing is asked of paths that a later step deletes."""
     failed: list[str] = []
     unsettled: list[str] = []
     try:
-        checks = checks_of(step)
+        checks = [check for check in checks_of(step) if getattr(check, "path", "") not in gone]
     except BadInput as error:
         return failed, [error.message]
     for check in evaluate(checks, Tree(root)).checks if checks else ():
@@ -323,19 +325,6 @@ def _deleted_later(document: Document, step: Step, manifest: Manifest) -> set[st
     named = [*manifest.expected_paths, *manifest.bash_syntax_check]
     named += [entry.path for entry in manifest.must_contain]
     return {path for path in named if covering(path, absent)}
-
-
-def _without(manifest: Manifest, paths: Collection[str]) -> Manifest:
-    if not paths:
-        return manifest
-    expected = tuple(path for path in manifest.expected_paths if path not in paths)
-    left = {
-        "expected_paths": expected,
-        "min_file_count": min(manifest.min_file_count, len(expected)),
-        "bash_syntax_check": tuple(path for path in manifest.bash_syntax_check if path not in paths),
-        "must_contain": tuple(entry for entry in manifest.must_contain if entry.path not in paths),
-    }
-    return manifest.model_copy(update=left)
 
 
 def _named(paths: Sequence[str]) -> str:
