@@ -38,7 +38,7 @@ def _hear(event: str, arguments: tuple[object, ...]) -> None:
             path = os.path.realpath(arguments[0])
             if path.startswith(state + os.sep) and os.path.isfile(path):
                 costs.read[os.path.relpath(path, state)] += 1
-        elif event == "subprocess.Popen":
+        elif event in ("subprocess.Popen", "os.posix_spawn"):
             argv = list(arguments[1]) if isinstance(arguments[1], list | tuple) else []
             if argv and os.path.basename(str(argv[0])) == "git":
                 costs.git.append(" ".join(map(str, argv)))

@@ -13,7 +13,6 @@ from omo.errors import NotEvaluable
 from omo.proof import git, globs
 from omo.proof.tree import fingerprint
 
-ask = git.ask
 MOST_COMMITS = 10_000
 BASES = ("origin/dev", "dev", "origin/main", "origin/master", "main", "master")
 _RULES = "--exclude-per-directory=.gitignore"

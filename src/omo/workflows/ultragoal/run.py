@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from omo import settings as all_settings
 from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
-from omo.proof import changes
+from omo.proof import changes, git
 from omo.settings import Settings
 from omo.state import paths, store
 from omo.state.journal import Journal
@@ -211,7 +211,7 @@ def settings_at(root: str, base: str | None) -> Settings:
         return Settings()
     name = Path(paths.settings_file(root)).relative_to(root).as_posix()
     try:
-        text = changes.ask(Path(root), "cat-file", "blob", f"{base}:./{name}")
+        text = git.ask(Path(root), "cat-file", "blob", f"{base}:./{name}")
         if len(text) > LARGEST_SETTINGS:
             return Settings()
         return all_settings.of({}, store.parse(store.encode(text), name))

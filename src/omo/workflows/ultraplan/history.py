@@ -152,7 +152,7 @@ def look(root: Path, base: str) -> History:
         # No git and no such base raise here; what is left is a repository that has, or began with, no commit.
         since = changes.resolve(root, base)
         span = head = changes.commit_of(root, "HEAD") or ""
-        prefix, shallow, exclude = changes.ask(root, "rev-parse", *paths).split("\n")[:3]
+        prefix, shallow, exclude = git.ask(root, "rev-parse", *paths).split("\n")[:3]
     commits: list[Commit] = []
     net: Changes = ()
     if head and head != since:
@@ -178,7 +178,7 @@ def _require_one_meaning(root: Path, base: str) -> None:
     """A full id means one commit. A name can be given to a tag, a branch and the start of an id at once."""
     names = [name.format(base) for name in _NAMES_OF]
     if re.fullmatch(r"[0-9a-f]{4,64}", base):
-        names += changes.ask(root, "rev-parse", f"--disambiguate={base}").split()
+        names += git.ask(root, "rev-parse", f"--disambiguate={base}").split()
     meant = set()
     for name in names:
         if commit := changes.commit_of(root, name):
@@ -191,7 +191,7 @@ def _require_one_meaning(root: Path, base: str) -> None:
 def _commits(root: Path, span: str, since: str) -> list[Commit]:
     """Oldest first. The span goes both ways, so a base that HEAD does not descend from shows at once."""
     most = changes.MOST_COMMITS
-    listed = changes.ask(
+    listed = git.ask(
         root, "rev-list", "--topo-order", "--reverse", "--left-right", "--encoding=UTF-8", f"--max-count={most + 1}",
         "--format=tformat:%m%x00%H%x00%P%x00%s%x00%b%x00", span, "--",
     )  # fmt: skip
@@ -244,14 +244,14 @@ def _require_whole(commits: Sequence[Commit], shallow: Path) -> None:
 
 
 def _net(root: Path, base: str, head: str) -> Changes:
-    return tuple(_parse(changes.ask(root, "diff-tree", *_RAW, base, head, "--").split("\0")))
+    return tuple(_parse(git.ask(root, "diff-tree", *_RAW, base, head, "--").split("\0")))
 
 
 def _changes(root: Path, asked: Sequence[str], *options: str) -> dict[str, Changes]:
     if not asked:
         return {}
     lines = "\n".join([*asked, ""]).encode("ascii")
-    printed = changes.ask(root, "diff-tree", "--stdin", *_RAW, *options, stdin=lines).split("\0")
+    printed = git.ask(root, "diff-tree", "--stdin", *_RAW, *options, stdin=lines).split("\0")
     by_commit: dict[str, list[str]] = {}
     current: list[str] = []
     index = 0
@@ -293,7 +293,7 @@ def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, net
 
 def _status(root: Path, prefix: str) -> tuple[list[str], list[str], list[str]]:
     """Paths below the project: tracked and not as HEAD has them, new, ignored."""
-    printed = changes.ask(
+    printed = git.ask(
         root, "status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=matching",
         "--ignore-submodules=none", "--no-renames", "--", ".",
     )  # fmt: skip
