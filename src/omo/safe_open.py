@@ -1,6 +1,6 @@
-"""Reading a file that somebody else may have put there: no pipe is waited for, no device read, no link followed.
+"""Opening a file that somebody else may have put there: no pipe is waited for, no device read, no link followed.
 
-Hooks read this way too, so nothing but `os` is imported.
+Hooks open files this way too, so nothing but `os` is imported.
 """
 
 from __future__ import annotations
@@ -22,11 +22,16 @@ class TooLarge(OSError):
 
 def open_file(path: str | bytes | os.PathLike[str], *, follow_link: bool = False) -> int:
     """A descriptor of a regular file, open for reading."""
-    descriptor = os.open(path, _FLAGS if follow_link else _FLAGS | _NO_LINK)
+    return regular_file(path, _FLAGS if follow_link else _FLAGS | _NO_LINK)
+
+
+def regular_file(path: str | bytes | os.PathLike[str], flags: int) -> int:
+    """The opener behind all of it, also for `open(…, opener=regular_file)`, which follows links."""
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
-    raise NotAFile(0, "not a regular file", path)
+    raise NotAFile(0, "it is no file", path)
 
 
 def read_start(path: str | os.PathLike[str], most: int, *, follow_link: bool = False) -> tuple[bytes, bool]:

@@ -318,7 +318,7 @@ def test_the_user_clears_another_session_by_its_name(shell: Shell, planned: Proj
 
 @pytest.mark.parametrize(
     ("mode", "code", "fix"),
-    [("verify", 3, "omo verify repair"), ("all", 2, "--mode ultragoal")],
+    [("ulw", 3, "omo ulw done"), ("all", 2, "--mode ultragoal")],
 )
 def test_other_modes_are_not_cleared_here(shell: Shell, planned: Project, mode: str, code: int, fix: str) -> None:
     before = planned.state_files()

@@ -153,3 +153,29 @@ def test_a_moved_project_takes_its_run_along_and_a_copied_one_does_not(shell: Sh
     shutil.rmtree(original)
     assert shell.agent(*flow.work).code == 0
     assert shell.agent("ledger", "verify").code == 0
+
+
+def begin_goal(shell: Shell) -> None:
+    goal = {"id": "G1", "title": "done.txt", "verification": {"checks": [{"type": "path", "path": "done.txt"}]}}
+    shell.write("goal.json", json.dumps(goal))
+    assert shell.agent("verify", "add", "--file", "goal.json").code == 0
+    assert shell.agent("verify", "begin", "G1").code == 0
+
+
+def test_the_next_conversation_is_held_to_the_goals_of_the_last(shell: Shell) -> None:
+    begin_goal(shell)
+    assert other(shell, "adopt")[0] == 3
+    shell.now += 16 * 60
+    code, told = other(shell, "adopt")
+    assert (code, "verify G1" in told) == (0, True), told
+    assert (stop_rule(shell), stop_rule(shell, OTHER)) == ("not-active", "block")
+
+
+def test_a_session_gives_its_goals_up_in_plain_sight(shell: Shell) -> None:
+    begin_goal(shell)
+    assert shell.agent("state", "clear", "--mode", "verify").code == 3
+    assert shell.agent("state", "clear", "--mode", "verify", "--force").code == 0
+    summary = shell.row()["work"]["verify"]
+    assert (summary["state"], summary["outcome"]["verdict"]) == ("blocked", "ended")
+    assert shell.user("state", "clear", "--mode", "verify", "--session", SESSION).code == 0
+    assert "verify" not in shell.row()["work"]

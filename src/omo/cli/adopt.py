@@ -8,8 +8,9 @@ from collections.abc import Callable
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import BadInput, OmoError
+from omo.errors import BadInput, OmoError, Refused
 from omo.state import store
+from omo.state.runtime import OPEN_STATES
 from omo.work import lifecycle
 from omo.work.run import Caller
 
@@ -73,5 +74,20 @@ def _plan(caller: Caller, source: str) -> str:
     return lifecycle.adopt(PLAN, caller, source).id
 
 
+def _verify(caller: Caller, source: str) -> str:
+    """Goals are the project's: what moves is which session is held to them."""
+    if caller.summary("verify").get("state") in OPEN_STATES:
+        raise Refused("this session holds goals of its own", fix="finish them first: omo verify status")
+    lifecycle.require_idle(caller, source)
+    run = str(caller.summary("verify", source).get("run"))
+    lifecycle.hand_over(caller, "verify", source)
+    return run
+
+
 # Each kind of work with what takes it over: the id of the run that is now this session's.
-KINDS: dict[str, Callable[[Caller, str], str]] = {"ultraplan": _plan, "ultragoal": _ultragoal, "ralph": _ralph}
+KINDS: dict[str, Callable[[Caller, str], str]] = {
+    "ultraplan": _plan,
+    "ultragoal": _ultragoal,
+    "ralph": _ralph,
+    "verify": _verify,
+}

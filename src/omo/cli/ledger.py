@@ -16,6 +16,7 @@ from omo.cli.result import Result
 from omo.context import Context, Meant
 from omo.errors import BadInput, Refused, Unreadable
 from omo.json_text import loads
+from omo.safe_open import regular_file
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
 from omo.text import clip, counted
@@ -169,7 +170,7 @@ class Tail:
         lines = []
         appended = b""
         try:
-            with open(self._path, "rb", opener=store.file_only) as file:
+            with open(self._path, "rb", opener=regular_file) as file:
                 status = os.fstat(file.fileno())
                 is_another = (status.st_dev, status.st_ino) != self._file or status.st_size < self._offset
                 self._file = (status.st_dev, status.st_ino)
@@ -233,7 +234,7 @@ class Checked:
     def rows(self) -> int | None:
         """None where there is no such file."""
         try:
-            with open(self.path, "rb", opener=store.file_only) as file:
+            with open(self.path, "rb", opener=regular_file) as file:
                 return sum(line.endswith(b"\n") for line in file)
         except OSError:
             return None

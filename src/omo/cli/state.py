@@ -24,7 +24,6 @@ Row = dict[str, Any]
 
 KEYS = ("current_phase",)
 INSTEAD = {
-    "verify": "omo verify repair keeps a damaged journal aside; goals are filed again with omo verify add",
     "ulw": "omo ulw done finishes the run; the user ends it with omo stop-continuation",
 }
 EXAMPLE = '--input \'{"current_phase":"handoff"}\''
@@ -35,7 +34,7 @@ def register(commands: options.Commands) -> None:
     options.command(verbs, "show", "the phase of every workflow in this session", show)
     clear_parser = options.command(verbs, "clear", "start from nothing, in this session only; keeps all bytes", clear)
     clear_parser.add_argument(
-        "--mode", required=True, metavar="MODE", help="ultragoal (plan and goal), ultraplan or ralph"
+        "--mode", required=True, metavar="MODE", help="ultragoal (plan and goal), ultraplan, ralph or verify"
     )
     clear_parser.add_argument("--force", action="store_true", help="also what is unfinished or damaged; recorded")
     for mode in ultragoal.PIPELINE:
@@ -123,11 +122,14 @@ def clear(arguments: argparse.Namespace, context: Context) -> Result:
         from omo.workflows.ultraplan.run import PLAN
 
         cleared = lifecycle.clear(PLAN, caller, force=force)
+    elif mode == "verify":
+        cleared = lifecycle.release(caller, "verify", "goals", force=force)
     elif mode in INSTEAD:
         raise Refused(f"--mode {mode!r} is not cleared by this command", fix=INSTEAD[mode])
     else:
         raise BadInput(
-            f"--mode {clip(mode, 40)!r} is not cleared by this command", fix="omo state clear --mode ultragoal"
+            f"--mode {clip(mode, 40)!r} is not cleared by this command",
+            fix="omo state clear --mode ultragoal|ultraplan|ralph|verify",
         )
     if cleared is None:
         return Result({"cleared": False, "kept": []}, f"There is nothing to clear in session {caller.session}.")

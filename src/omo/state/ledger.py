@@ -8,6 +8,7 @@ from omo.clock import stamp
 from omo.digest import sha256
 from omo.errors import Unreadable
 from omo.json_text import dumps, loads
+from omo.safe_open import regular_file
 from omo.state import store
 
 TYPE_CHECKING = False
@@ -89,7 +90,7 @@ def _leads_on(path: str, digest: str) -> bool:
 
 def set_aside(path: str, now: float) -> tuple[str, str]:
     """Keep a damaged ledger under another name: that name, and the digest of its bytes."""
-    with open(path, "rb", opener=store.file_only) as file:
+    with open(path, "rb", opener=regular_file) as file:
         digest = digest_of(file.read())
     kept = f"{path}.damaged-{int(now * 1000)}"
     os.replace(path, kept)
@@ -176,7 +177,7 @@ def _write(path: str, data: bytes, *, is_proof: bool = False) -> None:
     """
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     try:
-        descriptor = store.file_only(path, flags)
+        descriptor = regular_file(path, flags)
         size = os.fstat(descriptor).st_size
         try:
             while data:
@@ -206,7 +207,7 @@ def _mend_and_find_head(path: str) -> Head:
 def _tail(path: str) -> bytes:
     """The end of the file, as much of it as holds the last whole row."""
     try:
-        with open(path, "rb", opener=store.file_only) as file:
+        with open(path, "rb", opener=regular_file) as file:
             size = file.seek(0, os.SEEK_END)
             near = SHORT_TAIL
             while True:
@@ -236,7 +237,7 @@ def _head(tail: bytes) -> Head:
 
 def _lines(path: str) -> list[bytes]:
     try:
-        with open(path, "rb", opener=store.file_only) as file:
+        with open(path, "rb", opener=regular_file) as file:
             raw = file.read()
     except FileNotFoundError:
         return []

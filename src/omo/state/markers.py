@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 
+from omo.safe_open import regular_file
 from omo.state import paths, store
 from omo.text import clip
 
@@ -54,7 +55,7 @@ def write(session: str, state: str, on: str) -> None:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         _sweep(os.path.dirname(path))
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-        with os.fdopen(store.file_only(path, flags), "wb") as file:
+        with os.fdopen(regular_file(path, flags), "wb") as file:
             file.write(os.fsencode(state) + b"\n" + store.encode(clip(on, 200)) + b"\n")
     except (OSError, ValueError):
         pass
@@ -74,7 +75,7 @@ def remove(session: str, state: str) -> bool:
 
 def read(session: str) -> Marker | None:
     try:
-        with open(_path(session), "rb", opener=store.file_only) as file:
+        with open(_path(session), "rb", opener=regular_file) as file:
             state, on, *_ = file.read(LONGEST).split(b"\n")
     except (OSError, ValueError):
         return None

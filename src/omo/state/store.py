@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 import time
 
 from omo.errors import Busy, Unreadable, Unwritable
 from omo.json_text import loads
+from omo.safe_open import regular_file
 from omo.state.paths import STATE_DIR
 
 TYPE_CHECKING = False
@@ -86,19 +86,10 @@ def _acquire_with_filelock(path: str, deadline: Deadline) -> Callable[[], None]:
     return lock.release
 
 
-def file_only(path: str, flags: int) -> int:
-    """An opener that waits for nobody: a pipe or a device in the place of a state file would hold whoever opens it."""
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(0, "it is no file", path)
-
-
 def read(path: str) -> Json | None:
     """The object in the file, None only if there is no file."""
     try:
-        with open(path, "rb", opener=file_only) as file:
+        with open(path, "rb", opener=regular_file) as file:
             raw = file.read()
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -147,6 +147,20 @@ def clear(kind: Kind[S], caller: Caller, *, force: bool) -> Cleared | None:
     return forget_summary(caller, kind.name, f"{kind.what} {summary.get('run')}", kept, force=force, is_open=is_open)
 
 
+def release(caller: Caller, kind: str, what: str, *, force: bool) -> Cleared | None:
+    """Work that has no directory of this session's own: only what the session was held to is given up."""
+    summary = caller.summary(kind)
+    if not summary:
+        return None
+    is_open = summary.get("state") in OPEN_STATES and not summary.get("cleared")
+    if is_open and not force:
+        raise Refused(
+            f"the {what} of session {caller.session} are not finished",
+            fix=f"omo state clear --mode {kind} --force gives them up in this session",
+        )
+    return forget_summary(caller, kind, what, [], force=force, is_open=is_open)
+
+
 def forget_summary(
     caller: Caller,
     kind: str,

@@ -12,7 +12,7 @@ from omo.errors import Refused, Unreadable
 from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip
-from omo.work.run import Caller, Kind, Run
+from omo.work.run import Kind, Run
 from omo.work.status import Command, NextStep, command, units
 from omo.workflows.ralph.rules import OPEN, Criterion, Row, State
 
@@ -230,18 +230,6 @@ def _apply(state: RalphState, row: Row) -> None:
 
 RALPH: Kind[RalphState] = Kind(KIND, "ralph run", "r", START, paths.ralph_dir, fold)
 RalphRun = Run[RalphState]
-
-
-def problems_of(caller: Caller) -> list[str]:
-    """What was changed by hand in the ralph runs of the caller's session, or is gone."""
-    names = RALPH.names_of(caller.state, caller.session)
-    current = str(caller.summary(KIND).get("run") or "")
-    if current and current not in names:
-        names.append(current)
-    problems = []
-    for name in names:
-        problems += [f"{name}: {problem}" for problem in Run(RALPH, caller, name).problems]
-    return problems
 
 
 def require_open(run: RalphRun) -> RalphState:

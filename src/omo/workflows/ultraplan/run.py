@@ -10,7 +10,7 @@ from pathlib import Path
 
 from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused
-from omo.state import paths, runtime
+from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.outcome import exception
@@ -301,24 +301,6 @@ def pinned(caller_state: str, state: PlanState) -> Document:
         f"the spec of plan session {state.run} is no longer what it was started with, digest {state.digest[:12]}",
         fix=f'omo plan finish --abandon "why", then {START}',
     )
-
-
-def problems_of(state: str, session: str) -> list[str]:
-    """What was changed by hand in the plan sessions of one session, or is gone."""
-    current = str(part(part(runtime.session(state, session) or {}, "work"), KIND).get("run") or "")
-    caller = Caller(state, "", session, "", 0.0, 0.0)
-    problems = []
-    for name in dict.fromkeys([*PLAN.names(state), current]):
-        if not name or (name != current and name.split("-")[1:2] != [tag(session)]):
-            continue
-        run = Run(PLAN, caller, name)
-        problems += [f"{name}: {problem}" for problem in run.problems]
-        if run.state is None or not run.state.base:
-            continue
-        text = documents.text_of(pinned_path(state, name))
-        if text is None or digest_of(text) != run.state.digest:
-            problems.append(f"{name}: spec.md is not the spec that was started")
-    return problems
 
 
 # what git and the files show of a run
