@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from omo.evidence.tree import fingerprint
+from omo.proof.tree import fingerprint
 
 BOUND = 2.5
 PER_FOLDER = 50

@@ -14,7 +14,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from omo.ultragoal.gate.models import Gate  # noqa: E402
+from omo.workflows.ultragoal.gate.models import Gate  # noqa: E402
 
 FILE = ROOT / "docs" / "quality-gate.schema.json"
 NOISE = ("title", "default")  # titles repeat the key; a default here only marks a key that may be left out

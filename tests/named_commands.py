@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from omo.cli.main import build_parser
 
+parser_of_omo = functools.cache(build_parser)
 FENCED = re.compile(r"^(`{3,}).*?^\1", re.M | re.S)
 
 
@@ -19,7 +21,7 @@ def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 
 def parser_at(words: list[str]) -> tuple[argparse.ArgumentParser, list[str]]:
     """The parser that the first words lead to, and the words that are left for it. `a|b` needs both to exist."""
-    found = build_parser()
+    found = parser_of_omo()
     while words and (below := children(found)):
         for name in words[0].split("|"):
             if name.startswith(("-", "…")):
@@ -53,4 +55,4 @@ def whole_commands(paths: Sequence[Path]) -> list[str]:
 
 def assert_parses(line: str) -> None:
     """Raises what a person would read who typed it."""
-    build_parser().parse_args(shlex.split(line)[1:])
+    parser_of_omo().parse_args(shlex.split(line)[1:])

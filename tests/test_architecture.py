@@ -15,45 +15,28 @@ from omo import hosts
 ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "omo"
 
-# A room may import itself and the rooms named here. Nothing imports cli.
-BASE = {"errors", "clock", "digest", "globs", "json_text", "safe_open", "shown", "strict", ""}
-MAY_IMPORT = {
-    "errors": set(),
-    "clock": set(),
-    "digest": set(),
-    "globs": set(),
-    "json_text": set(),
-    "safe_open": set(),
-    "shown": set(),
-    "strict": {"errors", "shown"},
-    "shell": set(),
-    "hosts": {"json_text", "digest", "shown", "errors"},
-    "work": BASE | {"state", "hooks", "ultrawork", "context", "evidence"},
-    "state": BASE | {"hosts"},
-    "settings": BASE | {"hosts", "state"},
-    "hooks": BASE | {"work", "hosts", "settings", "shell", "state", "evidence", "ultrawork"},
-    "ultrawork": BASE | {"work", "hosts", "hooks", "settings", "shell", "state", "evidence"},
-    "evidence": BASE | {"state"},
-    "context": BASE | {"hosts", "settings", "state"},
-    "doctor": BASE | {"hosts", "hooks", "settings", "state", "evidence", "context"},
-    "verify": BASE | {"work", "hooks", "settings", "state", "evidence", "ultrawork"},
-    "ultragoal": BASE | {"work", "hooks", "settings", "state", "evidence", "ultrawork"},
-    "ultraplan": BASE | {"work", "hooks", "settings", "shell", "state", "evidence", "ultrawork"},
-    "ralph": BASE | {"work", "hooks", "settings", "state", "evidence", "ultrawork"},
-    "views": BASE
-    | {"work", "hosts", "hooks", "settings", "state", "ultrawork", "evidence", "context"}
-    | {"verify", "ultragoal", "ultraplan", "ralph"},
-    "cli": BASE
-    | {"work", "hosts", "hooks", "settings", "shell", "state", "ultrawork", "evidence", "doctor", "context", "views"}
-    | {"verify", "ultragoal", "ultraplan", "ralph"},
-    "": set(),
-}
+# From the ground up: a module imports what lies below its own layer, or beside it in its own package.
+LAYERS = (
+    ("errors", "text", "clock", "digest", "json_text", "globs", "safe_open", "strict", "shell"),
+    ("hosts",),
+    ("state",),
+    ("settings",),
+    ("context", "fence", "proof"),
+    ("work",),
+    ("workflows",),
+    ("hooks",),
+    ("views", "doctor"),
+    ("cli",),
+)
+HEIGHT = {package: height for height, layer in enumerate(LAYERS) for package in layer}
+# Of the modules on the ground and of the workflows, those that lean on another one.
+NEIGHBOURS = {"strict": {"errors", "text"}, "workflows.verify": {"workflows.ultrawork"}}
 
 
-def room_of(module: str) -> str:
-    """`omo.state.store` → `state`; the package itself → the empty string."""
+def package_of(module: str) -> str:
+    """`omo.state.store` → `state`, `omo.workflows.ralph.run` → `workflows.ralph`; omo itself → the empty string."""
     parts = module.split(".")[1:]
-    return parts[0] if parts else ""
+    return ".".join(parts[: 2 if parts[:1] == ["workflows"] else 1])
 
 
 def imports(path: Path) -> list[str]:
@@ -78,12 +61,14 @@ def modules() -> list[Path]:
 def test_imports_go_one_way() -> None:
     wrong = []
     for path in modules():
-        relative = path.relative_to(SRC).with_suffix("")
-        room = relative.parts[0] if relative.parts[0] != "__init__" else ""
+        module = ".".join(("omo", *path.relative_to(SRC).with_suffix("").parts)).removesuffix(".__init__")
+        own = package_of(module)
         for name in imports(path):
-            target = room_of(name)
-            if target != room and target not in MAY_IMPORT[room]:
-                wrong.append(f"{relative} imports {name}")
+            other = package_of(name)
+            if other in ("", own) or other in NEIGHBOURS.get(own, ()):
+                continue
+            if HEIGHT[other.partition(".")[0]] >= HEIGHT[own.partition(".")[0]]:
+                wrong.append(f"{module} imports {name}")
     assert wrong == []
 
 
@@ -96,9 +81,9 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
         "cli/demo.py",
         "cli/plan.py",
         "cli/ultragoal.py",
-        "evidence/changes.py",
-        "evidence/git.py",
-        "evidence/tree.py",
+        "proof/changes.py",
+        "proof/git.py",
+        "proof/tree.py",
         "views/report/target.py",
         "doctor.py",
     }
@@ -108,7 +93,7 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
 
 def test_only_evidence_and_the_demo_run_commands() -> None:
     found = {str(path.relative_to(SRC)) for path in modules() if "subprocess" in path.read_text(encoding="utf-8")}
-    assert found <= {"evidence/run.py", "evidence/git.py", "cli/demo.py"}
+    assert found <= {"proof/run.py", "proof/git.py", "cli/demo.py"}
 
 
 # The names that a host has for its variables, events, fields and tools. `apply_patch` is a program too, "Edit" a word.

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from omo.cli.main import build_parser
-from omo.ralph import criteria, evaluate_criteria, rules
-from omo.ralph.end import ENDS
-from omo.ralph.judge import EXIT_CODES
+from omo.workflows.ralph import criteria, evaluate_criteria, rules
+from omo.workflows.ralph.end import ENDS
+from omo.workflows.ralph.judge import EXIT_CODES
 from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from omo.cli.main import build_parser
 from omo.hooks.tool_use import LEADERS
-from omo.ultragoal.gate import models
+from omo.workflows.ultragoal.gate import models
 from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
 
 ROOT = Path(__file__).resolve().parents[1]

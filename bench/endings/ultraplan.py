@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from bench.truth import HELD, SESSION, Play, ending
-from omo.ultraplan.critique import DIMENSIONS
 from omo.work.outcome import ATTESTED, ENDED, WAIVED
+from omo.workflows.ultraplan.critique import DIMENSIONS
 
 UNREVIEWED = '--unreviewed "I think the plan is good enough"'
 HEAD = """# Add parts

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from omo import hosts, settings
 from omo.errors import BadInput, Refused, Unreadable
-from omo.shown import clip
 from omo.state import paths, runtime
+from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

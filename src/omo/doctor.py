@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 from omo import settings
 from omo.context import Context
 from omo.errors import Newer, OmoError, Refused, Unreadable, Unwritable
-from omo.evidence.run import Outcome, child_environment, run
-from omo.hooks import session
 from omo.hosts import KEEP_GOING
 from omo.hosts import claude_setup as host
-from omo.shown import block, clip
+from omo.proof.run import Outcome, child_environment, run
 from omo.state import paths, runtime, store
+from omo.text import block, clip
+from omo.work import session
 
 Json = dict[str, Any]
 

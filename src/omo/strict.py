@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from omo.errors import BadInput
-from omo.shown import clip
+from omo.text import clip
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -23,9 +23,9 @@ from omo.cli import doctor
 from omo.cli.result import Result
 from omo.context import Context
 from omo.doctor import CHECKS, FAIL, MODULES, OK, UNKNOWN, WARN, Check, Finding, Probe, examine
-from omo.hooks import session
 from omo.hosts import claude_setup
 from omo.state import paths, runtime, store
+from omo.work import session
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = 1_790_000_000.0

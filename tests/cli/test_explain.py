@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from omo.clock import stamp
-from omo.hooks import session, stop, tool_use
+from omo.hooks import stop, tool_use
 from omo.hooks.main import answer
 from omo.state import runtime
+from omo.work import session
 from tests.cli.conftest import SESSION, Shell
 
 PARTS = ("decision", "rule", "why", "read", "change", "trail")

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from omo.hooks import session
 from omo.state import paths, runtime
-from omo.ultragoal import create, goal_tool
-from omo.ultragoal.plan import POINTER
+from omo.work import session
+from omo.workflows.ultragoal import create, goal_tool
+from omo.workflows.ultragoal.plan import POINTER
 from tests.cli.conftest import NOW, SESSION, Shell
 from tests.ultragoal.project import TWO, Project
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from omo.ultraplan import critique
-from omo.ultraplan.document import parse
+from omo.workflows.ultraplan import critique
+from omo.workflows.ultraplan.document import parse
 from tests.cli.conftest import Shell
 from tests.ultraplan.plans import plan_text
 

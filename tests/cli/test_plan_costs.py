@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from omo.ultraplan.run import PLAN, tags
 from omo.work.run import Caller, Run
+from omo.workflows.ultraplan.run import PLAN, tags
 from tests.cli.conftest import Shell
-from tests.ultraplan.plans import carry_out, commit, git, plan_text
+from tests.ultraplan.plans import begin_repository, carry_out, plan_text
 
 MOST_GIT = 10
 MOST_READS = 3
@@ -88,10 +88,7 @@ def walk(shell: Shell) -> dict[str, Costs]:
 @pytest.fixture
 def planned(shell: Shell) -> Shell:
     shell.write("plan.md", plan_text(3))
-    git(shell.project, "init", "-q", "-b", "main")
-    git(shell.project, "config", "user.name", "Test")
-    git(shell.project, "config", "user.email", "test@example.org")
-    commit(shell.project, "docs: a plan")
+    begin_repository(shell.project)
     return shell
 
 

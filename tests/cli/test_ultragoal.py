@@ -13,7 +13,7 @@ import pytest
 
 from omo.state import paths
 from omo.state.journal import Journal
-from omo.ultragoal.plan import POINTER
+from omo.workflows.ultragoal.plan import POINTER
 from tests.cli.conftest import SESSION, Ran, Shell
 from tests.cli.test_ulw_and_gates import use_blocks
 from tests.ultragoal.gates import valid_gate

@@ -276,7 +276,7 @@ def test_results_of_an_earlier_run_do_not_count_in_the_next(shell: Shell) -> Non
 
 
 def end_run(shell: Shell) -> None:
-    from omo.hooks import session
+    from omo.work import session
 
     def change(row: dict[str, object] | None) -> runtime.Change:
         assert row is not None

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from omo.evidence.checks import MODELS, load_checks_file
+from omo.proof.checks import MODELS, load_checks_file
 from omo.state import paths
 from tests.cli.conftest import Ran, Shell
 

@@ -13,7 +13,7 @@ import pytest
 
 from omo.state import paths
 from omo.state.journal import Journal
-from omo.verify import claims
+from omo.workflows.verify import claims
 from tests.cli.conftest import Ran, Shell
 from tests.verify.workshop import SUMMARY, checklist, path_check, q1, q2
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from omo.digest import sha256
-from omo.ultraplan.critique import DIMENSIONS
+from omo.workflows.ultraplan.critique import DIMENSIONS
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Turn, bash, call, say, told
 from tests.ultraplan.plans import path_of, plan_text, subject_of

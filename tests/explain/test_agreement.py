@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from omo.hooks import session, tool_use
+from omo.hooks import tool_use
 from omo.hooks.main import World, answer
 from omo.hosts import claude
 from omo.state import runtime, store
 from omo.views.explain.decisions import explain_tool
+from omo.work import session
 
 NOW = 1_771_780_801.0
 SESSION = "s1"

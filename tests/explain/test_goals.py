@@ -17,7 +17,7 @@ from omo.work.viewer import Viewer
 from tests.ralph.project import make_project as ralph_project
 from tests.report import states
 from tests.ultragoal import project as goals
-from tests.ultraplan.plan_desk import desk as plan_desk
+from tests.ultraplan.project import make_project as make_plan
 
 
 def place(root: Path, session: str, now: float) -> Viewer:
@@ -166,7 +166,7 @@ def test_gates_without_any_run_have_no_hole_in_their_headline(tmp_path: Path) ->
 
 
 def test_a_step_says_what_git_shows_of_it(tmp_path: Path) -> None:
-    desk = plan_desk(tmp_path)
+    desk = make_plan(tmp_path)
     desk.start()
     at = place(desk.root, "s1", desk.now)
     for words in (["1"], ["step", "1"]):

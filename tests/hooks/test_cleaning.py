@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.ultrawork.fence import KEEPS
+from omo.fence import KEEPS
 from tests.hooks.conftest import Host, point_at
 from tests.hooks.test_tool_gates import bash, denied
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from omo.hooks import session
 from omo.state import paths, runtime
+from omo.work import session
 from tests.hooks.conftest import SESSION, Answer, Host, point_at
 from tests.hooks.test_import_budget import FREE, imported
 from tests.hooks.test_tool_gates import AS_SUBAGENT, LIMITS, bash, denied

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from omo.ultraplan import start as starting
+from omo.workflows.ultraplan import start as starting
 from tests.cli.conftest import SESSION as AGENTS
 from tests.cli.conftest import Shell
 from tests.hooks.conftest import Host

@@ -9,7 +9,7 @@ import pytest
 
 from omo.hooks import messages
 from omo.state import ledger
-from omo.ultrawork import gates
+from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from omo import settings
-from omo.hooks import session
-from omo.work import outcome
+from omo.work import outcome, session
 
 NOW = 1_771_780_801.0
 LIMITS = settings.Settings().limits

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from omo import settings
 from omo.clock import stamp
-from omo.hooks import messages, session, stop
+from omo.hooks import messages, stop
 from omo.hosts import Event, claude
 from omo.state.runtime import is_live
-from omo.work import outcome
+from omo.work import outcome, session
 
 NOW = 1_771_780_801.0
 LIMITS = settings.Settings().limits

@@ -15,9 +15,9 @@ from omo import settings
 from omo.cli.main import main
 from omo.clock import stamp
 from omo.hooks import main as hook
-from omo.hooks import messages, prompt, session, session_start, stop
+from omo.hooks import messages, prompt, session_start, stop
 from omo.state import ledger, paths, runtime
-from omo.work import outcome
+from omo.work import outcome, session
 from tests.hooks.conftest import ROOT, SESSION, Host, command_of
 
 NOW = 1_771_780_801.0

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from omo.hooks import session, tool_use
+from omo.hooks import tool_use
 from omo.hosts import claude
 from omo.state import runtime
+from omo.work import session
 from tests.hooks.conftest import HOOKS, SESSION, Answer, Host, command_of
 
 ASK = "Ultragoal G002 is open: decide, and note it with omo ultragoal steer --kind annotate_ledger."

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from omo.cli.main import main
-from omo.ultrawork import gates
-from tests.evidence.test_base import git
+from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
+from tests.proof.test_base import git
 
 AGENT = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
 

@@ -13,9 +13,10 @@ import pytest
 from omo import settings
 from omo.clock import stamp
 from omo.hooks import main as hook
-from omo.hooks import messages, session, stop
+from omo.hooks import messages, stop
 from omo.hosts import Answer, Event
 from omo.state import paths, runtime
+from omo.work import session
 from tests.hooks.conftest import SESSION, Host
 
 Row = dict[str, Any]

@@ -9,19 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from omo.evidence.tree import fingerprint
-from omo.hooks import session, subagent_stop
+from omo.hooks import subagent_stop
 from omo.hooks.main import World
 from omo.hosts.claude import event_of
-from omo.ralph import brief, end, iteration, judge, rules
-from omo.ralph import start as starting
-from omo.ralph.brief import Brief
-from omo.ralph.iteration import Files
-from omo.ralph.judge import Judgement
-from omo.ralph.run import RALPH, RalphRun, RalphState
+from omo.proof.tree import fingerprint
 from omo.state import ledger, paths, runtime
+from omo.work import session
 from omo.work.lifecycle import require
 from omo.work.run import Caller, load
+from omo.workflows.ralph import brief, end, iteration, judge, rules
+from omo.workflows.ralph import start as starting
+from omo.workflows.ralph.brief import Brief
+from omo.workflows.ralph.iteration import Files
+from omo.workflows.ralph.judge import Judgement
+from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
 from tests.kept import copied, put_back
 
 NOW = 1_771_780_801.0

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from omo.errors import Refused
-from omo.ralph.brief import MOST_CALLS
 from omo.state import paths
+from omo.workflows.ralph.brief import MOST_CALLS
 from tests.ralph.project import Project, answer, asked, criterion, judged_criterion, make_project, question
 
 TESTS = {"id": "tests", "type": "command", "argv": ["sh", "-c", "test -e ready"], "timeout": 60.0}

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from omo.ralph import evaluate_criteria
-from omo.ralph.judge import Judgement
+from omo.workflows.ralph import evaluate_criteria
+from omo.workflows.ralph.judge import Judgement
 from tests.ralph.project import Project, criterion, make_project
 
 PATHS = ("src/**",)

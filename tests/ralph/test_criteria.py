@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
-from omo.evidence.checks import digest_of_check, parse_checks
-from omo.ralph import criteria
-from omo.ralph.rules import Criterion
+from omo.proof.checks import digest_of_check, parse_checks
+from omo.workflows.ralph import criteria
+from omo.workflows.ralph.rules import Criterion
 from tests.ralph.project import criterion, question
 
 PATH = {"type": "path", "path": "a.txt"}

@@ -13,8 +13,8 @@ import pytest
 from omo.digest import sha256
 from omo.errors import OmoError, Refused
 from omo.json_text import dumps
-from omo.ralph.judge import Judgement
 from omo.state import ledger
+from omo.workflows.ralph.judge import Judgement
 from tests.ralph.project import JUDGE, Project, answer, asked, criterion, judged_criterion, make_project, reply
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.ralph import judge
-from omo.ralph.judge import EXIT_CODES, Judgement
+from omo.workflows.ralph import judge
+from omo.workflows.ralph.judge import EXIT_CODES, Judgement
 from tests.ralph.project import EVIDENCE, answer, asked, criterion, judged_criterion, make_project, question, reply
 
 FAILING = {"result": "fail", "evidence": "README.md names 2 of 3 commands"}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from omo.ralph import judge_answer
-from omo.ralph.judge_answer import match, read
 from omo.work.agents import NoAnswer
+from omo.workflows.ralph import judge_answer
+from omo.workflows.ralph.judge_answer import match, read
 from tests.ralph.project import answer, reply
 
 NONCE = "0123456789abcdef0123456789abcdef"

@@ -146,7 +146,7 @@ def test_a_huge_file_is_bad_input(tmp_path: Path, terminal: Terminal) -> None:
 
 
 def test_the_form_the_judge_is_taught_is_one_that_counts() -> None:
-    from omo.ralph.judge_answer import read
+    from omo.workflows.ralph.judge_answer import read
 
     text = (ROOT / "agents" / "judge.md").read_text(encoding="utf-8")
     said = read(text)

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from omo.cli.main import main
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
-from omo.evidence.tree import fingerprint
-from omo.hooks import session
-from omo.ralph import judge, phases
-from omo.ralph.phases import Facts, Gate, PhaseReport
-from omo.ralph.rules import PHASES
+from omo.proof.tree import fingerprint
 from omo.state import ledger, paths, runtime
-from omo.ultrawork import gates
+from omo.work import session
 from omo.work.agents import Message
+from omo.workflows.ralph import judge, phases
+from omo.workflows.ralph.phases import Facts, Gate, PhaseReport
+from omo.workflows.ralph.rules import PHASES
+from omo.workflows.ultrawork import gates
 from tests.ralph.project import Project, make_project
 
 LETTERS = {"p": "omo:planner", "e": "omo:executor", "q": "omo:qa", "c": "omo:critic"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from omo.cli import ralph_views
-from omo.ralph import iteration
+from omo.workflows.ralph import iteration
 from tests.ralph.project import Project, criterion, make_project
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.ralph.judge_answer import RESULTS
-from omo.ralph.rules import STATUSES, State, after, decision, verdict
+from omo.workflows.ralph.judge_answer import RESULTS
+from omo.workflows.ralph.rules import STATUSES, State, after, decision, verdict
 
 LETTERS = {"p": "pass", "f": "fail", "u": "unknown"}
 

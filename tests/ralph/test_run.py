@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused, Unreadable
-from omo.evidence import base, pins
-from omo.ralph import end as ending
-from omo.ralph import start as starting
-from omo.ralph.iteration import UNCOUNTED, changed_lines
-from omo.ralph.rules import PHASES
-from omo.ralph.run import RALPH, fold, problems_of
+from omo.proof import base, pins
 from omo.state import paths
 from omo.work.lifecycle import require
 from omo.work.run import Caller
+from omo.workflows.ralph import end as ending
+from omo.workflows.ralph import start as starting
+from omo.workflows.ralph.iteration import UNCOUNTED, changed_lines
+from omo.workflows.ralph.rules import PHASES
+from omo.workflows.ralph.run import RALPH, fold, problems_of
 from tests.ralph.project import Project, criterion, make_project, question
 
 HERE = {"type": "path", "path": "README.md"}

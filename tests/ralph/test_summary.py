@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from omo.hooks import messages, session, stop
+from omo.hooks import messages, stop
 from omo.hosts.claude import event_of
-from omo.ralph import end
 from omo.settings import LIMITS
 from omo.state.runtime import is_live
+from omo.work import session
+from omo.workflows.ralph import end
 from tests.ralph.project import Project, criterion, make_project, question
 
 KNOBS = {knob.name: knob.default for knob in LIMITS}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.evidence import tree
+from omo.proof import tree
 from omo.state import paths
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from omo.state import ledger, paths, runtime
-from omo.ultragoal import receipts
+from omo.workflows.ultragoal import receipts
 from tests.report import sample
 from tests.report.sample import Sample
 

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from omo.context import Context
-from omo.evidence.tree import fingerprint
-from omo.ultragoal.next_step import publish_status
-from omo.ultrawork import gates
+from omo.proof.tree import fingerprint
+from omo.workflows.ultragoal.next_step import publish_status
+from omo.workflows.ultrawork import gates
 from tests.ralph.project import Project, criterion
 from tests.ultragoal.gates import add_surface, artifact, surface, terminal, transcript
 from tests.ultragoal.project import NOW, SESSION
 from tests.ultragoal.project import Project as GoalProject
-from tests.ultraplan import plan_desk, plans
+from tests.ultraplan import plans
+from tests.ultraplan import project as ultraplan
 from tests.verify import workshop as verify_workshop
 
 BRIEF = """\
@@ -53,7 +54,7 @@ def everything(directory: Path, session: str = SESSION) -> Sample:
     root = plans.project(directory, plans.plan_text(3))
     made = work(GoalProject(root, session))
     plans.commit(root, "chore: the importer and its evidence")
-    plan = plan_desk.Desk(root, now=made.now)
+    plan = ultraplan.Project(root, now=made.now)
     plan.start(session=session, unreviewed="the critic was not asked in this sample")
     plans.carry_out(root, 1)
     plan.status(session=session)

@@ -21,12 +21,12 @@ from omo.hooks import main as hook
 from omo.hooks import prompt, stop
 from omo.hosts import Answer
 from omo.state import paths, runtime
-from omo.ultragoal.next_step import publish_status
 from omo.views import project
 from omo.views.project import ProjectView
+from omo.workflows.ultragoal.next_step import publish_status
 from tests.ralph import project as ralph_project
 from tests.ultragoal import project as goals
-from tests.ultraplan import plan_desk
+from tests.ultraplan import project as ultraplan
 from tests.ultraplan.plans import carry_out, plan_text
 from tests.ultraplan.plans import project as plan_project
 
@@ -173,7 +173,7 @@ def goals_done(root: Path) -> Scene:
 
 def plan_session(root: Path) -> Scene:
     """Step 2 was left out; a file outside the fence waits to be committed."""
-    desk = plan_desk.Desk(plan_project(root, plan_text(4)))
+    desk = ultraplan.Project(plan_project(root, plan_text(4)))
     desk.start(session=HERE)
     carry_out(desk.root, 1)
     carry_out(desk.root, 3)

@@ -17,7 +17,7 @@ from omo.work import outcome
 from omo.work.status import DAMAGED, Status
 from tests.ralph import project as ralph_project
 from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, begin, scene, view
-from tests.ultraplan import plan_desk
+from tests.ultraplan import project as ultraplan
 from tests.ultraplan.plans import carry_out, plan_text
 from tests.ultraplan.plans import project as plan_project
 from tests.verify import workshop as verify_desk
@@ -76,7 +76,7 @@ def _ralph(root: Path, *rounds: dict[str, str], most: int = 5) -> ralph_project.
     return desk
 
 
-def _scene(desk: ralph_project.Project | plan_desk.Desk) -> Scene:
+def _scene(desk: ralph_project.Project | ultraplan.Project) -> Scene:
     return Scene(desk.root, desk.now + 120)
 
 
@@ -106,8 +106,8 @@ def ralph_damaged(root: Path) -> Scene:
     return _scene(desk)
 
 
-def _plan(root: Path, *done: int) -> plan_desk.Desk:
-    desk = plan_desk.Desk(plan_project(root, plan_text(4)))
+def _plan(root: Path, *done: int) -> ultraplan.Project:
+    desk = ultraplan.Project(plan_project(root, plan_text(4)))
     desk.start(session=HERE)
     for step in done:
         carry_out(desk.root, step)

@@ -11,13 +11,14 @@ import pytest
 
 from omo.context import Context
 from omo.state.journal import Journal
-from omo.ultraplan import critique
 from omo.views.report import gather as whole
 from omo.views.report import markdown
 from omo.views.report.gather import Report
+from omo.workflows.ultraplan import critique
 from tests.ralph import project
 from tests.report import forged, hostile
-from tests.ultraplan import plan_desk, plans, repos
+from tests.ultraplan import plans, repos
+from tests.ultraplan import project as ultraplan
 from tests.verify import workshop
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -173,8 +174,8 @@ def blind_git(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{directory}{os.pathsep}{os.environ['PATH']}")
 
 
-def finished_plan(tmp_path: Path) -> plan_desk.Desk:
-    desk = plan_desk.desk(tmp_path, steps=2)
+def finished_plan(tmp_path: Path) -> ultraplan.Project:
+    desk = ultraplan.make_project(tmp_path, steps=2)
     desk.start()
     plans.carry_out(desk.root, 1)
     plans.carry_out(desk.root, 2)
@@ -205,7 +206,7 @@ def test_a_copy_of_a_project_proves_no_plan(tmp_path: Path) -> None:
 
 
 def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_path: Path) -> None:
-    desk = plan_desk.desk(tmp_path, steps=2, step2={"On failure": "skip — it can be left out"})
+    desk = ultraplan.make_project(tmp_path, steps=2, step2={"On failure": "skip — it can be left out"})
     started = desk.start()
     finding = {"dimension": "scope", "text": "step 2 names no test", "severity": "advisory", "line": 12}
     row = {"kind": "critique", "digest": started.state.plan, "clean": True, "findings": [finding]}

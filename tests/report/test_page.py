@@ -18,8 +18,6 @@ from PIL import Image, PngImagePlugin
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.state import ledger, paths
-from omo.ultragoal import goal_tool
-from omo.ultragoal.next_step import publish_status
 from omo.views.report import attachments as exhibits
 from omo.views.report import gather as whole
 from omo.views.report import page
@@ -27,6 +25,8 @@ from omo.views.report.attachments import Budget, Picture
 from omo.views.report.gather import Report
 from omo.work import times as spans
 from omo.work.sections import Attachment
+from omo.workflows.ultragoal import goal_tool
+from omo.workflows.ultragoal.next_step import publish_status
 from tests.report import forged, hostile, sample
 from tests.report.sample import Sample
 from tests.ultragoal.project import ONE, Project, make

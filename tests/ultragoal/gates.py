@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from omo.ultragoal.gate.proof import Inspection, Subject
+from omo.workflows.ultragoal.gate.proof import Inspection, Subject
 
 Gate = dict[str, Any]
 

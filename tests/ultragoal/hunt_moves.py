@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from omo.state import paths
-from omo.ultragoal.plan import STATUSES
+from omo.workflows.ultragoal.plan import STATUSES
 from tests.ultragoal.hunt import Died, Hunt, Ran
 
 Move = Callable[[Hunt, str, int], object]

@@ -23,14 +23,14 @@ from omo.hooks import subagent_stop
 from omo.hooks.main import World
 from omo.hosts.claude import event_of
 from omo.state import ledger, paths, runtime
-from omo.ultragoal import create, goal_tool, receipts, steering
-from omo.ultragoal.checkpoint import Done, Recorded, checkpoint, classify, hand_out, record_review_blockers
-from omo.ultragoal.goal_tool import ToolGoal
-from omo.ultragoal.next_step import next_step, publish_status
-from omo.ultragoal.plan import Goal, Plan
-from omo.ultragoal.run import PlanRun
 from omo.work.run import Caller
 from omo.work.status import NextStep
+from omo.workflows.ultragoal import create, goal_tool, receipts, steering
+from omo.workflows.ultragoal.checkpoint import Done, Recorded, checkpoint, classify, hand_out, record_review_blockers
+from omo.workflows.ultragoal.goal_tool import ToolGoal
+from omo.workflows.ultragoal.next_step import next_step, publish_status
+from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.run import PlanRun
 from tests.kept import copied
 from tests.ultragoal.gates import Gate, valid_gate
 

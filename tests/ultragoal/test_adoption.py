@@ -8,8 +8,8 @@ import pytest
 
 from omo.errors import OmoError, Refused
 from omo.state import runtime
-from omo.ultragoal import lifecycle
-from omo.ultragoal.plan import Plan
+from omo.workflows.ultragoal import lifecycle
+from omo.workflows.ultragoal.plan import Plan
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, THREE, Project
 

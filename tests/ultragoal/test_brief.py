@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from omo.errors import BadInput
-from omo.ultragoal.create import LONGEST_TEXT, Brief, Story, parse
-from omo.ultragoal.plan import MOST_GOALS
+from omo.workflows.ultragoal.create import LONGEST_TEXT, Brief, Story, parse
+from omo.workflows.ultragoal.plan import MOST_GOALS
 
 INTAKE = """Never touch the legacy importer.
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from omo.clock import seconds
-from omo.evidence import artifacts
+from omo.proof import artifacts
 from omo.state import paths
 from omo.state.journal import Journal
-from omo.ultragoal import goal_tool, reviewers
-from omo.ultragoal.checkpoint import background, checkpoint, subject_of
+from omo.workflows.ultragoal import goal_tool, reviewers
+from omo.workflows.ultragoal.checkpoint import background, checkpoint, subject_of
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import CLEAN, ONE, SEEN, THREE, TWO, Project
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from omo.state import ledger, paths
-from omo.ultragoal import create
-from omo.ultragoal.plan import POINTER
+from omo.workflows.ultragoal import create
+from omo.workflows.ultragoal.plan import POINTER
 from tests.ultragoal.project import ONE, THREE, TWO, Project
 
 

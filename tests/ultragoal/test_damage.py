@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from omo.errors import Refused
-from omo.ultragoal import lifecycle
+from omo.workflows.ultragoal import lifecycle
 from tests.ultragoal.project import ONE, THREE, Project
 
 Lines = list[bytes]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.hooks import messages
-from omo.ultragoal import goal_tool, lifecycle, steering
+from omo.workflows.ultragoal import goal_tool, lifecycle, steering
 from tests.ultragoal.project import ONE, TWO, Project
 
 

@@ -15,8 +15,8 @@ import pytest
 from omo.errors import OmoError
 from omo.state import paths
 from omo.state.journal import Journal
-from omo.ultragoal import goal_tool, lifecycle, receipts
-from omo.ultrawork import gates as pinned_gates
+from omo.workflows.ultragoal import goal_tool, lifecycle, receipts
+from omo.workflows.ultrawork import gates as pinned_gates
 from tests.ultragoal.gates import Gate, add_surface, artifact, surface, valid_gate
 from tests.ultragoal.project import ONE, Project
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
-from omo.ultragoal.gate import proof, rules
-from omo.ultragoal.gate.models import SURFACES, load
-from omo.ultragoal.gate.rules import inspect, template
-from omo.ultragoal.receipts import canonical_digest as digest
+from omo.workflows.ultragoal.gate import proof, rules
+from omo.workflows.ultragoal.gate.models import SURFACES, load
+from omo.workflows.ultragoal.gate.rules import inspect, template
+from omo.workflows.ultragoal.receipts import canonical_digest as digest
 from tests.ultragoal.gates import screenshot, subject, transcript
 from tests.ultragoal.test_gate_evidence import pin
 

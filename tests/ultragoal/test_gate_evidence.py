@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from omo.evidence import artifacts
+from omo.proof import artifacts
 from omo.state import paths
 from omo.state.journal import Journal
-from omo.ultragoal.gate import proof, rules
-from omo.ultragoal.gate.proof import Inspection
-from omo.ultragoal.gate.rules import inspect
+from omo.workflows.ultragoal.gate import proof, rules
+from omo.workflows.ultragoal.gate.proof import Inspection
+from omo.workflows.ultragoal.gate.rules import inspect
 from tests.kept import copied
 from tests.ultragoal.gates import (
     Gate,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from omo.evidence import artifacts
+from omo.proof import artifacts
 from omo.state import paths
 from tests.ultragoal.gates import (
     Gate,

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omo.ultragoal.gate.proof import Inspection
-from omo.ultragoal.gate.rules import inspect, inspect_qa
+from omo.workflows.ultragoal.gate.proof import Inspection
+from omo.workflows.ultragoal.gate.rules import inspect, inspect_qa
 from tests.ultragoal.gates import Gate, artifact, case, coverage, places, subject, surface, valid_gate
 
 Place = tuple[str | int, ...]

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from omo.errors import BadInput, Refused, Unreadable
-from omo.ultragoal import create, goal_tool
-from omo.ultragoal.goal_tool import MOVES, Outcome, ToolGoal
-from omo.ultragoal.plan import POINTER
-from omo.ultragoal.run import PlanRun
+from omo.workflows.ultragoal import create, goal_tool
+from omo.workflows.ultragoal.goal_tool import MOVES, Outcome, ToolGoal
+from omo.workflows.ultragoal.plan import POINTER
+from omo.workflows.ultragoal.run import PlanRun
 from tests.ultragoal.project import THREE, WHY, Project, words_of
 
 OPERATIONS: dict[str, Callable[[PlanRun], Outcome]] = {

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from omo.ultragoal import goal_tool, lifecycle
+from omo.workflows.ultragoal import goal_tool, lifecycle
 from tests.ultragoal.project import ONE, THREE, TWO, Project
 
 Prepare = Callable[[Project], object]

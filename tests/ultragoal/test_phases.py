@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.hooks import session, stop
+from omo.hooks import stop
 from omo.hosts import claude
 from omo.state import paths, runtime
-from omo.ultragoal import goal_tool, lifecycle
-from omo.ultragoal.lifecycle import KIND, PIPELINE
+from omo.work import session
+from omo.workflows.ultragoal import goal_tool, lifecycle
+from omo.workflows.ultragoal.lifecycle import KIND, PIPELINE
 from tests.ultragoal.project import LIMITS, TWO, Project
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Unreadable
-from omo.ultragoal import plan as plans
-from omo.ultragoal.plan import Plan, fold
+from omo.workflows.ultragoal import plan as plans
+from omo.workflows.ultragoal.plan import Plan, fold
 
 Row = dict[str, Any]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from omo.errors import OmoError
-from omo.ultragoal import goal_tool, receipts
+from omo.workflows.ultragoal import goal_tool, receipts
 from tests.ultragoal.project import THREE, Project
 
 

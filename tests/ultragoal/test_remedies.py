@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from omo.errors import OmoError
-from omo.ultragoal.checkpoint import subject_of
-from omo.ultragoal.gate import rules
+from omo.workflows.ultragoal.checkpoint import subject_of
+from omo.workflows.ultragoal.gate import rules
 from tests.cli.conftest import Shell
 from tests.cli.conftest import shell as shell  # the fixture, under its own name
 from tests.ultragoal.project import ONE, TWO, Project, commit

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.ultragoal.review import (
+from omo.workflows.ultragoal.review import (
     FAIL,
     LARGEST_SPEC,
     MOST_BLOCKERS,

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, OmoError, Refused
-from omo.ultragoal import plan, steering
-from omo.ultragoal.steering import OPTIONS, Attempt
+from omo.workflows.ultragoal import plan, steering
+from omo.workflows.ultragoal.steering import OPTIONS, Attempt
 from tests.ultragoal.project import THREE, WHY, Project, make, words_of
 
 PARTS = json.dumps([{"title": "Read", "objective": "Read it."}, {"title": "Judge", "objective": "Judge it."}])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from omo.hooks import session
 from omo.state import runtime
-from omo.ultragoal import goal_tool
+from omo.work import session
+from omo.workflows.ultragoal import goal_tool
 from tests.ultragoal.project import TWO, Project, commit
 
 SETTINGS = ".sisyphus/omo.json"

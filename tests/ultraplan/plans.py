@@ -38,8 +38,8 @@ def plan_text(steps: int = 5, **changes: Any) -> str:
         parts.append(f"## Scope Fence\n\n- Touch: {_listed(touch)}\n- Never touch: {_listed(never)}")
     texts = {number: step_text(number, **changes.pop(f"step{number}", {})) for number in range(1, steps + 1)}
     assert not changes, f"unknown: {changes}"
-    for at, numbers in enumerate(sessions or [], start=1):
-        parts += [f"## Session {at}: Part {at}", *(texts.pop(number) for number in numbers)]
+    for session, numbers in enumerate(sessions or [], start=1):
+        parts += [f"## Session {session}: Part {session}", *(texts.pop(number) for number in numbers)]
     return "\n\n".join([*parts, *texts.values()]) + "\n"
 
 
@@ -83,9 +83,9 @@ def _yaml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        return "".join(f"\n    - {_yaml(one)}" for one in value) or "[]"
+        return "".join(f"\n    - {_yaml(entry)}" for entry in value) or "[]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_yaml(one)}" for key, one in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {_yaml(entry)}" for key, entry in value.items()) + "}"
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
@@ -102,13 +102,17 @@ def project(tmp_path: Path, plan: str | None = None) -> Path:
         (root / "README.md").write_text("# Parts\n")
         if plan is not None:
             (root / "plan.md").write_text(plan, encoding="utf-8")
-        git(root, "init", "-q", "-b", "main")
-        git(root, "config", "user.name", "Test")
-        git(root, "config", "user.email", "test@example.org")
-        commit(root, "chore: begin")
+        begin_repository(root)
 
     copied(tmp_path / "project", begin, plan)
     return tmp_path / "project"
+
+
+def begin_repository(root: Path) -> None:
+    git(root, "init", "-q", "-b", "main")
+    git(root, "config", "user.name", "Test")
+    git(root, "config", "user.email", "test@example.org")
+    commit(root, "chore: begin")
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -119,6 +123,15 @@ def git(root: Path, *arguments: str) -> str:
 def commit(root: Path, subject: str) -> str:
     git(root, "add", "-A")
     git(root, "commit", "-q", "--allow-empty", "-m", subject)
+    return head(root)
+
+
+def head(root: Path) -> str:
+    """The commit that is checked out; where a branch is, its file says so without asking git."""
+    name = (root / ".git" / "HEAD").read_text().strip() if (root / ".git").is_dir() else ""
+    branch = root / ".git" / name.removeprefix("ref: ")
+    if name.startswith("ref: ") and branch.is_file():
+        return branch.read_text().strip()
     return git(root, "rev-parse", "HEAD")
 
 

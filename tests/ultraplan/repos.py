@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omo.ultraplan.audit import Audit, audit
-from omo.ultraplan.models import Content, Document, Fence, Manifest, Step
+from omo.errors import NotEvaluable
+from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
+from omo.workflows.ultraplan.history import look
+from omo.workflows.ultraplan.models import Content, Document, Fence, Manifest, Step
 from tests.kept import copied
+from tests.ultraplan.plans import head
 
 WHO = {
     "GIT_AUTHOR_NAME": "Test", "GIT_AUTHOR_EMAIL": "test@example.org",
@@ -51,10 +54,19 @@ class Repo:
         return self.head()
 
     def head(self) -> str:
-        return self.git("rev-parse", "HEAD")
+        return head(self.root)
 
     def audit(self, *steps: Step, fence: Fence | None = None, base: str = "", **more: Any) -> Audit:
-        return audit(document(*steps, fence=fence), self.root, base=base or self.base, **more)
+        return self.audit_document(document(*steps, fence=fence), base, **more)
+
+    def audit_document(
+        self, document: Document, base: str = "", skipped: Mapping[int, str] | None = None, inputs: Sequence[str] = ()
+    ) -> Audit:
+        try:
+            history = look(self.root, base or self.base)
+        except NotEvaluable as error:
+            return unknown(document, error)
+        return audit_history(document, history, skipped=skipped or {}, inputs=inputs)
 
 
 def run_git(root: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None) -> str:
@@ -89,7 +101,7 @@ def step(number: int, *expected: str, pattern: str | None = None, on_failure: st
     contains = tuple(Content(path=path, pattern=regex) for path, regex in keys.pop("contains", {}).items())
     manifest = Manifest(
         expected_paths=expected,
-        min_file_count=len(expected),
+        min_file_count=keys.pop("min_file_count", len(expected)),
         commit_message_pattern=rf"^feat\(s{number}\):" if pattern is None else pattern,
         must_contain=contains,
         **keys,
@@ -107,9 +119,9 @@ def document(*steps: Step, fence: Fence | None = None) -> Document:
     return Document("plan", "plan.md", "", version=(1, 7), steps=steps, fence=fence)
 
 
-def statuses(found: Audit) -> dict[int, str]:
-    return {one.step: one.status for one in found.steps}
+def statuses(audit: Audit) -> dict[int, str]:
+    return {step.step: step.status for step in audit.steps}
 
 
-def findings(found: Audit, number: int) -> str:
-    return "\n".join(next(one.findings for one in found.steps if one.step == number))
+def findings(audit: Audit, number: int) -> str:
+    return "\n".join(next(step.findings for step in audit.steps if step.step == number))

@@ -1,163 +1,120 @@
-"""A plan session from start to finish: what is refused, what is recorded, and what hooks are told."""
+"""A plan session from start to its end: what is refused, what is recorded, and what hooks and the user are told."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from omo.errors import BadInput, NotEvaluable, Refused
+from omo.errors import BadInput, NotEvaluable, OmoError, Refused
+from omo.hooks import messages
 from omo.state import paths
-from omo.ultraplan import critique, preflight, sessions, spec_text
-from omo.ultraplan import document as documents
-from omo.ultraplan import start as starting
-from omo.ultraplan.run import pinned_path, problems_of
-from omo.ultraplan.run_audit import audit_file
-from tests.ultraplan.plan_desk import WHY, Desk, desk, record_critique
-from tests.ultraplan.plans import carry_out, commit, git, plan_text, project, subject_of
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan import preflight
+from omo.workflows.ultraplan import start as starting
+from omo.workflows.ultraplan.run import audit_file, pinned_path, problems_of
+from tests.ultraplan.plans import plan_text, project, subject_of
+from tests.ultraplan.project import WHY, Project, make_project, record_critique, started
+
+FAILURE = (2, "ImportError: no module named parts", "another name, then a relative import")
+SKIP = {"On failure": "skip — not needed"}
 
 
-def decompose(root: Path, out: str = "specs") -> list[Path]:
-    """What `omo plan decompose` writes, not committed."""
-    plan = documents.load(root / "plan.md", root)
-    (root / out).mkdir(exist_ok=True)
-    found = []
-    for spec in sessions.decompose(plan, has_remote=False, out=out):
-        (root / spec.path).write_text(spec_text.render(spec))
-        found.append(root / spec.path)
-    return found
+def refused(command: Callable[[], object], match: str, kind: type[OmoError] = Refused) -> str:
+    """What is said of it, with the way out and every defect."""
+    with pytest.raises(kind, match=match) as error:
+        command()
+    return f"{error.value} {error.value.fix} {error.value.details.get('defects')}"
 
 
 # start
 
 
 def test_start_records_the_base_the_fence_and_the_steps(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    started = here.start()
-    record = started.state
-    assert record.base == git(here.root, "rev-parse", "HEAD")
-    assert record.steps == (1, 2, 3)
+    here = make_project(tmp_path)
+    begun = here.start()
+    assert begun.state.base == here.git("rev-parse", "HEAD")
+    assert begun.state.steps == (1, 2, 3)
     fence = {"touch": ["src/**", "tests/**"], "never": ["infra/**"], "root": str(here.root), "spec": "plan.md"}
     assert here.told()["fence"] == {**fence, "uncommitted": [".sisyphus/"]}
-    assert (here.told()["state"], here.told()["open"], here.told()["total"]) == ("active", 3, 3)
+    assert here.counts() == ("active", 3, 3)
     assert here.row()["ulw"]["enabled"] is True
-    assert (started.next.action, started.next.item) == ("execute", "1")
-    assert git(here.root, "status", "--porcelain") == ""
+    assert (begun.next.action, begun.next.item) == ("execute", "1")
+    for said in ("python3 src/part1.py", subject_of(1), "(omo plan status counts the commits)"):
+        assert said in here.told()["next"]
+    assert here.git("status", "--porcelain") == ""
 
 
-def test_the_next_step_names_its_verify_and_its_checkpoint(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    here.start()
-    assert "python3 src/part1.py" in here.told()["next"]
-    assert subject_of(1) in here.told()["next"]
-
-
-def test_a_defective_plan_is_refused_with_every_defect(tmp_path: Path) -> None:
-    here = desk(tmp_path, step1={"Verify": None}, step2={"manifest": {"commit_message_pattern": ".*"}})
-    with pytest.raises(Refused, match="defects") as refused:
-        here.start()
-    defects = refused.value.details["defects"]
-    assert isinstance(defects, list)
-    assert any("step 1" in one for one in defects)
-    assert any("step 2" in one for one in defects)
+def test_a_defective_plan_is_refused_with_every_defect_and_nothing_is_written(tmp_path: Path) -> None:
+    here = make_project(tmp_path, step1={"Verify": None}, step2={"manifest": {"commit_message_pattern": ".*"}})
+    said = refused(here.start, "defects")
+    assert "step 1" in said
+    assert "step 2" in said
     assert not os.path.exists(here.state)
 
 
-def test_an_older_plan_is_advised_and_carried_out(tmp_path: Path) -> None:
-    here = desk(tmp_path, 2, version=None, step1={"manifest": None}, step2={"manifest": None})
-    started = here.start(unreviewed="")
-    assert any("older plan" in note for note in started.notes)
-    carry_out(here.root, 1)
-    carry_out(here.root, 2)
-    assert here.finish().exit_code == 0
-
-
-def test_a_plan_without_steps_is_not_complete_but_refused(tmp_path: Path) -> None:
-    here = desk(tmp_path, 0)
-    with pytest.raises(Refused):
-        here.start()
-
-
-def test_a_plan_of_several_sessions_is_not_started_as_one(tmp_path: Path) -> None:
-    here = desk(tmp_path, 2, sessions=[[1], [2]], touch=None)
-    with pytest.raises(Refused, match="2 sessions") as refused:
-        here.start()
-    assert "omo plan decompose plan.md" in refused.value.fix
+@pytest.mark.parametrize(
+    ("changes", "match", "fix"),
+    [
+        ({"steps": 0}, "has 1 defect", "omo plan validate"),
+        ({"steps": 2, "sessions": [[1], [2]], "touch": None}, "2 sessions", "omo plan decompose plan.md"),
+    ],
+)
+def test_a_plan_is_started_where_it_is_one_session_with_steps(
+    tmp_path: Path, changes: dict[str, Any], match: str, fix: str
+) -> None:
+    assert fix in refused(make_project(tmp_path, **changes).start, match)
 
 
 @pytest.mark.parametrize("name", ["edited.py", "src/app.py"])
 def test_a_dirty_tree_is_refused_by_name(tmp_path: Path, name: str) -> None:
-    here = desk(tmp_path)
-    (here.root / name).write_text("VALUE = 2\n")
-    with pytest.raises(Refused, match="not committed") as refused:
-        here.start()
-    assert refused.value.details["defects"] == [name]
+    here = make_project(tmp_path)
+    here.write(name, "VALUE = 2\n")
+    assert f"['{name}']" in refused(here.start, "not committed")
     assert here.told() == {}
 
 
 def test_ignored_files_and_the_plan_itself_do_not_make_a_tree_dirty(tmp_path: Path) -> None:
-    root = project(tmp_path)
-    (root / ".gitignore").write_text("*.log\n")
-    commit(root, "chore: ignore logs")
-    (root / "plan.md").write_text(plan_text(2))
-    (root / "debug.log").write_text("x\n")
-    here = Desk(root)
+    here = Project(project(tmp_path))
+    here.commit(".gitignore", text="*.log\n")
+    here.write("plan.md", plan_text(2))
+    here.write("debug.log")
     assert here.start().state.base
 
 
 def test_a_directory_without_git_cannot_be_started_in(tmp_path: Path) -> None:
-    (tmp_path / "plain").mkdir()
-    (tmp_path / "plain" / "plan.md").write_text(plan_text(1))
-    with pytest.raises(NotEvaluable):
-        Desk(tmp_path / "plain").start()
+    (tmp_path / "plan.md").write_text(plan_text(1))
+    refused(Project(tmp_path).start, "not a git repository", NotEvaluable)
 
 
 # the critic's gate
 
 
-def test_a_plan_nobody_reviewed_is_refused(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    with pytest.raises(Refused, match="no clean critique") as refused:
+def test_only_a_clean_critique_of_this_text_that_a_hook_saw_lets_it_start(tmp_path: Path) -> None:
+    here = make_project(tmp_path)
+
+    def unreviewed() -> None:
         here.start(unreviewed="")
-    assert "omo plan critique plan.md" in refused.value.fix
 
-
-def test_a_clean_critique_of_exactly_this_text_lets_it_start(tmp_path: Path) -> None:
-    here = desk(tmp_path)
+    assert "omo plan critique plan.md" in refused(unreviewed, "no clean critique")
+    record_critique(here, "reduced")
+    assert "--unreviewed REASON" in refused(unreviewed, "only a file that no hook saw")
     record_critique(here)
+    before = (here.root / "plan.md").read_text()
+    here.commit("plan.md", "docs: think again", before + "\nOne more thought.\n")
+    refused(unreviewed, "no clean critique")
+    here.commit("plan.md", "docs: leave it", before)
     assert here.start(unreviewed="").state.overrides == []
 
 
-def test_a_clean_verdict_that_no_hook_saw_does_not_let_it_start(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    digest = documents.load(here.root / "plan.md", here.root).digest
-    row = {"kind": "critique", "digest": digest, "clean": True, "independence": "reduced"}
-    critique.reviews(here.state).change(lambda rows: (None, [row]), actor="agent", now=here.now, wait=5.0)
-    with pytest.raises(Refused, match="only a file that no hook saw") as refused:
-        here.start(unreviewed="")
-    assert "--unreviewed REASON" in refused.value.fix
-    assert here.start(unreviewed="the user read it instead").state.overrides
-
-
-def test_a_plan_that_changed_after_its_critique_is_refused(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    record_critique(here)
-    with (here.root / "plan.md").open("a") as file:
-        file.write("\nOne more thought.\n")
-    commit(here.root, "docs: think again")
-    with pytest.raises(Refused, match="no clean critique"):
-        here.start(unreviewed="")
-
-
 def test_without_a_critic_a_reason_is_needed_and_stays_visible(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    with pytest.raises(BadInput, match="10 characters are needed"):
-        here.start(unreviewed="because")
+    here = make_project(tmp_path)
+    refused(lambda: here.start(unreviewed="because"), "10 characters are needed", BadInput)
     here.start(unreviewed=WHY)
-    assert here.status()[0].run is not None
-    assert any(WHY in one for one in here.record().overrides)
+    assert any(WHY in override for override in here.record().overrides)
 
 
 # one per worktree
@@ -165,180 +122,125 @@ def test_without_a_critic_a_reason_is_needed_and_stays_visible(tmp_path: Path) -
 
 @pytest.mark.parametrize("other", ["s1", "s2"])
 def test_a_second_start_in_the_same_worktree_is_refused(tmp_path: Path, other: str) -> None:
-    here = desk(tmp_path)
-    here.start()
-    with pytest.raises(Refused, match="is under way") as refused:
-        here.start(session=other)
-    assert "omo plan finish" in refused.value.fix
-    assert ("--session s1" in refused.value.fix) == (other == "s2")
+    here = started(tmp_path, done=(1,))
+    said = refused(lambda: here.start(session=other), "is under way")
+    assert "omo plan finish" in said
+    assert ("--session s1" in said) == (other == "s2")
 
 
 def test_another_worktree_of_the_same_repository_is_free(tmp_path: Path) -> None:
-    here = desk(tmp_path)
+    here = make_project(tmp_path)
     here.state = str(tmp_path / "shared")
     here.start()
-    git(here.root, "worktree", "add", "-q", "-b", "other", str(tmp_path / "other"))
-    assert Desk(tmp_path / "other", state=here.state).start(session="s2").state.base
+    here.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "other"))
+    assert Project(tmp_path / "other", state=here.state).start(session="s2").state.base
 
 
 def test_the_escape_hatch_releases_stop_and_leaves_the_fence(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    here.start()
+    here = started(tmp_path)
     here.cancel()
     here.status()
     assert here.told()["fence"]
-    with pytest.raises(Refused, match="is under way"):
-        here.start(session="s2")
+    refused(lambda: here.start(session="s2"), "is under way")
     here.abandon(by="user")
     assert "fence" not in here.told()
     assert here.row()["stopContinuation"]["disabled"] is True
 
 
-def test_a_second_start_says_what_is_under_way_before_it_reads_the_spec(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    here.start()
-    carry_out(here.root, 1)
-    with pytest.raises(Refused, match="is under way"):
-        here.start()
+def test_a_session_whose_row_was_lost_is_known_and_not_started_twice(tmp_path: Path) -> None:
+    here = started(tmp_path, done=(1,))
+    Path(paths.runtime_file(here.state)).unlink()
+    refused(here.start, "is under way")
+    status, following = here.status()
+    assert (following.item, status.audit.missing) == ("2", [2, 3])
+    assert here.told()["fence"]["root"] == str(here.root)
 
 
-# the order of sessions
+# the order of sessions, and what a spec is held to
 
 
-def in_order(tmp_path: Path) -> tuple[Desk, Path, Path]:
-    text = plan_text(2, sessions=[[1], [2]], touch=None, step2={"Depends on": "Step 1"})
-    here = Desk(project(tmp_path, text))
-    first, second = decompose(here.root)
+def in_two_sessions(tmp_path: Path) -> tuple[Project, Path, Path]:
+    here = make_project(tmp_path, 2, sessions=[[1], [2]], touch=None, step2={"Depends on": "Step 1"})
+    first, second = here.decompose()
     return here, first, second
 
 
-def test_a_session_waits_for_what_it_depends_on(tmp_path: Path) -> None:
-    here, first, second = in_order(tmp_path)
-    with pytest.raises(Refused, match="depends on session 1") as refused:
-        here.start(second)
-    assert "--out-of-order" in refused.value.fix
+def carry_out_only(here: Project, number: int) -> None:
+    """Commit the step's file, and leave specs that are not committed alone."""
+    here.write(f"src/part{number}.py", f"def part{number}():\n    return {number}\n")
+    here.git("add", "src")
+    here.git("commit", "-q", "-m", subject_of(number))
+
+
+def test_a_session_waits_for_what_it_depends_on_beside_specs_that_are_not_committed(tmp_path: Path) -> None:
+    here, first, second = in_two_sessions(tmp_path)
+    assert "--out-of-order" in refused(lambda: here.start(second), "depends on session 1")
     here.start(first)
-    carry_out_only(here.root, 1)
-    here.finish()
-    assert here.start(second).state.steps == (2,)
-
-
-def test_out_of_order_needs_a_reason_that_is_told(tmp_path: Path) -> None:
-    here, _, second = in_order(tmp_path)
-
-    def begin(reason: str) -> None:
-        starting.start(here.caller(), second, unreviewed=WHY, environ={}, out_of_order=reason)
-
-    with pytest.raises(BadInput, match="10 characters are needed"):
-        begin("because")
-    begin("session 1 is done elsewhere")
-    assert any("session 1 is done elsewhere" in one for one in here.record().overrides)
-
-
-# what a spec is held to
-
-
-def test_a_spec_as_decompose_writes_it_is_started_beside_its_siblings(tmp_path: Path) -> None:
-    here = desk(tmp_path, 2, sessions=[[1], [2]], touch=None)
-    first, second = decompose(here.root)
-    assert here.start(first).state.steps == (1,)
-    carry_out_only(here.root, 1)
+    carry_out_only(here, 1)
     assert here.finish().exit_code == 0
     assert here.start(second).state.steps == (2,)
 
 
-def carry_out_only(root: Path, number: int) -> None:
-    """Commit the step's file, and leave specs that are not committed alone."""
-    (root / f"src/part{number}.py").write_text(f"def part{number}():\n    return {number}\n")
-    git(root, "add", "src")
-    git(root, "commit", "-q", "-m", subject_of(number))
+def test_out_of_order_needs_a_reason_that_is_told(tmp_path: Path) -> None:
+    here, _, second = in_two_sessions(tmp_path)
+
+    def begin(reason: str) -> None:
+        starting.start(here.caller(), second, unreviewed=WHY, environ={}, out_of_order=reason)
+
+    refused(lambda: begin("because"), "10 characters are needed", BadInput)
+    begin("session 1 is done elsewhere")
+    assert any("session 1 is done elsewhere" in override for override in here.record().overrides)
 
 
-WEAKER: dict[str, tuple[str, str, str]] = {
+WEAKER = {
     "a manifest that asks for less": ("'^def part1\\('", "'^def'", "step 1 is not as the plan has it"),
     "another commit subject": ("'^feat\\(part2\\):'", "'^feat'", "step 2 is not as the plan has it"),
     "a way out that the plan does not give": ("- On failure: retry", "- On failure: skip", "is not as the plan has it"),
     "a wider fence": ("  - `src/**`", "  - `**`", "the scope fence is not the plan's"),
     "a path no longer forbidden": ("  - `infra/**`", "  - `elsewhere/**`", "the scope fence is not the plan's"),
+    "a step fewer": ("### Step 2: Add part 2", "### Step 3: Add part 2", "step 2 of the session left out"),
+    "a need fewer": ('needs: ["env:HOME"]', "needs: []", "need env:HOME left out"),
 }
 
 
 @pytest.mark.parametrize("case", WEAKER)
 def test_a_spec_that_says_less_than_its_plan_is_refused(tmp_path: Path, case: str) -> None:
     old, new, why = WEAKER[case]
-    here = desk(tmp_path, 2)
-    (spec,) = decompose(here.root)
+    here = make_project(tmp_path, 2, needs=["env:HOME"])
+    (spec,) = here.decompose()
+    assert old in spec.read_text()
+    spec.write_text(spec.read_text().replace(old, new))
+    assert why in refused(lambda: here.start(spec), "does not say what")
+
+
+def test_a_spec_belongs_to_a_plan_that_is_as_it_was_cut(tmp_path: Path) -> None:
+    here = make_project(tmp_path, 1)
+    (spec,) = here.decompose()
     text = spec.read_text()
-    assert old in text
-    spec.write_text(text.replace(old, new))
-    with pytest.raises(Refused, match="does not say what") as refused:
-        here.start(spec)
-    assert any(why in one for one in refused.value.details["defects"])  # type: ignore[attr-defined]
-
-
-def test_a_spec_that_leaves_a_step_out_is_refused(tmp_path: Path) -> None:
-    here = desk(tmp_path, 3)
-    (spec,) = decompose(here.root)
-    text = spec.read_text()
-    start, end = text.index("### Step 2:"), text.index("### Step 3:")
-    spec.write_text(text[:start] + text[end:])
-    with pytest.raises(Refused, match="does not say") as refused:
-        here.start(spec)
-    assert "step 2 of the session left out" in str(refused.value.details["defects"])
-
-
-def test_a_need_taken_out_of_a_spec_is_noticed(tmp_path: Path) -> None:
-    here = desk(tmp_path, 1, needs=["cmd:no-such-program"])
-    (spec,) = decompose(here.root)
-    spec.write_text(spec.read_text().replace('needs: ["cmd:no-such-program"]', "needs: []"))
-    with pytest.raises(Refused, match="does not say") as refused:
-        here.start(spec)
-    assert refused.value.details["defects"] == ["need cmd:no-such-program left out"]
-
-
-def test_a_plan_that_changed_after_decompose_is_refused(tmp_path: Path) -> None:
-    here = desk(tmp_path, 1)
-    (spec,) = decompose(here.root)
-    (here.root / "plan.md").write_text(plan_text(1, step1={"Changes": "something else altogether"}))
-    with pytest.raises(Refused, match="changed after decompose") as refused:
-        here.start(spec)
-    assert "omo plan decompose plan.md" in refused.value.fix
-
-
-def test_a_spec_without_a_master_plan_is_refused(tmp_path: Path) -> None:
-    here = desk(tmp_path, 1)
-    (spec,) = decompose(here.root)
-    lines = [line for line in spec.read_text().splitlines() if not line.startswith("- Master plan")]
-    spec.write_text("\n".join(lines) + "\n")
-    with pytest.raises(Refused, match="names no master plan"):
-        here.start(spec)
+    spec.write_text(text.replace("- Master plan", "- Master"))
+    refused(lambda: here.start(spec), "names no master plan")
+    spec.write_text(text)
+    here.write("plan.md", plan_text(1, step1={"Changes": "something else altogether"}))
+    assert "omo plan decompose plan.md" in refused(lambda: here.start(spec), "changed after decompose")
 
 
 # preflight
 
 
 def test_what_is_missing_blocks_the_session_and_opens_nothing(tmp_path: Path) -> None:
-    here = desk(tmp_path, 1, needs=["cmd:no-such-program"])
-    started = here.start(PATH=os.environ["PATH"])
-    assert started.missing
+    here = make_project(tmp_path, 1, needs=["cmd:no-such-program"])
+    assert here.start(PATH=os.environ["PATH"]).missing
     assert here.told()["state"] == "blocked"
     assert "no-such-program" in here.told()["why"]
     assert "fence" not in here.told()
     assert here.kinds() == ["preflight"]
-    assert here.status()[1].action == "unblock"
-    assert "omo plan start plan.md" in here.status()[1].command
+    following = here.status()[1]
+    assert (following.action, "omo plan start plan.md" in following.command) == ("unblock", True)
 
 
-def test_a_bypassed_preflight_is_recorded_and_shown(tmp_path: Path) -> None:
-    here = desk(tmp_path, 1, needs=["cmd:no-such-program"])
-    started = here.start(OMO_SKIP_PREFLIGHT="1")
-    assert started.state.is_open
-    assert any("OMO_SKIP_PREFLIGHT" in one for one in started.state.overrides)
-
-
-def test_a_later_preflight_does_not_hide_that_the_first_was_bypassed(tmp_path: Path) -> None:
-    here = desk(tmp_path, 1, needs=["git"])
-    here.start(OMO_SKIP_PREFLIGHT="1")
+def test_a_bypassed_preflight_stays_recorded_whatever_is_asked_later(tmp_path: Path) -> None:
+    here = make_project(tmp_path, 1, needs=["cmd:no-such-program"])
+    assert here.start(OMO_SKIP_PREFLIGHT="1").state.is_open
     plan = documents.load(here.root / "plan.md", here.root)
     starting.record_preflight(here.caller(), plan, preflight.look(["git"], here.root, environ={}))
     assert here.kinds()[-1] == "preflight"
@@ -349,306 +251,319 @@ def test_a_later_preflight_does_not_hide_that_the_first_was_bypassed(tmp_path: P
 
 
 def test_editing_the_spec_after_start_changes_nothing_and_is_said(tmp_path: Path) -> None:
-    here = desk(tmp_path, 2)
-    here.start()
-    (here.root / "plan.md").write_text(plan_text(1))
-    carry_out_only(here.root, 1)
-    at, following = here.status()
-    assert at.audit.missing == [2]
-    assert "edited after start" in at.edited
-    assert following.item == "2"
+    here = started(tmp_path, 2)
+    here.write("plan.md", plan_text(1))
+    carry_out_only(here, 1)
+    status, following = here.status()
+    assert (status.audit.missing, following.item) == ([2], "2")
     done = here.finish()
     assert (done.exit_code, done.closed) == (3, False)
     assert "edited after start" in done.report
 
 
 def test_a_deleted_spec_is_no_way_out_and_no_dead_end(tmp_path: Path) -> None:
-    here = desk(tmp_path, 1)
-    (spec,) = decompose(here.root)
+    here = make_project(tmp_path, 1)
+    (spec,) = here.decompose()
     here.start(spec)
     spec.unlink()
     assert "deleted" in here.status()[0].edited
-    carry_out_only(here.root, 1)
+    carry_out_only(here, 1)
     assert here.finish().exit_code == 0
 
 
 def test_editing_the_pinned_copy_ends_in_giving_up(tmp_path: Path) -> None:
-    here = desk(tmp_path, 2)
-    (spec,) = decompose(here.root)
+    here = make_project(tmp_path, 2)
+    (spec,) = here.decompose()
     here.start(spec)
     for path in (Path(pinned_path(here.state, here.record().run)), spec):
         path.write_text(path.read_text().replace("'^feat\\(part2\\):'", "'^x'"))
-    at, following = here.status()
-    assert at.broken
+    status, following = here.status()
+    assert status.broken
     assert following.action == "abandon"
     assert here.finish().exit_code == 4
-    assert any("spec.md" in one for one in problems_of(here.state, "s1"))
+    assert any("spec.md" in problem for problem in problems_of(here.state, "s1"))
     assert here.abandon().closed
 
 
 # progress is derived
 
 
-def test_progress_follows_the_commits_whatever_anybody_says(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    here.start()
+def test_progress_follows_the_commits_and_looking_twice_writes_nothing_new(tmp_path: Path) -> None:
+    here = started(tmp_path)
     for number, left in ((1, 2), (2, 1), (3, 0)):
-        carry_out(here.root, number)
+        here.carry_out(number)
         here.status()
         assert here.told()["open"] == left
     assert here.status()[1].action == "finish"
-
-
-@pytest.mark.parametrize(("by", "state"), [("agent", "blocked"), ("user", "done")])
-def test_what_was_given_up_has_its_steps_open(tmp_path: Path, by: str, state: str) -> None:
-    here = desk(tmp_path)
-    here.start()
-    carry_out(here.root, 1)
-    here.abandon(by=by)
-    assert (here.told()["state"], here.told()["open"], here.told()["total"]) == (state, 2, 3)
-
-
-def test_a_session_that_failed_has_its_steps_open(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    failed(here)
-    assert (here.told()["state"], here.told()["open"], here.told()["total"]) == ("blocked", 1, 3)
-
-
-def test_a_reverted_step_is_open_again_and_was_still_seen(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    here.start()
-    carry_out(here.root, 1)
-    here.status()
-    git(here.root, "revert", "--no-edit", "HEAD")
-    at, _ = here.status()
-    assert 1 in at.audit.missing
-    assert here.record().seen == (1,)
-    carry_out(here.root, 1)
-    here.status()
-    assert here.record().seen == (1,)
-
-
-def test_only_a_step_that_passes_for_the_first_time_gives_the_budget_back(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    here.start()
-
-    def spent(row: dict[str, Any]) -> dict[str, Any]:
-        return {**row, "ulw": {**row["ulw"], "stopBlocks": 5}}
-
-    carry_out(here.root, 1)
-    here.change_row(spent)
-    here.status()
-    assert here.row()["ulw"]["stopBlocks"] == 0
-    here.change_row(spent)
-    git(here.root, "revert", "--no-edit", "HEAD")
-    here.status()
-    carry_out(here.root, 1)
-    here.status()
-    assert here.row()["ulw"]["stopBlocks"] == 5
-
-
-def test_looking_twice_writes_nothing_new(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    here.start()
-    here.status()
     before = here.ledger().read_bytes(), Path(paths.events_file(here.state, "s1")).read_bytes()
     here.status()
     assert (here.ledger().read_bytes(), Path(paths.events_file(here.state, "s1")).read_bytes()) == before
 
 
-def test_a_lost_runtime_file_hides_no_open_session(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    here.start()
-    carry_out(here.root, 1)
-    Path(paths.runtime_file(here.state)).unlink()
-    at, following = here.status()
-    assert (following.item, at.audit.missing) == ("2", [2, 3])
-    assert here.told()["fence"]["root"] == str(here.root)
+def test_only_a_step_that_passes_for_the_first_time_gives_the_budget_back(tmp_path: Path) -> None:
+    here = started(tmp_path)
 
+    def spent(row: dict[str, Any]) -> dict[str, Any]:
+        return {**row, "ulw": {**row["ulw"], "stopBlocks": 5}}
 
-def test_a_session_whose_row_was_lost_is_not_started_twice(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    here.start()
-    Path(paths.runtime_file(here.state)).unlink()
-    with pytest.raises(Refused, match="is under way"):
-        here.start()
-
-
-def test_what_the_user_paused_stays_paused(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    here.start()
-    here.change_row(
-        lambda row: {**row, "work": {"ultraplan": {**row["work"]["ultraplan"], "state": "paused", "why": "user"}}}
-    )
-    carry_out(here.root, 1)
+    here.carry_out(1)
+    here.change_row(spent)
     here.status()
-    assert (here.told()["state"], here.told()["open"]) == ("paused", 2)
+    assert here.row()["ulw"]["stopBlocks"] == 0
+    here.change_row(spent)
+    here.git("revert", "--no-edit", "HEAD")
+    assert 1 in here.status()[0].audit.missing
+    here.carry_out(1)
+    here.status()
+    assert here.row()["ulw"]["stopBlocks"] == 5
+    assert here.record().seen == (1,)
+
+
+@pytest.mark.parametrize("state", ["paused", "exhausted"])
+def test_what_was_paused_or_released_stays_so_and_can_still_end(tmp_path: Path, state: str) -> None:
+    here = started(tmp_path, 1)
+
+    def ended(row: dict[str, Any]) -> dict[str, Any]:
+        work = {"ultraplan": {**row["work"]["ultraplan"], "state": state, "endedBy": "cap"}}
+        return {**row, "ulw": {**row["ulw"], "enabled": state == "paused"}, "work": work}
+
+    here.change_row(ended)
+    here.status()
+    assert (here.told()["state"], bool(here.told()["fence"])) == (state, True)
+    here.carry_out(1)
+    here.finish()
+    assert (here.told()["state"], "fence" in here.told()) == ("done", False)
 
 
 # skip
 
 
 def test_a_step_is_skipped_only_where_the_plan_says_so(tmp_path: Path) -> None:
-    here = desk(tmp_path, 2, step2={"On failure": "skip — it is only nice to have"})
-    here.start()
-    with pytest.raises(Refused, match="may not be skipped") as refused:
-        here.skip(1)
-    assert "--failed 1" in refused.value.fix
-    with pytest.raises(BadInput, match="10 characters are needed"):
-        here.skip(2, "no")
-    with pytest.raises(BadInput, match="none of this session's"):
-        here.skip(7)
+    here = started(tmp_path, 3, (3,), step2=SKIP, step3=SKIP)
+    assert "--failed 1" in refused(lambda: here.skip(1), "may not be skipped")
+    refused(lambda: here.skip(2, "no"), "10 characters are needed", BadInput)
+    refused(lambda: here.skip(7), "none of this session's", BadInput)
+    refused(lambda: here.skip(3), "passes already")
     here.skip(2)
     here.status()
-    assert (here.told()["open"], here.told()["total"]) == (1, 1)
-    carry_out(here.root, 1)
+    assert here.counts() == ("active", 1, 2), "what was skipped is neither done nor open"
+    here.carry_out(1)
     done = here.finish()
     assert done.exit_code == 0
-    assert (here.told()["state"], here.told()["open"], here.told()["total"]) == ("done", 0, 1)
-    assert "step 2: skipped" in done.report
-    assert "the plan lets it be left out" in done.report
-
-
-def test_a_step_that_passes_is_not_skipped(tmp_path: Path) -> None:
-    here = desk(tmp_path, 2, step1={"On failure": "skip — not needed"})
-    here.start()
-    carry_out(here.root, 1)
-    with pytest.raises(Refused, match="passes already"):
-        here.skip(1)
-
-
-# for the audit
-
-
-def test_the_audit_is_told_where_the_work_began_and_what_was_skipped(tmp_path: Path) -> None:
-    here = desk(tmp_path, 2, step2={"On failure": "skip — not needed"})
-    with pytest.raises(BadInput, match="is not recorded"):
-        audit_file(here.caller(), here.root / "plan.md")
-    base = git(here.root, "rev-parse", "HEAD")
-    here.start()
-    here.skip(2)
-    carry_out(here.root, 1)
+    assert here.counts() == ("done", 0, 2)
+    assert "step 2: skipped: the plan lets it be left out" in done.report
     audit = audit_file(here.caller(), here.root / "plan.md").audit
-    assert (audit.base, [step.status for step in audit.steps]) == (base, ["pass", "skipped"])
+    assert [step.status for step in audit.steps] == ["pass", "skipped", "pass"]
 
 
-# ends, and what is told on the way
+# the end
 
 
-def test_a_closed_session_takes_no_failure(tmp_path: Path) -> None:
-    here = desk(tmp_path, 1)
-    here.start()
-    carry_out(here.root, 1)
+def test_a_session_that_passes_is_done_and_its_fence_comes_down(tmp_path: Path) -> None:
+    here = started(tmp_path, 2, (1, 2))
+    done = here.finish()
+    assert (done.exit_code, done.closed, done.verdict) == (0, True, "pass")
+    assert here.told()["state"] == "done"
+    assert here.told()["outcome"] == here.record().finished["outcome"]
+    assert here.told()["outcome"] == {
+        "verdict": "waived",
+        "why": f"plan session {here.record().run}: 2 steps pass the audit; its Verify commands were not run by omo",
+        "exceptions": [{"what": "no clean critique of the plan", "by": "agent", "why": WHY}],
+    }
+    assert "fence" not in here.told()
+    assert Path(done.path).read_text() == done.report
+    again = here.finish()
+    assert (again.report, again.exit_code, again.closed) == (done.report, 0, True)
+    assert here.kinds().count("finished") == 1
+    refused(lambda: here.finish(*FAILURE), "already ended")
+
+
+def test_a_clean_audit_is_the_agents_word_and_a_step_skipped_as_agreed_lowers_nothing(tmp_path: Path) -> None:
+    here = make_project(tmp_path, 2, step1=SKIP)
+    record_critique(here)
+    here.start(unreviewed="")
+    here.skip(1)
+    here.carry_out(2)
     here.finish()
-    with pytest.raises(Refused, match="already ended"):
-        here.finish(1, "it broke afterwards", "nothing at all so far")
+    assert messages.release("done", here.row(), here.row(), {}) == (
+        f"omo: finished on the agent's word: ultraplan: plan session {here.record().run}: 1 step passes the audit; "
+        "its Verify commands were not run by omo; step 1 was skipped, as its plan allows: the plan lets it be left out."
+    )
+
+
+LET_THROUGH: dict[str, tuple[dict[str, Any], dict[str, str], str]] = {
+    "no critic": ({}, {"unreviewed": WHY}, f"no clean critique of the plan (by the agent: {WHY})"),
+    "an older plan": (
+        {"version": None, "step1": {"manifest": None}},
+        {"unreviewed": ""},
+        "a plan before 1.7: no critic was asked (by the agent: what it does not say was taken from its prose)",
+    ),
+    "no preflight": (
+        {"needs": ["env:NOT_THERE"]},
+        {"OMO_SKIP_PREFLIGHT": "1"},
+        "preflight bypassed (by the agent: OMO_SKIP_PREFLIGHT)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LET_THROUGH)
+def test_an_exit_meant_for_the_user_that_the_agent_took_is_an_exception(tmp_path: Path, name: str) -> None:
+    changes, start, said = LET_THROUGH[name]
+    here = make_project(tmp_path, 1, **changes)
+    here.start(**start)
+    here.carry_out(1)
+    here.finish()
+    told = messages.release("done", here.row(), here.row(), {})
+    assert told.startswith("omo: ended with exceptions: ")
+    assert said in told
+
+
+def test_a_step_that_failed_ends_the_session_with_an_honest_report(tmp_path: Path) -> None:
+    here = started(tmp_path, 3, (1,))
+    done = here.finish(*FAILURE)
+    assert (done.exit_code, done.closed, done.verdict) == (3, True, "failed")
+    for said in ("step 1: pass", "step: 2", FAILURE[1], FAILURE[2], WHY):
+        assert said in done.report
+    assert here.counts() == ("blocked", 2, 3)
+    assert FAILURE[1] in here.told()["why"]
+    assert (here.told()["told"], "fence" in here.told()) == (False, False)
+    here.change_row(lambda row: {**row, "work": {"ultraplan": {**row["work"]["ultraplan"], "state": "active"}}})
+    here.status()
+    assert here.told()["state"] == "active", "what a person woke again is not put back to sleep"
+
+
+def test_a_failure_is_reported_even_where_the_manifest_holds_and_shown_bounded(tmp_path: Path) -> None:
+    here = started(tmp_path, 2, (1, 2))
+    done = here.finish(2, "\x1b[31merror" + "x" * 100_000, "y" * 100_000)
+    assert done.exit_code == 3
+    assert here.told()["state"] == "blocked"
+    assert "\x1b" not in done.report
+    assert len(done.report) < 20_000
+    assert len(here.told()["why"]) < 400
+
+
+def test_a_failure_names_its_step_the_error_and_what_was_tried(tmp_path: Path) -> None:
+    here = started(tmp_path, 2)
+    for failure, why in (
+        ((9, *FAILURE[1:]), "is no step"),
+        ((2, "", FAILURE[2]), "--error"),
+        ((2, FAILURE[1], "  "), "--tried"),
+    ):
+        refused(lambda failure=failure: here.finish(*failure), why, BadInput)  # type: ignore[misc]
+    assert here.record().is_open
+
+
+def test_the_report_names_what_no_step_claims_and_what_lies_outside(tmp_path: Path) -> None:
+    here = started(tmp_path, 1, (1,))
+    here.commit("src/app.py", "chore: by the way")
+    here.commit("notes.txt", "docs: notes")
+    done = here.finish()
+    assert "chore: by the way" in done.report
+    assert "notes.txt" in done.report
+    assert done.next.action == "escalate"
+
+
+def test_a_crash_between_the_ledger_and_the_session_is_mended_by_the_next_look(tmp_path: Path) -> None:
+    here = started(tmp_path, 1, (1,))
+    before = here.told()
+    here.finish()
+    here.change_row(lambda row: {**row, "work": {"ultraplan": before}})
+    assert here.told()["fence"]
+    here.status()
+    assert (here.told()["state"], "fence" in here.told()) == ("done", False)
 
 
 def test_what_is_never_touched_names_the_first_commit_and_is_not_to_be_taken_back(tmp_path: Path) -> None:
-    here = desk(tmp_path, 1)
-    here.start()
-    (here.root / "infra").mkdir()
-    (here.root / "infra/main.tf").write_text("x\n")
-    first = commit(here.root, "chore: slip")
-    git(here.root, "revert", "--no-edit", "HEAD")
+    here = started(tmp_path, 1)
+    first = here.commit("infra/main.tf")
+    here.git("revert", "--no-edit", "HEAD")
     following = here.status()[1]
     assert first[:7] in following.why
     assert "take it back" not in following.why
 
 
-def test_what_stop_reads_says_where_the_commits_are_counted(tmp_path: Path) -> None:
-    here = desk(tmp_path, 1)
-    here.start()
-    assert here.told()["next"].endswith("(omo plan status counts the commits)")
-
-
 # every state leads on
 
 
-def fresh(here: Desk) -> None:
+def unstarted(here: Project) -> None:
     pass
 
 
-def started(here: Desk) -> None:
+def under_way(here: Project) -> None:
     here.start()
 
 
-def all_committed(here: Desk) -> None:
+def all_committed(here: Project) -> None:
     here.start()
-    for number in (1, 2, 3):
-        carry_out(here.root, number)
+    here.carry_out(1, 2, 3)
 
 
-def left_out(here: Desk) -> None:
+def left_out(here: Project) -> None:
     here.start()
-    carry_out(here.root, 1)
-    carry_out(here.root, 3)
+    here.carry_out(1, 3)
 
 
-def drifting(here: Desk) -> None:
+def drifting(here: Project) -> None:
     all_committed(here)
-    (here.root / "src/part2.py").write_text("VALUE = 2\n")
-    commit(here.root, "refactor: lose a function")
+    here.commit("src/part2.py", "refactor: lose a function")
 
 
-def dirty(here: Desk) -> None:
+def dirty(here: Project) -> None:
     all_committed(here)
-    (here.root / "src/left.py").write_text("x = 1\n")
+    here.write("src/left.py")
 
 
-def outside(here: Desk) -> None:
+def outside(here: Project) -> None:
     here.start()
-    (here.root / "infra").mkdir()
-    (here.root / "infra/main.tf").write_text("x\n")
-    commit(here.root, "chore: slip")
+    here.commit("infra/main.tf")
 
 
-def recovered_once(here: Desk) -> None:
+def recovered_once(here: Project) -> None:
     left_out(here)
     here.recover()
 
 
-def recovered_twice(here: Desk) -> None:
+def recovered_twice(here: Project) -> None:
     left_out(here)
     here.start(here.recover().spec)
     here.start(here.recover().spec)
 
 
-def failed(here: Desk) -> None:
+def failed(here: Project) -> None:
     left_out(here)
     here.finish(2, "it does not compile", "two other ways to write it")
 
 
-def deleted(here: Desk) -> None:
+def deleted(here: Project) -> None:
     here.start()
     (here.root / "plan.md").unlink()
 
 
-def damaged(here: Desk) -> None:
+def damaged(here: Project) -> None:
     here.start()
     here.damage()
 
 
-def gone(here: Desk) -> None:
+def gone(here: Project) -> None:
     here.start()
     os.rename(os.path.dirname(here.ledger()), os.path.join(here.state, "elsewhere"))
 
 
-def rebased(here: Desk) -> None:
+def rewritten(here: Project) -> None:
     here.start()
-    carry_out(here.root, 1)
-    git(here.root, "checkout", "-q", "--orphan", "anew")
-    git(here.root, "commit", "-q", "-m", "chore: begin again")
+    here.carry_out(1)
+    here.rewrite_history()
 
 
-def abandoned(here: Desk) -> None:
+def abandoned(here: Project) -> None:
     here.start()
     here.abandon()
 
 
-STATES: dict[str, tuple[Any, str, str]] = {
-    "fresh": (fresh, "start", "omo plan start SPEC"),
-    "started": (started, "execute", "omo plan finish --failed 1"),
+SEAL = "omo state clear --mode ultraplan --force --session s1"
+STATES: dict[str, tuple[Callable[[Project], None], str, str]] = {
+    "not started": (unstarted, "start", "omo plan start SPEC"),
+    "under way": (under_way, "execute", "omo plan finish --failed 1"),
     "all steps committed": (all_committed, "finish", "omo plan finish"),
     "a step left out": (left_out, "execute", "omo plan recover plan.md"),
     "a step that no longer holds": (drifting, "mend", "omo plan finish --failed 2"),
@@ -658,50 +573,45 @@ STATES: dict[str, tuple[Any, str, str]] = {
     "recovered twice": (recovered_twice, "execute", "omo plan finish --failed 2"),
     "stopped at a step": (failed, "escalate", "omo plan recover plan.md"),
     "plan deleted": (deleted, "execute", "omo plan finish --failed 1"),
-    "ledger damaged": (damaged, "seal", "omo state clear --mode ultraplan --force --session s1"),
-    "ledger gone": (gone, "seal", "omo state clear --mode ultraplan --force --session s1"),
-    "base gone": (rebased, "unknown", "omo plan finish --abandon"),
+    "ledger damaged": (damaged, "seal", SEAL),
+    "ledger gone": (gone, "seal", SEAL),
+    "base gone": (rewritten, "unknown", "omo plan finish --abandon"),
     "abandoned": (abandoned, "start", "omo plan start plan.md"),
 }
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_every_state_names_a_command_that_leads_on(tmp_path: Path, name: str) -> None:
+def test_every_state_names_a_command_that_leads_on_and_can_be_given_up(tmp_path: Path, name: str) -> None:
     reach, action, command = STATES[name]
-    here = desk(tmp_path)
+    here = make_project(tmp_path)
     reach(here)
     following = here.status()[1]
     assert following.action == action
     assert command in following.command
-
-
-@pytest.mark.parametrize("name", [name for name in STATES if name not in ("fresh", "ledger damaged", "ledger gone")])
-def test_every_state_can_be_given_up_and_then_nothing_is_held(tmp_path: Path, name: str) -> None:
-    here = desk(tmp_path)
-    STATES[name][0](here)
+    if action == "seal" or reach is unstarted:
+        return
     assert here.abandon().closed
     assert "fence" not in here.told()
     assert here.told()["state"] == "blocked"
     assert "given up in this test" in here.told()["why"]
 
 
-def test_given_up_by_the_user_it_is_over(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    here.start()
-    here.abandon(by="user")
-    assert here.told()["state"] == "done"
-    assert here.told()["outcome"]["verdict"] == "ended"
-    assert here.told()["outcome"]["why"].endswith("was ended by the user: given up in this test")
+@pytest.mark.parametrize(("by", "state"), [("agent", "blocked"), ("user", "done")])
+def test_what_was_given_up_has_its_steps_open_and_is_over_where_the_user_did_it(
+    tmp_path: Path, by: str, state: str
+) -> None:
+    here = started(tmp_path, done=(1,))
+    here.abandon(by=by)
+    assert here.counts() == (state, 2, 3)
+    assert here.record().finished["outcome"]["verdict"] == "ended"
+    assert (" was ended by the user: " in here.record().finished["outcome"]["why"]) == (by == "user")
 
 
-def test_after_a_rebase_a_new_session_begins_on_the_new_history(tmp_path: Path) -> None:
-    here = desk(tmp_path)
-    here.start()
-    git(here.root, "commit", "-q", "--amend", "-m", "chore: begin, reworded")
-    assert here.status()[1].action == "unknown"
+def test_after_a_rewritten_base_a_new_session_begins_on_the_new_history(tmp_path: Path) -> None:
+    here = started(tmp_path, 1)
+    here.git("commit", "-q", "--amend", "-m", "chore: begin, reworded")
     assert here.finish().exit_code == 4
     here.abandon()
     here.start()
-    for number in (1, 2, 3):
-        carry_out(here.root, number)
+    here.carry_out(1)
     assert here.finish().exit_code == 0

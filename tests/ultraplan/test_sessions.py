@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from omo.cli.main import main
 from omo.errors import Refused
-from omo.ultraplan import document as documents
-from omo.ultraplan import sessions, spec_text
-from omo.ultraplan.models import Content, Document, Fence, Manifest, Recovery, Step
-from omo.ultraplan.sessions import SessionSpec
-from tests.ultraplan.plans import path_of, plan_text, step_text
+from omo.proof import globs
+from omo.state import runtime
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan import sessions, spec_text
+from omo.workflows.ultraplan.models import Content, Document, Fence, Manifest, Recovery, Step
+from omo.workflows.ultraplan.preflight import BYPASSES
+from omo.workflows.ultraplan.rules import refusing, validate
+from omo.workflows.ultraplan.sessions import SessionSpec
+from tests.ultraplan.plans import git, path_of, plan_text, project, step_text
 
 
 def cut(text: str, *, has_remote: bool = False) -> list[SessionSpec]:
@@ -51,15 +59,12 @@ def manifest_of(spec: SessionSpec) -> dict[str, Any]:
 # what a session is made of
 
 
-def test_a_plan_without_session_headings_is_one_session_with_every_step() -> None:
-    (spec,) = cut(plan_text(5))
-    assert (spec.number, spec.total, [step.number for step in spec.steps]) == (1, 1, [1, 2, 3, 4, 5])
-
-
-def test_each_session_heading_is_a_session_with_the_steps_below_it() -> None:
-    found = cut(plan_text(5, sessions=[[1, 2], [3], [4, 5]]))
-    assert [[step.number for step in spec.steps] for spec in found] == [[1, 2], [3], [4, 5]]
-    assert [spec.path for spec in found] == ["specs/session-1.md", "specs/session-2.md", "specs/session-3.md"]
+def test_each_session_heading_is_a_session_with_the_steps_below_it_and_without_any_there_is_one() -> None:
+    specs = cut(plan_text(5, sessions=[[1, 2], [3], [4, 5]]))
+    assert [spec.step_numbers for spec in specs] == [[1, 2], [3], [4, 5]]
+    assert [spec.path for spec in specs] == ["specs/session-1.md", "specs/session-2.md", "specs/session-3.md"]
+    (whole,) = cut(plan_text(5))
+    assert (whole.number, whole.total, whole.step_numbers) == (1, 1, [1, 2, 3, 4, 5])
 
 
 def test_the_steps_are_copied_to_the_letter() -> None:
@@ -83,17 +88,12 @@ def test_every_section_of_a_spec_is_there_in_order_and_recovery_only_for_recover
     assert spec_text.render(of).count("## Recovery Metadata") == 1
 
 
-def test_nothing_in_a_spec_waits_to_be_filled_in() -> None:
-    (spec,) = cut(plan_text(1))
-    text = spec_text.render(spec).replace(step_text(1), "")
-    assert not [word for word in ("TODO", "TBD", "FIXME", "{", "}", "<") if word in text]
-
-
 def test_the_session_manifest_is_computed_from_the_steps_without_the_preflight() -> None:
+    checked = {"bash_syntax_check": ["src/run.sh"], "commit_message_pattern": "^feat: part"}
     text = plan_text(
         3,
-        step1={"manifest": {"bash_syntax_check": ["src/run.sh"], "forbidden_paths": ["docs/**"]}},
-        step2={"manifest": {"expected_paths": [path_of(1), path_of(2)], "bash_syntax_check": ["src/run.sh"]}},
+        step1={"manifest": {**checked, "forbidden_paths": ["docs/**"]}},
+        step2={"manifest": {**checked, "expected_paths": [path_of(1), path_of(2)]}},
         step3={"manifest": {"skip_commit_check": True}},
         needs=["cmd:docker"],
     )
@@ -103,16 +103,11 @@ def test_the_session_manifest_is_computed_from_the_steps_without_the_preflight()
         "needs": ["git_push", "cmd:docker"],
         "expected_paths": [path_of(1), path_of(2), path_of(3)],
         "commit_count": 2,
-        "commit_message_patterns": [r"^feat\(part1\):", r"^feat\(part2\):"],
+        "commit_message_patterns": ["^feat: part", "^feat: part"],
         "bash_syntax_check": ["src/run.sh"],
         "scope_touch": ["src/**", "tests/**"],
         "scope_forbidden": ["infra/**", "docs/**"],
     }
-
-
-def test_two_steps_with_the_same_pattern_are_two_commits() -> None:
-    same = {"manifest": {"commit_message_pattern": "^feat: part"}}
-    assert manifest_of(cut(plan_text(2, step1=same, step2=same))[0])["commit_message_patterns"] == ["^feat: part"] * 2
 
 
 def test_step_0_is_a_preflight_that_names_its_own_spec() -> None:
@@ -175,12 +170,6 @@ def test_pushing_is_needed_where_there_is_a_remote_unless_the_plan_declares_none
 def test_talk_of_needs_further_down_declares_nothing() -> None:
     text = plan_text(1, step1={"Changes": "the table\n\n  needs: []"})
     assert cut(text, has_remote=True)[0].needs == ("git_push",)
-
-
-def test_a_need_that_nobody_can_ask_for_is_a_defect() -> None:
-    assert refused(plan_text(1, needs=["docker", "cmd:docker"])) == [
-        "needs: docker is no need that can be asked for (git, git_push, clean_tree, network, cmd:NAME, env:NAME)"
-    ]
 
 
 # fences
@@ -249,13 +238,6 @@ def test_a_recovery_has_just_the_missing_steps_under_the_same_fence() -> None:
     assert spec_text.unlike(again, back) == []
 
 
-def test_a_recovery_of_an_older_plan_repeats_no_manifest() -> None:
-    spec = cut(plan_text(2, version=None, step1={"manifest": None}, step2={"manifest": None}))[0]
-    again = sessions.recovered(read_back(spec), Recovery("s", 1, (2,)), path="r.md")
-    assert spec_text.unlike(again, read_back(again)) == []
-    assert spec_text.render(again).count("  manifest:\n") == 2  # step 0 and step 2
-
-
 # round trip
 
 WORDS = st.text(
@@ -283,6 +265,7 @@ def manifests() -> st.SearchStrategy[Manifest]:
     )
 
 
+@settings(max_examples=20)
 @given(
     st.lists(manifests(), min_size=1, max_size=3),
     st.lists(PATH, max_size=4, unique=True),
@@ -312,6 +295,7 @@ def test_a_spec_reads_back_as_it_was_meant(
     assert (back.fence, back.needs, back.version) == (spec.fence, spec.needs, (1, 7))
 
 
+@settings(max_examples=20)
 @given(st.lists(st.one_of(WORDS, st.sampled_from(["## Steps", "### Step 9: x", "```yaml", "needs: [x]", "---"]))))
 def test_whatever_the_context_says_it_is_refused_or_means_nothing(lines: list[str]) -> None:
     spec = replace(cut(plan_text(2))[0], context="\n".join(lines))
@@ -325,3 +309,259 @@ def test_what_does_not_read_back_is_told() -> None:
     assert [one.split(" of ")[0] for one in spec_text.unlike(other, read_back(spec))] == [
         "the steps", "the manifests", "the fence", "the needs", "the session",
     ]  # fmt: skip
+
+
+# which sessions come first, and which may run beside each other: in doubt, none may
+
+MEETING = [
+    ("src/a.py", "src/a.py", True),
+    ("src", "src/a.py", True),
+    ("src/a.py", "src/b.py", False),
+    ("src/**", "docs/**", False),
+    ("**", "docs/a.md", True),
+    ("**/a.py", "docs/**", True),
+    ("src/*.py", "src/a.py", True),
+    ("src/*.py", "src/a.md", False),
+    ("src/*.py", "src/*.md", False),
+    ("src/test_*", "src/*_a.py", True),
+    ("src/a*", "src/b*", False),
+    ("src/*", "src/a/b/c.py", True),
+    ("src/[ab].py", "src/c.py", False),
+    ("src/[ab].py", "src/[bc].py", True),
+    ("src/?.py", "src/ab.py", False),
+    ("SRC/a.py", "src/A.py", True),
+    ("*/a.py", "src/a.py", True),
+    ("srcs", "src", False),
+]
+
+
+def test_globs_that_may_name_the_same_path_meet() -> None:
+    for glob, other, meet in MEETING:
+        assert sessions.may_meet(glob, other) is meet, (glob, other)
+        assert sessions.may_meet(other, glob) is meet, (glob, other)
+
+
+NAMES = st.text(alphabet="ab*?[].", min_size=1, max_size=4)
+GLOBS = st.lists(st.one_of(NAMES, st.just("**")), min_size=1, max_size=4).map("/".join)
+PATHS = st.lists(st.text(alphabet="ab.", min_size=1, max_size=4), min_size=1, max_size=5).map("/".join)
+
+
+@settings(max_examples=50)
+@given(GLOBS, GLOBS, PATHS)
+def test_two_globs_that_cover_one_path_always_meet(glob: str, other: str, path: str) -> None:
+    if globs.covers(path, glob) and globs.covers(path, other):
+        assert sessions.may_meet(glob, other)
+
+
+def test_sessions_that_need_nothing_of_each_other_may_run_beside_each_other() -> None:
+    specs = cut(plan_text(3, touch=None, sessions=[[1], [2], [3]]))
+    assert sessions.order(specs) == [[1, 2, 3]]
+
+
+def test_sessions_whose_fences_overlap_never_do() -> None:
+    specs = cut(plan_text(3, sessions=[[1], [2], [3]]))
+    assert sessions.order(specs) == [[1], [2], [3]]
+    assert "- Never beside: Session 2, Session 3, because" in spec_text.render(specs[0])
+
+
+def test_the_order_follows_what_sessions_and_steps_depend_on() -> None:
+    text = plan_text(4, touch=None, sessions=[[1], [2], [3], [4]], step4={"Depends on": "Step 2"})
+    specs = cut(with_lines(with_lines(text, 2, "Depends on: Session 1"), 3, "Depends on: Session 1"))
+    assert sessions.order(specs) == [[1], [2, 3], [4]]
+    assert [spec.depends_on for spec in specs] == [(), (1,), (1,), (2,)]
+    assert [spec.blocks for spec in specs] == [(2, 3), (4,), (), ()]
+    assert "- Entry condition: a clean tree that has the commits of Session 2" in spec_text.render(specs[3])
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(st.integers(1, 6), st.sets(st.integers(1, 6)), min_size=1), st.data())
+def test_no_wave_holds_two_sessions_that_wait_for_or_disturb_each_other(
+    wanted: dict[int, set[int]], data: st.DataObject
+) -> None:
+    needed = {number: {other for other in others if other < number} for number, others in wanted.items()}
+    touch = {number: data.draw(st.lists(st.sampled_from("abcd"), max_size=2)) for number in needed}
+    order = sessions.waves(needed, touch)
+    assert sorted(number for wave in order for number in wave) == sorted(needed)
+    for index, wave in enumerate(order):
+        later = {number for other in order[index:] for number in other}
+        for number in wave:
+            assert not needed[number] & later
+            assert not any(sessions.overlap(touch[number], touch[other]) for other in wave if other != number)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            with_lines(
+                with_lines(plan_text(2, sessions=[[1], [2]]), 1, "Depends on: Session 2"), 2, "Depends on: Session 1"
+            ),
+            "each waits for the next",
+        ),
+        (with_lines(plan_text(2, sessions=[[1], [2]]), 1, "Depends on: Session 7"), "session 7, which is not in"),
+        (with_lines(plan_text(1, sessions=[[1]]), 1, "Depends on: Session 1"), "each waits for the next"),
+        (plan_text(2, step1={"Depends on": "Step 2"}), "step 1 depends on step 2, which does not come before"),
+        (plan_text(2, step1={"Depends on": "Step 9"}), "step 1 depends on step 9, which is not in the plan"),
+        (plan_text(2, sessions=[[1]]).replace("### Step 2", "## Notes\n\n### Step 2"), "step 2 stands in 0 sessions"),
+    ],
+)
+def test_what_has_no_order_is_refused_by_name(text: str, said: str) -> None:
+    assert said in "\n".join(refused(text))
+
+
+def test_a_circle_through_steps_names_its_sessions() -> None:
+    text = plan_text(3, sessions=[[1, 3], [2]], step3={"Depends on": "Step 2"}, step2={"Depends on": "Step 1"})
+    (defect,) = refused(text)
+    assert "session 1" in defect
+    assert "session 2" in defect
+
+
+# `omo plan decompose` and `omo plan preflight`, as they are typed
+
+NOW = 1_772_000_000.0
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return project(tmp_path, plan_text(3, sessions=[[1, 2], [3]]))
+
+
+def omo(root: Path, *arguments: str, **environ: str) -> int:
+    given = {**os.environ, "OMO_SESSION_ID": "s1", **environ}
+    return main(["plan", *arguments], given, str(root), NOW, has_terminal=True)
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_decompose_writes_a_valid_spec_for_each_session(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert omo(root, "decompose", "plan.md", "--out", "specs", "--json") == 0
+    data = told(capsys)
+    assert (data["order"], [session["path"] for session in data["sessions"]]) == (
+        [[1], [2]],
+        ["specs/session-1.md", "specs/session-2.md"],
+    )
+    for session in data["sessions"]:
+        spec = documents.load(root / session["path"], root)
+        assert [str(defect) for defect in refusing(validate(spec, root))] == []
+        assert [step.number for step in spec.work_steps] == session["steps"]
+
+
+def test_from_a_directory_below_the_paths_still_count_from_the_top(root: Path) -> None:
+    assert omo(root / "src", "decompose", "../plan.md", "--out", "../specs") == 0
+    assert "omo plan preflight specs/session-1.md" in (root / "specs" / "session-1.md").read_text(encoding="utf-8")
+
+
+def test_a_spec_that_is_there_is_not_overwritten_without_force(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (root / "specs").mkdir()
+    (root / "specs" / "session-2.md").write_text("mine\n")
+    assert omo(root, "decompose", "plan.md", "--out", "specs", "--json") == 3
+    assert told(capsys)["error"]["details"] == ["specs/session-2.md"]
+    assert os.listdir(root / "specs") == ["session-2.md"]
+    assert (root / "specs" / "session-2.md").read_text() == "mine\n"
+    assert omo(root, "decompose", "plan.md", "--out", "specs", "--force") == 0
+    assert omo(root, "decompose", "plan.md", "--out", "specs") == 0  # the same text again replaces nothing
+
+
+def test_force_writes_through_no_link(root: Path, tmp_path: Path) -> None:
+    (root / "specs").mkdir()
+    (tmp_path / "mine").write_text("mine\n")
+    (root / "specs" / "session-1.md").symlink_to(tmp_path / "mine")
+    assert omo(root, "decompose", "plan.md", "--out", "specs", "--force") == 2
+    assert (tmp_path / "mine").read_text() == "mine\n"
+
+
+def test_specs_go_into_the_project_itself(root: Path, tmp_path: Path) -> None:
+    (root / "link").symlink_to(tmp_path)
+    before = sorted(os.listdir(tmp_path))
+    for out in ("..", "../elsewhere", ".git", ".git/x", ".sisyphus/cc-omo", "link", "plan.md"):
+        assert omo(root, "decompose", "plan.md", "--out", out) == 2
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_a_plan_with_defects_is_refused_with_all_of_them_and_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = {"manifest": {"commit_message_pattern": ".*"}}
+    root = project(tmp_path, plan_text(2, step1=bad, step2=bad))
+    assert omo(root, "decompose", "plan.md", "--out", "specs", "--json") == 3
+    assert len(told(capsys)["error"]["details"]) >= 2
+    assert not (root / "specs").exists()
+
+
+def test_an_older_plan_is_cut_and_the_advice_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bare = {"manifest": None}
+    root = project(tmp_path, plan_text(2, version="1.6", step1=bare, step2=bare))
+    assert omo(root, "decompose", "plan.md", "--out", "specs", "--json") == 0
+    shown = capsys.readouterr()
+    data = json.loads(shown.out)
+    assert (data["legacy_plan"], data["legacy_synthesis"]) == (True, True)
+    assert "older plan" in shown.err
+    spec = documents.load(root / "specs" / "session-1.md", root)
+    assert refusing(validate(spec, root)) == []
+
+
+def test_a_spec_cannot_be_cut_again_and_a_plan_has_no_preflight(root: Path) -> None:
+    omo(root, "decompose", "plan.md", "--out", "specs")
+    assert omo(root, "decompose", "specs/session-1.md", "--out", "more") == 2
+    assert omo(root, "preflight", "plan.md") == 2
+
+
+# omo plan preflight
+
+
+def ready(tmp_path: Path, *needs: str) -> Path:
+    root = project(tmp_path, plan_text(1, needs=needs))
+    assert omo(root, "decompose", "plan.md", "--out", "specs") == 0
+    return root
+
+
+def test_a_preflight_that_passes_exits_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = ready(tmp_path, "git", "cmd:git")
+    capsys.readouterr()
+    assert omo(root, "preflight", "specs/session-1.md", "--json") == 0
+    data = told(capsys)
+    assert (data["ok"], data["missing"], data["bypassed"]) == (True, [], False)
+    assert [need["name"] for need in data["needs"]] == ["git", "cmd:git"]
+
+
+def test_anything_missing_exits_77_and_says_that_nothing_was_attempted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = ready(tmp_path, "git", "cmd:no-such-program", "git_push")
+    capsys.readouterr()
+    before = git(root, "rev-parse", "HEAD")
+    assert omo(root, "preflight", "specs/session-1.md") == 77
+    text = capsys.readouterr().out
+    assert "Missing for specs/session-1.md: cmd:no-such-program, git_push" in text
+    assert "Nothing was attempted" in text
+    assert git(root, "rev-parse", "HEAD") == before
+
+
+def test_a_bypass_exits_0_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = ready(tmp_path, "cmd:no-such-program")
+    for name in BYPASSES:
+        capsys.readouterr()
+        assert omo(root, "preflight", "specs/session-1.md", "--json", **{name: "1"}) == 0
+        data = told(capsys)
+        assert (data["bypassed"], data["bypassed_by"]) == (True, name)
+
+
+def test_a_spec_whose_manifest_was_taken_away_is_refused_not_passed(tmp_path: Path) -> None:
+    root = ready(tmp_path, "cmd:no-such-program")
+    spec = root / "specs" / "session-1.md"
+    spec.write_text(spec.read_text(encoding="utf-8").replace("session_manifest:", "nothing:"), encoding="utf-8")
+    assert omo(root, "preflight", "specs/session-1.md") == 3
+
+
+def test_a_missing_need_leaves_the_session_blocked_and_without_a_session_is_told_all_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = ready(tmp_path, "cmd:no-such-program")
+    assert main(["plan", "preflight", "specs/session-1.md"], dict(os.environ), str(root), NOW) == 77
+    assert "recorded nowhere" in capsys.readouterr().err
+    assert omo(root, "preflight", "specs/session-1.md") == 77
+    row = runtime.session(str(root / ".sisyphus" / "cc-omo"), "s1") or {}
+    assert row["work"]["ultraplan"]["state"] == "blocked"

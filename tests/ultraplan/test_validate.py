@@ -7,17 +7,23 @@ from typing import Any
 
 import pytest
 
-from omo.ultraplan.document import parse
-from omo.ultraplan.models import Defect
-from omo.ultraplan.rules import refusing, validate
-from tests.ultraplan.plans import carry_out, manifest_text, plan_text, project, step_text
+from omo.workflows.ultraplan.document import parse
+from omo.workflows.ultraplan.models import Defect
+from omo.workflows.ultraplan.rules import refusing, validate
+from tests.ultraplan.plans import manifest_text, plan_text, step_text
 
 OTHER = "feat(other): something else"
+EMPTY = {"expected_paths": [], "min_file_count": 0, "must_contain": []}
+APP = {"path": "src/app.py", "pattern": "^VALUE = 2$"}
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return project(tmp_path)
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of a project; the rules ask for no more."""
+    root = tmp_path_factory.mktemp("project")
+    (root / "src").mkdir()
+    (root / "src" / "app.py").write_text("VALUE = 1\n")
+    return root
 
 
 def found(text: str, root: Path) -> list[Defect]:
@@ -37,7 +43,7 @@ def advised(text: str, root: Path) -> list[str]:
     [
         {},
         {"touch": None},
-        {"sessions": [[1, 2], [3, 4, 5]]},
+        {"sessions": [[1, 2], [3]]},
         {"step2": {"Reuses": "`load` in `src/app.py`", "Test first": "`tests/test_part2.py`: the value"}},
         {"step2": {"Checkpoint": 'git add -A && git commit -q -m "feat(part2): add part 2" -m "why"'}},
         {"step2": {"Checkpoint": "\n```bash\ngit add -A\ngit commit -m 'feat(part2): x'\n```"}},
@@ -45,31 +51,15 @@ def advised(text: str, root: Path) -> list[str]:
         {"step2": {"Checkpoint": "none", "manifest": {"commit_message_pattern": "", "skip_commit_check": True}}},
         {"step2": {"manifest": {"expected_paths": [], "min_file_count": 0}}},
         {"step2": {"manifest": {"expected_paths": ["src/new/*.py"], "min_file_count": 3, "must_contain": []}}},
-        {
-            "step2": {
-                "manifest": {
-                    "expected_paths": [],
-                    "min_file_count": 0,
-                    "must_contain": [],
-                    "absent_paths": ["src/app.py"],
-                }
-            }
-        },
-        {
-            "step2": {
-                "manifest": {
-                    "expected_paths": ["src/app.py"],
-                    "must_contain": [{"path": "src/app.py", "pattern": "^VALUE = 2$"}],
-                }
-            }
-        },
+        {"step2": {"manifest": {**EMPTY, "absent_paths": ["src/app.py"]}}},
+        {"step2": {"manifest": {"expected_paths": ["src/app.py"], "must_contain": [APP]}}},
         {"step3": {"Depends on": "Step 1, Step 2"}},
         {"step3": {"manifest": {"forbidden_paths": ["src/app.py", "docs/**"]}}},
     ],
     ids=lambda changes: str(changes)[:60],
 )
 def test_a_sound_plan_has_no_defect(changes: dict[str, Any], root: Path) -> None:
-    assert found(plan_text(**changes), root) == []
+    assert found(plan_text(3, **changes), root) == []
 
 
 @pytest.mark.parametrize(
@@ -115,15 +105,11 @@ def test_what_a_step_must_say(fields: dict[str, Any], code: str, on: str, root: 
         ({"forbidden_paths": ["src"]}, "conflict", "src/part2.py"),
         ({"absent_paths": ["src/part2*"]}, "conflict", "src/part2*"),
         ({"sandbox_preflight": True}, "preflight", "sandbox_preflight"),
-        ({"expected_paths": [], "min_file_count": 0, "must_contain": []}, "predicate", "manifest:"),
+        (EMPTY, "predicate", "manifest:"),
         ({"expected_paths": ["src/app.py"], "must_contain": []}, "vacuous", "manifest:"),
         ({"expected_paths": ["src/*.py"], "must_contain": []}, "vacuous", "manifest:"),
         ({"expected_paths": ["src/part1.py"], "must_contain": []}, "vacuous", "manifest:"),
-        (
-            {"expected_paths": [], "min_file_count": 0, "must_contain": [], "absent_paths": ["src/x"]},
-            "vacuous",
-            "manifest:",
-        ),
+        ({**EMPTY, "absent_paths": ["src/x"]}, "vacuous", "manifest:"),
         ({"must_contain": [{"path": "src/part2.py", "pattern": "("}]}, "pattern", "pattern: '('"),
         ({"must_contain": [{"path": "src/part2.py", "pattern": ".*"}]}, "pattern", "pattern: '.*'"),
         ({"must_contain": [{"path": "src/part2.py", "pattern": "TBD"}]}, "pattern", "pattern: 'TBD'"),
@@ -139,26 +125,10 @@ def test_what_a_manifest_must_not_say(keys: dict[str, Any], code: str, key: str,
     assert (code, line) in [(defect.code, defect.line) for defect in found(text, root)]
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "",
-        ".*",
-        "^",
-        "$",
-        "feat|.*",
-        "^.+$",
-        "(",
-        "(?:)",
-        "x*",
-        ".{2,}",
-        r"\w",
-        "[a-z]",
-        r"^\S+",
-        "(a+)+" * 300,
-        "^{scope}:",
-    ],
-)
+EMPTY_OF_MEANING = ("", ".*", "^", "$", "feat|.*", "^.+$", "(?:)", "x*", ".{2,}", r"\w", "[a-z]", r"^\S+")
+
+
+@pytest.mark.parametrize("pattern", [*EMPTY_OF_MEANING, "(", "(a+)+" * 300, "^{scope}:"])
 def test_a_commit_pattern_must_compile_and_mean_something(pattern: str, root: Path) -> None:
     text = plan_text(1, step1={"manifest": {"commit_message_pattern": pattern}})
     assert codes(text, root) == ["pattern"]
@@ -337,16 +307,12 @@ def test_a_plan_without_steps_is_refused_even_an_old_one(root: Path) -> None:
         assert "no-steps" in codes(text, root)
 
 
-def test_steps_and_manifests_are_counted(root: Path) -> None:
-    text = plan_text(5, step3={"manifest": None})
-    line = text[: text.index("### Step 3")].count("\n") + 1
-    assert Defect(line, "manifest-count", "5 steps and 4 manifests; every step has exactly one") in found(text, root)
-
-
-def test_a_manifest_too_many_is_counted_on_its_own_line(root: Path) -> None:
-    text = plan_text(2) + f"\n## Notes\n\n```yaml\n{manifest_text(9)}\n```\n"
-    line = text[: text.index("manifest:", text.index("## Notes"))].count("\n") + 1
-    assert Defect(line, "manifest-count", "2 steps and 3 manifests; every step has exactly one") in found(text, root)
+def test_every_step_has_exactly_one_manifest(root: Path) -> None:
+    block = f"\n## Notes\n\n```yaml\n{manifest_text(9)}\n```\n"
+    for text, on in ((plan_text(5, step3={"manifest": None}), "### Step 3"), (plan_text(2) + block, "## Notes")):
+        start = text.index(on)
+        line = text[: start if on != "## Notes" else text.index("manifest:", start)].count("\n") + 1
+        assert [(defect.code, defect.line) for defect in found(text, root)] == [("manifest-count", line)]
 
 
 @pytest.mark.parametrize("ornament", ["✅", "🚀 ", "[x]", ":rocket:", "1️⃣", "1.", "→", "⚠️ **"])
@@ -383,27 +349,11 @@ def test_prose_in_never_touch_protects_nothing_but_paths_elsewhere_may_be_named(
     assert codes(plan_text(1, never=("~/.ssh", ".git/hooks", "a b/*.txt")), root) == []
 
 
-@pytest.mark.parametrize(
-    "bullets",
-    [
-        {1: "Depends on: Session 1"},
-        {1: "Depends on: Session 9"},
-        {1: "Depends on: Session 2", 2: "Depends on: Session 1"},
-    ],
-)
-def test_sessions_depend_on_others_that_are_there_and_not_in_circles(bullets: dict[int, str], root: Path) -> None:
-    text = plan_text(2, sessions=[[1], [2]])
-    for number, bullet in bullets.items():
-        text = text.replace(
-            f"## Session {number}: Part {number}\n", f"## Session {number}: Part {number}\n\n- {bullet}\n"
-        )
-    assert codes(text, root) == ["session"]
-
-
-def test_work_that_is_already_there_makes_its_step_prove_nothing(root: Path) -> None:
-    text = plan_text(3)
-    carry_out(root, 2)
-    assert [(defect.code, "step 2" in defect.message) for defect in found(text, root)] == [("vacuous", True)]
+def test_work_that_is_already_there_makes_its_step_prove_nothing(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "part2.py").write_text("def part2():\n    return 2\n")
+    (defect,) = found(plan_text(3), tmp_path)
+    assert (defect.code, "step 2" in defect.message) == ("vacuous", True)
 
 
 def test_a_step_may_build_on_what_an_earlier_one_creates(root: Path) -> None:

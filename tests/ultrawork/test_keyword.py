@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from omo.ultrawork import keyword, prose
-from omo.ultrawork.keyword import HEARD, PLACE_RULES, RULES, read_prompt
+from omo.hooks import keyword, prose
+from omo.hooks.keyword import HEARD, PLACE_RULES, RULES, read_prompt
 from tests.ultrawork import prompts
 
 SRC = Path(prose.__file__).parents[2]
@@ -194,7 +194,7 @@ def test_text_without_the_word_neither_starts_nor_stops_it(prompt: str) -> None:
 def test_reading_a_prompt_imports_nothing_but_us(prompt: str) -> None:
     code = (
         "import sys; before = set(sys.modules); sys.path.insert(0, sys.argv[1])\n"
-        "from omo.ultrawork.keyword import read_prompt; read_prompt(sys.argv[2])\n"
+        "from omo.hooks.keyword import read_prompt; read_prompt(sys.argv[2])\n"
         "print(*(set(sys.modules) - before))"
     )
     command = [sys.executable, "-I", "-S", "-c", code, str(SRC), prompt]

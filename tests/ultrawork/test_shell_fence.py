@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo import globs
+from omo.fence import Fence, commands, fence_for, open_fence
 from omo.shell import reader
-from omo.ultrawork.fence import Fence, commands, fence_for, open_fence
 from tests.ultrawork.shell_commands import DENIED, HARMLESS
 
 TOUCH = ["src/**", "docs/*.md", "tests/new/test_a.py"]
@@ -197,7 +197,7 @@ def test_a_tree_too_large_to_be_looked_at_is_refused(tmp_path: Path, monkeypatch
         (tmp_path / "src" / str(at)).write_text("x")
     fence = fence_for(["src/**"], ["src/gen/**"], str(tmp_path))
     assert refused("rm -r src", fence) == []
-    monkeypatch.setattr("omo.ultrawork.fence.MOST_BELOW", 5)
+    monkeypatch.setattr("omo.fence.MOST_BELOW", 5)
     assert "too many to be looked at" in refused("rm -r src", fence)[0]
 
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.hooks import session, stop
+from omo.hooks import stop
 from omo.hosts import claude
 from omo.state import runtime
-from omo.verify import finish
+from omo.work import session
+from omo.workflows.verify import finish
 from tests.verify.workshop import LIMITS, SUMMARY, Workshop, checks, path_check, project, q1, q2
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.verify import begin, documents, finish
-from omo.verify.goals import Spec
+from omo.workflows.verify import begin, documents, finish
+from omo.workflows.verify.goals import Spec
 from tests.verify.workshop import Workshop, checks, path_check, project
 
 WHY = "the test machine was broken, not the work"

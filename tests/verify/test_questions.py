@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, OmoError, Refused
-from omo.verify import questions
-from omo.verify.documents import DIMENSIONS
-from omo.verify.goals import QUESTIONS
+from omo.workflows.verify import questions
+from omo.workflows.verify.documents import DIMENSIONS
+from omo.workflows.verify.goals import QUESTIONS
 from tests.verify.workshop import Q3, Workshop, checklist, checks, item, path_check, project, q1, q2
 
 OUTCOMES = {"verification": {"outcomes": ["quoted text stays whole"]}}

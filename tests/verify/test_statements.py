@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.verify.statements import LONGEST_TEXT, check_statement
+from omo.workflows.verify.statements import LONGEST_TEXT, check_statement
 
 GOOD = [
     "The parser is fixed because tests/test_parser.py passes.",

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.errors import Refused
-from omo.verify import finish
-from omo.verify.documents import parse_goal
-from omo.verify.goals import HOUR, Streak
+from omo.workflows.verify import finish
+from omo.workflows.verify.documents import parse_goal
+from omo.workflows.verify.goals import HOUR, Streak
 from tests.verify.workshop import Workshop, checks, path_check, project
 
 LAST = 1_771_780_801.25

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from omo.state import runtime
-from omo.verify import begin, claims, documents, finish, goal_checks, goals, questions, steps, summary
 from omo.work.run import Caller
+from omo.workflows.verify import begin, claims, documents, finish, goal_checks, goals, questions, steps, summary
 from tests.kept import copied, git_init
 
 NOW = 1_771_780_801.0

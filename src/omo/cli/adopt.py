@@ -56,19 +56,19 @@ def caller_of(context: Context, session: str) -> Caller:
 
 
 def _ralph(caller: Caller, source: str) -> str:
-    from omo.ralph.run import RALPH
+    from omo.workflows.ralph.run import RALPH
 
     return lifecycle.adopt(RALPH, caller, source).id
 
 
 def _ultragoal(caller: Caller, source: str) -> str:
-    from omo.ultragoal.lifecycle import adopt
+    from omo.workflows.ultragoal.lifecycle import adopt
 
     return adopt(caller, source).id
 
 
 def _plan(caller: Caller, source: str) -> str:
-    from omo.ultraplan.run import PLAN
+    from omo.workflows.ultraplan.run import PLAN
 
     return lifecycle.adopt(PLAN, caller, source).id
 

@@ -16,8 +16,8 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
-from omo.evidence.run import child_environment
 from omo.hosts import claude_setup as host
+from omo.proof.run import child_environment
 
 SESSION = "demo-session"
 WIDTH = 100

@@ -10,9 +10,9 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.clock import seconds
 from omo.context import Context
-from omo.evidence import artifacts, pins
-from omo.shown import clip
+from omo.proof import artifacts, pins
 from omo.state import store
+from omo.text import clip
 
 
 def register(commands: options.Commands) -> None:

@@ -13,11 +13,11 @@ from omo.cli.result import Result
 from omo.cli.ulw import require_whole_ledger, waits_for_user
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.evidence import base, strength, tree
-from omo.evidence import run as runner
-from omo.shown import clip
+from omo.proof import base, strength, tree
+from omo.proof import run as runner
 from omo.state import paths, runtime, store
-from omo.ultrawork import gates
+from omo.text import clip
+from omo.workflows.ultrawork import gates
 
 Row = dict[str, Any]
 
@@ -220,7 +220,7 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
 
 def _replay_commands(state: str) -> tuple[list[list[str]], str]:
     """A damaged ledger of them hides no gate: it is said beside them."""
-    from omo.evidence import replay  # 0.2 s, which running a gate need not pay
+    from omo.proof import replay  # 0.2 s, which running a gate need not pay
 
     try:
         return [list(argv) for argv in replay.allowed(state)], ""
@@ -229,7 +229,7 @@ def _replay_commands(state: str) -> tuple[list[list[str]], str]:
 
 
 def _repair_replay_commands(context: Context) -> None:
-    from omo.evidence import replay
+    from omo.proof import replay
 
     replay.repair(context.state, by=context.actor, now=context.now, wait=store.CLI_WAIT)
 

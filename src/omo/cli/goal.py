@@ -10,11 +10,11 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.cli.ultragoal import changing, run_of
 from omo.context import Context
-from omo.shown import clip, counted
-from omo.ultragoal import goal_tool
-from omo.ultragoal.goal_tool import Outcome, ToolGoal
-from omo.ultragoal.next_step import publish_status
-from omo.ultragoal.run import PlanRun
+from omo.text import clip, counted
+from omo.workflows.ultragoal import goal_tool
+from omo.workflows.ultragoal.goal_tool import Outcome, ToolGoal
+from omo.workflows.ultragoal.next_step import publish_status
+from omo.workflows.ultragoal.run import PlanRun
 
 
 def register(commands: options.Commands) -> None:

@@ -16,9 +16,9 @@ from omo.cli.result import Result
 from omo.context import Context, Meant
 from omo.errors import BadInput, Refused, Unreadable
 from omo.json_text import loads
-from omo.shown import clip, counted
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
+from omo.text import clip, counted
 
 Row = dict[str, Any]
 Problems = dict[str, list[str]]
@@ -267,7 +267,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     own = {name: _check_session(context, name, is_listed=not meant.name) for name in sessions}
     shared = _check_shared(context, sessions)
     problems, ledgers = [], []
-    named = set()  # runs of which the workflow has said the same already
+    named: set[str] = set()  # runs of which the workflow has said the same already
     for name, checked_of_session in own.items():
         lead = "" if meant.name else f"{name}: "
         for checked in checked_of_session:
@@ -295,10 +295,10 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
 
 def _check_session(context: Context, name: str, *, is_listed: bool) -> list[Checked]:
     """The chains of a session's ledgers, and what each workflow finds in its own."""
-    from omo.ultragoal import receipts
-    from omo.ultragoal.run import PlanRun
     from omo.views import works
     from omo.work.viewer import Viewer
+    from omo.workflows.ultragoal import receipts
+    from omo.workflows.ultragoal.run import PlanRun
 
     if is_listed:
         of_session = _session_problems(context, name)
@@ -334,7 +334,7 @@ def _session_problems(context: Context, name: str) -> list[str]:
 
 def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
     """The ledgers that belong to the project, and those of every run."""
-    from omo.ultragoal import receipts
+    from omo.workflows.ultragoal import receipts
 
     problems: Problems = {}
     for name, path in _shared_paths(context.state).items():
@@ -349,7 +349,7 @@ def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:
     """Nothing is deleted: the old file is kept, and the new one names its digest."""
-    from omo.hooks import session
+    from omo.work import session
 
     name = context.session(arguments.session)
     path = paths.events_file(context.state, name)

@@ -14,15 +14,15 @@ from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused
-from omo.evidence import globs
+from omo.proof import globs
 from omo.safe_open import read_file
-from omo.shown import clip, counted
+from omo.text import clip, counted
 
 if TYPE_CHECKING:
-    from omo.ultraplan.audit import Audit
-    from omo.ultraplan.models import Defect, Document
-    from omo.ultraplan.preflight import Preflight
-    from omo.ultraplan.sessions import SessionSpec
+    from omo.workflows.ultraplan.audit import Audit
+    from omo.workflows.ultraplan.models import Defect, Document
+    from omo.workflows.ultraplan.preflight import Preflight
+    from omo.workflows.ultraplan.sessions import SessionSpec
 
 LARGEST_MESSAGE = 256 * 1024
 LONGEST_SHOWN = 600
@@ -57,19 +57,19 @@ def register(commands: options.Commands) -> None:
 
 
 def load(named: str, context: Context) -> Document:
-    from omo.ultraplan import document as documents
+    from omo.workflows.ultraplan import document as documents
 
     return documents.load(Path(context.cwd, named), Path(context.root))
 
 
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import rules
-    from omo.ultraplan.document import synthesise
+    from omo.workflows.ultraplan import rules
+    from omo.workflows.ultraplan.document import synthesise
 
     document = load(arguments.plan, context)
     every = rules.validate(document, Path(context.root))
     defects = rules.refusing(every)
-    advisories = [defect for defect in every if defect.is_advisory]
+    advice = [defect for defect in every if defect.is_advisory]
     data = {
         "plan": document.path,
         "digest": document.digest,
@@ -78,18 +78,21 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
         "legacy_synthesis": synthesise(document).is_legacy_synthesis,
         "steps": len(document.work_steps),
         "defects": [_defect_data(defect) for defect in defects],
-        "advisories": [_defect_data(defect) for defect in advisories],
+        "advisories": [_defect_data(defect) for defect in advice],
     }
     path = clip(document.path, 200)
     if not defects:
-        notes = [clip(str(defect), LONGEST_SHOWN) for defect in advisories]
-        return Result(data, f"{path}: {len(document.work_steps)} steps, no defect", notes=notes)
+        return Result(data, f"{path}: {len(document.work_steps)} steps, no defect", notes=_shown(advice))
     message = f"{path} has {counted(len(defects), 'defect')}"
     fix = f"mend the plan, then omo plan validate {shlex.quote(arguments.plan)}"
     if not arguments.json:
-        raise Refused(message, fix=fix, defects=[clip(str(defect), LONGEST_SHOWN) for defect in defects])
+        raise Refused(message, fix=fix, defects=_shown(defects))
     error = {"code": Refused.code, "message": message, "fix": fix, "details": data["defects"]}
     return Result({**data, "error": error}, "", Refused.exit_code)
+
+
+def _shown(defects: Sequence[Defect]) -> list[str]:
+    return [clip(str(defect), LONGEST_SHOWN) for defect in defects]
 
 
 def _defect_data(defect: Defect) -> dict[str, Any]:
@@ -97,7 +100,7 @@ def _defect_data(defect: Defect) -> dict[str, Any]:
 
 
 def critique(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import critique as critiques
+    from omo.workflows.ultraplan import critique as critiques
 
     document = load(arguments.plan, context)
     # A file can be recorded outside any session; then no host vouches for it.
@@ -153,8 +156,8 @@ def _message(named: str, cwd: str) -> str:
 
 
 def decompose(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import rules, sessions
-    from omo.ultraplan.preflight import has_remote
+    from omo.workflows.ultraplan import rules, sessions
+    from omo.workflows.ultraplan.preflight import has_remote
 
     root = Path(context.root)
     plan = load(arguments.plan, context)
@@ -177,9 +180,10 @@ def decompose(arguments: argparse.Namespace, context: Context) -> Result:
     first = next(spec.path for spec in specs if spec.number == order[0][0])
     lines = [f"{plan.path} is cut into {counted(len(specs), 'session')}:"]
     for spec in specs:
-        steps = ", ".join(str(step.number) for step in spec.steps)
-        lines.append(f"  {spec.path}: {clip(spec.title, 80)} (step{'' if len(spec.steps) == 1 else 's'} {steps})")
-    lines.append(f"Order: {', then '.join(' beside '.join(map(str, wave)) for wave in order)}")
+        steps = "step" if len(spec.steps) == 1 else "steps"
+        lines.append(f"  {spec.path}: {clip(spec.title, 80)} ({steps} {', '.join(map(str, spec.step_numbers))})")
+    waves = [" beside ".join(map(str, wave)) for wave in order]
+    lines.append(f"Order: {', then '.join(waves)}")
     lines.append(f"Next: commit the specs, so that the tree is clean, then omo plan start {shlex.quote(first)}")
     return Result(data, "\n".join(lines), notes=notes)
 
@@ -196,8 +200,8 @@ def _directory(context: Context, out: str) -> str:
 
 def _texts(plan: Document, specs: Sequence[SessionSpec]) -> dict[str, str]:
     """The text of each file. What does not read back as it was meant would be another contract."""
-    from omo.ultraplan import document as documents
-    from omo.ultraplan import spec_text
+    from omo.workflows.ultraplan import document as documents
+    from omo.workflows.ultraplan import spec_text
 
     texts = {}
     wrong: list[str] = []
@@ -212,7 +216,10 @@ def _texts(plan: Document, specs: Sequence[SessionSpec]) -> dict[str, str]:
 
 def _write(root: Path, texts: Mapping[str, str], *, force: bool) -> None:
     """All or none: what is there already is told before anything is written."""
-    there = [path for path, text in texts.items() if os.path.lexists(root / path) and _content(root / path) != text]
+    there = []
+    for path, text in texts.items():
+        if os.path.lexists(root / path) and _content(root / path) != text:
+            there.append(path)
     if there and not force:
         raise Refused(
             f"{len(there)} of these specs are there already, with another text",
@@ -241,7 +248,7 @@ def _session_data(spec: SessionSpec) -> dict[str, Any]:
         "number": spec.number,
         "title": spec.title,
         "path": spec.path,
-        "steps": [step.number for step in spec.steps],
+        "steps": spec.step_numbers,
         "depends_on": spec.depends_on,
         "blocks": spec.blocks,
         "needs": spec.needs,
@@ -254,16 +261,15 @@ def _session_data(spec: SessionSpec) -> dict[str, Any]:
 
 
 def preflight(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan.preflight import MISSING, look
+    from omo.workflows.ultraplan.preflight import MISSING, look
 
     spec = load(arguments.spec, context)
     if spec.kind != "spec":
         fix = f"omo plan decompose {shlex.quote(spec.path)} --out DIR, then omo plan preflight DIR/session-1.md"
         raise BadInput(f"{spec.path} is a plan; what a session needs stands in its spec", fix=fix)
-    wrong = [str(defect) for defect in spec.defects if not defect.is_advisory]
-    if wrong:
+    if spec.wrong:
         fix = f"omo plan decompose {shlex.quote(spec.master_plan or 'PLAN')} --out DIR --force"
-        raise Refused(f"{spec.path} cannot be read as a session spec", fix=fix, defects=wrong)
+        raise Refused(f"{spec.path} cannot be read as a session spec", fix=fix, defects=spec.wrong)
     asked = look(spec.needs, Path(context.root), environ=context.environ)
     notes = _record(arguments, context, spec, asked)
     data = {"spec": spec.path, **asked.data}
@@ -283,7 +289,7 @@ def _preflight_text(spec: Document, asked: Preflight) -> str:
 
 def _record(arguments: argparse.Namespace, context: Context, spec: Document, asked: Preflight) -> list[str]:
     """Into the plan session's ledger, where there is a session to speak of; the answer stands either way."""
-    from omo.ultraplan.start import record_preflight
+    from omo.workflows.ultraplan.start import record_preflight
 
     try:
         record_preflight(caller_of(context, context.session(arguments.session)), spec, asked)
@@ -296,22 +302,21 @@ def _record(arguments: argparse.Namespace, context: Context, spec: Document, ask
 
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan.run_audit import audit_file
+    from omo.workflows.ultraplan.run import audit_file
 
     caller = caller_of(context, "")
     audited = audit_file(caller, Path(context.cwd, arguments.document), arguments.base or "")
-    found = audited.audit
-    known = {step.step for step in found.steps}
+    shown = audited.audit
     noted = {
-        "claimed_but_unproven": sorted(audited.noted & known - set(found.passed)),
-        "proven_but_unclaimed": sorted(set(found.passed) - audited.noted),
+        "claimed_but_unproven": sorted(audited.noted.intersection(shown.missing)),
+        "proven_but_unclaimed": sorted(set(shown.passed) - audited.noted),
     }
-    following = _after_audit(found, arguments.document)
-    data = {**found.to_json(), "document": audited.document.path, **noted, "next": following}
-    lines = _audit_lines(found, noted)
+    following = _after_audit(shown, arguments.document)
+    data = {**shown.to_json(), "document": audited.document.path, **noted, "next": following}
+    lines = _audit_lines(shown, noted)
     if following:
         lines.append(f"Next: {following}")
-    code = found.exit_code
+    code = shown.exit_code
     if audited.edited:
         # The file's text counts for nothing, and another base than the run's proves nothing.
         code = code or (EDITED if arguments.base else 0)
@@ -320,43 +325,46 @@ def audit(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, "\n".join(lines), code)
 
 
-def _after_audit(found: Audit, name: str) -> str:
+def _after_audit(shown: Audit, name: str) -> str:
     """The one thing to do now; empty where nothing is left."""
-    if found.verdict == "pass":
+    if shown.verdict == "pass":
         return ""
-    if found.take_back:
-        commands = [shlex.join(command) for command in found.take_back[:MOST_SHOWN]]
+    if shown.take_back:
+        commands = [shlex.join(command) for command in shown.take_back[:MOST_SHOWN]]
         return f"take back what was changed against the scope: {' && '.join(commands)}"
-    if found.violations:
+    if shown.violations:
         return "tell the user what was changed that must not be; only they decide how it is undone"
-    if found.verdict == "unknown":
+    if shown.verdict == "unknown":
         return "settle what could not be established, then audit again"
-    if found.missing:
+    if shown.missing:
         return f"omo plan recover {shlex.quote(name)}"
     return "commit what belongs to the steps and remove the rest, then audit again"
 
 
-def _audit_lines(found: Audit, noted: dict[str, list[int]]) -> list[str]:
+def _audit_lines(shown: Audit, noted: dict[str, list[int]]) -> list[str]:
     lines = []
-    for step in found.steps:
+    for step in shown.steps:
         commit = f" ({step.commit[:12]})" if step.commit else ""
         lines.append(f"{step.status:8}Step {step.step}: {clip(step.title, 80)}{commit}")
-        lines += [f"          {clip(finding, 300)}" for finding in step.findings if finding not in found.problems]
+        for finding in step.findings:
+            if finding not in shown.problems:
+                lines.append(f"          {clip(finding, 300)}")
     sections: dict[str, Sequence[object]] = {
-        "changed against the scope": found.scope_violations,
-        "forbidden": found.forbidden_violations,
-        "not committed": found.dirty,
-        "commits of no step": found.unclaimed,
-        "not established": found.problems,
+        "changed against the scope": shown.scope_violations,
+        "forbidden": shown.forbidden_violations,
+        "not committed": shown.dirty,
+        "commits of no step": shown.unclaimed,
+        "not established": shown.problems,
         "noted as passed, not proven": noted["claimed_but_unproven"],
     }
     # Where nothing was noted at all, there is nothing to compare with.
-    if noted["claimed_but_unproven"] or len(noted["proven_but_unclaimed"]) < len(found.passed):
+    if noted["claimed_but_unproven"] or len(noted["proven_but_unclaimed"]) < len(shown.passed):
         sections["proven, never noted"] = noted["proven_but_unclaimed"]
     for about, listed in sections.items():
-        lines += [f"{about}: {clip(str(each), 400)}" for each in listed[:MOST_SHOWN]]
+        for entry in listed[:MOST_SHOWN]:
+            lines.append(f"{about}: {clip(str(entry), 400)}")
         if len(listed) > MOST_SHOWN:
             lines.append(f"{about}: {len(listed) - MOST_SHOWN} more")
-    since = f" since {found.base[:12]}" if found.base else ""
-    lines.append(f"Verdict: {found.words}{since}, {len(found.passed)} of {len(found.steps)} steps pass")
+    since = f" since {shown.base[:12]}" if shown.base else ""
+    lines.append(f"Verdict: {shown.words}{since}, {len(shown.passed)} of {len(shown.steps)} steps pass")
     return lines

@@ -11,12 +11,12 @@ from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput
-from omo.shown import clip
+from omo.text import clip
 
 if TYPE_CHECKING:
-    from omo.ultraplan.run import PlanState
     from omo.work.run import Caller
     from omo.work.status import NextStep
+    from omo.workflows.ultraplan.run import PlanState
 
 
 def register(verbs: options.Commands) -> None:
@@ -75,8 +75,8 @@ def _facts(state: PlanState) -> dict[str, Any]:
 
 
 def start(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import start as starting
-    from omo.ultraplan.preflight import MISSING
+    from omo.workflows.ultraplan import start as starting
+    from omo.workflows.ultraplan.preflight import MISSING
 
     begun = starting.start(
         _caller(arguments, context),
@@ -103,10 +103,10 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def skip(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import finish as finishing
-    from omo.ultraplan.run import PLAN
     from omo.work.lifecycle import require
     from omo.work.run import require_own
+    from omo.workflows.ultraplan import finish as finishing
+    from omo.workflows.ultraplan.run import PLAN
 
     run = require(PLAN, _caller(arguments, context), arguments.named)
     require_own(run)
@@ -116,11 +116,10 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan.run import KIND, MOST_RECOVERIES
-    from omo.ultraplan.run_audit import follow, load_status
-    from omo.ultraplan.status import publish_status
     from omo.work.lifecycle import adoptable
     from omo.work.status import NextStep, command
+    from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, follow, load_status
+    from omo.workflows.ultraplan.status import publish_status
 
     caller = _caller(arguments, context, looks=True)
     loaded = load_status(caller, arguments.named, follow)
@@ -139,7 +138,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         **_facts(state),
         "state": state.word,
         "verdict": loaded.audit.verdict if state.is_open else None,
-        "steps": [each.to_json() for each in steps],
+        "steps": [step.to_json() for step in steps],
         "skipped": {str(number): why for number, why in state.skipped.items()},
         "seen": seen,
         "violations": violations,
@@ -166,9 +165,9 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def recover(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import recovery
-    from omo.ultraplan.run import MOST_RECOVERIES, PLAN
     from omo.work.lifecycle import require
+    from omo.workflows.ultraplan import recovery
+    from omo.workflows.ultraplan.run import MOST_RECOVERIES, PLAN
 
     caller = _caller(arguments, context)
     if arguments.spec is None:
@@ -177,17 +176,17 @@ def recover(arguments: argparse.Namespace, context: Context) -> Result:
         run = recovery.chosen(caller, _path(arguments.spec, context), arguments.named)
     written = recovery.recover(run, Path(context.cwd, arguments.out) if arguments.out else None)
     data = {"spec": written.spec, "depth": written.depth, "missing": written.missing}
-    listed = ", ".join(str(step) for step in written.missing)
+    listed = ", ".join(map(str, written.missing))
     text = f"Recovery {written.depth} of {MOST_RECOVERIES} for step {listed}: {written.spec}"
     return Result({**data, "next": _next_data(written.next)}, f"{text}\nNext: {written.next.command}")
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultraplan import finish as finishing
-    from omo.ultraplan.recovery import require_named
-    from omo.ultraplan.run import PLAN
     from omo.work.lifecycle import require
     from omo.work.run import require_own
+    from omo.workflows.ultraplan import finish as finishing
+    from omo.workflows.ultraplan.recovery import require_named
+    from omo.workflows.ultraplan.run import PLAN
 
     if arguments.failed is None and (arguments.error or arguments.tried):
         raise BadInput("--error and --tried belong to --failed STEP", fix="omo plan finish --help")

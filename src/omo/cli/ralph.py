@@ -14,11 +14,11 @@ from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput
-from omo.ralph.rules import DEFAULT_ITERATIONS, MOST_ITERATIONS, PHASES, SMALL_CHANGE
-from omo.shown import clip
+from omo.text import clip
+from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_ITERATIONS, PHASES, SMALL_CHANGE
 
 if TYPE_CHECKING:
-    from omo.ralph.run import RalphRun
+    from omo.workflows.ralph.run import RalphRun
 
 Handler = Callable[[argparse.Namespace, Context], Result]
 
@@ -71,9 +71,9 @@ def _verb(verbs: options.Commands, name: str, about: str, handler: Handler) -> a
 
 def _run(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> RalphRun:
     """The run that is meant, loaded once. To act on it, it has to be the agent's own, whatever --run says."""
-    from omo.ralph.run import RALPH
     from omo.work.lifecycle import require
     from omo.work.run import require_own
+    from omo.workflows.ralph.run import RALPH
 
     caller = caller_of(context, context.session(arguments.session, looks=looks))
     run = require(RALPH, caller, arguments.named)
@@ -84,8 +84,8 @@ def _run(arguments: argparse.Namespace, context: Context, *, looks: bool = False
 
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
-    from omo.ralph import start as starting
-    from omo.ralph.phases import NO_GATE, session_events
+    from omo.workflows.ralph import start as starting
+    from omo.workflows.ralph.phases import NO_GATE, session_events
 
     run, step = starting.start(
         caller_of(context, context.session(arguments.session)),
@@ -101,8 +101,8 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 def execute(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
-    from omo.ralph import iteration
-    from omo.ralph.end import publish
+    from omo.workflows.ralph import iteration
+    from omo.workflows.ralph.end import publish
 
     run = _run(arguments, context)
     files = iteration.Files(context.root)
@@ -126,8 +126,8 @@ def execute(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def phase(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ralph import iteration
-    from omo.ralph.end import publish
+    from omo.workflows.ralph import iteration
+    from omo.workflows.ralph.end import publish
 
     run = _run(arguments, context)
     is_new = iteration.record_phase(run, iteration.Files(context.root), arguments.name, arguments.skip)
@@ -154,9 +154,9 @@ def phase(arguments: argparse.Namespace, context: Context) -> Result:
 
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
-    from omo.ralph import phases
-    from omo.ralph.iteration import Files
-    from omo.ralph.run import require_open
+    from omo.workflows.ralph import phases
+    from omo.workflows.ralph.iteration import Files
+    from omo.workflows.ralph.run import require_open
 
     run = _run(arguments, context, looks=True)
     state = require_open(run)
@@ -169,8 +169,8 @@ def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ralph import brief as briefs
-    from omo.ralph.end import publish
+    from omo.workflows.ralph import brief as briefs
+    from omo.workflows.ralph.end import publish
 
     run = _run(arguments, context)
     asked = briefs.ask(run)
@@ -187,7 +187,7 @@ def brief(arguments: argparse.Namespace, context: Context) -> Result:
 
 def judge(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
-    from omo.ralph import judge as judging
+    from omo.workflows.ralph import judge as judging
 
     given = None if arguments.result is None else _message(arguments.result, context)
     run = _run(arguments, context)
@@ -218,7 +218,7 @@ def _message(named: str, context: Context) -> str:
 
 def _require_outside_the_tree(option: str, path: str, project: str) -> None:
     """A file that is part of the tree changes what is judged: gates and answers would be about other files."""
-    from omo.evidence.tree import fingerprint
+    from omo.proof.tree import fingerprint
     from omo.state.paths import STATE_DIR
 
     root = os.path.realpath(project)
@@ -234,8 +234,8 @@ def _require_outside_the_tree(option: str, path: str, project: str) -> None:
 
 def replan(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
-    from omo.ralph.end import publish
-    from omo.ralph.iteration import Files, groups
+    from omo.workflows.ralph.end import publish
+    from omo.workflows.ralph.iteration import Files, groups
 
     run = _run(arguments, context, looks=True)
     state = run.require_whole()
@@ -251,9 +251,9 @@ def replan(arguments: argparse.Namespace, context: Context) -> Result:
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
-    from omo.ralph.end import next_step, publish
-    from omo.ralph.run import RALPH
     from omo.work.run import load
+    from omo.workflows.ralph.end import next_step, publish
+    from omo.workflows.ralph.run import RALPH
 
     caller = caller_of(context, context.session(arguments.session, looks=True))
     run = load(RALPH, caller, arguments.named)
@@ -268,7 +268,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 def abandon(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
-    from omo.ralph import end
+    from omo.workflows.ralph import end
 
     run = _run(arguments, context)
     step = end.abandon(run, arguments.reason)

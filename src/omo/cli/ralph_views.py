@@ -6,17 +6,17 @@ import json
 from typing import TYPE_CHECKING
 
 from omo.cli.result import Result
-from omo.ralph.rules import PROVEN_BY, Row, method
-from omo.shown import clip, counted
 from omo.state.runtime import part
+from omo.text import clip, counted
 from omo.work.status import units
+from omo.workflows.ralph.rules import PROVEN_BY, Row, method
 
 if TYPE_CHECKING:
-    from omo.ralph.judge import Judgement
-    from omo.ralph.phases import PhaseReport
-    from omo.ralph.rules import Criterion
-    from omo.ralph.run import RalphRun, RalphState
     from omo.work.status import NextStep
+    from omo.workflows.ralph.judge import Judgement
+    from omo.workflows.ralph.phases import PhaseReport
+    from omo.workflows.ralph.rules import Criterion
+    from omo.workflows.ralph.run import RalphRun, RalphState
 
 LONGEST_SHOWN = 400
 TITLES = {
@@ -254,8 +254,8 @@ def phases(report: PhaseReport, run: RalphState) -> Result:
 
 
 def judgement(judged: Judgement, run: RalphState) -> Result:
-    from omo.ralph.brief import MOST_CALLS
-    from omo.ralph.judge import EXIT_CODES, UNCOUNTED
+    from omo.workflows.ralph.brief import MOST_CALLS
+    from omo.workflows.ralph.judge import EXIT_CODES, UNCOUNTED
 
     data = {
         "ok": judged.verdict == "pass",

@@ -13,12 +13,12 @@ from omo.cli.ultragoal import run_of
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.json_text import loads
-from omo.shown import clip
 from omo.state.runtime import part
-from omo.ultragoal import lifecycle as ultragoal
-from omo.ultragoal.run import HANDOFF
+from omo.text import clip
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
+from omo.workflows.ultragoal import lifecycle as ultragoal
+from omo.workflows.ultragoal.run import HANDOFF
 
 Row = dict[str, Any]
 
@@ -116,11 +116,11 @@ def clear(arguments: argparse.Namespace, context: Context) -> Result:
     if mode == ultragoal.KIND:
         cleared = ultragoal.clear(caller, force=force)
     elif mode == "ralph":
-        from omo.ralph.run import RALPH
+        from omo.workflows.ralph.run import RALPH
 
         cleared = lifecycle.clear(RALPH, caller, force=force)
     elif mode == "ultraplan":
-        from omo.ultraplan.run import PLAN
+        from omo.workflows.ultraplan.run import PLAN
 
         cleared = lifecycle.clear(PLAN, caller, force=force)
     elif mode in INSTEAD:

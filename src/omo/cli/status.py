@@ -9,7 +9,7 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Unreadable
-from omo.shown import clip
+from omo.text import clip
 from omo.views import project
 from omo.views.screen import screen
 

@@ -9,8 +9,9 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import Refused
-from omo.hooks import messages, session
+from omo.hooks import messages
 from omo.state import runtime, store
+from omo.work import session
 
 
 def register(commands: options.Commands) -> None:

@@ -18,14 +18,14 @@ from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused
-from omo.evidence import globs
-from omo.shown import clip, counted
-from omo.ultragoal import create, goal_tool, steering
-from omo.ultragoal.create import json_of
-from omo.ultragoal.next_step import next_step, publish_status
-from omo.ultragoal.plan import MODES
-from omo.ultragoal.run import PlanRun
+from omo.proof import globs
+from omo.text import clip, counted
 from omo.work.lifecycle import adoptable
+from omo.workflows.ultragoal import create, goal_tool, steering
+from omo.workflows.ultragoal.create import json_of
+from omo.workflows.ultragoal.next_step import next_step, publish_status
+from omo.workflows.ultragoal.plan import MODES
+from omo.workflows.ultragoal.run import PlanRun
 
 Row = dict[str, Any]
 
@@ -170,7 +170,7 @@ def _brief(arguments: argparse.Namespace, context: Context) -> str:
 
 
 def complete_goals(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultragoal import checkpoint as checkpoints
+    from omo.workflows.ultragoal import checkpoint as checkpoints
 
     run = run_of(arguments, context)
     notes = []
@@ -200,8 +200,8 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultragoal import checkpoint as checkpoints
-    from omo.ultragoal.gate import models
+    from omo.workflows.ultragoal import checkpoint as checkpoints
+    from omo.workflows.ultragoal.gate import models
 
     run = run_of(arguments, context)
     gate, gate_file = None, ""
@@ -246,7 +246,7 @@ def steer(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def classify_blocker(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultragoal import checkpoint as checkpoints
+    from omo.workflows.ultragoal import checkpoint as checkpoints
 
     run = run_of(arguments, context)
     with changing(run):
@@ -267,7 +267,7 @@ def classify_blocker(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def record_review_blockers(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultragoal import checkpoint as checkpoints
+    from omo.workflows.ultragoal import checkpoint as checkpoints
 
     run = run_of(arguments, context)
     with changing(run):
@@ -294,8 +294,8 @@ def record_review_blockers(arguments: argparse.Namespace, context: Context) -> R
 
 
 def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultragoal.checkpoint import subject_of
-    from omo.ultragoal.gate.rules import suite_triggers, template
+    from omo.workflows.ultragoal.checkpoint import subject_of
+    from omo.workflows.ultragoal.gate.rules import suite_triggers, template
 
     run = run_of(arguments, context, looks=True)
     plan = run.look_at_plan()
@@ -334,9 +334,9 @@ def _write_gate(context: Context, out: str | None, goal: str, gate: Row, force: 
 
 
 def gate_validate(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultragoal import checkpoint as checkpoints
-    from omo.ultragoal.gate.models import load
-    from omo.ultragoal.receipts import canonical_digest
+    from omo.workflows.ultragoal import checkpoint as checkpoints
+    from omo.workflows.ultragoal.gate.models import load
+    from omo.workflows.ultragoal.receipts import canonical_digest
 
     name = arguments.goal_id
     gate = load(arguments.quality_gate_json, context.cwd)
@@ -353,7 +353,7 @@ def gate_validate(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def review(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.ultragoal import review as reviews
+    from omo.workflows.ultragoal import review as reviews
 
     is_start = arguments.mode == "review-start"
     if not is_start:  # a verdict alone belongs to no session, so none has to be known

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli.result import Result
-from omo.shown import block, clip, counted
 from omo.state import paths
-from omo.ultragoal import receipts
-from omo.ultragoal.plan import STATUSES, Plan, render_goal
-from omo.ultragoal.run import PlanRun
-from omo.ultragoal.status import goal_proof
+from omo.text import block, clip, counted
 from omo.work.status import NextStep
+from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.plan import STATUSES, Plan, render_goal
+from omo.workflows.ultragoal.run import PlanRun
+from omo.workflows.ultragoal.status import goal_proof
 
 if TYPE_CHECKING:
-    from omo.ultragoal.checkpoint import Done
-    from omo.ultragoal.review import Review
+    from omo.workflows.ultragoal.checkpoint import Done
+    from omo.workflows.ultragoal.review import Review
 
 Row = dict[str, Any]
 
@@ -121,7 +121,7 @@ def _goal_line(goal: Row) -> str:
 
 
 def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Result:
-    from omo.ultragoal.checkpoint import background
+    from omo.workflows.ultragoal.checkpoint import background
 
     plan = run.require_plan()
     goal = plan.active
@@ -209,7 +209,7 @@ def steered(run: PlanRun, row: Row, step: NextStep) -> Result:
 
 
 def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
-    from omo.ultragoal.review import EXIT_CODES, WEAK_CONTRACT
+    from omo.workflows.ultragoal.review import EXIT_CODES, WEAK_CONTRACT
 
     source = done.source
     data = {

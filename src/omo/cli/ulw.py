@@ -10,12 +10,12 @@ from omo.cli.result import Result
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.evidence import base
-from omo.hooks import messages, session
-from omo.shown import clip
+from omo.hooks import messages
+from omo.proof import base
 from omo.state import runtime, store
-from omo.ultrawork import gates
-from omo.work import outcome
+from omo.text import clip
+from omo.work import outcome, session
+from omo.workflows.ultrawork import gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
         if text and len(text) < gates.SHORTEST_REASON:
             raise BadInput(f"{option} {text!r} explains nothing", fix="give a reason of 10 characters or more")
 
-    from omo.ultrawork import finish
+    from omo.workflows.ultrawork import finish
 
     try:
         ended = _end_run(context, name, because, skipping)
@@ -131,8 +131,8 @@ def _refuse_with_other_work(row: Row) -> None:
 
 
 def _outcome(context: Context, name: str, row: Row, because: str, skipping: str) -> tuple[Row, base.Look]:
-    from omo.evidence.run import child_environment
-    from omo.ultrawork import finish
+    from omo.proof.run import child_environment
+    from omo.workflows.ultrawork import finish
 
     known = gates.current(context.state, name, row)
     look = base.look(context.root, known.base).without(known.left_out)

@@ -16,19 +16,19 @@ from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.hooks import session
-from omo.shown import clip, counted
 from omo.state import store as files
-from omo.verify import claims
-from omo.verify.goals import HYPOTHESIS_RESULTS, QUESTIONS, Goal, GoalStore
-from omo.verify.statements import LONGEST_TEXT
-from omo.verify.status import brief, details
-from omo.verify.steps import Trees, steps
-from omo.verify.summary import publish_goals, release_sessions
+from omo.text import clip, counted
+from omo.work import session
+from omo.workflows.verify import claims
+from omo.workflows.verify.goals import HYPOTHESIS_RESULTS, QUESTIONS, Goal, GoalStore
+from omo.workflows.verify.statements import LONGEST_TEXT
+from omo.workflows.verify.status import brief, details
+from omo.workflows.verify.steps import Trees, steps
+from omo.workflows.verify.summary import publish_goals, release_sessions
 
 if TYPE_CHECKING:
-    from omo.evidence.evaluate import Observation
-    from omo.verify.finish import Finished
+    from omo.proof.evaluate import Observation
+    from omo.workflows.verify.finish import Finished
 
 Row = dict[str, Any]
 
@@ -133,7 +133,7 @@ def _store_to_change(arguments: argparse.Namespace, context: Context) -> GoalSto
 
 def _read(name: str, context: Context) -> object:
     """JSON or YAML, from a file or stdin."""
-    from omo.evidence import documents
+    from omo.proof import documents
 
     if name == "-":
         return documents.parse(sys.stdin.read(documents.LARGEST_FILE + 1), "stdin")
@@ -149,8 +149,8 @@ def _in_project(name: str, context: Context) -> str | None:
 
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.verify.begin import add as file_goal
-    from omo.verify.documents import parse_goal
+    from omo.workflows.verify.begin import add as file_goal
+    from omo.workflows.verify.documents import parse_goal
 
     store = _store_to_change(arguments, context)
     spec = parse_goal(_read(arguments.file, context), arguments.file)
@@ -170,9 +170,9 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def begin(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.verify.begin import begin as begin_goal
-    from omo.verify.goal_checks import evaluate_now, observed
-    from omo.verify.questions import guardrails
+    from omo.workflows.verify.begin import begin as begin_goal
+    from omo.workflows.verify.goal_checks import evaluate_now, observed
+    from omo.workflows.verify.questions import guardrails
 
     store, name = _store_to_change(arguments, context), arguments.goal
     is_new = begin_goal(store, name, again=arguments.again)
@@ -234,7 +234,7 @@ def _owed_lines(owed: list[Row]) -> list[str]:
 
 
 def answer(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.verify import questions
+    from omo.workflows.verify import questions
 
     store, name = _store_to_change(arguments, context), arguments.goal
     data = _read(arguments.file, context)
@@ -272,7 +272,7 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.verify.finish import finish as finish_goal
+    from omo.workflows.verify.finish import finish as finish_goal
 
     store, name = _store(arguments, context), arguments.goal
     given = {"summary": arguments.summary, "learned": arguments.learned, "hypothesis": arguments.hypothesis_result}
@@ -350,7 +350,7 @@ def streak(arguments: argparse.Namespace, context: Context) -> Result:
     store = _store(arguments, context)
     goal = store.goal(arguments.goal)
     if arguments.achieved:
-        from omo.verify.finish import achieve
+        from omo.workflows.verify.finish import achieve
 
         goal = achieve(store, goal.id)
         publish_goals(store, passed=goal.id)
@@ -363,7 +363,7 @@ def streak(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def unblock(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.verify.finish import unblock as hand_on
+    from omo.workflows.verify.finish import unblock as hand_on
 
     freed = hand_on(_store_to_change(arguments, context), arguments.goal, summary=arguments.summary)
     text = f"Output of {arguments.goal} handed on; unblocked: {', '.join(freed) or 'nobody new'}"
@@ -371,7 +371,7 @@ def unblock(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.verify.begin import repair as seal
+    from omo.workflows.verify.begin import repair as seal
 
     store = _store(arguments, context)
     kept = seal(store)
@@ -383,8 +383,8 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def pin(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.evidence import pins
-    from omo.evidence.checks import load_checks_file
+    from omo.proof import pins
+    from omo.proof.checks import load_checks_file
 
     path = Path(context.cwd, arguments.file)
     report = pins.pin(
@@ -427,9 +427,9 @@ def pin(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def checks(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.evidence import pins
-    from omo.evidence.checks import load_checks_file
-    from omo.evidence.evaluate import evaluate
+    from omo.proof import pins
+    from omo.proof.checks import load_checks_file
+    from omo.proof.evaluate import evaluate
 
     path = Path(context.cwd, arguments.file)
     parsed = load_checks_file(path)

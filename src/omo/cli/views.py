@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo.cli.result import Result
 from omo.context import Context
-from omo.shown import clip
+from omo.text import clip
 from omo.views import phrases, project
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from omo.clock import seconds
-from omo.hooks import session
 from omo.hosts import Answer
-from omo.shown import clip, counted
 from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
 from omo.state.runtime import work_in
-from omo.work import outcome
+from omo.text import clip, counted
+from omo.work import outcome, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,19 +7,20 @@ import time
 from omo import hosts, settings
 from omo.clock import seconds
 from omo.errors import OmoError
-from omo.hooks import messages, session
+from omo.hooks import messages
+from omo.hooks.keyword import HEARD, RULES, read_prompt
 from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.rows import cancel_of, ulw_of, work_of
-from omo.ultrawork.keyword import HEARD, RULES, read_prompt
+from omo.work import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from omo.hooks.keyword import Reading
     from omo.hooks.main import World
     from omo.hosts import Event
-    from omo.ultrawork.keyword import Reading
 
     Json = dict[str, Any]
 
@@ -74,8 +75,8 @@ def _was_withdrawn(event: Event, row: Json | None) -> bool:
 def _activate(event: Event, world: World, reading: Reading) -> Answer:
     if not event.session:
         return Answer(context=messages.could_not("turned on", "the host gave no session id"))
-    from omo.evidence import base
-    from omo.ultrawork import gates
+    from omo.proof import base
+    from omo.workflows.ultrawork import gates
 
     in_force = settings.load(world.environ, world.root)
     tree = base.take(world.root, world.environ)

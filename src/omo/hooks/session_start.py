@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from omo.clock import seconds, stamp
 from omo.errors import OmoError
-from omo.hooks import messages, session
+from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import runtime, store
 from omo.state.rows import ulw_of
+from omo.work import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ import time
 from omo import hosts, settings
 from omo.clock import seconds
 from omo.errors import Newer, Unreadable
-from omo.hooks import messages, session
+from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import markers, runtime, store
 from omo.state.rows import message_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
+from omo.work import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ def handle(event: Event, world: World) -> Answer:
         "cut": len(message) > LONGEST_MESSAGE,
     }
     if event.agent_type in REVIEWERS:
-        from omo.evidence import base
+        from omo.proof import base
 
         finished["base"] = base.take(world.root, world.environ)
     world.change(lambda row: runtime.Change(None, row, [finished]))

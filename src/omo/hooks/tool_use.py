@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from omo import hosts
-from omo.hooks import session
 from omo.hosts import Answer
-from omo.shown import clip
 from omo.state import paths, runtime
+from omo.text import clip
+from omo.work import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
     is_named = any(hint in event.command.lower() for hint in STATE_HINTS)
     if not (is_named or _is_inside(directory, world.state)) or not world.live_row():
         return None
-    from omo.ultrawork.fence import StateFence, commands
+    from omo.fence import StateFence, commands
 
     fence = StateFence([world.state, settings_file], world.root, world.environ)
     reasons = commands.refusals(event.command, fence, directory)
@@ -164,14 +164,14 @@ def keeps_inside_the_fence(event: Event, world: World) -> Denial | None:
 
 
 def _fence_reasons(event: Event, world: World, row: Json) -> list[str]:
-    from omo.ultrawork.fence import POSIX_ONLY, open_fence
+    from omo.fence import POSIX_ONLY, open_fence
 
     fence = open_fence(row, world.environ)
     directory = event.directory or world.root
     if fence is None:
         return []
     if event.tool == hosts.SHELL:
-        from omo.ultrawork.fence import commands
+        from omo.fence import commands
 
         return commands.refusals(event.command, fence, directory)
     if event.tool == hosts.POWERSHELL:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from omo.errors import BadInput, OmoError
-from omo.hooks import session
-from omo.shown import clip
 from omo.state import paths, runtime
-from omo.ultrawork import gates
+from omo.text import clip
+from omo.work import session
+from omo.workflows.ultrawork import gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

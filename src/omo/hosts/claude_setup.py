@@ -18,7 +18,7 @@ from typing import Any
 from omo import hosts
 from omo.errors import BadInput, Refused, Unreadable
 from omo.hosts import Answer
-from omo.shown import clip
+from omo.text import clip
 
 Json = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omo.shown import clip
+from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import time
 
-from omo.shown import clip
 from omo.state import paths, store
+from omo.text import clip
 
 KEPT_FOR = 14 * 24 * 3600.0
 LONGEST = 8192

@@ -11,8 +11,8 @@ import os
 from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
-from omo.shown import clip
 from omo.state import ledger, markers, paths, store
+from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _begin_ledger(state: str, new: str, row: Json, told: Json, now: float) -> Js
 
 
 def removed(state: str, root: str, known: Json) -> list[markers.Marker]:
-    """The sessions of this project that were on when its state was removed, and have not been told. `known` is the file.
+    """The sessions of this project that were on when its state was removed, and were not told; `known` is the file.
 
     Their markers tell while there is no runtime file; who writes a new one takes them over into it.
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from omo.shown import clip
 from omo.state.runtime import OPEN_STATES
+from omo.text import clip
 from omo.views.project import RECENT, ProjectView, SessionView
 from omo.views.session import WAITING, Work
 from omo.views.vocabulary import NAMES, UNITS

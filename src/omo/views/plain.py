@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from omo.shown import clip
+from omo.text import clip
 from omo.views import phrases
 from omo.views.project import ProjectView, SessionView
 from omo.work.status import Item, Status

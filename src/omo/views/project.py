@@ -10,9 +10,9 @@ from omo.clock import seconds
 from omo.context import Context
 from omo.errors import Unreadable
 from omo.hooks.messages import state_was_removed
-from omo.shown import clip
 from omo.state import paths, runtime
 from omo.state.runtime import part
+from omo.text import clip
 from omo.views import session
 from omo.work import outcome
 from omo.work.status import NextStep, Status, command
@@ -325,7 +325,7 @@ def claims_let_stand(context: Context) -> list[Row]:
     """Claims that code did not confirm and somebody let stand: shown wherever things are summed up."""
     if not os.path.isdir(os.path.join(paths.verify_dir(context.state), "claims")):
         return []
-    from omo.verify import claims
+    from omo.workflows.verify import claims
 
     listed = []
     for row in claims.recorded(context.state, overridden=True):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from omo import settings
 from omo.errors import Unreadable
-from omo.hooks import messages, session, stop
+from omo.hooks import messages, stop
 from omo.hosts import Event
-from omo.shown import clip
 from omo.state import ledger, runtime
 from omo.state.runtime import OPEN_STATES, part
-from omo.work import outcome
+from omo.text import clip
+from omo.work import outcome, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from omo import settings
 from omo.hosts import Answer
-from omo.shown import clip
 from omo.state.runtime import OPEN_STATES
+from omo.text import clip
 from omo.views import session
 from omo.work import outcome
 

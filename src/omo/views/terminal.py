@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from omo.shown import clip
+from omo.text import clip
 from omo.views import phrases
 from omo.views.project import ProjectView, SessionView
 from omo.views.vocabulary import MARKS

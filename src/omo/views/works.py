@@ -6,20 +6,20 @@ import importlib
 import os
 
 from omo.errors import OmoError
-from omo.shown import clip
 from omo.state import paths
 from omo.state.runtime import part
+from omo.text import clip
 from omo.views.session import ORDER
 from omo.views.vocabulary import UNITS
 from omo.work.status import Command, NextStep, Status, command
 from omo.work.viewer import Viewer
 
 PACKAGES = {
-    "ultraplan": "omo.ultraplan",
-    "ultragoal": "omo.ultragoal",
-    "ralph": "omo.ralph",
-    "verify": "omo.verify",
-    "ulw": "omo.ultrawork",
+    "ultraplan": "omo.workflows.ultraplan",
+    "ultragoal": "omo.workflows.ultragoal",
+    "ralph": "omo.workflows.ralph",
+    "verify": "omo.workflows.verify",
+    "ulw": "omo.workflows.ultrawork",
 }
 
 

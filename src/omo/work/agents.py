@@ -31,9 +31,9 @@ from typing import Any, Generic, TypeVar
 
 from omo.digest import sha256
 from omo.errors import Refused, Unreadable
-from omo.evidence import base
-from omo.shown import clip
+from omo.proof import base
 from omo.state import ledger, paths, runtime
+from omo.text import clip
 
 Row = dict[str, Any]
 T = TypeVar("T")

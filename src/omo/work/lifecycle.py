@@ -10,9 +10,9 @@ from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, Refused
-from omo.shown import clip
 from omo.state import runtime, store
 from omo.state.runtime import OPEN_STATES, part
+from omo.text import clip
 from omo.work import outcome
 from omo.work.publish import change_row, changed, publish_damage
 from omo.work.run import Caller, Kind, Run, S, load

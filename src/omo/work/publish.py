@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from omo.hooks import session as rows
-from omo.shown import clip
 from omo.state import runtime
 from omo.state.runtime import OPEN_STATES, part
+from omo.text import clip
+from omo.work import session as rows
 from omo.work.run import Caller, Run
 
 Row = dict[str, Any]

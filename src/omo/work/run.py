@@ -15,10 +15,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from omo.digest import sha256
 from omo.errors import BadInput, Refused, Unreadable
-from omo.shown import clip
 from omo.state import ledger, runtime
 from omo.state.journal import Journal
 from omo.state.runtime import part
+from omo.text import clip
 
 Row = dict[str, Any]
 

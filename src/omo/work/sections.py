@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from omo.shown import clip
+from omo.text import clip
 
 Row = dict[str, Any]
 

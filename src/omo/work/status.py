@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 
-from omo.shown import clip
+from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.clock import seconds
-from omo.shown import clip
+from omo.text import clip
 
 
 def number(stamp: str) -> float | None:

@@ -87,7 +87,7 @@ class Viewer:
     def _fingerprint(self) -> str:
         from pathlib import Path
 
-        from omo.evidence import tree
+        from omo.proof import tree
 
         is_cached = not self.reads_all and os.path.isdir(self.context.state)
         cache = Path(paths.tree_cache(self.context.state)) if is_cached else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from omo import settings
-from omo.shown import clip
+from omo.text import clip
 from omo.work.status import Fact
 
 TYPE_CHECKING = False

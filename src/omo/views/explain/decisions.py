@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from omo import settings
 from omo.errors import Unreadable
-from omo.hooks import messages, session, stop
-from omo.shown import clip, counted
+from omo.hooks import messages, stop
 from omo.state import paths, runtime
 from omo.state.runtime import part
+from omo.text import clip, counted
 from omo.views.explain.answer import ENVIRONMENT, RUNTIME, Explanation, setting, switched_off
 from omo.views.session import View
+from omo.work import session
 from omo.work.status import Fact
 
 TYPE_CHECKING = False
@@ -284,8 +285,7 @@ def explain_prompt(
     text: str, known: settings.Settings, environ: Mapping[str, str], *, name: str = "", row: Row | None = None
 ) -> Explanation:
     """What a prompt asks of ultrawork, by which rule, and which setting had a say in it."""
-    from omo.hooks import user_commands
-    from omo.ultrawork import keyword
+    from omo.hooks import keyword, user_commands
 
     extra = {"action": "none", "keyword": known.keyword}
     if off := switched_off("the hook is off", environ, "user-prompt-submit", extra):

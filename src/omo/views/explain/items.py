@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from omo.errors import BadInput
-from omo.shown import clip
+from omo.text import clip
 from omo.views import works
 from omo.views.explain.answer import Explanation
 from omo.views.session import ORDER

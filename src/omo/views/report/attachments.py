@@ -14,11 +14,11 @@ from typing import Any
 
 from omo import safe_open
 from omo.errors import BadInput
-from omo.evidence import documents, globs, media, records
-from omo.evidence.media import plain
-from omo.shown import block, clip
-from omo.ultragoal.gate import proof
+from omo.proof import documents, globs, media, records
+from omo.proof.media import plain
+from omo.text import block, clip
 from omo.work.sections import Attachment, name_in
+from omo.workflows.ultragoal.gate import proof
 
 Row = dict[str, Any]
 

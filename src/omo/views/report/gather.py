@@ -11,9 +11,8 @@ from omo import __version__
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused, Unreadable
-from omo.shown import clip
 from omo.state import runtime
-from omo.ultragoal.run import kept_plans
+from omo.text import clip
 from omo.views import project, works
 from omo.views.project import SessionView
 from omo.views.report import timeline
@@ -25,6 +24,7 @@ from omo.work.run import Run
 from omo.work.sections import Notice, Section, Sections
 from omo.work.status import Status
 from omo.work.viewer import Viewer
+from omo.workflows.ultragoal.run import kept_plans
 
 Row = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from omo.shown import clip, counted
+from omo.text import clip, counted
 from omo.views.report.gather import Evidence, Part, Report
 from omo.views.vocabulary import MARKS, TITLES, VERDICTS
 from omo.work import times

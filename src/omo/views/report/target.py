@@ -10,10 +10,10 @@ from pathlib import Path
 from omo import safe_open
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused
-from omo.evidence import git, globs
-from omo.shown import clip
+from omo.fence import guarded, open_fence
+from omo.proof import git, globs
 from omo.state import paths, runtime, store
-from omo.ultrawork.fence import guarded, open_fence
+from omo.text import clip
 
 ENDINGS = {"html": (".html", ".htm"), "md": (".md", ".markdown")}
 CLOSED = (".sisyphus", ".git")

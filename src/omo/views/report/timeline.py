@@ -12,14 +12,14 @@ from typing import Any
 
 from omo.clock import seconds, stamp
 from omo.errors import OmoError
-from omo.shown import clip
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.state.runtime import part
-from omo.ultragoal.run import kept_plans
+from omo.text import clip
 from omo.work import outcome
 from omo.work.run import Kind, tag
 from omo.work.viewer import Viewer
+from omo.workflows.ultragoal.run import kept_plans
 
 Row = dict[str, Any]
 
@@ -163,8 +163,8 @@ def _events(entry: Timed) -> list[Event]:
 
 def run_kinds() -> list[Kind[Any]]:
     """The workflows whose runs have a directory each. Imported here: a report alone needs both."""
-    from omo.ralph.run import RALPH
-    from omo.ultraplan.run import PLAN
+    from omo.workflows.ralph.run import RALPH
+    from omo.workflows.ultraplan.run import PLAN
 
     return [PLAN, RALPH]
 

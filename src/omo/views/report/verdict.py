@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from omo.context import Context
 from omo.errors import OmoError
-from omo.shown import clip
 from omo.state import paths
 from omo.state.journal import Journal
+from omo.text import clip
 from omo.views.project import SessionView
 from omo.views.session import Work
 from omo.work import outcome
@@ -270,7 +270,7 @@ def _claim_notices(context: Context, ended_goals: set[str]) -> list[Notice]:
     """Claims that were let stand against what code saw, but those that the outcome of their goal names."""
     if not os.path.isdir(paths.verify_dir(context.state)):
         return []
-    from omo.verify import claims
+    from omo.workflows.verify import claims
 
     try:
         rows = claims.recorded(context.state, overridden=True)

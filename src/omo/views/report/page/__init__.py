@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
 from markupsafe import Markup
 
 from omo import __version__
-from omo.shown import block, clip
+from omo.text import block, clip
 from omo.views.report.gather import MOST_ITEMS, Report
 from omo.views.report.timeline import Event
 from omo.views.vocabulary import MARKS, TITLES, VERDICTS
@@ -24,8 +23,6 @@ from omo.work.status import units
 HERE = Path(__file__).resolve().parent
 MARKER = "<!doctype html>\n<!-- made by omo report -->\n"
 LONGEST_VALUE = 200_000
-MOST_BARS = 100
-STEPS = 20  # widths a bar can have
 # What happened, beside how an item stands: a sign that also prints without colour, and one of five tones.
 EVENTS = {
     "block": ("↩", "info"),
@@ -50,7 +47,6 @@ def render(report: Report) -> str:
         css_digest=base64.b64encode(hashlib.sha256(css.encode("utf-8")).digest()).decode("ascii"),
         version=__version__,
         days=_days(report.timeline.events),
-        durations=durations(report),
         most_items=MOST_ITEMS,
     )
 
@@ -85,44 +81,6 @@ def _shown(value: Any) -> Any:
     if isinstance(value, (Markup, Undefined)):
         return value
     return block(str(value), LONGEST_VALUE)
-
-
-@dataclass(frozen=True)
-class Duration:
-    """`share` is a twentieth of the longest one; None where it has not ended, or nobody can tell."""
-
-    name: str
-    title: str
-    text: str
-    share: int | None = None
-
-
-def durations(report: Report) -> list[Duration]:
-    """What took how long: each run, and each item that says when it began."""
-    spans: list[tuple[str, str, str, str]] = []
-    for part in report.parts:
-        whole = part.whole.section
-        spans.append((part.view.run or part.view.kind, "the whole run", whole.began, whole.ended))
-        for item in part.view.items:
-            section = part.evidence(item.id).section
-            if item.counts or section.ended:
-                spans.append((item.id, item.title, section.began, section.ended))
-    longest = 0.0
-    known = []
-    for name, title, began, ended in spans:
-        first, last = times.number(began), times.number(ended)
-        if first is not None:
-            took = None if last is None else max(0.0, last - first)
-            longest = max(longest, took or 0.0)
-            known.append((name, title, began, took))
-    shown = []
-    for name, title, began, took in known:
-        if took is None:
-            shown.append(Duration(name, title, f"since {times.moment(began)}, not ended"))
-        else:
-            share = max(1, round(STEPS * took / (longest or 1)))
-            shown.append(Duration(name, title, times.short(took), share))
-    return shown[:MOST_BARS]
 
 
 def _days(events: Iterable[Event]) -> list[tuple[str, list[Event]]]:

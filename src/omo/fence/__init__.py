@@ -1,0 +1,268 @@
+"""The fence of a plan session: which paths may be changed while it is open, and why another may not."""
+
+from __future__ import annotations
+
+import os
+
+from omo.fence import guarded
+from omo.globs import covers, leads_to, name_matches
+from omo.text import clip
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+# What is done to a path.
+FILE, DIRECTORY = "file", "directory"
+TREE = "tree"  # with everything below it; `detail` is a glob for the names that are meant
+NEW_DIRECTORY = "new-directory"  # empty, so git does not see it
+REMOVED = "removed"  # by rm, below it as well
+UNTRACKED = "untracked"  # what git clean removes below it: our own state is ignored, and stays
+IGNORED = "ignored"  # the same with what git ignores; `detail` is a key of KEEPS
+RESTORED = "restored"  # to what HEAD or the index has; `detail` is another revision
+DEEP = (TREE, REMOVED, UNTRACKED, IGNORED, RESTORED)
+OWN_STATE = ".sisyphus/cc-omo"  # what git ignores, and goes where git takes ignored files
+# How the same is done without omo's own state, which git ignores.
+KEEPS = {
+    "clean-x": "git clean -fdx -e .sisyphus",
+    "clean-X": "git clean -fdX -- . ':!.sisyphus'",
+    "stash": "git stash -u",
+}
+MOST_BELOW = 20_000  # entries of a tree that are looked at
+LONGEST_SHOWN = 200
+SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")
+# A project may lie in memory too, and is fenced there as anywhere.
+DEVICES = tuple(f"/dev/{name}" for name in guarded.DEVICES if name != "shm")
+SECURITY = "No plan may change that: if the step needs it, stop and report it to the user."
+UNLISTED = "What was there before the session began is not known (too much to be listed), so nothing is removed. "
+POSIX_ONLY = (
+    "The plan's fence reads POSIX shell only, so PowerShell and cmd are not run while it is up: "
+    "use Bash, where omo plan finish takes the fence down."
+)
+REMEDY = "Keep to the fence; if the step cannot be done within it, stop, report it and let the user change the plan."
+
+
+class Write:
+    """A path, as written, and what is done to it."""
+
+    __slots__ = ("detail", "kind", "path")
+
+    def __init__(self, path: str, kind: str = FILE, detail: str = "") -> None:
+        self.path = path
+        self.kind = kind
+        self.detail = detail
+
+
+class Fence:
+    """`touch` empty: the plan names no limits, so the project is the fence."""
+
+    __slots__ = ("has_begun", "home", "never", "root", "scratch", "spec", "state", "touch", "uncommitted")
+
+    def __init__(self, touch: list[str], never: list[str], root: str, spec: str, environ: Mapping[str, str]) -> None:
+        self.touch = touch
+        self.never = [glob.lower() for glob in never]
+        self.root = os.path.realpath(root)
+        self.spec = os.path.realpath(os.path.join(root, spec)) if spec else ""
+        self.home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+        state = environ.get("OMO_STATE_DIR", "")
+        self.state = os.path.realpath(state) if os.path.isabs(state) else ""
+        temporary = [environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
+        self.scratch = [os.path.realpath(path) for path in (*SCRATCH, *temporary) if path.strip("/")]
+        self.has_begun = False
+        self.uncommitted: list[str] | None = None  # what HEAD did not have when the session began, None: not known
+
+    def absolute(self, path: str, directory: str) -> str:
+        """`~` is the home directory; nobody knows another's, so that is outside."""
+        if path == "~" or path.startswith("~/"):
+            path = os.path.join(self.home or "/", path[2:])
+        elif path.startswith("~"):
+            path = "/" + path
+        if directory.startswith("~"):
+            directory = self.absolute(directory, self.root)
+        return os.path.abspath(os.path.join(self.root, directory, path))
+
+    def refusal(self, path: str, directory: str) -> str:
+        """Why this file may not be written, empty if it may."""
+        return self.refusal_of(Write(path), directory)
+
+    def refusal_of(self, write: Write, directory: str) -> str:
+        """By name and by where links lead."""
+        named = self.absolute(write.path, directory)
+        if "\0" in write.path or named.startswith(DEVICES):  # no file can be called so, or it is nobody's
+            return ""
+        entry = os.path.join(os.path.realpath(os.path.dirname(named)), os.path.basename(named))
+        target = os.path.realpath(named)
+        for path in (named, entry, target):
+            if kind := guarded.kind(path):
+                return f"{shown(write.path)} is {kind}. {SECURITY}"
+        what = TREE if write.kind in DEEP else write.kind
+        reason = self._why_not(entry, what) or self._why_not(target, what)
+        if not reason and what == TREE and os.path.isdir(entry) and not os.path.islink(entry):
+            reason = self._why_not_below(entry, write.detail if write.kind == TREE else "")
+        is_through_link = write.path.endswith("/") and os.path.islink(entry)
+        if not reason or (not is_through_link and self._is_taken_back(entry, write)):
+            return ""
+        return f"{shown(write.path)} {reason}. {self._way_back(entry, write.kind)}{REMEDY}"
+
+    def _why_not(self, real: str, what: str) -> str:
+        if self.state and is_inside(real, self.state):
+            return f"is {guarded.STATE}"
+        if real == self.spec:
+            return "is the contract this session was started with"
+        if not is_inside(real, self.root):
+            if any(real != scratch and is_inside(real, scratch) for scratch in self.scratch):
+                return ""
+            return f"is outside the project {shown(self.root)}"
+        path = real[len(self.root) :].strip("/") or "."
+        for glob in self.never:
+            if covers(path.lower(), glob):
+                return f"is under what the plan's fence says never to touch ({shown(glob)})"
+        is_inner = not self.touch or what == NEW_DIRECTORY
+        for glob in self.touch:
+            leads = what == DIRECTORY and (path == "." or leads_to(path, glob))
+            is_inner = is_inner or leads or covers(path, glob)
+        if not is_inner:
+            return f"is outside the plan's fence (touch: {shown(', '.join(self.touch))})"
+        if what == TREE and (kind := guarded.kind(path)):
+            return f"holds {kind}"
+        return ""
+
+    def _why_not_below(self, directory: str, only: str) -> str:
+        count = 0
+        for top, directories, files in os.walk(directory):
+            for name in (*directories, *files):
+                count += 1
+                if count > MOST_BELOW:
+                    return f"holds more than {MOST_BELOW} entries, too many to be looked at: name a smaller part"
+                is_meant = not only or name_matches(name.lower(), only)
+                if is_meant and (reason := self._why_not(os.path.join(top, name), TREE)):
+                    return reason
+        return ""
+
+    # What the session left outside the fence may be removed, and what it changed there restored.
+
+    def _is_taken_back(self, entry: str, write: Write) -> bool:
+        if write.kind in (REMOVED, UNTRACKED):
+            return self._is_leftover(entry)
+        return write.kind == RESTORED and not write.detail and self._is_of_session(entry)
+
+    def _way_back(self, entry: str, kind: str) -> str:
+        """The command that mends it, or why there is none; empty where nothing is there to be mended."""
+        if not is_inside(entry, self.root) or not os.path.lexists(entry):
+            return ""
+        if self._is_leftover(entry):
+            remove = "rm -r" if os.path.isdir(entry) and not os.path.islink(entry) else "rm"
+            return f"It is new since the session began: `{remove} {_quoted(entry[len(self.root) + 1 :])}` removes it. "
+        if kind not in (REMOVED, UNTRACKED, RESTORED) or self._is_of_session(entry):
+            return ""
+        if not self.has_begun:
+            return ""
+        if self.uncommitted is None:
+            return UNLISTED
+        return "It was there before the session began. "
+
+    def _is_leftover(self, entry: str) -> bool:
+        """Whether this is in the project, not tracked by git, and was not there when the session began."""
+        if entry == self.root or not os.path.lexists(entry) or not self._is_of_session(entry):
+            return False
+        from omo.fence import git_index
+
+        return not git_index.tracks(self.root, entry)
+
+    def _is_of_session(self, entry: str) -> bool:
+        """Whether HEAD had all of this as it was when the session began."""
+        if self.uncommitted is None or not is_inside(entry, self.root):
+            return False
+        path = entry[len(self.root) :].strip("/").lower()
+        for before in self.uncommitted:
+            if not path or is_inside(path, before.lower()) or is_inside(before.lower(), path):
+                return False
+        return True
+
+
+class StateFence(Fence):
+    """Around these paths alone, for a session with work open: whatever else is written is none of its business."""
+
+    __slots__ = ("kept",)
+
+    def __init__(self, kept: Sequence[str], root: str, environ: Mapping[str, str]) -> None:
+        super().__init__([], [], root, "", environ)
+        self.kept = [path for paths in kept for path in (os.path.abspath(paths), os.path.realpath(paths))]
+
+    def refusal_of(self, write: Write, directory: str) -> str:
+        if "\0" in write.path or write.kind == UNTRACKED:
+            return ""
+        named = self.absolute(write.path, directory)
+        if write.kind == IGNORED:
+            if self._goes_with_ignored(named, write.detail):
+                return state_refusal(write)
+            return ""
+        for path in (named.lower(), os.path.realpath(named).lower()):
+            for kept in self.kept:
+                holds = write.kind in (TREE, REMOVED) and is_inside(kept.lower(), path)
+                if holds or is_inside(path, kept.lower()):
+                    return state_refusal(write)
+        return ""
+
+    def _goes_with_ignored(self, named: str, keeps: str) -> bool:
+        """Whether the state lies where git takes what it ignores: below a directory; of a stash, in its repository."""
+        top = named.removesuffix(OWN_STATE)
+        if keeps == "stash" and top != named:
+            from omo.fence import git_index
+
+            top = git_index.top_of(top) or top
+        return is_inside(self.kept[0], os.path.realpath(top)) or is_inside(self.kept[0], os.path.abspath(top))
+
+
+def state_refusal(write: Write) -> str:
+    rests = "and work is open that rests on it"
+    if write.kind == IGNORED:
+        keeps = KEEPS[write.detail]
+        return f"this takes all that git ignores, {guarded.STATE} with it, {rests}: {keeps} leaves it there"
+    return f"{shown(write.path)} is {guarded.STATE} or holds it, {rests}: omo --help lists the commands that change it"
+
+
+def fence_for(touch: Sequence[str], never: Sequence[str], root: str, environ: Mapping[str, str] | None = None) -> Fence:
+    """The fence a plan asks for, before any session has opened it."""
+    return Fence(_globs(list(touch)) or [], _globs(list(never)) or [], root, "", environ or {})
+
+
+def open_fence(row: Mapping[str, Any], environ: Mapping[str, str]) -> Fence | None:
+    """The fence of a session's row, None where there is none or it makes no sense."""
+    value: Any = row
+    for key in ("work", "ultraplan", "fence"):
+        value = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    root, spec = value.get("root"), value.get("spec")
+    touch = _globs(value.get("touch"))
+    never = _globs([] if value.get("never") is None else value["never"])
+    if touch is None or never is None or not isinstance(root, str) or not os.path.isabs(root):
+        return None
+    fence = Fence(touch, never, root, spec if isinstance(spec, str) else "", environ)
+    fence.has_begun = True
+    fence.uncommitted = _globs(value.get("uncommitted"))
+    return fence
+
+
+def shown(text: str) -> str:
+    return clip(text, LONGEST_SHOWN)
+
+
+def is_inside(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(os.path.join(directory, ""))
+
+
+def _quoted(path: str) -> str:
+    """As shlex does it, without what that imports."""
+    if path.isascii() and path.replace("/", "").replace(".", "").replace("-", "").replace("_", "").isalnum():
+        return path
+    return "'" + path.replace("'", "'\"'\"'") + "'"
+
+
+def _globs(value: object) -> list[str] | None:
+    if not isinstance(value, list) or not all(isinstance(glob, str) for glob in value):
+        return None
+    globs = ["/".join(part for part in glob.split("/") if part not in ("", ".")) for glob in value]
+    return [glob for glob in globs if glob]

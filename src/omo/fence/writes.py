@@ -1,0 +1,261 @@
+"""Which files a command writes, from its words alone. A table by program; what is not in it is not known.
+
+In it is what people change files with by hand. What a script, a formatter, an archive or the program text of awk or sed
+writes is left to the audit, which finds it in git.
+"""
+
+from __future__ import annotations
+
+from omo.fence import (
+    DIRECTORY,
+    FILE,
+    IGNORED,
+    NEW_DIRECTORY,
+    OWN_STATE,
+    REMOVED,
+    RESTORED,
+    TREE,
+    UNTRACKED,
+    Write,
+)
+from omo.shell import Unknown, name
+from omo.shell.programs import before, git_verb, letters, operands, option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
+COPY_VALUES = ("-t", "--target-directory", "-m", "-o", "-g", "-S", "--mode", "--owner", "--group", "--suffix")
+MANY_NAMES = {"-o", "-or", "!", "-not", "(", ","}  # a find in which one -name does not say it all
+LEAVES_STATE = (".sisyphus", "/.sisyphus", OWN_STATE, "/" + OWN_STATE, "cc-omo")  # left out, it stays
+LEFT_OUT = (":!", ":^", ":(exclude)")
+PATCH_READS = {"--check", "--dry-run", "--stat", "--numstat", "--summary", "--abort", "--skip", "--quit", "--help"}
+
+
+def written(words: list[str]) -> list[Write]:
+    """A destination that may be a directory has, behind a NUL, the name that a file would have in it."""
+    if name(words) not in WRITERS:
+        return []
+    return WRITERS[name(words)](words)
+
+
+def patched(text: str) -> list[Write]:
+    """The files an apply_patch names."""
+    writes = []
+    for line in text.splitlines():
+        for mark in PATCHED:
+            if line.startswith(mark):
+                writes.append(Write(line[len(mark) :].strip()))
+    return writes
+
+
+def is_patch(words: list[str]) -> bool:
+    """What it writes stands in a patch."""
+    is_git = name(words) == "git" and git_verb(words)[1][:1] in (["apply"], ["am"])
+    return (is_git or name(words) == "patch") and not PATCH_READS & set(words)
+
+
+def found_trees(words: list[str]) -> list[Write]:
+    """The trees a find or a grep -l goes through; where one -name says which of it, that goes along."""
+    if name(words) in ("grep", "rg") and "l" in letters(words):
+        return _each(operands(words)[1:], TREE)
+    if name(words) != "find":
+        return []
+    starts = []
+    for word in words[1:]:
+        if word.startswith(("-", "(", "!")):
+            break
+        starts.append(word)
+    names = [words[index + 1] for index in range(len(words) - 1) if words[index] in ("-name", "-iname")]
+    only = ""
+    if names and not MANY_NAMES & set(words):
+        only = names[0].lower()
+    return _each(starts or ["."], TREE, only)
+
+
+# Programs. Each function is given the words of a command.
+
+
+def _each(paths: Sequence[str], kind: str = FILE, detail: str = "") -> list[Write]:
+    return [Write(path, kind, detail) for path in paths]
+
+
+def _plain(kind: str, *values: str) -> Callable[[list[str]], list[Write]]:
+    """All operands are written; `values` are options whose value is the next word."""
+    return lambda words: _each(operands(words, values), kind)
+
+
+def _copied(words: list[str]) -> list[Write]:
+    """The last operand, or what -t names; each file arrives there under its own name."""
+    paths = operands(words, COPY_VALUES)
+    into = option(words, "t", "--target-directory")
+    if name(words) == "install" and {"-d", "--directory"} & set(words):
+        return _each(paths, NEW_DIRECTORY)
+    target = "".join(into[:1] or paths[-1:])
+    if name(words) == "ln" and len(paths) == 1:
+        target = "./"
+    writes = []
+    for source in sources_of(words):
+        base = source.rstrip("/").rpartition("/")[2]
+        path = f"{target.rstrip('/')}/{base}" if into or target.endswith("/") else f"{target}\0{base}"
+        is_unknown = isinstance(paths[-1], Unknown)
+        writes.append(Write(Unknown(path) if is_unknown else path))
+    return writes
+
+
+def sources_of(words: list[str]) -> list[str]:
+    """What is copied, moved or linked to."""
+    paths = operands(words, COPY_VALUES)
+    is_all = option(words, "t", "--target-directory") or (name(words) == "ln" and len(paths) == 1)
+    return paths if is_all else paths[:-1]
+
+
+def _moved(words: list[str]) -> list[Write]:
+    return _each(sources_of(words), TREE) + _copied(words)
+
+
+def _edited(words: list[str]) -> list[Write]:
+    """`sed -i`, `perl -i`: the files, not the script before them."""
+    ends = "ef" if name(words) == "sed" else "eEMmIrF"  # letters that take the rest of the word
+    flags = [word for word in words[1:] if word.startswith("-") and not word.startswith("--")]
+    is_in_place = any(word.startswith("--in-place") for word in words)
+    if not is_in_place and not any("i" in before(flag[1:], ends) for flag in flags):
+        return []
+    values = [flag for flag in flags if flag[-1] in "eEf"]
+    paths = operands(words, values)
+    if paths[:1] == [""]:
+        paths = paths[1:]  # sed -i '' …, as on macOS
+    has_script = bool(values) or any(word.startswith(("-e", "-f", "--expression", "--file")) for word in words)
+    if not has_script:
+        paths = paths[1:]
+    return _each(paths)
+
+
+def _dumped(words: list[str]) -> list[Write]:
+    return _each([word[3:] for word in words if word.startswith("of=")])
+
+
+def _deleted(words: list[str]) -> list[Write]:
+    if "-delete" not in words:
+        return []
+    return found_trees(words)
+
+
+# git. Each function is given the words from the verb on.
+
+
+def _git(words: list[str]) -> list[Write]:
+    options, verb = git_verb(words)
+    if not verb or verb[0] not in GIT:
+        return []
+    writes = GIT[verb[0]](verb)
+    for base in option(options, "C", "-C"):
+        for write in writes:
+            if not write.path.startswith(("/", "~")):
+                write.path = f"{base}/{write.path}"
+    return writes
+
+
+def _git_removed(words: list[str]) -> list[Write]:
+    if "--cached" in words:
+        return []  # the index alone
+    return _each(_pathspecs(words, ())[0], TREE)
+
+
+def _git_restored(words: list[str]) -> list[Write]:
+    if {"--staged", "-S"} & set(words) and not {"--worktree", "-W"} & set(words):
+        return []  # the index alone
+    revisions = [source for source in option(words, "s", "--source") if source != "HEAD"]
+    paths, _ = _pathspecs(words, ("-s", "--source"))
+    return _each(paths, RESTORED, "".join(revisions))
+
+
+def _git_checked_out(words: list[str]) -> list[Write]:
+    """Only behind `--`, or a lone dot: any other word may be a branch."""
+    end = words.index("--") if "--" in words else len(words)
+    paths = words[end + 1 :] or [word for word in words[:end] if word == "."]
+    revisions = [word for word in words[1:end] if word not in ("HEAD", ".")]
+    return _each(paths, RESTORED, "".join(revisions))
+
+
+def _git_cleaned(words: list[str]) -> list[Write]:
+    """Without paths it goes into directories only with -d; with -x and -X ignored files go as well."""
+    flags = letters(words, "e")
+    if "n" in flags or any(len(word) > 3 and "--dry-run".startswith(word) for word in words):
+        return []
+    paths, left_out = _pathspecs(words, _ending_in(words, "e", "--exclude"))
+    kind, keeps = UNTRACKED, ""
+    if "X" in flags:
+        kind, keeps = IGNORED, "clean-X"
+    elif "x" in flags:
+        kind, keeps = IGNORED, "clean-x"
+        left_out += option(words, "e", "--exclude")
+    if keeps and _leaves_state(left_out):
+        kind, keeps = UNTRACKED, ""
+    if paths:
+        return _each(paths, kind, keeps)
+    writes = [Write(".", UNTRACKED)]
+    if keeps and "d" in flags:
+        writes.append(Write(OWN_STATE, kind, keeps))
+    return writes
+
+
+def _git_stashed(words: list[str]) -> list[Write]:
+    """Tracked files come back; with -a it takes the ignored ones as well, of the whole repository."""
+    takes_all = "a" in letters(words, "m") or any(len(word) > 2 and "--all".startswith(word) for word in words[1:])
+    action = "".join(word for word in words[1:2] if not word.startswith("-")) or "push"
+    if not takes_all or action not in ("push", "save"):
+        return []
+    paths, left_out = _pathspecs(words, _ending_in(words, "m", "--message"))
+    if action == "save":
+        paths, left_out = [], []
+    if _leaves_state(left_out):
+        return []
+    return _each([path for path in paths if path != action] or [OWN_STATE], IGNORED, "stash")
+
+
+def _ending_in(words: list[str], short: str, long: str) -> list[str]:
+    """The options among these whose value is the next word: `-fdxe`, `--exclude`."""
+    return [word for word in words if word == long or (word.startswith("-") and word.endswith(short))]
+
+
+def _pathspecs(words: list[str], values: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The paths a command of git is given, and those it is to leave out."""
+    paths, left_out = [], []
+    for path in operands(words, values):
+        for sign in LEFT_OUT:
+            if path.startswith(sign):
+                left_out.append(path[len(sign) :])
+        if not path.startswith(":"):
+            paths.append(path)
+    return paths, left_out
+
+
+def _leaves_state(patterns: list[str]) -> bool:
+    return any(pattern.removesuffix("/**").rstrip("/") in LEAVES_STATE for pattern in patterns)
+
+
+GIT: dict[str, Callable[[list[str]], list[Write]]] = {
+    "rm": _git_removed,
+    "mv": _moved,
+    "restore": _git_restored,
+    "checkout": _git_checked_out,
+    "clean": _git_cleaned,
+    "stash": _git_stashed,
+}
+WRITERS: dict[str, Callable[[list[str]], list[Write]]] = {
+    "tee": _plain(FILE),
+    "touch": _plain(FILE, "-d", "-t", "-r", "--date", "--reference"),
+    "truncate": _plain(FILE, "-s", "-r", "--size", "--reference"),
+    "unlink": _plain(FILE),
+    "rm": _plain(REMOVED),
+    "mkdir": _plain(NEW_DIRECTORY, "-m", "--mode"),
+    "rmdir": _plain(DIRECTORY),
+    **dict.fromkeys(("cp", "install", "ln"), _copied),
+    "mv": _moved,
+    **dict.fromkeys(("sed", "perl"), _edited),
+    "dd": _dumped,
+    "find": _deleted,
+    "git": _git,
+}

@@ -1,0 +1,285 @@
+"""Hearing "stop", "wait" and "continue" in what the user types to an agent at work. The phrases are in wordlists.py.
+
+A prompt is cut into clauses. A clause says something when all of it is phrases and small words: "can you please stop
+working on this" does, "stop the server" does not. A stop counts as the first or the last thing that is said, a wait
+if no work is asked for with it. While work is on, a stop that is missed costs more than one that was none.
+"""
+
+from __future__ import annotations
+
+from omo.hooks import wordlists
+from omo.hooks.prose import HOLE, is_unspaced, split
+
+LONGEST_READ = 400  # no one writes a longer clause; behind it a stop at the end is no answer to the agent any more
+LONGEST_PHRASE = 7
+LONGEST_UNSPACED = 10
+BREAKS = ",!?;，。！？；、…\n—–"
+NOT_PROSE = "/#>-`|<$@"  # a prompt that begins so is a command, a quotation or a paste
+MARKUP = '\n`"“„«「>'  # where one of these is, what was found may stand in code or in quotation marks
+
+
+class Clause:
+    """`kind` is what it says: stop, wait, go, work, other, or filler. `names` are the workflows it speaks of."""
+
+    __slots__ = ("asks", "end", "has_more", "is_later", "kind", "names", "start", "words")
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self.start, self.end = start, end
+        self.words = [wordlists.APOSTROPHES.get(word, word) for word in words_in(text[start:end])]
+        self.asks = text[end : end + 1] in ("?", "？")
+        self.is_later = bool(self.words) and self.words[0] in wordlists.LATER
+        self.has_more = False  # behind the stop: "stop and tell me …"
+        if any(is_unspaced(letter) for letter in text[start:end]):
+            self.kind, self.names = _meaning_unspaced(text[start:end])
+        else:
+            self.kind, self.names = self._read()
+        if "ulw" in self.names and not self._is_now():
+            self.kind = "other"
+        if self.kind == "take-over":
+            is_question = self.asks or " ".join(self.words[:2]) in wordlists.SELF_QUESTIONS
+            self.kind = "other" if is_question else "stop"
+
+    def _is_now(self) -> bool:
+        """Not "stop ulw once you are done", "stop ulw from looping", "should I stop ulw?", "don't do this with ulw"."""
+        is_asked = " ".join(self.words[:2]) in wordlists.SELF_QUESTIONS
+        return self.kind != "wait" and not is_asked and wordlists.NOT_NOW.isdisjoint(self.words)
+
+    def _read(self) -> tuple[str, list[str]]:
+        words = self.words
+        if " ".join(words) in wordlists.ALONE:
+            return "stop", []
+        kind, names = meaning(words)
+        if kind == "take-over":
+            return kind, names
+        is_condition = self.is_later and len(words) > 1 and words[0] not in wordlists.AND  # "once you are done"
+        is_question = self.asks and kind == "stop" and wordlists.ASKS.isdisjoint(words)
+        if is_condition or is_question:
+            return "other", names
+        if kind != "other":
+            return kind, names
+        for place in range(1, len(words)):
+            kind, names = _opening(words, place)
+            if kind:
+                self.has_more = True
+                return kind, names
+        before_stop = wordlists.PLEASE  # "this is all wrong please stop"
+        if words[:1] and words[0] in wordlists.BEFORE_AND:
+            before_stop = wordlists.PLEASE | wordlists.AND  # "commit what you have and stop"
+        for place in range(len(words) - 2, -1, -1):
+            kind, names = meaning(words[place + 1 :])
+            is_stop = kind in ("stop", "take-over") and words[place] in before_stop
+            if is_stop and wordlists.NOT_NOW.isdisjoint(words):
+                self.has_more = True
+                return kind, names
+        first = next((word for word in words if word not in wordlists.SMALL), "")
+        return ("work" if first in wordlists.TASKS else "other"), names
+
+
+def _opening(words: list[str], place: int) -> tuple[str, list[str]]:
+    """What is said before this place, if the word there may follow it; else nothing."""
+    opening, word, rest = words[:place], words[place], words[place + 1 :]
+    start = 0
+    while start < place - 1 and opening[start] in wordlists.SMALL:
+        start += 1
+    core = " ".join(opening[start:])
+    if core in wordlists.WAIT_UNTIL:
+        return "wait", []
+    kind, names = meaning(opening)
+    if kind in ("stop", "take-over"):
+        is_remark = word in wordlists.BECAUSE  # "stop because …"
+        if word in wordlists.AND and rest:
+            is_remark = rest[0] in wordlists.AFTER_AND or "ulw" in names  # "stop and explain …"
+        if "ulw" in names and word in wordlists.TASKS:
+            is_remark = True  # "stop ulw fix the login"
+        if is_remark or core in wordlists.OPEN_ENDED:  # "stop working on the login page"
+            return kind, names
+    if kind in ("go", "take-over") and core in wordlists.OPENERS and word in wordlists.GOES_ON_WITH:
+        return kind, names  # "continue with the login page"
+    return "", []
+
+
+def meaning(words: list[str]) -> tuple[str, list[str]]:
+    """What words say, all of them together, and the workflows they name; "other" if one of them is no phrase."""
+    names = [wordlists.NAMES[word] for word in words if word in wordlists.NAMES]
+    words = [word for word in words if word not in wordlists.NAMES]
+    kinds: list[str] = []
+    torn: list[str] = []  # the words of a phrase that small ones tear apart: "hör bitte auf"
+    marks: list[str] = []
+    is_known = True
+    place = 0
+    while place < len(words):
+        size, kind = _longest(words, place)
+        if size:
+            kinds.append(kind)
+        elif words[place] not in wordlists.SMALL:
+            is_known = False
+        if kind in wordlists.MARKS:
+            marks.append(kind)
+        else:
+            torn += [word for word in words[place : place + (size or 1)] if word not in wordlists.SMALL]
+        place += size or 1
+    if is_known:
+        return together(kinds, "ulw" in names), names
+    if " ".join(torn) in wordlists.PHRASES:
+        return together([*marks, wordlists.PHRASES[" ".join(torn)]], "ulw" in names), names
+    return "other", []
+
+
+def _longest(words: list[str], place: int) -> tuple[int, str]:
+    for size in range(min(LONGEST_PHRASE, len(words) - place), 0, -1):
+        kind = wordlists.PHRASES.get(" ".join(words[place : place + size]))
+        if kind:
+            return size, kind
+    return 0, ""
+
+
+def together(kinds: list[str], names_ultrawork: bool) -> str:
+    """What phrases say in this order. "not" turns the next one round; a "go" of the first person takes over."""
+    meanings, subject, is_negated = set(), "", False
+    for kind in kinds:
+        if kind == "not":
+            is_negated = True
+        elif kind in ("first person", "second person"):
+            subject = kind
+        elif kind in ("go", "own work"):
+            if is_negated:
+                meanings.add("stop")
+            elif subject == "first person" or "myself" in kinds:
+                meanings.add("take-over")
+            else:
+                meanings.add(kind)
+            is_negated = False
+        elif kind == "off" and not is_negated:
+            meanings.add("stop" if names_ultrawork else "other")
+        elif kind in ("stop", "wait", "off"):
+            meanings.add("other" if is_negated else kind)
+            is_negated = False
+    if "statement" in kinds:  # "that should stop it"
+        return "other"
+    if is_negated:  # "continue pas"; but "arrête pas" goes on, and "that's not it" says nothing
+        return "stop" if meanings == {"go"} else "other"
+    is_work_first = "own work" in meanings and "wait" not in meanings  # "do this and stop"
+    if "other" in meanings or is_work_first:
+        return "other"
+    for kind in ("stop", "wait", "take-over", "go"):
+        if kind in meanings:
+            return kind
+    return "filler"
+
+
+def _meaning_unspaced(clause: str) -> tuple[str, list[str]]:
+    """Scripts without spaces, and Korean, whose particles hang on the words, are read letter by letter."""
+    letters = "".join(clause.lower().split())
+    kinds, names, place = [], [], 0
+    while place < len(letters):
+        for size in range(LONGEST_UNSPACED, 0, -1):
+            kind = wordlists.UNSPACED.get(letters[place : place + size])
+            if kind:
+                break
+        else:
+            return "other", []
+        kinds.append(kind)
+        if kind in wordlists.NAMES.values():
+            names.append(kind)
+        place += size
+    return together(kinds, "ulw" in names), names
+
+
+def clauses_of(text: str) -> list[Clause]:
+    clauses: list[Clause] = []
+    start = 0
+    for place in range(len(text) + 1):
+        if place < len(text) and not _is_break(text, place):
+            continue
+        if place > start:
+            clause = Clause(text, start, place)
+            if clauses and clause.words and clause.words[0] in wordlists.SUBORDINATE:
+                clause = Clause(text, clauses.pop().start, place)
+            clauses.append(clause)
+        start = place + 1
+    return clauses
+
+
+def clause_at(text: str, place: int) -> Clause:
+    start = end = place
+    while start and not _is_break(text, start - 1):
+        start -= 1
+    while end < len(text) and not _is_break(text, end):
+        end += 1
+    return Clause(text, start, end)
+
+
+def _is_break(text: str, place: int) -> bool:
+    if text[place] == ".":  # "moment.js" has no break in it
+        return not text[place + 1 : place + 2].isalnum()
+    if text[place] == "-":
+        return text[place - 1 : place].isspace() and text[place + 1 : place + 2].isspace()
+    return text[place] in BREAKS
+
+
+def words_in(text: str) -> list[str]:
+    """Runs of letters and digits, with apostrophes; what was blanked counts as one word. In the form of the lists."""
+    words: list[str] = []
+    word = ""
+    for char in wordlists.unaccented(text.lower()) + " ":
+        if char.isalnum() or (char == "'" and word) or (char == HOLE and word in ("", HOLE)):
+            word += char if char != HOLE or not word else ""
+        elif word:
+            words.append(word)
+            word = ""
+    return words
+
+
+def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int], tuple[str, ...]] | None:
+    """Action, rule, span and named workflows of a stop, a wait or a continue; None where it is none of them."""
+    text = prompt[:LONGEST_READ].replace("’", "'")
+    if text.lstrip("\ufeff \t\r\n*_")[:1] in NOT_PROSE:
+        return None
+    clauses = clauses_of(text)
+    decision = _decide(clauses, is_whole=len(prompt) < LONGEST_READ)
+    if decision is None:
+        return None
+    action, rule, clause = decision
+    span = slice(clause.start, clause.end)
+    if any(mark in prompt for mark in MARKUP) and split(text)[0][span] != text[span]:
+        return None
+    names = list(clause.names)
+    for other in clauses:
+        if other.kind == "filler":  # "ralph, stop"
+            names += other.names
+    others = tuple(name for name in dict.fromkeys(names) if name != "ulw")
+    return action, rule, (clause.start, clause.end), others
+
+
+def _decide(clauses: list[Clause], *, is_whole: bool) -> tuple[str, str, Clause] | None:
+    content = [clause for clause in clauses if clause.words and clause.kind != "filler"]
+    if not content:
+        return None
+    first, last = content[0], content[-1]
+    is_later = any(clause.is_later for clause in content)
+    if last.kind == "go" and is_whole and not (last.asks and wordlists.ASKS.isdisjoint(last.words)):
+        return "resume", "go-on", last
+    if first.kind == "stop":
+        return "pause", "live-stop", first
+    if last.kind == "stop" and is_whole and not is_later:
+        return "pause", "live-stop", last
+    if first.kind == "wait" and not _is_way_of_speaking(content):
+        return "pause", "live-wait", first
+    is_put_off = {"work", "go"}.isdisjoint(clause.kind for clause in content)  # "I have to go, let's do this later"
+    if last.kind == "wait" and is_whole and not is_later and is_put_off and len(content) > 1:
+        return "pause", "live-wait", last
+    if first.kind == "go" and not first.asks:
+        return "resume", "go-on", first
+    return None
+
+
+def _is_way_of_speaking(content: list[Clause]) -> bool:
+    """ "wait, also add a test"; and "wait, why is the test red?", but not "wait, that's the wrong file" """
+    is_interjection = not wordlists.INTERJECTIONS.isdisjoint(content[0].words)
+    for clause in content[1:]:
+        if clause.kind in ("work", "go"):
+            return True
+        is_objection = clause.words[0] in wordlists.OBJECTS_TO or not wordlists.OBJECTIONS.isdisjoint(clause.words)
+        if clause.kind == "other" and is_interjection and not is_objection:
+            return True
+    return False

@@ -1,0 +1,399 @@
+"""Evidence files: recorded with digest, size and the goal they belong to. Old, empty and borrowed ones are refused."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from omo import safe_open
+from omo.clock import seconds, stamp
+from omo.errors import BadInput, NotEvaluable, Refused
+from omo.proof import changes, globs
+from omo.state import paths
+from omo.state.journal import Journal
+from omo.text import clip
+
+Row = dict[str, Any]
+
+LARGEST = 512_000_000
+LARGEST_REMEMBERED = 8_000_000
+MOST_REMEMBERED = 2_000
+MOST_BYTES_REMEMBERED = 256_000_000
+PER_ROW = 500
+LONGEST_ROW = 128_000
+# Kernels stamp files with a clock that may be a tick behind the one we read.
+GRACE = 0.05
+REPAIR = (
+    "let the user look at what was changed, then run in their own terminal: "
+    "omo evidence add PATH --goal ID --repair (the old ledger is kept)"
+)
+
+
+# What the user says of a ledger that is not damaged and yet not the one there was.
+ANEW = {"kind": "repaired", "kept": None, "digest": None}
+
+
+@dataclass(frozen=True)
+class Artifact:
+    path: str
+    digest: str
+    size: int
+    goal: str
+    at: str
+    by: str = ""
+
+
+class _Reading(NamedTuple):
+    digest: str
+    size: int
+    is_blank: bool
+    since: float
+
+
+def register(
+    state: str,
+    root: str | Path,
+    path: str | Path,
+    *,
+    goal: str,
+    started_at: float | None,
+    by: str,
+    now: float,
+    wait: float,
+    repair: bool = False,
+    spent: Collection[str] = (),
+) -> Artifact:
+    """Record a file as evidence for a goal that began at `started_at`; Refused where it cannot be that.
+
+    `spent` are digests that prove other goals, whatever the ledger says. `repair` keeps a damaged ledger aside, and
+    takes one that was begun anew for the right one: only the user can say so.
+    """
+    _require_goal(goal)
+    if repair and by != "user":
+        raise Refused("only the user can repair the ledger of evidence", fix=REPAIR)
+    journal = _journal(state)
+    if not repair:
+        journal.require_whole("evidence", REPAIR)
+    claim = _claim(root, path, goal, started_at)
+    name, reading = claim.name, claim.reading
+
+    def decide(rows: list[Row]) -> tuple[Artifact | Refused, list[Row]]:
+        events: list[Row] = []
+        if repair:
+            events = journal.seal(now)
+            if events:
+                rows = []
+            else:
+                events = [dict(ANEW)]
+        answer = _judge(rows, claim, spent)
+        if isinstance(answer, Refused):
+            if answer.details["why"] == "old" and not claim.committed_before:
+                events.append(_seen({name: reading}))
+            return answer, events
+        if answer is not None:
+            return answer, events
+        row = {"kind": "artifact", "path": name, "digest": reading.digest, "size": reading.size, "goal": goal}
+        return Artifact(name, reading.digest, reading.size, goal, stamp(now), by), [*events, row]
+
+    answer = journal.change(decide, actor=by, now=now, wait=wait)
+    if isinstance(answer, Refused):
+        raise answer
+    recorded: Artifact = answer
+    return recorded
+
+
+def check(
+    state: str,
+    root: str | Path,
+    path: str | Path,
+    *,
+    goal: str,
+    started_at: float | None,
+    spent: Collection[str] = (),
+) -> None:
+    """Refused exactly where `register` would refuse; nothing is written."""
+    _require_goal(goal)
+    journal = _journal(state)
+    journal.require_whole("evidence", REPAIR)
+    answer = _judge(journal.read()[0], _claim(root, path, goal, started_at), spent)
+    if isinstance(answer, Refused):
+        raise answer
+
+
+def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) -> int:
+    """Note the content of what lies in the tree and is not as HEAD has it, when a goal begins: a later touch does not
+    make it new. Of what is over the bounds only the file's times tell.
+    """
+    journal = _journal(state)
+    journal.require_whole("evidence", REPAIR)
+    readings: dict[str, _Reading] = {}
+    left = MOST_BYTES_REMEMBERED
+    for path in _not_as_committed(Path(root)):
+        try:
+            name, reading = _inspect(root, path)
+        except Refused:
+            continue
+        readings[name] = reading
+        left -= reading.size
+        if left <= 0:
+            break
+
+    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+        known = _since(rows)
+        new = {}
+        for name, reading in readings.items():
+            if known.get(reading.digest, math.inf) > min(reading.since, now):
+                new[name] = reading
+        return None, [_seen(part, now) for part in _parts(new)]
+
+    journal.change(decide, actor=by, now=now, wait=wait)
+    return len(readings)
+
+
+def _since(rows: Sequence[Row]) -> dict[str, float]:
+    """Each content that was seen, and the earliest time it is known to be from."""
+    earliest: dict[str, float] = {}
+    for row in rows:
+        if row.get("kind") != "seen":
+            continue
+        for digest, since in row["contents"].values():
+            earliest[digest] = min(since, earliest.get(digest, math.inf))
+    return earliest
+
+
+def _parts(readings: dict[str, _Reading]) -> Iterator[dict[str, _Reading]]:
+    """As many to a row as fit."""
+    part: dict[str, _Reading] = {}
+    size = 0
+    for name, reading in readings.items():
+        size += 4 * len(name) + 100
+        if part and (len(part) >= PER_ROW or size > LONGEST_ROW):
+            yield part
+            part, size = {}, 4 * len(name) + 100
+        part[name] = reading
+    if part:
+        yield part
+
+
+def knows(state: str, named: Sequence[tuple[str, str]]) -> bool:
+    """Whether each digest was recorded by the time that is named with it, or the user let the ledger begin anew."""
+    if not named:
+        return True
+    rows = _journal(state).read()[0]
+    if any(row.get("kind") == "repaired" and row.get("actor") == "user" for row in rows):
+        return True
+    first: dict[str, str] = {}
+    for artifact in _artifacts(rows):
+        first.setdefault(artifact.digest, artifact.at)
+    return all(digest in first and first[digest] <= moment for digest, moment in named)
+
+
+def is_unchanged(root: str | Path, path: str, digest: str) -> bool:
+    try:
+        return _inspect(root, path)[1].digest == digest
+    except Refused:
+        return False
+
+
+def list_artifacts(state: str, goal: str | None = None) -> list[Artifact]:
+    journal = _journal(state)
+    journal.require_whole("evidence", REPAIR)
+    return [artifact for artifact in _artifacts(journal.read()[0]) if goal in (None, artifact.goal)]
+
+
+def ledger_problems(state: str) -> list[str]:
+    return _journal(state).problems()
+
+
+@lru_cache(maxsize=4)  # a journal keeps what it read while nobody else writes, so a command reads the file once
+def _journal(state: str) -> Journal:
+    return Journal(paths.evidence_dir(state), state)
+
+
+def _require_goal(goal: str) -> None:
+    if not goal.strip() or len(goal) > 200:
+        raise BadInput("evidence needs the goal it belongs to", fix="--goal ID")
+
+
+class _Claim(NamedTuple):
+    """A file, and what it is to prove."""
+
+    name: str
+    reading: _Reading
+    goal: str
+    started_at: float | None
+    committed_before: bool
+
+
+def _claim(root: str | Path, path: str | Path, goal: str, started_at: float | None) -> _Claim:
+    name, reading = _inspect(root, path)
+    committed_before = started_at is not None and _was_committed(str(root), name, reading.digest, started_at)
+    return _Claim(name, reading, goal, started_at, committed_before)
+
+
+@lru_cache(maxsize=256)  # a gate looks before it records: the same content has the same past
+def _was_committed(root: str, name: str, digest: str, moment: float) -> bool:
+    return changes.was_committed_before(Path(root), name, moment)
+
+
+def _judge(rows: Sequence[Row], claim: _Claim, spent: Collection[str]) -> Artifact | Refused | None:
+    """The record of it that already stands, why it cannot be evidence, or None: it can be recorded."""
+    started_at = claim.started_at
+    if started_at is not None and claim.committed_before:
+        return _old(claim.name, started_at)
+    same = [artifact for artifact in _artifacts(rows) if artifact.digest == claim.reading.digest]
+    of_others = [artifact for artifact in same if artifact.goal != claim.goal]
+    if claim.reading.digest in spent:
+        return _reused(claim.name, of_others[0] if of_others else None)
+    for artifact in same:
+        if artifact.goal != claim.goal:
+            return _reused(claim.name, artifact)
+        is_fresh = started_at is None or seconds(artifact.at) >= started_at - GRACE
+        if artifact.path == claim.name and is_fresh:
+            return artifact
+    if started_at is not None and _is_old(claim.reading, rows, started_at):
+        return _old(claim.name, started_at)
+    return None
+
+
+def _artifacts(rows: Sequence[Row]) -> Iterator[Artifact]:
+    for row in rows:
+        if row.get("kind") == "artifact":
+            yield Artifact(row["path"], row["digest"], row["size"], row["goal"], row["ts"], row["actor"])
+
+
+def _inspect(root: str | Path, path: str | Path) -> tuple[str, _Reading]:
+    """The file's path in the project and what it holds. The path may be absolute, as long as it stays inside."""
+    shown = clip(str(path), 200)
+    if "\0" in str(path):
+        raise _unusable(shown, "is no path")
+    top = os.path.realpath(root)
+    named = os.path.normpath(os.path.join(top, path))
+    real = os.path.realpath(os.path.join(top, path))
+    if not globs.is_inside(top, real):
+        raise _unusable(shown, "is outside the project, itself or by a link", "copy the file into the project")
+    name = os.path.relpath(real, top).replace(os.sep, "/")
+    if globs.is_own(name) or name.split("/")[0] == ".git":
+        raise _unusable(shown, "is state of omo or git, which proves nothing", "name a file the work produced")
+    if not os.path.lexists(named):
+        raise _unusable(shown, "is not there", "produce it first, then register it")
+    reading = _read(real, shown)
+    if not reading.size or reading.is_blank:
+        raise _unusable(shown, "is empty", "let it hold what was observed")
+    return name, reading
+
+
+def _unusable(shown: str, why: str, fix: str = "name a file that the work produced") -> Refused:
+    return Refused(f"{shown} cannot be evidence: it {why}", fix=fix)
+
+
+def _read(real: str, shown: str) -> _Reading:
+    if not os.path.isfile(real):
+        raise _unusable(shown, "is not a regular file" if os.path.lexists(real) else "is a broken link")
+    try:
+        with os.fdopen(safe_open.open_file(real), "rb") as file:
+            status = os.fstat(file.fileno())
+            if status.st_size > LARGEST:
+                raise _unusable(shown, f"is larger than {LARGEST} bytes")
+            digest = hashlib.sha256()
+            is_blank, size = True, 0
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+                size += len(chunk)
+                is_blank = is_blank and not chunk.strip()
+    except OSError as error:
+        raise _unusable(shown, f"cannot be read: {error.strerror}", "make it readable") from None
+    return _Reading(digest.hexdigest(), size, is_blank, min(status.st_mtime, status.st_ctime))
+
+
+def _is_old(reading: _Reading, rows: Sequence[Row], started_at: float) -> bool:
+    """By its own times, or because the same content was seen before: a touch changes only the times."""
+    if reading.since < started_at - GRACE:
+        return True
+    if _since(rows).get(reading.digest, math.inf) < started_at - GRACE:
+        return True
+    for artifact in _artifacts(rows):
+        if artifact.digest == reading.digest and seconds(artifact.at) < started_at - GRACE:
+            return True
+    return False
+
+
+def _seen(readings: dict[str, _Reading], now: float = math.inf) -> Row:
+    contents = {name: [reading.digest, min(reading.since, now)] for name, reading in readings.items()}
+    return {"kind": "seen", "contents": contents}
+
+
+def _old(name: str, started_at: float) -> Refused:
+    return Refused(
+        f"{name} cannot be evidence: its content is older than the work it is to prove, begun {stamp(started_at)}",
+        fix="run what produces it again, now, and register the new file; touching the old one does not help",
+        why="old",
+    )
+
+
+def _reused(name: str, other: Artifact | None) -> Refused:
+    proves = f"goal {clip(other.goal, 60)} ({other.path})" if other else "another goal of this run"
+    return Refused(
+        f"{name} cannot be evidence: the same content already proves {proves}",
+        fix="produce evidence that is about this goal",
+        why="reused",
+    )
+
+
+def _not_as_committed(root: Path) -> list[str]:
+    """What lies in the tree and is not as its commit has it: new, edited, staged and ignored files, nested
+    repositories. Bounded: so many that git would show, and as many that it would not.
+    """
+    shown, hidden = _listed(root)
+    return list(dict.fromkeys([*_newest(root, shown), *_newest(root, hidden)]))
+
+
+def _listed(root: Path) -> tuple[set[str], set[str]]:
+    """Both sets as far as git lists them; a tree of too many files is told of by its times alone."""
+    try:
+        shown = set(changes.edited(root))
+    except NotEvaluable:
+        return set(_walked(root, "**")), set()
+    new = set(_tried(lambda: changes.untracked(root)))
+    loose = {path.rstrip("/") for path in _tried(lambda: changes.loose(root))}
+    nested = set()
+    for path in loose | new | set(_tried(lambda: changes.submodules(root))):
+        full = os.path.join(root, path)
+        if os.path.isdir(full) and not os.path.islink(full):
+            nested.add(path)
+    inside = set()
+    for directory in nested:
+        inside.update(_walked(root, f"{directory}/**"))
+    return (shown | new) - nested, (loose | inside) - nested - new
+
+
+def _tried(listing: Callable[[], list[str]]) -> list[str]:
+    try:
+        return listing()
+    except NotEvaluable:
+        return []
+
+
+def _walked(root: Path, glob: str) -> list[str]:
+    return _tried(lambda: globs.find_files(root, glob).paths)
+
+
+def _newest(root: Path, names: Iterable[str]) -> list[str]:
+    """Ignored trees can be huge, so the newest count; what omo itself lets git ignore comes before any of them."""
+    ages = []
+    for name in names:
+        try:
+            status = os.stat(os.path.join(root, name))
+        except (OSError, ValueError):
+            continue
+        is_small_file = stat.S_ISREG(status.st_mode) and 0 < status.st_size <= LARGEST_REMEMBERED
+        if is_small_file and not globs.is_own(name):
+            ages.append((not name.startswith(".sisyphus/"), -max(status.st_mtime, status.st_ctime), name))
+    return [name for _, _, name in sorted(ages)[:MOST_REMEMBERED]]

@@ -1,0 +1,334 @@
+"""The base of a run: how the files were when it was armed, and in what they differ from that now.
+
+A hook takes the base, so `take` and what it needs import nothing but `os` and what hooks have loaded anyway.
+In git the base is the commit and what differed from it; elsewhere it is every file. Files are told apart by a digest,
+so a commit alone changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from omo import safe_open
+from omo.digest import sha256
+from omo.errors import OmoError
+from omo.proof import git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    Json = dict[str, Any]
+    Files = dict[str, str]
+
+MOST_FILES = 500  # that differ when a run is armed, or that a ledger row names; more is said to be unknown
+MOST_LOOKED_AT = 20_000
+MOST_BYTES = 64 * 1024 * 1024
+GONE = "gone"
+LINK_MODE, FILE_MODE, PROGRAM_MODE = "l", "f", "x"
+DIFF = (
+    *("diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv"),
+    "--ignore-submodules=none",
+)
+OWN_DIRECTORIES = (".sisyphus/cc-omo/", ".sisyphus/evidence/")
+# Looked at wherever they are, also where git is told to ignore them: each changes what a test runner does.
+ALWAYS_LOOKED_AT = (
+    *("Makefile", "makefile", "GNUmakefile", ".npmrc", "conftest.py", "pytest.ini", "tox.ini", "setup.cfg"),
+    *("sitecustomize.py", "usercustomize.py", "unittest.py", "pytest.py", "node_modules/.bin/node"),
+)
+# What tests and servers leave behind, by convention: untracked, such a file is neither work nor a change of the tree.
+LEFTOVER_DIRECTORIES = frozenset(
+    (
+        *("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".nyc_output", ".tox", ".nox"),
+        *("htmlcov", "coverage", "cov", "lcov-report", "test-results", ".cache"),
+    )
+)
+LEFTOVER_NAMES = (".coverage", "coverage.xml", "coverage.json", "lcov.info", "junit.xml", "nohup.out", ".DS_Store")
+LEFTOVER_ENDS = (".log", ".pid", ".pyc", ".tmp", ".swp", ".junit.xml")
+
+
+class Look:
+    """What differs from the base now. `changed` is None where that cannot be told, and `unknown` says why."""
+
+    __slots__ = ("changed", "tree", "unknown", "untracked")
+
+    def __init__(self, tree: str, changed: Files | None, untracked: frozenset[str], unknown: str = "") -> None:
+        self.tree = tree
+        self.changed = changed
+        self.untracked = untracked
+        self.unknown = unknown
+
+    def without(self, paths: Iterable[str]) -> Look:
+        """The same without files that do not count."""
+        if self.changed is None:
+            return self
+        kept = dict(self.changed)
+        for path in paths:
+            kept.pop(path, None)
+        return Look(tree_of(kept), kept, self.untracked, self.unknown)
+
+
+def take(root: str, environ: Mapping[str, str]) -> Json:
+    """The base of a run that begins now."""
+    exclude = _exclude_file(root)
+    base: Json = {"head": None, "files": {}, "unknown": "", "home": home_of(environ), "exclude": _rules_in(exclude)}
+    try:
+        listing = _list(root, "HEAD", exclude)
+        base["head"], base["view"] = listing.head, listing.view
+        base["files"] = _digests(root, listing.paths, MOST_FILES)
+    except (_Unknown, OmoError, OSError) as error:  # whatever is odd about the files, the run is armed
+        base["unknown"] = str(error)
+    return base
+
+
+def home_of(environ: Mapping[str, str]) -> str:
+    """Which home directory a command would run with; not its name, which is nobody's business."""
+    home = environ.get("HOME", "")
+    return sha256(os.fsencode(home))[:16] if home else ""
+
+
+def _exclude_file(root: str) -> str:
+    """Rules of git that only this clone has."""
+    path = os.path.join(root, ".git", "info", "exclude")
+    return path if os.path.isfile(path) else ""
+
+
+def _rules_in(path: str) -> str:
+    try:
+        return sha256(_content(path))[:16] if path else ""
+    except OSError:
+        return ""
+
+
+def look(root: str, base: Json | None) -> Look:
+    """The files as they are now against the base. Where that is unknown, a fingerprint of them all."""
+    unknown = "no base was recorded for this run" if base is None else str(base.get("unknown") or "")
+    if base is not None and not unknown:
+        try:
+            return _look(root, base)
+        except _Unknown as error:
+            unknown = str(error)
+    return Look(_fingerprint(root), None, frozenset(), unknown)
+
+
+def _look(root: str, base: Json) -> Look:
+    head, before = base.get("head"), base["files"]
+    if head and (rewriting := git.rewriting_filter(root)):
+        raise _Unknown(f"git's setting {rewriting[0]} rewrites what git sees of files")
+    exclude = _exclude_file(root)
+    # What was agreed on when the run began hides what it hid then; a rule that was written since hides nothing.
+    is_as_before = _rules_in(exclude) == base.get("exclude")
+    listing = _list(root, head, exclude if is_as_before else "")
+    if listing.head != head:
+        raise _Unknown(f"the commit {str(head)[:12]} that the run began on is gone")
+    if listing.view != base.get("view"):
+        raise _Unknown("what git looks at in this clone was changed: a sparse checkout, or core.fileMode")
+    paths = set(listing.paths)
+    if head and any(os.path.basename(path) == ".gitignore" for path in paths | set(before)):
+        paths.update(_hidden_by_new_rules(root, head))
+    now = _digests(root, sorted(paths), MOST_LOOKED_AT)
+    changed = {}
+    for path in sorted({*now, *before}):
+        if now.get(path) == before.get(path):
+            continue
+        # A path that no longer differs from the commit went back to what it was there.
+        changed[path] = now.get(path, "as committed" if head else GONE)
+    return Look(tree_of(changed), changed, frozenset(listing.untracked))
+
+
+def digest_of(root: str, path: str) -> str:
+    """As `changed` has it for a file."""
+    return _digest(root, path)[0]
+
+
+def tree_of(changed: Files) -> str:
+    rows = "".join(f"{path}\0{digest}\n" for path, digest in sorted(changed.items()))
+    return "diff1:" + sha256(rows.encode("utf-8", "surrogateescape"))
+
+
+def differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """The paths in which two looks differ."""
+    return sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+
+
+def is_leftover(path: str) -> bool:
+    parts = path.split("/")
+    name = parts[-1]
+    if LEFTOVER_DIRECTORIES.intersection(parts[:-1]):
+        return True
+    return name in LEFTOVER_NAMES or name.startswith(".coverage.") or name.endswith(LEFTOVER_ENDS)
+
+
+def committed(root: str, head: str, paths: Sequence[str]) -> dict[str, bytes]:
+    """What files held in a commit; those that were not in it are left out."""
+    contents = {}
+    for path, content in zip(paths, git.blobs(root, [f"{head}:./{path}" for path in paths]), strict=True):
+        if content is not None:
+            contents[path] = content
+    return contents
+
+
+def names(root: str, head: str) -> list[str]:
+    """The files of a commit below the root."""
+    return git.run(root, "ls-tree", "-r", "-z", "--name-only", head).lines
+
+
+class _Unknown(Exception):
+    """Why the base, or what differs from it, cannot be told."""
+
+
+class _Listing:
+    """The paths that may differ from a commit; without one, every path that counts.
+
+    `view` is the same while git looks at the same files in the same way.
+    """
+
+    __slots__ = ("head", "paths", "untracked", "view")
+
+    def __init__(self, paths: Iterable[str], untracked: list[str]) -> None:
+        self.head: str | None = None
+        self.paths = sorted(path for path in paths if path and not _is_own(path))
+        self.untracked = untracked
+        self.view = ""
+
+
+def _list(root: str, head: str | None, exclude: str) -> _Listing:
+    if not _has_repository(root):
+        return _list_without_git(root)
+    every = ["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"]
+    if exclude:
+        every.append(f"--exclude-from={exclude}")
+    commands = [every, ["config", "--bool", "--default", "true", "core.fileMode"]]
+    if head:
+        commands.append(["rev-parse", "--verify", "--quiet", f"{head}^{{commit}}"])
+        commands.append([*DIFF, head, "--"])
+    answers = git.run_all(root, commands, seconds=git.HOOK_SECONDS)
+    if not answers[0].ok:
+        return _list_without_git(root)
+    tracked, untracked, flagged = _sorted_out(root, answers[0].lines)
+    if not head or not (answers[2].ok and answers[3].ok):
+        return _Listing({*tracked, *untracked}, untracked)
+    commit = answers[2].text.strip()
+    listing = _Listing({*answers[3].lines, *untracked, *_edited(root, commit, flagged)}, untracked)
+    listing.head = commit
+    left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
+    listing.view = sha256(os.fsencode("\0".join([answers[1].text.strip(), *sorted(left_out)])))[:16]
+    return listing
+
+
+def _sorted_out(root: str, lines: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """What git lists: tracked, not tracked, and tracked but not to be looked at."""
+    tracked, untracked, flagged = [], [], []
+    ignored = {path for path in ALWAYS_LOOKED_AT if os.path.lexists(os.path.join(root, path))}
+    for line in lines:
+        flag, path = line[0], line[2:].rstrip("/")
+        ignored.discard(path)
+        if flag != "?":
+            tracked.append(path)
+        elif not is_leftover(path):
+            untracked.append(path)
+        if flag.islower() or flag == "S":
+            flagged.append(path)
+    return tracked, [*untracked, *ignored], flagged
+
+
+def _edited(root: str, commit: str, paths: list[str]) -> list[str]:
+    """Of paths that git may not look at, those that differ from the commit."""
+    edited = []
+    for path in paths:
+        if not os.path.lexists(os.path.join(root, path)):
+            continue  # left out by a sparse checkout
+        commands = [["rev-parse", "--verify", "--quiet", f"{commit}:./{path}"], ["hash-object", "--", path]]
+        committed, now = git.run_all(root, commands, seconds=git.HOOK_SECONDS)
+        if not committed.ok or committed.output != now.output:
+            edited.append(path)
+    return edited
+
+
+def _has_repository(root: str) -> bool:
+    directory = os.path.abspath(root)
+    while not os.path.lexists(os.path.join(directory, ".git")):
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return False
+        directory = parent
+    return True
+
+
+def _list_without_git(root: str) -> _Listing:
+    """Every file below a directory that git does not know, but what belongs to nobody's work."""
+    paths: list[str] = []
+    for directory, names, files in os.walk(root):
+        names[:] = sorted(name for name in names if name not in (".git", "node_modules", ".venv"))
+        below = os.path.relpath(directory, root)
+        for name in files:
+            path = os.path.normpath(os.path.join(below, name)).replace(os.sep, "/")
+            if not _is_own(path) and not is_leftover(path):
+                paths.append(path)
+        if len(paths) > MOST_LOOKED_AT:
+            raise _Unknown(f"there are more than {MOST_LOOKED_AT} files, and git does not keep them")
+    return _Listing(paths, paths)
+
+
+def _is_own(path: str) -> bool:
+    return f"{path}/".startswith(OWN_DIRECTORIES)
+
+
+def _digests(root: str, paths: list[str], most: int) -> Files:
+    if len(paths) > most:
+        raise _Unknown(f"more than {most} files would have to be told apart")
+    digests: Files = {}
+    left = MOST_BYTES
+    for path in paths:
+        digests[path], size = _digest(root, path)
+        left -= size
+        if left < 0:
+            raise _Unknown(f"the files that differ hold more than {MOST_BYTES // 2**20} MB")
+    return digests
+
+
+def _digest(root: str, path: str) -> tuple[str, int]:
+    """Mode and content of a file; of a link also where it leads, and what is there."""
+    full = os.path.join(root, path)
+    try:
+        status = os.lstat(full)
+        if stat.S_ISDIR(status.st_mode):
+            return _fingerprint(full), 0  # a repository inside this one
+        mode, target = FILE_MODE, b""
+        if stat.S_ISLNK(status.st_mode):
+            mode, target = LINK_MODE, os.fsencode(os.readlink(full)) + b"\0"
+        elif status.st_mode & stat.S_IXUSR:
+            mode = PROGRAM_MODE
+        content = _content(full)
+    except (FileNotFoundError, NotADirectoryError):
+        return GONE, 0
+    except OSError as error:
+        return f"unreadable: {error.strerror}", 0
+    return mode + sha256(target + content)[:24], len(content)
+
+
+def _content(full: str) -> bytes:
+    try:
+        return safe_open.read_file(full, MOST_BYTES, follow_link=True)
+    except safe_open.NotAFile:
+        return b""
+    except safe_open.TooLarge:
+        raise _Unknown(f"{full} is larger than {MOST_BYTES // 2**20} MB") from None
+
+
+def _fingerprint(directory: str) -> str:
+    from pathlib import Path
+
+    from omo.proof import tree
+
+    return tree.fingerprint(Path(directory))
+
+
+def _hidden_by_new_rules(root: str, head: str) -> list[str]:
+    from pathlib import Path
+
+    from omo.proof import changes
+
+    return [path for path in changes.hidden_since(Path(root), head) if not is_leftover(path)]

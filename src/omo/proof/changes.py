@@ -1,0 +1,291 @@
+"""What git says happened since a base: paths that differ, committed or not, and the subjects of commits."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from omo.errors import NotEvaluable
+from omo.proof import git, globs
+from omo.proof.tree import fingerprint
+
+ask = git.ask
+MOST_COMMITS = 10_000
+BASES = ("origin/dev", "dev", "origin/main", "origin/master", "main", "master")
+_RULES = "--exclude-per-directory=.gitignore"
+_NAMES = (
+    "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
+)  # fmt: skip
+
+
+def head(root: Path) -> str | None:
+    """Where the repository stands: a commit, git's empty tree before the first one, None outside git."""
+    commit = commit_of(root, "HEAD")
+    if commit or not _is_repository(root):
+        return commit
+    return _empty_tree(root)
+
+
+def resolve(root: Path, base: str) -> str:
+    """The commit a revision names, or the empty tree where that is what a repository without commits was pinned at."""
+    commit = commit_of(root, base)
+    if commit:
+        return commit
+    if not _is_repository(root):
+        raise NotEvaluable("not a git repository, or git is missing", fix="git init, and commit before the work")
+    if base != _empty_tree(root):
+        raise NotEvaluable(f"base {base!r} is not a revision of this repository", fix="name one with --base REV")
+    return base
+
+
+class Now(NamedTuple):
+    """How things stand: HEAD, the commit that the base means, the paths that differ from it, and the id of the tree."""
+
+    head: str
+    base: str
+    changed: list[str]
+    tree: str
+
+
+def now(root: Path, base: str) -> Now:
+    """All that a command wants to know of the files, with as few processes as that takes: six, nine where files are
+    ignored. Raises NotEvaluable outside git, before the first commit, and where git may not see an edit."""
+    commits = git.run(root, "rev-parse", "--revs-only", "--end-of-options", "HEAD^{commit}", f"{base}^{{commit}}")
+    names = commits.text.split()
+    if len(names) != 2:
+        raise NotEvaluable(f"HEAD or base {base!r} is no commit of this repository", fix="name one with --base REV")
+    return Now(names[0], names[1], _changed_since(root, names[1]), fingerprint(root))
+
+
+def changed(root: Path, base: str) -> list[str]:
+    """Paths below `root` that differ from the base: committed, staged, only edited, or new.
+
+    What is new does not count where the base's own `.gitignore` files ignore it. A rule written since can hide
+    nothing, nor can `info/exclude`, of which nobody knows when it was written.
+    """
+    return _changed_since(root, resolve(root, base))
+
+
+def _changed_since(root: Path, since: str) -> list[str]:
+    new = require_nothing_hidden(root)
+    differing = git.lines(root, "diff", *_NAMES, since, "--")
+    paths = {*differing, *new, *hidden_since(root, since)}
+    return sorted(path for path in paths if not globs.is_own(path))
+
+
+def require_nothing_hidden(root: Path) -> list[str]:
+    """Raises NotEvaluable where flags in the index or filters in the configuration can make git overlook an edit.
+
+    What it has listed for that and is untracked is returned. No filter is started.
+    """
+    filters, listed = git.run_all(root, [git.FILTERS, ["ls-files", "-v", "-z", "--cached", "--others", _RULES]])
+    untracked, looked_past = [], []
+    for line in git.require(listed, "ls-files").lines:
+        flag, path = line[0], line[2:].rstrip("/")
+        if flag == "?":
+            untracked.append(path)
+        elif flag.islower() or flag == "S":
+            looked_past.append(path)
+    is_sparse = bool(looked_past) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
+    for path in looked_past:
+        # A sparse checkout leaves files out; one that is there all the same can be edited.
+        if not is_sparse or os.path.lexists(os.path.join(root, path)):
+            raise NotEvaluable(
+                f"git is told not to look at {path}",
+                fix=f"git update-index --no-assume-unchanged --no-skip-worktree -- {path}",
+            )
+    if rewriting := git.filter_in(filters):
+        name, command = rewriting
+        raise NotEvaluable(
+            f"{name} rewrites what git sees of files: {command}", fix=f"git config --unset {name}, then try again"
+        )
+    return untracked
+
+
+def commit_of(root: Path, name: str) -> str | None:
+    """The commit a name stands for; None where it stands for none."""
+    answer = git.run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}")
+    return answer.text.strip() if answer.ok else None
+
+
+def current_branch(root: Path) -> str:
+    """Empty where none is checked out."""
+    return git.run(root, "symbolic-ref", "--quiet", "--short", "HEAD").text.strip()
+
+
+def branch_base(root: Path, tip: str, *, own: str) -> tuple[str, str] | None:
+    """The branch that the commit `tip` left last, by the fewest commits since, and the commit where it did.
+
+    The branch that `tip` is on, `own`, is not its base, unless there is no other.
+    """
+    left_at = {}
+    for name in BASES:
+        if commit_of(root, name) is None:
+            continue
+        joint = git.run(root, "merge-base", name, tip)
+        if joint.ok:
+            commit = joint.text.strip()
+            since = int(git.ask(root, "rev-list", "--count", f"{commit}..{tip}", "--"))
+            left_at[name] = (since, commit)
+    if len(left_at) > 1:
+        left_at.pop(own, None)
+    if not left_at:
+        return None
+    nearest = min(left_at, key=lambda name: left_at[name][0])
+    return nearest, left_at[nearest][1]
+
+
+def changed_between(root: Path, base: str, tip: str) -> list[str]:
+    """Paths below `root` that two commits have differently."""
+    differing = git.lines(root, "diff", *_NAMES, resolve(root, base), resolve(root, tip), "--")
+    return sorted(path for path in differing if not globs.is_own(path))
+
+
+def untracked(root: Path) -> list[str]:
+    """New, and ignored by no `.gitignore`; a nested repository is one path, its directory."""
+    listed = git.lines(root, "ls-files", "-z", "--others", _RULES)
+    paths = [path.rstrip("/") for path in listed]
+    return [path for path in paths if not globs.is_own(path)]
+
+
+def loose(root: Path, *, whole_directories: bool = False) -> list[str]:
+    """All that git does not track, ignored or not; a nested repository is one path, its directory. With
+    `whole_directories` so is every directory in which nothing is tracked."""
+    as_one = ["--directory"] if whole_directories else []
+    return [path for path in git.lines(root, "ls-files", "-z", "--others", *as_one) if not globs.is_own(path)]
+
+
+def edited(root: Path) -> list[str]:
+    """Tracked files that may differ from HEAD, also where git is told not to look. Starts no filter."""
+    since = head(root)
+    if since is None:
+        raise NotEvaluable("not a git repository, or git is missing", fix="git init")
+    differing = git.lines(
+        root, "diff-index", "-z", "--name-only", "--no-renames", "--relative", "--ignore-submodules=all", since, "--"
+    )
+    flags = [(line[:1], line[2:]) for line in git.lines(root, "ls-files", "-v", "-z")]
+    return [*differing, *(path for flag, path in flags if flag.islower() or flag == "S")]
+
+
+def submodules(root: Path) -> list[str]:
+    entries = git.lines(root, "ls-files", "-z", "--stage")
+    return [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
+
+
+def hidden_since(root: Path, base: str) -> list[str]:
+    """What is ignored now and would not be by the rules of the base. A directory ignored as a whole is one question."""
+    ignored = git.lines(root, "ls-files", "-z", "--others", "--ignored", "--directory", _RULES)
+    ignored = [path for path in ignored if not globs.is_own(path.rstrip("/"))]
+    if not ignored:
+        return []
+    prefix = ""
+    if not os.path.lexists(os.path.join(root, ".git")):
+        prefix = git.ask(root, "rev-parse", "--show-prefix").strip()
+    with tempfile.TemporaryDirectory() as empty:
+        rules = Path(empty)
+        _lay_out_rules(root, base, rules)
+        files, inside = [], []
+        for path in _not_ignored(rules, prefix, ignored):
+            if path.endswith("/"):
+                inside += _files_below(root, path)
+            else:
+                files.append(path)
+        return files + _not_ignored(rules, prefix, inside)
+
+
+def _lay_out_rules(root: Path, base: str, rules: Path) -> None:
+    """A repository that holds the `.gitignore` files of the base and nothing else: git itself applies them."""
+    git.make_repository(os.path.join(rules, ".git"))
+    ids = {}
+    for entry in git.lines(root, "ls-tree", "-r", "-z", "--full-tree", base):
+        about, _, path = entry.partition("\t")
+        mode, _, blob = about.split()
+        if os.path.basename(path) == ".gitignore" and mode.startswith("100"):
+            ids[path] = blob
+    for path, content in zip(ids, git.blobs(root, list(ids.values())), strict=True):
+        if content is None:
+            raise NotEvaluable(f"{path} of the base cannot be read", fix="git fsck")
+        (rules / path).parent.mkdir(parents=True, exist_ok=True)
+        (rules / path).write_bytes(content)
+
+
+def _not_ignored(rules: Path, prefix: str, paths: Sequence[str]) -> list[str]:
+    if not paths:
+        return []
+    for path in paths:
+        if path.endswith("/"):  # a rule such as build/ is about directories only, so it must be one
+            (rules / prefix / path).mkdir(parents=True, exist_ok=True)
+    # It takes no literal pathspecs; ./ keeps a name such as :x from being read as anything but a name.
+    names = [f"./{prefix}{path}" for path in paths]
+    arguments = ("--no-literal-pathspecs", "check-ignore", "-z", "--no-index", "--stdin")
+    answer = git.run(rules, *arguments, stdin=os.fsencode("\0".join(names)))
+    if answer.code not in (0, 1):
+        git.require(answer, "check-ignore")
+    ignored = set(answer.lines)
+    return [path for path, name in zip(paths, names, strict=True) if name not in ignored]
+
+
+def _files_below(root: Path, directory: str) -> list[str]:
+    below = globs.find(root, directory + "**")
+    return [path for path in below.paths if not os.path.isdir(os.path.join(root, path))] + below.strays
+
+
+def subjects(root: Path, base: str) -> list[str]:
+    """Subjects of the commits since the base, newest first."""
+    since = resolve(root, base)
+    if commit_of(root, "HEAD") is None:
+        return []
+    is_commit = commit_of(root, since) is not None
+    if is_commit and not git.run(root, "merge-base", "--is-ancestor", since, "HEAD").ok:
+        raise NotEvaluable(
+            f"base {since[:12]} is no ancestor of HEAD: history was rewritten", fix="name a base with --base REV"
+        )
+    span = f"{since}..HEAD" if is_commit else "HEAD"
+    printed = git.ask(
+        root, "log", "-z", "--format=%s", "--no-show-signature", f"--max-count={MOST_COMMITS}", span, "--"
+    )
+    return [subject for subject in printed.split("\0") if subject]
+
+
+def was_committed_before(root: Path, path: str, moment: float) -> bool:
+    """Whether a commit made before `moment`, on any branch or in the reflog, has what the file holds, at any path."""
+    blob = _blob_in_git(root, path)
+    if not blob:
+        return False
+    holding = git.run(
+        root, "log", "--all", "--reflog", "-m", "--no-show-signature", "--format=%H", "--max-count=1",
+        f"--before=@{int(moment)} +0000", f"--find-object={blob}", "--",
+    )  # fmt: skip
+    return bool(holding.output.strip())
+
+
+def _blob_in_git(root: Path, path: str) -> str:
+    """The id under which git has what the file holds, empty where it has not. Hashed here: that saves a process."""
+    try:
+        with open(os.path.join(root, path), "rb") as file:
+            header = b"blob %d\0" % os.fstat(file.fileno()).st_size
+            digests = [hashlib.sha1(header, usedforsecurity=False), hashlib.sha256(header)]
+            while chunk := file.read(1 << 20):
+                for digest in digests:
+                    digest.update(chunk)
+    except OSError:
+        return ""
+    ids = "\n".join(digest.hexdigest() for digest in digests)
+    answer = git.run(root, "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=ids.encode()).text
+    for line in answer.splitlines():
+        kind, _, name = line.partition(" ")
+        if kind == "blob":
+            return name
+    return ""
+
+
+def _is_repository(root: Path) -> bool:
+    return git.run(root, "rev-parse", "--git-dir").ok
+
+
+def _empty_tree(root: Path) -> str:
+    return git.run(root, "hash-object", "-t", "tree", "--stdin").text.strip()

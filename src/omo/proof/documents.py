@@ -1,0 +1,118 @@
+"""Files that people and agents write: JSON or YAML, plain data, bounded, and every refusal says what to mend."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from omo import safe_open
+from omo.errors import BadInput
+from omo.text import clip
+
+LARGEST_FILE = 1_000_000
+MOST_YAML_NODES = 50_000
+
+
+def load(path: Path) -> object:
+    return parse(_read(path), str(path))
+
+
+def parse(text: str, name: str) -> object:
+    """JSON or YAML by the name's ending, else by how the text begins."""
+    if len(text) > LARGEST_FILE:
+        raise BadInput(f"{name} has more than {LARGEST_FILE} characters", fix="keep data out of it; name files instead")
+    return _load_json(text, name) if _is_json(name, text) else _load_yaml(text, name)
+
+
+def _read(path: Path) -> str:
+    try:
+        raw = safe_open.read_file(path, LARGEST_FILE, follow_link=True)
+    except safe_open.NotAFile:
+        raise BadInput(f"{path} is not a file", fix="name a JSON or YAML file") from None
+    except safe_open.TooLarge:
+        fix = "keep data out of it; name files instead"
+        raise BadInput(f"{path} is larger than {LARGEST_FILE} bytes", fix=fix) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise BadInput(f"{path} cannot be read: {why}", fix="name a JSON or YAML file") from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is not UTF-8: {error.reason} at byte {error.start}", fix="save it as UTF-8") from None
+
+
+def _is_json(name: str, text: str) -> bool:
+    if name.lower().endswith((".yaml", ".yml")):
+        return False
+    return name.lower().endswith(".json") or text.lstrip()[:1] in ("{", "[")
+
+
+def _load_json(text: str, name: str) -> object:
+    try:
+        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{name} is not valid JSON: {clip(str(error), 200)}", fix="mend the file") from None
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value_of: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in value_of:
+            raise ValueError(f"the key {clip(key, 60)!r} is there twice")
+        value_of[key] = value
+    return value_of
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _load_yaml(text: str, name: str) -> object:
+    try:
+        loader = _Loader(text)
+        try:
+            return loader.get_single_data()
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        problem = clip(str(error.problem or error.context or error), 200)
+        where = f" (line {line})" if line else ""
+        raise BadInput(
+            f"{name} is not usable YAML: {problem}{where}", fix="mend the file", problem=problem, line=line
+        ) from None
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        raise BadInput(f"{name} is not usable YAML: {clip(str(error), 200)}", fix="mend the file") from None
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain data only: an alias can make a few lines mean gigabytes, and a repeated key hides the first one."""
+
+    _nodes = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        self._nodes += 1
+        if self._nodes > MOST_YAML_NODES:
+            raise yaml.composer.ComposerError(None, None, "it holds too many values", event.start_mark)
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise yaml.composer.ComposerError(
+                None, None, "anchors and aliases are not allowed; write it out", event.start_mark
+            )
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        names = set()
+        for key, _ in node.value:
+            problem = None
+            if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
+                problem = "a key must be plain text"
+            elif key.value in names:
+                problem = f"the key {clip(key.value, 60)!r} is there twice"
+            if problem:
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            names.add(key.value)
+        return super().construct_mapping(node, deep)

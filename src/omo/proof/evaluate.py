@@ -1,0 +1,441 @@
+"""One evaluator for every workflow: checks and a tree in, pass, fail or unknown out. It never raises on a check."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import os
+import re
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import yaml
+
+from omo import safe_open
+from omo.errors import BadInput, NotEvaluable, OmoError
+from omo.proof import changes, globs, patterns
+from omo.proof.checks import (
+    Check,
+    CommandCheck,
+    CommitCheck,
+    ContentCheck,
+    ForbiddenCheck,
+    JudgeCheck,
+    MetricCheck,
+    PathCheck,
+    ScopeCheck,
+    SyntaxCheck,
+    digest_of_check,
+    ids_of,
+)
+from omo.proof.run import Outcome, run
+from omo.text import clip
+
+Result = Literal["pass", "fail", "unknown"]
+ReasonClass = Literal["work", "schema", "environment"]
+
+LARGEST_READ = 8_000_000
+LARGEST_PARSED = 2_000_000
+MOST_FILES = 2_000
+OUTPUT_LIMIT = 1_000_000
+CONTENT_SECONDS = 10.0
+SEARCH_SECONDS = 60.0
+SYNTAX_SECONDS = 30.0
+LONGEST_OBSERVED = 500
+EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What checks are evaluated on.
+
+    `base` overrides the base each check was pinned at (`bases`, by digest). `pinned` holds the digests of
+    the checks whose commands may run. `inputs` are files that ask for the evaluation, such as the checks
+    file itself; changing them is not leaving the scope.
+    `searching` is the time for regular expressions; each evaluation begins with a whole one.
+    """
+
+    root: Path
+    base: str | None = None
+    pinned: frozenset[str] = frozenset()
+    bases: Mapping[str, str | None] = field(default_factory=dict)
+    inputs: frozenset[str] = frozenset()
+    searching: patterns.Budget = field(default_factory=lambda: patterns.Budget(SEARCH_SECONDS), compare=False)
+
+
+@dataclass(frozen=True)
+class Observation:
+    id: str
+    type: str
+    result: Result
+    reason: str
+    reason_class: ReasonClass
+    observed: str
+    guard: bool = False
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Meaningful before the work only: what passes then and is no guard proves nothing about the work."""
+        return self.result == "pass" and not self.guard
+
+
+@dataclass(frozen=True)
+class Verdict:
+    verdict: Result
+    flags: list[str]
+    checks: list[Observation]
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.verdict]
+
+
+class Finding(NamedTuple):
+    result: Result
+    reason: str
+    observed: str = ""
+    reason_class: ReasonClass = "work"
+
+
+def evaluate(checks: Sequence[Check | str], tree: Tree) -> Verdict:
+    tree = replace(tree, searching=patterns.Budget(SEARCH_SECONDS))
+    observations = [_observe(check, name, tree) for check, name in zip(checks, ids_of(checks), strict=True)]
+    failed = [observation for observation in observations if observation.result == "fail"]
+    unknown = [observation for observation in observations if observation.result == "unknown"]
+    in_words = [observation for observation in observations if observation.type == "string"]
+    flags = []
+    if len(in_words) == len(observations):
+        flags.append("checks_empty")
+    if failed:
+        flags.append("checks_failed")
+    if any(observation.type != "string" for observation in unknown):
+        flags.append("checks_unevaluable")
+    if in_words:
+        flags.append("has_string_checks")
+    verdict: Result = "pass"
+    if failed:
+        verdict = "fail"
+    elif unknown or not observations:
+        verdict = "unknown"
+    return Verdict(verdict, flags, observations)
+
+
+def _observe(check: Check | str, name: str, tree: Tree) -> Observation:
+    if isinstance(check, str):
+        reason = "a question in words: only judgement can answer it"
+        return Observation(name, "string", "unknown", reason, "schema", clip(check, LONGEST_OBSERVED))
+    finding = _evaluate(check, tree)
+    reason, observed = (clip(text, LONGEST_OBSERVED) for text in (finding.reason, finding.observed))
+    return Observation(name, check.type, finding.result, reason, finding.reason_class, observed, check.guard)
+
+
+def _evaluate(check: Check, tree: Tree) -> Finding:
+    try:
+        return _EVALUATORS[check.type](check, tree)
+    except _NoFile as error:
+        return Finding("fail", str(error))
+    except patterns.TooSlow:
+        return Finding("unknown", "its regex takes too long; write it without nested repeats", "", "schema")
+    except patterns.Spent:
+        reason = f"the regexes of all checks together took {SEARCH_SECONDS:g} s, so this one was not tried"
+        return Finding("unknown", reason, "", "schema")
+    except (NotEvaluable, BadInput) as error:
+        fix = f"; {error.fix}" if error.fix else ""
+        return Finding("unknown", error.message + fix, "", "schema" if isinstance(error, BadInput) else "environment")
+    except OSError as error:
+        return Finding("unknown", f"cannot be read: {error}", "", "environment")
+    except Exception as error:  # the boundary: an evaluator that fails is no verdict on the work
+        why = error.message if isinstance(error, OmoError) else f"{type(error).__name__}: {error}"
+        return Finding("unknown", f"omo could not evaluate it: {why}", "", "environment")
+
+
+def _path(check: PathCheck, tree: Tree) -> Finding:
+    matches = globs.find(tree.root, check.path)
+    observed = _listing(matches.paths + matches.strays)
+    if check.absent:
+        if matches.paths or matches.strays:
+            return Finding("fail", f"{check.path} must be gone and is there", observed)
+        return Finding("pass", f"{check.path} is gone")
+    counted = f"{len(matches.paths)} found, {check.min_count} needed"
+    if len(matches.paths) >= check.min_count:
+        return Finding("pass", counted, observed)
+    return Finding("fail", f"{counted}: {check.path}{_about(matches.strays)}", observed)
+
+
+def _about(strays: Sequence[str]) -> str:
+    return f"; links that are broken or lead out of the project do not count: {_listing(strays)}" if strays else ""
+
+
+def _listing(paths: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(paths) - most} more" if len(paths) > most else ""
+    return ", ".join(paths[:most]) + more
+
+
+class _NoFile(Exception):
+    pass
+
+
+def _files(tree: Tree, glob: str) -> list[str]:
+    """The files a content or syntax check is about, at least one."""
+    matches = globs.find_files(tree.root, glob)
+    if not matches.paths:
+        raise _NoFile(f"no file is named by {glob}{_about(matches.strays)}")
+    if len(matches.paths) > MOST_FILES:
+        raise NotEvaluable(f"{glob} names more than {MOST_FILES} files", fix="name a narrower glob")
+    return matches.paths
+
+
+def _content(check: ContentCheck, tree: Tree) -> Finding:
+    """Each file has the pattern, has not, or is too large to tell; `any` asks for one file, else all must agree."""
+    paths = _files(tree, check.path)
+    good, bad, unclear = [], [], []
+    for path in paths:
+        raw, is_whole = _read(tree.root, path, LARGEST_READ)
+        has_it = tree.searching.found(check.regex, raw.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
+        if not has_it and not is_whole:
+            unclear.append(path)
+        elif has_it is check.absent:
+            bad.append(path)
+        else:
+            good.append(path)
+    wish = f"{'without' if check.absent else 'with'} /{clip(check.regex, 80)}/"
+    if good and (check.any or len(good) == len(paths)):
+        return Finding("pass", f"{len(good)} of {len(paths)} files {wish}", _listing(good))
+    if bad and not (check.any and unclear):
+        return Finding("fail", f"{len(good)} of {len(paths)} files {wish}", f"not: {_listing(bad)}")
+    reason = f"larger than {LARGEST_READ} bytes, only the beginning was read"
+    return Finding("unknown", reason, _listing(unclear), "environment")
+
+
+def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
+    """The first bytes of a file of the project, and whether they are all. A link or pipe put there now is refused."""
+    top = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(top, path))
+    if not globs.is_inside(top, real):
+        raise NotEvaluable(f"{path} leads out of the project", fix="put the file itself there")
+    try:
+        return safe_open.read_start(real, largest)
+    except safe_open.NotAFile:
+        raise NotEvaluable(f"{path} is not a file", fix="put a file there") from None
+
+
+def _command(check: CommandCheck, tree: Tree) -> Finding:
+    outcome = _run(check, tree)
+    if isinstance(outcome, Finding):
+        return outcome
+    if outcome.exit_code != check.exit:
+        return Finding("fail", f"{_ending(outcome)}, {check.exit} needed", _said(outcome))
+    if check.stdout is None or tree.searching.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
+        return Finding("pass", _ending(outcome), _said(outcome))
+    if outcome.stdout_truncated:
+        return Finding(
+            "unknown",
+            f"/{clip(check.stdout, 80)}/ is not in the part of the output that was kept ({OUTPUT_LIMIT} bytes)",
+            _said(outcome),
+            "environment",
+        )
+    return Finding("fail", f"{_ending(outcome)}, but its output has no /{clip(check.stdout, 80)}/", _said(outcome))
+
+
+def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
+    if digest_of_check(check) not in tree.pinned:
+        reason = "its command is not pinned, or was edited after it was; omo verify pin --file FILE pins it"
+        return Finding("unknown", reason, json.dumps(check.argv, ensure_ascii=False), "schema")
+    where = globs.directory_inside(tree.root, check.cwd)
+    if not where.is_dir():
+        return Finding("fail", f"its directory {check.cwd} is not there")
+    outcome = run(check.argv, cwd=where, timeout=check.timeout, output_limit=OUTPUT_LIMIT)
+    if outcome.not_found:
+        return Finding("unknown", f"{check.argv[0]} cannot be started: {outcome.stderr}", "", "environment")
+    if outcome.timed_out:
+        reason = f"no answer within {check.timeout:g} s, so it was ended; raise timeout or make it faster"
+        return Finding("unknown", reason, _said(outcome), "environment")
+    return outcome
+
+
+def _ending(outcome: Outcome) -> str:
+    return f"exit {outcome.exit_code}" if outcome.exit_code is not None else f"ended by signal {outcome.signal}"
+
+
+def _said(outcome: Outcome) -> str:
+    """The end of what it printed: that is where programs say how it went."""
+    return clip((outcome.stdout + outcome.stderr).strip()[-LONGEST_OBSERVED:], LONGEST_OBSERVED)
+
+
+def _syntax(check: SyntaxCheck, tree: Tree) -> Finding:
+    paths = _files(tree, check.path)
+    problems = {}
+    end = time.monotonic() + SYNTAX_SECONDS
+    for path in paths:
+        if time.monotonic() > end:
+            raise NotEvaluable(f"parsing all of {check.path} takes too long", fix="name a narrower glob")
+        if problem := _PARSERS[check.language](tree.root, path):
+            problems[path] = problem
+    if problems:
+        path, problem = next(iter(problems.items()))
+        return Finding("fail", f"{len(problems)} of {len(paths)} files are not {check.language}", f"{path}: {problem}")
+    return Finding("pass", f"{len(paths)} files are {check.language}", _listing(paths))
+
+
+def _parse_python(root: Path, path: str) -> str:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(_whole(root, path))
+    except (SyntaxError, ValueError) as error:
+        return str(error)
+    except (RecursionError, MemoryError):
+        raise NotEvaluable(f"{path} is nested too deeply to be parsed") from None
+    return ""
+
+
+def _parse_json(root: Path, path: str) -> str:
+    try:
+        json.loads(_whole(root, path).decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except ValueError as error:
+        return str(error)
+    except RecursionError:
+        raise NotEvaluable(f"{path} is nested too deeply to be parsed") from None
+    return ""
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _parse_yaml(root: Path, path: str) -> str:
+    """Events only: nothing is built, so no alias can blow up."""
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        for _ in yaml.parse(_whole(root, path), Loader=loader):
+            pass
+    except yaml.YAMLError as error:
+        return str(error)
+    except RecursionError:
+        raise NotEvaluable(f"{path} is nested too deeply to be parsed") from None
+    return ""
+
+
+def _whole(root: Path, path: str) -> bytes:
+    raw, whole = _read(root, path, LARGEST_PARSED)
+    if not whole:
+        raise NotEvaluable(f"{path} is larger than {LARGEST_PARSED} bytes", fix="check smaller files")
+    return raw
+
+
+def _shell_parser(program: str) -> Callable[[Path, str], str]:
+    def parse(root: Path, path: str) -> str:
+        _read(root, path, 1)
+        real = os.path.realpath(os.path.join(root, path))
+        outcome = run([program, "-n", real], cwd=root, timeout=SYNTAX_SECONDS)
+        if outcome.not_found or outcome.timed_out:
+            raise NotEvaluable(f"{program} is missing or gave no answer", fix=f"install {program}")
+        return "" if outcome.ok else outcome.stderr.replace(real, path).strip() or _ending(outcome)
+
+    return parse
+
+
+_PARSERS: Mapping[str, Callable[[Path, str], str]] = {
+    "bash": _shell_parser("bash"),
+    "sh": _shell_parser("sh"),
+    "python": _parse_python,
+    "json": _parse_json,
+    "yaml": _parse_yaml,
+}
+
+
+def _base(check: Check, tree: Tree) -> str:
+    base = tree.base or tree.bases.get(digest_of_check(check))
+    if not base:
+        raise NotEvaluable("there is no base to compare with", fix="pin it (omo verify pin --file FILE) or name --base")
+    return changes.resolve(tree.root, base)
+
+
+def _commit(check: CommitCheck, tree: Tree) -> Finding:
+    base = _base(check, tree)
+    subjects = changes.subjects(tree.root, base)
+    for subject in subjects:
+        if tree.searching.found(check.subject, subject):
+            return Finding("pass", f"a commit since {base[:12]} has that subject", subject)
+    reason = f"none of {len(subjects)} commits since {base[:12]} has a subject like /{clip(check.subject, 80)}/"
+    return Finding("fail", reason, "; ".join(clip(subject, 80) for subject in subjects[:5]))
+
+
+def _forbidden(check: ForbiddenCheck, tree: Tree) -> Finding:
+    base = _base(check, tree)
+    changed = [path for path in changes.changed(tree.root, base) if _is_covered(path, check.paths)]
+    if changed:
+        return Finding("fail", f"changed since {base[:12]} and must not be", _listing(changed))
+    return Finding("pass", f"unchanged since {base[:12]}", _listing(check.paths))
+
+
+def _scope(check: ScopeCheck, tree: Tree) -> Finding:
+    base = _base(check, tree)
+    changed = [path for path in changes.changed(tree.root, base) if path not in tree.inputs]
+    outside = [path for path in changed if not _is_covered(path, check.touch)]
+    if outside:
+        return Finding("fail", f"changed since {base[:12]} outside {_listing(check.touch)}", _listing(outside))
+    return Finding("pass", f"{len(changed)} paths changed since {base[:12]}, all inside", _listing(changed))
+
+
+def _is_covered(path: str, wanted: Sequence[str]) -> bool:
+    return any(globs.covers(path, glob) for glob in wanted)
+
+
+def _metric(check: MetricCheck, tree: Tree) -> Finding:
+    outcome = _run(check, tree)
+    if isinstance(outcome, Finding):
+        return outcome
+    value = _extract(check, outcome)
+    if value is None:
+        return Finding("unknown", f"{_ending(outcome)}: no {check.extract} to be had", _said(outcome))
+    bounds, is_inside = [], True
+    if check.min is not None:
+        bounds.append(f"at least {check.min:g}")
+        is_inside = value >= check.min
+    if check.max is not None:
+        bounds.append(f"at most {check.max:g}")
+        is_inside = is_inside and value <= check.max
+    return Finding("pass" if is_inside else "fail", f"{value:g}, needed {' and '.join(bounds)}", f"{value:g}")
+
+
+def _extract(check: MetricCheck, outcome: Outcome) -> float | None:
+    """A number that was measured; None where the command failed or printed none."""
+    if check.extract == "exit_code":
+        return outcome.exit_code
+    if not outcome.ok or outcome.stdout_truncated:
+        return None
+    text = outcome.stdout.strip()
+    if check.extract == "json_length":
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+        return len(value) if isinstance(value, (list, dict)) else None
+    form = r"[+-]?\d{1,300}" if check.extract == "stdout_int" else r"[+-]?(\d{1,300}\.?\d*|\.\d+)([eE][+-]?\d{1,3})?"
+    if not re.fullmatch(form, text, re.ASCII):
+        return None
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def _judge(check: JudgeCheck, tree: Tree) -> Finding:
+    return Finding("unknown", "no independent agent has answered it yet", check.question)
+
+
+_EVALUATORS: Mapping[str, Callable[[Any, Tree], Finding]] = {
+    "path": _path,
+    "content": _content,
+    "command": _command,
+    "syntax": _syntax,
+    "commit": _commit,
+    "forbidden": _forbidden,
+    "scope": _scope,
+    "metric": _metric,
+    "judge": _judge,
+}

@@ -1,0 +1,199 @@
+"""Pinned checks: what a person approved to be run and held against the work, and where the repository stood then."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omo.errors import Refused
+from omo.proof import changes
+from omo.state import paths
+from omo.state.journal import Journal
+
+if TYPE_CHECKING:  # pydantic is behind them, which whoever only asks what is pinned need not load
+    from omo.proof.checks import Check
+    from omo.proof.evaluate import Tree, Verdict
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pin:
+    digest: str
+    base: str | None
+    by: str
+    goal: str | None
+    source: str
+    at: str
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """Every pin there is, oldest first."""
+
+    pins: Sequence[Pin] = ()
+
+    @property
+    def digests(self) -> frozenset[str]:
+        return frozenset(pin.digest for pin in self.pins)
+
+    def of(self, digest: str, goal: str | None = None) -> Pin | None:
+        """The pin made for that goal; else the one made for none; else the oldest."""
+        same = [pin for pin in self.pins if pin.digest == digest]
+        for wanted in (goal, None):
+            for pin in same:
+                if pin.goal == wanted:
+                    return pin
+        return same[0] if same else None
+
+    def base(self, digest: str, goal: str | None = None) -> str | None:
+        pin = self.of(digest, goal)
+        return pin.base if pin else None
+
+    def by(self, digest: str, goal: str | None = None) -> str | None:
+        pin = self.of(digest, goal)
+        return pin.by if pin else None
+
+    def started_at(self, goal: str) -> str | None:
+        """When the first check of the goal was pinned."""
+        for pin in self.pins:
+            if pin.goal == goal:
+                return pin.at
+        return None
+
+    def tree(
+        self,
+        root: str | Path,
+        *,
+        base: str | None = None,
+        goal: str | None = None,
+        source: str = "",
+    ) -> Tree:
+        """What to evaluate on: the tree at `root`, with these pins and the base of each."""
+        from omo.proof.evaluate import Tree
+
+        bases = {digest: self.base(digest, goal) for digest in self.digests}
+        return Tree(Path(root), base, self.digests, bases, _inputs(Path(root), source))
+
+
+@dataclass(frozen=True)
+class PinReport:
+    """What was pinned, and what each check says of the tree before the work."""
+
+    verdict: Verdict
+    base: str | None
+    by: str
+    added: list[str] = field(default_factory=list)
+    kept: dict[str, Pin] = field(default_factory=dict)
+
+    @property
+    def vacuous(self) -> list[str]:
+        return [observation.id for observation in self.verdict.checks if observation.is_vacuous]
+
+    @property
+    def all_vacuous(self) -> bool:
+        """Nothing here could show that work was done: each check passes already or is a guard, none is in words."""
+        for observation in self.verdict.checks:
+            if observation.type in ("string", "judge") or not (observation.is_vacuous or observation.guard):
+                return False
+        return bool(self.verdict.checks)
+
+
+def pin(
+    state: str,
+    root: str | Path,
+    checks: Sequence[Check | str],
+    *,
+    source: str,
+    goal: str | None,
+    by: str,
+    now: float,
+    wait: float,
+    refuse_vacuous: bool = False,
+    repair: bool = False,
+) -> PinReport:
+    """Record the checks as approved, after one look at the tree as it is. Nothing is written if this raises.
+
+    What is pinned already keeps its base, or an agent could pin again after the fact to move it; only the
+    user's own pin moves it. `repair` keeps a damaged ledger of pins aside and begins a new one; it is the user's.
+    """
+    from omo.proof.checks import digest_of_check, dump, ids_of
+    from omo.proof.evaluate import Tree, evaluate
+
+    if repair and by != "user":
+        raise Refused("only the user can repair the ledger of pinned checks", fix=REPAIR)
+    root = Path(root)
+    journal = _journal(state)
+    if not repair:
+        journal.require_whole("pinned checks", REPAIR)
+    digests = [digest_of_check(check) for check in checks]
+    base = changes.head(root)
+    verdict = evaluate(checks, Tree(root, base, frozenset(digests), inputs=_inputs(root, source)))
+    report = PinReport(verdict, base, by)
+    if refuse_vacuous and report.all_vacuous:
+        raise _nothing_to_prove(report)
+
+    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+        events = journal.seal(now) if repair else []
+        known = {} if events else {(pin.digest, pin.goal): pin for pin in _fold(rows).pins}
+        for check, digest, name in zip(checks, digests, ids_of(checks), strict=True):
+            earlier = known.get((digest, goal))
+            if earlier is not None and (by != "user" or (earlier.by, earlier.base) == (by, base)):
+                report.kept[name] = earlier
+                continue
+            report.added.append(name)
+            events.append(
+                {"kind": "pinned", "digest": digest, "check": dump(check), "base": base, "goal": goal, "source": source}
+            )
+        return None, events
+
+    journal.change(decide, actor=by, now=now, wait=wait)
+    return report
+
+
+def pinned(state: str) -> Pinned:
+    """Refused where the ledger of pins is not whole: nothing is run because a file says so."""
+    journal = _journal(state)
+    journal.require_whole("pinned checks", REPAIR)
+    return _fold(journal.rows())
+
+
+REPAIR = (
+    "let the user look at what was changed, then pin again in their own terminal: "
+    "omo verify pin --file FILE --repair (the old ledger is kept)"
+)
+
+
+def _journal(state: str) -> Journal:
+    return Journal(os.path.join(paths.verify_dir(state), "pins"), state)
+
+
+def _fold(rows: Sequence[Row]) -> Pinned:
+    pins: dict[tuple[str, str | None], Pin] = {}
+    for row in rows:
+        if row.get("kind") == "pinned":
+            key = (row["digest"], row["goal"])
+            pins[key] = Pin(row["digest"], row["base"], row["actor"], row["goal"], row["source"], row["ts"])
+    return Pinned(list(pins.values()))
+
+
+def _inputs(root: Path, source: str) -> frozenset[str]:
+    """The checks file as a path of the project, where it is in it."""
+    if not source:
+        return frozenset()
+    relative = os.path.relpath(os.path.realpath(os.path.join(root, source)), os.path.realpath(root))
+    return frozenset([relative.replace(os.sep, "/")])
+
+
+def _nothing_to_prove(report: PinReport) -> Refused:
+    observations = report.verdict.checks
+    guards = " or is a guard" if any(observation.guard for observation in observations) else ""
+    names = ", ".join(observation.id for observation in observations)
+    return Refused(
+        f"every check passes before the work{guards}, so none can show that it was done: {names}",
+        fix="add a check that fails now; if all of it is meant to stay true, declare the goal itself guard: true",
+        defects=[f"{observation.id}: {observation.reason}" for observation in observations],
+    )

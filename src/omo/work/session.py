@@ -1,0 +1,312 @@
+"""How a session's row changes: arming, cancelling, pausing, ending. Each function returns a new row."""
+
+from __future__ import annotations
+
+from omo.clock import stamp
+from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
+from omo.state.runtime import OPEN_STATES, unvouched, work_in
+from omo.text import clip
+from omo.work import outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
+
+KIND = "ulw"
+WAITING = ("waiting", "paused", "blocked")
+# Of a summary, what goes when its state does.
+OF_A_STATE = ("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName")
+LONGEST_MESSAGE = 200
+
+
+def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
+    """A person asked for it: a full budget, and no earlier cancel or release stands in the way.
+
+    Whatever else a breaker let go, or waits, goes on with it; not what the user stopped by its name or gave up.
+    """
+    old = row or {}
+    work: Json = dict(work_of(old))
+    for kind, summary in work_in(old, *WAITING, "exhausted"):
+        if not summary.get("cleared") and not summary.get("stoppedByName"):
+            work[kind] = _active(summary)
+    # Work that was still open goes on where it was; after an end it is a new run, and every gate is open again.
+    before = summary_of(old, KIND)
+    total = _pinned(old)
+    run = {"run": f"u{int(now * 1000)}", "state": "active", "open": total, "total": total, "next": None}
+    if before.get("state") in OPEN_STATES and not is_cancelled(old):
+        run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
+    work[KIND] = run
+    on = {"disabled": False, "disabledReason": None}
+    return {**old, "ulw": _full_budget(by, limits, now), "stopContinuation": on, "work": work, "denials": {}}
+
+
+def woken(before: Json | None, after: Json) -> list[tuple[str, Json]]:
+    """The workflows that an arming set going again, ultrawork itself left out."""
+    was_held = is_cancelled(before)
+    was_active = dict(work_in(before or {}, "active"))
+    woken = []
+    for kind, summary in work_in(after, "active"):
+        if kind != KIND and (was_held or kind not in was_active):
+            woken.append((kind, summary))
+    return woken
+
+
+def put_work(row: Json | None, kind: str, summary: Json, *, limits: Json, now: float) -> Json:
+    """A workflow's summary. Active work arms the same counter as ulw does, unless the user or a breaker let go."""
+    old = row or {}
+    after = {**old, "work": {**work_of(old), kind: summary}}
+    if summary.get("state") == "active" and not ulw_of(old).get("enabled") and not was_released(old):
+        after["ulw"] = _full_budget(kind, limits, now)
+    return after
+
+
+def kept_state(row: Json, old: Json, summary: Json) -> Json:
+    """A workflow's new summary, as far as its state is its own to say.
+
+    What the user paused stays paused, and what a breaker let go stays so until they arm the session again. A
+    workflow's `own` pause ends when the workflow no longer says so. What the user was told is not told again.
+    """
+    was, state = old.get("state"), summary["state"]
+    is_paused_by_user = was == "paused" and not old.get("own") and state == "active"
+    is_let_go = was == "exhausted" and not ulw_of(row).get("enabled")
+    if is_paused_by_user or (state != "done" and (is_let_go or old.get("stoppedByName"))):
+        kept: Json = {}
+        for key in ("state", "why", "question", "told", "endedBy", "outcome", "stoppedByName"):
+            if key in old:
+                kept[key] = old[key]
+        return {**summary, **kept}
+    if "told" in summary and was == state and old.get("why") == summary["why"]:
+        return {**summary, "told": old.get("told", False)}
+    is_same_end = was == state == "done" and old.get("run") == summary.get("run") and not old.get("unvouched")
+    if is_same_end and old.get("told") is True:
+        return {**summary, "told": True}
+    return summary
+
+
+def _full_budget(by: str, limits: Json, now: float) -> Json:
+    return {
+        "enabled": True,
+        "stopBlocks": 0,
+        "lastStopAt": None,
+        "totalBlocks": 0,
+        "armedAt": stamp(now),
+        "by": by,
+        "limits": limits,
+    }
+
+
+def _pinned(row: Json) -> int:
+    """How many gates are pinned: a cancel or a withdrawal takes the summary away, and leaves that beside it."""
+    if summary := summary_of(row, KIND):
+        return summary.get("total", 0)
+    return cancel_of(row).get("gates", 0)
+
+
+def cancel(
+    row: Json | None, *, reason: str, now: float, told: bool = False, shown: bool = True, event: str = ""
+) -> Json:
+    """The user's word: nothing in this session holds a Stop any more, until the next explicit arming.
+
+    `told`: the model knows. `shown`: the user sees it as they say it; else the next Stop shows it, once.
+    """
+    old = row or {}
+    off = {
+        "disabled": True,
+        "disabledReason": reason,
+        "disabledAt": stamp(now),
+        "told": told,
+        "shown": shown,
+        "ended": [kind for kind, _ in work_in(old, *OPEN_STATES)],
+        "cancelledFor": event,
+        "gates": _pinned(old),
+    }
+    ulw = {**ulw_of(forget_message(old)), "enabled": False}
+    return {**old, "ulw": ulw, "stopContinuation": off, "work": _other_work(old)}
+
+
+def withdraw(row: Json) -> Json:
+    """The prompt that armed this session was taken back before the model said anything: as if never armed."""
+    beside = {**cancel_of(row), "gates": _pinned(row)}
+    return {**close(row), "stopContinuation": beside, "work": _other_work(row)}
+
+
+def _other_work(row: Json) -> Json:
+    return {kind: summary for kind, summary in work_of(row).items() if kind != KIND}
+
+
+def is_cancelled(row: Json | None) -> bool:
+    return bool(cancel_of(row or {}).get("disabled"))
+
+
+def cancel_is_unshown(row: Json | None) -> bool:
+    return is_cancelled(row) and cancel_of(row or {}).get("shown") is False
+
+
+def cancel_shown(row: Json) -> Json:
+    return {**row, "stopContinuation": {**cancel_of(row), "shown": True}}
+
+
+def was_released(row: Json | None) -> bool:
+    """The user cancelled, or a breaker let go: only a person may arm this session again."""
+    return is_cancelled(row) or bool(work_in(row or {}, "exhausted"))
+
+
+def suspend(row: Json, *, state: str, why: str, question: str = "") -> Json:
+    """Active work now waits: `paused` by the user, `blocked` from outside, or `waiting` for an answer."""
+    return _with_active(row, {"state": state, "why": why, "question": question, "told": False})
+
+
+def not_given_up(row: Json) -> list[tuple[str, Json]]:
+    """What is open in any way and can go on."""
+    return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES) if not summary.get("cleared")]
+
+
+def can_be_paused(row: Json) -> list[tuple[str, Json]]:
+    """What is active or waits for anything; where the row has no summaries, ultrawork itself."""
+    if ulw_of(row).get("enabled") and not work_of(row):
+        return [(KIND, {})]
+    return [(kind, summary) for kind, summary in not_given_up(row) if summary.get("state") != "paused"]
+
+
+def pause(row: Json, *, why: str, told: bool) -> Json:
+    """The user said stop. What waited for an answer of theirs waits for their "continue" now."""
+    work: Json = dict(work_of(row))
+    for kind, summary in can_be_paused(row):
+        work[kind] = {**_active(summary), "state": "paused", "why": why, "question": "", "told": told}
+    return {**row, "work": work}
+
+
+def stop_by_name(row: Json, kind: str, *, why: str, told: bool) -> Json:
+    """One workflow is paused because the user named it; only naming it, or a plain "continue", wakes it."""
+    work: Json = dict(work_of(row))
+    paused = {"state": "paused", "why": why, "question": "", "told": told, "stoppedByName": True}
+    work[kind] = {**_active(work[kind]), **paused}
+    return {**row, "work": work}
+
+
+def resume(row: Json, *, states: tuple[str, ...] = WAITING, own: bool = True, named: str = "") -> Json:
+    """Whatever waited is active again, or the one workflow that was named. A plan given up never.
+
+    A workflow's `own` wait only if that is meant. What was stopped by its name stays so while other work goes on.
+    """
+    work: Json = dict(work_of(row))
+    waiting = []
+    for kind, summary in work_in(row, *states):
+        if not summary.get("cleared") and (own or not summary.get("own")):
+            waiting.append(kind)
+    others = [kind for kind in waiting if not work[kind].get("stoppedByName")]
+    if named in waiting:
+        waiting = [named]
+    elif others or work_in(row, "active"):
+        waiting = others
+    for kind in waiting:
+        work[kind] = _active(work[kind])
+    return forget_message({**row, "work": work})
+
+
+def note_message(row: Json, text: str, *, now: float) -> Json:
+    """A person wrote something, of which only its Stop will tell whether the agent did anything about it."""
+    return note(row, said={"at": stamp(now), "text": clip(text, LONGEST_MESSAGE)})
+
+
+def quote_message(row: Json, *, now: float, fingerprint: str) -> Json:
+    """Sent back with that message, once: a block that spaces the next one, and is none of those that are capped."""
+    quoted = count_block(row, now=now, fingerprint=fingerprint)
+    return note(quoted, stopBlocks=ulw_of(row).get("stopBlocks", 0), said={**message_of(row), "quoted": True})
+
+
+def message_told(row: Json) -> Json:
+    """The user was told that the agent did nothing about their message."""
+    return note(row, said={**message_of(row), "told": True})
+
+
+def forget_message(row: Json) -> Json:
+    return {**row, "ulw": {key: value for key, value in ulw_of(row).items() if key != "said"}}
+
+
+def close(row: Json) -> Json:
+    """All work is over, and each says how: nothing holds the session any more."""
+    return note(row, enabled=False)
+
+
+def exhaust(row: Json, *, rule: str, why: str) -> Json:
+    """A breaker lets go of whatever is active."""
+    ended = {"state": "exhausted", "endedBy": rule, "outcome": outcome.outcome(outcome.ENDED, why)}
+    return close(_with_active(row, ended))
+
+
+def count_block(row: Json, *, now: float, fingerprint: str) -> Json:
+    ulw = ulw_of(row)
+    return note(
+        row,
+        stopBlocks=ulw.get("stopBlocks", 0) + 1,
+        totalBlocks=ulw.get("totalBlocks", 0) + 1,
+        lastStopAt=stamp(now),
+        lastStop=fingerprint,
+        shellExcuses=0,
+        unanswered=True,
+    )
+
+
+def note(row: Json, **changes: object) -> Json:
+    return {**row, "ulw": {**ulw_of(row), **changes}}
+
+
+def progress(row: Json) -> Json:
+    """Verified progress gives the budget back; the ceilings of the run stay as they are."""
+    return note(row, stopBlocks=0)
+
+
+def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:
+    """The summary hooks read: how many gates are open, and which is next."""
+    gates = {"open": len(open_gates), "total": total, "next": ", ".join(open_gates[:3]) or None}
+    return {**row, "work": {**work_of(row), KIND: {**summary_of(row, KIND), **gates}}}
+
+
+def finish(row: Json, ended: Json, *, at: str) -> Json:
+    """The run is over, and `ended` is its outcome. The next Stop is let through and closes it.
+
+    `at` is when the tree was looked at: until that Stop it may change.
+    """
+    done = {**_active(summary_of(row, KIND)), "state": "done", "outcome": ended, "at": at}
+    return {**row, "work": {**work_of(row), KIND: done}}
+
+
+def disowned(row: Json) -> Json:
+    """What was called done and the ledger does not vouch for is over, and only a person sets it going again."""
+    why = "the state called it done, and the ledger did not"
+    given_up = {"state": "exhausted", "endedBy": "repaired", "outcome": outcome.outcome(outcome.ENDED, why)}
+    work: Json = dict(work_of(row))
+    for kind in unvouched(row):
+        work[kind] = {**_active(work[kind]), **given_up}
+    return {**row, "work": work}
+
+
+def is_untold(summary: Json) -> bool:
+    """Work that ended, or came to wait, and the user has not been shown it."""
+    return summary.get("told") is False or (summary.get("state") == "done" and summary.get("told") is not True)
+
+
+def told(row: Json) -> Json:
+    """The user has been shown what ended and why the rest waits."""
+    work: Json = dict(work_of(row))
+    for kind, summary in work.items():
+        if is_untold(summary):
+            work[kind] = {**summary, "told": True}
+    return {**row, "work": work}
+
+
+def _with_active(row: Json, changes: Json) -> Json:
+    work: Json = dict(work_of(row))
+    for kind, summary in work_in(row, "active"):
+        work[kind] = {**summary, **changes}
+    if ulw_of(row).get("enabled") and not work:
+        work[KIND] = changes
+    return {**row, "work": work}
+
+
+def _active(summary: Any) -> Json:
+    kept = {key: value for key, value in summary.items() if key not in OF_A_STATE}
+    return {**kept, "state": "active"}

@@ -1,0 +1,1 @@
+"""The five workflows: what each makes of its ledger, its status, its evidence, its verbs."""

@@ -1,0 +1,259 @@
+"""The criteria of a run, as a person or a model wrote them in a file. Every defect is told at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
+
+from omo.errors import BadInput
+from omo.proof import documents
+from omo.proof.checks import Check, Glob, JudgeCheck, Text, dump, ids_of, parse_checks
+from omo.text import clip, counted
+from omo.workflows.ralph.rules import MOST_CRITERIA, Criterion, digest_of
+
+MOST_PATHS = 100
+LONGEST_DESCRIPTION = 500
+EXAMPLE = (
+    "criteria: [{id: C1, description: the tests pass, "
+    "checks: [{type: command, argv: [python3, -m, pytest, -q]}], affected_paths: [src/**, tests/**]}]"
+)
+MUST_BE = {
+    "id": "must be C and a number, such as C1",
+    "description": f"must say in 1 to {LONGEST_DESCRIPTION} characters what is true when the work is done",
+    "checks": "a criterion needs at least one check; a judge check where no machine can decide",
+    "affected_paths": f"must be a list of at most {MOST_PATHS} globs inside the project, such as [src/**]",
+    "guard": "must be true or false",
+}
+
+
+def _description(text: str) -> str:
+    if not text.strip():
+        raise ValueError(MUST_BE["description"])
+    return clip(text, LONGEST_DESCRIPTION)
+
+
+def _checks(value: object) -> list[Check]:
+    """A check in plain words is a question to the judge."""
+    if value is None or value == []:
+        raise ValueError(MUST_BE["checks"])
+    listed = parse_checks(value)
+    checks: list[Check] = []
+    for name, check in zip(ids_of(listed), listed, strict=True):
+        checks.append(JudgeCheck(id=name, question=check) if isinstance(check, str) else check)
+    return checks
+
+
+class CriterionForm(BaseModel):
+    """Every check has an id, unique in its criterion."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    id: Annotated[str, Field(pattern=r"^C[1-9][0-9]{0,3}\z")]
+    description: Annotated[Text, Field(max_length=LONGEST_DESCRIPTION), AfterValidator(_description)]
+    checks: Annotated[list[Check], PlainValidator(_checks)]
+    affected_paths: Annotated[list[Glob], Field(max_length=MOST_PATHS)] = []
+    guard: bool = False
+
+
+def load(path: Path) -> list[Criterion]:
+    return parse(documents.load(path), path.name)
+
+
+def parse(data: object, name: str = "criteria") -> list[Criterion]:
+    """Raises BadInput with every defect there is."""
+    listed = data.get("criteria") if isinstance(data, dict) else None
+    if not isinstance(data, dict) or not isinstance(listed, list) or not listed:
+        raise _bad([f"{name}: must hold one key, criteria, with a list of at least one: {EXAMPLE}"])
+    if len(listed) > MOST_CRITERIA:
+        raise _bad([f"criteria: {len(listed)} of them, at most {MOST_CRITERIA} are allowed; make several runs"])
+    defects = [f"{clip(str(key), 60)}: no such key; the file has one, criteria" for key in data if key != "criteria"]
+    criteria = []
+    for index, item in enumerate(listed):
+        criterion = _read(item, f"criteria[{index}]", defects)
+        if criterion is not None:
+            criteria.append(criterion)
+    defects += _repeated(criteria)
+    if len(criteria) == len(listed) and all(criterion.guard for criterion in criteria):
+        defects.append("criteria: every one is a guard, so none can show that work was done; add one that fails now")
+    if defects:
+        raise _bad(defects)
+    return criteria
+
+
+def _bad(defects: list[str]) -> BadInput:
+    return BadInput(
+        f"the criteria have {counted(len(defects), 'defect')}: {clip(defects[0], 300)}",
+        fix="mend them in the file, then omo ralph start --criteria FILE again; docs/ralph.md shows the form",
+        defects=[clip(defect, 600) for defect in defects],
+    )
+
+
+def _read(item: object, where: str, defects: list[str]) -> Criterion | None:
+    """None where it is not in the form."""
+    if not isinstance(item, dict):
+        defects.append(f"{where}: must be an object with {', '.join(MUST_BE)}; {EXAMPLE}")
+        return None
+    try:
+        form = CriterionForm.model_validate(item)
+    except ValidationError as error:
+        for problem in error.errors(include_url=False):
+            defects += _in_words(problem, where)
+        # Without its checks only taste is surely no fact.
+        opinion = subjective(str(item.get("description")), is_run=True, is_measured=True)
+        if opinion:
+            defects.append(f"{where}.description: {opinion}")
+        return None
+    checks: list[Any] = [dump(check) for check in form.checks]
+    is_guard = form.guard or all(check.guard for check in form.checks)
+    criterion = Criterion(form.id, form.description, checks, form.affected_paths, is_guard)
+    defects += _repeated_checks(criterion, where)
+    defects += _opinions(criterion, where)
+    return criterion
+
+
+def _in_words(problem: Any, where: str) -> list[str]:
+    field, *inside = problem["loc"] or ("",)
+    if problem["type"] == "extra_forbidden":
+        return [f"{where}.{clip(str(field), 60)}: no such field; a criterion has {', '.join(MUST_BE)}"]
+    cause = problem.get("ctx", {}).get("error")
+    if isinstance(cause, BadInput):
+        return [f"{where}.{line}" for line in cause.details["defects"]]  # type: ignore[attr-defined]
+    path = f"{where}.{field}" + "".join(f"[{index}]" for index in inside)
+    if inside and cause is not None:
+        return [f"{path}: {cause}"]
+    given = "" if problem["type"] in ("missing", "value_error") else f", not {clip(repr(problem['input']), 60)}"
+    return [f"{path}: {MUST_BE[field]}{given}"]
+
+
+def _repeated_checks(criterion: Criterion, where: str) -> list[str]:
+    first: dict[str, int] = {}
+    defects = []
+    for index, check in enumerate(criterion.checks):
+        earlier = first.setdefault(digest_of(check), index)
+        if earlier != index:
+            defects.append(f"{where}.checks[{index}]: the same check as {where}.checks[{earlier}]; remove one")
+    return defects
+
+
+def _repeated(criteria: Sequence[Criterion]) -> list[str]:
+    defects: list[str] = []
+    ids: set[str] = set()
+    first: dict[frozenset[str], str] = {}
+    for criterion in criteria:
+        if criterion.id in ids:
+            defects.append(f"{criterion.id}: is there twice; ids must be unique")
+        ids.add(criterion.id)
+        earlier = first.setdefault(criterion.digests, criterion.id)
+        if earlier != criterion.id:
+            defects.append(f"{criterion.id}.checks: the same checks as {earlier}; one of the two says nothing more")
+    return defects
+
+
+def _opinions(criterion: Criterion, where: str) -> list[str]:
+    """What of it is a matter of opinion: its description, and the questions it puts to the judge."""
+    types = [check["type"] for check in criterion.checks]
+    is_measured = "metric" in types
+    is_run = is_measured or "command" in types
+    is_asked = not criterion.mechanical
+    defects = []
+    opinion = subjective(criterion.description, is_run=is_run, is_measured=is_measured, is_asked=is_asked)
+    if opinion:
+        defects.append(f"{where}.description: {opinion}")
+    for index, check in enumerate(criterion.checks):
+        opinion = subjective(str(check.get("question") or ""), is_asked=is_asked)
+        if opinion:
+            defects.append(f"{where}.checks[{index}].question: {opinion}")
+    return defects
+
+
+# What is only quoted is no opinion: a button may be labelled "Looks good".
+QUOTED = re.compile(r'`[^`\n]{1,400}`|"[^"\n]{1,400}"|“[^”\n]{1,400}”|(?<![\w\'])\'[^\'\n]{1,400}\'(?!\w)')
+_MEASURE = re.compile(
+    r"\d\s*(?:%|[mµn]?s\b|sec|min|hours?\b|[kmg]i?b\b|bytes|px\b|lines?\b|requests?\b|points?\b)"
+    r"|(?:<=?|>=?|≤|≥|\b(?:at most|at least|less than|more than|fewer than|under|over|below|above|within|exactly))"
+    r"\s*\d",
+    re.I,
+)
+
+# Words that nobody can check, with how to say instead what would be seen.
+# Taste, and claims over everything: no check makes them facts.
+TASTE: tuple[tuple[str, str], ...] = (
+    (r"looks?(?: and feels?)? (?:good|great|nice|right|fine|ok(?:ay)?|professional|modern|polished|clean)|"
+     r"(?:beautiful|pretty|elegant|attractive|stylish)(?:ly)?\b|good[- ]looking|(?:is|are|be) (?:modern|sensible)\b|"
+     r"nicer\b",
+     "say what can be seen, such as: at 390 px width no text is cut off"),
+    (r"(?:clean|good|nice|high[- ]quality|beautiful|elegant|idiomatic|readable|maintainable|well[- ]structured) code\b|"
+     r"code (?:is|looks) (?:clean|good|nice|readable|maintainable|elegant)|code quality (?:is|improves|must be)",
+     "name the command that tells, such as: ruff check src exits 0, or no function is longer than 40 lines"),
+    (r"user[- ]friendly|easy to use|intuitive|(?:good|great|nice|pleasant|better) (?:user experience|ux|ui)\b",
+     "say what a user does and what then happens, such as: an empty form shows a message beside each field"),
+    (r"best practices?|industry standards?|production[- ](?:ready|grade|quality)|state of the art|professional quality",
+     "name the practice and the command or file that shows it"),
+    (r"(?:is|are|be|works?) (?:good|great|nice|perfect|excellent|satisfactory|acceptable)\b|makes? sense\b|"
+     r"makes? (?:it|this|them) better\b|feels? \w+",
+     "say what is true then and was not before, such as: omo status prints the session's id"),
+    (r"(?:the )?(?:user|customer|client|team|stakeholders?) (?:is|are|will be) (?:happy|satisfied|pleased)",
+     "say what they asked for, and the check that shows it"),
+    (r"(?:completely|fully|100 ?%|totally|perfectly) (?:secure|safe|tested|correct|reliable)",
+     "name the attacks or cases that are tried, and the command that tries them"),
+    (r"\b(?:and so on|and more|as (?:appropriate|needed|necessary))\b|\betc\b",
+     "list what is meant; what is not named cannot be checked"),
+)  # fmt: skip
+# Vague or absolute, and still decided where a command is run for it.
+VAGUE: tuple[tuple[str, str], ...] = (
+    (r"(?:no|zero|without(?: any)?) (?:more |known )?(?:bugs|defects)\b|"
+     r"(?:there (?:is|are)|has|have|with) (?:no|zero) (?:more )?(?:errors|issues|problems)\s*(?:$|[.,;!]|left|at all)|"
+     r"(?:bug|error|defect)[- ]free|never (?:fails|crashes|breaks)",
+     "name the cases that must hold and the test that shows each"),
+    (r"(?:works?|behaves?|functions?|performs?|runs?) (?:as (?:expected|intended|desired|it should)|"
+     r"(?:correctly|properly|well|fine|smoothly|perfectly|flawlessly)\s*(?:$|[.,;!]))|everything works|gracefully\b",
+     "say what is expected: the input, the command, and the output or exit code"),
+)  # fmt: skip
+# Degrees: a measure makes them facts.
+DEGREES: tuple[tuple[str, str], ...] = (
+    (r"(?:fast|quick|responsive|performant|snappy|efficient|scalable|lightweight|small|simple|short|robust|stable|"
+     r"reliable|secure|thorough|comprehensive|sufficient|adequate|reasonable)(?:ly)? enough|"
+     r"(?:is|are|be|loads?|runs?|responds?|starts?|feels?) (?:very |really |more |much |reasonably )?"
+     r"(?:fast(?:er)?|quick(?:ly|er)?|slow|responsive|performant|efficient(?:ly)?|scalable|lightweight|robust|secure|"
+     r"reliable|stable|simple|easy|maintainable|readable|flexible|extensible)\b|well[- ](?:tested|documented)|"
+     r"improves? (?:the )?(?:performance|speed|quality|readability)|"
+     r"(?:good|better|improved|acceptable|reasonable|high) (?:performance|coverage|quality|speed|latency|readability)",
+     "give the number and how it is measured, such as: the p95 of 100 requests is under 200 ms (a metric check)"),
+)  # fmt: skip
+# Conclusions: decided where code checks something; as a question they only ask the judge for an opinion.
+_CONCLUDING = r"(?:nice|clear|correct|complete|clean|fine|comprehensive|consistent|well[- ]written|done)"
+CONCLUSIONS: tuple[tuple[str, str], ...] = (
+    (rf"(?:is|are|be) (?:\w+ ){{0,2}}?{_CONCLUDING}\s*(?:$|[.,;:!?]|and\b|or\b|enough\b)|"
+     rf"(?:is|are) (?:the |this |it |its |all )(?:[\w.-]+ ){{0,5}}?{_CONCLUDING}\s*(?:$|[.,;:!?]|and\b)",
+     "say what somebody would find there, such as: the section Use says which command to run first"),
+    (r"(?:it|the app|app|the feature|feature|everything|all) (?:now )?works?\s*(?:$|[.,;:!?])|"
+     r"does (?:it|the app|the feature|everything) work\s*(?:$|[.,;:!?])",
+     "say what is done and what then happens: the input, the command, and the output or exit code"),
+    (r"all (?:the |possible )?edge[- ]cases|(?:done|handled|implemented) (?:properly|correctly)",
+     "list the cases, each with what has to happen"),
+)  # fmt: skip
+
+
+def subjective(text: str, *, is_measured: bool = False, is_run: bool = False, is_asked: bool = False) -> str:
+    """What of a text cannot be checked, and what to write instead; empty where all of it can.
+
+    Degrees are facts once something measures; what is vague or absolute is decided once a command is run for it; and
+    what only a judge is asked may not be a conclusion.
+    """
+    plain = QUOTED.sub(" … ", text)
+    tables = [*TASTE]
+    if not is_run:
+        tables += VAGUE
+    if not is_measured and not _MEASURE.search(plain):
+        tables += DEGREES
+    if is_asked:
+        tables += CONCLUSIONS
+    for pattern, instead in tables:
+        match = re.search(rf"\b(?:{pattern})", plain, re.I)
+        if match:
+            return f"{clip(match[0].strip(' .,;!'), 60)!r} cannot be checked; {instead}"
+    return ""

@@ -1,0 +1,236 @@
+"""What comes next in a run, what hooks are told of it, and how it ends: its outcome, and the receipt of a pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from omo.digest import sha256
+from omo.errors import Refused
+from omo.json_text import dumps
+from omo.state.runtime import part
+from omo.text import clip, counted
+from omo.work import outcome
+from omo.work import publish as engine
+from omo.work.lifecycle import require_reason
+from omo.work.status import NextStep, command, named, units
+from omo.workflows.ralph.rules import PROVEN_BY, Row, State, next_phase
+from omo.workflows.ralph.run import ABANDON, KIND, START, THE_USERS_TURN, RalphRun, RalphState, fix
+
+LONGEST = 160
+ENDS = ("pass", "partial", "safeguard", "circumvented", "abandoned")
+BEGIN = command(START)
+REPLAN = command("omo ralph replan")
+
+
+def next_step(run: RalphRun | None) -> NextStep:
+    """What now? The answer that every output, every refusal and Stop give."""
+    if run is None:
+        return NextStep("start", "there is no ralph run", (BEGIN,))
+    state = run.state
+    if state is None or run.problems:
+        if is_over(run):
+            return NextStep("start", "the run is over, and its ledger was changed by hand", (BEGIN,))
+        why = f"the ledger was changed by hand ({clip(run.problems[0], 100)}), so nothing can be judged on it"
+        sealing = command("omo state clear --mode ralph --force", lead="they run, in a terminal of their own")
+        return NextStep("seal", why, (sealing,), who="user")
+    if state.ended is not None:
+        return _after_the_end(state)
+    open_criteria = f"{named(state.remaining)} open"
+    if state.iteration == 0:
+        return NextStep("exec", f"{open_criteria}, no iteration yet", (command("omo ralph exec"),))
+    if not state.open_iteration:
+        why = f"{open_criteria} after iteration {state.iteration} of {state.max_iterations}"
+        return NextStep("replan", why, (REPLAN, command("omo ralph exec", lead="then")))
+    why = f"{open_criteria}, iteration {state.iteration} of {state.max_iterations}"
+    phase = next_phase([row["name"] for row in state.phases], state.reduced_scope)
+    if phase:
+        agent = PROVEN_BY[phase] or "omo gate run"
+        return NextStep("phase", f"{why}, {phase} ({agent})", (command(f"omo ralph phase {phase}"),))
+    commands = [command("omo ralph artifacts"), command("omo ralph judge")]
+    # An answer counts for one brief, so a judgement that could not tell needs another.
+    if state.has_questions and len(state.briefs) <= state.unknown_calls:
+        commands.insert(1, command("omo ralph brief", after="for omo:judge"))
+    return NextStep("judge", f"{why}, a verdict is due", tuple(commands))
+
+
+def is_over(run: RalphRun) -> bool:
+    """By what the session was told while the ledger was whole."""
+    summary = run.caller.summary(KIND)
+    return summary.get("run") == run.id and (bool(summary.get("cleared")) or summary.get("state") == "done")
+
+
+def _after_the_end(state: RalphState) -> NextStep:
+    if state.how == "pass":
+        return NextStep("done", f"every criterion passes, iteration {state.iteration} of {state.max_iterations}")
+    if state.how == "partial":
+        blocked = named([criterion.id for criterion in state.with_status("BLOCKED")])
+        return NextStep("tell-user", f"settled, and {blocked} blocked; tell the user what was tried", (REPLAN,))
+    if state.how == "safeguard":
+        used = f"{counted(state.max_iterations, 'iteration')} {'is' if state.max_iterations == 1 else 'are'} used up"
+        return NextStep("tell-user", f"{used} and {named(state.remaining)} open; tell the user so", (REPLAN,))
+    if state.how == "circumvented":
+        times = counted(state.circumventions, "time")
+        why = f"judgement was asked for {times} over phases that did not happen"
+        return NextStep("tell-user", why, THE_USERS_TURN)
+    if state.is_the_users_turn:
+        return NextStep("tell-user", "the agent gave the run up", THE_USERS_TURN)
+    return NextStep("start", "the run was abandoned", (BEGIN,))
+
+
+# What hooks read
+
+
+def publish(run: RalphRun, *, begins: bool = False) -> NextStep:
+    """Bring the session's summary up to the run; what comes next. `begins` takes the place of an earlier run.
+
+    A criterion that passes for the first time gives the budget of blocks back.
+    """
+    step = next_step(run)
+    if run.state is None or run.problems:
+        if not is_over(run):
+            engine.publish_damage(run)
+        return step
+    summary = summarize(run.state, step)
+
+    def progressed(old: Row) -> bool:
+        return old.get("run") == run.id and not set(summary["passed"]) <= set(old.get("passed") or [])
+
+    engine.publish(run, summary, session=run.caller.session if begins else "", progressed=progressed)
+    return step.with_run(KIND, run.named)
+
+
+def summarize(state: RalphState, step: NextStep) -> Row:
+    """How much is open, what is next, and whether Stop holds."""
+    passing = len(state.with_status("PASS")) - len(state.unproven)
+    summary: Row = {
+        "run": state.run,
+        # Also those nobody works on any more, and those of a run that ended so.
+        "open": 0 if state.how == "pass" else len(state.criteria) - passing,
+        "total": len(state.criteria),
+        "next": clip(step.text, engine.LONGEST_NEXT) if state.is_open else None,
+        "iteration": state.iteration,
+        "max_iterations": state.max_iterations,
+        "passed": sorted(name for name, known in state.states.items() if known.last_pass_iteration is not None),
+        "state": "active",
+    }
+    if state.ended is None:
+        return summary
+    ended_as = outcome.of(state.ended)
+    if not state.is_the_users_turn:
+        return {**summary, "state": "done", "outcome": ended_as}
+    question = "Begin it again, or leave it?"
+    if state.how in ("partial", "safeguard"):
+        question = f"What should change? omo ralph replan shows it; {START} begins again"
+    elif state.how == "circumvented":
+        question = "Run it in full again, or authorise less yourself: omo ralph start … --reduced-scope REASON"
+    # `cleared`: the run is over, so no word of the user's wakes it; they begin another.
+    waits = {"state": "blocked", "why": ended_as["why"], "question": question, "told": False, "own": True}
+    return {**summary, **waits, "cleared": True, "outcome": ended_as}
+
+
+# The end
+
+
+def end_of(state: RalphState, judged: Row) -> Row | None:
+    """The `ended` row that goes with a judgement, in the same append; None while the run goes on.
+
+    `state` is the run before that judgement, `judged` the row as it will be written.
+    """
+    if judged["decision"] == "replan":
+        return None
+    states = {criterion.id: State(**judged["states"][criterion.id]) for criterion in state.criteria}
+    after = replace(state, states=states, judged=[*state.judged, judged])
+    how = "safeguard" if judged["decision"] == "safeguard" else after.verdict
+    receipt = receipt_of(state, judged) if how == "pass" else None
+    return {
+        "kind": "ended",
+        "how": how,
+        "verdict": after.verdict,
+        "receipt": receipt,
+        "outcome": outcome_of(after, how),
+    }
+
+
+def receipt_of(state: RalphState, judged: Row) -> Row:
+    """What was proven, on which files, and how independently."""
+    evidence = {}
+    for criterion in state.criteria:
+        result = part(judged["results"], criterion.id)
+        evidence[criterion.id] = sha256(dumps(dict(sorted(result.items()))).encode("utf-8", "replace"))
+    return {
+        "run": state.run,
+        "verdict": judged["verdict"],
+        "iteration": judged["iteration"],
+        "tree": judged["tree"],
+        "criteria": evidence,
+        "independence": str(judged.get("independence") or "reduced"),
+        "reduced_scope": state.reduced_scope,
+        "after": state.after or None,
+        "gates": judged.get("gates", []),
+    }
+
+
+def outcome_of(state: RalphState, how: str, *, by: str = "", reason: str = "") -> Row:
+    """`state` is the run with the judgement that ended it; `by` and `reason` are whose end it was, where somebody's."""
+    verdict = outcome.ENDED
+    why = _why_ended(state, how, by, reason)
+    if how == "pass":
+        count = len(state.criteria)
+        verb = "passes" if count == 1 else "pass"
+        why = f"ralph run {state.run}: {count} of {units(count, 'criterion')} {verb}, iteration {state.iteration}"
+        verdict, whose = outcome.ATTESTED, "decided by code alone, on criteria that no judge was asked about"
+        if state.has_questions and state.independence == "full":
+            verdict, whose = outcome.JUDGED, "decided by omo:judge, which a hook saw"
+        elif state.has_questions:
+            whose = "reduced independence, no hook saw the judge say it"
+        doubts = [str(doubt) for doubt in state.last_judged.get("doubts") or []]
+        if doubts:
+            verdict = outcome.ATTESTED
+        why = "; ".join([why, whose, *doubts])
+    if state.after:
+        why += f"; {state.after_text}"
+    return outcome.outcome(verdict, why, _exceptions(state))
+
+
+def _why_ended(state: RalphState, how: str, by: str, reason: str) -> str:
+    blocked = [criterion.id for criterion in state.with_status("BLOCKED")]
+    passing = f"{len(state.with_status('PASS'))} of {len(state.criteria)} pass"
+    if how == "partial":
+        return f"ralph run {state.run} is settled, not passed: {passing}, {named(blocked)} blocked"
+    if how == "safeguard":
+        left = named([*state.remaining, *blocked])
+        return f"ralph run {state.run} used its {counted(state.max_iterations, 'iteration')}: {passing}, {left} do not"
+    if how == "circumvented":
+        times = counted(state.circumventions, "time")
+        return f"ralph run {state.run} was ended: {times} a verdict was asked for over missing phases"
+    if by == "user":
+        return f"ralph run {state.run} was ended by the user: {clip(reason, LONGEST)}"
+    return f"the agent gave up ralph run {state.run}: {clip(reason, LONGEST)}"
+
+
+def _exceptions(state: RalphState) -> list[Row]:
+    """What the run was let off: phases, criteria of the run before it, gates that fail."""
+    starter = str(state.started.get("actor") or "agent")
+    exceptions = []
+    if state.reduced_scope:
+        exceptions.append(outcome.exception("reduced scope", starter, clip(state.reduced_scope, LONGEST)))
+    for key, became in (("dropped", "dropped"), ("changed", "given other checks")):
+        for entry in state.after.get(key) or []:
+            what = f"{entry['id']} of ralph run {state.after.get('run')} was {became}: {clip(entry['description'], 80)}"
+            exceptions.append(outcome.exception(what, starter, "the run before did not pass"))
+    for gate in state.last_judged.get("gates") or []:
+        if gate.get("failed"):
+            exceptions.append(outcome.exception(f"gate {gate['name']} fails", "user", "/omo:allow"))
+    return exceptions
+
+
+def abandon(run: RalphRun, reason: str) -> NextStep:
+    """Give the run up. An agent that does so has the user told."""
+    why = clip(require_reason(reason, "the reason", ABANDON), 500)
+    state = run.require_whole()
+    if state.ended is not None:
+        raise Refused(f"ralph run {run.id} ended already ({state.how})", fix=fix(run, command("omo ralph status")))
+    ended_as = outcome_of(state, "abandoned", by=run.caller.by, reason=why)
+    row = {"kind": "ended", "how": "abandoned", "verdict": "fail", "receipt": None, "why": why, "outcome": ended_as}
+    run.append(row)
+    return publish(run)

@@ -1,0 +1,164 @@
+"""The rules of a run that need nothing but its own values: its phases, and what a judgement does to a criterion."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from omo.digest import sha256
+from omo.text import clip
+
+Row = dict[str, Any]
+
+# In the order in which they have to happen. IMPL is also proven by changed files, SHIP by the session's gates alone.
+PROVEN_BY: dict[str, str | None] = {
+    "PLAN": "omo:planner",
+    "IMPL": "omo:executor",
+    "VERIFY": "omo:qa",
+    "REFINE": "omo:critic",
+    "SHIP": None,
+}
+PHASES = tuple(PROVEN_BY)
+JUDGE = "omo:judge"
+REDUCIBLE = ("PLAN", "VERIFY", "REFINE", "SHIP")  # what the user may do without; nothing can do without work
+SMALL_CHANGE = 50  # lines; REFINE may be left out below it
+
+MOST_FAILURES = 3  # in a row
+MOST_REGRESSIONS = 3  # in the whole run: what comes and goes is not mended by another round
+MOST_CIRCUMVENTIONS = 3
+MOST_CRITERIA = 50
+MOST_ITERATIONS = 50
+DEFAULT_ITERATIONS = 5
+STATUSES = ("PENDING", "PASS", "FAIL", "REGRESSED", "BLOCKED")
+OPEN = ("PENDING", "FAIL", "REGRESSED")
+LONGEST_FIELD, LONGEST_METHOD = 200, 400
+
+
+def next_phase(recorded: Collection[str], reduced_scope: str) -> str:
+    """The first that was not noted; empty once all were. With a reduced scope only what cannot be done without."""
+    for name in PHASES:
+        if name not in recorded and not (reduced_scope and name in REDUCIBLE):
+            return name
+    return ""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """As the ledger keeps it. `guard`: true before the work already and meant to stay so.
+
+    A check is the row that was pinned; it has an id, unique in its criterion, and a type.
+    """
+
+    id: str
+    description: str
+    checks: list[Row]
+    affected_paths: list[str]
+    guard: bool
+
+    @property
+    def data(self) -> Row:
+        return asdict(self)
+
+    @cached_property
+    def questions(self) -> list[Row]:
+        """What code cannot decide."""
+        return [check for check in self.checks if check["type"] == "judge"]
+
+    @cached_property
+    def mechanical(self) -> list[Row]:
+        return [check for check in self.checks if check["type"] != "judge"]
+
+    @cached_property
+    def digests(self) -> frozenset[str]:
+        return frozenset(digest_of(check) for check in self.checks)
+
+    def goal(self, run: str) -> str:
+        """What its checks are pinned for."""
+        return f"ralph/{run}/{self.id}"
+
+
+def digest_of(check: Row) -> str:
+    """As its pin has it: the same for the same meaning, whatever its id."""
+    meaning = {name: value for name, value in check.items() if name != "id"}
+    return sha256(json.dumps(meaning, sort_keys=True).encode("ascii"))
+
+
+def method(check: Row) -> str:
+    """How a check is decided, in a line: its fields, without those that say nothing."""
+    fields = []
+    for name, value in check.items():
+        says_nothing = value is None or value is False or value in ("", ".")
+        if name not in ("id", "type", "guard") and not says_nothing:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            fields.append(f"{name} {clip(text, LONGEST_FIELD)}")
+    return clip(f"{check['type']} {', '.join(fields)}", LONGEST_METHOD)
+
+
+@dataclass(frozen=True)
+class State:
+    """`fail_count` counts failures in a row. `regressed_at_iteration` stays until the next pass."""
+
+    status: str = "PENDING"
+    fail_count: int = 0
+    previous_status: str | None = None
+    regressed_at_iteration: int | None = None
+    last_pass_iteration: int | None = None
+    regressions: int = 0
+
+    @property
+    def data(self) -> Row:
+        return asdict(self)
+
+    @property
+    def is_flapping(self) -> bool:
+        """Blocked because it passed and broke too often, not because it never passed."""
+        return self.status == "BLOCKED" and self.fail_count < MOST_FAILURES
+
+    @property
+    def next_failure_blocks(self) -> bool:
+        if self.status == "PASS":
+            return self.regressions == MOST_REGRESSIONS - 1
+        return self.status != "BLOCKED" and self.fail_count == MOST_FAILURES - 1
+
+
+def after(state: State, result: str, iteration: int) -> State:
+    """One judgement. What nobody could tell changes nothing; a pass wipes everything but the count of regressions."""
+    if result == "unknown":
+        return state
+    known = replace(state, previous_status=state.status)
+    if result == "pass":
+        return replace(known, status="PASS", fail_count=0, regressed_at_iteration=None, last_pass_iteration=iteration)
+    if state.status == "BLOCKED":
+        return known
+    if state.status == "PASS":
+        regressions = state.regressions + 1
+        status = "BLOCKED" if regressions >= MOST_REGRESSIONS else "REGRESSED"
+        return replace(known, status=status, regressed_at_iteration=iteration, regressions=regressions)
+    failures = state.fail_count + 1
+    return replace(known, status="BLOCKED" if failures >= MOST_FAILURES else "FAIL", fail_count=failures)
+
+
+def verdict(states: Mapping[str, State], results: Mapping[str, str]) -> str:
+    """`pass`: every criterion was seen to pass this time. `partial`: settled, and something is blocked.
+
+    A criterion that passed before and could not be told now keeps its status, and settles nothing.
+    """
+    has_blocked = False
+    for name, state in states.items():
+        if state.status == "BLOCKED":
+            has_blocked = True
+        elif state.status != "PASS" or results.get(name) != "pass":
+            return "fail"
+    if not states:
+        return "fail"
+    return "partial" if has_blocked else "pass"
+
+
+def decision(states: Mapping[str, State], iteration: int, max_iterations: int, results: Mapping[str, str]) -> str:
+    """`done` before `safeguard` before `replan`: all that passes in the last iteration is done, not cut short."""
+    if verdict(states, results) != "fail":
+        return "done"
+    return "safeguard" if iteration >= max_iterations else "replan"

@@ -1,0 +1,279 @@
+"""A ralph run as its ledger tells it: a fold of rows, nothing else. Commands load it once and pass it on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from omo.digest import sha256
+from omo.errors import Refused, Unreadable
+from omo.state import paths
+from omo.state.runtime import part
+from omo.text import clip
+from omo.work.run import Caller, Kind, Run
+from omo.work.status import Command, NextStep, command, units
+from omo.workflows.ralph.rules import OPEN, Criterion, Row, State
+
+T = TypeVar("T")
+
+KIND = "ralph"
+START = "omo ralph start --criteria FILE"
+ABANDON = 'omo ralph abandon "why it is given up"'
+# It ended in a way that the user has to hear of first.
+THE_USERS_TURN = (
+    Command(lead="end your turn: Stop shows the user how it ended, and they decide"),
+    command(START, after="comes after that"),
+)
+
+
+@dataclass
+class RalphState:
+    """`iteration` is 0 before the first exec, and `exec_row` is what opened it. `judged` has every judgement.
+
+    `circumventions` counts over the whole run, so that a new round gives none back.
+    """
+
+    run: str = ""
+    session: str = ""
+    root: str = ""
+    criteria: list[Criterion] = field(default_factory=list)
+    states: dict[str, State] = field(default_factory=dict)
+    max_iterations: int = 0
+    iteration: int = 0
+    open_iteration: bool = False
+    exec_row: Row = field(default_factory=dict)
+    circumventions: int = 0
+    judged: list[Row] = field(default_factory=list)
+    reduced_scope: str = ""
+    source: str = ""
+    base: str | None = None
+    started: Row = field(default_factory=dict)
+    ended: Row | None = None
+    rows: list[Row] = field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        return self.ended is None
+
+    @property
+    def is_the_users_turn(self) -> bool:
+        """It ended in a way that the user has to hear of before the agent begins again."""
+        if self.ended is None or self.how == "pass":
+            return False
+        return self.how != "abandoned" or self.ended.get("actor") != "user"
+
+    @property
+    def how(self) -> str:
+        """It ended so; empty while it is open."""
+        return str(self.ended.get("how")) if self.ended is not None else ""
+
+    # The open iteration, or the last one
+
+    def of_iteration(self, kind: str) -> list[Row]:
+        return [row for row in self.rows if row.get("kind") == kind and row.get("iteration") == self.iteration]
+
+    @property
+    def phases(self) -> list[Row]:
+        return self.of_iteration("phase")
+
+    def phase(self, name: str) -> Row | None:
+        return next((row for row in self.phases if row.get("name") == name), None)
+
+    @property
+    def briefs(self) -> list[Row]:
+        return self.of_iteration("brief")
+
+    @property
+    def unknown_calls(self) -> int:
+        """How often this iteration was judged without anybody being able to tell."""
+        return len(self.of_iteration("judge-unknown"))
+
+    # The newest judgement
+
+    @property
+    def last_judged(self) -> Row:
+        """Empty before the first."""
+        return self.judged[-1] if self.judged else {}
+
+    def last_result(self, name: str) -> Row:
+        """What it says of a criterion."""
+        return part(part(self.last_judged, "results"), name)
+
+    @property
+    def verdict(self) -> str:
+        """What could not be told is no pass, and neither is what was not judged yet."""
+        verdict = self.last_judged.get("verdict")
+        return str(verdict) if verdict in ("pass", "partial") else "fail"
+
+    @property
+    def decision(self) -> str:
+        """A run that was stopped before it was settled is a safeguard's, whatever stopped it."""
+        if self.how not in ("", "pass", "partial"):
+            return "safeguard"
+        return str(self.last_judged.get("decision") or "replan")
+
+    @property
+    def independence(self) -> str:
+        """Each judgement looks at every criterion anew."""
+        return str(self.last_judged.get("independence") or "reduced") if self.judged else "full"
+
+    @property
+    def reduced_iterations(self) -> list[int]:
+        """Those that were judged without the judge agent's own message."""
+        return [int(row["iteration"]) for row in self.judged if row.get("independence") != "full"]
+
+    # Its criteria
+
+    def with_status(self, *statuses: str) -> list[Criterion]:
+        return [criterion for criterion in self.criteria if self.states[criterion.id].status in statuses]
+
+    @property
+    def unproven(self) -> list[Criterion]:
+        """Passed once, and the newest judgement could not tell: nothing to mend, and nothing to lean on."""
+        return [each for each in self.with_status("PASS") if self.last_result(each.id).get("result") != "pass"]
+
+    @property
+    def remaining(self) -> list[str]:
+        """What keeps the run from its end, in the order of the criteria."""
+        left = [*self.with_status(*OPEN), *self.unproven]
+        return [criterion.id for criterion in self.criteria if criterion in left]
+
+    @property
+    def has_questions(self) -> bool:
+        return any(criterion.questions for criterion in self.criteria)
+
+    @property
+    def source_edited(self) -> str:
+        """What happened to the criteria's file after the start; empty while it is as it was."""
+        try:
+            with open(os.path.join(self.root, self.source), "rb") as file:
+                digest, what = sha256(file.read()), "was edited"
+        except OSError:
+            digest, what = "", "is gone"
+        if digest == self.started.get("source_digest"):
+            return ""
+        return f"{clip(self.source, 120)} {what} after start; the criteria in the ledger are what counts"
+
+    # The run before it
+
+    @property
+    def lessons(self) -> Row:
+        """What earlier runs could not do."""
+        return part(self.started, "lessons")
+
+    @property
+    def after(self) -> Row:
+        """The run of this session that this one carries on from, where that did not pass."""
+        return part(self.started, "after")
+
+    @property
+    def after_text(self) -> str:
+        """`after r…: circumvented; 1 criterion was dropped (C2)`; empty where it carries nothing on."""
+        if not self.after:
+            return ""
+        parts = [f"after {clip(str(self.after.get('run')), 60)}: {clip(str(self.after.get('how')), 20)}"]
+        for name, what in (("dropped", "dropped"), ("changed", "given other checks")):
+            entries = self.after.get(name) or []
+            if entries:
+                ids = clip(", ".join(str(entry["id"]) for entry in entries), 60)
+                verb = "was" if len(entries) == 1 else "were"
+                parts.append(f"{units(len(entries), 'criterion')} {verb} {what} ({ids})")
+        return "; ".join(parts)
+
+
+def fold(rows: list[Row], run: str) -> RalphState | None:
+    """None where nothing began. Raises Unreadable for rows that omo did not write so; kinds it does not know pass."""
+    state = RalphState(run=run, rows=rows)
+    try:
+        for row in rows:
+            if state.started:
+                _apply(state, row)
+            elif row.get("kind") == "started":
+                _begin(state, row)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Unreadable(f"the ledger of ralph run {run} has a row nobody can read: {error}", fix=START) from None
+    return state if state.started else None
+
+
+def _begin(state: RalphState, row: Row) -> None:
+    state.started = row
+    state.session, state.root, state.source = str(row["session"]), str(row["root"]), str(row["source"])
+    state.base, state.max_iterations = row["base"], int(row["max_iterations"])
+    state.reduced_scope = str(row["reduced_scope"])
+    for given in row["criteria"]:
+        checks = [{**check, "id": str(check["id"]), "type": str(check["type"])} for check in given["checks"]]
+        affected_paths = [str(path) for path in given["affected_paths"]]
+        criterion = Criterion(str(given["id"]), str(given["description"]), checks, affected_paths, bool(given["guard"]))
+        state.criteria.append(criterion)
+        state.states[criterion.id] = State()
+
+
+def _apply(state: RalphState, row: Row) -> None:
+    kind = row.get("kind")
+    if kind == "exec-delegated":
+        state.iteration, state.open_iteration, state.exec_row = int(row["iteration"]), True, row
+    elif kind == "exec-circumvention":
+        state.circumventions += 1
+    elif kind == "judged":
+        state.states = {criterion.id: State(**row["states"][criterion.id]) for criterion in state.criteria}
+        state.judged.append(row)
+        state.open_iteration = False
+    elif kind == "ended":
+        state.ended, state.open_iteration = row, False
+    elif kind == "adopted":
+        state.session = str(row["session"])
+    elif kind == "moved":
+        state.root = str(row["root"])
+
+
+RALPH: Kind[RalphState] = Kind(KIND, "ralph run", "r", START, paths.ralph_dir, fold)
+RalphRun = Run[RalphState]
+
+
+def problems_of(caller: Caller) -> list[str]:
+    """What was changed by hand in the ralph runs of the caller's session, or is gone."""
+    names = RALPH.names_of(caller.state, caller.session)
+    current = str(caller.summary(KIND).get("run") or "")
+    if current and current not in names:
+        names.append(current)
+    problems = []
+    for name in names:
+        problems += [f"{name}: {problem}" for problem in Run(RALPH, caller, name).problems]
+    return problems
+
+
+def require_open(run: RalphRun) -> RalphState:
+    state = run.require_whole()
+    if state.ended is not None:
+        commands = THE_USERS_TURN if state.is_the_users_turn else (command(START),)
+        raise Refused(f"ralph run {run.id} ended ({state.how})", fix=fix(run, *commands))
+    return state
+
+
+def require_iteration(run: RalphRun) -> RalphState:
+    state = require_open(run)
+    if not state.open_iteration:
+        raise Refused(
+            f"no iteration of ralph run {run.id} is open",
+            fix=fix(run, command("omo ralph exec", after="opens one")),
+        )
+    return state
+
+
+def change(run: RalphRun, decide: Callable[[RalphState], tuple[T, list[Row]]]) -> T:
+    """Under the lock, on the run as it is then: which rows to append, and what to answer."""
+
+    def on_whole(state: RalphState | None) -> tuple[T, list[Row]]:
+        if state is None:
+            raise run.damage()
+        return decide(state)
+
+    answer: T = run.change(on_whole)
+    return answer
+
+
+def fix(run: RalphRun, *commands: Command) -> str:
+    """The commands that mend a refusal; they name the run where the caller did."""
+    return NextStep(commands=commands).with_run(KIND, run.named).command

@@ -1,0 +1,263 @@
+"""Beginning a run: everything that can be refused is refused before its ledger has a row.
+
+It takes over from the runs before it what they could not do, what they began, and what they were let off.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from omo.digest import sha256
+from omo.errors import BadInput, Refused
+from omo.proof import base, changes, pins
+from omo.proof.checks import parse_checks
+from omo.state import paths, store
+from omo.state.runtime import part
+from omo.text import clip
+from omo.work.lifecycle import require_reason
+from omo.work.run import Caller, Run, check_sizes, load
+from omo.work.status import NextStep, units
+from omo.workflows.ralph import criteria
+from omo.workflows.ralph.end import is_over, publish
+from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_CRITERIA, MOST_ITERATIONS, Criterion, Row
+from omo.workflows.ralph.run import ABANDON, KIND, RALPH, THE_USERS_TURN, RalphRun, RalphState
+
+LONGEST_EVIDENCE = 500
+
+
+def start(
+    caller: Caller, path: Path, *, max_iterations: int = DEFAULT_ITERATIONS, reduced_scope: str = ""
+) -> tuple[RalphRun, NextStep]:
+    _require_options(caller, path, max_iterations, reduced_scope)
+    wanted = criteria.load(path)
+    store.make_state_dir(caller.state)
+    store.make_dir(paths.ralph_dir(caller.state), caller.state)
+    with store.Lock(os.path.join(paths.ralph_dir(caller.state), "start.lock"), store.Deadline(caller.wait)):
+        own = load(RALPH, caller)
+        if own is not None:
+            _require_ended(own)
+        _require_shown(caller)
+        earlier = _earlier(caller, own)
+        row: Row = {
+            "kind": "started",
+            "run": RALPH.new_id(caller),
+            "session": caller.session,
+            "root": caller.here,
+            "criteria": [criterion.data for criterion in wanted],
+            "source": _relative(caller, path),
+            "source_digest": _digest(path),
+            "base": changes.head(Path(caller.root)),
+            "files": base.take(caller.root, os.environ),
+            "max_iterations": max_iterations,
+            "reduced_scope": clip(reduced_scope.strip(), 1000),
+            "lessons": _lessons(earlier, wanted),
+            "carried": _failing_before(earlier, wanted),
+            "after": _carried_on(own, wanted) if own is not None else {},
+        }
+        check_sizes([row])
+        before = _pin(caller, wanted, row)
+        run = Run(RALPH, caller, row["run"])
+        run.append({**row, "before": before})
+    return run, publish(run, begins=True)
+
+
+def _require_options(caller: Caller, path: Path, max_iterations: int, reduced_scope: str) -> None:
+    file = shlex.quote(str(path))
+    if not 1 <= max_iterations <= MOST_ITERATIONS:
+        raise BadInput(
+            f"--max-iterations {max_iterations} is not between 1 and {MOST_ITERATIONS}",
+            fix=f"omo ralph start --criteria {file} --max-iterations {DEFAULT_ITERATIONS}",
+        )
+    if not reduced_scope:
+        return
+    session = shlex.quote(caller.session)
+    again = f'omo ralph start --session {session} --criteria {file} --reduced-scope "why less is enough"'
+    if caller.by != "user":
+        raise Refused(
+            "--reduced-scope lets phases be left out, which only the user can authorise",
+            fix=f"ask them; they run in their own terminal: {again}",
+        )
+    require_reason(reduced_scope, "--reduced-scope", again)
+
+
+def _require_ended(own: RalphRun) -> None:
+    """One run per session at a time. A damaged one is in the way until the user has sealed it."""
+    state = own.state
+    if (state is None or own.problems) and not is_over(own):
+        raise own.damage()
+    if state is not None and not own.problems and state.is_open:
+        raise Refused(
+            f"ralph run {own.id} of this session is open, iteration {state.iteration} of {state.max_iterations}",
+            fix=f"go on with it: omo ralph status; or {ABANDON}",
+        )
+
+
+def _require_shown(caller: Caller) -> None:
+    """An agent whose run was ended begins no other before Stop has shown the user how that one ended."""
+    summary = caller.summary(KIND)
+    is_ended = summary.get("state") == "blocked" and summary.get("cleared")
+    if caller.by == "user" or not is_ended or summary.get("told") is not False:
+        return
+    why = clip(str(summary.get("why") or ""), 200)
+    what = f"ralph run {summary.get('run')} ended without a pass, and the user has not been shown it: {why}"
+    raise Refused(what, fix=NextStep(commands=THE_USERS_TURN).command)
+
+
+def _pin(caller: Caller, wanted: Sequence[Criterion], row: Row) -> Row:
+    """Every criterion's checks, each for itself; what each says before the work. All that prove nothing are named.
+
+    A refusal leaves the pins of the others behind, under the name of a run that never began.
+    """
+    pins.pinned(caller.state)  # refused where that ledger is damaged; below, a refusal is about the checks
+    before: Row = {}
+    defects: list[str] = []
+    for criterion in wanted:
+        try:
+            report = pins.pin(
+                caller.state,
+                caller.root,
+                parse_checks(criterion.checks),
+                source=row["source"],
+                goal=criterion.goal(row["run"]),
+                by=caller.by,
+                now=caller.now,
+                wait=caller.wait,
+                refuse_vacuous=not criterion.guard and criterion.id not in row["carried"],
+            )
+            before[criterion.id] = report.verdict.verdict
+        except Refused as error:
+            reasons = error.details.get("defects")
+            why = "; ".join(map(str, reasons)) if isinstance(reasons, list) else error.message
+            defects.append(f"{criterion.id}: passes before the work: {clip(why, 300)}")
+    if defects:
+        raise Refused(
+            f"{len(defects)} of {units(len(wanted), 'criterion')} could not show that work was done",
+            fix="add a check that fails now, or say guard: true where it is meant to stay true, then start again",
+            defects=defects,
+        )
+    return before
+
+
+def _relative(caller: Caller, path: Path) -> str:
+    """As the project names it, where it is in the project."""
+    relative = os.path.relpath(os.path.realpath(path), caller.here)
+    return os.path.realpath(path) if relative.startswith("..") else relative.replace(os.sep, "/")
+
+
+def _digest(path: Path) -> str:
+    try:
+        return sha256(path.read_bytes())
+    except OSError:
+        return ""
+
+
+# The runs before it
+
+
+def _earlier(caller: Caller, own: RalphRun | None) -> list[RalphState]:
+    """The newest run of the project and the session's own last one, newest first.
+
+    What older ones could not do, those two say as well: each run takes it over from the one before it.
+    """
+    runs = [own] if own is not None else []
+    names = RALPH.names(caller.state)
+    if names and (own is None or own.id != names[-1]):
+        runs.insert(0, Run(RALPH, caller, names[-1]))
+    # A ledger that was changed by hand teaches nothing.
+    return [run.state for run in runs if run.state is not None and not run.problems]
+
+
+def _lessons(earlier: Sequence[RalphState], wanted: Sequence[Criterion]) -> Row:
+    """What they left blocked, or took over, and no later one saw pass; and which of the new criteria are that again."""
+    blocked: list[Row] = []
+    passed: list[Row] = []
+    for state in earlier:
+        passed += [_asked(criterion) for criterion in state.with_status("PASS")]
+        own = [_lesson(state, criterion) for criterion in state.with_status("BLOCKED")]
+        for lesson in [*own, *(state.lessons.get("blocked") or [])]:
+            if not any(_is_same(lesson, known) for known in [*passed, *blocked]):
+                blocked.append(lesson)
+    overlap = []
+    for criterion in wanted:
+        for lesson in blocked:
+            if _is_same(lesson, _asked(criterion)):
+                overlap.append({**lesson, "id": criterion.id, "was": lesson["id"]})
+    return {"blocked": blocked[:MOST_CRITERIA], "overlap": overlap[:MOST_CRITERIA]}
+
+
+def _lesson(state: RalphState, criterion: Criterion) -> Row:
+    result = state.last_result(criterion.id)
+    return {
+        **_asked(criterion),
+        "from_run": state.run,
+        "evidence": clip(str(result.get("evidence") or ""), LONGEST_EVIDENCE),
+    }
+
+
+def _asked(criterion: Criterion) -> Row:
+    """What of a criterion tells whether another one asks the same."""
+    description = clip(criterion.description, 200)
+    return {"id": criterion.id, "description": description, "checks": sorted(criterion.digests)}
+
+
+def _is_same(first: Row, second: Row) -> bool:
+    """Said with the same words, or proven by the same checks."""
+    return first.get("checks") == second["checks"] or _plain(first["description"]) == _plain(second["description"])
+
+
+def _plain(description: str) -> str:
+    letters = "".join(letter if letter.isalnum() else " " for letter in description.casefold())
+    return " ".join(letters.split())
+
+
+def _failing_before(earlier: Sequence[RalphState], wanted: Sequence[Criterion]) -> dict[str, str]:
+    """By id, the run that saw a criterion fail when it began, where the newest run with its checks did not pass.
+
+    Its work may be done by now, and was never judged to the end; passing already does not make it vacuous.
+    """
+    failing = {}
+    for criterion in wanted:
+        for state in earlier:
+            same = next((old for old in state.criteria if old.digests == criterion.digests), None)
+            if same is None or state.ended is None:
+                continue
+            first = str(part(state.started, "carried").get(same.id) or "")
+            if part(state.started, "before").get(same.id) == "fail":
+                first = state.run
+            if first and state.how != "pass":
+                failing[criterion.id] = first
+            break
+    return failing
+
+
+def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Row:
+    """The session's last run, where it did not pass, and what of it is not asked any more; else empty.
+
+    What the runs before it had dropped, and how often they were circumvented, goes on with it.
+    """
+    if own.state is None and not own.caller.summary(KIND).get("cleared"):
+        return {}
+    last = own.state or RalphState(run=own.id)  # its directory is gone
+    if last.ended is not None and not last.is_the_users_turn:
+        return {}
+    asked = [*(last.after.get("dropped") or []), *(last.after.get("changed") or [])]
+    asked += [_asked(criterion) for criterion in last.criteria]
+    dropped: list[Row] = []
+    changed: list[Row] = []
+    for old in asked:
+        if any(set(old["checks"]) <= new.digests for new in wanted):
+            continue
+        if any(_plain(old["description"]) == _plain(_asked(new)["description"]) for new in wanted):
+            changed.append(old)
+        else:
+            dropped.append(old)
+    return {
+        "run": last.run,
+        "how": last.how or "abandoned",
+        "attempts": last.circumventions + int(last.after.get("attempts") or 0),
+        "dropped": dropped[:MOST_CRITERIA],
+        "changed": changed[:MOST_CRITERIA],
+    }

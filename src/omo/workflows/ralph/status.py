@@ -1,0 +1,106 @@
+"""A ralph run as every view shows it: its criteria, as the newest judgement left them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from omo.state.runtime import part
+from omo.text import clip
+from omo.work import outcome
+from omo.work.status import Fact, Item, Status
+from omo.work.viewer import Viewer
+
+if TYPE_CHECKING:
+    from omo.workflows.ralph.rules import Criterion
+    from omo.workflows.ralph.run import RalphState
+
+MARKS = {"PASS": "done", "FAIL": "failed", "REGRESSED": "failed", "BLOCKED": "waiting"}
+
+
+def status(viewer: Viewer) -> Status | None:
+    from omo.work.run import load
+    from omo.workflows.ralph.end import next_step
+    from omo.workflows.ralph.run import RALPH, RalphState
+
+    run = load(RALPH, viewer.caller, viewer.run)
+    if run is None:
+        return None
+    state = run.state or RalphState(run=run.id)
+    facts, overrides = [], []
+    if state.circumventions:
+        facts.append(f"circumvented {state.circumventions} of 3 times")
+    if state.after:
+        facts.append(state.after_text)
+    if state.reduced_scope:
+        overrides.append(f"reduced scope: {clip(state.reduced_scope, 120)}")
+    if state.independence != "full":
+        overrides.append("judged with reduced independence")
+    return Status(
+        "ralph",
+        "criterion",
+        run=state.run,
+        headline="its ledger is damaged" if run.problems else _headline(state),
+        items=tuple(_item(state, criterion, viewer) for criterion in state.criteria),
+        next=next_step(run),
+        facts=tuple(facts),
+        overrides=tuple(overrides),
+        problems=tuple(run.problems),
+        outcome=outcome.of(state.ended) if state.ended is not None else None,
+    )
+
+
+def _headline(state: RalphState) -> str:
+    phase = "open" if state.open_iteration else "between rounds"
+    if state.ended is not None:
+        phase = f"ended ({state.how})"
+    judged = f"verdict {state.verdict}" if state.judged else "not judged yet"
+    return f"{phase}, iteration {state.iteration} of {state.max_iterations}, {judged}"
+
+
+def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
+    from omo.workflows.ralph.rules import MOST_FAILURES, MOST_REGRESSIONS
+
+    known, result = state.states[criterion.id], state.last_result(criterion.id)
+    evidence = clip(str(result.get("evidence") or ""), 200)
+    mark, receipt, stale_because = MARKS.get(known.status, "open"), "", ""
+    proof = part(state.ended or {}, "receipt")
+    if criterion in state.unproven:
+        mark, receipt, stale_because = "stale", "stale", "the newest judgement could not tell"
+    elif mark == "done" and proof:
+        receipt, stale_because = "fresh", viewer.changed_since(proof.get("tree"))
+        if stale_because:
+            mark, receipt = "stale", "stale"
+    notes = []
+    if evidence:
+        notes.append(evidence)
+    if known.fail_count:
+        notes.append(f"failed {known.fail_count}x")
+    if known.regressions:
+        notes.append(f"regressed {known.regressions}x")
+    why = evidence or f"the newest judgement says {known.status}"
+    if known.status == "PENDING":
+        why = "no judgement was made of it yet"
+    elif known.is_flapping:
+        why = f"it is blocked after {known.regressions} regressions: {evidence}"
+    elif known.status == "BLOCKED":
+        why = f"it is blocked after {known.fail_count} failures in a row: {evidence}"
+    ledger = f"ralph/{state.run}/ledger.jsonl"
+    return Item(
+        criterion.id,
+        clip(criterion.description, 200),
+        known.status,
+        mark,
+        tuple(notes),
+        receipt,
+        stale_because,
+        why=why,
+        facts=(
+            Fact("newest judgement", ledger, result.get("result") or "none"),
+            Fact("evidence", ledger, result.get("evidence")),
+            Fact("independence", ledger, state.independence if state.judged else "not judged yet"),
+            Fact("failures in a row", ledger, f"{known.fail_count} of {MOST_FAILURES}"),
+            Fact("regressions", ledger, f"{known.regressions} of {MOST_REGRESSIONS}"),
+            Fact("iteration", ledger, f"{state.iteration} of {state.max_iterations}"),
+            Fact("checks", ledger, [f"{check['id']} {check['type']}" for check in criterion.checks]),
+        ),
+    )

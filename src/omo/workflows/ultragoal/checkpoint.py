@@ -1,0 +1,403 @@
+"""Goals on their way: handed out, blocked, and closed by a checkpoint, which needs a gate that passes."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omo.clock import seconds, stamp
+from omo.errors import BadInput, NotEvaluable, Refused
+from omo.proof import artifacts, changes, tree
+from omo.text import clip, counted
+from omo.work import agents
+from omo.work.agents import Review
+from omo.workflows.ultragoal import goal_tool, receipts, reviewers
+from omo.workflows.ultragoal.create import same_words, text_defects, title_of
+from omo.workflows.ultragoal.gate.proof import Inspection, Subject
+from omo.workflows.ultragoal.gate.rules import inspect
+from omo.workflows.ultragoal.plan import Goal, Plan, applied
+from omo.workflows.ultragoal.run import PlanRun
+from omo.workflows.ultragoal.steering import wording_defects
+
+Row = dict[str, Any]
+
+LONGEST_NOTE = 300
+SHORTEST_BLOCKER = 10
+MOST_OPEN_BLOCKERS = 3
+
+
+def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = False) -> bool:
+    """Start the next pending goal, else what the caller asks to be tried again; False where one is under way already,
+    or nothing can be started."""
+
+    def decide(plan: Plan) -> tuple[bool, list[Row]]:
+        if plan.active is not None:
+            return False, []
+        events = _start_next(plan, retry_failed=retry_failed, retry_blocked=retry_blocked)
+        if events:
+            artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
+        return bool(events), events
+
+    started: bool = run.change_plan(decide)
+    if started:
+        _remember_files(run)
+    return started
+
+
+def _start_next(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = False) -> list[Row]:
+    """The row that starts the next goal; none where nothing can be started."""
+    goal, what = plan.first("pending"), "start"
+    if goal is None and retry_failed:
+        goal, what = plan.first("failed"), "retry"
+    if goal is None and retry_blocked:
+        goal, what = next(iter(plan.stuck), None), "retry"
+    if goal is None:
+        return []
+    goal.move(what)
+    return [{"kind": "goal_started", "goalId": goal.id}]
+
+
+def _remember_files(run: PlanRun) -> None:
+    """What lies in the tree when a goal begins cannot become evidence for it by a touch."""
+    caller = run.caller
+    artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
+
+
+def background(plan: Plan, goal: Goal) -> list[str]:
+    """What is known of a goal before it is worked on: why it came to be, and what went wrong before."""
+    known = []
+    steering = goal.steering or {}
+    if goal.blocks:
+        known.append(f"it resolves the review of {goal.blocks}: {plan.goal(goal.blocks).evidence}")
+    if steering.get("sourceGoalId"):
+        known.append(f"it is a part of {steering['sourceGoalId']}")
+    if goal.evidence:
+        known.append(f"last time: {goal.evidence}")
+    return known
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a checkpoint did. `changed` is False for a replay of one that already stands."""
+
+    goal: Goal
+    changed: bool
+    started: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def is_progress(self) -> bool:
+        """A receipt issued again is none."""
+        before = (self.goal.receipt or {}).get("goalStatusBeforeCheckpoint")
+        return self.changed and before not in (None, "complete")
+
+
+def checkpoint(
+    run: PlanRun, name: str, *, status: str, evidence: str, goal_json: object, gate: object, gate_file: str = ""
+) -> Done:
+    """Every refusal comes before the first write. `gate_file` is where in the project the gate was read from."""
+    if defects := text_defects("--evidence", evidence):
+        fix = "say in a few sentences what was seen; keep long output in files and name them"
+        raise BadInput(defects[0], fix=fix, defects=defects)
+    text = evidence.strip()
+    goal = run.require_plan().goal(name)
+    if status == "complete":
+        return _complete(run, name, text, goal_json, gate, gate_file)
+    if gate is not None:
+        raise BadInput(f"--quality-gate-json belongs to --status complete, not {status}", fix="leave it out")
+    if goal_json is not None:
+        goal_tool.check_passed(run, goal, goal_json, status=status)
+
+    def decide(plan: Plan) -> tuple[bool, list[Row]]:
+        goal = plan.goal(name)
+        if (goal.status, goal.evidence) == (status, text):
+            return False, []
+        goal.move(status, active=plan.active)
+        return True, [{"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": text}]
+
+    changed: bool = run.change_plan(decide)
+    return Done(run.require_plan().goal(name), changed)
+
+
+def require_completable(run: PlanRun, plan: Plan, name: str, goal_json: object = None) -> tuple[Goal, Row]:
+    """Everything but the gate: the goal as it may be completed, and the session's goal."""
+    goal = plan.goal(name)
+    goal.move("complete", active=plan.active)
+    return goal, goal_tool.check_passed(run, goal, goal_json, status="complete")
+
+
+def validate(run: PlanRun, name: str, gate: object) -> Inspection:
+    """What completing the goal with this gate would find, without a write. Refused where that would be refused."""
+    plan = run.look_at_plan()
+    goal, _ = require_completable(run, plan, name)
+    if stands(run, plan, goal, goal.evidence, gate):
+        return Inspection(notes=[f"{name} is complete by this gate already; other words for it are inspected anew"])
+    _require_agreement(run, goal)
+    return _require_passing(run, name, subject_of(run, plan, goal), gate)
+
+
+def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
+    """What the reviewers were seen to say. Whoever calls a goal complete calls them clean, and they may not differ."""
+    reviews = reviewers.reviews_of(run.caller, goal)
+    agents.require_agreement(
+        reviews,
+        {agent: f"completing {goal.id} says that {agent} found it clean" for agent in reviewers.INDEPENDENT},
+        fix="mend what it found and let it review again, its newest word counts; or keep it as work: "
+        f"omo ultragoal record-review-blockers --goal-id {goal.id}",
+    )
+    return reviews
+
+
+def _require_passing(run: PlanRun, name: str, subject: Subject, gate: object) -> Inspection:
+    artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
+    if problem := receipts.evidence_problem(run.caller.state, run.rows):
+        raise Refused(f"evidence: {problem}", fix=artifacts.REPAIR)
+    inspection = inspect(gate, subject)
+    if inspection.defects:
+        raise Refused(
+            f"the quality gate of {name} does not pass: {counted(len(inspection.defects), 'defect')}",
+            fix=f"mend them all, then: omo ultragoal gate validate --goal-id {name} --quality-gate-json FILE; what the "
+            f"review found wrong with the work itself: omo ultragoal record-review-blockers --goal-id {name}",
+            defects=[str(defect) for defect in inspection.defects],
+        )
+    return inspection
+
+
+def stands(run: PlanRun, plan: Plan, goal: Goal, evidence: str, gate: object) -> bool:
+    """The same words and the same gate, and the receipt is as good as a new one would be: nothing to do."""
+    receipt = goal.receipt or {}
+    if goal.status != "complete" or goal.evidence != evidence:
+        return False
+    if receipt.get("qualityGateHash") != receipts.canonical_digest(gate):
+        return False
+    if receipts.problem(plan, goal, run.directory):
+        return False
+    wanted = receipts.kind_for(plan, goal, superseding=[])
+    return wanted == receipts.PER_GOAL or receipts.final(plan, run.directory) is not None
+
+
+def subject_of(run: PlanRun, plan: Plan, goal: Goal) -> Subject:
+    caller = run.caller
+    # What the project calls control of a computer now, and what it said where the work began.
+    control_globs = tuple(dict.fromkeys((*caller.control_globs, *run.base_settings.computer_control)))
+    changed = None
+    if plan.base and control_globs:  # nothing else asks which files changed
+        with contextlib.suppress(NotEvaluable):
+            changed = changes.changed(Path(caller.root), plan.base)
+    return Subject(
+        root=Path(caller.root),
+        state=caller.state,
+        goal=f"ultragoal/{plan.run}/{goal.id}",
+        started_at=seconds(goal.started_at or plan.created_at),
+        changed=changed,
+        control_globs=control_globs,
+        now=caller.now,
+        used=receipts.used(run.rows, goal.id),
+    )
+
+
+def _complete(run: PlanRun, name: str, evidence: str, goal_json: object, gate: object, gate_file: str) -> Done:
+    plan = run.require_plan()
+    goal, snapshot = require_completable(run, plan, name, goal_json)
+    if gate is None:
+        raise Refused(
+            f"completing {name} needs its quality gate",
+            fix=f"omo ultragoal gate init --goal-id {name}, fill it in, then pass it with --quality-gate-json FILE",
+        )
+    if stands(run, plan, goal, evidence, gate):
+        run.change_plan(lambda plan: (None, []))
+        return Done(goal, changed=False)
+    subject = subject_of(run, plan, goal)
+    reviewed = _require_agreement(run, goal)  # before replays, which may write files
+    inspection = _require_passing(run, name, subject, gate)
+    # The gate and what it cites are written after the review that they tell of.
+    reviews = {agent: review.without([gate_file, *inspection.cited]) for agent, review in reviewed.items()}
+    facts = _facts(run, reviews, inspection, _register(run, subject, inspection.cited))
+    digest = receipts.keep_gate(run.directory, run.caller.state, gate)
+    now = stamp(run.caller.now)
+
+    def decide(plan: Plan) -> tuple[str | None, list[Row]]:
+        goal = plan.goal(name)
+        goal.move("complete")
+        resolved = resolved_by(plan, goal)
+        kind = receipts.kind_for(plan, goal, superseding=resolved)
+        receipt = receipts.mint(
+            plan, goal, kind=kind, gate=digest, snapshot=snapshot, superseding=resolved, now=now, facts=facts
+        )
+        closed = {
+            "kind": "goal_checkpointed",
+            "goalId": name,
+            "status": "complete",
+            "evidence": evidence,
+            "qualityGateHash": digest,
+            "supersedes": resolved,
+            "completionVerification": receipt,
+        }
+        after = applied(plan, {**closed, "ts": now, "actor": run.caller.by})
+        if not after.is_open:
+            closed["outcome"] = reviewers.outcome_of(after)
+        following = [] if plan.active not in (None, goal) else _start_next(plan)
+        return (following[0]["goalId"] if following else None), [closed, *following]
+
+    started: str | None = run.change_plan(decide)
+    if started:
+        _remember_files(run)
+    return Done(run.require_plan().goal(name), changed=True, started=started, notes=inspection.notes)
+
+
+def _register(run: PlanRun, subject: Subject, cited: list[str]) -> Row:
+    registered = {}
+    caller = run.caller
+    for path in cited:
+        artifact = artifacts.register(
+            caller.state,
+            caller.root,
+            path,
+            goal=subject.goal,
+            started_at=subject.started_at,
+            spent=receipts.used_files(subject.used),
+            by=caller.by,
+            now=caller.now,
+            wait=caller.wait,
+        )
+        registered[artifact.path] = artifact.digest
+    return registered
+
+
+def _facts(run: PlanRun, reviews: dict[str, Review], inspection: Inspection, registered: Row) -> Row:
+    """What the receipt notes besides the gate: what reviewers were seen to say, what was waived, what it looked at."""
+    replays = []
+    for replayed in inspection.replays:
+        command = clip(shlex.join(replayed["command"]), LONGEST_NOTE)
+        # Which program really ran: what a name means is up to the search path.
+        program = replayed["executable"]
+        replays.append({"artifact": clip(replayed["artifact"], 100), "command": command, "executable": program})
+    return {
+        "independence": agents.independence_of_reviews(reviews, reviewers.INDEPENDENT),
+        "agents": reviewers.render(reviews),
+        "exemptions": inspection.exemptions,
+        "artifacts": registered,
+        "proofs": inspection.proofs,
+        "replays": replays,
+        "notes": [clip(note, LONGEST_NOTE) for note in inspection.notes],
+        "tree": tree.fingerprint(Path(run.caller.root)),
+        "by": run.caller.by,
+    }
+
+
+def resolved_by(plan: Plan, goal: Goal) -> list[str]:
+    """The goals whose last open review blocker this one is, up the chain: their place is taken."""
+    closed = [goal.id]
+    parent = goal.blocks
+    while parent is not None and plan.goal(parent).status == "review_blocked":
+        if any(blocker.id not in closed for blocker in plan.open_blockers_of(parent)):
+            break
+        plan.goal(parent).move("resolve")
+        closed.append(parent)
+        parent = plan.goal(parent).blocks
+    return closed[1:]
+
+
+def classify(run: PlanRun, classification: str, *, evidence: str | None, goal_id: str | None = None) -> Row:
+    """The row. Nothing of the plan changes by it; a pause is allowed while it is the latest and says human_blocked."""
+    if defects := text_defects("--evidence", evidence, shortest=SHORTEST_BLOCKER):
+        raise BadInput(
+            defects[0],
+            fix="omo ultragoal classify-blocker --classification human_blocked|resolvable --evidence "
+            '"what is missing, and who can do it"',
+            defects=defects,
+        )
+    row: Row = {"kind": "blocker_classified", "classification": classification, "evidence": str(evidence).strip()}
+    if goal_id is not None:
+        row["goalId"] = goal_id
+
+    def decide(plan: Plan) -> tuple[None, list[Row]]:
+        waiting = plan.open_goals
+        if goal_id is not None:
+            goal = plan.goal(goal_id)
+            waiting = [] if goal.is_closed else [goal]
+        if classification == "human_blocked" and not waiting:
+            raise Refused(
+                f"{goal_id or 'every goal'} is closed: nobody has to do anything for it",
+                fix="name the goal that waits with --goal-id (omo ultragoal status)",
+            )
+        is_last = all(plan.last.get(key) == row.get(key) for key in ("kind", "classification", "evidence", "goalId"))
+        return None, [] if is_last else [row]
+
+    run.change_plan(decide)
+    return row
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """`goal` resolves the review of `parent`. It was there before where `deduplicated`."""
+
+    parent: Goal
+    goal: Goal
+    deduplicated: bool
+
+
+def record_review_blockers(
+    run: PlanRun,
+    goal_id: str,
+    *,
+    objective: str | None,
+    evidence: str | None,
+    title: str | None,
+    goal_json: object = None,
+) -> Recorded:
+    """A goal that resolves what a review found; its parent waits for it. Every refusal comes before the first write."""
+    defects = text_defects("--evidence", evidence)
+    if objective is None:
+        defects.append("--objective is missing")
+    defects += wording_defects(title, objective)
+    if defects:
+        raise BadInput(
+            defects[0],
+            fix=f"omo ultragoal record-review-blockers --goal-id {goal_id} "
+            '--objective "what has to hold" --evidence "what the review found"',
+            defects=defects,
+        )
+
+    finding, review_evidence = str(objective).strip(), str(evidence).strip()
+
+    def decide(plan: Plan) -> tuple[tuple[str, bool], list[Row]]:
+        parent = plan.goal(goal_id)
+        if goal_json is not None:
+            goal_tool.check_passed(run, parent, goal_json, status="review_blocked")
+        parent.move("review", active=plan.active)
+        for blocker in plan.open_blockers_of(parent.id):
+            if same_words(blocker.objective) == same_words(finding):
+                return (blocker.id, True), []
+        blockers = plan.open_blockers_of(parent.id)
+        if len(blockers) >= MOST_OPEN_BLOCKERS:
+            names = ", ".join(blocker.id for blocker in blockers)
+            raise Refused(
+                f"{parent.id} has {len(blockers)} open blockers already ({names}), at most {MOST_OPEN_BLOCKERS}",
+                fix="close one of them first (omo ultragoal complete-goals), or put the finding into a pending one: "
+                "omo ultragoal steer --kind revise_pending_wording",
+            )
+        plan.require_room(1)
+        name = plan.new_ids(1)[0]
+        goal = {
+            "id": name,
+            "title": " ".join(title.split()) if title else title_of(f"Resolve for {parent.id}: {finding}"),
+            "objective": finding,
+            "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence},
+        }
+        row = {
+            "kind": "review_blockers_recorded",
+            "goalId": parent.id,
+            "blockerGoalIds": [name],
+            "goals": [goal],
+            "evidence": review_evidence,
+            "findings": [finding],
+        }
+        return (name, False), [row]
+
+    name, deduplicated = run.change_plan(decide)
+    plan = run.require_plan()
+    return Recorded(plan.goal(goal_id), plan.goal(name), deduplicated)

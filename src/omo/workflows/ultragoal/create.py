@@ -1,0 +1,248 @@
+"""A brief becomes a plan: it is cut into stories at its `@goal` lines, and what was there before is archived.
+
+A story begins where `@goal` stands in the first column and a colon, a blank, a tab or the end of the line follows.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omo.errors import BadInput, Refused
+from omo.state import runtime, store
+from omo.text import clip, counted
+from omo.work.publish import change_row
+from omo.work.run import Caller, check_sizes
+from omo.workflows.ultragoal import plan as plans
+from omo.workflows.ultragoal.plan import MOST_GOALS, Plan
+from omo.workflows.ultragoal.run import PlanRun, repository
+
+Row = dict[str, Any]
+
+MOST_EARLIER = 5
+LONGEST = 20_000
+LONGEST_TEXT = 200_000
+LONGEST_TITLE = 80
+MOST_NOTES = 20
+CREATE = "omo ultragoal create-goals --brief-file PATH"
+
+# A lone CR ends a line too: a file opened as text has it so, and the three ways to pass a brief must agree.
+LINE_END = re.compile(r"\r\n|\n|\r")
+DELIMITER = re.compile(r"@goal(?::|(?=[ \t])|\Z)")
+NEAR_MISS = re.compile(r"[\W_]*@[ \t]?goals?\s*(?:[:：]|\Z)|\s*@goal\s", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Story:
+    title: str
+    objective: str
+
+
+@dataclass(frozen=True)
+class Brief:
+    """`text` lost the blank lines around it, not its first indentation: parsed again it gives the same stories."""
+
+    text: str
+    preamble: str
+    stories: list[Story]
+    near_misses: list[str]
+    cut_titles: list[str]
+
+
+def parse(text: str) -> Brief:
+    """BadInput with every defect at once: a text that cannot be kept, no text at all, empty blocks by number."""
+    _require(defects_of(text))
+    # Byte order marks are no text, at the beginning as little as where files were joined.
+    lines = LINE_END.split(text.replace("\ufeff", ""))
+    visible = [line for line in lines if is_visible(line)]
+    if not visible:
+        raise BadInput("the brief is blank", fix=f'{CREATE}, or --brief "what is to be done"')
+    starts = [number for number, line in enumerate(lines) if DELIMITER.match(line)]
+    stories, defects, cut_titles = [], [], []
+    if len(starts) > MOST_GOALS:
+        defects.append(f"{len(starts)} @goal blocks, at most {MOST_GOALS}; put several steps into one")
+    for number, (start, end) in enumerate(zip(starts, [*starts, len(lines)][1:], strict=True), start=1):
+        title = DELIMITER.sub("", lines[start], count=1).strip()
+        body = "\n".join(lines[start + 1 : end]).strip()
+        if not is_visible(title) and not is_visible(body):
+            defects.append(f"@goal block {number} (line {start + 1}) has neither a title nor a text")
+        elif not is_visible(body):
+            stories.append(Story(title_of(title), title))
+        else:  # a missing title is borrowed from the text
+            borrowed = next(line for line in lines[start + 1 : end] if is_visible(line))
+            stories.append(Story(title_of(title) or title_of(borrowed), body))
+            if len(one_line(title)) > LONGEST_TITLE:
+                cut = f"the title was cut at {LONGEST_TITLE} characters; the objective does not hold its end"
+                cut_titles.append(f"G{number:03d}: {cut}")
+    _require(defects)
+    if not starts:
+        stories = [Story(title_of(visible[0]), "\n".join(lines).strip())]
+    first = starts[0] if starts else 0
+    shown = next(number for number, line in enumerate(lines) if line.strip())
+    return Brief(
+        text="\n".join(lines[shown:]).rstrip(" \t\n"),  # a form feed after @goal makes it text: it has to stay
+        preamble="\n".join(lines[:first]).strip(),
+        stories=stories,
+        near_misses=_near_misses(lines),
+        cut_titles=_bounded(cut_titles),
+    )
+
+
+def _require(defects: list[str]) -> None:
+    if defects:
+        raise BadInput(
+            f"the brief has {counted(len(defects), 'defect')}: {defects[0]}",
+            fix=f"mend the brief, then: {CREATE}",
+            defects=_bounded(defects, MOST_GOALS),
+        )
+
+
+def defects_of(text: str) -> list[str]:
+    """Why a text cannot be kept as it is; none for most."""
+    defects = []
+    if len(text) > LONGEST_TEXT:
+        defects.append(f"{len(text)} characters, at most {LONGEST_TEXT}; name files instead of copying them")
+    if "\0" in text:
+        defects.append(f"a NUL at character {text.index(chr(0)) + 1}; remove it")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        defects.append(f"no UTF-8 at character {error.start + 1}; save it as UTF-8")
+    return defects
+
+
+def is_visible(text: str) -> bool:
+    return any(letter.isprintable() and not letter.isspace() for letter in text)
+
+
+def one_line(text: str) -> str:
+    """Without control characters, which could redraw a terminal, and without runs of blanks."""
+    return clip(text, len(text) + 1)
+
+
+def title_of(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 3] + "..."
+
+
+def _near_misses(lines: list[str]) -> list[str]:
+    """Lines that were read as text although a new goal may have been meant."""
+    notes = []
+    for number, line in enumerate(lines, start=1):
+        if not NEAR_MISS.match(line) or DELIMITER.match(line):
+            continue
+        why = "after @goal comes a colon, a blank, a tab or the end of the line"
+        if not line.startswith("@"):
+            why = "@goal is not in the first column"
+        elif not line.startswith("@goal"):
+            why = "the word is @goal, in small letters"
+        notes.append(f"line {number}: {clip(line, 60)!r} is text and begins no goal: {why}")
+    return _bounded(notes)
+
+
+def _bounded(notes: list[str], most: int = MOST_NOTES) -> list[str]:
+    more = len(notes) - most
+    return notes if more <= 0 else [*notes[:most], f"and {more} more"]
+
+
+def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> str | None:
+    """Make the plan; the answer is where an earlier one was kept. An unfinished one is archived only by --force."""
+    caller, before = run.caller, run.plan
+    if run.problems and not (force and caller.by == "user"):
+        raise run.damage()
+    if before is not None and before.is_open and not force:
+        raise Refused(
+            f"this session has a plan with {counted(len(before.open_goals), 'open goal')}",
+            fix="go on with it (omo ultragoal complete-goals), add to it (omo ultragoal steer --kind add_subgoal), or "
+            "--force, which archives it unfinished and says so",
+        )
+    created = plan_row(caller, brief, mode)
+    if replaced := _replaced(run):
+        created["replaces"] = replaced
+    check_sizes([created])
+    kept = None
+    if os.path.lexists(run.directory):
+        kept = store.keep_as(run.directory, "archived", caller.now)
+        left = len(before.open_goals) if before is not None else 0
+        event = {"kind": "plan-archived", "run": run.id, "open": left, "kept": kept}
+        change_row(caller, caller.session, lambda row: runtime.Change(None, row or {}, [event]))
+
+    def decide(plan: Plan | None) -> tuple[None, list[Row]]:
+        if plan is not None:
+            raise Refused("another plan was made in this session just now", fix="omo ultragoal status")
+        return None, [created]
+
+    run.change(decide)
+    return kept
+
+
+def _replaced(run: PlanRun) -> Row | None:
+    """What the new plan is made in place of: the one that lies there, or one that the agent cleared away and the user
+    was not shown yet."""
+    if run.plan is not None or run.problems:
+        trouble = run.problems[0] if run.problems else ""
+        left = len(run.plan.open_goals) if run.plan is not None else 0
+        replaced: Row = {"run": run.id, "open": left, "trouble": trouble, "by": run.caller.by}
+        if run.plan is not None and run.plan.replaced:
+            replaced["earlier"] = run.plan.replaced[-MOST_EARLIER:]
+        return replaced
+    summary = run.caller.summary("ultragoal")
+    if not summary.get("cleared") or summary.get("told") is not False:
+        return None
+    named = {"run": str(summary.get("run") or ""), "open": int(summary.get("open") or 0)}
+    return {**named, "trouble": str(summary.get("why") or ""), "by": run.caller.by}
+
+
+def plan_row(caller: Caller, brief: Brief, mode: str) -> Row:
+    goals = []
+    for number, story in enumerate(brief.stories, start=1):
+        goals.append({"id": f"G{number:03}", "title": story.title, "objective": story.objective})
+    return {
+        "kind": "plan_created",
+        "run": f"g{int(caller.now * 1000)}",
+        "session": caller.session,
+        "brief": brief.text,
+        "constraints": brief.preamble,
+        "goalMode": mode,
+        "objective": plans.POINTER,
+        "repository": repository(caller.root),
+        "goalIds": [goal["id"] for goal in goals],
+        "goals": goals,
+    }
+
+
+def json_of(given: str, cwd: str | Path, option: str, *, fix: str = "") -> object:
+    """The JSON itself where the text begins like it, else what the file of that name holds."""
+    from omo.proof import documents  # a YAML parser is behind it, which a status does not need
+
+    fix = fix or f"{option} takes JSON that begins with {{ or [, or the name of a file that holds it"
+    if not given.strip():
+        raise BadInput(f"{option} is empty", fix=fix)
+    if given.lstrip()[:1] in ("{", "["):
+        return documents.parse(given.strip(), option)
+    path = Path(cwd, given)
+    if "\0" in given or not os.path.lexists(path):
+        raise BadInput(f"{option} {clip(given, 200)!r} is neither JSON nor a file", fix=fix)
+    return documents.load(path)
+
+
+def text_defects(option: str, text: object, *, longest: int = LONGEST, shortest: int = 1) -> list[str]:
+    """Why this cannot be kept as somebody's words; none for most."""
+    if text is None:
+        return [f"{option} is missing"]
+    if not isinstance(text, str):
+        return [f"{option} is {clip(repr(text), 60)}, not a text"]
+    if not is_visible(text):
+        return [f"{option} is blank"]
+    size = len(text.strip())
+    if not shortest <= size <= longest:
+        return [f"{option} has {size} characters ({clip(text, 40)!r}), of {shortest} to {longest}"]
+    return [f"{option}: {why}" for why in defects_of(text)]
+
+
+def same_words(text: str) -> str:
+    """Two texts that differ in case and blanks only are the same."""
+    return " ".join(text.split()).casefold()

@@ -1,0 +1,169 @@
+"""The rows of executorQa: read one by one, and how they name each other.
+
+A row that cannot be read is told and left out, and the rest is read all the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import ValidationError
+
+from omo.workflows.ultragoal.gate.models import (
+    MAY_NOT_APPLY,
+    NEEDS,
+    NOT_APPLICABLE,
+    ROWS,
+    AdversarialCase,
+    Artifact,
+    Coverage,
+    Defect,
+    Judged,
+    Named,
+    NotApplicable,
+    SurfaceEvidence,
+    model_defects,
+    need,
+    shown,
+)
+
+MOST_ROWS = 500
+MOST_COMPARED = 50  # likeness is costly, and a suggestion out of hundreds is a guess
+LIST_NEEDS = {**NEEDS, "artifactRefs": "one row for each piece of evidence"}
+LINKS = {
+    "surfaceEvidenceRefs": "surfaceEvidence",
+    "adversarialCaseRefs": "adversarialCases",
+    "artifactRefs": "artifactRefs",
+}
+
+
+@dataclass
+class Matrix:
+    """The rows of executorQa that could be read. `ids` has every id that is there, also of rows that could not."""
+
+    artifacts: list[Artifact] = field(default_factory=list)
+    surfaces: list[SurfaceEvidence] = field(default_factory=list)
+    cases: list[AdversarialCase] = field(default_factory=list)
+    coverage: list[Coverage] = field(default_factory=list)
+    not_applicable: dict[str, set[str]] = field(default_factory=dict)
+    ids: dict[str, set[str]] = field(default_factory=dict)
+    raw: dict[str, list[Any]] = field(default_factory=dict)
+
+
+def read_matrix(qa: dict[str, Any]) -> tuple[Matrix, list[Defect]]:
+    matrix = Matrix()
+    defects: list[Defect] = []
+    readable: dict[str, list[Any]] = {}
+    for name in ROWS:
+        matrix.raw[name] = _raw_rows(qa, name, defects)
+        matrix.ids[name] = set()
+        matrix.not_applicable[name] = set()
+        readable[name] = []
+        places: dict[str, str] = {}
+        for index, raw in enumerate(matrix.raw[name]):
+            if isinstance(raw, dict) and isinstance(raw.get("id"), str):
+                matrix.ids[name].add(raw["id"])
+            path = f"executorQa.{name}[{index}]"
+            row = _read_row(raw, name, path, defects)
+            if row is None:
+                continue
+            if row.id in places:
+                text = f"is {shown(row.id)}, which {places[row.id]} has already: {need('id')}"
+                defects.append(Defect(f"{path}.id", "DUPLICATE_ID", text))
+                continue
+            places[row.id] = path
+            if isinstance(row, NotApplicable):
+                matrix.not_applicable[name].add(row.id)
+            else:
+                readable[name].append(row)
+    matrix.artifacts, matrix.surfaces = readable["artifactRefs"], readable["surfaceEvidence"]
+    matrix.cases, matrix.coverage = readable["adversarialCases"], readable["contractCoverage"]
+    return matrix, defects
+
+
+def _raw_rows(qa: dict[str, Any], name: str, defects: list[Defect]) -> list[Any]:
+    path, value = f"executorQa.{name}", qa.get(name)
+    if name not in qa:
+        defects.append(Defect(path, "MISSING", f"is missing: {LIST_NEEDS[name]}"))
+        return []
+    if not isinstance(value, list):
+        text = f"must be a list of rows, not {shown(value)}: {LIST_NEEDS[name]}"
+        defects.append(Defect(path, "WRONG_TYPE", text))
+        return []
+    if not value:
+        defects.append(Defect(path, "EMPTY", f"has no row: {LIST_NEEDS[name]}"))
+    if len(value) > MOST_ROWS:
+        text = f"has {len(value)} rows, of at most {MOST_ROWS}: keep detail in files, and cite them"
+        defects.append(Defect(path, "TOO_MANY", text))
+    return value[:MOST_ROWS]
+
+
+def _read_row(value: object, name: str, path: str, defects: list[Defect]) -> Named | None:
+    model = ROWS[name]
+    if name in MAY_NOT_APPLY and says_not_applicable(value):
+        model = NotApplicable
+    row = None
+    try:
+        row = model.model_validate(value)
+        row._place = path
+    except ValidationError as error:
+        defects += model_defects(error, path, value)
+    defects += _judgement_defects(model, path, value)
+    return row
+
+
+def says_not_applicable(value: object) -> bool:
+    status = value.get("status") if isinstance(value, dict) else None
+    return isinstance(status, str) and status.strip().lower() == NOT_APPLICABLE
+
+
+def _judgement_defects(model: type[Named], path: str, value: object) -> list[Defect]:
+    """What the keys of a row say together: an outcome is there, and an inapplicable row has none."""
+    if not isinstance(value, dict):
+        return []
+    outcomes = [key for key in ("verdict", "result") if key in value]
+    if model is NotApplicable:
+        text = "the row is not_applicable and yet has an outcome: drop one of the two"
+        return [Defect(f"{path}.{key}", "CONTRADICTION", text) for key in outcomes]
+    if issubclass(model, Judged) and not outcomes:
+        return [Defect(path, "NO_OUTCOME", "has neither verdict nor result: say passed in one of them once it did")]
+    if model is Coverage and not any(link in value for link in LINKS):
+        return [Defect(path, "UNLINKED", f"links to nothing: name rows in at least one of {', '.join(LINKS)}")]
+    return []
+
+
+def link_defects(matrix: Matrix) -> list[Defect]:
+    """Every name leads to a row, and every row it leads to was a success."""
+    defects: list[Defect] = []
+    for row in (*matrix.surfaces, *matrix.cases):
+        defects += _unresolved(matrix, row, "artifactRefs", "artifactRefs")
+    for covered in matrix.coverage:
+        for key, target in LINKS.items():
+            defects += _unresolved(matrix, covered, key, target)
+    # Not everything can be out of scope. Where a row could not be read, that is what is told.
+    for name, rows in (("contractCoverage", matrix.coverage), ("surfaceEvidence", matrix.surfaces)):
+        if not rows and matrix.raw[name] and len(matrix.not_applicable[name]) == len(matrix.raw[name]):
+            text = f"says of every row that it does not apply: {LIST_NEEDS[name]}, at least one that passed"
+            defects.append(Defect(f"executorQa.{name}", "NOTHING_APPLIES", text))
+    return defects
+
+
+def refs_of(row: Named, key: str) -> list[tuple[str, str]]:
+    """Each name a row gives, with the place it stands at."""
+    return [(f"{row.place}.{key}[{index}]", name) for index, name in enumerate(getattr(row, key))]
+
+
+def _unresolved(matrix: Matrix, row: Named, key: str, target: str) -> list[Defect]:
+    defects = []
+    known = matrix.ids[target]
+    for path, name in refs_of(row, key):
+        if name not in known:
+            near = get_close_matches(name[:100], known, 1) if len(known) <= MOST_COMPARED else []
+            hint = f"did you mean {shown(near[0])}?" if near else f"there are {shown(sorted(known)[:10], 120)}"
+            defects.append(Defect(path, "UNKNOWN_REF", f"{shown(name)} is no id in {target}: {hint}"))
+        elif name in matrix.not_applicable[target]:
+            text = f"{shown(name)} is a row of {target} that does not apply, which covers nothing: link one that passed"
+            defects.append(Defect(path, "LINK_NOT_APPLICABLE", text))
+    return defects

@@ -1,0 +1,352 @@
+"""What a quality gate looks like: its sections and rows, read strictly, and every defect of them in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic_core import PydanticCustomError
+
+from omo.errors import BadInput
+from omo.proof.records import FAMILIES
+from omo.text import clip
+from omo.workflows.ultragoal.create import json_of
+
+SUCCESS = ("covered", "passed", "verified")
+NOT_APPLICABLE = "not_applicable"
+SURFACES = FAMILIES
+INIT = "omo ultragoal gate init --goal-id ID writes one to fill in; inline JSON begins with {"
+RECORD = "mend what was found, or keep it as work: omo ultragoal record-review-blockers --goal-id ID"
+
+
+@dataclass(frozen=True)
+class Defect:
+    """`path` is where in the gate it stands, `code` is stable for programs."""
+
+    path: str
+    code: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+def shown(value: object, longest: int = 80) -> str:
+    """A value of the gate, as it was written."""
+    return clip(json.dumps(value, ensure_ascii=False, default=str), longest)
+
+
+def load(given: str, cwd: str | Path) -> object:
+    """A gate as it is handed in: JSON itself, or the name of a file that holds it."""
+    document = json_of(given, cwd, "--quality-gate-json", fix=INIT)
+    try:
+        json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start : error.end])[1:-1]
+        fix = f"write the character itself, or both halves of it, instead of {half}"
+        raise BadInput(f"the quality gate holds half a character ({half}), which no text can keep", fix=fix) from None
+    except (TypeError, ValueError, RecursionError):
+        raise BadInput(f"the quality gate holds values that no JSON file can: {clip(given, 200)}", fix=INIT) from None
+    return document
+
+
+def _written(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("blank", "is blank")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise PydanticCustomError("not_text", "is not valid text") from None
+    return text
+
+
+def _success(text: str) -> str:
+    word = _written(text).strip().lower()
+    if word not in SUCCESS:
+        raise PydanticCustomError("not_success", "is no success")
+    return word
+
+
+def _surface(text: str) -> str:
+    word = _written(text).strip().lower()
+    if word not in SURFACES:
+        raise PydanticCustomError("surface", "is no surface")
+    return word
+
+
+def _no_use(text: str) -> str:
+    if text.strip().lower() != NOT_APPLICABLE:
+        raise PydanticCustomError("not_success", "says something else")
+    return NOT_APPLICABLE
+
+
+def _yes(value: bool) -> bool:
+    """Literal[True] would take 1 for it."""
+    if not value:
+        raise PydanticCustomError("not_rerun", "is false")
+    return value
+
+
+Written = Annotated[str, AfterValidator(_written), Field(json_schema_extra={"pattern": r"\S"})]
+Success = Annotated[str, AfterValidator(_success), Field(json_schema_extra={"enum": list(SUCCESS)})]
+Surface = Annotated[str, AfterValidator(_surface), Field(json_schema_extra={"enum": list(SURFACES)})]
+Texts = Annotated[list[Written], Field(min_length=1)]
+NoUse = Annotated[str, AfterValidator(_no_use), Field(json_schema_extra={"const": NOT_APPLICABLE})]
+Yes = Annotated[bool, AfterValidator(_yes), Field(json_schema_extra={"const": True})]
+NoBlockers = Annotated[list[Any], Field(max_length=0)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class ArchitectReview(Section):
+    """What the architect said in three lanes. Only CLEAR and APPROVE are clean."""
+
+    architectureStatus: Literal["CLEAR"]
+    productStatus: Literal["CLEAR"]
+    codeStatus: Literal["CLEAR"]
+    recommendation: Literal["APPROVE"]
+    evidence: Written
+    commands: Texts
+    blockers: NoBlockers
+
+
+class Iteration(Section):
+    """The full verification, run again after the last change. The cleaner's report is carried in `evidence`."""
+
+    status: Literal["passed"]
+    fullRerun: Yes
+    rerunCommands: Texts
+    evidence: Written
+    blockers: NoBlockers
+
+
+class Named(Section):
+    """A row of executorQa; `place` is where in the gate it stands."""
+
+    id: Written
+    _place: str = PrivateAttr("")
+
+    @property
+    def place(self) -> str:
+        return self._place
+
+
+class Artifact(Named):
+    """One piece of evidence. What proves is the file at `path`, a replay that passes, or a typed receipt."""
+
+    kind: Written
+    description: Written
+    path: Written = ""
+    replay: dict[str, Any] = Field(default_factory=dict)
+    replayExempt: dict[str, Any] = Field(default_factory=dict)
+    verifiedReceipt: dict[str, Any] = Field(default_factory=dict)
+    receipt: dict[str, Any] = Field(default_factory=dict)
+
+
+class NotApplicable(Named):
+    """What this goal does not touch, and why. Only coverage and surface rows may say so."""
+
+    contractRef: Written
+    status: NoUse
+    reason: Written
+
+
+class Judged(Named):
+    """`status`, `verdict` and `result` may all be there; each that is must be a success word."""
+
+    contractRef: Written
+    status: Success = ""
+    verdict: Success = ""
+    result: Success = ""
+    artifactRefs: Texts
+
+
+class SurfaceEvidence(Judged):
+    """One real surface that was exercised. Needs `verdict` or `result`."""
+
+    surface: Surface
+    invocation: Written
+
+
+class AdversarialCase(Judged):
+    """One attempt to break it. Needs `verdict` or `result`."""
+
+    scenario: Written
+    expectedBehavior: Written
+
+
+class Coverage(Named):
+    """One obligation of the contract and the rows that show it is met. Needs at least one of the three links."""
+
+    contractRef: Written
+    obligation: Written
+    status: Success
+    verdict: Success = ""
+    result: Success = ""
+    surfaceEvidenceRefs: Texts = Field(default_factory=list)
+    adversarialCaseRefs: Texts = Field(default_factory=list)
+    artifactRefs: Texts = Field(default_factory=list)
+
+
+class QaHead(Section):
+    """What the QA and red-team lane says as a whole."""
+
+    status: Literal["passed"]
+    e2eStatus: Literal["passed"]
+    redTeamStatus: Literal["passed"]
+    evidence: Written
+    e2eCommands: Texts
+    redTeamCommands: Texts
+    blockers: NoBlockers
+
+
+class ExecutorQa(QaHead):
+    artifactRefs: Annotated[list[Artifact], Field(min_length=1)]
+    surfaceEvidence: Annotated[list[SurfaceEvidence | NotApplicable], Field(min_length=1)]
+    adversarialCases: Annotated[list[AdversarialCase], Field(min_length=1)]
+    contractCoverage: Annotated[list[Coverage | NotApplicable], Field(min_length=1)]
+
+
+class Gate(BaseModel):
+    """A quality gate of omo. Rules across rows are in docs/quality-gate.md."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    architectReview: ArchitectReview
+    executorQa: ExecutorQa
+    iteration: Iteration
+
+
+SECTIONS: dict[str, type[Section]] = {"architectReview": ArchitectReview, "executorQa": QaHead, "iteration": Iteration}
+ROWS: dict[str, type[Named]] = {
+    "artifactRefs": Artifact,
+    "surfaceEvidence": SurfaceEvidence,
+    "adversarialCases": AdversarialCase,
+    "contractCoverage": Coverage,
+}
+MAY_NOT_APPLY = ("surfaceEvidence", "contractCoverage")
+
+
+NEEDS = {
+    "architectReview": "what the architect said",
+    "executorQa": "what QA and the red team did",
+    "iteration": "the full rerun after the last change",
+    "architectureStatus": "say CLEAR once the architect does",
+    "productStatus": "say CLEAR once the architect does",
+    "codeStatus": "say CLEAR once the architect does",
+    "recommendation": "say APPROVE once the architect does",
+    "e2eStatus": "say passed once the end-to-end run did",
+    "redTeamStatus": "say passed once the red team could not break it",
+    "fullRerun": "say true once everything was run again after the last change",
+    "evidence": "say what was run and what was seen",
+    "commands": "name the commands or agents that reviewed",
+    "e2eCommands": "name the end-to-end commands that were run",
+    "redTeamCommands": "name the red-team commands that were run",
+    "rerunCommands": "name the commands that were run again",
+    "blockers": "[] where nothing is open",
+    "artifactRefs": "name the evidence, by id",
+    "surfaceEvidence": "one row for each real surface that was exercised",
+    "adversarialCases": "one row for each attempt to break it",
+    "contractCoverage": "one row for each obligation of the contract",
+    "surfaceEvidenceRefs": "leave the key out, or name rows of surfaceEvidence",
+    "adversarialCaseRefs": "leave the key out, or name rows of adversarialCases",
+    "id": "a name that is unique in its list",
+    "kind": "what it is, such as screenshot, cli-replay or test-report",
+    "description": "what it shows",
+    "path": "leave the key out, or name a file of the project",
+    "contractRef": "the criterion or interface this row is about",
+    "obligation": "what the contract asks for",
+    "reason": "why it does not apply to this goal",
+    "surface": f"one of {', '.join(SURFACES)}",
+    "invocation": "what was really run, called or clicked",
+    "scenario": "how it was attacked",
+    "expectedBehavior": "what the contract asks for in that case",
+    "status": "say passed once it did",
+    "verdict": "say passed once it did",
+    "result": "say passed once it did",
+}
+TYPES = {
+    "string_type": "text",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "bool_type": "true or false",
+}
+
+
+def need(field: str) -> str:
+    return NEEDS.get(field, "fill it in")
+
+
+def wrong_type(value: object, wanted: str, field: str) -> str:
+    return f"must be {wanted}, not {shown(value)}: {need(field)}"
+
+
+def join(path: str, keys: Sequence[str | int]) -> str:
+    for key in keys:
+        if isinstance(key, int):
+            path += f"[{key}]"
+        else:
+            path += f".{key}" if path else key
+    return path
+
+
+def model_defects(error: ValidationError, path: str, row: object = None) -> list[Defect]:
+    """What a model refuses. `path` is where the value stands in the gate, `row` the value itself."""
+    defects = []
+    for problem in error.errors(include_url=False):
+        field = ""
+        for key in problem["loc"]:
+            if isinstance(key, str):
+                field = key
+        code, message = _describe(problem, field)
+        if field == "obligation" and isinstance(row, dict) and row.get("description"):
+            message += " (there is a `description`: in this list it is called `obligation`)"
+        defects.append(Defect(join(path, problem["loc"]), code, message))
+    return defects
+
+
+def _describe(problem: Any, field: str) -> tuple[str, str]:
+    """The value, why it does not do, and what to put there."""
+    kind, value = problem["type"], problem["input"]
+    if kind in TYPES:
+        return "WRONG_TYPE", wrong_type(value, TYPES[kind], field)
+    if isinstance(value, str) and not value.strip():
+        return "BLANK", f"is {shown(value)}, which is blank: {need(field)}"
+    if kind == "missing":
+        return "MISSING", f"is missing: {need(field)}"
+    if kind == "too_short":
+        return "EMPTY", f"is an empty list: {need(field)}"
+    if kind == "not_text":
+        return "NOT_TEXT", "holds half a character, which no file can: write it again"
+    if kind == "too_long":
+        return "BLOCKERS_OPEN", f"holds {len(value)}, beginning with {shown(value[0])}: {RECORD}"
+    if kind == "literal_error":
+        expected = problem["ctx"]["expected"].strip("'")
+        return "NOT_CLEAN", f"is {shown(value)}, which is not clean; only {expected} is: {RECORD}"
+    if kind == "not_rerun":
+        return "NOT_RERUN", "is false: run the whole verification again after the last change, then say true"
+    if kind == "surface":
+        several = "names several; choose one" if "|" in value else "is no surface; choose one"
+        return (
+            "SURFACE_UNKNOWN",
+            f"{shown(value)} {several} of {', '.join(SURFACES)}, and a row of its own for each further one",
+        )
+    if kind == "not_success":
+        return "NOT_SUCCESS", _not_success(value)
+    return "INVALID", f"is {shown(value)}: {problem['msg']}"
+
+
+def _not_success(value: str) -> str:
+    word = value.strip().lower()
+    if word == "todo":
+        return "is todo: do it, then say what came of it"
+    if word == NOT_APPLICABLE:
+        return "is not_applicable, which only status may say, and only in surfaceEvidence and contractCoverage"
+    return f"is {shown(value)}, which is no success; a row passes with {', '.join(SUCCESS)}: {RECORD}"

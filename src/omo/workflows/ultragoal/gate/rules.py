@@ -1,0 +1,394 @@
+"""The rules of the quality gate: the whole document, every defect at once. Reads, decodes and replays; writes nothing.
+
+A broken part is told and left out, and the rest is read all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, get_origin
+
+from pydantic import ValidationError
+
+from omo.errors import BadInput
+from omo.proof import globs, records
+from omo.text import clip
+from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.gate import proof
+from omo.workflows.ultragoal.gate.matrix import Matrix, link_defects, read_matrix, refs_of, says_not_applicable
+from omo.workflows.ultragoal.gate.models import (
+    SECTIONS,
+    SURFACES,
+    AdversarialCase,
+    ArchitectReview,
+    Coverage,
+    Defect,
+    ExecutorQa,
+    Iteration,
+    Section,
+    SurfaceEvidence,
+    join,
+    model_defects,
+    need,
+    shown,
+    wrong_type,
+)
+from omo.workflows.ultragoal.gate.proof import (
+    EXEMPT,
+    FILE,
+    INLINE,
+    METADATA,
+    RECEIPT,
+    REPLAY,
+    Evidence,
+    Inspection,
+    Subject,
+)
+
+REPORT = "AI SLOP CLEANUP REPORT"
+# With what Markdown puts around it; an unfilled `PASS|BLOCKED` is no result either.
+BLOCKED = re.compile(r"gate result\W{0,8}(?:pass\W{0,3}\|\W{0,3})?blocked", re.I)
+# What may stand behind an artifact, by the family of what it is cited for; "" is a case or an obligation.
+BASES = {
+    "web": (FILE, REPLAY),
+    "cli": (FILE, REPLAY, EXEMPT),
+    "native": (FILE, REPLAY),
+    "api-package": (FILE, REPLAY, RECEIPT),
+    "algorithm-math": (FILE, REPLAY, RECEIPT),
+    "": (FILE, REPLAY),
+}
+REFUSALS = {
+    INLINE: (
+        "INLINE_ONLY",
+        "is text in the row, which proves nothing: save what was seen to a file, and name it in path",
+    ),
+    METADATA: ("METADATA_ONLY", "only describes evidence: name the file in path"),
+    RECEIPT: ("RECEIPT_ONLY", "is a receipt alone, which stands only for api, package, algorithm and math surfaces"),
+    EXEMPT: ("EXEMPT_NOT_HERE", "is exempt from replay, which counts only for a cli surface: cite its fallback here"),
+}
+WANTED = {
+    "web": "a browser automation transcript and a screenshot",
+    "cli": "a replay record (cli-replay) that passes, or one with a valid replayExempt",
+    "native": "a screenshot, a terminal capture or an automation transcript",
+    "api-package": f"a test report or one of {', '.join(sorted(proof.REPORTS['api-package']))}",
+    "algorithm-math": f"a test report or one of {', '.join(sorted(proof.REPORTS['algorithm-math']))}",
+}
+# The red-team suite for changes to computer control, each case shown by what the computer really did.
+SUITE = {
+    "kill-switch-bypass": "acting on after the kill switch was used",
+    "suspended-enforcement": "acting while control is suspended",
+    "permission-revoked": "acting after the permission was taken back",
+    "display-stale": "acting on a display that has changed since it was read",
+    "out-of-bounds-drift": "moving or typing outside the area that was granted",
+    "runaway-loop-halt": "repeating an action without end",
+    "blast-radius": "reaching more than the task needs",
+}
+PROSE = (".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc")
+SUITE_CODE = "COMPUTER_REDTEAM_"
+SUITE_WANTED = "a screenshot, terminal capture or automation transcript of the computer under control"
+
+
+def inspect(document: object, subject: Subject) -> Inspection:
+    """Every defect of a gate, and what of its evidence proves the goal."""
+    inspection = Inspection()
+    if not isinstance(document, dict):
+        text = f"must be an object with {', '.join(SECTIONS)}, not {shown(document)}"
+        inspection.defects.append(Defect("gate", "WRONG_TYPE", text))
+        return inspection
+    for key in document:
+        if key not in SECTIONS:
+            text = f"{shown(key)} is no part of a gate, which has only {', '.join(SECTIONS)}: put it inside one of them"
+            inspection.defects.append(Defect(join("", [key])[:80], "UNKNOWN_KEY", text))
+    if subject.used and receipts.gate_mark(receipts.canonical_digest(document)) in subject.used:
+        text = "closed another goal of this run already: write one about this goal"
+        inspection.defects.append(Defect("gate", "GATE_REUSED", text))
+    inspection.defects += _section_defects(document, "architectReview")
+    _inspect_qa(document, subject, inspection)
+    inspection.defects += _section_defects(document, "iteration")
+    iteration = document.get("iteration")
+    evidence = iteration.get("evidence") if isinstance(iteration, dict) else None
+    if isinstance(evidence, str):
+        _check_cleaner_report(evidence, inspection)
+    return inspection
+
+
+def inspect_qa(executor_qa: object, subject: Subject) -> Inspection:
+    """Only executorQa, by the same rules."""
+    inspection = Inspection()
+    _inspect_qa({"executorQa": executor_qa}, subject, inspection)
+    return inspection
+
+
+def _section_defects(document: dict[str, Any], name: str) -> list[Defect]:
+    """One of the three parts, without the rows of executorQa."""
+    if name not in document:
+        return [Defect(name, "MISSING", f"is missing: {need(name)}")]
+    if not isinstance(document[name], dict):
+        return [Defect(name, "WRONG_TYPE", wrong_type(document[name], "an object", name))]
+    try:
+        SECTIONS[name].model_validate(document[name])
+    except ValidationError as error:
+        return model_defects(error, name)
+    return []
+
+
+def _check_cleaner_report(evidence: str, inspection: Inspection) -> None:
+    """The cleaner's report travels in iteration.evidence. One that blocks is refused, a missing one only noted."""
+    if BLOCKED.search(evidence):
+        text = (
+            "carries a cleaner's report with Gate Result: BLOCKED: mend its blocking findings, run the cleaner again, "
+            "and carry the report that says PASS alone"
+        )
+        inspection.defects.append(Defect("iteration.evidence", "CLEANER_BLOCKED", text))
+    elif REPORT not in evidence.upper():
+        inspection.notes.append(
+            f"iteration.evidence carries no {REPORT}: the cleaner runs even when there is nothing to mend"
+        )
+
+
+def _inspect_qa(document: dict[str, Any], subject: Subject, inspection: Inspection) -> None:
+    inspection.defects += _section_defects(document, "executorQa")
+    qa = document.get("executorQa")
+    if not isinstance(qa, dict):
+        return
+    matrix, defects = read_matrix(qa)
+    inspection.defects += defects + link_defects(matrix) + _evidence_defects(matrix, subject, inspection)
+    if subject.control_globs and subject.changed is None:
+        inspection.notes.append("which files changed is not known here, so nobody asked for the computer-control suite")
+
+
+def _evidence_defects(matrix: Matrix, subject: Subject, inspection: Inspection) -> list[Defect]:
+    """What proves what. First all that is cited is looked at, then each is proven for all it is cited for."""
+    defects = []
+    for artifact in matrix.artifacts:
+        if not proof.shape_of(artifact.kind):
+            text = f"is {shown(artifact.kind)}, of which no word is known: use one of {', '.join(proof.KNOWN_KINDS)}"
+            defects.append(Defect(f"{artifact.place}.kind", "KIND_UNKNOWN", text))
+    evidence = _examine_cited(matrix, subject)
+    uses: list[tuple[Evidence, str]] = []
+    for surface in matrix.surfaces:
+        defects += _surface_defects(surface, evidence, uses)
+    others: list[AdversarialCase | Coverage] = [*matrix.cases, *matrix.coverage]
+    for row in others:
+        for place, cited in _cited(row, evidence):
+            defects += _use_defects(place, cited, "", uses)
+    prover = proof.Prover(subject, inspection)
+    proven: dict[tuple[str, str], list[Defect]] = {}
+    exempt: dict[str, Evidence] = {}
+    for cited, family in uses:
+        if cited.basis == EXEMPT:
+            exempt[cited.id] = cited
+        elif (cited.id, family) not in proven:
+            proven[cited.id, family] = prover.prove(cited, family)
+            defects += proven[cited.id, family]
+    for cited in exempt.values():
+        defects += _exemption_defects(prover, matrix, cited, evidence)
+    defects += _suite_defects(prover, matrix, evidence)
+    return list(dict.fromkeys(defects))
+
+
+def _examine_cited(matrix: Matrix, subject: Subject) -> dict[str, Evidence]:
+    """What no row cites is not opened; an exemption cites its fallbacks."""
+    by_id = {artifact.id: artifact for artifact in matrix.artifacts}
+    names: list[str] = []
+    citing: list[SurfaceEvidence | AdversarialCase | Coverage] = [*matrix.surfaces, *matrix.cases, *matrix.coverage]
+    for row in citing:
+        names += row.artifactRefs
+    evidence: dict[str, Evidence] = {}
+    while names:
+        name = names.pop(0)
+        if name in by_id and name not in evidence:
+            evidence[name] = proof.examine(by_id[name], subject)
+            fallbacks = (evidence[name].exemption or {}).get("fallbackArtifactRefs")
+            if isinstance(fallbacks, list):
+                names += [fallback for fallback in fallbacks if isinstance(fallback, str)]
+    return evidence
+
+
+def _cited(row: SurfaceEvidence | AdversarialCase | Coverage, evidence: dict[str, Evidence]) -> list[Any]:
+    return [(place, evidence[name]) for place, name in refs_of(row, "artifactRefs") if name in evidence]
+
+
+def _use_defects(place: str, cited: Evidence, family: str, uses: list[tuple[Evidence, str]]) -> list[Defect]:
+    """Why it cannot stand for this family at all; where it could, its proof is due."""
+    if not cited.shape:
+        return []  # told at the artifact itself
+    if cited.basis not in BASES[family]:
+        code, text = REFUSALS[cited.basis]
+        return [Defect(place, code, f"{shown(cited.id)} {text}")]
+    if cited.basis == REPLAY and family != "cli" and cited.says_nothing:
+        text = "replays what says nothing about this project, which counts only for a cli surface: cite a file"
+        return [Defect(place, "REPLAY_SAYS_NOTHING", f"{shown(cited.id)} {text}, or replay the project's own")]
+    uses.append((cited, family))
+    return []
+
+
+def _surface_defects(
+    row: SurfaceEvidence, evidence: dict[str, Evidence], uses: list[tuple[Evidence, str]]
+) -> list[Defect]:
+    family = SURFACES[row.surface]
+    defects = []
+    cited = []
+    for place, artifact in _cited(row, evidence):
+        defects += _use_defects(place, artifact, family, uses)
+        cited.append(artifact)
+    is_readable = len(cited) == len(row.artifactRefs) and all(artifact.shape for artifact in cited)
+    if is_readable and not _is_enough(family, cited):
+        kinds = ", ".join(shown(artifact.artifact.kind) for artifact in cited)
+        text = f"of kind {kinds} do not prove a {row.surface} surface: it needs {WANTED[family]}"
+        defects.append(Defect(f"{row.place}.artifactRefs", "KINDS_INSUFFICIENT", text))
+    return defects
+
+
+def _is_enough(family: str, cited: list[Evidence]) -> bool:
+    """By kind alone: whether each of them is what its kind says is told at the artifact itself."""
+    shapes = {artifact.shape for artifact in cited}
+    if family == "web":
+        return {proof.AUTOMATION, proof.SCREENSHOT} <= shapes
+    if family == "cli":
+        return REPLAY in shapes
+    if family == "native":
+        return bool(shapes.intersection(proof.STRUCTURAL))
+    return any(proof.can_prove(artifact.artifact.kind, family) for artifact in cited)
+
+
+def _exemption_defects(
+    prover: proof.Prover, matrix: Matrix, cited: Evidence, evidence: dict[str, Evidence]
+) -> list[Defect]:
+    """Why a command need not be replayed, who says so, and what shows the run instead; one that stands is noted."""
+    path = f"{cited.artifact.place}.replayExempt"
+    try:
+        claim = records.parse_exemption(cited.exemption)
+    except BadInput as error:
+        return [Defect(path, "EXEMPT_INVALID", why) for why in proof.defects_of(error)]
+    defects = cited.file_defects
+    shapes = set()
+    for index, name in enumerate(claim.fallbackArtifactRefs):
+        place = f"{path}.fallbackArtifactRefs[{index}]"
+        fallback = evidence.get(name)
+        if name not in matrix.ids["artifactRefs"]:
+            defects.append(Defect(place, "UNKNOWN_REF", f"{shown(name)} is no id in artifactRefs"))
+        elif fallback is None:
+            shapes.add(proof.SCREENSHOT)  # its row could not be read, which is told there
+        elif fallback is cited or _is_same_file(prover.subject, fallback, cited):
+            text = f"{shown(name)} is the record itself: name what shows the run"
+            defects.append(Defect(place, "FALLBACK_SELF", text))
+        elif fallback.basis != FILE or fallback.shape == REPLAY:
+            text = f"{shown(name)} is no file that shows the run: name a screenshot, terminal capture or transcript"
+            defects.append(Defect(place, "FALLBACK_WEAK", text))
+        else:
+            defects += prover.prove(fallback, "cli")
+            shapes.add(fallback.shape)
+    if not defects and not shapes.intersection(proof.STRUCTURAL):
+        text = "names no screenshot, terminal capture or automation transcript of the run: add one"
+        defects.append(Defect(f"{path}.fallbackArtifactRefs", "FALLBACK_WEAK", text))
+    if not defects:
+        prover.inspection.exemptions.append({"artifact": cited.id, **claim.model_dump()})
+    return defects
+
+
+def _is_same_file(subject: Subject, evidence: Evidence, other: Evidence) -> bool:
+    path = evidence.full_path(subject.root)
+    return path is not None and path == other.full_path(subject.root)
+
+
+def suite_triggers(subject: Subject) -> list[str]:
+    """Changed files that the project declared as computer control. What only talks about it is none."""
+    patterns = []
+    for glob in subject.control_globs:
+        try:
+            patterns.append(globs.normal(glob))
+        except ValueError:
+            continue  # settings have told of it
+    triggers = []
+    for path in subject.changed or []:
+        if not path.lower().endswith(PROSE) and any(globs.covers(path, pattern) for pattern in patterns if pattern):
+            triggers.append(path)
+    return triggers
+
+
+def _suite_defects(prover: proof.Prover, matrix: Matrix, evidence: dict[str, Evidence]) -> list[Defect]:
+    """Each case of the suite is there, belongs to an obligation, and cites one valid picture, capture or transcript."""
+    changed = suite_triggers(prover.subject)
+    if not changed:
+        return []
+    because = f"{clip(changed[0], 120)} changed, which is computer control in .sisyphus/omo.json"
+    linked = []
+    for row in matrix.raw["contractCoverage"]:  # also by rows that could not be read, which is told there
+        refs = row.get("adversarialCaseRefs") if isinstance(row, dict) else None
+        if isinstance(refs, list) and not says_not_applicable(row):
+            linked += refs
+    defects = []
+    for name, attack in SUITE.items():
+        path, raw = "executorQa.adversarialCases", None
+        for index, row in enumerate(matrix.raw["adversarialCases"]):
+            if isinstance(row, dict) and row.get("id") == name:
+                path, raw = f"executorQa.adversarialCases[{index}]", row
+        if raw is None:
+            text = f"has no case {name} ({attack}), and {because}: try it, and add a row with that id"
+            defects.append(Defect(path, f"{SUITE_CODE}CASE_MISSING", text))
+            continue
+        if says_not_applicable(raw):
+            text = f"{name} cannot be left out: {because}"
+            defects.append(Defect(f"{path}.status", f"{SUITE_CODE}CASE_NOT_APPLICABLE", text))
+            continue
+        if name not in linked:
+            text = f"{name} is in adversarialCaseRefs of no row of contractCoverage: name it in the one it belongs to"
+            defects.append(Defect(f"{path}.id", f"{SUITE_CODE}CASE_UNLINKED", text))
+        for case in matrix.cases:
+            if case.id == name and not _shows_the_computer(prover, [cited for _, cited in _cited(case, evidence)]):
+                text = f"{name} cites nothing that is {SUITE_WANTED}"
+                defects.append(Defect(f"{path}.artifactRefs", f"{SUITE_CODE}ARTIFACT_INVALID", text))
+    return defects
+
+
+def _shows_the_computer(prover: proof.Prover, cited: list[Evidence]) -> bool:
+    for artifact in cited:
+        if artifact.basis == FILE and artifact.shape in proof.STRUCTURAL and not prover.prove(artifact, "native"):
+            return True
+    return False
+
+
+def template(goal_id: str, title: str, objective: str, *, suite: bool) -> dict[str, Any]:
+    """A gate that lacks nothing but facts: every key is there, every name leads somewhere, and nothing is claimed."""
+    contract = f"{goal_id} {title}".strip()
+    attacks = {"case-1": "", **(SUITE if suite else {})}
+    cases = []
+    for name, attack in attacks.items():
+        case = {"id": name, "contractRef": contract, "scenario": attack, "expectedBehavior": "", "verdict": ""}
+        cases.append({**case, "artifactRefs": [] if attack else ["artifact-1"]})
+    coverage = {
+        "id": "contract-1",
+        "contractRef": contract,
+        "obligation": objective,
+        "status": "",
+        "surfaceEvidenceRefs": ["surface-1"],
+        "adversarialCaseRefs": list(attacks),
+    }
+    surface = {
+        "id": "surface-1",
+        "contractRef": contract,
+        "surface": "",
+        "invocation": "",
+        "verdict": "",
+        "artifactRefs": ["artifact-1"],
+    }
+    qa = _blank(ExecutorQa) | {
+        "artifactRefs": [{"id": "artifact-1", "kind": "", "path": "", "description": ""}],
+        "contractCoverage": [coverage],
+        "surfaceEvidence": [surface],
+        "adversarialCases": cases,
+    }
+    return {"architectReview": _blank(ArchitectReview), "executorQa": qa, "iteration": _blank(Iteration)}
+
+
+def _blank(section: type[Section]) -> dict[str, Any]:
+    """Every key of it, and nothing said."""
+    blank: dict[str, Any] = {}
+    for name, field_info in section.model_fields.items():
+        blank[name] = ""
+        if get_origin(field_info.annotation) is list:
+            blank[name] = []
+        elif field_info.annotation is bool:
+            blank[name] = False
+    return blank

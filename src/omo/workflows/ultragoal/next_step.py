@@ -1,0 +1,303 @@
+"""What now? The first rule that fits gives the answer that status, Stop and the commands show for a plan.
+
+Below it, what hooks read of the plan: how much is open, what is next, and what is denied while it is.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+from omo.text import clip
+from omo.work.publish import LONGEST_NEXT, publish, publish_damage
+from omo.work.status import Command, NextStep, command
+from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.reviewers import outcome_of, unfinished
+from omo.workflows.ultragoal.run import PlanRun
+
+Row = dict[str, Any]
+
+CREATE_GOAL = command("omo goal create", lead="then")
+
+
+def checkpoint_command(goal: Goal) -> Command:
+    line = f"omo ultragoal checkpoint --goal-id {goal.id} --status complete --evidence TEXT --quality-gate-json FILE"
+    return command(line)
+
+
+def next_step(run: PlanRun) -> NextStep:
+    if step := _damaged(run) or _tool_damaged(run):
+        return step
+    plan = run.plan
+    if plan is None:
+        create = command("omo ultragoal create-goals --brief", "@goal: TITLE …")
+        return NextStep("create-goals", "there is no plan yet", (create,))
+    for rule in RULES:
+        if step := rule(run, plan):
+            return step
+    return NextStep("done", "All ultragoal goals are complete")
+
+
+def _damaged(run: PlanRun) -> NextStep | None:
+    if not run.problems:
+        return None
+    session = shlex.quote(run.caller.session)
+    seal = command(
+        f"omo state clear --mode ultragoal --force --session {session}",
+        lead="the user runs, in a terminal of their own",
+        after="(all bytes are kept)",
+    )
+    anew = command("omo ultragoal create-goals --brief", "@goal: TITLE …", lead="then")
+    return NextStep("tell-user", f"the plan was changed by hand ({clip(run.problems[0], 160)})", (seal, anew), "user")
+
+
+def _tool_damaged(run: PlanRun) -> NextStep | None:
+    if not run.tool.problems:
+        return None
+    session = shlex.quote(run.caller.session)
+    drop = command(f"omo goal drop --session {session}", lead="the user runs, in a terminal of their own")
+    why = "the journal of the session's goal was changed by hand"
+    return NextStep("tell-user", why, (drop, CREATE_GOAL), "user")
+
+
+def _evidence_damaged(run: PlanRun, plan: Plan) -> NextStep | None:
+    if not plan.is_open or not run.evidence_problems:
+        return None
+    why = f"the ledger of evidence was changed by hand ({clip(run.evidence_problems[0], 160)})"
+    mend = command(
+        "omo evidence add PATH --goal ID --repair",
+        lead="the user looks at it, then runs, in a terminal of their own",
+        after="(the old ledger is kept)",
+    )
+    return NextStep("tell-user", why, (mend,), "user")
+
+
+def _elsewhere(run: PlanRun, plan: Plan) -> NextStep | None:
+    if not run.elsewhere:
+        return None
+    return NextStep("work-there", run.elsewhere, (Command(lead="work there"),))
+
+
+def _handed_off(run: PlanRun, plan: Plan) -> NextStep | None:
+    if not run.handed_off or not plan.is_open:
+        return None
+    go_on = command("omo state ultragoal write --input", '{"current_phase":"active"}', after="goes on with it here")
+    plan_anew = command("omo state ultragoal handoff --to ultraplan", lead="or", after="plans it anew")
+    return NextStep("handoff", f"the plan is {run.handed_off}", (go_on, plan_anew))
+
+
+def _goal_tool(run: PlanRun, plan: Plan) -> NextStep | None:
+    """A checkpoint needs the goal tool's goal: active, and this plan's."""
+    if not plan.is_open or plan.active is None:
+        return None
+    return tool_step(run, plan, plan.active)
+
+
+def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:
+    """What the goal tool lacks for a checkpoint of this goal; None where it lacks nothing."""
+    name = goal.id if goal else ""
+    tool = run.tool
+    if tool.status == "paused":
+        return NextStep("resume-goal", "the session's goal is paused", (command("omo goal resume"),), item=name)
+    if tool.status != "active":
+        return NextStep("create-goal", "the session has no active goal", (command("omo goal create"),), item=name)
+    if tool.objective in plan.objectives_of(goal):
+        return None
+    why = f"another goal is active ({clip(tool.objective, 80)})"
+    for story in plan.stories_with(tool.objective):
+        # Story by story the goal tool moves on, and what was done is completed, not dropped.
+        if not receipts.problem(plan, story, run.directory):
+            return NextStep("complete-goal", why, (command("omo goal complete"), CREATE_GOAL), item=name)
+    return NextStep("drop-goal", why, (command("omo goal drop"), CREATE_GOAL), item=name)
+
+
+def _active(run: PlanRun, plan: Plan) -> NextStep | None:
+    goal = plan.active
+    if goal is None:
+        return None
+    why = f"{goal.id} {clip(goal.title, 80)} is under way"
+    return NextStep("execute-goal", why, (checkpoint_command(goal),), item=goal.id)
+
+
+def _paused(run: PlanRun, plan: Plan) -> NextStep | None:
+    """A pause is the whole plan's: Stop lets go while it lasts, so nothing else is next but its end."""
+    can_go_on = plan.first("pending", "failed") or any(not goal.human_blocked for goal in plan.stuck)
+    return tool_step(run, plan, None) if run.tool.status == "paused" and can_go_on else None
+
+
+def _pending(run: PlanRun, plan: Plan) -> NextStep | None:
+    goal = plan.first("pending")
+    if goal is None:
+        return None
+    start = command("omo ultragoal complete-goals")
+    return NextStep("start-goal", f"{goal.id} {clip(goal.title, 80)} is next", (start,), item=goal.id)
+
+
+def _failed(run: PlanRun, plan: Plan) -> NextStep | None:
+    goal = plan.first("failed")
+    if goal is None:
+        return None
+    retry = command("omo ultragoal complete-goals --retry-failed")
+    return NextStep("retry-failed", f"{goal.id} failed ({clip(goal.evidence, 80)})", (retry,), item=goal.id)
+
+
+def _stuck(run: PlanRun, plan: Plan) -> NextStep | None:
+    stuck = [goal for goal in plan.stuck if not goal.human_blocked]
+    if not stuck:
+        return None
+    goal = stuck[0]
+    commands = [command("omo ultragoal complete-goals --retry-blocked")]
+    if len(plan.required) > 1:
+        steer = f"omo ultragoal steer --kind mark_blocked_superseded --goal-id {goal.id}"
+        commands.append(command(f"{steer} --evidence TEXT --rationale TEXT", lead="if it is not needed"))
+    classify = f"omo ultragoal classify-blocker --classification human_blocked --goal-id {goal.id} --evidence TEXT"
+    commands.append(command(classify, lead="if only a person can go on"))
+    why = f"{goal.id} is {goal.status} ({clip(goal.evidence, 80)})"
+    return NextStep("resolve-blockers", why, tuple(commands), item=goal.id)
+
+
+def _human(run: PlanRun, plan: Plan) -> NextStep | None:
+    """Every goal that is left is stuck, and the agent says that only a person can go on."""
+    stuck = plan.stuck
+    if not stuck or not all(goal.human_blocked for goal in stuck):
+        return None
+    goal = stuck[0]
+    why = f"{goal.id} waits for a person: {clip(goal.human_blocked, 160)}"
+    retry = command("omo ultragoal complete-goals --retry-blocked", lead="when that is done")
+    return NextStep("wait", why, (retry,), item=goal.id)
+
+
+def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
+    """Complete by word alone, or by a receipt that no longer covers it: verify it again."""
+    for goal in plan.required:
+        why = receipts.problem(plan, goal, run.directory)
+        if goal.status == "complete" and why:
+            return _verify_again(run, plan, goal, why)
+    return None
+
+
+def _final(run: PlanRun, plan: Plan) -> NextStep | None:
+    if plan.goal_mode == "per-story" or receipts.final(plan, run.directory) or not plan.required:
+        return None
+    return _verify_again(run, plan, plan.required[-1], "every goal is complete, and no fresh final receipt covers them")
+
+
+def _verify_again(run: PlanRun, plan: Plan, goal: Goal, why: str) -> NextStep:
+    return tool_step(run, plan, goal) or NextStep("verify-again", why, (checkpoint_command(goal),), item=goal.id)
+
+
+def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
+    tool = run.tool
+    is_the_plans = tool.objective in plan.objectives_of(None) or bool(plan.stories_with(tool.objective))
+    if not is_the_plans or tool.status not in ("active", "paused"):
+        return None
+    commands = [command("omo goal complete")]
+    if tool.status == "paused":
+        commands = [command("omo goal resume"), command("omo goal complete", lead="then")]
+    return NextStep("complete-goal", "All ultragoal goals are complete", tuple(commands))
+
+
+# The first that fits answers: what stands in the way, what is under way, what is left, and what lacks proof.
+RULES: tuple[Callable[[PlanRun, Plan], NextStep | None], ...] = (
+    _evidence_damaged,
+    _elsewhere,
+    _handed_off,
+    _goal_tool,
+    _active,
+    _paused,
+    _pending,
+    _failed,
+    _stuck,
+    _human,
+    _unproven,
+    _final,
+    _complete,
+)
+
+
+def publish_status(run: PlanRun, *, progressed: bool = False) -> NextStep:
+    """Bring the session's row up to the ledger; a receipt gives the budget of blocks back."""
+    step = next_step(run)
+    if run.problems:
+        publish_damage(run)
+    elif run.plan is not None:
+        fresh = summarize(run, run.plan, step)
+        publish(run, fresh, session=run.caller.session, progressed=lambda old: progressed)
+    return step
+
+
+def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Row:
+    following = step.text
+    if step.action == "execute-goal":  # for Stop, which is short: the goal under way by its name
+        following = f"{step.item} {plan.goal(step.item).title}"
+    summary: Row = {
+        "run": plan.run,
+        "open": len(plan.open_goals),
+        "total": len(plan.required),
+        "next": clip(following, LONGEST_NEXT),
+        "deny": denials(run, plan, step),
+    }
+    if run.base_settings.attended:
+        summary["attended"] = True
+    return {**summary, **_state(run, plan, step)}
+
+
+def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
+    if not plan.is_open:
+        return {"state": "done", "outcome": outcome_of(plan) if step.action == "done" else unfinished(plan, step)}
+    if run.handed_off:
+        why, question = run.handed_off, "Go on with planning?"
+        return {"state": "paused", "why": why, "question": question, "told": False, "own": True}
+    if step.who == "user":  # damage that only they can mend
+        question = f"{step.command}."
+        return {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
+    if run.tool.status == "paused":
+        why = (run.tool.current.why if run.tool.current else "") or "the session's goal is paused"
+        return {"state": "paused", "why": why, "question": "omo goal resume goes on", "told": False, "own": True}
+    if step.action == "wait":
+        question = "Tell the agent when that is done."
+        return {"state": "blocked", "why": step.why, "question": question, "told": False}
+    return {"state": "active"}
+
+
+def denials(run: PlanRun, plan: Plan, step: NextStep) -> Row:
+    """What the gates in the client say, in whole sentences; a gate that is not named here is open."""
+    denied: Row = {}
+    goal = plan.active or next(iter(plan.open_goals), None)
+    if goal is not None:
+        classify = "omo ultragoal classify-blocker --classification human_blocked "
+        classify += f"--goal-id {goal.id} --evidence 'what only they can do'"
+        keep = ""
+        if goal.status in ("active", "failed", "review_blocked"):
+            keep = f'omo ultragoal record-review-blockers --goal-id {goal.id} --objective "…" --evidence "…", or '
+        if not run.handed_off and step.who != "user":
+            denied["ask"] = (
+                f"Ultragoal {goal.id} is open, so no question is put to the user now. Decide what you can and note it: "
+                'omo ultragoal steer --kind annotate_ledger --evidence "what you found" --rationale "what you decided"'
+                f". What only a person can decide is recorded, and the next goal goes on: {keep}{classify}."
+            )
+        if not plan.is_human_blocked:
+            denied["pause"] = (
+                f"Ultragoal {goal.id} is open, and a pause needs a blocker that only a person can remove, recorded "
+                f"just before: {classify}. What you can resolve yourself is resolved: investigate, omo ultragoal steer "
+                "--kind add_subgoal, or omo ultragoal checkpoint --status blocked and go on with the next."
+            )
+    if reason := complete_denial(run, plan, step):
+        denied["complete"] = reason
+    return denied
+
+
+def complete_denial(run: PlanRun, plan: Plan, step: NextStep) -> str:
+    """Why the session's goal cannot be called complete; empty where it can, or where it is not this plan's."""
+    if stories := plan.stories_with(run.tool.objective):
+        why = receipts.problem(plan, stories[0], run.directory)
+        return f"The goal is not proven complete: {why}. {step.text}" if why else ""
+    if plan.goal_mode == "per-story" or run.tool.objective not in plan.objectives_of(None):
+        return ""
+    if receipts.final(plan, run.directory) is not None and not run.problems:
+        return ""
+    left = ", ".join(f"{goal.id} {goal.status}" for goal in plan.open_goals[:5])
+    why = f"open: {left}" if left else "no fresh final receipt covers the plan"
+    return f"The goal is not proven complete ({why}). {step.text}"

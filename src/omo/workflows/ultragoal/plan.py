@@ -1,0 +1,450 @@
+"""A plan as its ledger tells it: goals in order, what may follow for each, and which receipt closed it."""
+
+from __future__ import annotations
+
+import copy
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from omo.errors import BadInput, Refused, Unreadable
+from omo.text import counted
+
+Row = dict[str, Any]
+
+VERSION = 1
+CREATED = "plan_created"
+MOST_GOALS = 999  # ids have three digits
+MODES = ("aggregate", "per-story")
+STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
+STUCK = ("blocked", "review_blocked")
+POINTER = (
+    "Complete every goal of this session's ultragoal plan (ultragoal/goals.json), goals accepted later included, "
+    "under the constraints of its brief; ultragoal/ledger.jsonl is the record."
+)
+
+# status → what is done to the goal → its new status. Whatever is not here is refused, with the way that leads there.
+TRANSITIONS: dict[str, dict[str, str]] = {
+    "pending": {"start": "active", "blocked": "blocked", "split": "superseded", "revise": "pending"},
+    "active": {"complete": "complete", "failed": "failed", "blocked": "blocked", "review": "review_blocked"},
+    "failed": {
+        "retry": "active",
+        "complete": "complete",
+        "failed": "failed",
+        "blocked": "blocked",
+        "review": "review_blocked",
+    },
+    "blocked": {"retry": "active", "blocked": "blocked", "split": "superseded", "supersede": "superseded"},
+    "review_blocked": {
+        "retry": "active",
+        "review": "review_blocked",
+        "resolve": "superseded",
+        "supersede": "superseded",
+    },
+    "complete": {"complete": "complete", "review": "review_blocked"},
+    "superseded": {},
+}
+WAYS_ON = {
+    "pending": "start it first: omo ultragoal complete-goals",
+    "active": "omo ultragoal checkpoint --goal-id {id} --status complete|failed|blocked --evidence TEXT",
+    "failed": "omo ultragoal complete-goals --retry-failed",
+    "blocked": "omo ultragoal complete-goals --retry-blocked, or replace it: omo ultragoal steer --kind "
+    "mark_blocked_superseded|split_subgoal --goal-id {id} --evidence TEXT --rationale TEXT",
+    "review_blocked": "close its blockers first (omo ultragoal status), or omo ultragoal steer --kind "
+    "mark_blocked_superseded --goal-id {id} --evidence TEXT --rationale TEXT",
+    "complete": "what is complete stays so; findings reopen it: omo ultragoal record-review-blockers --goal-id {id}",
+    "superseded": "other goals took its place: omo ultragoal status",
+}
+BLOCK_FIRST = "omo ultragoal checkpoint --goal-id {id} --status blocked --evidence TEXT, then the same again"
+FINISH_FIRST = (
+    "{active} is under way, and one goal is worked on at a time: omo ultragoal checkpoint --goal-id {active} "
+    "--status complete|failed|blocked --evidence TEXT, then start {id}: omo ultragoal complete-goals"
+)
+
+
+@dataclass
+class Goal:
+    """One goal as the ledger has it. `steering` says where it came from or went: split, blocker, superseded."""
+
+    id: str
+    title: str
+    objective: str
+    created_at: str
+    updated_at: str
+    status: str = "pending"
+    started_at: str | None = None
+    completed_at: str | None = None
+    evidence: str = ""
+    steering: Row | None = None
+    receipt: Row | None = None
+    human_blocked: str = ""  # what only a person can do, in the agent's words; empty when nothing waits for one
+
+    @property
+    def is_required(self) -> bool:
+        return self.status != "superseded"
+
+    @property
+    def is_closed(self) -> bool:
+        """Nothing is left to do: another goal took its place, or a receipt of ours says it is complete."""
+        return not self.is_required or (self.status == "complete" and self.receipt is not None)
+
+    @property
+    def receipt_id(self) -> str | None:
+        return (self.receipt or {}).get("receiptId")
+
+    @property
+    def blocks(self) -> str | None:
+        """The goal whose review this one has to satisfy, where it is such a one."""
+        return (self.steering or {}).get("blockedGoalId")
+
+    def move(self, what: str, *, active: Goal | None = None) -> str:
+        """The status that follows; Refused where the table has no such way. `active` is the goal under way, if any."""
+        ways = TRANSITIONS[self.status]
+        if what in ways:
+            return ways[what]
+        fix = WAYS_ON[self.status]
+        if what in ("split", "supersede") and "blocked" in ways:
+            fix = BLOCK_FIRST
+        elif self.status == "pending" and active is not None:
+            fix = FINISH_FIRST
+        raise Refused(
+            f"goal {self.id} is {self.status}: {what} is not possible from there",
+            fix=fix.format(id=self.id, active=active.id if active else ""),
+        )
+
+
+@dataclass
+class Plan:
+    run: str
+    session: str
+    brief: str
+    constraints: str
+    goal_mode: str
+    objective: str
+    repository: Row
+    created_at: str
+    updated_at: str
+    goals: list[Goal] = field(default_factory=list)
+    replaced: list[Row] = field(default_factory=list)  # plans that were given up for this one
+    steered_by: dict[str, str] = field(default_factory=dict)  # who cut or reworded a goal last
+    outcome: Row | None = None  # how it ended, once no goal is open
+    last: Row = field(default_factory=dict)
+    seq: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.open_goals)
+
+    @property
+    def root(self) -> str:
+        return str(self.repository.get("root") or "")
+
+    @property
+    def base(self) -> str | None:
+        """The commit its work started from."""
+        return self.repository.get("base")
+
+    def goal(self, name: str) -> Goal:
+        for goal in self.goals:
+            if goal.id == name:
+                return goal
+        ids = [goal.id for goal in self.goals]
+        near = difflib.get_close_matches(name.upper(), ids, n=1)
+        there = f"did you mean {near[0]}?" if near else f"there are {', '.join(ids)}"
+        raise BadInput(f"there is no goal {name!r} in this plan", fix=f"{there} (omo ultragoal status)")
+
+    @property
+    def required(self) -> list[Goal]:
+        return [goal for goal in self.goals if goal.is_required]
+
+    @property
+    def open_goals(self) -> list[Goal]:
+        return [goal for goal in self.goals if not goal.is_closed]
+
+    @property
+    def active(self) -> Goal | None:
+        return self.first("active")
+
+    def first(self, *statuses: str) -> Goal | None:
+        return next((goal for goal in self.goals if goal.status in statuses), None)
+
+    def open_blockers_of(self, name: str) -> list[Goal]:
+        return [goal for goal in self.open_goals if goal.blocks == name]
+
+    @property
+    def stuck(self) -> list[Goal]:
+        """Blocked goals that can be tried again, those that wait for a person last.
+
+        One whose review is open waits for the goals that resolve it.
+        """
+        stuck = [goal for goal in self.goals if goal.status in STUCK and not self.open_blockers_of(goal.id)]
+        return sorted(stuck, key=lambda goal: bool(goal.human_blocked))
+
+    def new_ids(self, count: int) -> list[str]:
+        """Goals are never deleted, so their number never repeats an id."""
+        highest = max((int(goal.id[1:]) for goal in self.goals), default=0)
+        return [f"G{highest + offset:03}" for offset in range(1, count + 1)]
+
+    def require_room(self, count: int) -> None:
+        if len(self.goals) + count > MOST_GOALS:
+            raise Refused(
+                f"the plan has {counted(len(self.goals), 'goal')}, and {count} more would be over {MOST_GOALS}",
+                fix="put it into the wording of a pending goal: omo ultragoal steer --kind revise_pending_wording",
+            )
+
+    def objectives_of(self, goal: Goal | None) -> list[str]:
+        """What the goal tool's goal may say while this goal is worked on."""
+        own = [goal.objective] if goal is not None and self.goal_mode == "per-story" else []
+        return [*own, self.objective]
+
+    def stories_with(self, objective: str) -> list[Goal]:
+        """Story by story, the goals whose own objective the goal tool's goal carries."""
+        if self.goal_mode != "per-story":
+            return []
+        return [goal for goal in self.goals if goal.objective == objective]
+
+    @property
+    def is_human_blocked(self) -> bool:
+        """The latest row says that only a person can go on."""
+        return self.last.get("kind") == "blocker_classified" and self.last.get("classification") == "human_blocked"
+
+    @property
+    def tally(self) -> str:
+        """What became of it in one line: complete of all there ever were, superseded, reworded."""
+        superseded = [goal for goal in self.goals if goal.status == "superseded"]
+        dropped = sum(bool((goal.steering or {}).get("noReplacementRequired")) for goal in superseded)
+        reworded = sum("firstWording" in (goal.steering or {}) for goal in self.goals)
+        complete = sum(goal.status == "complete" for goal in self.goals)
+        parts = [f"{complete} of {counted(len(self.goals), 'goal')} complete"]
+        if superseded:
+            without = f" ({dropped} without a replacement)" if dropped else ""
+            parts.append(f"{len(superseded)} superseded{without}")
+        if reworded:
+            parts.append(f"{reworded} reworded")
+        return ", ".join(parts)
+
+
+def fold(rows: Iterable[Row], run: str = "") -> Plan | None:
+    """None where there is no plan; Unreadable where a row does not have the shape of its kind."""
+    plan: Plan | None = None
+    row: Row = {}
+    for row in rows:
+        kind = row.get("kind")
+        if not isinstance(kind, str) or kind not in (CREATED, *_APPLY):
+            continue
+        try:
+            if kind == CREATED:
+                plan = _created(row)
+            elif plan is None:
+                raise ValueError("a row before the plan was made")
+            else:
+                _APPLY[kind](plan, row)
+        except (KeyError, TypeError, ValueError, AttributeError, BadInput):
+            raise Unreadable(f"row {row.get('seq')} of the plan's ledger does not have the shape of {kind}") from None
+    if plan is not None:
+        seq = row.get("seq")
+        plan.last, plan.seq = row, seq if isinstance(seq, int) else 0
+    return plan
+
+
+def _created(row: Row) -> Plan:
+    replaces = row.get("replaces") or {}
+    replaced = []
+    if replaces.get("open") or replaces.get("trouble"):  # unfinished; and what that one had been made in place of
+        own = {key: value for key, value in replaces.items() if key != "earlier"}
+        replaced = [*(replaces.get("earlier") or []), own]
+    return Plan(
+        run=row["run"],
+        session=row["session"],
+        brief=row["brief"],
+        constraints=row["constraints"],
+        goal_mode=row["goalMode"],
+        objective=row["objective"],
+        repository=dict(row["repository"]),
+        created_at=row["ts"],
+        updated_at=row["ts"],
+        goals=_new_goals(row),
+        replaced=replaced,
+    )
+
+
+def applied(plan: Plan, row: Row) -> Plan:
+    """The plan as it will be with one more row; `plan` stays as it is."""
+    after = copy.deepcopy(plan)
+    _APPLY[row["kind"]](after, row)
+    return after
+
+
+def _new_goals(row: Row) -> list[Goal]:
+    goals = []
+    for new in row["goals"]:
+        goal = Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering=new.get("steering"))
+        goals.append(goal)
+    return goals
+
+
+def _started(plan: Plan, row: Row) -> None:
+    goal = _touch(plan, row["goalId"], row)
+    goal.status, goal.human_blocked, goal.receipt = "active", "", None
+    goal.started_at = goal.started_at or row["ts"]
+
+
+def _checkpointed(plan: Plan, row: Row) -> None:
+    goal = _touch(plan, row["goalId"], row)
+    if row["status"] not in STATUSES:
+        raise ValueError(row["status"])
+    goal.status, goal.evidence, goal.human_blocked = row["status"], row["evidence"], ""
+    goal.receipt = row.get("completionVerification")
+    goal.completed_at = row["ts"] if goal.status == "complete" else None
+    for name in row.get("supersedes", []):
+        parent = _touch(plan, name, row)
+        parent.status, parent.evidence = "superseded", f"its review blockers were resolved by {goal.id}"
+        parent.steering = {**(parent.steering or {}), "supersededBy": goal.id}
+        plan.steered_by[parent.id] = str(row.get("actor"))
+    plan.outcome = row.get("outcome")
+
+
+def _steered(plan: Plan, row: Row) -> None:
+    if row["mutation"] in _MUTATIONS:
+        _MUTATIONS[row["mutation"]](plan, row)
+
+
+def _added(plan: Plan, row: Row) -> None:
+    plan.outcome = None
+    plan.goals += _new_goals(row)
+
+
+def _split(plan: Plan, row: Row) -> None:
+    goal = _touch(plan, row["goalId"], row)
+    goal.status, goal.human_blocked = "superseded", ""
+    goal.steering = {**(goal.steering or {}), **_why(row), "replacementGoalIds": row["replacementGoalIds"]}
+    after = plan.goals.index(goal) + 1
+    plan.goals[after:after] = _new_goals(row)
+
+
+def _reordered(plan: Plan, row: Row) -> None:
+    """Only the places of pending goals are dealt out anew. In a damaged ledger some may be unknown or missing."""
+    pending = [goal for goal in plan.goals if goal.status == "pending"]
+    named = [goal for goal in map(plan.goal, row["pendingGoalIds"]) if goal in pending]
+    wanted = [*named, *(goal for goal in pending if goal not in named)]
+    for index, goal in enumerate(plan.goals):
+        if goal.status == "pending":
+            plan.goals[index] = wanted.pop(0)
+
+
+def _revised(plan: Plan, row: Row) -> None:
+    goal = _touch(plan, row["goalId"], row)
+    goal.title, goal.objective = row.get("title", goal.title), row.get("objective", goal.objective)
+    known = goal.steering or {}
+    # However often it is revised: what was promised first stays visible.
+    first = known.get("firstWording", row.get("previous"))
+    goal.steering = {**known, **_why(row), "changedFields": row["changedFields"], "firstWording": first}
+    plan.steered_by[goal.id] = str(row.get("actor"))
+
+
+def _superseded(plan: Plan, row: Row) -> None:
+    goal = _touch(plan, row["goalId"], row)
+    goal.status, goal.human_blocked = "superseded", ""
+    goal.steering = {**(goal.steering or {}), **_why(row), "noReplacementRequired": True}
+    plan.steered_by[goal.id] = str(row.get("actor"))
+
+
+def _why(row: Row) -> Row:
+    """What came of the goal; a blocker stays one, so its own kind is kept apart."""
+    return {"mutation": row["mutation"], "evidence": row["evidence"], "rationale": row["rationale"]}
+
+
+def _blockers(plan: Plan, row: Row) -> None:
+    plan.outcome = None
+    if row.get("goalId"):
+        goal = _touch(plan, row["goalId"], row)
+        goal.status, goal.evidence, goal.receipt, goal.human_blocked = "review_blocked", row["evidence"], None, ""
+    plan.goals += _new_goals(row)
+
+
+def _classified(plan: Plan, row: Row) -> None:
+    """For one goal, or for whatever is under way or stuck."""
+    waits_for = row["evidence"] if row["classification"] == "human_blocked" else ""
+    name = row.get("goalId")
+    for goal in plan.goals:
+        if goal.id == name or (not name and goal.status in ("active", *STUCK)):
+            goal.human_blocked = waits_for
+
+
+def _resumed(plan: Plan, row: Row) -> None:
+    """Whoever goes on with what is under way waits for nobody."""
+    if plan.active is not None:
+        plan.active.human_blocked = ""
+
+
+def _adopted(plan: Plan, row: Row) -> None:
+    plan.session = row["session"]
+
+
+def _moved(plan: Plan, row: Row) -> None:
+    plan.repository = {**plan.repository, "root": row["root"]}
+
+
+def _touch(plan: Plan, name: str, row: Row) -> Goal:
+    goal = plan.goal(name)
+    goal.updated_at = plan.updated_at = row["ts"]
+    plan.outcome = None
+    return goal
+
+
+_MUTATIONS: dict[str, Callable[[Plan, Row], None]] = {
+    "add_subgoal": _added,
+    "split_subgoal": _split,
+    "reorder_pending": _reordered,
+    "revise_pending_wording": _revised,
+    "mark_blocked_superseded": _superseded,
+}
+_APPLY: dict[str, Callable[[Plan, Row], None]] = {
+    "goal_started": _started,
+    "goal_checkpointed": _checkpointed,
+    "steering_accepted": _steered,
+    "review_blockers_recorded": _blockers,
+    "blocker_classified": _classified,
+    "goal_resumed": _resumed,
+    "adopted": _adopted,
+    "moved": _moved,
+}
+
+
+_NAMES = (
+    ("id", "id"),
+    ("title", "title"),
+    ("objective", "objective"),
+    ("status", "status"),
+    ("createdAt", "created_at"),
+    ("updatedAt", "updated_at"),
+    ("startedAt", "started_at"),
+    ("completedAt", "completed_at"),
+    ("evidence", "evidence"),
+    ("steering", "steering"),
+    ("humanBlocked", "human_blocked"),
+    ("completionVerification", "receipt"),
+)
+
+
+def render(plan: Plan) -> Row:
+    """What goals.json shows. Read by people and other tools; omo itself folds the ledger."""
+    return {
+        "version": VERSION,
+        "run": plan.run,
+        "session": plan.session,
+        "brief": plan.brief,
+        "constraints": plan.constraints,
+        "goalMode": plan.goal_mode,
+        "objective": plan.objective,
+        "repository": plan.repository,
+        "createdAt": plan.created_at,
+        "updatedAt": plan.updated_at,
+        "goals": [render_goal(goal) for goal in plan.goals],
+    }
+
+
+def render_goal(goal: Goal) -> Row:
+    shown = {name: getattr(goal, attribute) for name, attribute in _NAMES}
+    return {name: value for name, value in shown.items() if value not in (None, "")}

@@ -1,0 +1,236 @@
+"""Receipts: what closed a goal, what it covers, and whether it still holds.
+
+A receipt is issued into the ledger by a checkpoint whose gate passed. It is fresh while what it covers is as it was:
+for one goal, that goal's wording, blockers and supersession; for the final one, the set of required goals and the
+receipt of each. Rows that change no goal change no receipt.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from omo.digest import sha256
+from omo.errors import NotEvaluable, Unreadable
+from omo.state import store
+from omo.text import clip
+from omo.workflows.ultragoal.plan import Goal, Plan
+
+Row = dict[str, Any]
+
+SCHEMA = 1
+FINAL, PER_GOAL = "final-aggregate", "per-goal"
+TYPE_KEYS, ID_KEYS = ("type", "kind", "receiptType"), ("id", "receiptId", "ref")
+EVIDENCE_GONE = "the ledger is gone or was begun anew: it does not know the files that receipts of this plan name"
+
+
+def canonical_digest(value: object) -> str:
+    """Of the JSON with sorted keys: order and spacing say nothing."""
+    return sha256(
+        json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    )
+
+
+def kind_for(plan: Plan, goal: Goal, *, superseding: list[str]) -> str:
+    """Final where every other required goal is complete already; a per-story plan has no final one."""
+    if plan.goal_mode == "per-story":
+        return PER_GOAL
+    for other in plan.required:
+        if other.id != goal.id and other.id not in superseding and other.status != "complete":
+            return PER_GOAL
+    return FINAL
+
+
+def mint(
+    plan: Plan, goal: Goal, *, kind: str, gate: str, snapshot: Row, superseding: list[str], now: str, facts: Row
+) -> Row:
+    """The receipt of a checkpoint that is about to be appended as the ledger's next row."""
+    basis = basis_of(plan, goal)
+    receipt_id = canonical_digest([plan.run, goal.id, plan.seq + 1, now, gate])[:32]
+    receipt: Row = {
+        "schemaVersion": SCHEMA,
+        "receiptId": receipt_id,
+        "receiptKind": kind,
+        "goalId": goal.id,
+        "verifiedAt": now,
+        "goalStatusBeforeCheckpoint": goal.status,
+        "goalMode": plan.goal_mode,
+        "objective": plan.objective,
+        "qualityGateHash": gate,
+        "goalSnapshotHash": canonical_digest(snapshot),
+        "checkpointLedgerRow": plan.seq + 1,
+        "basis": basis,
+        "planGeneration": canonical_digest(basis),
+        **facts,
+    }
+    if kind == FINAL:
+        covered = {other.id: other.receipt_id for other in plan.required if other.id not in superseding}
+        receipt["covers"] = {**covered, goal.id: receipt_id}
+    return receipt
+
+
+def basis_of(plan: Plan, goal: Goal) -> Row:
+    """What the receipt of one goal covers."""
+    return {
+        "run": plan.run,
+        "brief": sha256(plan.brief.encode("utf-8", "replace")),
+        "goal": {"id": goal.id, "title": goal.title, "objective": goal.objective, "steering": goal.steering},
+        "blockers": [other.id for other in plan.goals if other.blocks == goal.id],
+    }
+
+
+def problem(plan: Plan, goal: Goal, directory: str) -> str:
+    """Why the goal's receipt proves nothing now; empty while it is fresh."""
+    receipt = goal.receipt
+    if goal.status != "complete":
+        return f"{goal.id} is {goal.status}"
+    if not isinstance(receipt, dict):
+        return f"{goal.id} was completed without a receipt of omo"
+    if receipt.get("goalId") != goal.id or receipt.get("schemaVersion") != SCHEMA:
+        return f"the receipt of {goal.id} is not one of omo's"
+    if receipt.get("planGeneration") != canonical_digest(basis_of(plan, goal)):
+        return f"{goal.id} or its blockers changed after the receipt"
+    return _gate_problem(goal, directory)
+
+
+def _gate_problem(goal: Goal, directory: str) -> str:
+    digest = str((goal.receipt or {}).get("qualityGateHash"))
+    try:
+        kept = store.read(gate_file(directory, digest))
+    except Unreadable:
+        kept = {}
+    if kept is None:
+        return f"the quality gate behind the receipt of {goal.id} is gone"
+    if canonical_digest(kept) != digest:
+        return f"the quality gate behind the receipt of {goal.id} was edited"
+    return ""
+
+
+def forged(plan: Plan, directory: str) -> list[str]:
+    """Gates behind receipts that are gone or were edited."""
+    problems = []
+    for goal in plan.goals:
+        if goal.status == "complete" and goal.receipt:
+            problems.append(_gate_problem(goal, directory))
+    return [problem for problem in problems if problem]
+
+
+def final(plan: Plan, directory: str) -> Goal | None:
+    """The goal that carries a fresh final receipt, if one does."""
+    for goal in reversed(plan.goals):
+        if is_final(goal) and not final_problem(plan, goal, directory):
+            return goal
+    return None
+
+
+def is_final(goal: Goal) -> bool:
+    return (goal.receipt or {}).get("receiptKind") == FINAL
+
+
+def final_problem(plan: Plan, goal: Goal, directory: str) -> str:
+    """Why this final receipt does not cover the plan as it is now."""
+    covered = (goal.receipt or {}).get("covers")
+    if covered != {other.id: other.receipt_id for other in plan.required}:
+        return "goals were added, reopened or closed again after the final receipt"
+    for other in plan.required:
+        if why := problem(plan, other, directory):
+            return why
+    return ""
+
+
+def gate_file(directory: str, digest: str) -> str:
+    return os.path.join(directory, "gates", f"{digest if digest.isalnum() else 'none'}.json")
+
+
+def keep_gate(directory: str, state: str, gate: object) -> str:
+    """Keep the gate under its own digest; a receipt names it by that."""
+    digest = canonical_digest(gate)
+    store.make_dir(os.path.join(directory, "gates"), state)
+    store.replace(gate_file(directory, digest), json.dumps(gate, ensure_ascii=False, indent=2) + "\n")
+    return digest
+
+
+# What can prove a goal has a mark, a word for what it is and a digest, so that it proves no second one.
+
+
+def gate_mark(digest: str) -> str:
+    return f"gate:{digest}"
+
+
+def replay_mark(command: Sequence[str], stdout: str) -> str:
+    return f"replay:{canonical_digest([list(command), stdout])}"
+
+
+def receipt_marks(receipt: Row) -> list[str]:
+    """One for each way to read its type and id: a second id under another key makes no second receipt."""
+    marks = []
+    for kind in _texts(receipt, TYPE_KEYS):
+        for name in _texts(receipt, ID_KEYS):
+            marks.append(f"receipt:{canonical_digest([kind, name])}")
+    return marks
+
+
+def _texts(receipt: Row, keys: Sequence[str]) -> list[str]:
+    texts = [receipt.get(key) for key in keys]
+    return ["".join(text.split()).lower() for text in texts if isinstance(text, str)]
+
+
+def used(rows: Sequence[Row], goal: str) -> frozenset[str]:
+    """Marks of every gate, file, typed receipt and replay in a receipt of another goal, also in one issued anew."""
+    marks: set[str] = set()
+    for receipt in _issued(rows):
+        if receipt.get("goalId") == goal:
+            continue
+        marks.add(gate_mark(str(receipt.get("qualityGateHash"))))
+        marks.update(f"file:{digest}" for digest in _files(receipt))
+        proofs = receipt.get("proofs")
+        if isinstance(proofs, list):
+            marks.update(map(str, proofs))
+    return frozenset(marks)
+
+
+def used_files(marks: frozenset[str]) -> frozenset[str]:
+    """The digests of the files among them."""
+    return frozenset(mark.removeprefix("file:") for mark in marks if mark.startswith("file:"))
+
+
+def evidence_problem(state: str, rows: Sequence[Row]) -> str:
+    """Why the ledger of evidence is not the one the receipts were issued on; empty where it is."""
+    from omo.proof import artifacts  # pydantic is behind it, which a status does not need
+
+    named = []
+    for receipt in _issued(rows):
+        named += [(digest, str(receipt.get("verifiedAt"))) for digest in _files(receipt)]
+    return "" if artifacts.knows(state, named) else EVIDENCE_GONE
+
+
+def _issued(rows: Sequence[Row]) -> Iterator[Row]:
+    for row in rows:
+        receipt = row.get("completionVerification")
+        if row.get("kind") == "goal_checkpointed" and isinstance(receipt, dict):
+            yield receipt
+
+
+def _files(receipt: Row) -> list[str]:
+    named = receipt.get("artifacts")
+    return [str(digest) for digest in named.values()] if isinstance(named, dict) else []
+
+
+def drift(plan: Plan, root: str, cache: Path | None) -> str:
+    """Whether the tree moved on since the newest receipt. Shown, never held against it; empty without a receipt."""
+    closed = [goal for goal in plan.goals if goal.status == "complete" and goal.receipt]
+    if not closed:
+        return ""
+    from omo.proof import tree  # not needed by a status without receipts
+
+    newest = max(closed, key=lambda goal: str((goal.receipt or {}).get("verifiedAt")))
+    try:
+        now = tree.fingerprint(Path(root), cache=cache)
+    except NotEvaluable as error:
+        return clip(f"the tree cannot be read: {error.message}", 200)
+    if now == (newest.receipt or {}).get("tree"):
+        return ""
+    return f"the tree has changed since the receipt of {newest.id}"

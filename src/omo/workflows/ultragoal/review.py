@@ -1,0 +1,420 @@
+"""Review of work that is already there, by the rules of the gate. What it finds can become goals.
+
+Under review is a pull request, a branch or the working tree, held against the branch it left; the contract is a spec,
+and without one that obliges anybody to something no review passes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omo.digest import sha256
+from omo.errors import BadInput, NotEvaluable
+from omo.proof import changes, globs
+from omo.proof.run import Outcome, child_environment
+from omo.proof.run import run as run_command
+from omo.text import clip
+from omo.work.run import Caller
+from omo.workflows.ultragoal.create import Brief, plan_row, same_words, title_of
+from omo.workflows.ultragoal.gate.proof import Subject
+from omo.workflows.ultragoal.gate.rules import inspect_qa
+from omo.workflows.ultragoal.plan import MODES, Plan
+from omo.workflows.ultragoal.run import PlanRun, settings_at
+
+Row = dict[str, Any]
+
+PASS, FAIL = "pass", "fail"
+WEAK_CONTRACT, UNSEEN_SOURCE = "inconclusive: weak-contract", "inconclusive: unseen-source"
+EXIT_CODES = {PASS: 0, FAIL: 3, WEAK_CONTRACT: 4, UNSEEN_SOURCE: 4}
+
+MOST_BLOCKERS = 10
+MOST_LISTED = 50
+LONGEST_FINDING = 2_000
+MESSAGE_KEYS = ("message", "summary", "description", "objective", "title")
+STRONG, THIN, DERIVED = "strong", "thin", "thin-derived"
+FEWEST_WORDS = 40
+FEWEST_STATEMENTS = 3
+SHORTEST_STATEMENT = 4  # words: "- fast" obliges nobody
+LARGEST_SPEC = 1_000_000
+
+ITEM = re.compile(r"(?:[-*+•]|\(?\w{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(?=\S)")
+SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])\s*")
+OBLIGES = re.compile(r"\b(?:must|shall|should|given|when|then|requires?|never|always)\b", re.IGNORECASE)
+# A sign of a script without blanks between words counts as a word.
+WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+FENCE = re.compile(r"(```|~~~)")
+SECONDS = 30.0
+LARGEST_ANSWER = 8_000_000
+FIELDS = "baseRefName,headRefOid,title"
+# gh may use what it was given to sign in; no other command of ours sees these.
+SIGN_IN = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_HOST", "GH_CONFIG_DIR")
+QUIET = {"GH_PROMPT_DISABLED": "1", "GH_PAGER": "cat", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    path: str
+    code: str
+    message: str
+
+    def render(self) -> Row:
+        return {"severity": "blocker", "path": self.path, "code": self.code, "message": self.message}
+
+    @property
+    def objective(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+@dataclass(frozen=True)
+class Review:
+    source: Source
+    contract: Measure
+    findings: list[Finding]
+    notes: list[str]
+
+    @property
+    def strength(self) -> str:
+        return self.contract.strength
+
+    @property
+    def is_eligible(self) -> bool:
+        """Whether a review without findings would pass: there is a contract, and it is this work that was looked at."""
+        return self.strength == STRONG and self.source.is_here
+
+    @property
+    def verdict(self) -> str:
+        if self.findings:
+            return FAIL
+        if self.strength != STRONG:
+            return WEAK_CONTRACT
+        return PASS if self.source.is_here else UNSEEN_SOURCE
+
+
+def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, executor_qa: object) -> Review:
+    """Reads, decodes and replays; writes nothing. `spec` is its path and text, `executor_qa` None where none came."""
+    contract = Measure(derived=True) if spec is None else measure(spec[1])
+    notes = list(source.notes)
+    if spec is not None and spec[0] in (source.changed or []):
+        notes.append(f"{spec[0]} was itself changed in what is under review")
+    if source.changed == []:
+        notes.append(f"nothing differs from {source.base}")
+    if executor_qa is None:
+        text = "no executor QA was supplied: let omo:qa write it, then pass it with --executor-qa-json FILE"
+        return Review(source, contract, [Finding("executorQa", "MISSING", text)], notes)
+    qa = executor_qa
+    if isinstance(executor_qa, dict) and "executorQa" in executor_qa:  # the gate it was written into
+        qa = executor_qa["executorQa"]
+    inspection = inspect_qa(qa, _subject(run.caller, source))
+    blockers = _blockers(qa)
+    findings = []
+    for defect in inspection.defects:
+        if not blockers or defect.path != "executorQa.blockers":
+            findings.append(Finding(defect.path, defect.code, clip(defect.message, LONGEST_FINDING)))
+    return Review(source, contract, [*findings, *blockers], notes + inspection.notes)
+
+
+def _subject(caller: Caller, source: Source) -> Subject:
+    committed = settings_at(caller.root, source.base_commit).computer_control
+    return Subject(
+        root=Path(caller.root),
+        state=caller.state,
+        goal=f"ultragoal/review/{source.key}",
+        started_at=0.0,  # the work is older than its review, and its evidence may be as old as the work
+        changed=source.changed,
+        control_globs=tuple(dict.fromkeys((*caller.control_globs, *committed))),
+        now=caller.now,
+    )
+
+
+def _blockers(qa: object) -> list[Finding]:
+    """What QA itself reports as open, in whatever shape."""
+    blockers = qa.get("blockers") if isinstance(qa, dict) else None
+    findings = []
+    for index, blocker in enumerate(blockers if isinstance(blockers, list) else []):
+        message = f"QA names a blocker without words: {blocker!r}"
+        if isinstance(blocker, dict):
+            texts = [blocker[key] for key in MESSAGE_KEYS if isinstance(blocker.get(key), str) and blocker[key].strip()]
+            message = texts[0] if texts else repr(blocker)
+        elif isinstance(blocker, str) and blocker.strip():
+            message = blocker
+        findings.append(Finding(f"executorQa.blockers[{index}]", "OPEN_BLOCKER", clip(message, LONGEST_FINDING)))
+    return findings
+
+
+def start(run: PlanRun, done: Review) -> list[str]:
+    """Make goals of the findings; where the session has no plan, this makes one. The goals, new and known."""
+
+    def decide(plan: Plan | None) -> tuple[list[str], list[Row]]:
+        events: list[Row] = []
+        known: dict[str, str] = {}
+        ids = [f"G{number:03}" for number in range(1, MOST_BLOCKERS + 1)]
+        if plan is None:
+            text = f"Resolve what the review of {done.source.kind} {clip(done.source.name, 80)} found."
+            events.append(plan_row(run.caller, Brief(text, "", [], [], []), MODES[0]))
+        else:
+            known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
+            ids = plan.new_ids(MOST_BLOCKERS)
+        steering = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
+        named: list[str] = []
+        goals: list[Row] = []
+        for title, text in _wordings(done.findings):
+            key = same_words(text)
+            if key not in known:
+                known[key] = ids[len(goals)]
+                goals.append({"id": known[key], "title": title, "objective": text, "steering": steering})
+            if known[key] not in named:
+                named.append(known[key])
+        if goals and plan is not None:
+            plan.require_room(len(goals))
+        if goals:
+            events.append(_row(done, goals))
+        return named, events
+
+    if not done.findings:
+        return []
+    ids: list[str]
+    if run.plan is None and not run.problems:
+        ids = run.change(decide)
+    else:
+        ids = run.change_plan(decide)
+    return ids
+
+
+def _wordings(findings: list[Finding]) -> list[tuple[str, str]]:
+    """Title and objective of at most ten goals; the last one takes in what is over."""
+    alone = findings if len(findings) <= MOST_BLOCKERS else findings[: MOST_BLOCKERS - 1]
+    wordings = [(title_of(f"Resolve: {finding.objective}"), finding.objective) for finding in alone]
+    rest = findings[len(alone) :]
+    if rest:
+        heading = f"Resolve {len(rest)} more findings of the review"
+        lines = [f"{heading}:"]
+        for number, finding in enumerate(rest[:MOST_LISTED], start=1):
+            lines.append(f"{number}. {clip(finding.objective, 300)}")
+        if len(rest) > MOST_LISTED:
+            lines.append(f"and {len(rest) - MOST_LISTED} more: review again")
+        wordings.append((heading, "\n".join(lines)))
+    return wordings
+
+
+def _row(done: Review, goals: list[Row]) -> Row:
+    return {
+        "kind": "review_blockers_recorded",
+        "goalId": None,
+        "blockerGoalIds": [goal["id"] for goal in goals],
+        "goals": goals,
+        "evidence": f"review of {done.source.kind} {clip(done.source.name, 80)}: {done.verdict}",
+        "findings": [clip(finding.objective, 300) for finding in done.findings[:MOST_LISTED]],
+    }
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How much a contract says. `derived`: there is none, so what the work was to do is a guess."""
+
+    words: int = 0
+    statements: int = 0
+    derived: bool = False
+
+    @property
+    def strength(self) -> str:
+        if self.derived:
+            return DERIVED
+        return STRONG if self.words >= FEWEST_WORDS and self.statements >= FEWEST_STATEMENTS else THIN
+
+    @property
+    def why(self) -> str:
+        if self.derived:
+            return "no --spec says what the work is to do"
+        return f"{self.statements} of {FEWEST_STATEMENTS} acceptance statements, {self.words} of {FEWEST_WORDS} words"
+
+    def render(self) -> dict[str, object]:
+        return {
+            "strength": self.strength,
+            "statements": self.statements,
+            "statementsNeeded": FEWEST_STATEMENTS,
+            "words": self.words,
+            "wordsNeeded": FEWEST_WORDS,
+        }
+
+
+def measure(text: str) -> Measure:
+    """Words, and sentences or points of a list that oblige somebody. What is said twice counts once."""
+    is_statement: dict[str, bool] = {}
+    for line in _joined(_prose(text)):
+        marker = ITEM.match(line)
+        sentences = SENTENCE_END.split(line[marker.end() :] if marker else line)
+        for index, written in enumerate(sentences):
+            sentence = " ".join(written.split())
+            is_point = marker is not None and index == 0
+            obliges = is_point or bool(OBLIGES.search(sentence))
+            is_long = len(WORD.findall(sentence)) >= SHORTEST_STATEMENT
+            is_statement[sentence] = is_statement.get(sentence, False) or (is_long and obliges)
+    words = sum(len(WORD.findall(sentence)) for sentence in is_statement)
+    return Measure(words=words, statements=sum(is_statement.values()))
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """A sentence that goes on in the next line is one: that line begins small, and nothing ended before it."""
+    joined: list[str] = []
+    for line in map(str.strip, lines):
+        goes_on = joined and joined[-1] and not joined[-1].endswith((".", "!", "?", ";", ":"))
+        if goes_on and line[:1].islower() and not ITEM.match(line):
+            joined[-1] += f" {line}"
+        else:
+            joined.append(line)
+    return joined
+
+
+def _prose(text: str) -> list[str]:
+    """Without headings and blocks of code, which state nothing."""
+    prose, is_code = [], False
+    for line in text.splitlines():
+        if FENCE.match(line.strip()):
+            is_code = not is_code
+        elif not is_code and not line.lstrip().startswith("#"):
+            prose.append(line)
+    return prose
+
+
+def read_spec(root: Path, name: str, cwd: str) -> tuple[str, str]:
+    """The spec's path in the project and its text. BadInput where it cannot be read, or lies outside."""
+    top = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(cwd, name)) if "\0" not in name else ""
+    inside = os.path.relpath(real, top).replace(os.sep, "/") if real else ""
+    if not real or not globs.is_inside(top, real) or globs.is_own(inside) or inside.split("/")[0] == ".git":
+        raise _unusable(name, "is not a file of this project", "copy the contract into the project")
+    try:
+        if not os.path.isfile(real) or os.path.getsize(real) > LARGEST_SPEC:
+            raise _unusable(name, f"is no file of at most {LARGEST_SPEC} bytes", "name the text file with the contract")
+        with open(real, "rb") as file:
+            return inside, file.read(LARGEST_SPEC).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unusable(name, f"cannot be read: {error}", "save it as UTF-8 text") from None
+
+
+def _unusable(name: str, why: str, fix: str) -> BadInput:
+    return BadInput(f"--spec {clip(name, 200)} {clip(why, 200)}", fix=fix)
+
+
+@dataclass(frozen=True)
+class Source:
+    """`changed` is None outside git. `is_here` says whether the working tree holds what is under review."""
+
+    kind: str
+    name: str
+    tip: str | None
+    base: str | None
+    base_commit: str | None
+    changed: list[str] | None
+    is_here: bool = True
+    pr_source: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        """Evidence is recorded for one source at one commit."""
+        return sha256(json.dumps([self.kind, self.name, self.tip]).encode())[:16]
+
+    def render(self) -> Row:
+        shown: Row = {"kind": self.kind, "name": self.name}
+        if self.tip is not None:
+            shown["head"] = self.tip
+        if self.pr_source is not None:
+            shown["prSource"] = self.pr_source
+        return {**shown, "changedFiles": None if self.changed is None else len(self.changed)}
+
+
+def find_source(root: Path, *, pr: int | None, branch: str | None, environ: Mapping[str, str]) -> Source:
+    if pr is not None:
+        return _pull_request(root, pr, environ)
+    return _branch(root, branch) if branch is not None else _worktree(root)
+
+
+def _worktree(root: Path) -> Source:
+    """Everything since the base branch was left, committed or not."""
+    tip = changes.head(root)
+    if tip is None:
+        return Source("worktree", "worktree", None, None, None, None, notes=["this is no git repository"])
+    own = changes.current_branch(root)
+    is_born = changes.commit_of(root, "HEAD") is not None
+    left = changes.branch_base(root, tip, own=own) if is_born else None
+    base, commit = left or ("HEAD", tip)
+    return Source("worktree", own or "worktree", tip, base, commit, changes.changed(root, commit))
+
+
+def _branch(root: Path, branch: str) -> Source:
+    tip = changes.commit_of(root, branch)
+    if tip is None:
+        raise BadInput(
+            f"--branch {clip(branch, 80)!r} names no commit of this repository", fix="git fetch, or see git branch -a"
+        )
+    left = changes.branch_base(root, tip, own=branch)
+    if left is None:
+        raise NotEvaluable(
+            f"{clip(branch, 80)} left none of {', '.join(changes.BASES)}",
+            fix="git fetch origin main, or check the branch out and review the working tree",
+        )
+    base, commit = left
+    away = _elsewhere(root, tip)
+    changed = changes.changed_between(root, commit, tip)
+    return Source("branch", branch, tip, base, commit, changed, is_here=not away, notes=away)
+
+
+def _elsewhere(root: Path, tip: str) -> list[str]:
+    """Why the working tree is not what is under review, so that runs in it prove nothing; empty where it is."""
+    here = changes.commit_of(root, "HEAD")
+    if here != tip:
+        short = (here or "nothing")[:12]
+        why = f"the working tree is at {short}, not at {tip[:12]}"
+        return [f"{why}: what runs there proves nothing here; check it out first"]
+    edited = sorted({*changes.changed(root, tip)} - {*changes.untracked(root)})
+    if edited:
+        why = f"{clip(edited[0], 80)} is edited and not committed"
+        return [f"{why}: what runs there proves nothing here; commit it first"]
+    return []
+
+
+def _pull_request(root: Path, number: int, environ: Mapping[str, str]) -> Source:
+    try:
+        answer, changed = _ask_gh(root, number, environ)
+    except NotEvaluable as error:
+        local = _worktree(root)
+        note = f"{error.message}: this is the working tree, and nobody knows whether it is pull request {number}"
+        return Source(
+            "pr", str(number), local.tip, local.base, local.base_commit, local.changed,
+            is_here=False, pr_source="gh-unavailable", notes=[note, *local.notes],
+        )  # fmt: skip
+    tip, base = answer["headRefOid"], answer["baseRefName"]
+    commit = changes.commit_of(root, f"origin/{base}") or changes.commit_of(root, base)
+    away = _elsewhere(root, tip)
+    return Source("pr", str(number), tip, base, commit, changed, is_here=not away, pr_source="gh", notes=away)
+
+
+def _ask_gh(root: Path, number: int, environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """NotEvaluable where gh is missing, fails, or says something else than asked."""
+    view = _gh(root, environ, "pr", "view", str(number), "--json", FIELDS)
+    try:
+        answer = json.loads(view.stdout)
+    except (ValueError, RecursionError):
+        answer = None
+    if not isinstance(answer, dict) or not all(isinstance(answer.get(name), str) for name in FIELDS.split(",")):
+        raise NotEvaluable("gh pr view did not answer with a pull request", fix="gh auth status")
+    listed = _gh(root, environ, "pr", "diff", str(number), "--name-only").stdout
+    return answer, sorted({line for line in listed.splitlines() if line.strip()})
+
+
+def _gh(root: Path, environ: Mapping[str, str], *arguments: str) -> Outcome:
+    sign_in = {name: environ[name] for name in SIGN_IN if name in environ}
+    environment = {**child_environment(os.environ), **sign_in, **QUIET}
+    outcome = run_command(("gh", *arguments), cwd=root, timeout=SECONDS, output_limit=LARGEST_ANSWER, env=environment)
+    if not outcome.ok or outcome.stdout_truncated:
+        silence = "no answer in time" if outcome.timed_out else "no whole answer"
+        why = clip(outcome.stderr, 160) or silence
+        raise NotEvaluable(f"gh {' '.join(arguments[:2])} failed ({why})", fix="gh auth status")
+    return outcome

@@ -1,0 +1,265 @@
+"""One session's plan on disk: loaded once by a command, changed by appending, shown in goals.json and brief.md."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from omo import settings as all_settings
+from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
+from omo.proof import changes
+from omo.settings import Settings
+from omo.state import paths, store
+from omo.state.journal import Journal
+from omo.state.runtime import OPEN_STATES, part
+from omo.work.run import Caller, Kind, Run
+from omo.workflows.ultragoal import plan as plans
+from omo.workflows.ultragoal.plan import Plan
+
+if TYPE_CHECKING:
+    from omo.workflows.ultragoal.goal_tool import GoalTool
+
+Row = dict[str, Any]
+Decision = Callable[[Plan], tuple[Any, list[Row]]]
+
+CREATE = 'omo ultragoal create-goals --brief "…" (goals begin with @goal: TITLE at the start of a line)'
+LARGEST_SETTINGS = 100_000
+HANDOFF = "handoff"  # the phase of a workflow whose work goes to another one
+
+
+def _home(state: str) -> str:
+    return os.path.join(state, "sessions")
+
+
+ULTRAGOAL: Kind[Plan] = Kind("ultragoal", "ultragoal plan", "g", CREATE, _home, plans.fold)
+
+
+class PlanRun(Run[Plan]):
+    """A session has one plan at a time, in a directory of its own; `kept` is one that was archived or cleared."""
+
+    def __init__(self, caller: Caller, *, kept: str = "") -> None:
+        self.notes: list[str] = []  # what a command did besides, for its reader
+        self.kept = kept
+        super().__init__(ULTRAGOAL, caller, "", directory=kept or paths.ultragoal_dir(caller.state, caller.session))
+
+    def _load(self) -> None:
+        self.state = None
+        self.rows, self.problems = self.journal.read()
+        try:
+            self.state = plans.fold(self.rows)
+        except Unreadable as error:
+            self.problems = self.problems or [error.message]
+        known = self.known_open
+        self.id = self.state.run if self.state is not None else known
+        is_anothers = self.state is not None and self.state.session != self.caller.session and self.id != known
+        if known and not self.problems and (self.state is None or is_anothers):
+            self.id = known
+            self.problems = [f"the plan {known} of this session is gone: {self.directory} was removed"]
+
+    @property
+    def known_open(self) -> str:
+        """The run that this session's row still names as open."""
+        summary = self.caller.summary(ULTRAGOAL.name)
+        if self.kept or summary.get("cleared") or summary.get("state") not in (*OPEN_STATES, "exhausted"):
+            return ""
+        return str(summary.get("run") or "")
+
+    @property
+    def plan(self) -> Plan | None:
+        return self.state
+
+    @cached_property
+    def tool(self) -> GoalTool:
+        """The session's goal, read once like the plan."""
+        from omo.workflows.ultragoal.goal_tool import GoalTool
+
+        return GoalTool(self.caller)
+
+    @cached_property
+    def handed_off(self) -> str:
+        """How and by whom the plan was handed to another workflow; empty while it is worked on here."""
+        return handed_off(self.caller.session_rows.get(self.caller.session), self.state)
+
+    @property
+    def evidence_problems(self) -> list[str]:
+        """What is wrong with the ledger of evidence, without which no goal can begin and no gate pass."""
+        from omo.proof import artifacts
+
+        return artifacts.ledger_problems(self.caller.state)
+
+    def require_plan(self) -> Plan:
+        """The plan, whole and at home here."""
+        if self.state is None and not self.problems:
+            raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=CREATE)
+        return self.require_whole()
+
+    def look_at_plan(self) -> Plan:
+        """The same for who writes nothing, not even that the project was moved."""
+        if self.elsewhere:
+            raise Refused(self.elsewhere, fix="work there")
+        if self.state is None or self.problems:
+            return self.require_plan()
+        return self.state
+
+    @property
+    def elsewhere(self) -> str:
+        """Why the plan cannot be worked on here: its own directory is still there. One that was moved goes along."""
+        root = self.state.root if self.state is not None else ""
+        if not root or root == self.caller.here or not os.path.isdir(root):
+            return ""
+        return f"this plan was made for {root}, and this is {self.caller.here}"
+
+    def change(self, decide: Callable[[Plan | None], tuple[Any, list[Row]]]) -> Any:
+        answer = super().change(decide)
+        self.write_views()
+        return answer
+
+    def change_plan(self, decide: Decision) -> Any:
+        """Decide on the plan under its lock. One that came from another session says so first, once."""
+        self.require_plan()
+
+        def on_plan(plan: Plan | None) -> tuple[Any, list[Row]]:
+            if plan is None:
+                raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=CREATE)
+            adopted = []
+            if plan.session != self.caller.session:
+                adopted.append({"kind": "adopted", "from": plan.session, "session": self.caller.session})
+            plan.seq += len(adopted)  # what is decided now comes after it
+            answer, events = decide(plan)
+            return answer, [*adopted, *events]
+
+        return self.change(on_plan)
+
+    @property
+    def snapshot(self) -> str:
+        return os.path.join(self.directory, "goals.json")
+
+    @property
+    def brief(self) -> str:
+        return os.path.join(self.directory, "brief.md")
+
+    def edited_view(self) -> str:
+        """Whether goals.json is what the ledger said at the row it names. Behind is fine: a crash leaves it so."""
+        text = _text(self.snapshot)
+        return self._edited(text) if text is not None else ""
+
+    def _edited(self, text: str) -> str:
+        why = (
+            f"{self.snapshot} was edited, which changes nothing: wording is changed by omo ultragoal steer, status by "
+        )
+        why += "checkpoint; the next command keeps it aside and writes it anew"
+        try:
+            shown = json.loads(text)
+            seq = shown["ledger"]["seq"]
+            plan = self.state
+            if plan is None or plan.seq != seq:
+                plan = plans.fold(row for row in self.rows if row.get("seq", 0) <= seq)
+        except (ValueError, RecursionError, KeyError, TypeError, Unreadable):
+            return why
+        if plan is None or plan.seq != seq or json.loads(self._snapshot_text(plan)) != shown:
+            return why
+        return ""
+
+    def write_views(self) -> None:
+        """Bring goals.json and brief.md up to the ledger. What was edited by hand is kept aside, never believed."""
+        if self.state is None or self.problems:
+            return
+        text, wanted = _text(self.snapshot), self._snapshot_text(self.state)
+        if text != wanted:
+            if text is not None and self._edited(text):
+                kept = store.keep_as(self.snapshot, "edited", self.caller.now)
+                self.notes.append(f"{self.snapshot} had been edited by hand: kept as {kept}, and written anew")
+            store.replace(self.snapshot, wanted)
+        if _text(self.brief) != self.state.brief + "\n":
+            if os.path.isdir(self.brief):
+                store.keep_as(self.brief, "edited", self.caller.now)
+            store.replace(self.brief, self.state.brief + "\n")
+
+    def _snapshot_text(self, plan: Plan) -> str:
+        shown = {**plans.render(plan), "ledger": {"seq": plan.seq, "prev": plan.last.get("prev")}}
+        return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
+
+    @cached_property
+    def base_settings(self) -> Settings:
+        """The project's settings as committed where the plan began: what is edited since takes nothing back."""
+        return settings_at(self.caller.root, self.state.base if self.state is not None else None)
+
+
+def handoff_mark(row: Row | None, plan: Plan | None) -> Row | None:
+    """The mark that this very plan is handed off, or ready to be. One that an earlier plan left says nothing."""
+    mark = part(part(row or {}, "phases"), ULTRAGOAL.name)
+    is_its_own = plan is not None and mark.get("run") == plan.run
+    return mark if is_its_own and mark.get("phase") == HANDOFF else None
+
+
+def handed_off(row: Row | None, plan: Plan | None) -> str:
+    mark = handoff_mark(row, plan)
+    if mark is None:
+        return ""
+    by = mark.get("by", "agent")
+    return f"handed off to {mark['to']} by the {by}" if mark.get("to") else f"marked ready for handoff by the {by}"
+
+
+def settings_at(root: str, base: str | None) -> Settings:
+    """Defaults where git has no such file at that commit, or one that cannot be used."""
+    if not base or not base.isalnum():
+        return Settings()
+    name = Path(paths.settings_file(root)).relative_to(root).as_posix()
+    try:
+        text = changes.ask(Path(root), "cat-file", "blob", f"{base}:./{name}")
+        if len(text) > LARGEST_SETTINGS:
+            return Settings()
+        return all_settings.of({}, store.parse(store.encode(text), name))
+    except (NotEvaluable, Unreadable):
+        return Settings()
+
+
+@dataclass(frozen=True)
+class KeptPlan:
+    """`directory` is empty for the session's own plan; one that was archived or cleared is never changed again."""
+
+    run: str
+    session: str
+    directory: str
+
+
+def kept_plans(state: str, session: str = "") -> Iterator[KeptPlan]:
+    """Every plan of one session or of the whole project that can be read."""
+    for name in [paths.file_name_of(session)] if session else _names(_home(state)):
+        for entry in _names(os.path.join(_home(state), name)):
+            directory = os.path.join(_home(state), name, entry)
+            if not entry.startswith("ultragoal") or not os.path.isfile(os.path.join(directory, "ledger.jsonl")):
+                continue
+            try:
+                plan = plans.fold(Journal(directory, state).rows())
+            except OmoError:
+                continue
+            if plan is not None:
+                yield KeptPlan(plan.run, plan.session, "" if entry == "ultragoal" else directory)
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def repository(root: str) -> Row:
+    """Where a plan belongs, and the commit its work starts from."""
+    return {"root": os.path.realpath(root), "git": paths.repository(root), "base": changes.head(Path(root))}
+
+
+def _text(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return ""  # something else lies there, which is no view of ours

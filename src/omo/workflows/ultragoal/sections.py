@@ -1,0 +1,189 @@
+"""The goals of a plan: the gate behind each receipt, what it cites, and who was seen to review it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from omo.errors import Unreadable
+from omo.state import store
+from omo.state.runtime import part
+from omo.text import clip
+from omo.work import times
+from omo.work.sections import Attachment, Notice, Section, Sections, Table, facts, joined, listed, name_in, table
+from omo.work.status import Status
+from omo.work.viewer import Viewer
+from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.run import PlanRun
+from omo.workflows.ultragoal.status import run_at
+
+Row = dict[str, Any]
+
+MOST_ARTIFACTS = 60
+REVIEWS = {"architectReview": "Architect's review", "executorQa": "Tests and attacks", "iteration": "Last full run"}
+KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"}
+
+
+def sections(viewer: Viewer, view: Status) -> Sections:
+    run = run_at(viewer)
+    plan = run.plan
+    if plan is None:
+        return Sections()
+    brief = Attachment("The brief", "", about="what was asked for", text=plan.brief)
+    whole = Section(plan.created_at, plan.updated_at, attachments=(brief,))
+    return Sections({goal.id: _section(viewer, run, plan, goal) for goal in plan.goals}, whole)
+
+
+def _section(viewer: Viewer, run: PlanRun, plan: Plan, goal: Goal) -> Section:
+    receipt = goal.receipt if isinstance(goal.receipt, dict) else {}
+    gate, problem = _gate(run, receipt)
+    qa = part(gate, "executorQa")
+    return Section(
+        began=goal.started_at or "",
+        ended=goal.completed_at or "",
+        said=clip(goal.evidence, 1000),
+        covers=_covers(goal, receipt) if receipt else facts(("objective", goal.objective), *_first_wording(goal)),
+        tables=tuple(_tables(qa)),
+        attachments=(*_reviews(gate), *_artifacts(viewer, qa, receipt), *_last_words(viewer, receipt)),
+        notices=tuple(_notices(goal, receipt, problem)),
+    )
+
+
+def _gate(run: PlanRun, receipt: Row) -> tuple[Row, str]:
+    """The gate as the receipt names it, by its digest; anything else is not shown as one."""
+    digest = str(receipt.get("qualityGateHash") or "")
+    if not digest:
+        return {}, ""
+    try:
+        kept = store.read(receipts.gate_file(run.directory, digest))
+    except Unreadable as error:
+        return {}, error.message
+    if kept is None:
+        return {}, "the quality gate behind the receipt is gone"
+    if receipts.canonical_digest(kept) != digest:
+        return {}, "the quality gate behind the receipt was edited, so nothing of it is shown"
+    return kept, ""
+
+
+def _covers(goal: Goal, receipt: Row) -> tuple[tuple[str, str], ...]:
+    basis, covered = part(receipt, "basis"), part(receipt, "covers")
+    kind = str(receipt.get("receiptKind"))
+    return facts(
+        ("covers", KINDS.get(kind, kind)),
+        ("receipts covered", ", ".join(f"{name} {str(issued)[:12]}" for name, issued in covered.items())),
+        ("objective", part(basis, "goal").get("objective")),
+        *_first_wording(goal),
+        ("wording digest", receipts.canonical_digest(basis.get("goal"))[:12] if basis else ""),
+        ("blockers", joined(basis.get("blockers")) or "none"),
+        ("tree", receipt.get("tree")),
+        ("independence", receipt.get("independence")),
+        ("gate", str(receipt.get("qualityGateHash") or "")[:12]),
+        ("receipt", f"{str(receipt.get('receiptId'))[:12]}, issued {times.moment(str(receipt.get('verifiedAt')))}"),
+    )
+
+
+def _first_wording(goal: Goal) -> list[tuple[str, object]]:
+    """What was promised first stays visible."""
+    first = part(goal.steering or {}, "firstWording")
+    return [("first worded", first.get("objective") or first.get("title"))] if first else []
+
+
+def _objects(value: object) -> list[Row]:
+    """The rows of a list in a gate or receipt, whatever else somebody put into it."""
+    return [row for row in listed(value) if isinstance(row, dict)]
+
+
+def _tables(qa: Row) -> list[Table]:
+    coverage, surfaces, attacks = [], [], []
+    for row in _objects(qa.get("contractCoverage")):
+        coverage.append((row.get("contractRef"), row.get("obligation") or row.get("reason"), row.get("status")))
+    for row in _objects(qa.get("surfaceEvidence")):
+        surface, how = row.get("surface") or row.get("contractRef"), row.get("invocation") or row.get("reason")
+        surfaces.append((surface, how, row.get("verdict") or row.get("result") or row.get("status")))
+    for row in _objects(qa.get("adversarialCases")):
+        attacks.append((row.get("scenario"), row.get("expectedBehavior"), row.get("verdict") or row.get("result")))
+    tables = []
+    if coverage:
+        tables.append(table("What the contract asks", ("contract", "obligation", "status"), coverage))
+    if surfaces:
+        tables.append(table("Surfaces that were used", ("surface", "how", "verdict"), surfaces))
+    if attacks:
+        tables.append(table("Attempts to break it", ("scenario", "expected", "verdict"), attacks))
+    return tables
+
+
+def _reviews(gate: Row) -> list[Attachment]:
+    attachments = []
+    for name, title in REVIEWS.items():
+        review = part(gate, name)
+        if not review:
+            continue
+        lines = [str(review.get("evidence") or "")]
+        commands = []
+        for key, value in review.items():
+            if key != "evidence" and isinstance(value, (str, bool)):
+                lines.append(f"{key}: {value}")
+            elif key.lower().endswith("commands"):
+                commands += [f"$ {line}" for line in listed(value)]
+        attachments.append(Attachment(title, "", text="\n".join([*lines, *commands])))
+    return attachments
+
+
+def _artifacts(viewer: Viewer, qa: Row, receipt: Row) -> list[Attachment]:
+    recorded = part(receipt, "artifacts")
+    replays = {str(replay.get("artifact")): replay for replay in _objects(receipt.get("replays"))}
+    rows = _objects(qa.get("artifactRefs"))
+    attachments = []
+    for row in rows[:MOST_ARTIFACTS]:
+        attachments.append(_artifact(viewer, row, recorded, replays.get(str(row.get("id") or ""))))
+    if len(rows) > MOST_ARTIFACTS:
+        attachments.append(Attachment(f"and {len(rows) - MOST_ARTIFACTS} more", "artifacts", text=""))
+    return attachments
+
+
+def _artifact(viewer: Viewer, row: Row, recorded: Row, replay: Row | None) -> Attachment:
+    name, kind, about = (str(row.get(key) or "") for key in ("id", "kind", "description"))
+    path = str(row.get("path") or "")
+    if replay is not None:
+        about += f" (run again by omo: {clip(str(replay.get('command')), 120)}, {replay.get('executable')})"
+    if path:
+        digest = recorded.get(path) or recorded.get(name_in(viewer.context.root, path))
+        return Attachment(name, kind, about, path=path, digest=digest)
+    inline = row.get("replay") or (row if "command" in row else None)
+    if inline:
+        return Attachment(name, "replay record", about=about, document={"kind": kind, **inline})
+    text = row.get("verifiedReceipt") or row.get("receipt") or row.get("inlineEvidence") or ""
+    return Attachment(name, clip(kind, 60), about, str(text))
+
+
+def _last_words(viewer: Viewer, receipt: Row) -> list[Attachment]:
+    reviews = {str(review.get("digest")): review for review in _objects(receipt.get("agents"))}
+    attachments = []
+    for message in viewer.agent_messages("omo:architect", "omo:qa"):
+        review = reviews.get(str(message.get("digest")))
+        if review is not None:
+            about = f"{times.moment(str(message.get('ts')))}, verdict {review.get('verdict') or 'not read'}"
+            title = f"The last word of {message.get('agentType')}"
+            attachments.append(Attachment(title, "", about=about, text=str(message.get("message"))))
+    return attachments
+
+
+def _notices(goal: Goal, receipt: Row, problem: str) -> list[Notice]:
+    notices = []
+    if problem:
+        notices.append(Notice("damaged", problem, goal.id))
+    for exempted in _objects(receipt.get("exemptions")):
+        reason = f"({exempted.get('reasonCode')}): {exempted.get('reason')}; approved by {exempted.get('approvedBy')}"
+        text = f"{exempted.get('artifact')} was not run again {reason}"
+        notices.append(Notice("exempted replay", clip(text, 400), goal.id, until_end=True))
+    if receipt.get("independence") == "reduced":
+        roles = sorted({str(review.get("role")) for review in _objects(receipt.get("agents"))})
+        text = (
+            f"no hook saw both an architect and a tester end with a clean report; seen: {', '.join(roles) or 'nobody'}"
+        )
+        notices.append(Notice("reduced independence", clip(text, 300), goal.id))
+    steering = goal.steering or {}
+    if steering.get("noReplacementRequired"):
+        text = clip(f"superseded, and nothing replaced it: {steering.get('rationale') or ''}", 300)
+        notices.append(Notice("dropped goal", text, goal.id, until_end=True))
+    return notices

@@ -1,0 +1,413 @@
+"""Whether a plan was carried out, by git and the files alone. What anybody noted down about it is never read.
+
+A step passes when its checks hold now, a commit since the base is its own (`claims` says how), that commit touches
+its paths, and HEAD has them otherwise than the base. A path may also come in a later commit, to mend what was
+forgotten. Nothing is said against a step because git could not be asked: that is unknown.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from omo.errors import BadInput, NotEvaluable
+from omo.proof import globs
+from omo.proof.checks import Check, parse_checks
+from omo.proof.evaluate import Tree, evaluate
+from omo.text import clip
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan.claims import Claim, Claims, claim, wishes
+from omo.workflows.ultraplan.history import Change, Commit, History
+from omo.workflows.ultraplan.models import Document, Fence, Manifest, Step, covering
+
+MOST_FINDINGS = 20
+EXIT_CODES = {"pass": 0, "drift": 3, "unknown": 4}
+
+# Evidence is about the work and no part of it; so is our state.
+APART = (globs.OWN, ".sisyphus/evidence")
+
+StepStatus = Literal["pass", "drift", "missing", "unknown", "skipped"]
+NEVER, OUTSIDE, FORBIDDEN = "never", "outside", "forbidden"
+
+
+@dataclass(frozen=True)
+class StepAudit:
+    """`findings` of a step that passed are remarks."""
+
+    step: int
+    status: StepStatus
+    commit: str | None = None
+    findings: list[str] = field(default_factory=list)
+    title: str = ""
+    shared_with: tuple[int, ...] = ()
+    is_out_of_order: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "step": self.step,
+            "status": self.status,
+            "commit": self.commit,
+            "findings": self.findings,
+            "title": self.title,
+            "shared_with": list(self.shared_with),
+            "out_of_order": self.is_out_of_order,
+        }
+
+    def __str__(self) -> str:
+        commit = f" ({self.commit[:12]})" if self.commit else ""
+        findings = f": {clip('; '.join(self.findings), 400)}" if self.findings else ""
+        return f"step {self.step}: {self.status}{commit}{findings}"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A path that is changed and must not be. `rule`: never to be touched, outside of touch, or forbidden by `step`.
+    `commit` is the first that changed it; None where it is only not committed."""
+
+    path: str
+    rule: str
+    commit: Commit | None = None
+    step: int | None = None
+
+    def __str__(self) -> str:
+        by = f"changed by {self.commit}" if self.commit else "changed and not committed"
+        rules = {NEVER: "never to be touched", OUTSIDE: "outside the scope"}
+        rule = rules.get(self.rule, f"forbidden by step {self.step}")
+        return f"{clip(self.path, 300)}: {by} ({rule})"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """`problems` are why something about the session could not be established. `take_back` are the commands that take
+    back all that is changed against the scope; empty where a commit has some of it."""
+
+    base: str | None
+    head: str | None
+    steps: list[StepAudit]
+    violations: list[Violation] = field(default_factory=list)
+    dirty: list[str] = field(default_factory=list)
+    unclaimed: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    take_back: list[tuple[str, ...]] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Literal["pass", "drift", "unknown"]:
+        statuses = {step.status for step in self.steps}
+        if self.violations or self.dirty or statuses & {"drift", "missing"}:
+            return "drift"
+        return "unknown" if self.problems or "unknown" in statuses or not self.steps else "pass"
+
+    @property
+    def words(self) -> str:
+        """The verdict as people read it: what was skipped is no part of what passed."""
+        skipped = sum(step.status == "skipped" for step in self.steps)
+        return f"{self.verdict}, {skipped} skipped" if skipped else self.verdict
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.verdict]
+
+    @property
+    def missing(self) -> list[int]:
+        """The steps that are neither passed nor skipped."""
+        return [step.step for step in self.steps if step.status not in ("pass", "skipped")]
+
+    @property
+    def passed(self) -> list[int]:
+        return [step.step for step in self.steps if step.status == "pass"]
+
+    @property
+    def scope_violations(self) -> list[str]:
+        return self._violations(of_steps=False)
+
+    @property
+    def forbidden_violations(self) -> list[str]:
+        return self._violations(of_steps=True)
+
+    def _violations(self, *, of_steps: bool) -> list[str]:
+        return [str(violation) for violation in self.violations if (violation.rule == FORBIDDEN) == of_steps]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "ok": self.verdict == "pass",
+            "verdict": self.verdict,
+            "steps": [step.to_json() for step in self.steps],
+            "session": {
+                "scope_violations": self.scope_violations,
+                "forbidden_violations": self.forbidden_violations,
+                "dirty": self.dirty,
+                "unclaimed_commits": self.unclaimed,
+                "problems": self.problems,
+                "ways_back": [shlex.join(command) for command in self.take_back],
+            },
+            "base": self.base,
+            "head": self.head,
+        }
+
+
+def unknown(document: Document, error: NotEvaluable) -> Audit:
+    """What is left where git cannot be asked."""
+    reason = clip("; ".join(filter(None, (error.message, error.fix))), 500)
+    audit = Audit(None, None, [], problems=[reason])
+    for step in document.work_steps:
+        audit.steps.append(StepAudit(step.number, "unknown", None, [reason], step.title))
+    return audit
+
+
+def audit_history(
+    document: Document, history: History, *, skipped: Mapping[int, str], inputs: Collection[str]
+) -> Audit:
+    """`skipped` has the reasons by step; they count where the plan lets the step be skipped. `inputs` are paths that
+    ask for the work, as the plan itself does: changing those leaves no scope and makes no tree dirty."""
+    to_do = []
+    for step in document.work_steps:
+        if step.on_failure != "skip" or step.number not in skipped:
+            to_do.append(step)
+    claims = claim(to_do, history.commits)
+    not_counted = _not_counted(document, history, inputs)
+    violations = _violations(document, history, not_counted)
+    steps = []
+    for step in document.work_steps:
+        if step not in to_do:
+            audited = StepAudit(step.number, "skipped", None, [clip(skipped[step.number], 300)], step.title)
+        else:
+            audited = _judge(document, step, history, claims)
+            if step.number in skipped and audited.status != "pass":
+                refused = f"was skipped, and its On failure is {step.on_failure or 'not given'}, not skip"
+                audited = replace(audited, findings=[*audited.findings, refused])
+        forbidden = [str(violation) for violation in violations if violation.step == step.number]
+        if forbidden:
+            status: StepStatus = audited.status if audited.status in ("missing", "skipped") else "drift"
+            audited = replace(audited, status=status, findings=[*audited.findings, *forbidden][:MOST_FINDINGS])
+        steps.append(audited)
+    claimed = {own.commit.sha for own in claims.by_step.values()}
+    unclaimed = []
+    for commit in history.commits:
+        # A merge that only merges has nothing that another commit does not have.
+        if commit.sha not in claimed and (commit.own_changes or not commit.is_merge):
+            unclaimed.append(str(commit))
+    return Audit(
+        history.base,
+        history.head,
+        steps,
+        violations,
+        dirty=[clip(path, 300) for path in history.tree.dirty if path not in not_counted],
+        unclaimed=unclaimed,
+        problems=[history.tree.problem] if history.tree.problem else [],
+        take_back=_take_back(history, violations),
+    )
+
+
+# one step held against git and the files
+
+
+def checks_of(step: Step) -> list[Check]:
+    """What the step's manifest asks of the files, for the one evaluator of the evidence layer.
+
+    Raises BadInput where a path or a pattern cannot be used.
+    """
+    manifest = step.manifest
+    if manifest is None:
+        return []
+    count = max(1, manifest.min_file_count) if manifest.counts_files else 1
+    rows: list[dict[str, Any]] = []
+    for path in manifest.expected_paths:
+        rows.append({"type": "path", "path": path, "min_count": count})
+    for path in manifest.absent_paths:
+        rows.append({"type": "path", "path": path, "absent": True})
+    for entry in manifest.must_contain:
+        rows.append({"type": "content", "path": entry.path, "regex": entry.pattern})
+    for path in manifest.bash_syntax_check:
+        rows.append({"type": "syntax", "path": path, "language": "bash"})
+    for index, row in enumerate(rows, start=1):
+        row["id"] = f"step-{step.number}-{index}"
+    return [check for check in parse_checks(rows, f"step {step.number}") if not isinstance(check, str)]
+
+
+def holds(step: Step, root: Path) -> bool:
+    """Whether the tree as it is now meets everything that the step's manifest asks for."""
+    checks = checks_of(step)
+    return bool(checks) and evaluate(checks, Tree(root)).verdict == "pass"
+
+
+def _judge(document: Document, step: Step, history: History, claims: Claims) -> StepAudit:
+    manifest = step.manifest
+    if manifest is None:
+        why = "it has no manifest, so nothing says when it is done"
+        return StepAudit(step.number, "unknown", None, [why], step.title)
+    own = claims.by_step.get(step.number)
+    unclear = claims.unclear.get(step.number)
+    gone = _deleted_later(document, step, manifest)
+    failed, unsettled = _checked(step, history.root, gone)
+    status: StepStatus = "pass"
+    if own is not None:
+        failed = [*_wrong_with_commit(manifest, own, history, gone), *failed]
+    elif unclear:
+        unsettled.append(unclear)
+    elif manifest.expects_commit:
+        status = "missing"
+        pattern = clip(manifest.commit_message_pattern, 100)
+        count, since = len(history.commits), history.base[:12]
+        none = f"none of {count} commits since {since} is its own, with a subject like /{pattern}/"
+        if not failed:
+            none += "; its files are as they should be, but nothing says whose work they are"
+        failed.insert(0, none)
+    if failed and status == "pass":
+        status = "drift"
+    elif unsettled and status == "pass":
+        status = "unknown"
+    findings = [*failed, *unsettled]
+    if own is not None and own.shared_with:
+        findings.append(f"shared: {own.commit} also carries step {', '.join(map(str, own.shared_with))}")
+    if own is not None and own.is_out_of_order:
+        findings.append(f"out of order: {own.commit} does not follow the commits of the steps before it")
+    shown = [clip(finding, 500) for finding in findings[:MOST_FINDINGS]]
+    if own is None:
+        return StepAudit(step.number, status, None, shown, step.title)
+    return StepAudit(step.number, status, own.commit.sha, shown, step.title, own.shared_with, own.is_out_of_order)
+
+
+def _checked(step: Step, root: Path, gone: Collection[str]) -> tuple[list[str], list[str]]:
+    """What does not hold, and what could not be settled; nothing is asked of paths that a later step deletes."""
+    failed: list[str] = []
+    unsettled: list[str] = []
+    try:
+        checks = [check for check in checks_of(step) if getattr(check, "path", "") not in gone]
+    except BadInput as error:
+        return failed, [error.message]
+    for check in evaluate(checks, Tree(root)).checks if checks else ():
+        line = f"{check.reason} ({check.observed})" if check.observed else check.reason
+        if check.result == "fail":
+            failed.append(line)
+        elif check.result == "unknown":
+            unsettled.append(line)
+    return failed, unsettled
+
+
+def _wrong_with_commit(manifest: Manifest, own: Claim, history: History, gone: Collection[str]) -> list[str]:
+    wanted = wishes(manifest)
+    if not own.commit.changes:
+        return [f"{own.commit} changes nothing at all"]
+    if wanted and not any(wish.is_met_by(own.commit.changes) for wish in wanted):
+        return [f"{own.commit} touches none of the expected paths: {_named([wish.glob for wish in wanted])}"]
+    first = own.index if own.undone_at is None else own.undone_at + 1
+    since: list[Change] = []
+    ever: list[Change] = []
+    for index, commit in enumerate(history.commits):
+        ever += commit.changes
+        if index >= first:
+            since += commit.changes
+    untouched, unchanged = [], []
+    for wish in wanted:
+        if not wish.is_met_by(ever if wish.is_absent else since):
+            untouched.append(wish.glob)
+        elif not wish.is_absent and wish.glob not in gone and not wish.is_met_by(history.net):
+            unchanged.append(wish.glob)
+    findings = []
+    if untouched:
+        reverted = f", and {history.commits[own.undone_at]} reverted it" if own.undone_at is not None else ""
+        findings.append(f"{own.commit}{reverted}: no commit from there on touches {_named(untouched)}")
+    if unchanged:
+        findings.append(f"HEAD has it as the base had it: {_named(unchanged)}")
+    return findings
+
+
+def _deleted_later(document: Document, step: Step, manifest: Manifest) -> set[str]:
+    """Paths of the step that a later one is to delete: they cannot be there any more, and need not."""
+    absent: list[str] = []
+    for other in document.work_steps:
+        if other.number > step.number and other.manifest:
+            absent += other.manifest.absent_paths
+    named = [*manifest.expected_paths, *manifest.bash_syntax_check]
+    named += [entry.path for entry in manifest.must_contain]
+    return {path for path in named if covering(path, absent)}
+
+
+def _named(paths: Sequence[str]) -> str:
+    return clip(", ".join(paths), 300)
+
+
+# what was changed that must not be
+
+
+def _violations(document: Document, history: History, not_counted: Collection[str]) -> list[Violation]:
+    """Outside of touch is told where it is left changed: a slip that was taken back does no harm. What is never to be
+    touched or forbidden is told whatever became of it, even where a later commit took it back."""
+    first: dict[str, Commit] = {}
+    ever: list[Change] = []
+    for commit in history.commits:
+        for change in commit.own_changes:
+            if change.path not in not_counted:
+                ever.append(change)
+                first.setdefault(change.path, commit)
+    now = [change for change in history.changed if change.path not in not_counted]
+    fence = _whole_fence(document)
+    violations: dict[tuple[str, str, int | None], Violation] = {}
+
+    def add(path: str, rule: str, step: int | None = None) -> None:
+        violations.setdefault((path, rule, step), Violation(path, rule, first.get(path), step))
+
+    for change in (*ever, *now):
+        if change.is_about(fence.never):
+            add(change.path, NEVER)
+    for change in now:
+        if fence.touch and not change.is_about(fence.touch):
+            add(change.path, OUTSIDE)
+    for step in document.steps:
+        for change in (*ever, *now):
+            if step.manifest and change.is_about(step.manifest.forbidden_paths):
+                add(change.path, FORBIDDEN, step.number)
+    return list(violations.values())
+
+
+def _whole_fence(document: Document) -> Fence:
+    """A plan's sessions may touch different places: what one of them may, the plan may; what none may, it never may."""
+    fences = [group.fence for group in document.groups if group.fence is not None]
+    own = document.fence or Fence()
+    touch, never = list(own.touch), list(own.never)
+    for fence in fences:
+        touch += fence.touch
+    if fences:
+        never += [glob for glob in fences[0].never if all(glob in fence.never for fence in fences)]
+    return Fence(tuple(dict.fromkeys(touch)), tuple(dict.fromkeys(never)))
+
+
+def _take_back(history: History, violations: Sequence[Violation]) -> list[tuple[str, ...]]:
+    """For each path the command that takes it back, which the fence lets through."""
+    if any(violation.commit for violation in violations):
+        return []
+    commands: list[tuple[str, ...]] = []
+    for path in dict.fromkeys(violation.path for violation in violations):
+        if not history.tree.is_untracked(path):
+            commands.append(("git", "restore", path))
+        elif os.path.isdir(history.root / path):
+            commands.append(("rm", "-r", path))
+        else:
+            commands.append(("rm", path))
+    return commands
+
+
+def _not_counted(document: Document, history: History, inputs: Collection[str]) -> set[str]:
+    """Changed paths that are no part of the work: our state and evidence, the document itself, the plan it was made
+    from, and the other specs made from that, which lie beside it."""
+    not_counted = {document.path, document.master_plan, *inputs}
+    changed = {*history.tree.dirty, *(change.path for change in history.changed)}
+    for commit in history.commits:
+        changed.update(change.path for change in commit.own_changes)
+    for path in sorted(changed - not_counted):
+        is_beside = os.path.dirname(path) == os.path.dirname(document.path) and path.endswith(".md")
+        if covering(path, APART) or (is_beside and _is_sibling(document, path, history.root)):
+            not_counted.add(path)
+    return not_counted
+
+
+def _is_sibling(document: Document, path: str, root: Path) -> bool:
+    try:
+        other = documents.load(root / path, root)
+    except BadInput:
+        return False
+    return other.kind == "spec" and other.master_plan in {document.master_plan, document.path} - {""}

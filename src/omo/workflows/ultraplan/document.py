@@ -1,0 +1,499 @@
+"""A plan or a session spec, from Markdown to data. What is wrong with it is data too: every defect with its line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from omo.errors import BadInput
+from omo.proof import documents, globs
+from omo.safe_open import TooLarge, read_file
+from omo.text import clip
+from omo.workflows.ultraplan import manifest
+from omo.workflows.ultraplan.markdown import (
+    FIELDS,
+    Fenced,
+    Heading,
+    Page,
+    commit_subjects,
+    items_of,
+    numbers_of,
+    plain_value,
+)
+from omo.workflows.ultraplan.models import ON_FAILURE, Defect, Document, Fence, Group, Manifest, Step, need_defect
+
+LARGEST = 500_000
+LONGEST_LINE = 4_000
+LONGEST_FIELD = 20_000
+MOST_HEADINGS = 2_000
+MOST_STEPS = 200
+MOST_TOLD = 10
+
+_STEP = re.compile(r"Step (\d{1,6}): (\S.*)")
+# What people put before the word: emphasis, a box to tick, an emoji or its :name:, a number.
+_ORNAMENT = re.compile(r"(?:[\W_]|(?<=\[)[xX](?=\])|(?<=:)\w{1,40}(?=:)|\d{1,3}(?=[.)\ufe0f\u20e3]))*")
+_LIKE_STEP = re.compile(r"(?:step|steg|schritt|étape|paso|stage|phase|fase|task)\b[\s#.:*_`-]*\d", re.IGNORECASE)
+_READABLE_STEP = re.compile(r"step\s*#?(\d{1,6})\b[\s.:*_`–—-]*(.*?)[*_`]*", re.IGNORECASE)
+_ON_FAILURE = re.compile(
+    rf"[*_`]*({'|'.join(ON_FAILURE)})\b[*_`]*(?!\s*(?:[|/,]|or\b))\s*[-–—:.,;]*\s*(.*)", re.IGNORECASE | re.DOTALL
+)
+_SESSION = re.compile(r"Session (\d{1,6})\s*[:—–-]\s*(\S.*)", re.IGNORECASE)
+_PAIR = re.compile(r"(?:[-+*>]\s+)*[*_`]*(plan_version|needs)[*_`]*\s*[:=]\s*[*_`]*\s*(.*?)[*_`]*", re.IGNORECASE)
+_VERSION = re.compile(r"[vV]?(\d{1,4}(?:\.\d{1,4}){0,3})")
+_NEED = re.compile(r"[A-Za-z][\w.-]*(?::[\w.+/@-]+)?")
+
+
+def load(path: Path, root: Path) -> Document:
+    """Raises BadInput for a file that is not there, lies outside the project, is too large or not UTF-8."""
+    real = os.path.realpath(path)
+    top = os.path.realpath(root)
+    if not globs.is_inside(top, real):
+        fix = "keep plans in the project, so that git knows them"
+        raise BadInput(f"{path} lies outside the project {root}", fix=fix)
+    return parse(_read(path, real), os.path.relpath(real, top).replace(os.sep, "/"))
+
+
+def _read(path: Path, real: str) -> str:
+    try:
+        return read_file(real, LARGEST).decode("utf-8-sig")
+    except TooLarge:
+        raise BadInput(f"{path} is larger than {LARGEST} bytes", fix="split it into several plans") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is not UTF-8: {error.reason} at byte {error.start}", fix="save it as UTF-8") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise BadInput(f"{path} cannot be read: {why}", fix="name a plan in Markdown") from None
+
+
+def text_of(path: str) -> str | None:
+    """The text of a file that may be gone; None where it cannot be read."""
+    try:
+        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
+            return file.read(LARGEST + 1)
+    except (OSError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=16)  # a command reads a plan, its spec and the pinned copy, often all with the same text
+def parse(text: str, path: str) -> Document:
+    """Never raises for bad content: `defects` has what is wrong."""
+    defects: list[Defect] = []
+    front, body = _front_matter(text, defects)
+    page = Page(_cut(body, defects))
+    every = page.headings()
+    if len(every) > MOST_HEADINGS:
+        line = every[MOST_HEADINGS].start + 1
+        defects.append(Defect(line, "steps", f"{len(every)} headings; at most {MOST_HEADINGS} are read"))
+    every = every[:MOST_HEADINGS]
+    headings = [heading for heading in every if not heading.is_nested]
+    title = next((heading.title for heading in headings if heading.level == 1), "")
+    document = Document(kind="plan", path=path, text=text, title=title)
+    document = _read_head(document, page, headings, front, defects)
+    document = _read_steps(document, page, headings, defects)
+    document = _read_spec(document, page, headings, defects)
+    document = replace(document, groups=_groups(document, page, headings, defects))
+    defects += _heading_defects(every)
+    return replace(document, defects=tuple(sorted(defects, key=lambda defect: defect.line)))
+
+
+def _cut(body: str, defects: list[Defect]) -> str:
+    """Nobody reads a line that long; what is behind it must not count as read either."""
+    lines = body.split("\n")
+    too_long = 0
+    for index, line in enumerate(lines):
+        if len(line) > LONGEST_LINE:
+            lines[index] = line[:LONGEST_LINE]
+            too_long += 1
+            if too_long <= MOST_TOLD:
+                defects.append(Defect(index + 1, "length", f"longer than {LONGEST_LINE} characters; break the line"))
+    return "\n".join(lines)
+
+
+# the head: front matter, version, needs
+
+
+def _front_matter(text: str, defects: list[Defect]) -> tuple[dict[str, tuple[int, Any]], str]:
+    """The YAML between two `---` at the very top, each key with its line; and the text with those lines blank."""
+    lines = re.split(r"\r\n?|\n", text.removeprefix("\ufeff"))
+    ends = [index for index, line in enumerate(lines) if line.rstrip() == "---"]
+    if ends[:1] != [0] or len(ends) == 1:
+        return {}, "\n".join(lines)
+    end = ends[1]
+    body = "\n".join([""] * (end + 1) + lines[end + 1 :])
+    # Digits and dots only: as a YAML number 1.10 would be read as 1.1.
+    inner = re.sub(r"(?m)^(plan_version\s*:\s*)([\d.]+)\s*$", r'\1"\2"', "\n".join(lines[1:end]))
+    try:
+        data = documents.parse(inner, "front matter.yaml")
+    except BadInput as error:
+        defects.append(Defect(1, "front-matter", error.message))
+        return {}, body
+    front: dict[str, tuple[int, Any]] = {}
+    if isinstance(data, dict):
+        for number, line in enumerate(lines[1:end], start=2):
+            key = line.partition(":")[0].strip("\"' ")
+            if key in data:
+                front[key] = number, data[key]
+    return front, body
+
+
+def _read_head(
+    document: Document,
+    page: Page,
+    headings: Sequence[Heading],
+    front: Mapping[str, tuple[int, Any]],
+    defects: list[Defect],
+) -> Document:
+    """What stands near the title; a `plan_version` further down is an example, not a statement."""
+    end = next((heading.start for heading in headings if heading.level > 1), len(page.lines))
+    pairs = []
+    for key in ("plan_version", "needs"):
+        if key in front:
+            pairs.append((front[key][0], key, front[key][1]))
+    described = []
+    for index, line in page.paragraphs(0, end):
+        if pair := _PAIR.fullmatch(line):
+            pairs.append((index + 1, pair[1].lower(), pair[2].strip()))
+        else:
+            described.append(line)
+    versions: list[tuple[int, tuple[int, ...]]] = []
+    needs: list[str] = []
+    says_needs = False
+    for line_number, key, value in pairs:
+        if key == "needs":
+            says_needs = True
+            needs += _needs(value, line_number, defects)
+            continue
+        version = _version(value)
+        if version is None:
+            message = f"plan_version {clip(str(value), 40)!r} is no version; write `plan_version: 1.7`"
+            defects.append(Defect(line_number, "version", message))
+        elif versions and version != versions[0][1]:
+            shown = ".".join(map(str, version))
+            message = f"plan_version {shown} is another than that of line {versions[0][0]}"
+            defects.append(Defect(line_number, "version", message))
+        else:
+            versions.append((line_number, version))
+    section = _section(headings, "context")
+    fence = _section(headings, "scope fence")
+    return replace(
+        document,
+        version=versions[0][1] if versions else None,
+        needs=tuple(dict.fromkeys(needs)),
+        says_needs=says_needs,
+        context=page.text(section.start + 1, section.end).strip() if section else "\n".join(described),
+        fence=_fence(page, fence.start, fence.end) if fence else None,
+    )
+
+
+def _version(value: object) -> tuple[int, ...] | None:
+    number = _VERSION.fullmatch(str(value).strip().strip("\"'"))
+    return tuple(map(int, number[1].split("."))) if number else None
+
+
+def _needs(value: object, line: int, defects: list[Defect]) -> list[str]:
+    listed = value if isinstance(value, list) else [value]
+    if isinstance(value, str):
+        listed = [part.strip().strip("`\"'") for part in value.strip().strip("[]").split(",")]
+    needs = []
+    for need in listed:
+        if need in (None, "") or str(need).lower() == "none":
+            continue
+        if not isinstance(need, str) or not _NEED.fullmatch(need):
+            problem = f"{clip(str(need), 40)!r} is no capability; write such as git_push, network or cmd:docker"
+            defects.append(Defect(line, "needs", f"needs: {problem}"))
+            continue
+        needs.append(need)
+        if wrong := need_defect(need):
+            defects.append(Defect(line, "needs", f"needs: {wrong}"))
+    return needs
+
+
+# steps
+
+
+def _is_step(heading: Heading) -> bool:
+    return heading.level == 3 and _STEP.fullmatch(heading.title) is not None
+
+
+def _undecorated(heading: Heading) -> str:
+    return _ORNAMENT.sub("", heading.title, count=1)
+
+
+def _step_name(heading: Heading) -> re.Match[str] | None:
+    """A step in another form is read too, so that everything else about it can be told at once."""
+    return _STEP.fullmatch(heading.title) or _READABLE_STEP.fullmatch(_undecorated(heading))
+
+
+def _heading_defects(headings: Sequence[Heading]) -> list[Defect]:
+    defects = []
+    for heading in headings:
+        plain = _undecorated(heading)
+        if not _LIKE_STEP.match(plain) or (_is_step(heading) and not heading.is_nested):
+            continue
+        number = re.search(r"\d{1,6}", plain)
+        title = re.sub(r"^\D*\d+[\s.:–—-]*", "", plain).strip(" *_`") or "Title"
+        wanted = f"`### Step {number[0] if number else 'N'}: {clip(title, 60)}`"
+        where = ", at the top level" if heading.is_nested else ""
+        message = f"{'#' * heading.level} {clip(heading.title, 60)}: a step is headed {wanted}{where}"
+        defects.append(Defect(heading.start + 1, "step-heading", message))
+    return defects
+
+
+def _read_steps(document: Document, page: Page, headings: Sequence[Heading], defects: list[Defect]) -> Document:
+    spans = _step_spans(headings)
+    if len(spans) > MOST_STEPS:
+        message = f"{len(spans)} steps; at most {MOST_STEPS} are read, so split the plan"
+        defects.append(Defect(spans[MOST_STEPS][0].start + 1, "steps", message))
+    blocks = page.yaml_blocks("manifest")
+    steps = []
+    homeless = {block.line for block in blocks}
+    for heading, end in spans[:MOST_STEPS]:
+        own = [block for block in blocks if heading.start < block.line <= end]
+        homeless -= {block.line for block in own}
+        steps.append(_step(page, heading, end, own, defects))
+    for line in sorted(homeless):
+        message = "this manifest belongs to no step; move it below its `### Step N:` heading"
+        defects.append(Defect(line, "manifest-count", message))
+    return replace(document, steps=tuple(steps))
+
+
+def _step_spans(headings: Sequence[Heading]) -> list[tuple[Heading, int]]:
+    """Each step with the line index where it ends: at the next step, or at the next heading as high as its own."""
+    spans = []
+    for index, heading in enumerate(headings):
+        if heading.level == 1 or not _step_name(heading):
+            continue
+        end = headings[-1].end
+        for other in headings[index + 1 :]:
+            if other.level <= max(heading.level, 3) or _step_name(other):
+                end = other.start
+                break
+        spans.append((heading, end))
+    return spans
+
+
+def _step(page: Page, heading: Heading, end: int, manifests: Sequence[Fenced], defects: list[Defect]) -> Step:
+    name = _step_name(heading)
+    assert name is not None
+    number = int(name[1])
+    values: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    for field in page.fields(heading.start, end):
+        if field.key in FIELDS and field.key in lines:
+            message = f"step {number}: {field.label} is there twice (line {lines[field.key]} is the first); keep one"
+            defects.append(Defect(field.line, "field-repeated", message))
+        if field.key in lines:
+            continue
+        if len(field.value) > LONGEST_FIELD:
+            message = f"step {number}: {field.label} has more than {LONGEST_FIELD} characters; put scripts into files"
+            defects.append(Defect(field.line, "length", message))
+        lines[field.key] = field.line
+        values[field.key] = field.value[:LONGEST_FIELD]
+    for block in manifests[1:]:
+        message = f"step {number}: a second manifest (line {manifests[0].line} is the first); a step has one"
+        defects.append(Defect(block.line, "manifest-count", message))
+    read = None
+    if manifests:
+        read, wrong = manifest.read(manifests[0], number)
+        defects += wrong
+    failure = values.get("on failure", "")
+    on_failure = _ON_FAILURE.fullmatch(failure)
+    return Step(
+        number=number,
+        title=name[2].strip(),
+        line=heading.start + 1,
+        text=page.text(heading.start, end),
+        files=items_of(values.get("files", "")),
+        changes=values.get("changes", ""),
+        reuses=values.get("reuses", ""),
+        test_first=values.get("test first", ""),
+        verify=values.get("verify", ""),
+        on_failure=on_failure[1].lower() if on_failure else "",
+        on_failure_text=on_failure[2].strip() if on_failure else failure,
+        checkpoint=values.get("checkpoint", ""),
+        depends_on=numbers_of(values.get("depends on", "")),
+        manifest=read,
+        field_lines=lines,
+    )
+
+
+# sessions and fences
+
+
+def _section(headings: Sequence[Heading], title: str) -> Heading | None:
+    for heading in headings:
+        if heading.level == 2 and heading.key == title:
+            return heading
+    return None
+
+
+def _fence(page: Page, start: int, end: int) -> Fence | None:
+    lists = page.values(start, end)
+    if "touch" not in lists and "never touch" not in lists:
+        return None
+    return Fence(_globs(lists.get("touch", "")), _globs(lists.get("never touch", "")))
+
+
+def _globs(value: str) -> tuple[str, ...]:
+    """As they are compared; what is no path is told by the rules, which know the line."""
+    listed = []
+    for item in items_of(value):
+        try:
+            listed.append(globs.normal(item) or item)
+        except ValueError:
+            listed.append(item)
+    return tuple(listed)
+
+
+def touch_of(steps: Sequence[Step]) -> tuple[str, ...]:
+    """What the steps say they change, for a plan that has no touch list."""
+    paths: list[str] = []
+    for step in steps:
+        paths += step.files
+        if step.manifest is not None:
+            paths += [*step.manifest.expected_paths, *step.manifest.absent_paths, *step.manifest.bash_syntax_check]
+            paths += [content.path for content in step.manifest.must_contain]
+    usable = []
+    for path in paths:
+        try:
+            usable.append(globs.normal(path))
+        except ValueError:
+            continue
+    return tuple(dict.fromkeys(filter(None, usable)))
+
+
+def fence_of_session(document: Document, steps: Sequence[Step]) -> Fence:
+    """The fence that is up while these steps of one session are carried out: the session's lists, else the plan's,
+    else the files of its steps. What the plan never touches, no session touches."""
+    own = Fence()
+    for group in document.groups:
+        if group.fence and steps and steps[0].number in group.steps:
+            own = group.fence
+    whole = document.fence or Fence()
+    never = dict.fromkeys([*whole.never, *own.never])
+    return Fence(own.touch or whole.touch or touch_of(steps), tuple(never))
+
+
+def _groups(document: Document, page: Page, headings: Sequence[Heading], defects: list[Defect]) -> tuple[Group, ...]:
+    sessions = [heading for heading in headings if heading.level == 2 and _SESSION.fullmatch(heading.title)]
+    if document.kind == "spec" or not sessions:
+        numbers = tuple(step.number for step in document.work_steps)
+        return (Group(document.session or 1, document.title, 1, numbers),) if numbers else ()
+    groups = []
+    for session in sessions:
+        name = _SESSION.fullmatch(session.title)
+        assert name is not None
+        end = _end_of_session(headings, session)
+        steps = [step for step in document.steps if session.start < step.line <= end]
+        until = min([step.line - 1 for step in steps], default=end)
+        fields = page.values(session.start, until)
+        group = Group(
+            number=int(name[1]),
+            title=name[2].strip(),
+            line=session.start + 1,
+            steps=tuple(step.number for step in steps),
+            depends_on=numbers_of(fields.get("depends on", "")),
+            context=fields.get("context", ""),
+            fence=_fence(page, session.start, until),
+        )
+        groups.append(group)
+    for step in document.steps:
+        if not any(step.number in group.steps for group in groups):
+            message = f"step {step.number} stands in no session; move it below a `## Session N: …` heading"
+            defects.append(Defect(step.line, "session", message))
+    return tuple(groups)
+
+
+def _end_of_session(headings: Sequence[Heading], session: Heading) -> int:
+    end = session.end
+    for heading in headings:
+        if heading.start <= session.start:
+            continue
+        if heading.level <= 2 and not _step_name(heading):
+            return heading.start
+        end = heading.end
+    return end
+
+
+# session specs
+
+
+def _read_spec(document: Document, page: Page, headings: Sequence[Heading], defects: list[Defect]) -> Document:
+    """What only a session spec has: its number, the session manifest, exit conditions, where it comes from."""
+    name = None
+    for heading in headings:
+        if heading.level == 1:
+            name = name or _SESSION.fullmatch(heading.title)
+    blocks = page.yaml_blocks("session_manifest")
+    if name is None and not blocks:
+        return document
+    if name is None:
+        defects.append(Defect(1, "spec-title", "a session spec is headed `# Session N: Title`"))
+    if len(blocks) != 1:
+        line = blocks[1].line if blocks else 1
+        defects.append(Defect(line, "session-manifest", f"a session spec has one session_manifest, not {len(blocks)}"))
+    data: dict[Any, Any] = {}
+    if blocks:
+        read, wrong = manifest.mapping(blocks[0], "session_manifest", 'plan_version: "1.7"', "the session")
+        defects += wrong
+        data = read or {}
+    needs = _needs(data.get("needs"), blocks[0].line if blocks else 1, defects)
+    section = _section(headings, "metadata")
+    metadata = {}
+    if section is not None:
+        metadata = page.values(section.start, section.end)
+    return replace(
+        document,
+        kind="spec",
+        title=name[2].strip() if name else document.title,
+        session=int(name[1]) if name else 1,
+        version=_version(data.get("plan_version")) or document.version,
+        needs=tuple(needs) or document.needs,
+        is_legacy_synthesis=data.get("legacy_synthesis") is True,
+        master_plan=plain_value(metadata.get("master plan", "")),
+        master_digest=plain_value(metadata.get("plan digest", "")),
+    )
+
+
+# plans from before manifests
+
+
+def synthesise(document: Document) -> Document:
+    """Steps of an older plan without a manifest get one: paths from Files, the pattern from the commit message of the
+    Checkpoint. It is marked as made up. A plan of 1.7 or later stays as it is: there a missing one is a defect."""
+    if not document.is_legacy:
+        return document
+    steps = []
+    is_made_up = document.is_legacy_synthesis
+    for step in document.steps:
+        if step.manifest is None:
+            step = replace(step, manifest=_made_up(step))
+        is_made_up = is_made_up or (step.manifest is not None and step.manifest.is_synthesised)
+        steps.append(step)
+    return replace(document, steps=tuple(steps), is_legacy_synthesis=is_made_up)
+
+
+def _made_up(step: Step) -> Manifest:
+    paths = []
+    for text in step.files:
+        try:
+            path = globs.normal(text)
+        except ValueError:
+            continue
+        if path and not re.search(r"\s", text):  # else words about files
+            paths.append(path)
+    subject = next(iter(commit_subjects(step.checkpoint)), "")
+    known = re.split(r"[{<]|\.\.\.|…", subject)[0].strip()  # up to a part that is still open, such as `{scope}`
+    paths = list(dict.fromkeys(paths))
+    return Manifest(
+        expected_paths=tuple(paths),
+        min_file_count=len(paths),
+        commit_message_pattern=f"^{re.escape(known)}" if known else "",
+        is_synthesised=True,
+        line=step.line,
+    )

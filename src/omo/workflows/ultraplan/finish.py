@@ -1,0 +1,256 @@
+"""Ending a plan session: by an audit that passes, by an honest report of a step that failed, or given up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from omo.clock import stamp
+from omo.errors import BadInput, Refused
+from omo.state import store
+from omo.state.runtime import part
+from omo.text import block, clip, counted
+from omo.work import outcome
+from omo.work.lifecycle import require_reason
+from omo.work.run import Row
+from omo.work.status import NextStep
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan.audit import EXIT_CODES
+from omo.workflows.ultraplan.run import (
+    ENDED,
+    MOST_RECOVERIES,
+    PlanRun,
+    PlanState,
+    RunStatus,
+    audited,
+)
+from omo.workflows.ultraplan.status import (
+    failed_command,
+    next_step,
+    publish_end,
+    publish_status,
+)
+
+LONGEST = 8000
+LONGEST_SHOWN = 4000
+MOST_SHOWN = 50
+LONGEST_WHY = 160
+MOST_VIOLATIONS = 20
+NOT_RUN = "its Verify commands were not run by omo"
+
+
+@dataclass(frozen=True)
+class Failure:
+    step: int
+    error: str
+    tried: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """`closed` says whether the run is over; `exit_code` is that of the audit."""
+
+    status: RunStatus
+    report: str
+    path: str
+    verdict: str
+    closed: bool
+    exit_code: int
+    next: NextStep
+
+
+def finish(run: PlanRun, failure: Failure | None = None) -> Finished:
+    """Audit and report. Closes the run where the audit passes, or where a step is reported as failed."""
+    state = run.require_whole()
+    if state.end in ENDED:
+        if failure is not None:
+            raise Refused(f"plan session {state.run} already ended ({state.end})", fix="omo plan status")
+        return _again(run)
+    if not state.base:
+        raise Refused(f"plan session {state.run} never began: {state.preflight.get('why')}", fix="omo plan status")
+    if failure is not None:
+        _check(state, failure)
+    status = audited(run)
+    if failure is None and status.audit.verdict != "pass":
+        if state.end:  # recovered, and what is missing is still missing
+            return _again(run)
+        step = publish_status(status)
+        path = report_path(run)
+        text = render(status, {}, now=stamp(run.caller.now), following=step.text)
+        store.replace(path, text)
+        return Finished(status, text, path, status.audit.verdict, False, status.audit.exit_code, step)
+    row: Row = {"verdict": "pass", "audit": status.audit.verdict, "by": run.caller.by, "missing": status.audit.missing}
+    row |= {"passed": status.audit.passed, "head": status.audit.head}
+    if failure is None:
+        return _close(status, row, 0)
+    texts = {key: block(str(value), LONGEST) for key, value in asdict(failure).items()}
+    row |= {"verdict": "failed", "failed": {**texts, "step": failure.step}}
+    # A step that is reported as failed is no pass, even where its manifest holds.
+    return _close(status, row, status.audit.exit_code or EXIT_CODES["drift"])
+
+
+def _check(state: PlanState, failure: Failure) -> None:
+    known = ", ".join(map(str, state.steps))
+    if failure.step not in state.steps:
+        raise BadInput(f"--failed {failure.step} is no step of {state.spec}", fix=f"name one of {known}")
+    if failure.step in state.skipped:
+        raise Refused(f"step {failure.step} was skipped", fix=f"name another of {known}")
+    require_reason(failure.error, "--error", "say what was seen, as it was printed")
+    require_reason(failure.tried, "--tried", "say what was tried")
+
+
+def abandon(run: PlanRun, reason: str) -> Finished:
+    """Give the run up, whatever git shows of it."""
+    require_reason(reason, "--abandon", "say why it is given up")
+    state = run.require_whole()
+    if state.end in ("pass", "abandoned"):
+        return _again(run)
+    status = audited(run) if state.is_open else RunStatus(run)
+    row = {"verdict": "abandoned", "audit": status.audit.verdict, "by": run.caller.by, "reason": clip(reason, 1000)}
+    return _close(status, {**row, "passed": sorted({*state.done, *status.audit.passed})}, 0)
+
+
+def _close(status: RunStatus, row: Row, exit_code: int) -> Finished:
+    run = status.run
+    assert run is not None
+    if status.audit.violations:
+        row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
+    path = report_path(run)
+    row = {"kind": "finished", **row, "report": path, "outcome": outcome_of(status, row)}
+    run.append(row)
+    ended = RunStatus(run)
+    step = next_step(ended)
+    text = render(replace(status, run=run), row, now=stamp(run.caller.now), following=step.text)
+    store.replace(path, text)
+    publish_end(ended, progressed=ended.state.end == "pass")
+    return Finished(replace(status, run=run), text, path, ended.state.end, True, exit_code, step)
+
+
+def _again(run: PlanRun) -> Finished:
+    """The run is over; what a crash kept from the session is told now."""
+    status = RunStatus(run)
+    step = publish_status(status)
+    path = report_path(run)
+    end = status.state.end
+    code = EXIT_CODES["drift"]
+    if end in ("pass", "abandoned"):
+        code = 0
+    elif status.state.finished.get("audit") == "unknown":
+        code = EXIT_CODES["unknown"]
+    return Finished(status, documents.text_of(path) or "", path, end, True, code, step)
+
+
+def outcome_of(status: RunStatus, finished: Row) -> Row:
+    """How a session ended, decided from the row that ends it and what git and the files showed."""
+    state = status.state
+    name = f"plan session {state.run}"
+    if finished["verdict"] == "failed":
+        failed = part(finished, "failed")
+        why = f"{name} stopped at step {failed.get('step')}: {clip(str(failed.get('error') or ''), LONGEST_WHY)}"
+        return outcome.outcome(outcome.ENDED, why, state.exceptions)
+    if finished["verdict"] == "abandoned":
+        reason = clip(str(finished.get("reason") or ""), LONGEST_WHY)
+        why = f"the agent abandoned {name}: {reason}"
+        if finished["by"] == "user":
+            why = f"{name} was ended by the user: {reason}"
+        return outcome.outcome(outcome.ENDED, why, state.exceptions)
+    count = len(status.audit.passed)
+    parts = [f"{name}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
+    if state.sessions > 1:
+        parts.append(f"session {state.number} of {state.sessions} of {clip(state.master, 100)}")
+    parts.append(NOT_RUN)
+    for step in status.audit.steps:
+        if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
+            reason = clip(state.skipped.get(step.step, "in the session that this one recovers"), LONGEST_WHY)
+            parts.append(f"step {step.step} was skipped, as its plan allows: {reason}")
+    return outcome.outcome(outcome.ATTESTED, "; ".join(parts), state.exceptions)
+
+
+def report_path(run: PlanRun) -> str:
+    return os.path.join(run.directory, "report.md")
+
+
+# the report: what passed, what did not and why, what was tried, and what was let through without proof
+
+
+def render(status: RunStatus, end: Row, *, now: str, following: str) -> str:
+    """`end` is the row that ends the run, or an empty one where nothing ends yet."""
+    state, audit = status.state, status.audit
+    title = state.spec or state.run
+    if status.document and status.document.title:
+        title = clip(status.document.title, 120)
+    lines = [f"# Session report: {title}", "", f"- Run: {state.run}", f"- Spec: {state.spec}"]
+    if state.sessions > 1:
+        lines.append(f"- Session: {state.number} of {state.sessions} of {state.master}")
+    lines += [f"- Base: {state.base[:12]}", f"- Started: {state.started_at}", f"- Reported: {now}"]
+    if state.is_legacy:
+        lines.append("- Legacy: a plan before 1.7")
+    if state.depth:
+        lines.append(f"- Recovery: {state.depth} of {MOST_RECOVERIES}")
+    whole = " (of the whole session, from where it began)" if status.own else ""
+    lines += [f"- Audit: {status.audit.words}{whole}", f"- Ended as: {end.get('verdict') or 'not ended'}"]
+
+    def section(heading: str, listed: Sequence[object]) -> None:
+        if listed:
+            lines.extend(["", f"## {heading}", "", *(f"- {line}" for line in listed)])
+
+    section("Steps", audit.steps)
+    if failed := part(end, "failed"):
+        section("Failed", [f"{key}: {block(str(failed[key]), LONGEST_SHOWN)}" for key in ("step", "error", "tried")])
+    if "reason" in end:
+        section("Abandoned", [f"by the {end.get('by')}: {clip(str(end['reason']), 400)}"])
+    section("Skipped", [f"step {step}: {clip(why, 400)}" for step, why in sorted(state.skipped.items())])
+    section("Let through", [clip(override, 400) for override in state.overrides])
+    section("Outside the fence", _few(status.audit.violations))
+    section("Not committed", _few(status.audit.dirty))
+    section("Commits that no step claims", _few(audit.unclaimed))
+    if status.own:
+        own = [f"verdict: {status.own.verdict}", *status.own.steps]
+        section("The recovered steps, from the recovery's own base", own)
+    if status.unknown:
+        section("Could not be evaluated", [clip(status.unknown, 400)])
+    if status.edited:
+        section("To note", [status.edited])
+    section("Next", [following])
+    return "\n".join(lines) + "\n"
+
+
+def _few(listed: Sequence[object]) -> list[str]:
+    lines = [clip(str(each), 300) for each in listed[:MOST_SHOWN]]
+    if len(listed) > MOST_SHOWN:
+        lines.append(f"and {len(listed) - MOST_SHOWN} more")
+    return lines
+
+
+# skipping
+
+
+def skip(run: PlanRun, number: int, reason: str) -> NextStep:
+    """Leave a step out: only where its plan allows it, and never in silence."""
+    state = require_open(run)
+    if number not in state.steps:
+        known = ", ".join(map(str, state.steps))
+        raise BadInput(f"step {number} is none of this session's", fix=f"name one of {known}")
+    require_reason(reason, "--reason", "say why it is left out")
+    status = audited(run)
+    status.require_evaluable()
+    step = status.document.step(number) if status.document else None
+    if step is None or step.on_failure != "skip":
+        says = step.on_failure if step and step.on_failure else "nothing"
+        what = f"step {number} may not be skipped: its On failure says {says}, not skip"
+        raise Refused(what, fix=failed_command(number).line)
+    if number in status.audit.passed:
+        raise Refused(f"step {number} passes already", fix="omo plan status")
+    if number not in state.skipped:
+        run.append({"kind": "skipped", "step": number, "reason": clip(reason, 1000)})
+        status = audited(run)
+    return publish_status(status)
+
+
+def require_open(run: PlanRun) -> PlanState:
+    state = run.require_whole()
+    if not state.is_open:
+        how = f"ended ({state.end})" if state.end else "never began: something it needs is missing"
+        raise Refused(f"plan session {state.run} {how}", fix="omo plan status")
+    return state

@@ -1,0 +1,319 @@
+"""What git shows since a base: the commits, what each changed, and what is not committed.
+
+Dates and names of refs prove nothing. Every commit that HEAD has and the base has not is listed, parents before
+children, the first parent's line before the lines merged into it. What a merge `changes` is what it brought to its
+first parent, so that a branch merged under a step's subject counts. Its `own_changes` are only what differs from every
+parent: the resolution of a conflict, or what was slipped in; onto a parent older than the base it changes no more than
+that. Renames are a deletion and an addition, always.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from omo.errors import NotEvaluable
+from omo.proof import changes, git, globs
+from omo.text import clip
+
+LONGEST_BODY = 20_000
+_RAW = ("-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--relative", "--ignore-submodules=none")
+_SUBMODULE = "160000"
+_REVERTS = re.compile(r"\bThis reverts commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\b")
+_NAMES_OF = ("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One path below the project in one commit. `status` is git's letter: A, M, D or T."""
+
+    path: str
+    status: str
+    is_submodule: bool = False
+
+    @property
+    def is_deletion(self) -> bool:
+        return self.status == "D"
+
+    def is_about(self, patterns: Sequence[str]) -> bool:
+        """Whether one of the globs covers it. A submodule that moved may have moved anything in it."""
+        for glob in patterns:
+            if globs.covers(self.path, glob) or (self.is_submodule and glob.startswith(self.path + "/")):
+                return True
+        return False
+
+
+Changes = tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class Commit:
+    sha: str
+    subject: str
+    body: str = ""
+    parents: tuple[str, ...] = ()
+    changes: Changes = ()
+    own_changes: Changes = ()
+
+    @property
+    def is_merge(self) -> bool:
+        return len(self.parents) > 1
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(change.path for change in self.changes)
+
+    def __str__(self) -> str:
+        return f"{self.sha[:12]} {clip(self.subject, 100)}"
+
+
+@dataclass(frozen=True)
+class WorkTree:
+    """What is not as HEAD has it. `dirty`: staged, edited, or new and ignored by no rule of HEAD. `hidden`: ignored
+    now, and not by the rules of the base. `untracked`: everything that git does not have, ignored or not.
+    `problem`: why none of this is known."""
+
+    dirty: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    untracked: frozenset[str] = frozenset()
+    problem: str = ""
+
+    def is_untracked(self, path: str) -> bool:
+        """Also where a directory that it lies in is, as a whole."""
+        while path:
+            if path in self.untracked:
+                return True
+            path = path.rpartition("/")[0]
+        return False
+
+
+@dataclass(frozen=True)
+class History:
+    """`net` is what HEAD has otherwise than the base, whatever happened in between."""
+
+    root: Path
+    base: str
+    head: str
+    commits: tuple[Commit, ...]
+    net: Changes
+    tree: WorkTree
+
+    @property
+    def changed(self) -> list[Change]:
+        """Every path that HEAD or the files have otherwise than the base."""
+        paths = {*self.tree.dirty, *self.tree.hidden}
+        paths.update(change.path for change in self.net)
+        submodules: set[str] = set()
+        for commit in self.commits:
+            submodules.update(change.path for change in commit.changes if change.is_submodule)
+        return [Change(path, "M", path in submodules) for path in sorted(paths) if not globs.is_own(path)]
+
+    def since(self, base: str) -> History:
+        """The same from a later base."""
+        if base == self.base:
+            return self
+        older = self._with_ancestors(base)
+        commits = tuple(commit for commit in self.commits if commit.sha not in older)
+        return replace(self, base=base, commits=commits, net=_net(self.root, base, self.head))
+
+    def until(self, head: str) -> History:
+        """The same up to an earlier commit: what came after it, committed or not, is left out."""
+        kept = self._with_ancestors(head)
+        commits = tuple(commit for commit in self.commits if commit.sha in kept)
+        if not commits:
+            return self
+        return replace(self, head=head, commits=commits, net=_net(self.root, self.base, head), tree=WorkTree())
+
+    def _with_ancestors(self, sha: str) -> set[str]:
+        """A commit and those of the listed ones that it descends from."""
+        parents = {commit.sha: commit.parents for commit in self.commits}
+        reached = {sha}
+        waiting = [sha]
+        while waiting:
+            for parent in parents.get(waiting.pop(), ()):
+                if parent not in reached:
+                    reached.add(parent)
+                    waiting.append(parent)
+        return reached
+
+
+def look(root: Path, base: str) -> History:
+    """Raises NotEvaluable: no git, no such base, two of that name, HEAD not after it, or a history that is cut off."""
+    if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", base):
+        _require_one_meaning(root, base)
+    paths = ("--show-prefix", "--path-format=absolute", "--git-path", "shallow", "--git-path", "info/exclude")
+    answer = git.run(root, "rev-parse", *paths, "HEAD^{commit}", f"{base}^{{commit}}")
+    if answer.ok:
+        prefix, shallow, exclude, head, since = answer.text.split("\n")[:5]
+        span = f"{head}...{since}"
+    else:
+        # No git and no such base raise here; what is left is a repository that has, or began with, no commit.
+        since = changes.resolve(root, base)
+        span = head = changes.commit_of(root, "HEAD") or ""
+        prefix, shallow, exclude = changes.ask(root, "rev-parse", *paths).split("\n")[:3]
+    commits: list[Commit] = []
+    net: Changes = ()
+    if head and head != since:
+        commits = _commits(root, span, since)
+        _require_whole(commits, Path(shallow))
+        net = _net(root, since, head)
+    tree = _work_tree(root, prefix, Path(exclude), since, head, net)
+    return History(root, since, head or since, tuple(commits), net, tree)
+
+
+def undone(commits: Sequence[Commit]) -> dict[str, int]:
+    """Commits that a later one reverts, with that one's index. A revert that was itself reverted undoes nothing."""
+    known = {commit.sha for commit in commits}
+    undoing: dict[str, int] = {}
+    for index in range(len(commits) - 1, -1, -1):
+        if commits[index].sha not in undoing:
+            for sha in known.intersection(_REVERTS.findall(commits[index].body)):
+                undoing.setdefault(sha, index)
+    return undoing
+
+
+def _require_one_meaning(root: Path, base: str) -> None:
+    """A full id means one commit. A name can be given to a tag, a branch and the start of an id at once."""
+    names = [name.format(base) for name in _NAMES_OF]
+    if re.fullmatch(r"[0-9a-f]{4,64}", base):
+        names += changes.ask(root, "rev-parse", f"--disambiguate={base}").split()
+    meant = set()
+    for name in names:
+        if commit := changes.commit_of(root, name):
+            meant.add(commit)
+    if len(meant) > 1:
+        fix = "name the commit the work began at by its full id: --base ID"
+        raise NotEvaluable(f"base {clip(base, 80)!r} names {len(meant)} different commits", fix=fix)
+
+
+def _commits(root: Path, span: str, since: str) -> list[Commit]:
+    """Oldest first. The span goes both ways, so a base that HEAD does not descend from shows at once."""
+    most = changes.MOST_COMMITS
+    listed = changes.ask(
+        root, "rev-list", "--topo-order", "--reverse", "--left-right", "--encoding=UTF-8", f"--max-count={most + 1}",
+        "--format=tformat:%m%x00%H%x00%P%x00%s%x00%b%x00", span, "--",
+    )  # fmt: skip
+    parts = listed.split("\0")[:-1]
+    if len(parts) > 5 * most:
+        raise NotEvaluable(f"more than {most} commits since the base", fix="name a later base with --base REV")
+    commits = []
+    for index in range(0, len(parts), 5):
+        mark, sha, parents, subject, body = parts[index : index + 5]
+        if mark.endswith(">") and "..." in span:  # rev-list puts a line of its own before what was asked for
+            raise NotEvaluable(
+                f"base {since[:12]} is no ancestor of HEAD: history was rewritten, or another branch is checked out",
+                fix="check out the branch of the work, or name the commit it began at: --base ID",
+            )
+        commits.append(Commit(sha, subject, body[:LONGEST_BODY], tuple(parents.split())))
+    return _with_changes(root, commits, since)
+
+
+def _with_changes(root: Path, commits: Sequence[Commit], since: str) -> list[Commit]:
+    known = {since}
+    pairs, merges = [], []
+    for commit in commits:
+        known.add(commit.sha)
+        pairs.append(" ".join((commit.sha, *commit.parents[:1])))
+        if commit.is_merge:
+            merges.append(commit.sha)
+    brought = _changes(root, pairs, "--root")
+    merged = _changes(root, merges, "-c")
+    whole = []
+    for commit in commits:
+        own = changed = brought.get(commit.sha, ())
+        if commit.is_merge:
+            own = merged.get(commit.sha, ())
+            if commit.parents[0] not in known:
+                changed = own  # seen from a parent older than the base, a merge also brings what the base had long ago
+        whole.append(replace(commit, changes=changed, own_changes=own))
+    return whole
+
+
+def _require_whole(commits: Sequence[Commit], shallow: Path) -> None:
+    """A shallow clone ends somewhere; a commit it ends at shows neither its parents nor what it changed."""
+    try:
+        ends = set(shallow.read_text(encoding="ascii", errors="replace").split())
+    except FileNotFoundError:
+        return
+    for commit in commits:
+        if commit.sha in ends:
+            message = f"the history is cut off at {commit.sha[:12]}: a shallow clone"
+            raise NotEvaluable(message, fix="git fetch --unshallow")
+
+
+def _net(root: Path, base: str, head: str) -> Changes:
+    return tuple(_parse(changes.ask(root, "diff-tree", *_RAW, base, head, "--").split("\0")))
+
+
+def _changes(root: Path, asked: Sequence[str], *options: str) -> dict[str, Changes]:
+    if not asked:
+        return {}
+    lines = "\n".join([*asked, ""]).encode("ascii")
+    printed = changes.ask(root, "diff-tree", "--stdin", *_RAW, *options, stdin=lines).split("\0")
+    by_commit: dict[str, list[str]] = {}
+    current: list[str] = []
+    index = 0
+    while index < len(printed) - 1:
+        # A path follows what is said of it and is read with it, so no path can pass for the id of a commit.
+        if printed[index].startswith(":"):
+            current += printed[index : index + 2]
+            index += 2
+        else:
+            current = by_commit.setdefault(printed[index].strip(), [])
+            index += 1
+    return {sha: tuple(_parse(parts)) for sha, parts in by_commit.items()}
+
+
+def _parse(parts: Sequence[str]) -> Iterator[Change]:
+    for about, path in zip(parts[::2], parts[1::2], strict=False):
+        fields = [field.lstrip(":") for field in about.split()]
+        letters = fields[-1]
+        # A merge has one letter for each parent; what it deletes is deleted from each.
+        status = "D" if set(letters) == {"D"} else letters[:1].replace("D", "M")
+        yield Change(path, status, _SUBMODULE in fields)
+
+
+def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, net: Changes) -> WorkTree:
+    try:
+        changes.require_nothing_hidden(root)
+        edited, new, ignored = _status(root, prefix)
+        hidden: list[str] = []
+        changed = [change.path for change in net]
+        if prefix or _may_hide(exclude, [*edited, *new, *ignored, *changed]):
+            new = changes.untracked(root)
+            new += changes.hidden_since(root, head or base)
+            hidden = changes.hidden_since(root, base)
+    except NotEvaluable as error:
+        return WorkTree(problem=clip("; ".join(filter(None, (error.message, error.fix))), 500))
+    untracked = frozenset(path.rstrip("/") for path in (*new, *ignored))
+    return WorkTree(tuple(sorted({*edited, *new})), tuple(hidden), untracked)
+
+
+def _status(root: Path, prefix: str) -> tuple[list[str], list[str], list[str]]:
+    """Paths below the project: tracked and not as HEAD has them, new, ignored."""
+    printed = changes.ask(
+        root, "status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=matching",
+        "--ignore-submodules=none", "--no-renames", "--", ".",
+    )  # fmt: skip
+    spaces = {"1": 8, "u": 10, "?": 1, "!": 1}
+    by_mark: dict[str, list[str]] = {mark: [] for mark in spaces}
+    for entry in printed.split("\0"):
+        mark = entry[:1]
+        if mark in by_mark:
+            path = entry.split(" ", spaces[mark])[-1].removeprefix(prefix)
+            if not globs.is_own(path.rstrip("/")):
+                by_mark[mark].append(path.rstrip("/") if mark == "?" else path)
+    return by_mark["1"] + by_mark["u"], by_mark["?"], by_mark["!"]
+
+
+def _may_hide(exclude: Path, paths: Sequence[str]) -> bool:
+    """Whether a rule is at work that HEAD does not have, or the base had not."""
+    if any(path.rpartition("/")[2] == ".gitignore" for path in paths):
+        return True
+    try:
+        rules = exclude.read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return False
+    return any(rule.strip() and not rule.startswith("#") for rule in rules)

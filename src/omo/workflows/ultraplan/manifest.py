@@ -1,0 +1,143 @@
+"""The fenced YAML blocks of a plan, read strictly: a misspelt key must not weaken the contract."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import ValidationError
+
+from omo.errors import BadInput
+from omo.proof import documents
+from omo.strict import field_name
+from omo.text import clip
+from omo.workflows.ultraplan.markdown import Fenced
+from omo.workflows.ultraplan.models import Defect, Manifest
+
+# The first six must be there, even when empty: what was left out cannot be told from what was forgotten.
+REQUIRED = {
+    "expected_paths": "[]",
+    "min_file_count": "0",
+    "commit_message_pattern": '""',
+    "bash_syntax_check": "[]",
+    "forbidden_paths": "[]",
+    "must_contain": "[]",
+}
+OPTIONAL = ("absent_paths", "sandbox_preflight", "skip_commit_check")
+KEYS = (*REQUIRED, *OPTIONAL)
+Lines = dict[tuple[str, ...], int]
+
+
+def read(block: Fenced, step: int) -> tuple[Manifest | None, list[Defect]]:
+    """None where it is no YAML mapping; an entry that cannot be used is left out and has a defect."""
+    where = f"step {step}"
+    data, defects = mapping(block, "manifest", "commit_message_pattern: …", where)
+    if data is None:
+        return None, defects
+    lines = _lines(block, data)
+    defects += _name_defects(data, where, lines, block.line)
+    values = {}
+    for key in KEYS:
+        if key in data:
+            values[key] = data[key]
+    try:
+        manifest = Manifest(**values)
+    except ValidationError as error:
+        wrong = set()
+        for problem in error.errors(include_url=False):
+            key, index = _entry(problem)
+            if (key, index) not in wrong:
+                line = lines.get((key, str(problem["input"]))) or lines.get((key,), block.line)
+                says = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+                says = f"{says.replace('valid tuple', 'list')}, got {clip(repr(problem['input']), 80)}"
+                name = field_name(("manifest", *problem["loc"]))
+                defects.append(Defect(line, "manifest-value", f"{where}: {name}: {says}"))
+            wrong.add((key, index))
+        manifest = Manifest(**_usable(values, wrong))
+    return manifest.model_copy(update={"line": block.line, "lines": lines}), defects
+
+
+def mapping(block: Fenced, key: str, example: str, where: str) -> tuple[dict[Any, Any] | None, list[Defect]]:
+    """What stands below the first key of a block, and what is wrong with the form."""
+    try:
+        data = documents.parse(block.content, f"{key}.yaml")
+    except BadInput as error:
+        problem = error.details.get("problem") or error.message
+        line = error.details.get("line")
+        where_it_is = block.line + line - 1 if isinstance(line, int) else block.line
+        return None, [Defect(where_it_is, "manifest-yaml", f"{where}: the {key} is not usable YAML: {problem}")]
+    if not isinstance(data, dict):
+        return None, []
+    inner = data.get(key)
+    if not isinstance(inner, dict):
+        message = f"{where}: {key}: holds nothing; indent its keys below it, such as `  {example}`"
+        return None, [Defect(block.line, "manifest-form", message)]
+    defects = []
+    for other in data:
+        if other != key:
+            message = f"{where}: {clip(str(other), 60)} stands beside {key}:, not in it; indent it"
+            defects.append(Defect(block.line, "manifest-form", message))
+    return inner, defects
+
+
+def _lines(block: Fenced, data: dict[Any, Any]) -> Lines:
+    """Where each key stands and, by key and value, each entry of a list that is written as it is meant."""
+    lines: Lines = {}
+    key = ""
+    for number, text in enumerate(block.content.splitlines(), start=block.line):
+        name = re.match(r"\s*[\"']?([\w-]+)[\"']?\s*:", text)
+        if name and name[1] in data:
+            key = name[1]
+            lines.setdefault((key,), number)
+        for entry in _texts(data.get(key)):
+            if re.search(rf"(?<![\w./-]){re.escape(entry)}(?![\w./-])", text):
+                lines.setdefault((key, entry), number)
+    return lines
+
+
+def _texts(value: object) -> list[str]:
+    """What a list of texts, or of mappings to texts, holds."""
+    texts: list[str] = []
+    for entry in value if isinstance(value, list) else []:
+        texts += map(str, entry.values() if isinstance(entry, dict) else [entry])
+    return texts
+
+
+def _name_defects(data: dict[Any, Any], where: str, lines: Lines, first: int) -> Iterator[Defect]:
+    for key in data:
+        if key in KEYS:
+            continue
+        # A misspelt key leaves its check out; one that is nothing like ours may belong to a newer tool.
+        shown, line = clip(str(key), 60), lines.get((str(key),), first)
+        wanted = re.sub(r"[\s-]+", "_", shown.lower())
+        near = difflib.get_close_matches(wanted, KEYS, n=1, cutoff=0.7)
+        if near:
+            yield Defect(line, "manifest-key", f"{where}: manifest.{shown} is no key; did you mean {near[0]}?")
+        else:
+            message = f"{where}: manifest.{shown} is no key of ours and checks nothing ({', '.join(KEYS)})"
+            yield Defect(line, "manifest-key", message, is_advisory=True)
+    for key, empty in REQUIRED.items():
+        if key not in data:
+            message = f"{where}: manifest.{key} is missing; write it even when empty: `{key}: {empty}`"
+            yield Defect(first, "manifest-key", message)
+
+
+def _entry(problem: Any) -> tuple[str, int | None]:
+    """The key that pydantic speaks of, and the number of the entry in its list."""
+    location = problem["loc"]
+    index = location[1] if len(location) > 1 and isinstance(location[1], int) else None
+    return str(location[0]), index
+
+
+def _usable(values: dict[str, Any], wrong: set[tuple[str, int | None]]) -> dict[str, Any]:
+    """The keys and the entries of lists that nothing is wrong with."""
+    usable = {}
+    for key, value in values.items():
+        if (key, None) in wrong:
+            continue
+        if isinstance(value, list):
+            value = [entry for index, entry in enumerate(value) if (key, index) not in wrong]
+        usable[key] = value
+    return usable

@@ -1,0 +1,236 @@
+"""What a plan or a session spec says, once it has been read: steps, manifests, fences. Plain data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from omo.digest import sha256
+from omo.proof import globs
+from omo.text import clip
+
+STRICT_SINCE = (1, 7)
+ON_FAILURE = ("revert", "retry", "skip", "escalate")
+MOST_ITEMS = 100
+
+PLAIN_NEEDS = ("git", "git_push", "clean_tree", "network")
+NAMED_NEEDS = {
+    "cmd": re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"),
+    "env": re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}"),
+}
+
+
+@dataclass(frozen=True)
+class Defect:
+    """`line` counts from 1, 0 where no line is to blame. An advisory is told and refuses nothing."""
+
+    line: int
+    code: str
+    message: str
+    is_advisory: bool = False
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.message}" if self.line else self.message
+
+
+def need_defect(need: str) -> str | None:
+    """Why nothing can ask for this need, or None."""
+    kind, sign, value = need.partition(":")
+    if need in PLAIN_NEEDS:
+        return None
+    if not sign or kind not in NAMED_NEEDS:
+        return f"{clip(need, 80)} is no need that can be asked for ({', '.join(PLAIN_NEEDS)}, cmd:NAME, env:NAME)"
+    if not NAMED_NEEDS[kind].fullmatch(value):
+        return f"{clip(need, 80)} does not name one; write it as {kind}:NAME"
+    return None
+
+
+def covering(path: str, patterns: Sequence[str]) -> str:
+    """The first glob that covers the path; empty where none does."""
+    for glob in patterns:
+        if globs.covers(path, glob):
+            return glob
+    return ""
+
+
+def _project_path(text: str) -> str:
+    try:
+        path = globs.normal(text)
+    except ValueError as error:
+        raise ValueError(f"names {clip(text, 80)!r}: {error}") from None
+    if not path:
+        raise ValueError(f"names {clip(text, 80)!r}, the project itself; write a path inside it")
+    return path
+
+
+Text = Annotated[str, Field(strict=True)]
+ProjectPath = Annotated[Text, AfterValidator(_project_path)]
+Paths = Annotated[tuple[ProjectPath, ...], Field(max_length=MOST_ITEMS)]
+Flag = Annotated[bool, Field(strict=True)]
+
+
+class Content(BaseModel):
+    """One `must_contain`: the file matches the pattern somewhere."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: ProjectPath
+    pattern: Text
+
+
+class Manifest(BaseModel):
+    """When a step is done, as code can see it. `is_synthesised`: made up from the prose of an older plan.
+
+    `lines` has the line of each key and, by key and value, of each entry.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    expected_paths: Paths = ()
+    min_file_count: Annotated[int, Field(strict=True, ge=0, le=10_000)] = 0
+    commit_message_pattern: Text = ""
+    bash_syntax_check: Paths = ()
+    forbidden_paths: Paths = ()
+    must_contain: Annotated[tuple[Content, ...], Field(max_length=MOST_ITEMS)] = ()
+    absent_paths: Paths = ()
+    sandbox_preflight: Flag = False
+    skip_commit_check: Flag = False
+    is_synthesised: bool = False
+    line: int = 0
+    lines: dict[tuple[str, ...], int] = Field(default_factory=dict)
+
+    @property
+    def expects_commit(self) -> bool:
+        return bool(self.commit_message_pattern) and not self.skip_commit_check
+
+    @property
+    def counts_files(self) -> bool:
+        """Every expected path has to be there, so the count says more only of a single glob."""
+        return len(self.expected_paths) == 1 and any(letter in self.expected_paths[0] for letter in "*?[")
+
+    @property
+    def terms(self) -> Manifest:
+        """What binds, wherever in a file it stands."""
+        return self.model_copy(update={"line": 0, "lines": {}})
+
+
+@dataclass(frozen=True)
+class Step:
+    """`text` is the step as it was written, heading included. Step 0 is the preflight."""
+
+    number: int
+    title: str
+    line: int
+    text: str
+    files: tuple[str, ...] = ()
+    changes: str = ""
+    reuses: str = ""
+    test_first: str = ""
+    verify: str = ""
+    on_failure: str = ""
+    on_failure_text: str = ""
+    checkpoint: str = ""
+    depends_on: tuple[int, ...] = ()
+    manifest: Manifest | None = None
+    field_lines: dict[str, int] = field(default_factory=dict, compare=False)
+
+    @property
+    def is_preflight(self) -> bool:
+        return self.manifest is not None and self.manifest.sandbox_preflight
+
+    def line_of(self, *names: str) -> int:
+        """The line of a key of the manifest, and of the entry named after it, as far as they are known."""
+        if self.manifest is None or self.manifest.is_synthesised:
+            return self.line
+        lines = self.manifest.lines
+        return lines.get(names) or lines.get(names[:1]) or self.manifest.line
+
+
+@dataclass(frozen=True)
+class Fence:
+    """Globs: what a session may change, and what it never may."""
+
+    touch: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """A `## Session N: …` of a plan; a plan without such headings is one group with every step."""
+
+    number: int
+    title: str
+    line: int
+    steps: tuple[int, ...]
+    depends_on: tuple[int, ...] = ()
+    context: str = ""
+    fence: Fence | None = None
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What `omo plan recover` writes into a spec, for its reader. What counts is kept in the ledger."""
+
+    of: str
+    depth: int
+    missing: tuple[int, ...]
+    entry: str = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """`kind` is plan or spec. `version` is None where the document names none. `says_needs`: it has a line `needs:`,
+    so an empty list means that nothing is needed."""
+
+    kind: str
+    path: str
+    text: str
+    title: str = ""
+    version: tuple[int, ...] | None = None
+    needs: tuple[str, ...] = ()
+    says_needs: bool = False
+    context: str = ""
+    fence: Fence | None = None
+    steps: tuple[Step, ...] = ()
+    groups: tuple[Group, ...] = ()
+    session: int | None = None
+    master_plan: str = ""
+    master_digest: str = ""
+    is_legacy_synthesis: bool = False
+    defects: tuple[Defect, ...] = field(default=(), compare=False)
+
+    @property
+    def is_legacy(self) -> bool:
+        """Before 1.7, or without a version: advised, not blocked."""
+        return self.version is None or self.version < STRICT_SINCE
+
+    @property
+    def digest(self) -> str:
+        return sha256(self.text.encode("utf-8", "replace"))
+
+    @property
+    def work_steps(self) -> tuple[Step, ...]:
+        """Every step but the preflight."""
+        return tuple(step for step in self.steps if not step.is_preflight)
+
+    @property
+    def wrong(self) -> list[str]:
+        """What keeps it from being read as it was meant; advice is not among it."""
+        return [str(defect) for defect in self.defects if not defect.is_advisory]
+
+    def step(self, number: int) -> Step | None:
+        for step in self.steps:
+            if step.number == number:
+                return step
+        return None
+
+    def session_of(self, step: Step) -> list[Step]:
+        """The steps of the same session, this one included."""
+        for group in self.groups:
+            if step.number in group.steps:
+                return [other for other in self.steps if other.number in group.steps]
+        return [step]

@@ -1,0 +1,261 @@
+"""Whether this machine can do what a session needs, asked before its first step.
+
+Every answer comes from an exit status, a file or a connection. What cannot be confirmed counts as missing: a session
+that begins without it fails late, after the work.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import shutil
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from omo.errors import NotEvaluable
+from omo.proof import changes, git
+from omo.proof.run import Outcome, run
+from omo.text import clip
+from omo.workflows.ultraplan.models import need_defect
+
+MISSING = 77  # the exit code that says so
+BYPASSES = ("OMO_SKIP_PREFLIGHT", "ULTRAEXECUTE_SKIP_PREFLIGHT")
+HOSTS = ("github.com", "gitlab.com", "bitbucket.org")  # one is enough
+HTTPS = 443
+CONNECT_SECONDS = 8.0
+PUSH_SECONDS = 60.0
+MOST_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Need:
+    """`status` is ok, missing or unknown; `kind` says how it was told, such as no_remote or failed for git_push."""
+
+    name: str
+    status: str
+    kind: str
+    detail: str
+
+    @property
+    def data(self) -> dict[str, str]:
+        return {"name": self.name, "status": self.status, "class": self.kind, "detail": self.detail}
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.kind}): {self.detail}"
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """`bypassed_by` is the variable that switched it off; then nothing was asked."""
+
+    needs: tuple[Need, ...]
+    bypassed_by: str = ""
+
+    @property
+    def missing(self) -> list[Need]:
+        return [need for need in self.needs if need.status != "ok"]
+
+    @property
+    def result(self) -> str:
+        if self.missing:
+            return "blocked"
+        return "bypassed" if self.bypassed_by else "ok"
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return {
+            "needs": [need.data for need in self.needs],
+            "missing": [need.name for need in self.missing],
+            "bypassed": bool(self.bypassed_by),
+            "bypassed_by": self.bypassed_by or None,
+        }
+
+
+def look(needs: Sequence[str], root: Path, *, environ: Mapping[str, str]) -> Preflight:
+    """Every need once, in the order given, unless the environment says to skip the preflight."""
+    for variable in BYPASSES:
+        if environ.get(variable) == "1":
+            return Preflight((), variable)
+    return Preflight(tuple(_check(need, root, environ) for need in dict.fromkeys(needs)))
+
+
+def _check(need: str, root: Path, environ: Mapping[str, str]) -> Need:
+    if wrong := need_defect(need):
+        return Need(clip(need, 80), "missing", "unknown_need", wrong)
+    kind, _, value = need.partition(":")
+    try:
+        if kind == "cmd":
+            status, how, detail = _command(value, environ)
+        elif kind == "env":
+            status, how, detail = _variable(value, environ)
+        elif kind == "network":
+            status, how, detail = _network(environ)
+        elif kind == "git_push":
+            status, how, detail = _push(root, environ)
+        elif kind == "clean_tree":
+            status, how, detail = _clean_tree(root)
+        else:
+            status, how, detail = _git(root)
+    except NotEvaluable as error:
+        status, how, detail = "unknown", "unknown", error.message
+    return Need(need, status, how, clip(detail, 400))
+
+
+Answer = tuple[str, str, str]
+
+
+def _git(root: Path) -> Answer:
+    head = changes.head(root)
+    if head is None:
+        return "missing", "no_repository", "not a git repository, or git is missing: git init"
+    if changes.commit_of(root, "HEAD") is None:
+        return "missing", "no_commit", "the repository has no commit yet: commit first"
+    return "ok", "ok", f"at commit {head[:12]}"
+
+
+def _clean_tree(root: Path) -> Answer:
+    status, how, detail = _git(root)
+    if status != "ok":
+        return status, how, detail
+    dirty = changes.changed(root, "HEAD")
+    if not dirty:
+        return "ok", "ok", "nothing is uncommitted"
+    more = f" and {len(dirty) - MOST_SHOWN} more" if len(dirty) > MOST_SHOWN else ""
+    return "missing", "dirty", f"not committed: {', '.join(dirty[:MOST_SHOWN])}{more}"
+
+
+def _command(name: str, environ: Mapping[str, str]) -> Answer:
+    if shutil.which(name, path=environ.get("PATH", "")):
+        return "ok", "ok", f"{name} is installed"
+    return "missing", "not_found", f"{name} is not on the PATH: install it, or add its directory to the PATH"
+
+
+def _variable(name: str, environ: Mapping[str, str]) -> Answer:
+    """Whether it is set; what it is set to is nobody's business."""
+    if environ.get(name):
+        return "ok", "ok", f"{name} is set"
+    how = "empty" if name in environ else "unset"
+    return "missing", how, f"set {name} in the environment the session starts from"
+
+
+def _network(environ: Mapping[str, str]) -> Answer:
+    """A connection is made or it is not, through the proxy that the environment names."""
+    names = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+    proxy = next((environ[name] for name in names if environ.get(name)), "")
+    for host in HOSTS:
+        try:
+            if proxy:
+                _connect_through(proxy, host)
+            else:
+                socket.create_connection((host, HTTPS), timeout=CONNECT_SECONDS).close()
+        except (OSError, http.client.HTTPException, UnicodeError, ValueError):
+            continue
+        return "ok", "ok", f"{host} can be reached"
+    return "missing", "network", f"none of {', '.join(HOSTS)} can be reached"
+
+
+def _connect_through(proxy: str, host: str) -> None:
+    """Raises OSError where the proxy's answer to CONNECT is anything but 200."""
+    url = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    connection = http.client.HTTPConnection(url.hostname or "", url.port or 80, timeout=CONNECT_SECONDS)
+    connection.set_tunnel(host, HTTPS)
+    try:
+        connection.connect()
+    finally:
+        connection.close()
+
+
+# git push --dry-run
+
+# The repository's own configuration can be written by whoever works in it; a program named there is not started for
+# them. The user's own (global, system) configuration names credential helpers and ssh commands that pushing needs.
+PROGRAMS = re.compile(
+    r"core\.(sshcommand|askpass|gitproxy|alternaterefscommand)|credential\.(.*\.)?helper|gpg\..*program"
+    r"|remote\..*\.(receivepack|uploadpack|vcs)|protocol\..*",
+    re.IGNORECASE | re.DOTALL,
+)
+PROTOCOLS = "file:git:http:https:ssh"  # not ext::, which is a command, nor whatever else is installed as git-remote-*
+KEPT = re.compile(
+    r"GIT_(SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|SSL_\w+|HTTP_\w+|PROXY_\w+)"
+)
+DROPPED = ("SSH_ASKPASS",)  # opens a window on somebody's screen
+CREDENTIALS = re.compile(r"//[^/@\s]*@")  # in a URL that git names
+SETTINGS = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "credential.interactive=false")
+DRY_RUN = (
+    "push", "--dry-run", "--porcelain", "--no-recurse-submodules", "--no-signed", "--no-verify",
+    "--receive-pack=git-receive-pack",
+)  # fmt: skip
+
+
+def _push(root: Path, environ: Mapping[str, str]) -> Answer:
+    """Asked of git itself: its exit code and its words."""
+    settings = _configuration(root, environ)
+    for scope, key, _ in settings:
+        if scope in ("local", "worktree") and PROGRAMS.fullmatch(key):
+            where = f"{clip(key, 80)} in the repository's own configuration"
+            why = "names a program or how to start one; it is not started here. Set it with git config --global"
+            return "unknown", "not_asked", f"{where} {why}"
+    values = {key: value for _, key, value in settings}
+    remote = remote_of(values, changes.current_branch(root))
+    if remote is None:
+        remedy = "git remote add origin URL, or git config remote.pushDefault NAME"
+        return "missing", "no_remote", f"there is no remote that a push would go to: {remedy}"
+    own = {} if "core.sshcommand" in values or environ.get("GIT_SSH") else {"GIT_SSH_COMMAND": "ssh -oBatchMode=yes"}
+    outcome = _ask(root, {**own, **environ}, *DRY_RUN, remote, "HEAD")
+    if outcome.ok:
+        unasked = "a dry run does not ask the hooks of the server, which may still refuse"
+        return "ok", "ok", f"{clip(remote, 80)} takes the branch; {unasked}"
+    command = f"git push --dry-run {clip(remote, 80)} HEAD"
+    if outcome.exit_code is None:
+        return "unknown", "no_answer", f"{command} gave no exit code within {PUSH_SECONDS:g} s"
+    words = CREDENTIALS.sub("//", f"{outcome.stdout} {outcome.stderr}")
+    return "missing", "failed", f"{command} ended with exit code {outcome.exit_code}: {clip(words, 300)}"
+
+
+def has_remote(root: Path) -> bool:
+    return bool(git.run(root, "remote").text.strip())
+
+
+def remote_of(settings: Mapping[str, str], branch: str) -> str | None:
+    """As git chooses for a push of the current branch, and the only one there is where git would not choose."""
+    urls = [key for key in settings if key.startswith("remote.") and key.endswith(".url")]
+    known = [key.removeprefix("remote.").removesuffix(".url") for key in urls]
+    for key in (f"branch.{branch}.pushremote", "remote.pushdefault", f"branch.{branch}.remote"):
+        if settings.get(key) in known:
+            return settings[key]
+    if "origin" in known:
+        return "origin"
+    return known[0] if len(known) == 1 else None
+
+
+def _configuration(root: Path, environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Scope, key and value of every setting, what is included too; git writes section and name in small letters."""
+    parts = _ask(root, environ, "config", "--show-scope", "--includes", "--list", "-z").stdout.split("\0")
+    settings = []
+    for scope, entry in zip(parts[::2], parts[1::2], strict=False):
+        key, _, value = entry.partition("\n")
+        settings.append((scope, key, value))
+    return settings
+
+
+def _ask(root: Path, environ: Mapping[str, str], *arguments: str) -> Outcome:
+    """In the caller's own environment, since credentials are found through it; without what would make git speak of
+    another place or ask somebody."""
+    kept = {}
+    for name, value in environ.items():
+        if name not in DROPPED and (not name.startswith("GIT_") or KEPT.fullmatch(name)):
+            kept[name] = value
+    environment = {
+        **kept,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ALLOW_PROTOCOL": PROTOCOLS,
+        "GCM_INTERACTIVE": "never",
+        "LC_ALL": "C",
+        **git.own_repository(str(root)),
+    }
+    return run(["git", *SETTINGS, *arguments], cwd=root, timeout=PUSH_SECONDS, env=environment)

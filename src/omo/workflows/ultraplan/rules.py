@@ -1,0 +1,456 @@
+"""Every rule a plan has to keep, in one run; each defect on its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from omo import fence as fences
+from omo.errors import BadInput
+from omo.fence.commands import refusals, violations
+from omo.proof import globs, patterns
+from omo.proof.checks import digest_of_check
+from omo.proof.evaluate import Tree, evaluate
+from omo.text import clip
+from omo.workflows.ultraplan.audit import checks_of
+from omo.workflows.ultraplan.document import fence_of_session, synthesise
+from omo.workflows.ultraplan.markdown import CODE, code_spans, commit_subjects, is_none, shell_texts
+from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Document, Fence, Manifest, Step, covering
+from omo.workflows.ultraplan.sessions import structure
+
+# What no plan of any age may have: it cannot be carried out at all, or must not be.
+ALWAYS = frozenset({"no-steps", "steps", "step-repeated", "version", "command", "length"})
+
+# Each field of a step with an example; the last says whether it may be `none`.
+FIELDS = {
+    "files": ("Files", "`src/report.py`", True),
+    "changes": ("Changes", "what exactly is different afterwards", False),
+    "reuses": ("Reuses", "none", True),
+    "test first": ("Test first", "none", True),
+    "verify": ("Verify", "`python3 -m pytest tests/test_report.py` → expected: 3 passed", False),
+    "on failure": ("On failure", "retry — what to try instead", False),
+    "checkpoint": ("Checkpoint", '`git add src/report.py && git commit -m "feat(report): …"`', True),
+}
+
+# Subjects of commits that have nothing to do with each other; a pattern that two of them match names no step.
+UNRELATED = (
+    "fix typo",
+    "WIP",
+    "Merge branch 'main' into topic",
+    "chore(deps): bump lodash from 4.17.20 to 4.17.21",
+    "Update README.md",
+    "feat: dark mode",
+    'Revert "docs: explain the cache"',
+    "2024-05-01 snapshot",
+)
+
+
+def validate(document: Document, root: Path) -> list[Defect]:
+    """By line. What refuses a plan of 1.7 only advises on an older one."""
+    whole = synthesise(document)
+    defects = [
+        *document.defects,
+        *_version(document),
+        *_order(document),
+        *_fields(document),
+        *_commands(document, root),
+        *_patterns(whole),
+        *_fences(document),
+        *_paths(whole, root),
+    ]
+    if document.is_legacy:
+        defects = [replace(defect, is_advisory=defect.code not in ALWAYS) for defect in defects]
+    return sorted(dict.fromkeys(defects), key=lambda defect: (defect.is_advisory, defect.line))
+
+
+def refusing(defects: Sequence[Defect]) -> list[Defect]:
+    return [defect for defect in defects if not defect.is_advisory]
+
+
+def _version(document: Document) -> Iterator[Defect]:
+    ours = ".".join(map(str, STRICT_SINCE))
+    version = document.version
+    shown = ".".join(map(str, version or ()))
+    if version is None and any(step.manifest for step in document.steps) and not document.is_legacy_synthesis:
+        message = f"there are manifests but no version; write `plan_version: {ours}` below the title"
+        yield Defect(1, "version", message)
+    elif document.is_legacy:
+        named = f"plan_version {shown}" if version else "no plan_version"
+        message = f"{named}: an older plan, so manifests are made up from Files and Checkpoint, and prove less"
+        yield Defect(0, "legacy", message, is_advisory=True)
+    elif version and version[0] > STRICT_SINCE[0]:
+        yield Defect(1, "version", f"plan_version {shown} is newer than this omo knows ({ours}); update omo")
+    elif version and version[:2] > STRICT_SINCE:
+        message = f"plan_version {shown} is newer than {ours} and read as that; what is new in it is not checked"
+        yield Defect(1, "version-newer", message, is_advisory=True)
+
+
+# numbers and order
+
+
+def _order(document: Document) -> Iterator[Defect]:
+    yield from structure(document)
+    lines: dict[int, int] = {}
+    for step in document.steps:
+        if step.number in lines:
+            first = lines[step.number]
+            message = f"step {step.number} is there twice (line {first} is the first); number them 1, 2, 3, …"
+            yield Defect(step.line, "step-repeated", message)
+        lines.setdefault(step.number, step.line)
+    yield from _numbering(document)
+    for step in document.steps:
+        if step.manifest is None:
+            message = f"step {step.number} has no usable manifest; add a fenced yaml block that begins with `manifest:`"
+            yield Defect(step.line, "manifest-count", message)
+
+
+def _numbering(document: Document) -> Iterator[Defect]:
+    """A plan counts 1, 2, 3; a spec has some of the plan's steps, in their order, after its preflight."""
+    if document.kind == "spec":
+        for before, step in zip(document.steps, document.steps[1:], strict=False):
+            if step.number < before.number:
+                yield Defect(step.line, "numbering", f"step {step.number} comes after step {before.number}")
+        return
+    for wanted, step in enumerate(document.steps, start=1):
+        if step.number != wanted:
+            yield Defect(step.line, "numbering", f"step {step.number} stands where step {wanted} belongs")
+            return
+
+
+# what every step must say in words
+
+
+def _fields(document: Document) -> Iterator[Defect]:
+    for step in document.steps:
+        if open_part := open_in_prose(step.title):
+            yield _left_open(step.line, f"step {step.number}: the title", open_part)
+        for key, (label, example, may_be_none) in FIELDS.items():
+            value = _field_value(step, key)
+            line = step.field_lines.get(key)
+            where = f"step {step.number}: {label}"
+            if line is None:
+                yield Defect(step.line, "field", f"{where} is missing; write `- {label}: {example}`")
+                continue
+            if key == "on failure" and not step.on_failure:
+                shown = clip(value, 60) or "nothing"
+                message = f"{where} says {shown!r}; begin with one of {', '.join(ON_FAILURE)}"
+                yield Defect(line, "on-failure", message)
+            elif key not in ("files", "on failure"):  # an empty list of files was said to be none
+                is_enough = bool(value) and (may_be_none or step.is_preflight or not is_none(value))
+                if not is_enough:
+                    shown = f"is {clip(value, 40)!r}" if value else "is empty"
+                    yield Defect(line, "field", f"{where} {shown}; write such as `{example}`")
+            if open_part := _open_part(step, key, value):
+                yield _left_open(line, where, open_part)
+
+
+def _field_value(step: Step, key: str) -> str:
+    values = {
+        "files": ", ".join(step.files),
+        "changes": step.changes,
+        "reuses": step.reuses,
+        "test first": step.test_first,
+        "verify": step.verify,
+        "on failure": step.on_failure_text,
+        "checkpoint": step.checkpoint,
+    }
+    return values[key]
+
+
+def _left_open(line: int, where: str, open_part: str) -> Defect:
+    return Defect(line, "placeholder", f"{where} still holds {clip(open_part, 40)!r}; say what it is")
+
+
+def _open_part(step: Step, key: str, value: str) -> str | None:
+    if key == "files":
+        return next(filter(None, map(open_in_path, step.files)), None)
+    return open_in_commands(value) if key in ("verify", "checkpoint") else open_in_prose(value)
+
+
+# Text that was left to be filled in. A word that is merely about such text, like a TODO list, is not one.
+# What a template leaves open. Other names in brackets are often code: /users/{id}, jq '{name}', List<T>.
+_SLOTS = (
+    r"paths?|files?|file ?names?|message|commit message|command|cmd|exact command|verification command|output|"
+    r"expected output|scope|description|title|test file|exactly what to modify|step|n|m|regex|pattern|reason|"
+    r"specific instructions|(?:your|insert|fill)[\w -]*"
+)
+_SLOT = re.compile(rf"(?<!\$)\{{(?:{_SLOTS})\}}|<(?:{_SLOTS}|\.\.\.|…)>", re.IGNORECASE)
+_OPEN = re.compile(r"\b(?:TBD|TBA|TBC)\b|\bto be (?:decided|determined|defined|specified)\b|\blorem ipsum\b|\?\?\?")
+# Such a word is a note to the author where it begins a remark or stands alone; "the TODO list" is a thing.
+_NOTE = re.compile(r"(?:^|[\s(\[])(?:TODO|FIXME|XXX)\s*(?:[:)\]—–]|-\s|$)", re.MULTILINE)
+_DOTS = re.compile(r"[\s.…]*(?:…|\.\.\.)[\s.…]*")
+_BARE_DOTS = re.compile(r"…|(?:^|\s)\.\.\.(?:\s|$)")
+_ANY_BRACES = re.compile(r"\{[^{}]*\}|<[^<>]*>|…|(?:^|/)\.\.\.(?:/|$)")
+_ONLY_OPEN = re.compile(r"(?:TBD|TBA|TBC|TODO|FIXME|XXX|\.\.\.|\?+)", re.IGNORECASE)
+
+
+def open_in_prose(text: str) -> str | None:
+    """The first placeholder in words. Code is quoted, so it is one only where it holds nothing else."""
+    if _DOTS.fullmatch(text):
+        return text.strip()
+    in_words = _first(CODE.sub(" code ", text), _OPEN, _NOTE, _SLOT)
+    return in_words or next(filter(_SLOT.fullmatch, code_spans(text)), None)
+
+
+def open_in_commands(value: str) -> str | None:
+    """The same for a Verify or Checkpoint: here three dots are an open end, but not those of `go test ./...`."""
+    open_part = open_in_prose(value)
+    for text in shell_texts(value):
+        open_part = open_part or _first(text, _SLOT, _BARE_DOTS, _NOTE, _OPEN)
+    return open_part
+
+
+def open_in_path(text: str) -> str | None:
+    """Braces and angle brackets are in no glob of ours, so whatever is in them was not filled in."""
+    if _ONLY_OPEN.fullmatch(text.strip()):
+        return text
+    return _first(text, _ANY_BRACES)
+
+
+def open_in_pattern(text: str) -> str | None:
+    if "…" in text:
+        return "…"
+    if _ONLY_OPEN.fullmatch(text.strip("^$").strip()):
+        return text.strip("^$")
+    return _first(text, _SLOT)
+
+
+def _first(text: str, *expressions: re.Pattern[str]) -> str | None:
+    for expression in expressions:
+        if match := expression.search(text):
+            return match[0].strip(" ([:)]-—–") or match[0]
+    return None
+
+
+# commands as the fence will meet them
+
+
+def _commands(document: Document, root: Path) -> Iterator[Defect]:
+    """What the fence would deny then is told before the work."""
+    for step in document.steps:
+        limits = fence_of_session(document, document.session_of(step))
+        fence = fences.fence_for(limits.touch, limits.never, str(root))
+        for key, label, value in (("verify", "Verify", step.verify), ("checkpoint", "Checkpoint", step.checkpoint)):
+            line = step.field_lines.get(key, step.line)
+            where = f"step {step.number}: {label}"
+            for text in shell_texts(value):
+                never = violations(text)
+                for reason in never:
+                    yield Defect(line, "command", f"{where} must not be run: {reason}; it would be escalated")
+                if never:
+                    continue  # the same rules are part of the fence, and would be told twice
+                for reason in refusals(text, fence, str(root)):
+                    denied = reason.removesuffix(fences.REMEDY).strip()
+                    yield Defect(line, "fence", f"{where} would be denied: {denied} Mend the command or Touch")
+
+
+# patterns: usable, and about this step rather than about any commit or any text
+
+
+def _patterns(document: Document) -> Iterator[Defect]:
+    subjects = {step.number: commit_subjects(step.checkpoint) for step in document.steps}
+    for step in document.steps:
+        manifest = step.manifest
+        if manifest is None or step.is_preflight:
+            continue
+        for entry in manifest.must_contain:
+            problem = patterns.defect(entry.pattern)
+            if open_part := open_in_pattern(entry.pattern):
+                problem = problem or f"still holds {clip(open_part, 40)!r}"
+            if problem:
+                where = f"step {step.number}: must_contain pattern {clip(entry.pattern, 80)!r} of {entry.path}"
+                yield Defect(step.line_of("must_contain", entry.pattern), "pattern", f"{where}: {problem}")
+        yield from _commit_pattern(document, step, manifest, subjects)
+
+
+def _commit_pattern(
+    document: Document, step: Step, manifest: Manifest, subjects: dict[int, list[str]]
+) -> Iterator[Defect]:
+    pattern = manifest.commit_message_pattern
+    where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r}"
+    line = step.line_of("commit_message_pattern")
+    own = subjects[step.number]
+    if not pattern and not manifest.skip_commit_check:
+        remedy = "name the commit, or write `skip_commit_check: true` for a step without one"
+        yield Defect(line, "pattern", f"step {step.number}: commit_message_pattern is empty; {remedy}")
+    if not pattern:
+        return
+    if problem := _pattern_problem(pattern):
+        yield Defect(line, "pattern", f"{where} {problem}")
+        return
+    if not manifest.expects_commit:
+        return
+    if is_none(step.checkpoint):
+        message = f"{where} wants a commit and Checkpoint is {clip(step.checkpoint, 40)!r}; write the git commit there"
+        yield Defect(line, "checkpoint", message)
+    elif own and not _matches(pattern, *own):
+        message = f"{where} does not match the Checkpoint's own message {clip(own[0], 80)!r}; make them agree"
+        yield Defect(line, "checkpoint", message)
+    yield from _rivals(document, step, manifest, subjects)
+
+
+def _rivals(document: Document, step: Step, manifest: Manifest, subjects: dict[int, list[str]]) -> Iterator[Defect]:
+    """Commits of one session: a shared beginning is told apart by paths, anything else might pass for this step's."""
+    pattern = manifest.commit_message_pattern
+    mistaken, told_apart = [], []
+    for other in document.session_of(step):
+        if other.number == step.number or not _matches(pattern, *subjects[other.number]):
+            continue
+        if not pattern.startswith("^") or _has_all_paths(other.manifest, manifest):
+            mistaken.append(str(other.number))
+        else:
+            told_apart.append(str(other.number))
+    where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r} also matches the commit of step"
+    line = step.line_of("commit_message_pattern")
+    if mistaken:
+        remedy = "begin it with ^, and name what only this commit says"
+        message = f"{where} {clip(', '.join(mistaken), 60)}, which could pass for this one's; {remedy}"
+        yield Defect(line, "pattern", message)
+    if told_apart:
+        message = f"{where} {clip(', '.join(told_apart), 60)}; only order and paths tell them apart"
+        yield Defect(line, "pattern", message, is_advisory=True)
+
+
+def _has_all_paths(other: Manifest | None, own: Manifest) -> bool:
+    """Whether a commit with the other's paths has all of ours."""
+    theirs = (*other.expected_paths, *other.absent_paths) if other else ()
+    return all(covering(path, theirs) for path in (*own.expected_paths, *own.absent_paths))
+
+
+def _pattern_problem(pattern: str) -> str | None:
+    if problem := patterns.defect(pattern):
+        return problem
+    if open_part := open_in_pattern(pattern):
+        return f"still holds {clip(open_part, 40)!r}; say what it is"
+    if _matches(pattern, ""):
+        return "matches even an empty subject; begin it such as ^feat\\(report\\):"
+    hits = [subject for subject in UNRELATED if _matches(pattern, subject)]
+    if len(hits) > 1:
+        return f"matches commits that have nothing to do with it, such as {hits[0]!r}; name the type and the scope"
+    return None
+
+
+def _matches(pattern: str, *subjects: str) -> bool:
+    """Whether it is found in one of them."""
+    try:
+        return any(patterns.found(pattern, subject) for subject in subjects)
+    except patterns.TooSlow:
+        return False
+
+
+# paths: inside the fence, not forbidden and expected at once, and not there before the work
+
+
+def _fences(document: Document) -> Iterator[Defect]:
+    lines = document.text.splitlines()
+    for fence in [document.fence, *(group.fence for group in document.groups)]:
+        for label, listed in (("Touch", fence.touch), ("Never touch", fence.never)) if fence else ():
+            for glob in listed:
+                if problem := _glob_problem(glob, label):
+                    line = next((number for number, text in enumerate(lines, start=1) if glob in text), 0)
+                    yield Defect(line, "fence", f"{label} names {clip(glob, 80)!r}: {problem}")
+
+
+def _glob_problem(glob: str, label: str) -> str | None:
+    is_prose = re.search(r"\s", glob) is not None and not re.search(r"[/.*]", glob)
+    if is_prose or open_in_path(glob):
+        without_effect = ", so it protects nothing" if label == "Never touch" else ""
+        return f"that is no path{without_effect}; write globs such as `src/**`"
+    if label == "Touch":
+        try:
+            globs.normal(glob)
+        except ValueError as error:
+            return str(error)
+    return None
+
+
+def _paths(document: Document, root: Path) -> Iterator[Defect]:
+    for step in document.steps:
+        manifest = step.manifest
+        if manifest is None:
+            continue
+        is_zero = document.kind == "spec" and step.number == 0
+        if is_zero and not manifest.sandbox_preflight:
+            message = "step 0: only the preflight has this number; write `sandbox_preflight: true`"
+            yield Defect(step.line, "preflight", message)
+        if step.is_preflight:
+            continue
+        yield from _predicate(step, manifest)
+        yield from _inside(step, manifest, fence_of_session(document, document.session_of(step)))
+        yield from _conflicts(document, step, manifest)
+        yield from _vacuous(document, step, root)
+
+
+def _predicate(step: Step, manifest: Manifest) -> Iterator[Defect]:
+    if not (manifest.expected_paths or manifest.must_contain or manifest.absent_paths):
+        remedy = "add expected_paths, must_contain or absent_paths"
+        message = f"step {step.number}: nothing on disk tells that it is done; {remedy}"
+        yield Defect(manifest.line, "predicate", message)
+    most = len(manifest.expected_paths)
+    if manifest.min_file_count > most and not manifest.counts_files:
+        message = f"step {step.number}: min_file_count {manifest.min_file_count} is more than the {most} expected_paths"
+        yield Defect(step.line_of("min_file_count"), "count", message)
+    for key in ("expected_paths", "bash_syntax_check", "forbidden_paths", "absent_paths", "must_contain"):
+        for entry in getattr(manifest, key):
+            path = entry.path if key == "must_contain" else entry
+            if open_part := open_in_path(path):
+                yield _left_open(step.line_of(key, path), f"step {step.number}: {key} {clip(path, 80)!r}", open_part)
+
+
+def _changed_paths(manifest: Manifest) -> list[tuple[str, str]]:
+    expected = [("expected_paths", path) for path in manifest.expected_paths]
+    return expected + [("absent_paths", path) for path in manifest.absent_paths]
+
+
+def _inside(step: Step, manifest: Manifest, fence: Fence) -> Iterator[Defect]:
+    for key, path in _changed_paths(manifest):
+        if closed := covering(path, fence.never):
+            message = f"step {step.number}: {key} {path} is never to be touched ({closed})"
+            yield Defect(step.line_of(key, path), "fence", message)
+        elif fence.touch and not covering(path, fence.touch):
+            message = f"step {step.number}: {key} {path} lies outside the fence ({clip(', '.join(fence.touch), 120)})"
+            yield Defect(step.line_of(key, path), "fence", message)
+
+
+def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[Defect]:
+    for path in manifest.expected_paths:
+        if gone := covering(path, manifest.absent_paths):
+            message = f"step {step.number}: {path} is both in expected_paths and in absent_paths ({gone})"
+            yield Defect(step.line_of("absent_paths", gone), "conflict", message)
+    # A forbidden path stays forbidden for every commit of the session, whichever step said so.
+    for other in document.session_of(step):
+        by = "" if other.number == step.number else f" of step {other.number}"
+        for glob in other.manifest.forbidden_paths if other.manifest else ():
+            for key, path in _changed_paths(manifest):
+                if globs.covers(path, glob):
+                    message = f"step {step.number}: {key} {path} is also in forbidden_paths{by} ({glob})"
+                    yield Defect(step.line_of(key, path), "conflict", message)
+    for later in document.steps:
+        if later.number <= step.number or later.manifest is None:
+            continue
+        for path in manifest.expected_paths:
+            if covering(path, later.manifest.absent_paths):
+                removes = f"step {later.number} removes it: no audit could pass"
+                message = f"step {step.number}: {path} is expected, and {removes}"
+                yield Defect(step.line_of("expected_paths", path), "conflict", message)
+
+
+def _vacuous(document: Document, step: Step, root: Path) -> Iterator[Defect]:
+    """Whether the tree as it is now, or as earlier steps leave it, meets the step before it begins."""
+    if document.is_legacy:
+        return  # the manifest is only made up
+    before: set[str] = set()
+    try:
+        checks = checks_of(step)
+        for other in document.steps:
+            if other.number < step.number:
+                before.update(map(digest_of_check, checks_of(other)))
+    except BadInput:
+        return  # a path or pattern that cannot be used has its own defect
+    left = [check for check in checks if digest_of_check(check) not in before]
+    if checks and (not left or evaluate(left, Tree(root)).verdict == "pass"):
+        remedy = "add must_contain with what it writes, or absent_paths with what it removes"
+        message = f"step {step.number}: its manifest already holds before the step, so it proves nothing; {remedy}"
+        yield Defect(step.line_of(), "vacuous", message)

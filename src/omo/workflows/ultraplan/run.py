@@ -1,0 +1,517 @@
+"""A plan session as its ledger tells it, the spec that was pinned at its start, and what git and the files show."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from omo.digest import sha256
+from omo.errors import BadInput, NotEvaluable, OmoError, Refused
+from omo.state import paths, runtime
+from omo.state.runtime import part
+from omo.text import clip, counted
+from omo.work.outcome import exception
+from omo.work.run import Caller, Kind, Row, Run, load, tag
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan import history as histories
+from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
+from omo.workflows.ultraplan.models import Document
+
+KIND = "ultraplan"
+MOST_RECOVERIES = 2
+ENDED = ("pass", "failed", "abandoned")
+START = "omo plan start SPEC"
+SHORT_TAG = 4
+
+
+@dataclass(frozen=True)
+class PlanState:
+    """A run as its rows tell it. `end` is empty, pass, failed, abandoned or recovered; without a `base` the run never
+    began, because something it needs was missing."""
+
+    run: str
+    started_at: str = ""
+    by: str = "agent"  # who started it
+    session: str = ""
+    spec: str = ""
+    digest: str = ""
+    source: str = ""  # the digest of the file that was named, which is the plan where it counts as its own spec
+    plan: str = ""  # the digest of the master plan
+    master: str = ""  # the master plan's place
+    lineage: str = ""
+    number: int = 1  # which session of the plan it is
+    sessions: int = 1  # and of how many
+    base: str = ""
+    root: str = ""
+    fence: Row = field(default_factory=dict)
+    steps: tuple[int, ...] = ()
+    depth: int = 0
+    recovery_of: str = ""
+    anew: str = ""  # why a recovery answers for its own steps only
+    unreviewed: str = ""
+    out_of_order: str = ""
+    left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
+    is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up
+    review: str = ""  # how independent the critic was
+    preflight: Row = field(default_factory=dict)
+    skipped: Mapping[int, str] = field(default_factory=dict)
+    seen: tuple[int, ...] = ()
+    audited: Row = field(default_factory=dict)
+    recovered: Row = field(default_factory=dict)
+    finished: Row = field(default_factory=dict)
+
+    @property
+    def end(self) -> str:
+        if self.finished:
+            return str(self.finished.get("verdict") or "")
+        return "recovered" if self.recovered else ""
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.base) and not self.end
+
+    @property
+    def is_fenced(self) -> bool:
+        """Until what recovers it has begun, a recovered run holds its fence."""
+        return self.is_open or self.end == "recovered"
+
+    @property
+    def word(self) -> str:
+        return self.end or ("active" if self.base else "blocked")
+
+    @property
+    def done(self) -> list[int]:
+        """The steps that were seen to pass, or passed when the run ended."""
+        return sorted({*self.seen, *_numbers(self.finished.get("passed"))})
+
+    @property
+    def exceptions(self) -> list[Row]:
+        """What was let through without its proof: what, by whom, and why."""
+        let_through = []
+        if self.unreviewed:
+            let_through.append(exception("no clean critique of the plan", self.by, self.unreviewed))
+        if self.out_of_order:
+            let_through.append(exception("begun before what it depends on was done", self.by, self.out_of_order))
+        if self.is_legacy:
+            what = "a plan before 1.7: no critic was asked"
+            let_through.append(exception(what, self.by, "what it does not say was taken from its prose"))
+        if self.anew:
+            what = f"plan session {self.recovery_of} could not be audited any more"
+            let_through.append(exception(what, self.by, self.anew))
+        for path in self.left_behind:
+            let_through.append(exception("changed by an earlier session outside its fence", "agent", path))
+        if self.review == "reduced":
+            let_through.append(exception("the critique has reduced independence", self.by, "no hook saw the critic"))
+        if self.preflight.get("bypassed"):
+            whose = str(self.preflight.get("actor") or self.by)
+            let_through.append(exception("preflight bypassed", whose, str(self.preflight["bypassed"])))
+        return let_through
+
+    @property
+    def overrides(self) -> list[str]:
+        """The same in words, for every view."""
+        return [f"{exception['what']}: {exception['why']}" for exception in self.exceptions]
+
+
+TEXTS = (
+    *("session", "spec", "digest", "source", "plan", "master", "lineage", "base", "root"),
+    *("recovery_of", "anew", "unreviewed", "out_of_order", "review"),
+)
+
+
+def _started(state: PlanState, row: Row) -> PlanState:
+    texts: Row = {name: str(row.get(name) or "") for name in TEXTS}
+    left_behind = row.get("left_behind")
+    return replace(
+        state,
+        **texts,
+        started_at=str(row.get("ts") or ""),
+        by=str(row.get("actor") or state.by),
+        number=_number(row.get("number")) or 1,
+        sessions=_number(row.get("sessions")) or 1,
+        fence=part(row, "fence"),
+        steps=_numbers(row.get("steps")),
+        depth=_number(row.get("depth")),
+        left_behind=tuple(map(str, left_behind)) if isinstance(left_behind, list) else (),
+        is_legacy=row.get("legacy") is True,
+    )
+
+
+def _preflight(state: PlanState, row: Row) -> PlanState:
+    if not state.base:
+        state = replace(state, session=str(row.get("session") or ""), spec=str(row.get("spec") or ""))
+    bypassed = row.get("bypassed") or state.preflight.get("bypassed")  # a later look does not undo an override
+    started_at = state.started_at or str(row.get("ts") or "")
+    return replace(state, preflight={**row, "bypassed": bypassed}, started_at=started_at)
+
+
+def _skipped(state: PlanState, row: Row) -> PlanState:
+    return replace(state, skipped={**state.skipped, _number(row.get("step")): str(row.get("reason") or "")})
+
+
+def _audited(state: PlanState, row: Row) -> PlanState:
+    """What was once seen to pass stays seen, whatever a later row says."""
+    return replace(state, audited=row, seen=tuple(sorted({*state.seen, *_numbers(row.get("passed"))})))
+
+
+def _moved(state: PlanState, row: Row) -> PlanState:
+    """The project lies elsewhere now, and its fence with it."""
+    root = str(row.get("root") or state.root)
+    return replace(state, root=root, fence={**state.fence, "root": root} if state.fence else {})
+
+
+_FOLD: dict[str, Callable[[PlanState, Row], PlanState]] = {
+    "started": _started,
+    "preflight": _preflight,
+    "skipped": _skipped,
+    "audited": _audited,
+    "recovered": lambda state, row: replace(state, recovered=row, finished={}),
+    "finished": lambda state, row: replace(state, finished=row),
+    "moved": _moved,
+    "adopted": lambda state, row: replace(state, session=str(row.get("session") or "")),
+}
+
+
+def fold(rows: list[Row], run: str) -> PlanState | None:
+    state = PlanState(run)
+    for row in rows:
+        if change := _FOLD.get(str(row.get("kind"))):
+            state = change(state, row)
+    return state if state.started_at else None
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _numbers(value: object) -> tuple[int, ...]:
+    return tuple(_number(number) for number in value) if isinstance(value, list) else ()
+
+
+PLAN: Kind[PlanState] = Kind(KIND, "plan session", "p", START, paths.plans_dir, fold)
+PlanRun = Run[PlanState]
+
+
+# which runs belong together: their ids say so, so that no other ledger is opened
+
+
+def tags(plan: str, master: str, spec: str) -> str:
+    """What the id of a run is found by: the plan's text, where the plan lies, and where the first spec lies."""
+    return "".join(tag(text)[:SHORT_TAG] for text in (plan, master, spec))
+
+
+def _begun(caller: Caller, position: int, text: str) -> list[PlanState]:
+    """The runs that have the tag of a text at a position, and began."""
+    wanted = tag(text)[:SHORT_TAG]
+    first = position * SHORT_TAG
+    begun = []
+    for name in PLAN.names(caller.state):
+        if name.rpartition("-")[2][first : first + SHORT_TAG] == wanted:
+            state = Run(PLAN, caller, name).state
+            if state is not None and state.base:
+                begun.append(state)
+    return begun
+
+
+def runs_of_plan(caller: Caller, digest: str) -> list[PlanState]:
+    """The runs that began on one text of a plan, oldest first."""
+    return [state for state in _begun(caller, 0, digest) if state.plan == digest]
+
+
+def runs_at(caller: Caller, path: Path) -> list[PlanState]:
+    """The runs of what lies at a place, oldest first: of the spec they were started with, or recover, or of the plan.
+    What a begun recovery took over is not among them."""
+    name_of_path = from_top(caller, path)
+    known: dict[str, PlanState] = {}
+    taken_over = set()
+    for state in (*_begun(caller, 1, name_of_path), *_begun(caller, 2, name_of_path)):
+        known[state.run] = state
+        taken_over.add(state.recovery_of)
+    runs = []
+    for name in sorted(known.keys() - taken_over):
+        line = [known[name]]
+        while line[-1].recovery_of in known and known[line[-1].recovery_of] not in line:
+            line.append(known[line[-1].recovery_of])
+        if any(name_of_path in (state.spec, state.master) for state in line):
+            runs.append(known[name])
+    return runs
+
+
+def from_top(caller: Caller, path: Path | str) -> str:
+    """From the project's top where it lies below it; the links in it followed."""
+    real = os.path.realpath(os.path.join(caller.root, path))
+    inside = os.path.relpath(real, caller.here)
+    return real if inside.startswith("..") else inside.replace(os.sep, "/")
+
+
+def depth_of(runs: Sequence[PlanState], lineage: str) -> int:
+    """How often a session was recovered, over every run of it: an edited or copied spec has the same lineage."""
+    depth = 0
+    for state in runs:
+        if state.lineage == lineage:
+            depth = max(depth, state.depth, _number(state.recovered.get("depth")))
+    return depth
+
+
+def line_of(caller: Caller, state: PlanState) -> list[PlanState]:
+    """A run and those it recovers, the first of them first; what cannot be audited any more is left out."""
+    line = [state]
+    known = {state.run}
+    while line[0].recovery_of and not line[0].anew and line[0].recovery_of not in known:
+        known.add(line[0].recovery_of)
+        parent = Run(PLAN, caller, line[0].recovery_of).state
+        if parent is None or not parent.base:
+            raise Refused(f"plan session {line[0].recovery_of}, which this one recovers, is gone")
+        line.insert(0, parent)
+    return line
+
+
+def records(state: str) -> list[PlanState]:
+    """Every run of the project that left a readable row, oldest first."""
+    caller = Caller(state, "", "", "", 0.0, 0.0)
+    states = []
+    for name in PLAN.names(state):
+        run = Run(PLAN, caller, name)
+        if run.state is not None:
+            states.append(run.state)
+    return states
+
+
+# the spec that was pinned
+
+
+def pinned_path(state: str, run: str) -> str:
+    return os.path.join(paths.plan_run_dir(state, run), "spec.md")
+
+
+def digest_of(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace"))
+
+
+def pinned(caller_state: str, state: PlanState) -> Document:
+    """The spec as it was started: from the copy, or from any file that still has the digest the ledger names."""
+    for path in (pinned_path(caller_state, state.run), os.path.join(state.root, state.spec)):
+        text = documents.text_of(path)
+        if text is not None and digest_of(text) == state.digest:
+            return documents.parse(text, state.spec)
+    raise Refused(
+        f"the spec of plan session {state.run} is no longer what it was started with, digest {state.digest[:12]}",
+        fix=f'omo plan finish --abandon "why", then {START}',
+    )
+
+
+def problems_of(state: str, session: str) -> list[str]:
+    """What was changed by hand in the plan sessions of one session, or is gone."""
+    current = str(part(part(runtime.session(state, session) or {}, "work"), KIND).get("run") or "")
+    caller = Caller(state, "", session, "", 0.0, 0.0)
+    problems = []
+    for name in dict.fromkeys([*PLAN.names(state), current]):
+        if not name or (name != current and name.split("-")[1:2] != [tag(session)]):
+            continue
+        run = Run(PLAN, caller, name)
+        problems += [f"{name}: {problem}" for problem in run.problems]
+        if run.state is None or not run.state.base:
+            continue
+        text = documents.text_of(pinned_path(state, name))
+        if text is None or digest_of(text) != run.state.digest:
+            problems.append(f"{name}: spec.md is not the spec that was started")
+    return problems
+
+
+# what git and the files show of a run
+
+NOT_AUDITED = Audit(None, None, [])
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """`audit` decides, and `document` is what it was held to: for a recovery the whole session, from where that one
+    began. `own` is then the audit of the recovered steps alone, for the report."""
+
+    run: PlanRun | None
+    document: Document | None = None
+    audit: Audit = NOT_AUDITED
+    own: Audit | None = None
+    broken: str = ""  # why the spec cannot be believed any more
+    edited: str = ""
+
+    @property
+    def state(self) -> PlanState:
+        assert self.run is not None
+        return self.run.state or PlanState(self.run.id)
+
+    @property
+    def problems(self) -> list[str]:
+        return self.run.problems if self.run else []
+
+    @property
+    def unknown(self) -> str:
+        """Why nothing can be said; empty where something can."""
+        if self.audit.verdict != "unknown" or not self.audit.steps:
+            return self.broken
+        reasons = list(self.audit.problems)
+        for step in self.audit.steps:
+            if step.status == "unknown":
+                reasons += step.findings
+        return next(iter(reasons), "nothing could be established")
+
+    def require_evaluable(self) -> None:
+        """Raises for a session of which nothing can be said."""
+        if self.unknown:
+            error: type[OmoError] = Refused if self.broken else NotEvaluable
+            raise error(self.unknown, fix="omo plan status names the way on")
+
+
+def follow(run: PlanRun) -> None:
+    """Where a recorded root is gone, this is where the project went; one that is still there is another project."""
+    state = run.state
+    if state is not None and state.root and not run.problems and not os.path.isdir(state.root):
+        run.require_whole()
+
+
+def load_status(caller: Caller, named: str = "", before: Callable[[PlanRun], None] | None = None) -> RunStatus:
+    """The session's run, or the one that is named, and what git and the files show of it. Nothing is written, but what
+    `before` does to the run."""
+    run = load(PLAN, caller, named)
+    if run is not None and before is not None:
+        before(run)
+    if run is None or run.problems or run.state is None or not run.state.base:
+        return RunStatus(run)
+    return audited(run)
+
+
+def audited(run: PlanRun) -> RunStatus:
+    """What git and the files show of one run, by the specs that were pinned. A recovery answers for its session.
+
+    A session that passed is held to what was there when it did: what comes after it is not its own.
+    """
+    caller, state = run.caller, run.state
+    assert state is not None
+    if state.root != caller.here:  # a copy of the project, or another worktree: that is never audited from here
+        return RunStatus(run, broken=f"plan session {state.run} belongs to {state.root}, and this is {caller.here}")
+    text = documents.text_of(os.path.join(state.root, state.spec))
+    edited = ""
+    if text is None:
+        edited = f"{state.spec} was deleted after start; the copy made then is what counts"
+    elif digest_of(text) != state.source:
+        edited = f"the spec was edited after start: {state.spec}; the copy made then is what counts"
+    try:
+        line = line_of(caller, state)
+        first = pinned(caller.state, line[0])
+        own = first if len(line) == 1 else pinned(caller.state, state)
+    except Refused as error:
+        return RunStatus(run, broken=error.message, edited=edited)
+    skipped = _skipped_in(line)
+    inputs = [earlier.spec for earlier in line]
+    try:
+        history = histories.look(Path(state.root), line[0].base)
+        if state.end == "pass":
+            history = history.until(str(state.finished.get("head") or ""))
+    except NotEvaluable as error:
+        return RunStatus(run, first, unknown(first, error), edited=edited)
+    whole = audit_history(first, history, skipped=skipped, inputs=inputs)
+    if len(line) == 1:
+        return RunStatus(run, first, whole, edited=edited)
+    # As if it lay where the first spec does: the files beside that are no part of the work.
+    beside = replace(own, path=first.path)
+    of_own = audit_history(beside, history.since(state.base), skipped=skipped, inputs=inputs)
+    return RunStatus(run, first, whole, of_own, edited=edited)
+
+
+# the audit of a file: what is recorded of it tells where the work began
+
+
+@dataclass(frozen=True)
+class AuditedFile:
+    """`edited` says what became of the file since a run of it began; then the copy made at that start was audited.
+    `noted` are the steps that the ledgers say have passed at some time: told beside the verdict, no part of it."""
+
+    document: Document
+    audit: Audit
+    noted: set[int]
+    edited: str = ""
+
+
+def audit_file(caller: Caller, path: Path, base: str = "") -> AuditedFile:
+    """What is recorded of it tells where the work began and what was skipped; `base` names another commit."""
+    runs = runs_at(caller, path)
+    latest = runs[-1] if runs else None
+    if latest is not None and not base and latest.root != caller.here and os.path.isdir(latest.root):
+        # A run that was copied with its project tells where the work began there, not here.
+        raise Refused(
+            f"plan session {latest.run} belongs to {latest.root}, and this is {caller.here}",
+            fix="audit it there; or name where the work began here: --base REV",
+        )
+    line = line_of(caller, latest) if latest is not None else []
+    text = documents.text_of(str(path))
+    digests: set[str] = set()
+    for state in line:
+        digests |= {state.plan, state.digest, state.source}
+    edited = ""
+    if line and (text is None or digest_of(text) not in digests):
+        shown = clip(from_top(caller, path), 200)
+        if from_top(caller, path) not in [state.spec for state in line]:
+            commands = sorted({f"omo plan audit {shlex.quote(state.spec)}" for state in runs})
+            what = f"{shown} was changed after its sessions were started, and each of them has its own copy"
+            raise Refused(what, fix="; ".join(commands))
+        document = pinned(caller.state, line[0])
+        became = "deleted" if text is None else "edited"
+        edited = f"{shown} was {became} after start; the copy made then is audited"
+    else:
+        document = _evaluable(path, Path(caller.root))
+        line = _runs_of(caller, document)
+    since = base or (line[0].base if line else "")
+    if not since:
+        raise BadInput(
+            f"where the work on {clip(document.path, 200)} began is not recorded",
+            fix=f"name the commit: omo plan audit {shlex.quote(document.path)} --base REV",
+        )
+    skipped = _skipped_in(line)
+    inputs, noted = [], set()
+    for state in line:
+        inputs += [state.spec, state.master]
+        noted |= set(state.seen)
+    try:
+        history = histories.look(Path(caller.root), since)
+        if document.kind == "spec" and line and line[-1].end == "pass" and not base:
+            history = history.until(str(line[-1].finished.get("head") or ""))
+    except NotEvaluable as error:
+        return AuditedFile(document, unknown(document, error), noted, edited)
+    return AuditedFile(document, audit_history(document, history, skipped=skipped, inputs=inputs), noted, edited)
+
+
+def _skipped_in(line: Sequence[PlanState]) -> dict[int, str]:
+    skipped: dict[int, str] = {}
+    for state in line:
+        skipped |= state.skipped
+    return skipped
+
+
+def _evaluable(path: Path, root: Path) -> Document:
+    document = documents.synthesise(documents.load(path, root))
+    defects = document.wrong
+    if not document.work_steps and not defects:
+        defects = ["it has no step; steps are headed ### Step N: Title"]
+    if defects:
+        raise NotEvaluable(
+            f"{clip(document.path, 200)} has {counted(len(defects), 'defect')}, so what it asks for is not clear",
+            fix=f"omo plan validate {shlex.quote(document.path)}",
+            defects=[clip(defect, 400) for defect in defects],
+        )
+    return document
+
+
+def _runs_of(caller: Caller, document: Document) -> list[PlanState]:
+    """The runs that worked on a document, oldest first: recoveries too. Of a plan all that were not abandoned, of a
+    spec those of its session since its latest start."""
+    if document.kind == "plan":
+        return [state for state in runs_of_plan(caller, document.digest) if state.end != "abandoned"]
+    known = runs_of_plan(caller, document.master_digest)
+    runs: list[PlanState] = []
+    for index, state in enumerate(known):
+        if document.digest in (state.digest, state.source):
+            runs = [later for later in known[index:] if later.lineage == state.lineage]
+    return runs

@@ -1,0 +1,77 @@
+"""A plan session for the report: the spec it was started with, its needs, its critique, what was skipped."""
+
+from __future__ import annotations
+
+from omo.errors import Refused
+from omo.state.runtime import part
+from omo.text import clip
+from omo.work.run import load
+from omo.work.sections import Attachment, Notice, Section, Sections, Table, facts, listed, table
+from omo.work.status import Status
+from omo.work.viewer import Viewer
+from omo.workflows.ultraplan import critique
+from omo.workflows.ultraplan.run import PLAN, PlanState, pinned
+
+
+def sections(viewer: Viewer, view: Status) -> Sections:
+    run = load(PLAN, viewer.caller, viewer.run)
+    if run is None or run.state is None:
+        return Sections()
+    state = run.state
+    covers = facts(
+        ("spec digest", state.digest[:12]),
+        ("base", state.base[:12]),
+        ("recovers", state.recovery_of),
+        ("ended as", state.end or "not ended"),
+    )
+    whole = Section(
+        began=state.started_at,
+        ended=str(state.finished.get("ts") or state.recovered.get("ts") or ""),
+        said=clip(str(state.finished.get("reason") or part(state.finished, "failed").get("error") or ""), 1000),
+        covers=covers,
+        tables=tuple(_tables(viewer, state)),
+        attachments=tuple(_spec(viewer, state)),
+        notices=tuple(_notices(state)),
+    )
+    of_steps = {}
+    for step in state.steps:
+        of_steps[str(step)] = Section(covers=facts(("skipped because", state.skipped.get(step))))
+    return Sections(of_steps, whole)
+
+
+def _notices(state: PlanState) -> list[Notice]:
+    notices = []
+    for let_through in state.exceptions:
+        text = clip(f"by the {let_through['by']}: {let_through['why']}", 300)
+        notices.append(Notice(let_through["what"], text, state.run, until_end=True))
+    for step, reason in sorted(state.skipped.items()):
+        notices.append(Notice("skipped step", clip(f"as its plan allows: {reason}", 300), str(step)))
+    return notices
+
+
+def _tables(viewer: Viewer, state: PlanState) -> list[Table]:
+    needs = []
+    for need in listed(state.preflight.get("needs")):
+        if isinstance(need, dict):
+            needs.append([need.get(key) for key in ("name", "class", "status", "detail")])
+    review = critique.latest(viewer.context.state, state.plan) if state.plan else None
+    findings = []
+    for finding in listed((review or {}).get("findings")):
+        if isinstance(finding, dict):
+            findings.append([finding.get(key) for key in ("severity", "dimension", "line", "text")])
+    tables = []
+    if needs:
+        tables.append(table("What the machine had to be able to do", ("need", "class", "status", "detail"), needs))
+    if findings:
+        tables.append(table("What the critic found", ("weight", "dimension", "line", "finding"), findings))
+    return tables
+
+
+def _spec(viewer: Viewer, state: PlanState) -> list[Attachment]:
+    if not state.base:
+        return []
+    try:
+        text = pinned(viewer.context.state, state).text
+    except Refused as error:
+        return [Attachment("spec", "spec", problem=clip(error.message, 200))]
+    return [Attachment(clip(state.spec, 120), "spec", "the contract as it was started", text)]

@@ -1,0 +1,406 @@
+"""What a plan session says of itself: what comes next, what hooks read of it, and the shape that every view draws."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from omo.state import runtime
+from omo.state.runtime import part
+from omo.text import clip
+from omo.work import outcome
+from omo.work.publish import LONGEST_NEXT, change_row, publish, publish_damage
+from omo.work.run import Caller, Row
+from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
+from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
+from omo.workflows.ultraplan.models import Step
+from omo.workflows.ultraplan.run import (
+    KIND,
+    MOST_RECOVERIES,
+    START,
+    PlanRun,
+    PlanState,
+    RunStatus,
+    load_status,
+    runs_of_plan,
+)
+
+if TYPE_CHECKING:
+    from omo.work.viewer import Viewer
+
+MOST_COMMANDS = 5
+COUNTS = " (omo plan status counts the commits)"
+FINISH = command("omo plan finish")
+REVISE = (Command(lead="revise the plan"), command("omo plan critique PLAN", lead="then, before it is started again"))
+GIVE_UP = 'omo plan finish --abandon "why"'
+GIT = "git, and the files as they are"
+WHY = {
+    "pass": "its commit is there, and its checks hold",
+    "skipped": "it was skipped, as its plan allows",
+    "missing": "no commit carries it out",
+}
+MARKS = {"pass": "done", "drift": "failed", "missing": "open", "unknown": "waiting", "skipped": "cut"}
+
+
+def failed_command(step: int | str, lead: str = "") -> Command:
+    return command("omo plan finish --failed", str(step), "--error", "TEXT", "--tried", "TEXT", lead=lead)
+
+
+def abandon_command(lead: str = "") -> Command:
+    return command("omo plan finish --abandon", "why it is given up", lead=lead)
+
+
+# what comes next
+
+
+def next_step(status: RunStatus) -> NextStep:
+    """The one thing that moves a session on; the first rule that applies decides."""
+    run = status.run
+    if run is None:
+        return NextStep("start", "there is no plan session", (command(START),))
+    if status.problems:
+        why = f"the ledger was changed by hand ({clip(status.problems[0], 120)}), so nothing counts that rests on it"
+        return NextStep("seal", why, (Command(lead=run.sealing),), who="user")
+    state = status.state
+    if state.end in ENDS:
+        return ENDS[state.end](status)
+    if not state.base:
+        missing = ", ".join(map(str, state.preflight.get("missing", []))) or "something it needs"
+        return NextStep("unblock", f"{missing} is missing, nothing was begun; once it is there", (_start(state),))
+    if status.broken:
+        return NextStep("abandon", status.broken, (abandon_command(), _again(status, lead="then")))
+    if status.audit.verdict == "unknown":
+        why = (
+            f"the audit cannot be evaluated ({clip(status.unknown, 160)}); restore the history it began on (git reflog)"
+        )
+        return NextStep("unknown", why, (abandon_command(lead="or"), _again(status, lead="then")))
+    if status.audit.violations:
+        return _violation(status)
+    for step in status.audit.steps:
+        if step.status in ("missing", "drift"):
+            return _carry_out(status, step)
+    if status.audit.dirty:
+        why = f"not committed: {clip(', '.join(status.audit.dirty), 160)}; commit or remove it, then"
+        return NextStep("clean", why, (FINISH,))
+    return NextStep("finish", "every step passes the audit", (FINISH,))
+
+
+def _violation(status: RunStatus) -> NextStep:
+    first = status.audit.violations[0]
+    why = f"outside the fence, which is never recovered: {clip(str(first), 160)}; "
+    if status.audit.take_back:
+        return NextStep("take-back", f"{why}take it back", take_back(status))
+    # What must never be touched stays told, whatever a later commit does.
+    why += "take it back, or report it" if first.rule == OUTSIDE else "a person decides: report it"
+    step = status.audit.missing[0] if status.audit.missing else "STEP"
+    return NextStep("escalate", why, (failed_command(step),))
+
+
+def take_back(status: RunStatus) -> tuple[Command, ...]:
+    """One line for a shell that undoes all that is changed against the scope and not committed."""
+    commands: list[Command] = []
+    for argv in status.audit.take_back[:MOST_COMMANDS]:
+        commands.append(Command(argv, lead="&&" if commands else ""))
+    return tuple(commands)
+
+
+def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
+    """The first step in order that has no commit, or one that does not hold."""
+    step = status.document.step(audited.step) if status.document else None
+    is_left_out = False
+    for other in status.audit.steps:
+        if other.step > audited.step and other.status in ("pass", "drift"):
+            is_left_out = True
+    commands = []
+    if is_left_out and status.state.depth < MOST_RECOVERIES:
+        # Later steps that are done show that this one was left out: that is what a recovery is for.
+        commands.append(command("omo plan recover", status.state.spec, lead="left out: do it now, or"))
+    commands.append(failed_command(audited.step, lead="if it fails after retry"))
+    item = str(audited.step)
+    if audited.status == "missing" and step is not None:
+        return NextStep("execute", _what(step), tuple(commands), item=item)
+    why = f"step {audited.step} does not hold ({clip('; '.join(audited.findings), 120)}); mend and commit it"
+    return NextStep("mend", why, tuple(commands), item=item)
+
+
+def _what(step: Step) -> str:
+    verify = f"; verify: {clip(step.verify, 80)}" if step.verify else ""
+    return f"step {step.number} {clip(step.title, 60)}{verify}; then {clip(step.checkpoint, 120) or 'commit it'}"
+
+
+def _passed(status: RunStatus) -> NextStep:
+    state = status.state
+    why = "the session passed its audit and has its report"
+    following = _next_session(status)
+    if following:
+        why = f"session {state.number} of {state.sessions} passed its audit; the next one of {state.master} is"
+        return NextStep("next-session", why, (command("omo plan start", following),))
+    if state.sessions > 1:
+        return NextStep("done", f"{why}; so have all {state.sessions} sessions of {state.master}")
+    return NextStep("done", why)
+
+
+def _next_session(status: RunStatus) -> str:
+    """Where the spec lies that comes next; empty where every session of the plan has passed."""
+    state, run = status.state, status.run
+    if run is None or state.sessions == 1:
+        return ""
+    left = set(range(1, state.sessions + 1)) - {state.number}
+    for other in runs_of_plan(run.caller, state.plan):
+        if other.end == "pass":
+            left.discard(other.number)
+    if not left:
+        return ""
+    folder = os.path.dirname(state.spec)
+    if state.recovery_of:
+        folder = os.path.splitext(state.master)[0]
+    path = os.path.join(folder, f"session-{min(left)}.md")
+    return path if os.path.exists(os.path.join(state.root, path)) else f"SPEC of session {min(left)}"
+
+
+def _recovered(status: RunStatus) -> NextStep:
+    recovered = status.state.recovered
+    if status.audit.verdict == "pass":
+        return NextStep("finish", "nothing is missing any more", (FINISH,))
+    listed = ", ".join(map(str, recovered.get("missing", [])))
+    why = f"recovery {recovered.get('depth')} carries out step {listed}"
+    return NextStep("start-recovery", why, (command("omo plan start", str(recovered.get("spec"))),))
+
+
+def _failed(status: RunStatus) -> NextStep:
+    state = status.state
+    step = str(part(state.finished, "failed").get("step"))
+    why = f"the session stopped at step {step} and waits for a person"
+    if state.finished.get("violations") or state.depth >= MOST_RECOVERIES:
+        return NextStep("escalate", why, REVISE, who="user", item=step)
+    recover = command("omo plan recover", state.spec, lead="when they say go on")
+    return NextStep("escalate", why, (recover, Command(lead="or revise the plan")), who="user", item=step)
+
+
+def _abandoned(status: RunStatus) -> NextStep:
+    state = status.state
+    if not state.done and not status.audit.passed:
+        return NextStep("start", "the session was abandoned", (_start(state),))
+    if status.audit.steps and not status.audit.missing:
+        why = f"the session was abandoned, and nothing of it is missing: omo plan audit {state.spec}"
+        return NextStep("done", why)
+    if status.audit.violations or state.depth >= MOST_RECOVERIES:
+        return NextStep("escalate", "the session was abandoned, and what is left needs a person", REVISE, who="user")
+    return NextStep("recover", "the session was abandoned with steps done", (_again(status),))
+
+
+ENDS: dict[str, Callable[[RunStatus], NextStep]] = {
+    "pass": _passed,
+    "recovered": _recovered,
+    "failed": _failed,
+    "abandoned": _abandoned,
+}
+
+
+def _start(state: PlanState, lead: str = "") -> Command:
+    return command("omo plan start", state.spec or "SPEC", lead=lead)
+
+
+def _again(status: RunStatus, lead: str = "") -> Command:
+    """What is done already cannot be started once more: a recovery has the rest."""
+    state = status.state
+    if not state.done and not status.audit.passed:
+        return _start(state, lead)
+    return command("omo plan recover", state.spec, lead=lead, after="and start what it writes")
+
+
+# what hooks read
+
+
+def publish_status(status: RunStatus) -> NextStep:
+    """Bring ledger and summary up to what git shows. A step that passes for the first time gives the budget back."""
+    step = next_step(status)
+    run = status.run
+    if run is None:
+        return step
+    if status.problems:
+        publish_damage(run)
+    elif status.state.is_open:
+        is_progress = bool(set(status.audit.passed) - set(status.state.seen))
+        _note(run, status)
+        publish(run, summarize(status, step), progressed=lambda old: is_progress)
+    elif _end_is_untold(run):
+        publish(run, summarize(status, step))
+    return step
+
+
+def publish_end(status: RunStatus, *, progressed: bool = False, session: str = "") -> NextStep:
+    """The run is over, or could not begin: said once. What a person wakes again later stays awake."""
+    assert status.run is not None
+    step = next_step(status)
+    publish(status.run, summarize(status, step), session=session, progressed=lambda old: progressed)
+    return step
+
+
+def _end_is_untold(run: PlanRun) -> bool:
+    """A crash came between the ledger's last row and the session's."""
+    summary = run.caller.summary(KIND)
+    return summary.get("run") == run.id and "fence" in summary
+
+
+def _note(run: PlanRun, status: RunStatus) -> None:
+    """One `audited` row for each change in what git shows."""
+    if not status.audit.steps:
+        return
+    row = {"verdict": status.audit.verdict, "passed": status.audit.passed, "missing": status.audit.missing}
+    if {**status.state.audited, **row} != status.state.audited:
+        run.append({"kind": "audited", **row})
+
+
+def summarize(status: RunStatus, step: NextStep) -> Row:
+    state = status.state
+    left = _left(status)
+    total = len(_steps_named(state))
+    if status.audit.steps:
+        # What was skipped, as its plan allows, is neither done nor open.
+        total = len(status.audit.passed) + len(status.audit.missing)
+    more = COUNTS if state.is_open else ""  # hooks read this later, when more may be committed
+    summary: Row = {
+        "run": state.run,
+        "open": left,
+        "total": max(total, left),
+        "next": None if step.action == "done" else clip(step.text, LONGEST_NEXT - len(more)) + more,
+        **_state(state, step),
+    }
+    if state.is_fenced:
+        summary["fence"] = state.fence
+    return summary
+
+
+def _steps_named(state: PlanState) -> set[int]:
+    """As the ledger has them; at its end a recovery names those of the whole session."""
+    ended = [*(state.finished.get("passed") or []), *(state.finished.get("missing") or [])]
+    return {*state.steps, *ended} - set(state.skipped)
+
+
+def _left(status: RunStatus) -> int:
+    """The steps that do not pass; a session that ended otherwise than by its audit has them still."""
+    state = status.state
+    if state.end == "pass":
+        return 0
+    if state.end == "recovered":
+        return len(state.recovered.get("missing", []))
+    if status.audit.steps:
+        return len(status.audit.missing)
+    return len(_steps_named(state) - set(state.finished.get("passed") or []))
+
+
+def _state(state: PlanState, step: NextStep) -> Row:
+    finished, ended_as = state.finished, outcome.of(state.finished)
+    if state.end == "failed":
+        return _waits(ended_as["why"], f"Report: {finished.get('report')}. {step.command}")
+    if state.end == "abandoned" and finished.get("actor") != "user":
+        return _waits(ended_as["why"], "Begin it again, or leave it? omo plan status")
+    if finished:
+        return {"state": "done", "outcome": ended_as}
+    if not state.base:
+        return _waits(clip(str(state.preflight.get("why") or ""), 160), f"Make it available, then: {step.command}")
+    return {"state": "active"}
+
+
+def _waits(why: str, question: str) -> Row:
+    return {"state": "blocked", "why": why, "question": question, "told": False}
+
+
+def handed_on(run: str) -> Row:
+    return outcome.outcome(outcome.ENDED, f"plan session {run} goes on elsewhere")
+
+
+def close_recovered(caller: Caller, parent: str) -> None:
+    """Another session that handed its missing steps over has nothing left to hold it."""
+
+    def decide(row: Row | None) -> runtime.Change:
+        old = part(part(row or {}, "work"), KIND)
+        if old.get("run") != parent:
+            return runtime.Change(None)
+        over = {**old, "state": "done", "next": None, "outcome": handed_on(parent)}
+        over.pop("fence", None)
+        after = {**(row or {}), "work": {**part(row or {}, "work"), KIND: over}}
+        event = {"kind": KIND, "run": parent, "state": "done", "open": old.get("open")}
+        return runtime.Change(None, after, [event])
+
+    for name in list(caller.session_rows):
+        summary = caller.summary(KIND, name)
+        is_held = summary.get("state") in runtime.OPEN_STATES or "fence" in summary
+        if name != caller.session and summary.get("run") == parent and is_held:
+            change_row(caller, name, decide)
+
+
+# what views draw
+
+
+def status(viewer: Viewer) -> Status | None:
+    """The session's run for every view; None where it has none."""
+    loaded = load_status(viewer.caller, viewer.run)
+    if loaded.run is None:
+        return None
+    state = loaded.state
+    items = [_item(step) for step in loaded.audit.steps] or _unaudited(loaded)
+    changed = [f"outside the fence: {clip(str(violation), 160)}" for violation in loaded.audit.violations]
+    changed += [f"not committed: {clip(path, 160)}" for path in loaded.audit.dirty]
+    if loaded.edited:
+        changed.append(loaded.edited)
+    facts = [
+        *_fence_facts(part(part(viewer.row, "work"), KIND)),
+        f"spec {clip(state.spec, 200)}",
+        f"recovery {state.depth} of {MOST_RECOVERIES}",
+    ]
+    if state.sessions > 1:
+        facts.append(f"session {state.number} of {state.sessions}")
+    ended = None
+    if state.end == "recovered":
+        ended = handed_on(state.run)
+    elif state.finished:
+        ended = outcome.of(state.finished)
+    return Status(
+        KIND,
+        "step",
+        run=state.run,
+        headline=f"{state.word}, audit {loaded.audit.words}" if state.is_open else state.word,
+        items=tuple(items),
+        next=next_step(loaded),
+        facts=(*facts, *changed),
+        changed=tuple(changed),
+        overrides=tuple(clip(override, 200) for override in state.overrides),
+        problems=tuple(clip(problem, 300) for problem in (*loaded.problems, loaded.broken) if problem),
+        outcome=ended,
+    )
+
+
+def _item(step: StepAudit) -> Item:
+    notes = [f"commit {step.commit[:12]}"] if step.commit else []
+    notes += [clip(finding, 200) for finding in step.findings]
+    skipped = ("skipped, as its plan allows",) if step.status == "skipped" else ()
+    why = WHY.get(step.status, f"the audit says {step.status}")
+    if step.findings and step.status != "pass":
+        why = clip("; ".join(step.findings), 300)
+    facts = (Fact("commit", GIT, step.commit), Fact("findings", GIT, step.findings))
+    title, mark = clip(step.title, 200), MARKS[step.status]
+    return Item(str(step.step), title, step.status, mark, tuple(notes), overrides=skipped, why=why, facts=facts)
+
+
+def _unaudited(loaded: RunStatus) -> list[Item]:
+    """What the ledger knows where git cannot be asked. What was once seen to pass is not known to be there now."""
+    why = DAMAGED if loaded.problems else clip(loaded.broken or "nothing was begun", 200)
+    items = []
+    for step in loaded.state.steps:
+        if step in loaded.state.done:
+            items.append(Item(str(step), "", "seen then", "stale", receipt="stale", receipt_why=why))
+        else:
+            items.append(Item(str(step), "", "open", "open"))
+    return items
+
+
+def _fence_facts(summary: Row) -> list[str]:
+    """What the hooks hold the session to, as its row has it."""
+    fence = part(summary, "fence")
+    if not fence:
+        return []
+    lists = [f"{word} {', '.join(map(str, fence[word]))}" for word in ("touch", "never") if fence.get(word)]
+    return [clip(f"fence: {'; '.join(lists) or 'the project'}", 200)]

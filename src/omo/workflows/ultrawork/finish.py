@@ -1,0 +1,297 @@
+"""What `omo ulw done` may say: the outcome of a run, from what its gates showed and what was let through."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omo.clock import seconds
+from omo.errors import BadInput, Refused
+from omo.proof import base, own_commands, seals, strength
+from omo.proof.strength import FLAKY, GREEN_TO_GREEN, RED_TO_GREEN, Strength
+from omo.text import clip, counted
+from omo.work import outcome
+from omo.workflows.ultrawork.gates import Gate, Gates, environment_of, is_newer
+
+Row = dict[str, Any]
+
+MOST_NAMED = 8
+MOST_TO_STASH = 40
+BECAUSE = 'omo ulw done --because "why the work is done"'
+WEAK = {
+    GREEN_TO_GREEN: "passes, as it did before the work",
+    FLAKY: "both fails and passes on the same files",
+    strength.UNSEEN: "passes, and nobody saw it fail before the work",
+}
+
+
+class WaitsForUser(Exception):
+    """What stands in the way was pinned by the user, and only they let it through."""
+
+    def __init__(self, gates: list[Gate]) -> None:
+        super().__init__(", ".join(gate.name for gate in gates))
+        self.gates = gates
+
+
+@dataclass
+class Finish:
+    """One look at a run that is said to be finished. `look` is the tree as it is, without what gates wrote."""
+
+    root: str
+    gates: Gates
+    look: base.Look
+    environ: Mapping[str, str]
+    armed_at: str
+    because: str = ""
+    skipping: str = ""
+    exceptions: list[Row] = field(default_factory=list)
+    _owners: dict[str, str] = field(default_factory=dict)
+
+    def outcome(self) -> Row:
+        """Raises Refused or WaitsForUser where the run cannot end so."""
+        self._let_through_or_refuse()
+        self._note_what_was_dropped()
+        self._note_other_programs()
+        passing = [(gate, self._strength(gate)) for gate in self.gates if self._passes(gate)]
+        proof = [(gate, shown) for gate, shown in passing if self._proves(gate, shown)]
+        broken = self._broken_seals()
+        if proof and not broken and not self.exceptions:
+            return outcome.outcome(outcome.PROVEN, self._proven(proof, passing))
+        weak = self._why_not_proven(passing, broken)
+        if not self.because and not self.skipping:
+            raise self._refusal(passing, weak)
+        if self.because:
+            weak = [f"“{clip(self.because, 200)}”", *weak]
+        return outcome.outcome(outcome.ATTESTED, "; ".join(weak), self.exceptions)
+
+    @property
+    def env(self) -> str:
+        return environment_of(self.environ)
+
+    def _passes(self, gate: Gate) -> bool:
+        row = gate.result_on(self.look.tree, self.env)
+        return row is not None and row["result"] == "pass"
+
+    def _fails(self, gate: Gate) -> bool:
+        """It failed on these very files, or when it last ran."""
+        row = gate.result_on(self.look.tree, self.env) or gate.last
+        return row is not None and row["result"] == "fail"
+
+    def _let_through_or_refuse(self) -> None:
+        """Every gate passes on the files as they are, or somebody who may has let it through."""
+        left = []
+        for gate in self.gates:
+            if self._passes(gate):
+                continue
+            if gate.allowed is not None:
+                self._except(f"gate {gate.name} {self._state(gate)}", "user", "/omo:allow")
+            elif self._is_recorded(gate):
+                assert gate.recorded is not None
+                what = f"gate {gate.name} fails, as it did when the run began"
+                self._except(what, str(gate.recorded.get("actor")), str(gate.recorded.get("evidence")))
+            else:
+                left.append(gate)
+        if not left:
+            if self.skipping:
+                raise BadInput("--skip-verification: there is no gate left to skip", fix=BECAUSE)
+            return
+        if not self.skipping:
+            raise self._not_all_hold(left)
+        failing = [gate for gate in left if self._fails(gate)]
+        users = [gate for gate in left if gate.is_users]
+        if users:
+            raise WaitsForUser(users)
+        if failing:
+            raise Refused(
+                f"--skip-verification does not go over a gate that fails: {_names(failing)}",
+                fix="mend it; or omo gate record NAME --pre-existing --evidence TEXT, if it failed before the work",
+            )
+        for gate in left:
+            self._except(f"gate {gate.name} {self._state(gate)}", "agent", self.skipping)
+
+    def _is_recorded(self, gate: Gate) -> bool:
+        row = gate.result_on(self.look.tree, self.env)
+        is_known_failure = row is not None and row["result"] == "fail"
+        return gate.recorded is not None and is_known_failure and not gate.is_users
+
+    def _not_all_hold(self, left: list[Gate]) -> Refused:
+        fix = "omo gate run"
+        users = [gate for gate in left if gate.is_users and gate.has_failed]
+        if users:
+            fix += f'; the user pinned {_names(users)}: omo ulw done --skip-verification "why" asks them'
+        elif any(gate.has_failed for gate in left):
+            fix += "; a failure that was there before the work: omo gate record NAME --pre-existing --evidence TEXT"
+        return Refused(
+            f"{len(left)} of {len(self.gates)} gates do not hold on the files as they are",
+            fix=fix,
+            defects=[f"{gate.name}: {self._state(gate)}" for gate in left],
+        )
+
+    def _state(self, gate: Gate) -> str:
+        """Why a gate does not hold, in words; what passed on other files names them."""
+        last = gate.last
+        if last is None:
+            return "was not run in this run"
+        if last["result"] == "fail":
+            return f"fails (exit {last['exit']})"
+        if last["result"] != "pass":
+            return f"cannot be judged: {last['why']}"
+        if last.get("tree") == self.look.tree:
+            return "passed with other variables (PATH, HOME, TZ …) than this command has"
+        if not isinstance(last.get("changed"), dict) or self.look.changed is None:
+            return "passed, but the files have changed since"
+        return f"passed, but since then changed: {_listed(base.differing(last['changed'], self.look.changed))}"
+
+    def _except(self, what: str, by: str, why: str) -> None:
+        self.exceptions.append(outcome.exception(what, by, clip(why, 200)))
+
+    def _note_what_was_dropped(self) -> None:
+        passing = {gate.command for gate in self.gates if self._passes(gate)}
+        for gate, by in self.gates.dropped:
+            if gate.command not in passing:
+                self._except(f"gate {gate.name} ({clip(shlex.join(gate.argv), 80)}) failed", by, "it was removed")
+
+    def _note_other_programs(self) -> None:
+        """A pin means the program it was pinned with, and the home directory the run was armed in."""
+        try:
+            armed_at = seconds(self.armed_at)
+        except ValueError:
+            armed_at = 0.0  # a row that was edited: every program is newer
+        for gate in self.gates:
+            row = gate.result_on(self.look.tree, self.env)
+            program = str((row or {}).get("program") or "")
+            if program and program != gate.program and is_newer(program, armed_at):
+                what = f"gate {gate.name} ran {clip(program, 120)}, which is newer than the run"
+                self._except(what, "agent", f"it was pinned with {clip(gate.program or 'no such program', 120)}")
+        armed_home = (self.gates.base or {}).get("home")
+        if armed_home and any(self._passes(gate) for gate in self.gates) and armed_home != base.home_of(self.environ):
+            self._except(
+                "the gates ran with another HOME than the session has", "agent", "it was given with the command"
+            )
+
+    def _strength(self, gate: Gate) -> Strength:
+        row = gate.result_on(self.look.tree, self.env)
+        assert row is not None
+        if self.look.changed is None:
+            return Strength(strength.UNSEEN)
+        return strength.of_gate(gate.results, row, self.look.changed, self._allowed())
+
+    def _proves(self, gate: Gate, shown: Strength) -> bool:
+        is_in_git = bool(self.gates.base and self.gates.base.get("head"))
+        is_red_to_green = shown.kind == RED_TO_GREEN and bool(self.look.changed)
+        return is_in_git and is_red_to_green and not self._was_begun_by_agent and bool(self.owner(gate))
+
+    @property
+    def _was_begun_by_agent(self) -> bool:
+        """Whoever chooses when a run begins chooses what counts as before."""
+        return (self.gates.base or {}).get("by") == "agent"
+
+    def owner(self, gate: Gate) -> str:
+        """Whose gate it is, where that is not the agent: the user's, or named by a file of the project at the base."""
+        if gate.is_users:
+            return "pinned by the user"
+        if gate.command not in self._owners:
+            head = (self.gates.base or {}).get("head")
+            self._owners[gate.command] = own_commands.where(self.root, head, gate.argv, gate.cwd)
+        file = self._owners[gate.command]
+        return f"the project's own ({file})" if file else ""
+
+    def _broken_seals(self) -> list[str]:
+        began = self.gates.base
+        if not self.look.changed or not began or not began.get("head"):
+            return []
+        named = []
+        for gate in self.gates:
+            named += own_commands.scripts(self.root, began["head"], gate.argv, gate.cwd)
+        return seals.broken(Path(self.root), began, self.look.changed, named=named, allowed=self._allowed())
+
+    def _proven(self, proof: Sequence[tuple[Gate, Strength]], passing: Sequence[tuple[Gate, Strength]]) -> str:
+        gate, shown = proof[0]
+        red = f" ({shown.red})" if shown.red else ""
+        parts = [
+            f"gate {gate.name} ({clip(shlex.join(gate.argv), 80)}), {self.owner(gate)}, "
+            f"failed before the change{red} and passes now"
+        ]
+        others = [other.name for other, _ in passing if other is not gate]
+        if others:
+            parts.append(f"{', '.join(others[:MOST_NAMED])} {'passes' if len(others) == 1 else 'pass'} too")
+        return "; ".join([*parts, *self._allowed_in_words()])
+
+    def _allowed(self) -> list[str]:
+        """What the user let be changed, as long as it is what they saw."""
+        changed = self.look.changed or {}
+        return [path for path, digest in self.gates.allowed_paths.items() if changed.get(path) == digest]
+
+    def _allowed_in_words(self) -> list[str]:
+        allowed = self._allowed()
+        return [f"changed as the user allowed: {_listed(allowed)}"] if allowed else []
+
+    def _why_not_proven(self, passing: Sequence[tuple[Gate, Strength]], broken: Sequence[str]) -> list[str]:
+        reasons = []
+        if not len(self.gates):
+            reasons.append("no gate was pinned")
+        if self.look.changed == {}:
+            reasons.append("no file was changed")
+        if self.look.unknown:
+            reasons.append(f"what was changed is not known ({self.look.unknown})")
+        elif self.gates.base and not self.gates.base.get("head"):
+            reasons.append("there is no commit to compare with")
+        for gate, shown in passing[:MOST_NAMED]:
+            reasons.append(f"gate {gate.name} {self._weakness(gate, shown)}")
+        if broken:
+            reasons.append(f"files that gates rest on were changed ({seals.listed(broken)})")
+        if self._was_begun_by_agent:
+            reasons.append("the agent began the run itself")
+        return [*reasons, *self._allowed_in_words()]
+
+    def _weakness(self, gate: Gate, shown: Strength) -> str:
+        if shown.kind in WEAK:
+            return WEAK[shown.kind]
+        return "failed before the work and passes" + ("" if self.owner(gate) else ", but the agent chose it")
+
+    def _refusal(self, passing: Sequence[tuple[Gate, Strength]], weak: Sequence[str]) -> Refused:
+        """Both ways on: how a failure can still be shown, and how to finish on the agent's word."""
+        ways = []
+        if not len(self.gates):
+            ways.append("omo gate add NAME -- COMMAND, then omo gate run")
+        elif any(shown.kind == strength.UNSEEN and self.owner(gate) for gate, shown in passing):
+            ways += self._ways_to_show_it_failing()
+        ways.append(f"to finish as it is, on your word: {BECAUSE}")
+        return Refused(
+            f"nothing that omo saw proves the work: {'; '.join(weak) or 'no gate shows it'}", fix="; or ".join(ways)
+        )
+
+    def _ways_to_show_it_failing(self) -> list[str]:
+        """The commands that put the files back as the run began with them, all but the tests, and forth again."""
+        head = (self.gates.base or {}).get("head")
+        source = [path for path in self.look.changed or {} if not seals.is_test(path)]
+        if not head or not source or len(source) > MOST_TO_STASH:
+            return []
+        files = " ".join(shlex.quote(path) for path in source)
+        began, last = (base.committed(self.root, commit, source) for commit in (head, "HEAD"))
+        committed = [path for path in source if last.get(path) == _content(self.root, path)]
+        if not committed:
+            return [f"to show it failing: git stash push -u -- {files}; omo gate run; git stash pop"]
+        if committed == source and all(path in began for path in source):
+            back, forth = f"git checkout {head[:12]} -- {files}", f"git checkout HEAD -- {files}"
+            return [f"to show it failing: {back}; omo gate run; {forth}"]
+        return []
+
+
+def _content(root: str, path: str) -> bytes | None:
+    try:
+        return Path(root, path).read_bytes()
+    except OSError:
+        return None
+
+
+def _names(gates: Sequence[Gate]) -> str:
+    return ", ".join(gate.name for gate in gates)
+
+
+def _listed(paths: Sequence[str]) -> str:
+    shown = ", ".join(clip(path, 80) for path in paths[:MOST_NAMED])
+    return shown + (f" and {counted(len(paths) - MOST_NAMED, 'more file')}" if len(paths) > MOST_NAMED else "")

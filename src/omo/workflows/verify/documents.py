@@ -1,0 +1,184 @@
+"""What people and models write for verify, read strictly: goal files, and one kind of answer for each question."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from omo.errors import BadInput
+from omo.proof.checks import parse_checks
+from omo.strict import Strict, defects_of
+from omo.text import counted
+from omo.workflows.verify.goals import Row, Spec
+
+MOST_ITEMS = 10
+
+
+def _listed(value: object) -> object:
+    """Hand-written goals say null for none, and leave out the brackets around one."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, (str, dict)) else value
+
+
+def _needs(value: object) -> object:
+    needs = _listed(value)
+    if not isinstance(needs, list):
+        return needs
+    return [_named(need, "goal_id") for need in needs]
+
+
+def _named(value: object, key: str = "id") -> object:
+    return {key: value} if isinstance(value, str) else value
+
+
+def _lowered(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+Line = Annotated[str, Field(min_length=1, max_length=2000)]
+Lines = Annotated[list[Line], BeforeValidator(_listed)]
+Ids = Annotated[list[Id], BeforeValidator(_listed)]
+Text = Annotated[str, Field(max_length=4000)]
+SomeText = Annotated[str, Field(min_length=1, max_length=4000)]
+Dimension = Literal["presence", "correctness", "integration", "breakage"]
+DIMENSIONS: tuple[str, ...] = get_args(Dimension)
+
+
+class Need(Strict):
+    """A predecessor whose output this goal wants to see, and what for."""
+
+    goal_id: Id
+    expects: str = ""
+
+
+class Hypothesis(Strict):
+    id: Line
+    text: str = ""
+
+
+class Verification(Strict):
+    outcomes: Lines = Field(default_factory=list)
+    checks: Annotated[list[Any], BeforeValidator(_listed)] = Field(default_factory=list)
+    outcomes_agent_leg: Lines = Field(default_factory=list)
+
+
+class GoalFile(Strict):
+    id: Id
+    title: Annotated[str, Field(min_length=3, max_length=200)]
+    description: Annotated[str, Field(max_length=20_000)] = ""
+    category: Line = "general"
+    verification: Verification = Verification()
+    participants: Lines = Field(default_factory=lambda: ["agent"])
+    blocked_by: Ids = Field(default_factory=list)
+    depends_on: Annotated[list[Need], BeforeValidator(_needs)] = Field(default_factory=list)
+    recurring: bool = False
+    interval_hours: Annotated[float, Field(gt=0)] | None = None
+    remind_days: Annotated[float, Field(gt=0)] | None = None
+    hypothesis: Annotated[Hypothesis | None, BeforeValidator(_named)] = None
+    parent: Id | None = None
+    guard: bool = False
+    routine: bool = False
+    max_retries: Annotated[int, Field(ge=1, le=100)] = 3
+
+    @model_validator(mode="after")
+    def _waits_for_others_only(self) -> GoalFile:
+        if self.id in self.blocked_by or self.id in [need.goal_id for need in self.depends_on]:
+            raise ValueError(f"{self.id} cannot wait for itself")
+        return self
+
+
+def parse_goal(data: object, where: str) -> Spec:
+    """What a goal file asks for, or every defect of it in one answer."""
+    if not isinstance(data, dict):
+        raise BadInput(f"{where} holds {type(data).__name__}, not a goal", fix="give an object with id and title")
+    goal, defects = None, []
+    try:
+        goal = GoalFile.model_validate(data)
+    except ValidationError as error:
+        defects += defects_of(error, GoalFile)
+    verification = data.get("verification")
+    if isinstance(verification, dict):
+        defects += _defects_of_checks(verification.get("checks"))
+    if goal is None or defects:
+        fix = "mend the fields named, then omo verify add --file again; docs/verify.md shows a whole goal"
+        raise BadInput(f"{where} is not a goal: {counted(len(defects), 'defect')}", fix=fix, defects=defects)
+    return Spec.of(goal.model_dump())
+
+
+def _defects_of_checks(checks: object) -> list[str]:
+    try:
+        parse_checks(_listed(checks), "verification.checks")
+    except BadInput as error:
+        defects = error.details.get("defects")
+        if isinstance(defects, list) and defects:
+            return [str(defect) for defect in defects]
+        return [error.message]
+    return []
+
+
+class Reply(Strict):
+    goal: str | None = None
+
+
+class Q1(Reply):
+    artifact: SomeText
+    statement: SomeText
+    override: Text = ""
+
+
+class Item(Strict):
+    question: SomeText
+    dimension: Dimension
+    result: Annotated[Literal["pass", "fail", "na"], BeforeValidator(_lowered)]
+    covered: bool
+    evidence: Text = ""
+
+
+class Q15(Reply):
+    items: Annotated[list[Item], Field(max_length=MOST_ITEMS)]
+
+
+class Q2(Reply):
+    failure_mode: Text = ""
+    checked: bool = False
+    how: Text = ""
+    statement: Text = ""
+    problem: Text | None = None
+    override: Text = ""
+
+
+class Q3(Reply):
+    scope: Literal["unit", "integration"]
+    statement: Text = ""
+
+
+class Leg(Strict):
+    outcome: SomeText
+    artifact: SomeText
+    statement: SomeText
+
+
+class AgentLeg(Reply):
+    outcomes: Annotated[list[Leg], Field(max_length=50)]
+    override: Text = ""
+
+
+REPLIES: dict[str, type[Reply]] = {"q1": Q1, "q1.5": Q15, "q2": Q2, "q3": Q3, "agent-leg": AgentLeg}
+
+
+def parse_reply(question: str, data: object) -> tuple[Any, Row]:
+    """The answer, and what of it is kept."""
+    model = REPLIES[question]
+    try:
+        reply = model.model_validate(data)
+    except ValidationError as error:
+        fields = [name for name in model.model_fields if name not in ("goal", "override")]
+        raise BadInput(
+            f"the answer to {question} cannot be used",
+            fix=f"give an object with {', '.join(fields)}; docs/verify.md shows one",
+            defects=defects_of(error, model),
+        ) from None
+    return reply, reply.model_dump(exclude={"goal"})

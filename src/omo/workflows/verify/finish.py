@@ -1,0 +1,312 @@
+"""Where a verification ends: checks evaluated again, a verdict computed, and all that follows appended as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from omo.errors import BadInput, NotEvaluable, Refused
+from omo.proof.evaluate import EXIT_CODES, Verdict
+from omo.text import clip
+from omo.workflows.verify import claims
+from omo.workflows.verify.begin import check_beginning, check_due
+from omo.workflows.verify.goal_checks import evaluated_row, look
+from omo.workflows.verify.goal_outcome import outcome_of
+from omo.workflows.verify.goals import (
+    FOR_JUDGEMENT,
+    OVER,
+    QUESTIONS,
+    Goal,
+    Goals,
+    GoalStore,
+    Row,
+    known,
+    require_in_progress,
+)
+from omo.workflows.verify.questions import gap
+from omo.workflows.verify.statements import hedges
+from omo.workflows.verify.steps import Step, Trees, steps
+
+SHORTEST_SUMMARY, LONGEST_SUMMARY = 10, 200
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What follows from what was seen. `to` is the goal's next state; an unknown verdict leaves it where it is."""
+
+    verdict: str
+    reason: str
+    to: str = "in-progress"
+    gaps: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+    @property
+    def is_pass(self) -> bool:
+        return self.verdict == "pass"
+
+
+@dataclass
+class Finished:
+    decision: Decision
+    goal: Goal
+    unblocked: list[str] = field(default_factory=list)
+    parent_complete: bool = False
+    attempts_left: int = 0
+    overrides: list[str] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.decision.verdict]
+
+    @property
+    def data(self) -> Row:
+        return {
+            "goal": self.goal.id,
+            "goal_completed": self.goal.state == "completed",
+            "parent_complete": self.parent_complete,
+            "verdict": self.decision.verdict,
+            "state": self.goal.status,
+            "unblocked": self.unblocked,
+            "reason": self.decision.reason,
+            "notes": list(self.decision.notes),
+            "overrides": self.overrides,
+            "outcome": self.goal.outcome,
+            "attempts_left": self.attempts_left,
+            "users_leg": self.goal.users_leg,
+        }
+
+
+def finish(store: GoalStore, name: str, *, summary: str, learned: str = "", hypothesis: str | None = None) -> Finished:
+    store.require_whole()
+    line = check_summary(summary)
+    goal = store.goal(name)
+    if goal.state == "agent-leg-complete":
+        return _close_users_leg(store, goal, line)
+    if goal.state in OVER:
+        raise Refused(f"goal {goal.id} is {goal.state} already", fix=f"omo verify status {goal.id}")
+    require_in_progress(goal)
+    if goal.blocked_by:  # filed anew while it was worked on
+        waits = ", ".join(goal.blocked_by)
+        raise Refused(f"goal {goal.id} is blocked by {waits}", fix=f"omo verify status {goal.blocked_by[0]}")
+    owed = steps(goal, Trees(store.caller))  # before the checks run: what their commands write stales no answer
+    verdict = look(store, goal)
+    decision = _with_hypothesis(goal, decide(goal, verdict, owed, by=store.caller.by), hypothesis)
+    if decision.is_pass:
+        _check_claims(store, goal, line)
+    return _conclude(store, goal, verdict, decision, summary=line, learned=learned.strip())
+
+
+def check_summary(text: str) -> str:
+    """One factual line: it is what the dependents get to see."""
+    line = text.strip()
+    defects = []
+    if "\n" in line or "\r" in line:
+        defects.append("it has more than one line")
+    if not SHORTEST_SUMMARY <= len(line) <= LONGEST_SUMMARY:
+        defects.append(f"it has {len(line)} characters, not {SHORTEST_SUMMARY} to {LONGEST_SUMMARY}")
+    defects += hedges(line)
+    if defects:
+        raise BadInput(
+            f"--summary {clip(line, 60)!r} is not one factual line",
+            fix="say in one line what was produced, found or changed, as you saw it",
+            defects=[f"--summary: {defect}" for defect in defects],
+        )
+    return line
+
+
+def _check_claims(store: GoalStore, goal: Goal, line: str) -> None:
+    """What is handed on was looked at; what the user says is theirs to say."""
+    if store.caller.by != "user":
+        what = f"--summary of goal {goal.id}"
+        claims.require_claims(store.caller, what, goal.id, line, since=goal.begun_at)
+
+
+def _close_users_leg(store: GoalStore, goal: Goal, line: str) -> Finished:
+    if store.caller.by != "user":
+        raise Refused(
+            f"the agent's leg of goal {goal.id} is done; the rest is the user's: {'; '.join(goal.users_leg)}",
+            fix=f"the user closes it: omo verify finish {goal.id} --summary TEXT in a terminal of their own",
+        )
+    verdict = look(store, goal)
+    if broken := _broken_checks(verdict):
+        raise Refused(f"goal {goal.id} cannot be closed: {'; '.join(broken)}", fix="mend it, then finish again")
+    return _conclude(store, goal, verdict, Decision("pass", "the user closed their leg", "completed"), summary=line)
+
+
+def decide(goal: Goal, verdict: Verdict, owed: Sequence[Step], *, by: str) -> Decision:
+    """A real failure outranks everything unknown; nothing unknown ever passes."""
+    broken = _broken_checks(verdict)
+    broken += [f"{step.name}: {step.why}" for step in owed if step.state == "failed"]
+    if broken:
+        return Decision("fail", "; ".join(broken), "pending")
+    unclear = []
+    for check in verdict.checks:
+        if check.result == "unknown" and check.type not in FOR_JUDGEMENT:
+            unclear.append(f"check {check.id} could not be evaluated: {check.reason}")
+    for step in owed:
+        if step.is_open and step.name not in ("finish", "checks", "q3"):
+            why = f" ({step.why})" if step.why else ""
+            unclear.append(f"{step.name} is {step.state}{why}: {step.command}")
+    if unclear:
+        return Decision("unknown", "; ".join(unclear))
+    return _passed(goal, verdict, owed, by)
+
+
+def _passed(goal: Goal, verdict: Verdict, owed: Sequence[Step], by: str) -> Decision:
+    gaps, notes = [], []
+    judged = [check.id for check in verdict.checks if check.type in FOR_JUDGEMENT]
+    if judged:
+        notes.append(f"settled by the agent's own answers, not by an independent one: {', '.join(judged)}")
+    if any(step.name == "q3" and step.is_open for step in owed):
+        gaps.append("unit or integration: nobody said")
+        notes.append(f"gap, q3: {gaps[0]}")
+    is_leg_alone = any(step.name == "agent-leg" for step in owed) or (bool(goal.users_leg) and by == "agent")
+    if is_leg_alone and not goal.spec.recurring:
+        left = "; ".join(goal.users_leg) or "their confirmation"
+        reason = f"the agent's leg is done; the user's is pending: {left}"
+        return Decision("pass", reason, "agent-leg-complete", gaps, notes)
+    facts = []
+    passed = sum(check.result == "pass" for check in verdict.checks)
+    if passed:
+        facts.append(f"{passed} of {len(verdict.checks)} checks pass")
+    if goal.spec.asks_questions:
+        answered = [question for question in QUESTIONS if question in goal.answers]
+        facts.append(f"answered: {', '.join(answered)}")
+    to = "pending" if goal.spec.recurring else "completed"
+    return Decision("pass", "; ".join(facts), to, gaps, notes)
+
+
+def _broken_checks(verdict: Verdict) -> list[str]:
+    return [f"check {check.id}: {check.reason}" for check in verdict.checks if check.result == "fail"]
+
+
+def _with_hypothesis(goal: Goal, decided: Decision, result: str | None) -> Decision:
+    """A hypothesis that is settled is verified like any other goal; one that is not cannot be."""
+    if not goal.spec.hypothesis:
+        if result is not None:
+            raise BadInput(f"goal {goal.id} has no hypothesis", fix="leave --hypothesis-result out")
+        return decided
+    about = f"hypothesis {goal.spec.hypothesis}"
+    if result == "expired":
+        return Decision("unknown", f"{about} expired", "expired")
+    if result in (None, "pending"):
+        return Decision("unknown", f"{about} has not resolved yet", "pending")
+    return replace(decided, reason=f"{about} {result}; {decided.reason}")
+
+
+def _conclude(
+    store: GoalStore, goal: Goal, verdict: Verdict, decision: Decision, *, summary: str, learned: str = ""
+) -> Finished:
+    """One append: the evaluation, the summary, the streak, the unblocking. All of it happened, or none of it."""
+    decision = replace(decision, notes=[*decision.notes, *goal.refilings])
+    ended = _end_rows(store, goal, verdict, decision, summary, learned)
+    frees_others = decision.is_pass and decision.to != "agent-leg-complete"
+
+    def record(goals: Goals) -> tuple[list[str], list[Row]]:
+        now = known(goals, goal.id)
+        if (now.attempt, now.state, now.spec) != (goal.attempt, goal.state, goal.spec):
+            raise Refused(f"goal {goal.id} was changed meanwhile", fix=f"omo verify finish {goal.id} again")
+        freed, rows = [], list(ended)
+        if frees_others:
+            freed = _freed_by(goals, goal.id)
+            rows.append({"kind": "unblocked", "goal": goal.id, "summary": summary, "freed": freed})
+        rows += [gap(goal, "q3", why) for why in decision.gaps]
+        return freed, [evaluated_row(goal, verdict), *rows]
+
+    unblocked = store.change(record)
+    after = store.goal(goal.id)
+    # Recurring goals are never completed, so they do not count.
+    family = []
+    for other in store.goals.values():
+        if after.spec.parent and other.spec.parent == after.spec.parent and not other.spec.recurring:
+            family.append(other)
+    is_complete = after.state == "completed" and bool(family) and all(other.state == "completed" for other in family)
+    left = max(0, after.spec.max_retries - after.failures)
+    return Finished(decision, after, unblocked, is_complete, left, claims.overrides(store.caller.state, goal.id))
+
+
+def _end_rows(
+    store: GoalStore, goal: Goal, verdict: Verdict, decision: Decision, summary: str, learned: str
+) -> list[Row]:
+    if decision.verdict == "unknown" and decision.to == "in-progress":
+        return []  # nothing has ended: what is owed is still owed
+    if decision.verdict == "fail":
+        learned = learned or summary
+    finished = {
+        "kind": "finished",
+        "goal": goal.id,
+        "category": goal.spec.category,
+        "verdict": decision.verdict,
+        "to": decision.to,
+        "summary": summary,
+        "reason": decision.reason,
+        "learned": learned,
+        "notes": list(decision.notes),
+        "outcome": outcome_of(store, goal, verdict, passed=decision.is_pass, to=decision.to, reason=decision.reason),
+    }
+    # What the checks were evaluated on, after their commands have written what they write.
+    trees = Trees(store.caller)
+    without = trees.answer_files(goal)
+    try:
+        finished.update(tree=trees.now(without), without=without)
+    except NotEvaluable:
+        pass  # whoever looks later cannot tell either
+    rows = [finished]
+    if decision.is_pass and goal.spec.recurring:
+        rows.append(goal.streak.achieved(goal.spec.interval, store.caller.now).row(goal.id))
+    return rows
+
+
+def achieve(store: GoalStore, name: str) -> Goal:
+    """Count a recurring goal as achieved now: its checks say so now, or nothing is counted."""
+    store.require_whole()
+    goal = store.goal(name)
+    caller = store.caller
+    require_recurring(goal)
+    if goal.state != "in-progress":
+        check_beginning(goal, by=caller.by, now=caller.now)
+    owed = steps(goal, Trees(caller))
+    verdict = look(store, goal)
+    decision = decide(goal, verdict, owed, by=caller.by)
+    if goal.spec.asks_questions and goal.state != "in-progress":
+        decision = Decision("unknown", f"its questions are open: omo verify begin {name}")
+    if not decision.is_pass:
+        raise Refused(f"goal {name} is not achieved: {decision.reason}", fix=f"omo verify begin {name}")
+    ended = _end_rows(store, goal, verdict, decision, decision.reason, "")
+    gaps = [gap(goal, "q3", why) for why in decision.gaps]
+
+    def record(goals: Goals) -> tuple[None, list[Row]]:
+        check_due(known(goals, name), caller.now)  # somebody may have achieved it meanwhile
+        return None, [evaluated_row(goal, verdict), *ended, *gaps]
+
+    store.change(record)
+    return store.goal(name)
+
+
+def require_recurring(goal: Goal) -> None:
+    if not goal.spec.recurring:
+        raise Refused(f"goal {goal.id} is not recurring, so it has no streak", fix=f"omo verify status {goal.id}")
+
+
+def unblock(store: GoalStore, name: str, *, summary: str) -> list[str]:
+    """Hand a goal's output to its dependents. It must have passed: a recurring one at least once."""
+    store.require_whole()
+    line = check_summary(summary)
+    _check_claims(store, store.goal(name), line)
+
+    def record(goals: Goals) -> tuple[list[str], list[Row]]:
+        goal = known(goals, name)
+        if goal.receipt is None and goal.streak.last is None:
+            raise Refused(
+                f"goal {name} has not passed verification, so it frees nobody", fix=f"omo verify begin {name}"
+            )
+        freed = _freed_by(goals, name)
+        return freed, [{"kind": "unblocked", "goal": name, "summary": line, "freed": freed}]
+
+    freed: list[str] = store.change(record)
+    return freed
+
+
+def _freed_by(goals: Goals, name: str) -> list[str]:
+    """Those that waited for this goal alone."""
+    return [goal.id for goal in goals.values() if goal.blocked_by == [name] and goal.state == "pending"]

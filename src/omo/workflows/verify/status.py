@@ -1,0 +1,191 @@
+"""How goals stand, as every view and command shows them: those that a session holds, and each by itself."""
+
+from __future__ import annotations
+
+from omo.errors import NotEvaluable, OmoError
+from omo.state.runtime import part
+from omo.text import clip, counted
+from omo.work import outcome
+from omo.work.status import UNKNOWN_TREE, Fact, Item, NextStep, Status, command
+from omo.work.viewer import Viewer
+from omo.workflows.verify import claims
+from omo.workflows.verify.goals import VERIFY, Goal, GoalStore, Row
+from omo.workflows.verify.steps import Step, Trees, steps, why_stale
+
+MARKS = {
+    "completed": "done",
+    "agent-leg-complete": "done",
+    "in-progress": "active",
+    "exhausted": "failed",
+    "expired": "cut",
+    "blocked": "waiting",
+}
+READ_OFF = ("path", "content")  # checks that a look may evaluate: they start no program
+JOURNAL = "verify/goals/ledger.jsonl"
+UNRECORDED = "no tree was recorded, so freshness is not known"
+
+
+def status(viewer: Viewer) -> Status | None:
+    """The goals that a session holds or held, by its row; None where it has none."""
+    summary = part(part(viewer.row, "work"), VERIFY.name)
+    if not summary:
+        return None
+    caller = viewer.caller
+    store, trees = GoalStore(caller), Trees(caller, for_show=not viewer.reads_all)
+    names = [*summary.get("goals", []), *part(summary, "ended"), str(summary.get("run"))]
+    held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
+    owed = {goal.id: steps(goal, trees) for goal in held}
+    ended = [goal.outcome for goal in held if goal.outcome is not None]
+    is_over = bool(held) and len(ended) == len(held)
+    overrides = []
+    for row in claims.recorded(caller.state, overridden=True):
+        if row.get("goal") in owed:
+            claim, reason = clip(str(row["claim"]), 160), clip(str(row["override"]), 160)
+            overrides.append(f"{claim}: let stand by the {row['actor']}, {reason}")
+    return Status(
+        VERIFY.name,
+        "goal",
+        run=clip(str(summary.get("run") or ""), 60),
+        headline=counted(len(held), "goal"),
+        items=tuple(_item(goal, owed[goal.id], stale_because(goal, store, trees)) for goal in held),
+        next=_next_step(held, owed),
+        overrides=tuple(overrides),
+        problems=tuple(store.problems),
+        outcome=outcome.worst(ended) if is_over else None,
+    )
+
+
+def _item(goal: Goal, owed: list[Step], stale: str) -> Item:
+    facts = [
+        Fact("status", JOURNAL, goal.status),
+        Fact("contract", JOURNAL, goal.spec.contract[:12]),
+        Fact("failures", JOURNAL, f"{goal.failures} of {goal.spec.max_retries}"),
+        Fact("waits for", JOURNAL, list(goal.blocked_by)),
+    ]
+    notes = []
+    for step in owed:
+        value, note = step.state, f"{step.name}: {step.state}"
+        if step.why:
+            value += f": {step.why}"
+            note += f", {clip(step.why, 120)}"
+        facts.append(Fact(step.name, JOURNAL, value))
+        notes.append(note)
+    because = goal.reason or f"it is {goal.status}"
+    if notes and not goal.reason:
+        because = notes[0]
+    if goal.reason:
+        notes.append(clip(goal.reason, 200))
+    notes += goal.refilings
+    mark, receipt = MARKS.get(goal.status, "open"), ""
+    if stale or any(step.state == "stale" for step in owed):
+        mark = "stale"
+    if goal.receipt is not None:
+        receipt = "stale" if stale else "fresh"
+    return Item(
+        goal.id,
+        clip(goal.spec.title, 200),
+        goal.status,
+        mark,
+        tuple(notes),
+        receipt,
+        stale,
+        overrides=tuple(f"left for the user: {clip(left, 120)}" for left in goal.users_leg),
+        why=clip(because, 200),
+        facts=tuple(facts),
+    )
+
+
+def _next_step(held: list[Goal], owed: dict[str, list[Step]]) -> NextStep:
+    for goal in held:
+        for step in owed[goal.id]:
+            if step.is_open:
+                return NextStep(step.name, f"{goal.id} {step.name} {step.state}", (step.way,), item=goal.id)
+    for goal in held:
+        if goal.state == "pending" and goal.failures:
+            why = f"{goal.id} failed: {clip(goal.reason, 120)}"
+            return NextStep("begin", why, (command("omo verify begin", goal.id),), item=goal.id)
+        if goal.state == "exhausted":
+            again = command("omo verify begin", goal.id, "--again", "WHY")
+            return NextStep("again", f"{goal.id} failed {goal.failures} times", (again,), who="user", item=goal.id)
+    return NextStep()
+
+
+def stale_because(goal: Goal, store: GoalStore, trees: Trees) -> str:
+    """Of a goal that was completed: what its answers or its checks spoke of is no longer so."""
+    if goal.receipt is None:
+        return ""
+    try:
+        for answer in goal.answers.values():
+            if why := why_stale(goal, answer, trees):
+                return why
+        return _on_another_tree(goal, store, trees)
+    except NotEvaluable:
+        return UNKNOWN_TREE
+    except OmoError as error:
+        return clip(error.message, 160)
+
+
+def _on_another_tree(goal: Goal, store: GoalStore, trees: Trees) -> str:
+    """On other files than it was finished on, it holds where all that it rests on can be read off them again."""
+    receipt: Row = {}
+    for row in store.rows:
+        if row.get("seq") == goal.receipt:
+            receipt = row
+    if receipt.get("tree") and receipt["tree"] == trees.now(receipt.get("without") or ()):
+        return ""
+    checks = goal.spec.checks
+    if not checks or any(isinstance(check, str) or check["type"] not in READ_OFF for check in checks):
+        return "the tree has changed since" if receipt.get("tree") else UNRECORDED
+    from omo.workflows.verify.goal_checks import look
+
+    for check in look(store, goal).checks:
+        if check.result != "pass":
+            return f"{check.id}: {clip(check.reason, 120)}"
+    return ""
+
+
+def brief(goal: Goal) -> Row:
+    """One goal in the data of every command that shows it."""
+    return {
+        "goal": goal.id,
+        "title": goal.spec.title,
+        "category": goal.spec.category,
+        "status": goal.status,
+        "failures": goal.failures,
+        "max_retries": goal.spec.max_retries,
+        "refiled": len(goal.refilings),
+        "blocked_by": goal.blocked_by,
+        "count": goal.count,
+        "receipt": goal.receipt,
+        "completed_at": goal.completed_at if goal.state == "completed" else None,
+        "summary": goal.summary,
+        "reason": goal.reason,
+        "learned": goal.learned,
+        "users_leg": {"state": "pending", "outcomes": goal.users_leg} if goal.users_leg else None,
+    }
+
+
+def details(store: GoalStore, goal: Goal) -> Row:
+    """All that is known of one goal."""
+    caller = store.caller
+    trees = Trees(caller, for_show=True)
+    answers = {}
+    for name, answer in goal.answers.items():
+        stale = why_stale(goal, answer, trees)
+        shown = {"result": answer.result, "stale": stale, "artifacts": answer.artifacts, "said": answer.content}
+        answers[name] = shown
+    data = {
+        **brief(goal),
+        "contract": goal.spec.contract,
+        "filed_by": goal.by,
+        "refilings": goal.refilings,
+        "owed": [step.data for step in steps(goal, trees)],
+        "answers": answers,
+        "checks": (goal.checked or {}).get("checks", []),
+        "gaps": [row["why"] for row in store.rows if row.get("kind") == "gap" and row.get("goal") == goal.id],
+        "overrides": claims.overrides(caller.state, goal.id),
+        "inputs": list(goal.inputs.values()),
+    }
+    if goal.spec.recurring:
+        data["streak"] = goal.streak.data(goal.spec.interval, caller.now)
+    return data

@@ -1,0 +1,156 @@
+"""`omo plan audit` as it is typed: exit codes, the text, and where the base comes from."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Shell
+from tests.ultraplan.plans import carry_out, commit, git, head, plan_text, project
+
+PLAN = plan_text(steps=3, step3={"On failure": "skip — the rest works without it"})
+
+
+def planned(tmp_path: Path, capsys: pytest.CaptureFixture[str], plan: str) -> Shell:
+    return Shell(project(tmp_path, plan), capsys)
+
+
+@pytest.fixture
+def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return planned(tmp_path, capsys, PLAN)
+
+
+def audit(shell: Shell, *more: str, name: str = "plan.md") -> tuple[int, dict[str, Any]]:
+    ran = shell.agent("plan", "audit", name, "--json", *more)
+    return ran.code, ran.json
+
+
+def start(shell: Shell, name: str = "plan.md") -> None:
+    ran = shell.agent("plan", "start", name, "--unreviewed", "there is no critic in this test")
+    assert ran.code == 0, ran.err
+
+
+def test_pass_drift_and_unknown_have_their_exit_codes_and_the_text_says_the_same(shell: Shell) -> None:
+    base = head(shell.project)
+    first = carry_out(shell.project, 1)
+    code, shown = audit(shell, "--base", base)
+    assert (code, shown["ok"], shown["verdict"]) == (3, False, "drift")
+    assert [step["status"] for step in shown["steps"]] == ["pass", "missing", "missing"]
+    assert shown["next"] == "omo plan recover plan.md"
+    lines = shell.agent("plan", "audit", "plan.md", "--base", base).out.splitlines()
+    assert lines[:2] == [f"pass    Step 1: Add part 1 ({first[:12]})", "missing Step 2: Add part 2"]
+    assert lines[2].startswith("          none of 1 commits")
+    assert lines[-2:] == [f"Verdict: drift since {base[:12]}, 1 of 3 steps pass", "Next: omo plan recover plan.md"]
+    carry_out(shell.project, 2)
+    carry_out(shell.project, 3)
+    code, shown = audit(shell, "--base", base)
+    assert (code, shown["ok"], shown["verdict"], shown["next"]) == (0, True, "pass", "")
+    code, shown = audit(shell, "--base", "0" * 40)
+    assert (code, shown["ok"], shown["verdict"]) == (4, False, "unknown")
+    text = shell.agent("plan", "audit", "plan.md", "--base", "0" * 40).out
+    assert text.count("is not a revision") == 1, "a reason that is about everything is said once"
+
+
+def test_a_violation_goes_to_the_user_and_not_to_recovery(shell: Shell) -> None:
+    base = head(shell.project)
+    (shell.project / "infra").mkdir()
+    (shell.project / "infra" / "x").write_text("x")
+    commit(shell.project, "chore: quick")
+    _, shown = audit(shell, "--base", base)
+    assert shown["session"]["scope_violations"][0].startswith("infra/x: changed by")
+    assert "tell the user" in shown["next"]
+
+
+def test_the_base_is_the_one_start_recorded_and_else_it_is_asked_for(shell: Shell) -> None:
+    ran = shell.agent("plan", "audit", "plan.md")
+    assert (ran.code, "omo plan audit plan.md --base REV" in ran.err) == (2, True)
+    base = head(shell.project)
+    start(shell)
+    carry_out(shell.project, 1)
+    code, shown = audit(shell)
+    assert (code, shown["base"], shown["proven_but_unclaimed"]) == (3, base, [1])
+
+
+def test_what_was_noted_and_what_is_proven_are_compared(shell: Shell) -> None:
+    start(shell)
+    first = carry_out(shell.project, 1)
+    assert "never noted" not in shell.agent("plan", "audit", "plan.md").out, "nothing was noted at all"
+    shell.agent("plan", "status")
+    carry_out(shell.project, 2)
+    assert "proven, never noted: 2" in shell.agent("plan", "audit", "plan.md").out
+    git(shell.project, "revert", "--no-edit", first)
+    code, shown = audit(shell)
+    assert (code, shown["steps"][0]["status"], shown["claimed_but_unproven"]) == (3, "drift", [1])
+
+
+def test_specs_beside_the_one_that_is_audited_are_not_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell = planned(tmp_path, capsys, plan_text(steps=2, sessions=[[1], [2]]))
+    base = head(shell.project)
+    assert shell.agent("plan", "decompose", "plan.md", "--out", "specs").code == 0
+    (shell.project / "src" / "part1.py").write_text("def part1():\n    return 1\n")
+    git(shell.project, "add", "src")
+    git(shell.project, "commit", "-q", "-m", "feat(part1): add part 1")
+    assert git(shell.project, "status", "--porcelain") == "?? specs/"
+    code, shown = audit(shell, "--base", base, name="specs/session-1.md")
+    assert (code, shown["session"]["dirty"], shown["session"]["scope_violations"]) == (0, [], [])
+    (shell.project / "specs" / "notes.md").write_text("# Notes\n")
+    _, shown = audit(shell, "--base", base, name="specs/session-1.md")
+    assert shown["session"]["dirty"] == ["specs/notes.md"]
+
+
+def test_a_plan_with_defects_cannot_be_evaluated(shell: Shell) -> None:
+    (shell.project / "broken.md").write_text(PLAN.replace("expected_paths", "expected_path", 1))
+    ran = shell.agent("plan", "audit", "broken.md", "--base", "HEAD")
+    assert (ran.code, "omo plan validate broken.md" in ran.err) == (4, True)
+
+
+def test_a_plan_of_before_is_audited_by_what_its_prose_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = plan_text(steps=2, version="1.6", step1={"manifest": None}, step2={"manifest": None})
+    shell = planned(tmp_path, capsys, old)
+    base = head(shell.project)
+    carry_out(shell.project, 1)
+    code, shown = audit(shell, "--base", base)
+    assert (code, [step["status"] for step in shown["steps"]]) == (3, ["pass", "missing"])
+
+
+def test_an_edited_plan_is_audited_by_the_copy_that_was_started(shell: Shell) -> None:
+    base = head(shell.project)
+    start(shell)
+    carry_out(shell.project, 1)
+    edited = plan_text(steps=1)
+    (shell.project / "plan.md").write_text(edited)
+    for more in ((), ("--base", base)):
+        code, shown = audit(shell, *more)
+        assert (code, [step["step"] for step in shown["steps"]]) == (3, [1, 2, 3])
+        assert "edited after start" in shown["edited"]
+    assert shell.agent("plan", "audit", "plan.md").out.startswith("Note: plan.md was edited after start")
+    for number in (2, 3):
+        carry_out(shell.project, number)
+    assert audit(shell)[0] == 0
+    code, shown = audit(shell, "--base", base)
+    assert (code, shown["ok"]) == (3, False), "it never passes from a base of one's own"
+
+
+def test_an_edited_plan_of_several_sessions_names_their_specs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell = planned(tmp_path, capsys, plan_text(steps=2, sessions=[[1], [2]]))
+    shell.agent("plan", "decompose", "plan.md", "--out", "specs")
+    start(shell, "specs/session-1.md")
+    (shell.project / "plan.md").write_text(plan_text(steps=1))
+    ran = shell.agent("plan", "audit", "plan.md", "--base", "HEAD")
+    assert (ran.code, "omo plan audit specs/session-1.md" in ran.err) == (3, True)
+
+
+def test_in_a_copy_of_the_project_the_audit_says_whose_run_it_is(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start(shell)
+    there = Shell(shutil.copytree(shell.project, shell.project.parent / "copy"), capsys)
+    ran = there.agent("plan", "audit", "plan.md")
+    assert (ran.code, f"belongs to {shell.project}" in ran.err) == (3, True)

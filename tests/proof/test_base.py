@@ -1,0 +1,167 @@
+"""What differs from the files as a run began with them: told by content, whatever git was told to overlook."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from omo.proof import base
+from tests.kept import copied
+
+
+def make(root: Path) -> None:
+    (root / "calc.py").write_text("a\n")
+    (root / "tests").mkdir()
+    (root / "tests" / "test_calc.py").write_text("b\n")
+    (root / ".gitignore").write_text("ignored.txt\n")
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "base")
+
+
+def git(root: Path, *words: str) -> str:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
+    return subprocess.run(["git", *identity, *words], cwd=root, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "a b"
+    copied(root, make)
+    return root
+
+
+def changed(root: Path, began: dict[str, object]) -> set[str]:
+    look = base.look(str(root), began)
+    assert look.changed is not None, look.unknown
+    return set(look.changed)
+
+
+def take(root: Path) -> dict[str, object]:
+    return base.take(str(root), os.environ)
+
+
+def test_nothing_is_changed_at_first_and_a_commit_alone_changes_nothing(project: Path) -> None:
+    (project / "calc.py").write_text("dirty\n")
+    (project / "new.py").write_text("untracked\n")
+    began = take(project)
+    assert changed(project, began) == set()
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "as it is")
+    assert changed(project, began) == set()
+
+
+def test_edits_new_and_deleted_files_and_modes_are_changes_and_a_revert_is_none(project: Path) -> None:
+    (project / "calc.py").write_text("dirty\n")
+    began = take(project)
+    (project / "calc.py").write_text("edited\n")
+    (project / "new file.py").write_text("x\n")
+    (project / "tests" / "test_calc.py").unlink()
+    (project / ".gitignore").chmod(0o755)
+    assert changed(project, began) == {"calc.py", "new file.py", "tests/test_calc.py", ".gitignore"}
+    (project / "calc.py").write_text("dirty\n")
+    (project / "new file.py").unlink()
+    (project / ".gitignore").chmod(0o644)
+    git(project, "checkout", "--", "tests")
+    assert changed(project, began) == set()
+
+
+def test_a_file_put_back_to_the_commit_that_was_dirty_at_the_base_is_a_change(project: Path) -> None:
+    (project / "calc.py").write_text("dirty\n")
+    began = take(project)
+    git(project, "checkout", "--", "calc.py")
+    assert changed(project, began) == {"calc.py"}
+
+
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_git_told_not_to_look_hides_no_edit_and_makes_none(project: Path, flag: str) -> None:
+    began = take(project)
+    git(project, "update-index", flag, "calc.py")
+    assert changed(project, began) == set()
+    (project / "calc.py").write_text("hidden\n")
+    assert changed(project, began) == {"calc.py"}
+
+
+def test_a_clone_that_looks_at_less_than_before_is_unknown(project: Path) -> None:
+    began = take(project)
+    git(project, "config", "core.fileMode", "false")
+    assert "core.fileMode" in base.look(str(project), began).unknown
+    git(project, "config", "core.fileMode", "true")
+    assert base.look(str(project), began).unknown == ""
+    git(project, "sparse-checkout", "set", "--no-cone", "/*", "!/calc.py")
+    assert "sparse checkout" in base.look(str(project), began).unknown
+
+
+def test_a_new_rule_of_git_hides_no_new_file(project: Path) -> None:
+    began = take(project)
+    (project / "ignored.txt").write_text("as agreed\n")
+    (project / "feature.py").write_text("x\n")
+    (project / ".git" / "info" / "exclude").write_text("feature.py\n")
+    assert changed(project, began) == {"feature.py"}
+    (project / ".gitignore").write_text("ignored.txt\nfeature.py\n")
+    assert changed(project, began) == {"feature.py", ".gitignore"}
+
+
+def test_a_runners_file_is_looked_at_although_it_is_ignored(project: Path) -> None:
+    (project / ".gitignore").write_text("ignored.txt\nGNUmakefile\n")
+    git(project, "commit", "-qam", "ignore it")
+    began = take(project)
+    (project / "GNUmakefile").write_text("test:\n")
+    assert changed(project, began) == {"GNUmakefile"}
+
+
+def test_what_runs_leave_behind_and_our_own_state_are_no_change(project: Path) -> None:
+    began = take(project)
+    for name in (
+        ".coverage",
+        "server.log",
+        "junit.xml",
+        "__pycache__/x.pyc",
+        ".sisyphus/cc-omo/x",
+        ".sisyphus/evidence/y",
+    ):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("x")
+    assert changed(project, began) == set()
+
+
+def test_a_link_is_what_it_leads_to(project: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.py"
+    outside.write_text("1\n")
+    (project / "linked.py").symlink_to(outside)
+    began = take(project)
+    outside.write_text("2\n")
+    assert changed(project, began) == {"linked.py"}
+
+
+def test_without_git_every_file_counts_and_there_is_no_commit(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1")
+    began = take(tmp_path)
+    assert (began["head"], changed(tmp_path, began)) == (None, set())
+    (tmp_path / "a").write_text("2")
+    assert changed(tmp_path, began) == {"a"}
+
+
+def test_too_much_is_said_to_be_unknown(project: Path) -> None:
+    for number in range(base.MOST_FILES + 1):
+        (project / f"n{number}").write_text("x")
+    began = take(project)
+    assert "more than" in str(began["unknown"])
+    look = base.look(str(project), began)
+    assert (look.changed, look.unknown) == (None, began["unknown"])
+
+
+def test_a_filter_that_rewrites_what_git_sees_makes_the_change_unknown(project: Path) -> None:
+    began = take(project)
+    git(project, "config", "filter.x.clean", "cat calc.orig")
+    assert "filter.x.clean" in base.look(str(project), began).unknown
+
+
+def test_the_look_of_a_session_below_the_top_names_paths_from_there(project: Path) -> None:
+    began = take(project / "tests")
+    (project / "calc.py").write_text("above\n")
+    (project / "tests" / "test_calc.py").write_text("edited\n")
+    assert changed(project / "tests", began) == {"test_calc.py"}

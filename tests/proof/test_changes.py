@@ -1,0 +1,86 @@
+"""What git says of the files, all at once and in few processes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from omo.errors import NotEvaluable
+from omo.proof import changes, git
+from omo.proof.tree import fingerprint
+from tests.proof.test_evaluate import commit, write
+from tests.proof.test_evaluate import git as run_git
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    project = tmp_path / "project"
+    project.mkdir()
+    run_git(project, "init", "-q")
+    write(project, ".gitignore", "out/\n")
+    write(project, "a.txt", "a\n")
+    commit(project)
+    return project
+
+
+def test_all_there_is_to_know_takes_at_most_nine_processes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = changes.head(root)
+    assert first
+    write(root, "b.txt", "b\n")
+    commit(root)
+    write(root, "a.txt", "edited\n")
+    write(root, "new.txt", "new\n")
+    write(root, "out/built.txt", "built\n")
+    write(root, ".gitignore", "out/\nnew.txt\n")
+    started: list[object] = []
+    really_start = git.start
+
+    def start(*arguments: object, **options: object) -> git.Process:
+        started.append(arguments)
+        return really_start(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(git, "start", start)
+    now = changes.now(root, first)
+    assert len(started) <= 9
+    assert (now.head, now.base) == (changes.head(root), first)
+    assert now.changed == changes.changed(root, first) == [".gitignore", "a.txt", "b.txt", "new.txt"]
+    assert now.tree == fingerprint(root)
+
+
+@pytest.mark.parametrize("base", ["0" * 40, "nowhere", "--all", ""])
+def test_a_base_that_is_no_commit_is_said(root: Path, base: str) -> None:
+    with pytest.raises(NotEvaluable, match="base"):
+        changes.now(root, base)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell")
+def test_git_that_gives_no_answer_is_ended(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "bin/git", "#!/bin/sh\nexec sleep 60\n").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin") + ":/usr/bin:/bin")
+    (answer,) = git.run_all(root, [["status"]], seconds=0.2)
+    assert (answer.ok, answer.errors) == (False, b"gave no answer in time")
+
+
+def test_git_that_says_too_much_is_ended(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git, "MOST_OUTPUT", 10)
+    with pytest.raises(NotEvaluable, match="lists more than 10 bytes"):
+        git.ask(root, "log")
+
+
+def test_without_git_nothing_is_known(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert changes.head(root) is None
+    with pytest.raises(NotEvaluable, match="no answer"):
+        git.ask(root, "log")
+
+
+def test_files_of_a_commit_are_read_in_one_process(root: Path) -> None:
+    write(root, "sp ace.txt", "x\n\ny")
+    write(root, "empty", "")
+    commit(root)
+    names = [f"HEAD:./{name}" for name in ("sp ace.txt", "missing", "empty", "a.txt", ".")]
+    assert git.blobs(root, names) == [b"x\n\ny", None, b"", b"a\n", None]
+    assert git.blobs(root, names[1:2]) == [None]
+    assert git.blobs(root, []) == []

@@ -1,0 +1,242 @@
+"""Ways to look done without being it. Each is refused or unknown, with a message that says what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.errors import BadInput, Refused
+from omo.proof import artifacts, pins
+from omo.proof.checks import digest_of_check, load_checks_file, parse_checks
+from omo.proof.evaluate import Observation, evaluate
+from omo.state import paths
+from tests.proof.test_evaluate import commit, git, write
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and shells as POSIX has them")
+
+TESTS = {"id": "tests", "type": "command", "argv": [sys.executable, "-c", "import sys; sys.exit(1)"]}
+FORBIDDEN = {"id": "untouched", "type": "forbidden", "paths": ["infra/**"]}
+JUDGE = {"id": "clear", "type": "judge", "question": "Does the error name the field?"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    project = tmp_path / "project"
+    write(project, "infra/main.tf", "real\n")
+    git(project, "init", "-q")
+    commit(project, "start")
+    return project
+
+
+@pytest.fixture
+def pinned(state: str, root: Path) -> list[Any]:
+    items: list[Any] = [TESTS, FORBIDDEN, JUDGE]
+    pins.pin(state, root, parse_checks(items), source="c", goal=None, by="user", now=time.time(), wait=1.0)
+    return items
+
+
+def look(state: str, root: Path, item: Any, **options: Any) -> Observation:
+    (found,) = evaluate(parse_checks([item]), pins.pinned(state).tree(root, **options)).checks
+    return found
+
+
+def register(state: str, root: Path, path: str, goal: str = "G1", started_at: float | None = None) -> object:
+    return artifacts.register(
+        state, root, path, goal=goal, started_at=started_at, by="agent", now=time.time(), wait=1.0
+    )
+
+
+def refusal(state: str, root: Path, path: str, goal: str = "G1", started_at: float | None = None) -> str:
+    with pytest.raises(Refused) as caught:
+        register(state, root, path, goal, started_at)
+    return f"{caught.value.message} fix: {caught.value.fix}"
+
+
+def test_hand_written_results_are_not_read(state: str, root: Path, pinned: list[Any]) -> None:
+    said = json.dumps({"verdict": "pass", "checks": [{"id": "tests", "result": "pass"}], "ok": True})
+    for name in ("result.json", "verify/result.json", "verify/pins/result.json", "evidence/result.json"):
+        write(Path(state), name, said)
+    assert look(state, root, TESTS).result == "fail"
+    assert look(state, root, JUDGE).result == "unknown"
+    assert "name a file the work produced" in refusal(state, root, ".sisyphus/cc-omo/verify/result.json")
+    with pytest.raises(BadInput, match="nothing in there is proof"):
+        parse_checks([{"type": "content", "path": ".sisyphus/cc-omo/**", "regex": "pass"}])
+
+
+def test_state_is_not_found_by_a_wide_glob_either(state: str, root: Path, pinned: list[Any]) -> None:
+    write(Path(state), "verify/proof.txt", "all good\n")
+    assert look(state, root, {"type": "path", "path": "**/proof.txt"}).result == "fail"
+
+
+@pytest.mark.parametrize("when", [0, 4_000_000_000])
+def test_touched_times_do_not_make_evidence_new(state: str, root: Path, when: int) -> None:
+    path = write(root, "old.log", "42 passed\n")
+    began = time.time() + 5
+    artifacts.remember(state, root, by="user", now=time.time(), wait=1.0)
+    os.utime(path, (when, when))
+    assert "run what produces it again" in refusal(state, root, "old.log", started_at=began)
+
+
+def test_evidence_older_than_the_edit(state: str, root: Path) -> None:
+    path = write(root, "old.log", "42 passed\n")
+    os.utime(path, (1, 1))
+    assert "older than the work" in refusal(state, root, "old.log", started_at=time.time() - 10)
+    os.utime(path)
+    assert "touching the old one does not help" in refusal(state, root, "old.log", started_at=time.time() - 10)
+
+
+def test_a_link_out_of_the_project(state: str, root: Path) -> None:
+    write(root.parent, "elsewhere.log", "42 passed\n")
+    (root / "proof.log").symlink_to(root.parent / "elsewhere.log")
+    assert "copy the file into the project" in refusal(state, root, "proof.log")
+    found = look(state, root, {"type": "content", "path": "proof.log", "regex": "passed"})
+    assert found.result == "fail"
+    assert "lead out of the project do not count" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("pattern", "results"),
+    [
+        (r"(.*)*x", ["pass"]),
+        (r"(a+)+!$", ["fail", "unknown"]),
+        (r"(x+x+)+y", ["fail", "unknown"]),
+        (r"^(?:(?:a|aa)+)+!$", ["unknown"]),
+    ],
+)
+def test_a_regex_bomb_ends_in_time(
+    state: str, root: Path, pattern: str, results: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("omo.proof.patterns.SECONDS", 0.5)
+    write(root, "bomb.txt", "a" * 100_000 + "x" * 5000)
+    started = time.monotonic()
+    found = look(state, root, {"type": "content", "path": "bomb.txt", "regex": pattern})
+    assert found.result in results
+    assert found.result != "unknown" or "without nested repeats" in found.reason
+    assert time.monotonic() - started < 10
+
+
+def test_a_regex_that_matches_whatever_there_is() -> None:
+    with pytest.raises(BadInput, match="matches any text") as caught:
+        parse_checks([{"type": "content", "path": "bomb.txt", "regex": "(a|a)*$"}])
+    assert "mend them in the file" in caught.value.fix
+
+
+def test_a_command_edited_after_pinning(state: str, root: Path, pinned: list[Any]) -> None:
+    marker = root / "ran"
+    edited = {**TESTS, "argv": [sys.executable, "-c", f"open({str(marker)!r}, 'w')"]}
+    found = look(state, root, edited)
+    assert found.result == "unknown"
+    assert "omo verify pin" in found.reason
+    assert not marker.exists()
+    for change in ({"exit": 1}, {"timeout": 1}, {"cwd": "infra"}, {"stdout": "x"}, {"guard": True}):
+        assert look(state, root, {**TESTS, **change}).result == "unknown"
+
+
+def test_a_row_of_pins_edited_by_hand(state: str, root: Path, pinned: list[Any]) -> None:
+    path = Path(paths.verify_dir(state), "pins", "ledger.jsonl")
+    path.write_text(path.read_text().replace("sys.exit(1)", "sys.exit(0)"))
+    with pytest.raises(Refused, match="changed by hand") as caught:
+        pins.pinned(state)
+    assert "--repair" in caught.value.fix
+
+
+def test_a_row_of_pins_added_by_hand(state: str, root: Path, pinned: list[Any]) -> None:
+    path = Path(paths.verify_dir(state), "pins", "ledger.jsonl")
+    last = json.loads(path.read_text().splitlines()[-1])
+    easy = parse_checks([{"type": "command", "argv": ["true"]}])[0]
+    forged = {**last, "seq": last["seq"] + 1, "digest": digest_of_check(easy), "actor": "user"}
+    with path.open("a") as file:
+        file.write(json.dumps(forged) + "\n")
+    with pytest.raises(Refused):
+        pins.pinned(state)
+
+
+def test_a_base_moved_by_pinning_again(state: str, root: Path, pinned: list[Any]) -> None:
+    write(root, "infra/main.tf", "changed\n")
+    commit(root, "quietly")
+    pins.pin(state, root, parse_checks([FORBIDDEN]), source="c", goal=None, by="agent", now=time.time(), wait=1.0)
+    assert look(state, root, FORBIDDEN).result == "fail"
+
+
+def test_evidence_borrowed_from_another_goal(state: str, root: Path) -> None:
+    write(root, "log.txt", "42 passed\n")
+    write(root, "renamed.txt", "42 passed\n")
+    register(state, root, "log.txt", "G1")
+    assert "produce evidence that is about this goal" in refusal(state, root, "renamed.txt", "G2")
+
+
+def test_a_yaml_bomb(tmp_path: Path) -> None:
+    levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 10)]
+    (tmp_path / "bomb.yaml").write_text("\n".join(["l0: &l0 [lol]", *levels, "checks: *l9"]))
+    with pytest.raises(BadInput, match="anchors and aliases are not allowed"):
+        load_checks_file(tmp_path / "bomb.yaml")
+
+
+def hide_by_flag(root: Path) -> None:
+    git(root, "update-index", "--assume-unchanged", "infra/main.tf")
+
+
+def hide_a_deletion(root: Path) -> None:
+    git(root, "update-index", "--skip-worktree", "infra/main.tf")
+
+
+def hide_by_filter(root: Path) -> None:
+    git(root, "config", "filter.hide.clean", "git show HEAD:%f")
+    write(root, ".git/info/attributes", "infra/** filter=hide\n")
+
+
+def hide_by_replacing_the_base(root: Path) -> None:
+    write(root, "infra/main.tf", "changed\n")
+    old = git(root, "rev-parse", "HEAD")
+    git(root, "replace", old, commit(root, "other"))
+
+
+def hide_by_another_work_tree(root: Path) -> None:
+    write(root.parent, "decoy/infra/main.tf", "real\n")
+    git(root, "config", "core.worktree", str(root.parent / "decoy"))
+
+
+def hide_by_environment(root: Path) -> None:
+    os.environ["GIT_DIR"] = str(root.parent / "nowhere")  # undone by the test's monkeypatch
+
+
+def hide_by_program(root: Path) -> None:
+    program = write(root.parent, "monitor", "#!/bin/sh\ntouch ran\nprintf '0\\0'\n")
+    program.chmod(0o755)
+    git(root, "config", "core.fsmonitor", str(program))
+
+
+HIDES = [
+    hide_by_flag,
+    hide_by_filter,
+    hide_by_replacing_the_base,
+    hide_by_another_work_tree,
+    hide_by_environment,
+    hide_by_program,
+]
+
+
+@pytest.mark.parametrize("hide", HIDES)
+def test_an_edit_hidden_from_git(
+    state: str, root: Path, pinned: list[Any], hide: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_DIR", "")
+    monkeypatch.delenv("GIT_DIR")
+    hide(root)
+    write(root, "infra/main.tf", "changed\n")
+    found = look(state, root, FORBIDDEN)
+    assert found.result in ("fail", "unknown")
+    assert found.observed == "infra/main.tf" or "; git " in found.reason
+    assert not (root / "ran").exists()
+
+
+def test_a_deletion_hidden_from_git(state: str, root: Path, pinned: list[Any]) -> None:
+    hide_a_deletion(root)
+    (root / "infra/main.tf").unlink()
+    assert look(state, root, FORBIDDEN).result == "unknown"

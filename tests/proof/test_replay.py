@@ -1,0 +1,589 @@
+"""Replays: what may run, how it runs, and what is compared."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.errors import BadInput
+from omo.proof import records
+from omo.proof.records import Invariant, Record
+from omo.proof.records import parse_replay as parse
+from omo.proof.replay import is_allowed, normalise, replay
+from tests.proof.test_evaluate import git, write
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs, links and signals as POSIX has them")
+
+GOOD: dict[str, Any] = {
+    "schemaVersion": 1,
+    "kind": "cli-replay",
+    "replaySafe": True,
+    "command": ["git", "--version"],
+    "recordedStdout": "git version 2\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    project = tmp_path / "project"
+    project.mkdir()
+    git(project, "init", "-q")
+    write(project, "value.txt", "old\n")
+    git(project, "add", "--all")
+    git(project, "commit", "-q", "-m", "the first")
+    return project
+
+
+def script(directory: Path, code: str) -> str:
+    """Python code as a program. Its first line cannot name an interpreter whose path has a space: a link can."""
+    link = directory / "python"
+    if not link.is_symlink():
+        link.symlink_to(os.path.realpath(sys.executable))
+    return f"#!{link}\n{code}\n"
+
+
+def tool(root: Path, code: str, name: str = "mycli") -> tuple[str, ...]:
+    """A program of the project, and the command line the user pinned it with."""
+    path = write(root, name, script(root.parent, code))
+    path.chmod(0o755)
+    return (f"./{name}",)
+
+
+def run(
+    root: Path, command: Sequence[str], stdout: str, *, pins: Any = None, environ: Any = None, **fields: Any
+) -> Any:
+    pins = [command] if pins is None else pins
+    return replay(recorded(command, stdout, **fields), root, pins, environ)
+
+
+def recorded(command: Sequence[str], stdout: str, **fields: Any) -> Record:
+    """A record as it is after reading; what cannot be read is the matter of other tests."""
+    return Record.model_construct(command=list(command), stdout=stdout, **fields)
+
+
+def invariant(kind: str, value: str, flags: str = "") -> Invariant:
+    return Invariant.model_validate({"type": kind, "value": value, "flags": flags})
+
+
+def builtin(root: Path, command: Sequence[str], stdout: str, **fields: Any) -> Any:
+    return run(root, command, stdout, pins=[], **fields)
+
+
+def defects(document: object) -> list[str]:
+    with pytest.raises(BadInput) as caught:
+        parse(document)
+    assert caught.value.fix
+    return list_of(caught.value)
+
+
+def list_of(error: BadInput) -> list[str]:
+    found = error.details["defects"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_a_record_with_nothing_but_what_it_needs() -> None:
+    record = parse(GOOD)
+    assert (record.command, record.stdout, record.stderr) == (["git", "--version"], "git version 2\n", None)
+    assert (record.exit_code, record.timeout, record.cwd, record.env, record.invariants) == (0, 10.0, ".", {}, [])
+
+
+def test_a_record_with_everything_and_fields_of_the_row_it_stands_in() -> None:
+    more = {
+        **GOOD,
+        "recordedStderr": "",
+        "expectedExitCode": 3,
+        "normalization": "default",
+        "timeoutMs": 2500,
+        "cwd": "sub",
+        "env": {"TZ": "UTC", "LC_ALL": "C"},
+        "invariants": [{"type": "regex", "value": "^GIT version", "flags": "im"}],
+        "id": "r1",
+        "description": "of the row",
+        "path": "a.json",
+    }
+    found = parse(more)
+    assert (found.stderr, found.exit_code, found.timeout, found.cwd) == ("", 3, 2.5, "sub")
+    assert found.env == {"TZ": "UTC", "LC_ALL": "C"}
+    assert found.invariants[0].holds("git VERSION 2")
+
+
+@pytest.mark.parametrize(("given", "used"), [(1, 1.0), (10_000, 10.0), (10**9, 120.0)])
+def test_the_time_is_kept_within_bounds(given: int, used: float) -> None:
+    assert parse({**GOOD, "timeoutMs": given}).timeout == used
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"schemaVersion": 2}, "schemaVersion: must be less than or equal to 1, got 2"),
+        ({"schemaVersion": True}, "schemaVersion"),
+        ({"kind": "command-replay"}, "kind"),
+        ({"command": "git --version"}, "text for a shell"),
+        ({"command": []}, "command"),
+        ({"command": ["git", 1]}, "command"),
+        ({"command": ["", "x"]}, "command"),
+        ({"command": ["git", "a\0b"]}, "command"),
+        ({"command": ["git", "\ud800"]}, "command"),
+        ({"command": ["git", "x" * 9000]}, "command"),
+        ({"replaySafe": False}, "replaySafe"),
+        ({"replaySafe": "true"}, "replaySafe"),
+        ({"replaySafe": 1}, "replaySafe"),
+        ({"recordedStdout": None}, "recordedStdout"),
+        ({"recordedStdout": ["x"]}, "recordedStdout"),
+        ({"recordedStderr": 1}, "recordedStderr"),
+        ({"expectedExitCode": "0"}, "expectedExitCode"),
+        ({"expectedExitCode": True}, "expectedExitCode"),
+        ({"expectedExitCode": 0.5}, "expectedExitCode"),
+        ({"expectedExitCode": -1}, "expectedExitCode"),
+        ({"normalization": "none"}, "normalization"),
+        ({"timeoutMs": "10"}, "timeoutMs"),
+        ({"timeoutMs": 0}, "timeoutMs"),
+        ({"cwd": ""}, "cwd"),
+        ({"cwd": ["."]}, "cwd"),
+        ({"env": {"NODE_OPTIONS": "--require ./evil.js"}}, "env: NODE_OPTIONS may not be set"),
+        ({"env": {"PATH": "/tmp"}}, "env: PATH"),
+        ({"env": {"lang": "C"}}, "env: lang"),
+        ({"env": {"LANG": 1}}, "env.LANG"),
+        ({"env": ["LANG"]}, "env"),
+        ({"recordedStdErr": "x"}, "recordedStdErr: no such field; did you mean recordedStderr?"),
+        ({"invariant": []}, "did you mean invariants?"),
+        ({"verdict": "passed"}, "verdict: no such field"),
+    ],
+)
+def test_a_record_that_cannot_be_used(fields: dict[str, object], said: str) -> None:
+    (found,) = defects({**GOOD, **fields})
+    assert said in found
+
+
+@pytest.mark.parametrize("document", [None, [], "git --version", 1])
+def test_a_record_is_an_object(document: object) -> None:
+    assert "the replay record: must be a valid dictionary" in defects(document)[0]
+
+
+def test_all_defects_are_told_at_once() -> None:
+    assert len(defects({"kind": "x", "command": "ls", "env": {"A": "b"}, "invariants": []})) == 7
+
+
+@pytest.mark.parametrize(
+    ("invariants", "said"),
+    [
+        ([], "none says what must be there"),
+        ("git", "invariants: must be a valid list"),
+        (["git"], "invariants[0]: must be a valid dictionary"),
+        ([{"type": "contains", "value": "git version"}], "invariants[0].type: must be 'substring'"),
+        ([{"type": "substring"}], "invariants[0].value: Field required"),
+        ([{"type": "substring", "value": ""}], "invariants[0].value: must not be blank"),
+        ([{"type": "substring", "value": " g \n i "}], "fewer than 3 visible"),
+        ([{"type": "regex", "value": ".*"}], "fewer than 3 visible"),
+        ([{"type": "regex", "value": "(.*)*"}], "proves nothing"),
+        ([{"type": "regex", "value": "^$|git"}], "proves nothing"),
+        ([{"type": "regex", "value": r"\A\Z|git"}], "found in output of any kind"),
+        ([{"type": "regex", "value": r"\w{2,}"}], "found in output of any kind"),
+        ([{"type": "regex", "value": "git ("}], "not a regular expression"),
+        ([{"type": "regex", "value": "git version", "flags": "s"}], "invariants[0].flags"),
+        ([{"type": "substring", "value": "git version", "flags": "i"}], "flags are for a regex"),
+        ([{"type": "not_substring", "value": "error"}], "none says what must be there"),
+        ([{"type": "substring", "value": "svn version"}], "does not hold of recordedStdout itself"),
+        (
+            [{"type": "substring", "value": "git"}, {"type": "not_substring", "value": "version"}],
+            "not_substring 'version' does not hold",
+        ),
+    ],
+)
+def test_invariants_must_mean_something(invariants: object, said: str) -> None:
+    (found,) = defects({**GOOD, "invariants": invariants})
+    assert said in found
+
+
+ALLOWED = [
+    ["git", "status"],
+    ["git", "status", "--short", "--branch"],
+    ["git", "status", "--porcelain=v2", "--", "src/a.py"],
+    ["git", "rev-parse", "HEAD"],
+    ["git", "rev-parse", "--verify", "HEAD~2"],
+    ["git", "rev-parse", "--abbrev-ref", "HEAD"],
+    ["git", "merge-base", "main", "HEAD@{1}"],
+    ["git", "diff"],
+    ["git", "diff", "--stat", "main..feature/x"],
+    ["git", "diff", "--name-only", "main...HEAD", "--", "src", "."],
+    ["git", "show", "--stat", "HEAD:src/a.py"],
+    ["git", "log", "--oneline", "-5"],
+    ["git", "log", "--max-count=3", "v1.0^{commit}"],
+    ["git", "--version"],
+    ["node", "--version"],
+    ["node", "-e", 'console.log("ok")'],
+    ["bun", "-e", "console.log('a > b'); console.log(`c`)"],
+    ["npm", "list", "--depth=0"],
+    *([name, "--version"] for name in ("npm", "pnpm", "yarn", "bun", "python3", "python", "pip", "uv")),
+]
+REFUSED = [
+    ["./git", "status"],
+    ["/tmp/npm", "--version"],
+    ["scripts/node", "--version"],
+    ["GIT", "status"],
+    ["Git", "--version"],
+    ["git.exe", "--version"],
+    ["rm", "-rf", "."],
+    ["sh", "-c", "git status"],
+    ["env", "git", "status"],
+    ["git"],
+    ["git", "push"],
+    ["git", "-c", "core.pager=evil", "log"],
+    ["git", "-C", "/", "status"],
+    ["git", "diff", "--output=pwned"],
+    ["git", "diff", "--ext-diff"],
+    ["git", "diff", "--textconv"],
+    ["git", "diff", "--no-index", "/etc/passwd", "/dev/null"],
+    ["git", "diff", "/etc/passwd", "/dev/null"],
+    ["git", "diff", "--", "../outside"],
+    ["git", "diff", "--", "src/../../outside"],
+    ["git", "log", "--format=%G?"],
+    ["git", "log", "--show-signature"],
+    ["git", "show", "--output", "pwned"],
+    ["git", "status", "src"],
+    ["git", "rev-parse"],
+    ["git", "rev-parse", "--parseopt", "HEAD"],
+    ["git", "merge-base", "--all"],
+    ["git", "log", ">", "pwned"],
+    ["git", "log", "2>&1"],
+    ["git", "log", "|", "cat"],
+    ["git", "log", "&&", "ls"],
+    ["git", "log", ""],
+    ["git", "log", " HEAD"],
+    ["git", "log", "HEAD\n--output=x"],
+    ["node", "evil.js"],
+    ["node", "-e", "process.exit()"],
+    ["node", "-e", "console.log(process.env)"],
+    ["node", "-e", "console.log(`${process.env}`)"],
+    ["node", "-e", 'console.log("a"), process.exit()'],
+    ["node", "-e", 'console.log("a"); require("fs")'],
+    ["node", "-e", 'console.log("a", "b")'],
+    ["node", "-p", "1"],
+    ["node", "--version", "-e", "1"],
+    ["node", "-r", "./evil.js", "-e", 'console.log("a")'],
+    ["bun", "run", "evil"],
+    ["npm", "test"],
+    ["npm", "list", "--prefix=/"],
+    ["pnpm", "list"],
+    ["yarn", "list"],
+    ["python3", "-c", "print(1)"],
+    ["pip", "list"],
+    ["uv", "run", "x"],
+]
+
+
+@pytest.mark.parametrize("argv", ALLOWED, ids=" ".join)
+def test_what_only_reads_may_be_replayed(root: Path, argv: list[str]) -> None:
+    assert is_allowed(argv, root, []) == ""
+
+
+@pytest.mark.parametrize("argv", REFUSED, ids=" ".join)
+def test_what_else_there_is_may_not(root: Path, argv: list[str]) -> None:
+    why = is_allowed(argv, root, [])
+    assert "/omo:pin" in why
+    assert replay(recorded(argv, ""), root, []) == [f"command: {why}"]
+    assert not (root / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    ("pin", "argv", "is_covered"),
+    [
+        (["./mycli", "--help"], ["./mycli", "--help"], True),
+        (["./mycli", "--help"], ["./mycli"], False),
+        (["./mycli", "--help"], ["./mycli", "--help", "x"], False),
+        (["./mycli", "--help"], ["mycli", "--help"], False),
+        (["./mycli", "..."], ["./mycli"], True),
+        (["./mycli", "..."], ["./mycli", "a", "b"], True),
+        (["./mycli", "list", "..."], ["./mycli", "remove"], False),
+        (["./mycli", "..."], ["./other"], False),
+        (["..."], ["./mycli"], False),
+        (["...", "..."], ["./mycli"], False),
+    ],
+)
+def test_what_a_pin_covers(root: Path, pin: list[str], argv: list[str], is_covered: bool) -> None:
+    assert (is_allowed(argv, root, [pin]) == "") is is_covered
+
+
+def test_a_built_in_is_replayed_for_real(root: Path) -> None:
+    write(root, "value.txt", "new\n")
+    assert builtin(root, ["git", "status", "--short"], " M value.txt\n") == []
+    assert builtin(root, ["git", "status", "--short"], "") == [
+        "recordedStdout: line 1 was recorded as ''; the replay says 'M value.txt'"
+    ]
+    whole = "0123456789abcdef" * 2 + "01234567"  # a short id can look like a number, and numbers are compared
+    assert builtin(root, ["git", "rev-parse", "HEAD"], f"{whole}\n") == []
+    assert builtin(root, ["git", "diff", "--name-only"], "value.txt\n") == []
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no node")
+def test_the_string_a_script_prints(root: Path) -> None:
+    assert builtin(root, ["node", "-e", 'console.log("ultragoal-ok")'], "ultragoal-ok\n") == []
+    assert "the replay says 'other'" in builtin(root, ["node", "-e", 'console.log("other")'], "ultragoal-ok\n")[0]
+
+
+def test_a_project_command_is_replayed_once_pinned(root: Path) -> None:
+    command = tool(root, "import sys; print('hello', *sys.argv[1:])")
+    assert run(root, [*command, "you"], "hello you\n", pins=[(*command, "...")]) == []
+    assert "/omo:pin" in run(root, [*command, "you"], "hello you\n", pins=[])[0]
+
+
+def test_what_must_be_equal(root: Path) -> None:
+    command = tool(root, "import sys; print('a'); print('b'); print('oh', file=sys.stderr); sys.exit(3)")
+    same: dict[str, Any] = {"stderr": "oh\n", "exit_code": 3}
+    assert run(root, command, "a\nb\n", **same) == []
+    assert "line 2 was recorded as 'c'" in run(root, command, "a\nc\n", **same)[0]
+    assert "(nothing more)" in run(root, command, "a\n", **same)[0]
+    assert "recordedStderr: line 1" in run(root, command, "a\nb\n", **{**same, "stderr": "no\n"})[0]
+    assert "ended with exit code 3" in run(root, command, "a\nb\n", **{**same, "exit_code": 0})[0]
+    assert len(run(root, command, "x", stderr="y", exit_code=9)) == 3
+
+
+def test_no_recorded_stderr_means_that_none_came(root: Path) -> None:
+    command = tool(root, "import sys; print('value 12'); print('warning', file=sys.stderr)")
+    assert "the replay says 'warning'" in run(root, command, "value 12\n")[0]
+    invariants = (invariant("regex", "value [0-9]+"),)
+    assert run(root, command, "value 7\n", invariants=invariants) == []
+    assert run(root, command, "value 7\n", stderr="", invariants=invariants) != []
+
+
+def test_invariants_replace_equality(root: Path) -> None:
+    command = tool(root, "print('\\x1b[32mtook 12 ms\\x1b[0m')")
+    holds = (invariant("regex", "^TOOK [0-9]+ ms$", "i"), invariant("not_substring", "error"))
+    assert run(root, command, "took 99 ms\n", invariants=holds) == []
+    fails = (invariant("substring", "took 99"), invariant("not_substring", "12 ms"))
+    assert [one[:14] for one in run(root, command, "x", invariants=fails)] == ["invariants[0]:", "invariants[1]:"]
+
+
+def test_a_command_that_ignores_sigterm_is_killed_in_time(root: Path) -> None:
+    code = "import os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(os.getpid(), flush=True)\n"
+    command = tool(root, code + "open('pid', 'w').write(str(os.getpid()))\nwhile True: signal.pause()")
+    (found,) = run(root, command, "", milliseconds=1000.0)
+    assert "still running after 1 s and was killed" in found
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((root / "pid").read_text()), 0)
+
+
+def test_a_command_that_dies_of_a_signal(root: Path) -> None:
+    command = tool(root, "import os; os.kill(os.getpid(), 9)")
+    assert "signal 9" in run(root, command, "")[0]
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_too_much_output_fails(root: Path, stream: str) -> None:
+    command = tool(root, f"import sys; sys.{stream}.write('x' * (1 << 20) + 'y')")
+    assert any(one.startswith(f"{stream}: is more than") for one in run(root, command, "x"))
+
+
+def test_a_program_that_is_not_there(root: Path) -> None:
+    assert "could not be started" in run(root, ["./missing"], "")[0]
+
+
+def test_nothing_goes_to_a_shell(root: Path) -> None:
+    command = tool(root, "import sys; print(sys.argv[1])")
+    argument = "$(touch pwned); touch pwned | `touch pwned`"
+    assert run(root, [*command, argument], argument + "\n") == []
+    assert not (root / "pwned").exists()
+
+
+def test_a_planted_program_is_not_found(root: Path, tmp_path: Path) -> None:
+    for place in ("node_modules/.bin/git", "git", "sub/git"):
+        write(root, place, "#!/bin/sh\ntouch pwned\necho git version 99\n").chmod(0o755)
+    (tmp_path / "bin").symlink_to(root / "sub")
+    planted = os.pathsep.join(["", ".", "node_modules/.bin", str(root / "node_modules/.bin"), str(tmp_path / "bin")])
+    environ = {"PATH": os.pathsep.join([planted, os.environ["PATH"]]), "HOME": os.environ["HOME"]}
+    for command in (["git", "--version"], ["git", "status", "--short"]):
+        run(root, command, "", pins=[command], environ=environ)
+    assert not list(tmp_path.rglob("pwned"))
+    assert "only inside the project" in is_allowed(["git", "--version"], root, [], {"PATH": planted})
+    assert "only inside the project" in run(root, ["git", "--version"], "", pins=[], environ={"PATH": planted})[0]
+
+
+def test_a_pinned_command_is_found_as_the_user_finds_it_but_never_by_the_directory(root: Path) -> None:
+    write(root, ".venv/bin/mycli", "#!/bin/sh\necho mine\n").chmod(0o755)
+    write(root, "mycli", "#!/bin/sh\necho planted\n").chmod(0o755)
+    environ = {"PATH": os.pathsep.join(["", ".", str(root / ".venv/bin"), os.environ["PATH"]])}
+    assert run(root, ["mycli"], "mine\n", environ=environ) == []
+
+
+SIGNED = """tree {}
+author a <a@b> 1 +0000
+committer a <a@b> 1 +0000
+gpgsig -----BEGIN PGP SIGNATURE-----
+ x
+ -----END PGP SIGNATURE-----
+
+signed
+"""
+PROGRAMS = {
+    "core.fsmonitor": "touch pwned;",
+    "diff.external": "touch pwned;",
+    "diff.evil.textconv": "touch pwned;",
+    "diff.evil.command": "touch pwned;",
+    "log.showSignature": "true",
+    "format.pretty": "%G?",
+    "filter.evil.clean": "touch pwned; cat",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_setting_of_the_repository_starts_a_program(root: Path, name: str) -> None:
+    write(root, "evil", "#!/bin/sh\ntouch pwned\n").chmod(0o755)
+    write(root, ".gitattributes", "* diff=evil filter=evil\n")
+    git(root, "add", "--all")
+    git(root, "commit", "-q", "-m", "second")
+    write(root.parent, "commit", SIGNED.format(git(root, "rev-parse", "HEAD^{tree}").strip()))
+    commit = git(root, "hash-object", "-t", "commit", "-w", str(root.parent / "commit")).strip()
+    git(root, "update-ref", "HEAD", commit)
+    git(root, "config", name, PROGRAMS[name])
+    git(root, "config", "gpg.program", "./evil")
+    write(root, "value.txt", "new\n")
+    for arguments in (["status"], ["diff"], ["diff", "--stat"], ["show", "HEAD"], ["log", "--stat"], ["log", "-1"]):
+        builtin(root, ["git", *arguments], "")
+        assert not (root / "pwned").exists(), arguments
+
+
+def test_a_filter_is_named_with_its_remedy(root: Path) -> None:
+    git(root, "config", "filter.evil.clean", "touch pwned")
+    assert "git config --unset filter.evil.clean" in builtin(root, ["git", "status"], "")[0]
+
+
+def test_what_needs_no_project_runs_where_none_can_sway_it(root: Path, tmp_path: Path) -> None:
+    """A version manager or a runtime reads settings from the directory it is started in."""
+    places = tmp_path / "bin"
+    write(places, "bun", script(tmp_path, "import os; print(os.listdir('.'), sorted(os.environ))")).chmod(0o755)
+    environ = {"PATH": f"{places}{os.pathsep}{os.environ['PATH']}", "HOME": "/home/me", "NODE_OPTIONS": "-r ./evil.js"}
+    for command in (["bun", "--version"], ["bun", "-e", "console.log('x')"]):
+        found = builtin(
+            root, command, "[] ['CI', 'HOME', 'LANG', 'NO_COLOR', 'PATH']\n", environ=environ, env={"LANG": "C"}
+        )
+        assert all("LC_CTYPE" in one for one in found), found  # which Python sets for itself
+
+
+def test_the_environment_of_a_pinned_command(root: Path) -> None:
+    names = ("ANTHROPIC_API_KEY", "CLAUDECODE", "CI", "NO_COLOR", "TZ", "HOME")
+    command = tool(root, f"import os; print(*(os.environ.get(name) for name in {names}))")
+    environ = {**os.environ, "ANTHROPIC_API_KEY": "s3cret", "CLAUDECODE": "1", "HOME": "/home/me"}
+    assert run(root, command, "None None 1 1 UTC /home/me\n", environ=environ, env={"TZ": "UTC"}) == []
+
+
+@pytest.mark.parametrize(
+    ("cwd", "said"),
+    [
+        ("..", "leads out of the project"),
+        ("/", "leads out of the project"),
+        ("out", "leads out of the project"),
+        ("out/deeper", "leads out of the project"),
+        ("missing", "is no directory"),
+        ("value.txt", "is no directory"),
+    ],
+)
+def test_the_directory_stays_in_the_project(root: Path, tmp_path: Path, cwd: str, said: str) -> None:
+    (tmp_path / "outside" / "deeper").mkdir(parents=True)
+    (root / "out").symlink_to(tmp_path / "outside")
+    assert said in builtin(root, ["git", "status"], "", cwd=cwd)[0]
+    assert said in run(root, ["true"], "", cwd=cwd)[0]
+
+
+def test_a_program_of_the_project_is_the_one_at_its_top(root: Path) -> None:
+    command = tool(root, "print('mine')")
+    tool(root, "print('another')", "sub/mycli")
+    assert "was pinned at the project's top" in run(root, command, "another\n", cwd="sub")[0]
+    assert run(root, ["pwd"], f"{root}/sub\n", cwd="sub") == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("\x1b[1;31mred\x1b[0m \x1b]8;;x\x07link", "red link", True),
+        ("a\r\nb\rc", "a\nb\nc", True),
+        ("a  \nb\t\n\n\n", "a\nb", True),
+        ("a\n\nb", "a\nb", False),
+        ("  a", "a", False),
+        ("at 2026-01-05T10:00:00Z", "at 1999-12-31T23:59:59.123Z", True),
+        ("at 2026-01-05", "at 2026-01-06", False),
+        ("3b241101-e2bb-4255-8caf-4136c566a962", "00000000-0000-4000-8000-00000000000a", True),
+        ("commit 65513b1", "commit a273387f0", True),
+        ("commit " + "a1" * 20, "commit " + "b2" * 20, True),
+        ("sha256 " + "a1" * 32, "sha256 " + "b2" * 32, False),
+        ("12345678 rows", "12345679 rows", False),
+        ("1234567e8", "1234568e8", False),
+        ("0.12345678", "0.12345679", False),
+        ("deadbeef", "cafebabe", False),
+        ("defaced", "effaced", False),
+        ("65513B1", "A273387", False),
+        ("x65513b1", "xa273387", False),
+        ("/tmp/tmpab12/out.txt", "/tmp/tmpzz99/out.txt", True),
+        ("/tmp/tmpab12/out.txt", "/tmp/tmpab12/other.txt", False),
+        ("/var/folders/ab/cd_12/T/x1/a", "/private/var/folders/ef/gh/T/x2/a", True),
+        ("in /home/me/p/src", "in <project>/src", True),
+        ("in /home/me/p2", "in <project>2", False),
+        ("in /home/me/.npm", "in <home>/.npm", True),
+        ("in /home/mel", "in <home>l", False),
+    ],
+)
+def test_what_is_the_same_after_normalisation(one: str, other: str, is_same: bool) -> None:
+    places: Mapping[str, str] = {"/home/me": "<home>", "/home/me/p": "<project>"}
+    assert (normalise(one, places) == normalise(other, places)) is is_same
+
+
+@pytest.mark.parametrize("text", ["a1" * 500_000, "\x1b[" * 300_000, "1" * 500_000, "/tmp/" * 200_000, " \n" * 500_000])
+def test_normalising_takes_time_in_proportion(text: str) -> None:
+    assert isinstance(normalise(text, {"/home/me": "<home>"}), str)
+
+
+EXEMPT: dict[str, Any] = {
+    "reasonCode": "requires_network",
+    "reason": "It talks to the payment provider, which is not reachable from here.",
+    "approvedBy": "qa agent",
+    "fallbackArtifactRefs": ["capture-1"],
+}
+
+
+@pytest.mark.parametrize("code", records.REASON_CODES)
+def test_seven_reasons_exempt(code: str) -> None:
+    assert records.parse_exemption({**EXEMPT, "reasonCode": code}).reasonCode == code
+    assert len(records.REASON_CODES) == 7
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"reasonCode": "too_hard"}, "reasonCode"),
+        ({"reason": ""}, "reason"),
+        ({"reason": "n/a"}, "reason"),
+        ({"reason": "needs network"}, "reason"),
+        ({"reason": "todo " * 20}, "reason"),
+        ({"reason": "----- ----- ----- ----- ----- ----- -----"}, "reason"),
+        ({"approvedBy": " "}, "approvedBy"),
+        ({"fallbackArtifactRefs": []}, "fallbackArtifactRefs"),
+        ({"fallbackArtifactRefs": "capture-1"}, "fallbackArtifactRefs"),
+        ({"fallbackArtifactRefs": ["a", " "]}, "fallbackArtifactRefs[1]"),
+        ({"fallbackArtifactRefs": ["a", "a"]}, "fallbackArtifactRefs"),
+        ({"approved": "me"}, "approved"),
+    ],
+)
+def test_an_exemption_that_cannot_be_used(fields: dict[str, object], said: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        records.parse_exemption({**EXEMPT, **fields})
+    assert [one.partition(":")[0] for one in list_of(caught.value)] == [said]
+    assert "platform_unavailable" in caught.value.fix
+
+
+@pytest.mark.parametrize("document", [None, [], "x"])
+def test_an_exemption_is_an_object(document: object) -> None:
+    with pytest.raises(BadInput, match="replayExempt: "):
+        records.parse_exemption(document)
+
+
+def test_an_exemption_without_anything_names_every_field() -> None:
+    with pytest.raises(BadInput) as caught:
+        records.parse_exemption(json.loads("{}"))
+    assert len(list_of(caught.value)) == 4

@@ -1,0 +1,125 @@
+"""What results show of the work: a table of what a run saw, and what that is worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from omo.proof import strength
+from omo.proof.seals import is_test
+
+BASE: dict[str, str] = {}
+TESTS = {"tests/test_a.py": "t1"}
+DONE = {"a.py": "1", "tests/test_a.py": "t1"}
+
+
+def row(result: str, changed: dict[str, str] | None, **more: Any) -> dict[str, Any]:
+    tree = "?" if changed is None else str(sorted(changed.items()))
+    return {
+        "result": result,
+        "exit": int(result == "fail"),
+        "changed": changed,
+        "tree": tree,
+        "env": "e",
+        "tail": "",
+        **more,
+    }
+
+
+GREEN = row("pass", DONE)
+FIX = {"a.py": "1"}
+
+
+@pytest.mark.parametrize(
+    ("results", "kind"),
+    [
+        ([], "unseen"),
+        ([row("fail", TESTS)], "red→green"),
+        ([row("pass", BASE)], "green→green"),
+        ([row("pass", BASE), row("fail", TESTS)], "red→green"),
+        ([row("fail", {"a.py": "half"})], "unseen"),
+        ([row("fail", {"tests/test_a.py": "another"})], "unseen"),
+        ([row("fail", BASE)], "unseen"),
+        ([row("fail", BASE), row("pass", FIX)], "red→green"),
+        ([row("fail", BASE), row("pass", {"a.py": "other work"})], "unseen"),
+        ([row("fail", None)], "unseen"),
+        ([row("fail", TESTS, env="another")], "unseen"),
+        ([row("fail", TESTS, moved=["a.py"])], "unseen"),
+        ([row("unknown", TESTS)], "unseen"),
+        ([row("fail", TESTS, exit=127)], "unseen"),
+        ([row("fail", TESTS, exit=None)], "unseen"),
+        ([row("fail", TESTS, tail="no tests ran in 0.01s")], "unseen"),
+        ([row("fail", TESTS, tail="No module named pytest")], "unseen"),
+        ([row("fail", TESTS, tail="No module named 'a'")], "red→green"),
+        ([row("fail", TESTS, tail="Cannot find module 'left-pad'")], "unseen"),
+        ([row("fail", TESTS, tail="Cannot find module './a'")], "red→green"),
+        ([row("fail", BASE), row("pass", BASE)], "flaky"),
+        ([row("fail", DONE)], "flaky"),
+    ],
+)
+def test_strength(results: list[dict[str, Any]], kind: str) -> None:
+    for rows in ([*results, GREEN], [GREEN, *results]):
+        assert strength.of_gate(rows, GREEN, DONE).kind == kind
+
+
+def test_the_last_line_of_the_failure_is_kept() -> None:
+    rows = [row("fail", TESTS, tail="x\nFAILED (failures=1)\n\n"), GREEN]
+    assert strength.of_gate(rows, GREEN, DONE).red == "FAILED (failures=1)"
+
+
+@pytest.mark.parametrize(
+    ("output", "nothing"),
+    [
+        ("Ran 0 tests in 0.000s\n\nOK", True),
+        ("collected 0 items\n\n=== no tests ran in 0.01s ===", True),
+        ("?   \texample.com/a\t[no test files]", True),
+        ("ok  \texample.com/b\t0.2s\n?   \texample.com/a\t[no test files]", False),
+        ("running 0 tests\n\ntest result: ok. 0 passed", True),
+        ("running 3 tests\n...\nrunning 0 tests\n", False),
+        ("  0 passing (1ms)", True),
+        ("No tests found, exiting with code 0", True),
+        ("Tests run: 0, Failures: 0", True),
+        ("0 examples, 0 failures", True),
+        ("make: 'check' is up to date.", True),
+        ("make: Nothing to be done for 'test'.", True),
+        ("# tests 0\n# pass 0", True),
+        ("0 runs, 0 assertions, 0 failures", True),
+        ("1..0", True),
+        ("Tests:       0 total", True),
+        ("5 skipped in 0.01s", True),
+        ("Ran 5 tests in 0.1s\n\nOK (skipped=5)", True),
+        ("Ran 5 tests in 0.1s\n\nOK (skipped=2)", False),
+        ("3 passed, 2 skipped in 0.1s", False),
+        ("ok  \texample.com/a\t0.002s [no tests to run]", True),
+        ("1 passed in 0.1s", False),
+        ("Ran 12 tests in 0.1s", False),
+        ("", False),
+        ("Success: no issues found in 3 source files", False),
+    ],
+)
+def test_runners_that_ran_nothing_say_so(output: str, nothing: bool) -> None:
+    assert strength.ran_nothing(output) is nothing
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tests/a.py", True),
+        ("test_a.py", True),
+        ("a_test.go", True),
+        ("a.spec.ts", True),
+        ("src/CalcTest.java", True),
+        ("src/test/java/Calc.java", True),
+        ("__tests__/a.js", True),
+        ("conftest.py", True),
+        ("src/__snapshots__/a.snap", True),
+        ("web/e2e/login.ts", True),
+        ("latest.py", False),
+        ("inspector.py", False),
+        ("contest/a.py", False),
+        ("src/attestation.rs", False),
+    ],
+)
+def test_paths_with_test_or_spec(path: str, expected: bool) -> None:
+    assert is_test(path) is expected

@@ -1,0 +1,697 @@
+"""The fingerprint says what the files hold: equal for equal trees, whatever git is told about them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from omo.errors import BadInput, NotEvaluable
+from omo.proof import tree
+from omo.proof.tree import fingerprint
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes and links as POSIX has them")
+
+GIT_ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "HOME": os.devnull,
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    **{f"GIT_{who}_{what}": "t@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+}
+
+
+def git(root: Path, *arguments: str, code: int = 0) -> str:
+    command = ["git", "-c", "protocol.file.allow=always", "-c", "init.defaultBranch=main", *arguments]
+    done = subprocess.run(command, cwd=root, env=GIT_ENVIRONMENT, capture_output=True, check=False)
+    assert done.returncode == code, done.stderr
+    return os.fsdecode(done.stdout)
+
+
+def commit(root: Path) -> None:
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "work")
+
+
+def write(path: Path, text: str = "text\n") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+
+
+@pytest.fixture(autouse=True)
+def clean_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    return home
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "repository"
+    write(root / "a.txt", "alpha\n")
+    write(root / "dir/b.txt", "beta\n")
+    write(root / "script.sh", "#!/bin/sh\n")
+    (root / "link").symlink_to("a.txt")
+    write(root / ".gitignore", "*.log\n")
+    git(root, "init", "--quiet")
+    commit(root)
+    write(root / "untracked.txt", "new\n")
+    return root
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    (tmp_path / "state").mkdir()
+    return tmp_path / "state/tree-cache"
+
+
+@pytest.fixture
+def believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files count as settled at once; git also wants an old mtime, see `age`."""
+    monkeypatch.setattr(tree, "SETTLED_SECONDS", -60)
+
+
+@pytest.fixture
+def settled(repository: Path, believed: None) -> Path:
+    """A repository whose files the cache may remember without waiting for seconds to pass."""
+    for path in repository.rglob("*"):
+        age(os.fsencode(path))
+    return repository
+
+
+def age(path: bytes) -> None:
+    os.utime(path, (1e9, 1e9), follow_symlinks=False)
+
+
+def rename(path: Path) -> None:
+    path.rename(path.with_name("renamed.txt"))
+
+
+def retarget(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("dir/b.txt")
+
+
+def edit_in_place(path: Path) -> None:
+    """Same size, and the times put back to what they were."""
+    before = path.stat()
+    path.write_bytes(path.read_bytes().swapcase())
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def hidden_edit(flag: str) -> Callable[[Path], None]:
+    def edit(root: Path) -> None:
+        git(root, "update-index", flag, "a.txt")
+        edit_in_place(root / "a.txt")
+
+    return edit
+
+
+def type_change(root: Path) -> None:
+    (root / "link").unlink()
+    write(root / "link", "a.txt")
+
+
+def file_to_directory(root: Path) -> None:
+    (root / "a.txt").unlink()
+    write(root / "a.txt/inside", "alpha\n")
+
+
+def directory_to_link(root: Path) -> None:
+    (root / "dir").rename(root.parent / "moved")
+    (root / "dir").symlink_to(root.parent / "moved")
+
+
+def drop_and_exclude(root: Path) -> None:
+    git(root, "rm", "--quiet", "--cached", "a.txt")
+    write(root / ".git/info/exclude", "a.txt\n")
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "edit": lambda root: write(root / "a.txt", "other\n"),
+    "edit with times restored": lambda root: edit_in_place(root / "a.txt"),
+    "edit of an untracked file": lambda root: edit_in_place(root / "untracked.txt"),
+    "edit under assume-unchanged": hidden_edit("--assume-unchanged"),
+    "edit under skip-worktree": hidden_edit("--skip-worktree"),
+    "line ends": lambda root: write(root / "a.txt", "alpha\r\n"),
+    "new file": lambda root: write(root / "dir/new.txt"),
+    "new empty file": lambda root: write(root / "empty", ""),
+    "new name in odd bytes": lambda root: write(root / "new\nline 'and' \"quote\" ü"),
+    "deletion": lambda root: (root / "a.txt").unlink(),
+    "deletion of an untracked file": lambda root: (root / "untracked.txt").unlink(),
+    "rename": lambda root: rename(root / "a.txt"),
+    "executable": lambda root: (root / "script.sh").chmod(0o755),
+    "link retargeted": lambda root: retarget(root / "link"),
+    "link to file": type_change,
+    "file to directory": file_to_directory,
+    "directory to link": directory_to_link,
+    "no longer tracked, and excluded": drop_and_exclude,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_changes_with(repository: Path, cache: Path, change: Callable[[Path], object]) -> None:
+    before = fingerprint(repository, cache=cache)
+    change(repository)
+    after = fingerprint(repository, cache=cache)
+    assert after != before
+    assert fingerprint(repository) == after
+    git(repository, "update-index", "--no-assume-unchanged", "--no-skip-worktree", "--", ".gitignore")
+    git(repository, "add", "--all")
+    assert fingerprint(repository, cache=cache) == after
+
+
+def stash_and_pop(root: Path) -> None:
+    write(root / "a.txt", "edited\n")
+    git(root, "stash", "--include-untracked", "--quiet")
+    git(root, "stash", "pop", "--quiet")
+    write(root / "a.txt", "alpha\n")
+
+
+def conflict(root: Path) -> None:
+    """Leaves three entries for a.txt in the index, and the file as it was."""
+    git(root, "checkout", "--quiet", "-b", "side")
+    write(root / "a.txt", "side\n")
+    git(root, "commit", "--quiet", "-am", "side")
+    git(root, "checkout", "--quiet", "main")
+    write(root / "a.txt", "main\n")
+    git(root, "commit", "--quiet", "-am", "main")
+    git(root, "merge", "side", code=1)
+    write(root / "a.txt", "alpha\n")
+
+
+def excluded_file(root: Path) -> None:
+    write(root / ".git/info/exclude", "secret\n")
+    write(root / "secret")
+
+
+def tracked_state(root: Path) -> None:
+    write(root / ".sisyphus/cc-omo/x")
+    git(root, "add", "--force", ".sisyphus")
+
+
+HOSTILE = {
+    "core.autocrlf": "true",
+    "core.quotepath": "true",
+    "core.fileMode": "false",
+    "core.trustctime": "false",
+    "core.checkStat": "minimal",
+    "core.ignoreStat": "true",
+    "core.fsmonitor": "touch ran",
+    "core.untrackedCache": "true",
+    "filter.x.clean": "touch ran",
+    "status.showUntrackedFiles": "no",
+}
+
+
+def hostile_settings(root: Path) -> None:
+    write(root / ".git/all", "*\n")
+    for name, value in {**HOSTILE, "core.excludesFile": str(root / ".git/all")}.items():
+        git(root, "config", name, value)
+
+
+SAME: dict[str, Callable[[Path], object]] = {
+    "nothing": lambda root: None,
+    "add": lambda root: git(root, "add", "--all"),
+    "intent to add": lambda root: git(root, "add", "--intent-to-add", "untracked.txt"),
+    "commit": commit,
+    "stash and pop": stash_and_pop,
+    "merge conflict": conflict,
+    "touch": lambda root: os.utime(root / "a.txt", (0, 0)),
+    "touch into the future": lambda root: os.utime(root / "a.txt", (4e9, 4e9)),
+    "group-writable": lambda root: (root / "a.txt").chmod(0o664),
+    "rewritten with the same content": lambda root: write(root / "a.txt", "alpha\n"),
+    "ignored file": lambda root: write(root / "build.log"),
+    "locally excluded file": excluded_file,
+    "empty directory": lambda root: (root / "nothing/in/here").mkdir(parents=True),
+    "named pipe": lambda root: os.mkfifo(root / "pipe"),
+    "our state": lambda root: write(root / ".sisyphus/cc-omo/runtime.local.json"),
+    "our state, tracked": tracked_state,
+    "hostile settings": hostile_settings,
+}
+
+
+@pytest.mark.parametrize("change", SAME.values(), ids=SAME.keys())
+def test_is_stable_across(repository: Path, cache: Path, change: Callable[[Path], object]) -> None:
+    before = fingerprint(repository, cache=cache)
+    change(repository)
+    assert fingerprint(repository, cache=cache) == before
+    assert fingerprint(repository) == before
+
+
+def test_starts_with_its_scheme(repository: Path) -> None:
+    scheme, digest = fingerprint(repository).split(":")
+    assert scheme == "tree1"
+    assert len(bytes.fromhex(digest)) == 32
+
+
+def test_is_the_same_in_a_clone_and_in_a_linked_worktree(repository: Path, tmp_path: Path) -> None:
+    commit(repository)
+    git(tmp_path, "clone", "--quiet", "repository", "clone")
+    git(repository, "worktree", "add", "--quiet", "--detach", "../worktree")
+    assert fingerprint(tmp_path / "clone") == fingerprint(repository) == fingerprint(tmp_path / "worktree")
+    edit_in_place(tmp_path / "worktree/a.txt")
+    assert fingerprint(tmp_path / "worktree") != fingerprint(repository)
+
+
+def test_reads_through_line_end_conversion(repository: Path) -> None:
+    git(repository, "config", "core.autocrlf", "true")
+    write(repository / ".gitattributes", "* text=auto\n")
+    commit(repository)
+    before = fingerprint(repository)
+    write(repository / "a.txt", "alpha\r\n")
+    git(repository, "add", "--all")
+    assert git(repository, "status", "--porcelain") == ""
+    assert fingerprint(repository) != before
+
+
+def without_git(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(root / "nowhere"))
+
+
+def without_repository(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.rmtree(root / ".git")
+
+
+def with_broken_index(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / ".git/index").write_bytes(b"not an index")
+
+
+def with_core_bare(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(root, "config", "core.bare", "true")
+
+
+def without_commits(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.rmtree(root / ".git")
+    git(root, "init", "--quiet")
+
+
+def without_home(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+
+
+@pytest.mark.parametrize(
+    "worsen",
+    [without_git, without_repository, with_broken_index, with_core_bare, without_commits, without_home],
+)
+def test_needs_no_healthy_repository(
+    repository: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, worsen: Callable[..., None]
+) -> None:
+    before = fingerprint(repository, cache=cache)
+    worsen(repository, monkeypatch)
+    write(repository / ".sisyphus/cc-omo/state")
+    assert fingerprint(repository, cache=cache) == before
+    assert fingerprint(repository) == before
+    edit_in_place(repository / "dir/b.txt")
+    assert fingerprint(repository, cache=cache) == fingerprint(repository) != before
+
+
+def test_the_user_s_configuration_and_environment_do_not_count(
+    repository: Path, clean_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = fingerprint(repository)
+    write(clean_home / ".config/git/ignore", "*\n")
+    write(clean_home / ".gitconfig", "[core]\n\texcludesFile = ~/.config/git/ignore\n\tfsmonitor = touch ran\n")
+    monkeypatch.setenv("GIT_DIR", str(clean_home))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(clean_home / "index"))
+    assert fingerprint(repository) == before
+
+
+def test_the_repository_is_left_alone(repository: Path, cache: Path) -> None:
+    def state() -> dict[str, tuple[int, bytes]]:
+        files = (path for path in (repository / ".git").rglob("*") if path.is_file())
+        return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+    os.utime(repository / "a.txt", (0, 0))
+    before = state()
+    fingerprint(repository, cache=cache)
+    fingerprint(repository, cache=cache)
+    assert state() == before
+
+
+def test_a_part_of_a_repository(repository: Path) -> None:
+    before = fingerprint(repository / "dir")
+    edit_in_place(repository / "a.txt")
+    write(repository / "dir/ignored.log")
+    assert fingerprint(repository / "dir") == before
+    edit_in_place(repository / "dir/b.txt")
+    assert fingerprint(repository / "dir") != before
+
+
+def test_a_project_that_an_outer_repository_ignores_counts(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    write(tmp_path / ".gitignore", "*\n")
+    write(tmp_path / "project/a.txt", "one\n")
+    before = fingerprint(tmp_path / "project")
+    write(tmp_path / "project/a.txt", "two\n")
+    assert fingerprint(tmp_path / "project") != before
+
+
+def test_repositories_below_a_plain_directory_keep_their_own_rules(tmp_path: Path, repository: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    repository = repository.rename(workspace / "repository")
+    before = fingerprint(workspace)
+    write(repository / "build.log")
+    commit(repository)
+    assert fingerprint(workspace) == before
+    edit_in_place(repository / "a.txt")
+    assert fingerprint(workspace) != before
+
+
+def test_links_are_not_followed(repository: Path, tmp_path: Path) -> None:
+    write(tmp_path / "outside/file", "one\n")
+    (repository / "way-out").symlink_to(tmp_path / "outside")
+    (repository / "loop").symlink_to(".")
+    before = fingerprint(repository)
+    write(tmp_path / "outside/file", "two\n")
+    assert fingerprint(repository) == before
+    shutil.rmtree(repository / ".git")
+    assert fingerprint(repository) == before
+
+
+def test_a_directory_replaced_by_a_link_hides_its_files(repository: Path) -> None:
+    directory_to_link(repository)
+    before = fingerprint(repository)
+    edit_in_place(repository.parent / "moved/b.txt")
+    assert fingerprint(repository) == before
+
+
+def submodule_edit(submodule: Path) -> None:
+    edit_in_place(submodule / "lib.txt")
+
+
+def submodule_new_file(submodule: Path) -> None:
+    write(submodule / "new.txt")
+
+
+def submodule_commit(submodule: Path) -> None:
+    git(submodule, "commit", "--quiet", "--allow-empty", "--message", "moves HEAD")
+
+
+def submodule_deletion(submodule: Path) -> None:
+    shutil.rmtree(submodule)
+
+
+def submodule_without_its_git(submodule: Path) -> None:
+    (submodule / ".git").unlink()
+    write(submodule / "smuggled.txt")
+
+
+@pytest.fixture
+def superproject(repository: Path, tmp_path: Path) -> Path:
+    library = tmp_path / "library"
+    write(library / "lib.txt", "library\n")
+    git(library, "init", "--quiet")
+    commit(library)
+    git(repository, "submodule", "--quiet", "add", str(library), "vendor/lib")
+    commit(repository)
+    return repository
+
+
+@pytest.mark.parametrize(
+    "change",
+    [submodule_edit, submodule_new_file, submodule_commit, submodule_deletion, submodule_without_its_git],
+)
+def test_changes_with_a_submodule(superproject: Path, cache: Path, change: Callable[[Path], None]) -> None:
+    git(superproject, "config", "submodule.vendor/lib.ignore", "all")
+    before = fingerprint(superproject, cache=cache)
+    assert fingerprint(superproject, cache=cache) == before
+    change(superproject / "vendor/lib")
+    after = fingerprint(superproject, cache=cache)
+    assert after == fingerprint(superproject) != before
+
+
+@pytest.mark.parametrize("damage", [shutil.rmtree, lambda path: (path / "HEAD").unlink()])
+def test_a_submodule_with_a_damaged_repository(superproject: Path, damage: Callable[[Path], None]) -> None:
+    damage(superproject / ".git/modules/vendor/lib")
+    before = fingerprint(superproject)
+    git(superproject, "commit", "--quiet", "--allow-empty", "--message", "moves the outer HEAD")
+    assert fingerprint(superproject) == before
+    write(superproject / "vendor/lib/lib.txt", "edited\n")
+    assert fingerprint(superproject) != before
+
+
+def test_a_submodule_may_be_missing_its_checkout(superproject: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--quiet", "repository", "clone")
+    before = fingerprint(tmp_path / "clone")
+    assert before != fingerprint(superproject)
+    write(tmp_path / "clone/vendor/lib/smuggled.txt")
+    assert fingerprint(tmp_path / "clone") != before
+    (tmp_path / "clone/vendor/lib/smuggled.txt").unlink()
+    git(tmp_path / "clone", "submodule", "--quiet", "update", "--init")
+    assert fingerprint(tmp_path / "clone") == fingerprint(superproject)
+
+
+def test_a_nested_repository_counts_before_and_after_it_is_added(repository: Path) -> None:
+    nested = repository / "nested"
+    write(nested / "file")
+    git(nested, "init", "--quiet")
+    commit(nested)
+    before = fingerprint(repository)
+    git(repository, "add", "--all")
+    assert fingerprint(repository) == before
+    write(nested / "file", "edited\n")
+    assert fingerprint(repository) != before
+
+
+def test_a_nested_repository_with_a_damaged_git_directory(repository: Path) -> None:
+    write(repository / "nested/.git/nothing")
+    write(repository / "nested/file", "one\n")
+    before = fingerprint(repository)
+    write(repository / "nested/file", "two\n")
+    assert fingerprint(repository) != before
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads everything")
+@pytest.mark.parametrize("name", ["a.txt", "dir"])
+def test_what_cannot_be_read_is_said(repository: Path, name: str) -> None:
+    (repository / name).chmod(0)
+    try:
+        with pytest.raises(NotEvaluable, match=name):
+            fingerprint(repository)
+    finally:
+        (repository / name).chmod(0o755)
+
+
+def test_a_missing_root_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput):
+        fingerprint(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("place", ["cache", "dir/cache", ".sisyphus/cc-omo-not/cache"])
+def test_a_cache_that_would_be_part_of_the_tree_is_done_without(settled: Path, place: str) -> None:
+    (settled / place).parent.mkdir(parents=True, exist_ok=True)
+    assert fingerprint(settled, cache=settled / place) == fingerprint(settled)
+    assert not (settled / place).exists()
+
+
+def test_the_cache_spares_reading(settled: Path, cache: Path) -> None:
+    """Shown by one that lies: its ids are of other content than the files hold."""
+    before = fingerprint(settled, cache=cache)
+    forged = cache.read_bytes()[:-20].replace(blob(b"alpha\n"), blob(b"omega\n"))
+    cache.write_bytes(forged + hashlib.sha1(forged).digest())
+    assert fingerprint(settled, cache=cache) != before == fingerprint(settled)
+
+
+def test_a_file_changed_just_now_is_not_remembered(repository: Path, cache: Path) -> None:
+    fingerprint(repository, cache=cache)
+    assert not cache.exists()
+
+
+def blob(content: bytes) -> bytes:
+    return hashlib.sha1(b"blob %d\0%b" % (len(content), content)).digest()
+
+
+@pytest.mark.parametrize("attribute", ["filter=x", "text eol=crlf", "ident", "working-tree-encoding=UTF-16"])
+def test_an_attribute_neither_starts_a_program_nor_hides_an_edit(settled: Path, cache: Path, attribute: str) -> None:
+    git(settled, "config", "filter.x.clean", "touch ran; echo same")
+    git(settled, "config", "filter.x.required", "true")
+    write(settled / ".gitattributes", f"* {attribute}\n")
+    write(settled / ".git/info/attributes", f"* {attribute}\n")
+    before = fingerprint(settled, cache=cache)
+    write(settled / "a.txt", "alpha\r\n")
+    assert before != fingerprint(settled, cache=cache) == fingerprint(settled)
+    assert not (settled / "ran").exists()
+
+
+@pytest.mark.parametrize("place", [".sisyphus/cc-omo/cache", ".git/cache"])
+def test_a_cache_where_nothing_counts_is_used(settled: Path, place: str) -> None:
+    path = settled / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = fingerprint(settled, cache=path)
+    assert [entry for entry in path.parent.iterdir() if "cache" in entry.name] == [path]
+    assert fingerprint(settled, cache=path) == before
+
+
+def test_an_edit_in_the_second_of_the_look_is_seen(repository: Path, cache: Path) -> None:
+    age(os.fsencode(repository / "a.txt"))
+    before = fingerprint(repository, cache=cache)
+    edit_in_place(repository / "a.txt")
+    assert fingerprint(repository, cache=cache) != before
+
+
+def test_a_remembered_file_that_no_longer_counts(settled: Path, cache: Path) -> None:
+    before = fingerprint(settled, cache=cache)
+    drop_and_exclude(settled)
+    assert fingerprint(settled, cache=cache) == fingerprint(settled) != before
+
+
+def test_an_edit_with_its_times_put_back_shows_in_the_cache(settled: Path, cache: Path) -> None:
+    path = settled / "a.txt"
+    before = fingerprint(settled, cache=cache)
+    second = path.stat().st_ctime_ns // 10**9
+    content = path.read_bytes()
+    while path.stat().st_ctime_ns // 10**9 == second:
+        edit_in_place(path)
+    path.write_bytes(content.swapcase())
+    assert fingerprint(settled, cache=cache) != before
+
+
+def truncated(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def flipped(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
+@pytest.mark.parametrize(
+    "damage", [truncated, flipped, lambda data: b"", lambda data: b"DIRC", lambda data: os.urandom(4096)]
+)
+def test_a_damaged_cache_is_ignored_and_rebuilt(settled: Path, cache: Path, damage: Callable[[bytes], bytes]) -> None:
+    before = fingerprint(settled, cache=cache)
+    damaged = damage(cache.read_bytes())
+    cache.write_bytes(damaged)
+    assert fingerprint(settled, cache=cache) == before
+    assert cache.read_bytes() != damaged
+
+
+def test_a_cache_of_another_tree_is_ignored(settled: Path, cache: Path, tmp_path: Path) -> None:
+    before = fingerprint(settled)
+    shutil.copy(settled / ".git/index", cache)
+    assert fingerprint(settled, cache=cache) == before
+    write(tmp_path / "other/a.txt", "other\n")
+    fingerprint(tmp_path / "other", cache=cache)
+    assert fingerprint(settled, cache=cache) == before
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(repository: Path, tmp_path: Path) -> None:
+    assert fingerprint(repository, cache=tmp_path / "missing/cache") == fingerprint(repository)
+    assert not (tmp_path / "missing").exists()
+
+
+Model = dict[bytes, tuple[str, bytes]]
+NAMES = [b"a", b"b", b"dir/a", b"dir/new\nline", b"dir/deep/sp ace", "ü".encode()]
+if sys.platform == "linux":
+    NAMES.append(b"dir/\xff\xfe")
+KINDS = st.sampled_from(["file", "executable", "link"])
+
+
+class Edits(RuleBasedStateMachine):
+    """Any sequence of edits and of git's doings: equal fingerprints exactly where the files are equal."""
+
+    contents = (b"one", b"two", b"")
+
+    @initialize()
+    def begin(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = Path(self.folder.name, "tree")
+        self.cache = Path(self.folder.name, "cache")
+        self.root.mkdir()
+        git(self.root, "init", "--quiet")
+        git(self.root, "commit", "--quiet", "--allow-empty", "--message", "start")
+        self.model: Model = {}
+        self.seen: dict[frozenset[tuple[bytes, tuple[str, bytes]]], str] = {}
+
+    def at(self, name: bytes) -> bytes:
+        return os.path.join(os.fsencode(self.root), name)
+
+    @rule(name=st.sampled_from(NAMES), kind=KINDS, choice=st.integers(0, 2))
+    def put(self, name: bytes, kind: str, choice: int) -> None:
+        content = self.contents[choice] or (b"nowhere" if kind == "link" else b"")
+        os.makedirs(os.path.dirname(self.at(name)), exist_ok=True)
+        if name in self.model:
+            os.unlink(self.at(name))
+        if kind == "link":
+            os.symlink(content, self.at(name))
+        else:
+            Path(os.fsdecode(self.at(name))).write_bytes(content)
+            os.chmod(self.at(name), 0o755 if kind == "executable" else 0o644)
+        age(self.at(name))
+        self.model[name] = (kind, content)
+
+    @rule(name=st.sampled_from(NAMES))
+    def remove(self, name: bytes) -> None:
+        if self.model.pop(name, None):
+            os.unlink(self.at(name))
+
+    @rule(old=st.sampled_from(NAMES), new=st.sampled_from(NAMES))
+    def move(self, old: bytes, new: bytes) -> None:
+        if old in self.model:
+            os.makedirs(os.path.dirname(self.at(new)), exist_ok=True)
+            os.replace(self.at(old), self.at(new))
+            self.model[new] = self.model.pop(old)
+
+    @rule()
+    def add(self) -> None:
+        git(self.root, "add", "--all")
+
+    @rule()
+    def commit(self) -> None:
+        git(self.root, "commit", "--quiet", "--all", "--allow-empty", "--message", "work")
+
+    @rule(flag=st.sampled_from(["--assume-unchanged", "--skip-worktree"]))
+    def hide(self, flag: str) -> None:
+        for name in git(self.root, "ls-files", "-z").split("\0")[:-1]:
+            git(self.root, "update-index", flag, "--", name)
+
+    @rule()
+    def forget_the_cache(self) -> None:
+        self.cache.unlink(missing_ok=True)
+
+    @invariant()
+    def equal_exactly_if_the_files_are(self) -> None:
+        found = fingerprint(self.root, cache=self.cache)
+        model = frozenset(self.model.items())
+        assert self.seen.setdefault(model, found) == found
+        assert len({*self.seen.values()}) == len(self.seen)
+
+    def teardown(self) -> None:
+        if hasattr(self, "folder"):
+            self.folder.cleanup()
+
+
+class EditsThatShowInAStat(Edits):
+    """With the cache believed at once, as long as no two contents have the same size."""
+
+    contents = (b"one", b"three", b"")
+
+
+SOME = settings(
+    max_examples=25, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck), database=None
+)
+
+
+def test_any_edits() -> None:
+    run_state_machine_as_test(Edits, settings=SOME)
+
+
+@pytest.mark.usefixtures("believed")
+def test_any_edits_with_a_trusted_cache() -> None:
+    run_state_machine_as_test(EditsThatShowInAStat, settings=SOME)

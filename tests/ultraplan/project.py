@@ -1,0 +1,153 @@
+"""A project with a plan, and a session that carries it out: what the commands call, with a clock that ticks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from omo.state import ledger, paths, runtime
+from omo.work import session
+from omo.work.lifecycle import require
+from omo.work.run import Caller
+from omo.work.status import NextStep
+from omo.workflows.ultraplan import critique, finish, recovery, sessions, spec_text, start
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan.finish import Failure, Finished
+from omo.workflows.ultraplan.recovery import Recovered
+from omo.workflows.ultraplan.run import PLAN, PlanState, RunStatus, follow, load_status, records
+from omo.workflows.ultraplan.start import Started
+from omo.workflows.ultraplan.status import publish_status
+from tests.kept import put_back
+from tests.ultraplan.plans import carry_out, commit, git, plan_text, project
+
+NOW = 1_771_780_801.0
+WHY = "no critic in this test"
+
+
+@dataclass
+class Project:
+    root: Path
+    now: float = NOW
+    state: str = ""
+    limits: dict[str, Any] = field(default_factory=lambda: {"max_stop_blocks": 8})
+
+    def __post_init__(self) -> None:
+        self.state = self.state or str(self.root / ".sisyphus" / "cc-omo")
+
+    def caller(self, *, by: str = "agent", session: str = "s1") -> Caller:
+        self.now += 1
+        return Caller(self.state, str(self.root), session, by, self.now, 5.0, self.limits)
+
+    def start(self, spec: str | Path = "plan.md", *, unreviewed: str = WHY, session: str = "s1", **env: str) -> Started:
+        return start.start(self.caller(session=session), self.root / spec, unreviewed=unreviewed, environ=env)
+
+    def status(self, **whose: str) -> tuple[RunStatus, NextStep]:
+        status = load_status(self.caller(**whose), before=follow)
+        return status, publish_status(status)
+
+    def finish(self, *failed: Any) -> Finished:
+        return finish.finish(require(PLAN, self.caller()), Failure(*failed) if failed else None)
+
+    def abandon(self, reason: str = "given up in this test", **whose: str) -> Finished:
+        return finish.abandon(require(PLAN, self.caller(**whose)), reason)
+
+    def recover(self, out: Path | None = None, *, named: str = "") -> Recovered:
+        return recovery.recover(require(PLAN, self.caller(), named), out)
+
+    def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:
+        finish.skip(require(PLAN, self.caller()), step, reason)
+
+    def row(self, session: str = "s1") -> dict[str, Any]:
+        return runtime.session(self.state, session) or {}
+
+    def told(self, session: str = "s1") -> dict[str, Any]:
+        """What hooks read."""
+        return dict(self.row(session).get("work", {}).get("ultraplan", {}))
+
+    def counts(self) -> tuple[str, int, int]:
+        """How many steps hooks believe to be open, and of how many."""
+        told = self.told()
+        return told["state"], told["open"], told["total"]
+
+    def carry_out(self, *steps: int) -> None:
+        for number in steps:
+            carry_out(self.root, number)
+
+    def write(self, path: str, text: str = "x\n") -> None:
+        (self.root / path).parent.mkdir(exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def commit(self, path: str, subject: str = "chore: slip", text: str = "x\n") -> str:
+        self.write(path, text)
+        return commit(self.root, subject)
+
+    def git(self, *arguments: str) -> str:
+        return git(self.root, *arguments)
+
+    def rewrite_history(self) -> None:
+        """The base is no longer in it."""
+        self.git("checkout", "-q", "--orphan", "anew")
+        self.git("commit", "-q", "-m", "chore: begin again")
+
+    def decompose(self) -> list[Path]:
+        """What `omo plan decompose` writes, not committed."""
+        plan = documents.load(self.root / "plan.md", self.root)
+        (self.root / "specs").mkdir()
+        written = []
+        for spec in sessions.decompose(plan, has_remote=False, out="specs"):
+            (self.root / spec.path).write_text(spec_text.render(spec))
+            written.append(self.root / spec.path)
+        return written
+
+    def record(self) -> PlanState:
+        return records(self.state)[-1]
+
+    def ledger(self) -> Path:
+        return Path(paths.plan_run_dir(self.state, self.record().run), "ledger.jsonl")
+
+    def kinds(self) -> list[str]:
+        return [row["kind"] for row in ledger.rows(str(self.ledger()))]
+
+    def damage(self) -> None:
+        """Somebody changes a row of the current run by hand."""
+        lines = self.ledger().read_text().splitlines()
+        row = json.loads(lines[0])
+        self.ledger().write_text("\n".join([json.dumps({**row, "extra": 1}), *lines[1:]]) + "\n")
+
+    def change_row(self, change: Any) -> None:
+        runtime.change_session(
+            self.state,
+            "s1",
+            lambda row: runtime.Change(None, change(row or {}), [{"kind": "test"}]),
+            actor="hook",
+            now=self.now,
+            wait=5.0,
+        )
+
+    def cancel(self) -> None:
+        self.change_row(lambda row: session.cancel(row, reason="user", now=self.now))
+
+
+def make_project(tmp_path: Path, steps: int = 3, **changes: Any) -> Project:
+    return Project(project(tmp_path, plan_text(steps, **changes)))
+
+
+def started(tmp_path: Path, steps: int = 3, done: tuple[int, ...] = (), **changes: Any) -> Project:
+    """A session under way, with some of its steps carried out."""
+
+    def make(place: Path) -> Project:
+        made = make_project(place, steps, **changes)
+        made.start()
+        made.carry_out(*done)
+        return made
+
+    return put_back(tmp_path, make, steps, done, repr(changes))
+
+
+def record_critique(here: Project, independence: str = "full") -> None:
+    """As the journal has it once a critic found nothing; what makes a verdict clean is tested where it is decided."""
+    digest = documents.load(here.root / "plan.md", here.root).digest
+    row = {"kind": "critique", "digest": digest, "clean": True, "independence": independence}
+    critique.reviews(here.state).change(lambda rows: (None, [row]), actor="agent", now=here.now, wait=5.0)
