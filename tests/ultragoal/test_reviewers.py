@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from omo.errors import Refused
-from tests.ultragoal.project import TWO, Project
+from tests.ultragoal.project import Project
 
 ARCHITECT = {
     "architectureStatus": "CLEAR",
@@ -22,10 +23,9 @@ def fenced(report: object) -> str:
     return f"Findings: none of note.\n\n```json\n{json.dumps(report, indent=2)}\n```\n"
 
 
-def closed(project: Project, *said: tuple[str, str]) -> dict[str, object]:
-    project.begin(TWO)
-    for kind, message in said:
-        project.agent_ends(kind, message)
+def closed(project: Project, *messages: tuple[str, str]) -> dict[str, Any]:
+    for agent, message in messages:
+        project.agent_ends(agent, message)
     project.complete("G001")
     return project.receipt("G001")
 
@@ -43,29 +43,21 @@ UNCLEAN = {
 }
 
 
-def test_reviewers_that_said_clean_are_independent(project: Project) -> None:
-    receipt = closed(project, *GOOD)
-    assert (receipt["independence"], receipt["notes"]) == ("full", [])
-    assert [one["verdict"] for one in receipt["agents"]] == ["APPROVE", "passed"]  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(("kind", "message", "word"), UNCLEAN.values(), ids=UNCLEAN)
+@pytest.mark.parametrize(("agent", "message", "word"), UNCLEAN.values(), ids=UNCLEAN)
 def test_no_goal_is_closed_against_the_last_word_of_a_reviewer(
-    project: Project, kind: str, message: str, word: str
+    project: Project, agent: str, message: str, word: str
 ) -> None:
-    with pytest.raises(Refused, match=f"{word} was said by {kind}") as caught:
-        closed(project, *GOOD, (kind, message))
+    project.begin()
+    with pytest.raises(Refused, match=f"{word} was said by {agent}") as caught:
+        closed(project, *GOOD, (agent, message))
     assert "record-review-blockers --goal-id G001" in caught.value.fix
     assert project.statuses()["G001"] == "active"
-
-
-@pytest.mark.parametrize(("kind", "message", "word"), UNCLEAN.values(), ids=UNCLEAN)
-def test_a_clean_word_after_the_work_was_mended_counts(project: Project, kind: str, message: str, word: str) -> None:
-    receipt = closed(project, (kind, message), *GOOD)
-    assert (receipt["independence"], receipt["notes"]) == ("full", [])
+    receipt = closed(project, *GOOD)
+    assert (receipt["independence"], receipt["notes"]) == ("full", []), "a clean word after the work was mended counts"
+    assert [review["verdict"] for review in receipt["agents"]] == ["APPROVE", "passed"]
 
 
 @pytest.mark.parametrize("message", ["", "CLEAR", "```json\n{\n```", "```json\n[1]\n```", "{" * 5000, "```\n" * 999])
 def test_a_message_without_a_verdict_vouches_for_nothing(project: Project, message: str) -> None:
-    receipt = closed(project, *GOOD, ("omo:qa", message))
+    receipt = closed(project.begin(), *GOOD, ("omo:qa", message))
     assert receipt["independence"] == "reduced"
