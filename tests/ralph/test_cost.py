@@ -35,7 +35,6 @@ def counted(made: Project, *argv: str) -> dict[str, Any]:
     command = [sys.executable, "-X", "utf8", "-c", COUNTING, "ralph", *argv]
     done = subprocess.run(command, cwd=made.root, env=environ, capture_output=True, text=True, check=True)
     counts: dict[str, Any] = json.loads(done.stdout.rstrip("\n").rpartition("\n")[2])
-    counts["opened"] = {name: times // 2 for name, times in counts["opened"].items()}  # an opener's own call is one too
     return counts
 
 

@@ -22,7 +22,7 @@ SRC = Path(__file__).resolve().parents[2] / "src" / "omo"
 KIND = re.compile(r'"kind": "([\w-]+)"')
 # Rows of journals that tell nothing of a run, and objects that are no rows.
 NOT_TOLD = {"command-pinned", "missing-criteria", "review_blocker"}
-PLACES = ("ultrawork", "ultragoal", "ultraplan", "ralph", "verify", "state", "cli")
+PLACES = ("workflows", "work", "hooks", "state", "cli")
 
 
 def row(kind: str, at: int = 0, **fields: Any) -> dict[str, Any]:
