@@ -95,7 +95,8 @@ WAY_BACK = 'It goes on when you say "continue".'
 def paused(work: Works) -> Answer:
     """When a prompt was understood as a stop."""
     names = _names(work)
-    line = f"omo: understood as a stop: {names} is paused. {WAY_BACK} {STOP} ends it."
+    verb = "is" if len(work) == 1 else "are"
+    line = f"omo: understood as a stop: {names} {verb} paused. {WAY_BACK} {STOP} ends it."
     return Answer(context=PAUSED.format(work=names), message=line)
 
 
