@@ -179,3 +179,16 @@ def test_a_session_gives_its_goals_up_in_plain_sight(shell: Shell) -> None:
     assert (summary["state"], summary["outcome"]["verdict"]) == ("blocked", "ended")
     assert shell.user("state", "clear", "--mode", "verify", "--session", SESSION).code == 0
     assert "verify" not in shell.row()["work"]
+
+
+def test_all_that_a_session_left_is_taken_up_at_once(shell: Shell) -> None:
+    begin_goal(shell)
+    begin_ralph(shell)
+    shell.now += 16 * 60
+    code, told = other(shell, "adopt")
+    assert (code, "ralph r" in told, "verify G1" in told) == (0, True, True), told
+    assert {kind: summary["state"] for kind, summary in shell.row(OTHER)["work"].items()} == {
+        "ralph": "active",
+        "verify": "active",
+    }
+    assert shell.row()["work"] == {}

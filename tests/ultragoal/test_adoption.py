@@ -66,18 +66,6 @@ def test_no_two_sessions_own_one_plan(project: Project) -> None:
         adopt(project.other("third"))
 
 
-def test_the_agent_takes_no_plan_from_a_session_at_work(project: Project) -> None:
-    other = theirs(project)
-    before = other.files()
-    with pytest.raises(Refused, match="was at work") as caught:
-        adopt(project)
-    assert "adopt --from other" in caught.value.fix
-    assert other.files() == before
-    assert not project.directory.exists()
-    project.now += 15 * 60
-    assert adopt(project).session == project.session
-
-
 def test_an_own_plan_with_open_goals_stands_in_the_way(project: Project) -> None:
     other = theirs(project)
     project.create(ONE)

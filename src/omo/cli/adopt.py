@@ -28,6 +28,7 @@ def adopt(arguments: argparse.Namespace, context: Context) -> Result:
     if not held:
         others = ", ".join(name for kind in KINDS for name in lifecycle.adoptable(kind, caller)) or "none"
         raise BadInput(f"--from {source!r} has nothing open that could be adopted", fix=f"sessions that have: {others}")
+    lifecycle.require_idle(caller, source, held)
     adopted, notes = {}, []
     refusal: OmoError | None = None
     for kind in held:
@@ -78,7 +79,6 @@ def _verify(caller: Caller, source: str) -> str:
     """Goals are the project's: what moves is which session is held to them."""
     if caller.summary("verify").get("state") in OPEN_STATES:
         raise Refused("this session holds goals of its own", fix="finish them first: omo verify status")
-    lifecycle.require_idle(caller, source)
     run = str(caller.summary("verify", source).get("run"))
     lifecycle.hand_over(caller, "verify", source)
     return run

@@ -65,7 +65,6 @@ def adopt(kind: Kind[S], caller: Caller, source: str) -> Run[S]:
     own = load(kind, caller)
     if own is not None and own.state is not None and own.state.is_open:
         raise Refused(f"this session has a {kind.what} of its own, {own.id}, which is open", fix="finish it first")
-    require_idle(caller, source)
     run: Run[S] = Run(kind, caller, str(summary.get("run")))
     run.require_whole()
     run.append({"kind": "adopted", "from": source, "session": caller.session})
@@ -95,8 +94,13 @@ def hand_over(caller: Caller, kind: str, source: str) -> None:
     change_row(caller, source, give)
 
 
-def require_idle(caller: Caller, source: str) -> None:
-    """The agent may not take work away from a session that is at it; the user may."""
+def require_idle(caller: Caller, source: str, kinds: list[str]) -> None:
+    """The agent may not take work away from a session that is at it; the user may.
+
+    What waits, or was let go, is nobody's work just now.
+    """
+    if not any(caller.summary(kind, source).get("state") == "active" for kind in kinds):
+        return
     row = caller.session_rows.get(source, {})
     used = str(row.get("lastUsedAt") or "")
     try:

@@ -58,8 +58,6 @@ def adopt(caller: Caller, source: str) -> PlanRun:
         others = ", ".join(lifecycle.adoptable(KIND, caller)) or "none"
         raise BadInput(f"--from {source!r} is no session with a plan", fix=f"sessions with an open plan: {others}")
     theirs.require_plan()
-    if caller.summary(KIND, source).get("state") == "active":  # what waits or was let go of is nobody's work just now
-        lifecycle.require_idle(caller, source)
     own = PlanRun(caller)
     if own.problems:
         raise own.damage()
