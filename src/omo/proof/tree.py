@@ -40,11 +40,13 @@ def fingerprint(root: Path, *, cache: Path | None = None, exclude: Sequence[str]
         raise BadInput(f"no tree to fingerprint at {root}", fix="name an existing directory")
     excluded = tuple(name.strip("/") + "/" for name in exclude)
     listing = git.start(top, LIST)
+    paths: list[str] | None = None
     remembered: Rows = {}
     if cache is not None and _can_hold(cache, top, excluded):
         with contextlib.suppress(OSError, NotEvaluable):  # such as a full disk, which slows us down and no more
-            remembered = _remembered(top, cache, listing)
-    paths = _listed(top, listing)
+            paths, remembered = _remembered(top, cache, listing)
+    if paths is None:
+        paths = _listed(top, listing)
     rows: Rows = {}
     _read_all(top, paths, remembered, rows, excluded)
     text = "\0".join([rows[path] for path in sorted(rows)])
@@ -98,9 +100,12 @@ def _read_all(top: str, paths: Iterable[str], known: Rows, rows: Rows, excluded:
     """Fills in the row of every path that is there. `known` has rows that need no reading."""
     real_parents = {"": True}
     for path in paths:
+        row = known.get(path)
+        if row is not None and not path.startswith(excluded):  # most of them, and there may be 50,000
+            rows[path] = row
+            continue
         if f"{path}/".startswith(excluded):
             continue
-        row = known.get(path)
         # The user's index may name files beyond a link that has taken the place of a directory.
         if row is None and _is_real(top, os.path.dirname(path), real_parents):
             row = _read_row(top, path)
@@ -184,8 +189,8 @@ def _can_hold(cache: Path, top: str, excluded: tuple[str, ...]) -> bool:
     return below.startswith(("../", ".git/", *excluded))
 
 
-def _remembered(top: str, cache: Path, listing: git.Process) -> Rows:
-    """Rows that the last look found and that still hold.
+def _remembered(top: str, cache: Path, listing: git.Process) -> tuple[list[str], Rows]:
+    """The paths that count, and the rows that the last look found and that still hold.
 
     The cache is an index that git keeps in a repository of ours: git compares 50,000 stats in C, where as many calls of
     ours would take longer than `git status`. The user's index would not do: its ids are those of filtered content, and
@@ -208,7 +213,7 @@ def _remembered(top: str, cache: Path, listing: git.Process) -> Rows:
             if _newest(top, paths) < os.stat(directory).st_mtime - SETTLED_SECONDS:
                 with contextlib.suppress(OSError):
                     os.replace(index, cache)
-        return rows
+        return paths, rows
 
 
 def _ask_for_rows(top: str, repository: dict[str, str]) -> list[git.Process]:
