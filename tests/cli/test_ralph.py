@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from omo.state import ledger, paths
+from omo.workflows.ralph.run import RALPH
 from tests.cli.conftest import SESSION, Ran, Shell
 from tests.ralph.project import Project, criterion, question
 
@@ -38,7 +39,7 @@ def rule(shell: Shell) -> str:
 
 def rows(shell: Shell) -> list[dict[str, Any]]:
     (name,) = [one for one in os.listdir(paths.ralph_dir(shell.state)) if one.startswith("r")]
-    return ledger.rows(os.path.join(paths.ralph_run_dir(shell.state, name), "ledger.jsonl"))
+    return ledger.rows(os.path.join(RALPH.directory(shell.state, name), "ledger.jsonl"))
 
 
 def test_a_start_shows_the_criteria_for_the_user_to_see(shell: Shell) -> None:

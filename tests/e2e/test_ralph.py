@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from omo.state.journal import Journal
-from omo.state.paths import ralph_run_dir
+from omo.workflows.ralph.run import RALPH
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Request, Turn, bash, call, say, text_of, texts_of, told
 
@@ -77,7 +77,7 @@ def iteration(work: str, claim: str) -> list[Any]:
 
 def ledger(stage: Stage, session: str) -> list[dict[str, Any]]:
     state = str(stage.state)
-    journal = Journal(ralph_run_dir(state, stage.row(session)["work"]["ralph"]["run"]), state)
+    journal = Journal(RALPH.directory(state, stage.row(session)["work"]["ralph"]["run"]), state)
     assert journal.problems() == []
     return journal.rows()
 

@@ -84,7 +84,7 @@ def test_a_state_directory_that_is_removed_at_work_is_told_once(stage: Stage) ->
     shows(terminal, "Stop says: omo: ended, not proven: the state of this project (")
     shows(
         terminal,
-        "was removed while ultrawork was on. Nothing holds this session any more. A new `ulw` starts it again.",
+        "was removed while this was on: ultrawork. Nothing holds this session any more. A new `ulw` starts it again.",
     )
     ask(stage, terminal, "and now?", "Nothing holds me.")
     ask(stage, terminal, "really?", "Nothing at all.")

@@ -16,7 +16,7 @@ from tests.cli.test_lifecycle import begin_plan, begin_ralph
 from tests.hooks.conftest import SESSION, Host, command_of, point_at
 from tests.kept import copied, git_init
 
-ENDED = "omo: ended, not proven: the state of this project ({}) was removed while {} was on."
+ENDED = "omo: ended, not proven: the state of this project ({}) was removed while this was on: {}."
 NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
 CLAUDE = {"CLAUDECODE": "1"}
 

@@ -227,7 +227,7 @@ class Project:
         return RALPH.names(self.state)
 
     def ledger(self) -> Path:
-        return Path(paths.ralph_run_dir(self.state, self.runs[-1]), "ledger.jsonl")
+        return Path(RALPH.directory(self.state, self.runs[-1]), "ledger.jsonl")
 
     @property
     def session_ledger(self) -> Path:

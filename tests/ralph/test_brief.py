@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from omo.errors import Refused
-from omo.state import paths
 from omo.workflows.ralph.brief import MOST_CALLS
+from omo.workflows.ralph.run import RALPH
 from tests.ralph.project import Project, answer, asked, criterion, judged_criterion, make_project, question
 
 TESTS = {"id": "tests", "type": "command", "argv": ["sh", "-c", "test -e ready"], "timeout": 60.0}
@@ -147,7 +147,7 @@ def test_long_and_hostile_texts_are_shown_whole_lines_and_plain(tmp_path: Path) 
 
 def test_nothing_of_the_brief_lies_where_an_agent_could_write_its_answer(tmp_path: Path) -> None:
     made: Project = asked(tmp_path)
-    assert {path.name for path in Path(paths.ralph_run_dir(made.state, made.runs[-1])).iterdir()} <= {
+    assert {path.name for path in Path(RALPH.directory(made.state, made.runs[-1])).iterdir()} <= {
         "ledger.jsonl",
         "ledger.lock",
         "mark.json",

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from bench.cli import COUNTING
-from omo.state import paths
+from omo.workflows.ralph.run import RALPH
 from tests.ralph.project import Project, answer, criterion, judged_criterion, make_project
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,7 +64,7 @@ def test_a_round_costs_the_same_beside_any_number_of_earlier_runs(tmp_path: Path
     made = begun(tmp_path)
     own = made.ledger().parent
     for number in range(earlier):
-        shutil.copytree(own, paths.ralph_run_dir(made.state, f"r{1_600_000_000_000 + number}-{number:08x}"))
+        shutil.copytree(own, RALPH.directory(made.state, f"r{1_600_000_000_000 + number}-{number:08x}"))
     costs = a_round(made)
     assert "judged" in made.kinds()
     assert [name for name, cost in costs.items() if cost["code"] not in (0, 3)] == []

@@ -12,7 +12,6 @@ import pytest
 
 from omo.errors import BadInput, Refused, Unreadable
 from omo.proof import base, pins
-from omo.state import paths
 from omo.work.lifecycle import require
 from omo.work.run import Caller
 from omo.workflows.ralph import end as ending
@@ -435,7 +434,7 @@ def test_rows_of_another_shape_are_unreadable_and_hide_no_other_run(project: Pro
     with pytest.raises(Unreadable):
         fold([{"kind": "started", "criteria": "none"}], "r1")
     run = project.start().run
-    broken = Path(paths.ralph_run_dir(project.state, "r9999999999999-00000000"))
+    broken = Path(RALPH.directory(project.state, "r9999999999999-00000000"))
     broken.mkdir()
     (broken / "ledger.jsonl").write_text('{"kind": "started", "criteria": [7]}\n')
     assert project.status().run == run

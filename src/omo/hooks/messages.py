@@ -372,7 +372,7 @@ def state_removed(state: str, on: str, *, is_on_again: bool = False) -> str:
 
 
 def state_was_removed(state: str, on: str) -> str:
-    return f"the state of this project ({clip(state, 240)}) was removed while {clip(on, 120)} was on"
+    return f"the state of this project ({clip(state, 240)}) was removed while this was on: {clip(on, 120)}"
 
 
 def _names(work: Works) -> str:

@@ -107,10 +107,6 @@ def ralph_dir(state: str) -> str:
     return os.path.join(state, "ralph")
 
 
-def ralph_run_dir(state: str, run: str) -> str:
-    return os.path.join(ralph_dir(state), file_name_of(run))
-
-
 def evidence_dir(state: str) -> str:
     return os.path.join(state, "evidence")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -212,11 +211,11 @@ def disarmed(row: Row, kind: str) -> Row:
     return {**row, "ulw": {**ulw, "enabled": False}} if is_its_own else row
 
 
-def only_source(caller: Caller, kinds: list[str], list_of: Callable[[str, Caller], list[str]] = adoptable) -> str:
+def only_source(caller: Caller, kinds: list[str]) -> str:
     """The one other session that has open work, where nobody named it."""
     sessions: list[str] = []
     for kind in kinds:
-        sessions += [name for name in list_of(kind, caller) if name not in sessions]
+        sessions += [name for name in adoptable(kind, caller) if name not in sessions]
     if len(sessions) == 1:
         return sessions[0]
     there = f"one of {', '.join(sessions[:10])}" if sessions else "no other session of this project has open work"

@@ -33,27 +33,21 @@ class Viewer:
     session_rows: Row | None = None  # of the whole project, where the file was read already
     chain: Chain | None = None  # the session's own ledger, where it was read already
 
-    @property
-    def given(self) -> Row:
-        """What every run of a workflow is made with."""
-        return {
-            "state": self.context.state,
-            "root": self.context.root,
-            "session": self.session,
-            "by": self.context.actor,
-            "now": self.context.now,
-            "wait": store.CLI_WAIT,
-            "limits": self.context.limits,
-            **({"named": self.run} if self.run else {}),
-        }
-
     @cached_property
     def caller(self) -> Caller:
         from omo.work.run import Caller
 
-        given = {name: value for name, value in self.given.items() if name != "named"}
-        globs = self.context.settings.computer_control
-        return Caller(**given, control_globs=globs, known_rows=self.session_rows)
+        return Caller(
+            state=self.context.state,
+            root=self.context.root,
+            session=self.session,
+            by=self.context.actor,
+            now=self.context.now,
+            wait=store.CLI_WAIT,
+            limits=self.context.limits,
+            control_globs=self.context.settings.computer_control,
+            known_rows=self.session_rows,
+        )
 
     @cached_property
     def own_ledger(self) -> Chain:
