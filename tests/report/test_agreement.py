@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 from omo.cli.main import main
@@ -116,7 +117,8 @@ def asked(root: str, environ: dict[str, str], *argv: str) -> Row:
 
 def sent(root: str, environ: dict[str, str], name: str, **fields: object) -> str:
     raw = json.dumps({"session_id": NAME, "cwd": root, **fields}).encode()
-    handle = {"stop": stop.handle, "statusline": statusline.handle, "user-prompt-submit": prompt.handle}[name]
+    stop_at_once = functools.partial(stop.handle, wait=lambda seconds: None)
+    handle = {"stop": stop_at_once, "statusline": statusline.handle, "user-prompt-submit": prompt.handle}[name]
     return hook.answer(name, handle, raw, environ, root, NOW).decode()
 
 
@@ -125,7 +127,12 @@ def rules(state: str) -> list[str]:
     return [str(row["rule"]) for row in ledger.rows(path) if row["kind"] in ("blocked", "allowed")]
 
 
+blocked_now = {"ulw": {"enabled": True, "lastStopAt": stamp(NOW)}, "work": {}}
+blocked_in_the_future = {"ulw": {"enabled": True, "lastStopAt": stamp(NOW + 5)}, "work": {}}
+
+
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@example(row=blocked_now, ahead=blocked_in_the_future, disabled=False)
 @given(row=rows, ahead=st.none() | rows, disabled=st.sampled_from([False] * 19 + [True]))
 def test_every_view_says_what_the_stop_hook_then_does(row: Row, ahead: Row | None, disabled: bool) -> None:
     environ = {"NO_COLOR": "1", **({"OMO_DISABLE": "1"} if disabled else {})}

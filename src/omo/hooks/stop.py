@@ -73,8 +73,9 @@ def _decide_and_write(event: Event, world: World, in_force: Settings, waited: fl
             return None, "", 0.0
         return None, messages.unreadable(error.message, kept), 0.0
     change = change_of(row)
-    if row is None or change.row is None:
-        return None, "", change.answer[2]
+    waits = change.answer[2] > 0
+    if row is None or (change.row is None and not waits):
+        return None, "", 0.0
     rule, text, left = runtime.change_session(
         world.state, event.session, change_of, actor="hook", now=now, wait=store.HOOK_WAIT
     )
