@@ -153,6 +153,35 @@ def refuse(document: Document, defects: Sequence[Defect]) -> None:
         )
 
 
+def differences(
+    spec: Document, steps: Sequence[Step], fence: Fence | None, needs: Sequence[str], *, is_recovery: bool = False
+) -> list[str]:
+    """In what a spec says something else than was agreed on; only a recovery may leave steps out."""
+    agreed = {step.number: step for step in steps}
+    defects = []
+    for step in spec.work_steps:
+        planned = agreed.pop(step.number, None)
+        if planned is None or _terms(planned) != _terms(step):
+            defects.append(f"step {step.number} is not as the plan has it")
+    if not is_recovery:
+        for number in agreed:
+            defects.append(f"step {number} of the session left out, and omo plan recover did not write this")
+    if spec.fence != fence:
+        defects.append("the scope fence is not the plan's")
+    for need in needs:
+        if need not in spec.needs:
+            defects.append(f"need {need} left out")
+    return defects
+
+
+def _terms(step: Step) -> Step:
+    """What binds of a step, wherever in a file it stands."""
+    manifest = step.manifest
+    if manifest is not None:
+        manifest = manifest.model_copy(update={"line": 0, "lines": {}, "is_synthesised": False})
+    return replace(step, line=0, text="", manifest=manifest)
+
+
 def _groups(document: Document) -> list[Group]:
     """The sessions of a plan, without preflights."""
     worked = [step.number for step in document.work_steps]
