@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 
@@ -313,22 +312,15 @@ def overlap(some: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def may_meet(glob: str, other: str) -> bool:
-    """A glob also covers what lies below what it names, so where one ends or says `**`, the other goes on inside it.
+    """By what stands before the first wildcard of each; a glob also covers what lies below what it names.
 
     Upper and lower case are the same here: on some file systems they are the same file.
     """
-    for mine, its in zip(glob.casefold().split("/"), other.casefold().split("/"), strict=False):
-        if "**" in (mine, its):
-            return True
-        if not _names_meet(mine, its):
-            return False
-    return True
+    shorter, longer = sorted((glob.casefold(), other.casefold()), key=lambda text: len(_stem(text)))
+    if _stem(shorter) == shorter:
+        return f"{_stem(longer)}/".startswith(f"{shorter}/") or _stem(longer) == shorter
+    return _stem(longer).startswith(_stem(shorter))
 
 
-def _names_meet(mine: str, its: str) -> bool:
-    parts = [re.split(r"[*?\[]", mine, maxsplit=1), re.split(r"[*?\[]", its, maxsplit=1)]
-    if len(parts[0]) == 1 or len(parts[1]) == 1:
-        return mine == its or fnmatchcase(mine, its) or fnmatchcase(its, mine)
-    starts = sorted((parts[0][0], parts[1][0]), key=len)
-    ends = sorted((re.split(r"[*?\]]", mine)[-1], re.split(r"[*?\]]", its)[-1]), key=len)
-    return starts[1].startswith(starts[0]) and ends[1].endswith(ends[0])
+def _stem(glob: str) -> str:
+    return re.split(r"[*?\[]", glob, maxsplit=1)[0]
