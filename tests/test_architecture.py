@@ -30,7 +30,7 @@ LAYERS = (
 )
 HEIGHT = {package: height for height, layer in enumerate(LAYERS) for package in layer}
 # Of the modules on the ground and of the workflows, those that lean on another one.
-NEIGHBOURS = {"strict": {"errors", "text"}, "workflows.verify": {"workflows.ultrawork"}}
+NEIGHBOURS = {"strict": {"errors", "text"}, "fence": {"proof"}, "workflows.verify": {"workflows.ultrawork"}}
 
 
 def package_of(module: str) -> str:
