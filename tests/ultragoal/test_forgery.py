@@ -234,17 +234,8 @@ def replaying(project: Project) -> Gate:
 
 def pin(project: Project, by: str) -> None:
     project.now += 1
-    pinned_gates.add(
-        project.state,
-        project.session,
-        "rows",
-        COMMAND,
-        by=by,
-        cwd=".",
-        program=None,
-        now=project.now,
-        wait=5,
-    )
+    gates_of = pinned_gates.SessionGates(project.state, project.session, by, project.now, 5)
+    gates_of.add("rows", COMMAND, cwd=".", program=None)
 
 
 @pytest.mark.parametrize("by", [None, "agent"])

@@ -144,9 +144,13 @@ def _outcome(context: Context, name: str, row: Row, because: str, skipping: str)
     return run.outcome(), look
 
 
+def session_gates(context: Context, name: str) -> gates.SessionGates:
+    return gates.SessionGates(context.state, name, context.actor, context.now, store.CLI_WAIT)
+
+
 def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:
     """The refusal that goes with it, once the session waits."""
-    gates.wait_for_allowance(context.state, name, waiting, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
+    session_gates(context, name).wait_for_allowance(waiting)
     names = ", ".join(gate.name for gate in waiting)
     return Refused(
         f"the user pinned {names}, and only they can let it through; the work waits for them",
