@@ -76,7 +76,7 @@ def test_a_ledger_that_was_cut_is_shown_to_be(shell: Shell, cut: str) -> None:
     left = {"the last row": b"".join(rows[:-1]), "a piece of the last row": path.read_bytes()[:-9], "all": b""}
     path.write_bytes(left[cut])
     ran = shell.agent("ledger", "show")
-    problem = f"ends at row {len(left[cut].splitlines()) - (cut == 'a piece of the last row')}, but row {len(rows)}"
+    problem = f"ends at row {len(left[cut].splitlines()) - (cut == 'a piece of the last row')}, before row {len(rows)}"
     assert (ran.code, ran.out.splitlines()[-1].startswith(f"! {problem}")) == (3, True)
     told = shell.agent("ledger", "show", "--json").json
     assert (told["ok"], told["problems"][-1].startswith(problem)) == (False, True)
@@ -94,7 +94,7 @@ def test_a_journal_that_was_cut_is_shown_to_be(shell: Shell) -> None:
     path = note(shell, "evidence", "one", "two")
     Path(path).write_bytes(Path(path).read_bytes().splitlines(keepends=True)[0])
     ran = shell.agent("ledger", "show", "--of", "evidence")
-    assert (ran.code, "! ends at row 1, but row 2 was written" in ran.out) == (3, True)
+    assert (ran.code, "! ends at row 1, before row 2, where the state says it should" in ran.out) == (3, True)
 
 
 def test_in_a_terminal_of_the_users_the_newest_session_is_shown_and_named(shell: Shell) -> None:

@@ -329,7 +329,7 @@ def _check_session(context: Context, name: str, *, is_listed: bool) -> list[Chec
 def _session_problems(context: Context, name: str) -> list[str]:
     """Rows of the runtime file are forgotten after two weeks, and with them where the ledger ends."""
     if context.row(name) is None:
-        return ledger.verify(paths.events_file(context.state, name))
+        return ledger.read_checked(paths.events_file(context.state, name)).problems
     return runtime.ledger_problems(context.state, name)
 
 
