@@ -14,6 +14,8 @@ from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
 from tests.proof.test_base import git
 
+IN_PROCESS = True
+
 AGENT = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
 
 
