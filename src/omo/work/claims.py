@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof import changes, globs
+from omo.proof import changes, globs, strength
 from omo.proof.run import run
 from omo.state import paths
 from omo.state.journal import Journal
@@ -198,12 +198,14 @@ def _run_cited(caller: Caller, command: Pinned, exits: int | None) -> str:
     """What is not as it was said; empty where it is."""
     ran = run(command.argv, cwd=Path(caller.root, command.cwd), timeout=command.timeout)
     wanted = command.exit if exits is None else exits
+    result, why = strength.result_of(ran)
+    if result == "unknown":
+        return why
     if ran.exit_code == wanted:
         return ""
     lines = (ran.stdout + ran.stderr).strip().splitlines()
     last = f", {clip(lines[-1], 120)}" if lines else ""
-    how = "no answer in time" if ran.timed_out else f"exit {ran.exit_code}"
-    return f"{how}, not {wanted}{last}"
+    return f"exit {ran.exit_code}, not {wanted}{last}"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from omo.proof import base, pins, seals
+from omo.proof import base, pins, seals, strength
 from omo.proof.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
 from omo.proof.evaluate import Verdict
 from omo.text import clip, counted
@@ -51,7 +51,8 @@ def outcome_of(
             facts.append("the agent wrote them itself")
             reached = outcome.ATTESTED
     on_word = _on_the_agents_word(goal, judgement)
-    red, doubts = "", []
+    red = ""
+    doubts: list[str] = []
     if goal.state == LEG:
         on_word = ["the user closed their leg", *on_word]
     elif not on_word and by_code:
@@ -61,10 +62,13 @@ def outcome_of(
         elif reached == outcome.PROVEN:
             on_word.append("no check of the user's was seen to fail before")
         if red or reached == outcome.JUDGED:
-            doubts = _doubts_of_commands(store, goal)
-    cited = list(dict.fromkeys([*unseen, *(each for answer in goal.answers.values() for each in answer.unseen)]))
+            doubts, allowed = _doubts_of_commands(store, goal)
+            facts += allowed
+    cited = list(unseen)
+    for answer in goal.answers.values():
+        cited += answer.unseen
     if cited:
-        doubts.append(f"cited and not looked at: {clip(', '.join(cited), LONGEST)}")
+        doubts.append(f"cited and not looked at: {clip(', '.join(dict.fromkeys(cited)), LONGEST)}")
     if on_word or doubts:
         reached = outcome.ATTESTED
     return outcome.outcome(reached, f"goal {goal.id}: {'; '.join([*facts, *on_word, *doubts])}", exceptions)
@@ -111,21 +115,35 @@ def _failed_at_begin(store: GoalStore, goal: Goal) -> set[str]:
         if row.get("kind") == "begun":
             is_begun = True
         if is_begun and row.get("kind") == "checks-evaluated" and row.get("contract") == goal.spec.contract:
-            return {str(check["id"]) for check in row["checks"] if check["result"] == "fail"}
+            return _red_checks(store, goal, row["checks"])
     return set()
 
 
-def _doubts_of_commands(store: GoalStore, goal: Goal) -> list[str]:
-    """Why a command that failed and passes need not mean that the work was done."""
+def _red_checks(store: GoalStore, goal: Goal, checks: Sequence[Row]) -> set[str]:
+    """Those that failed; of a command that was missing, or ran no test, nothing was seen."""
+    changed = base.look(store.caller.root, goal.base).changed or {}
+    red = set()
+    for check in checks:
+        failed = check["result"] == "fail"
+        if failed and check["type"] in ("command", "metric"):
+            failed = strength.is_red({"result": "fail", "tail": check["observed"]}, changed)
+        if failed:
+            red.add(str(check["id"]))
+    return red
+
+
+def _doubts_of_commands(store: GoalStore, goal: Goal) -> tuple[list[str], list[str]]:
+    """Why a command that failed and passes need not mean that the work was done, and what the user allowed."""
     root = store.caller.root
     commands = [check for check in checks_of(goal.spec) if isinstance(check, (CommandCheck, MetricCheck))]
-    doubts = seals.doubts_of(root, goal.base, commands)
+    examined = seals.examine(root, goal.base, commands, terms=seals.terms_of(store.caller.state, store.caller.session))
+    doubts = examined.doubts
     if commands and goal.base and goal.base["home"] != base.home_of(os.environ):
         doubts.append("the commands ran with another HOME than when it was filed")
     for name, program in programs_of(root, goal.spec).items():
         if program and program != goal.programs.get(name) and is_newer(program, goal.filed_at):
             doubts.append(f"{name} ran {clip(program, 120)}, which is newer than the goal")
-    return doubts
+    return doubts, examined.notes
 
 
 def _exceptions(store: GoalStore, goal: Goal, judgement: Judgement | None) -> list[Row]:
