@@ -126,7 +126,12 @@ def _red_checks(store: GoalStore, goal: Goal, checks: Sequence[Row]) -> set[str]
     for check in checks:
         failed = check["result"] == "fail"
         if failed and check["type"] in ("command", "metric"):
-            failed = strength.is_red({"result": "fail", "tail": check["observed"]}, changed)
+            ran = {
+                "result": "fail",
+                "exit": 1,
+                "tail": check["observed"],
+            }  # a shell's "not found" is in what it printed
+            failed = strength.is_red(ran, changed)
         if failed:
             red.add(str(check["id"]))
     return red
