@@ -270,7 +270,7 @@ def _claim_notices(context: Context, ended_goals: set[str]) -> list[Notice]:
     """Claims that were let stand against what code saw, but those that the outcome of their goal names."""
     if not os.path.isdir(paths.verify_dir(context.state)):
         return []
-    from omo.workflows.verify import claims
+    from omo.work import claims
 
     try:
         rows = claims.recorded(context.state, overridden=True)
