@@ -8,7 +8,7 @@ from omo.proof import seals
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import agents, outcome
-from omo.work.agents import NoAnswer, Review
+from omo.work.agents import Message, NoAnswer, Review
 from omo.work.outcome import exception
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import receipts
@@ -37,17 +37,28 @@ MOST_FILES = 3
 
 
 def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
-    """The newest word of each reviewer since the goal began. One that closed another goal was said of that one."""
+    """The newest word of each reviewer since the goal began. One that closed another goal was said of that one, and a
+    verdict that is not clean stands until a clean one follows: words without a verdict do not take it back."""
     said_of_others: set[tuple[int, str]] = set()
     for receipt in receipts.issued(run.rows):
         if receipt.get("goalId") != goal.id:
             said_of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
     events = [event for event in run.events if event["ts"] >= (goal.started_at or "")]
-    reported = []
+    reported: list[Message] = []
+    unclean: dict[str, Message] = {}
     for message in agents.messages_in(events, INDEPENDENT):
-        if (message.seq, message.digest) not in said_of_others:
-            reported.append(message)
-    return agents.newest_reviews(run.caller.root, reported, read_verdict)
+        if (message.seq, message.digest) in said_of_others:
+            continue
+        reported.append(message)
+        try:
+            _, is_clean = read_verdict(message.text)
+        except NoAnswer:
+            continue
+        if is_clean:
+            unclean.pop(message.agent, None)
+        else:
+            unclean[message.agent] = message
+    return agents.newest_reviews(run.caller.root, [*reported, *unclean.values()], read_verdict)
 
 
 def read_verdict(text: str) -> tuple[str, bool]:
