@@ -101,7 +101,9 @@ def test_while_handed_off_stop_lets_go_and_tells_the_user_once(planned: Project,
 
 
 def test_a_finished_run_stays_done_when_it_is_marked(project: Project) -> None:
-    make(project, "complete").tell()
+    make(project, "complete")
+    goal_tool.complete(project.run())
+    project.tell()
     write(project, "handoff")
     assert project.told()["state"] == "done"
 

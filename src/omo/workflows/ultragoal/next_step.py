@@ -19,6 +19,8 @@ from omo.workflows.ultragoal.run import PlanRun
 
 Row = dict[str, Any]
 
+# Every goal is closed, and the agent can bring the plan to its end.
+ONE_COMMAND_LEFT = ("verify-again", "complete-goal", "create-goal", "resume-goal", "drop-goal")
 CREATE_GOAL = command("omo goal create", lead="then")
 
 
@@ -118,6 +120,10 @@ def _active(run: PlanRun, plan: Plan) -> NextStep | None:
     if goal is None:
         return None
     why = f"{goal.id} {clip(goal.title, 80)} is under way"
+    if goal.human_blocked:
+        why = f"{goal.id} waits for a person ({clip(goal.human_blocked, 80)})"
+        set_aside = command(f"omo ultragoal checkpoint --goal-id {goal.id} --status blocked --evidence TEXT")
+        return NextStep("set-aside", why, (set_aside,), item=goal.id)
     return NextStep("execute-goal", why, (checkpoint_command(goal),), item=goal.id)
 
 
@@ -128,11 +134,14 @@ def _paused(run: PlanRun, plan: Plan) -> NextStep | None:
 
 
 def _pending(run: PlanRun, plan: Plan) -> NextStep | None:
-    goal = plan.first("pending")
+    goal = plan.resolved or plan.first("pending")
     if goal is None:
         return None
     start = command("omo ultragoal complete-goals")
-    return NextStep("start-goal", f"{goal.id} {clip(goal.title, 80)} is next", (start,), item=goal.id)
+    why = f"{goal.id} {clip(goal.title, 80)} is next"
+    if goal.status != "pending":
+        why = f"what the review of {goal.id} found is resolved, and {goal.id} is shown anew"
+    return NextStep("start-goal", why, (start,), item=goal.id)
 
 
 def _failed(run: PlanRun, plan: Plan) -> NextStep | None:
@@ -245,8 +254,12 @@ def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Row:
 
 
 def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
+    if not plan.is_open and step.action == "done":
+        return {"state": "done", "outcome": outcome_of(plan)}
+    if not plan.is_open and step.action in ONE_COMMAND_LEFT:
+        return {"state": "active"}
     if not plan.is_open:
-        return {"state": "done", "outcome": outcome_of(plan) if step.action == "done" else unfinished(plan, step)}
+        return {"state": "done", "outcome": unfinished(plan, step)}
     if plan.handoff is not None:
         why, question = plan.handoff_in_words, "Go on with planning?"
         return {"state": "paused", "why": why, "question": question, "told": False, "own": True}
