@@ -205,5 +205,5 @@ def test_all_that_a_session_left_is_taken_up_at_once(shell: Shell) -> None:
         "ralph": "active",
         "verify": "active",
     }
-    assert re.fullmatch(rf"omo: ended, not proven: .*ralph.* over; .*verify G1 over\.", stop(shell)) is not None
+    assert re.fullmatch(r"omo: ended, not proven: .*ralph.* over; .*verify G1 over\.", stop(shell)) is not None
     assert stop_rule(shell) == "not-active"

@@ -84,7 +84,7 @@ def test_a_session_whose_own_plan_was_removed_adopts_none_over_it(project: Proje
     project.tell()
     shutil.rmtree(project.directory)
     before = other.files()
-    with pytest.raises(Refused, match="changed by hand"):
+    with pytest.raises(Refused, match="not as omo wrote it"):
         adopt(project, by="user")
     assert other.files() == before
 

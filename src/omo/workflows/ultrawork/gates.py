@@ -339,7 +339,7 @@ def _allow_replay(state: str, session_id: str, name: str, argv: list[str], *, no
 
     def decide(rows: list[Json]) -> tuple[None, list[Json]]:
         if problems := journal.problems():
-            raise Refused(f"the ledger of replay commands was changed by hand: {problems[0]}", fix=REPAIR)
+            raise Refused(f"the ledger of replay commands is not as omo wrote it: {problems[0]}", fix=REPAIR)
         last = [row for row in rows if row.get("name") == name and row.get("actor") == "user"][-1:]
         if last and last[0].get("argv") == argv:
             return None, []
