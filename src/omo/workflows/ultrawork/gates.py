@@ -368,7 +368,7 @@ class SessionGates:
 
         def decide(rows: list[Json]) -> tuple[None, list[Json]]:
             if problems := journal.problems():
-                raise Refused(f"the ledger of replay commands was changed by hand: {problems[0]}", fix=REPAIR)
+                raise Refused(f"the ledger of replay commands is not as omo wrote it: {problems[0]}", fix=REPAIR)
             if _replayed(rows, name) == argv:
                 return None, []
             return None, [{"kind": "command-pinned", "name": name, "argv": argv, "session": self.session}]

@@ -32,7 +32,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
     def decide(begins: str, row: Row | None) -> runtime.Change:
         old = part(part(row or {}, "work"), KIND)
         if store.problems:
-            why = f"the journal of goals was changed by hand ({clip(store.problems[0], 100)})"
+            why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)})"
             waits = {"state": "blocked", "why": why, "question": SEAL, "told": False, "own": True}
             is_open = old.get("state") in runtime.OPEN_STATES
             return changed(caller, row, KIND, {**old, "next": None, **waits}) if is_open else runtime.Change(None)
