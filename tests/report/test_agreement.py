@@ -117,9 +117,12 @@ def asked(root: str, environ: dict[str, str], *argv: str) -> Row:
 
 def sent(root: str, environ: dict[str, str], name: str, **fields: object) -> str:
     raw = json.dumps({"session_id": NAME, "cwd": root, **fields}).encode()
-    stop_at_once = functools.partial(stop.handle, wait=lambda seconds: None)
-    handle = {"stop": stop_at_once, "statusline": statusline.handle, "user-prompt-submit": prompt.handle}[name]
-    return hook.answer(name, handle, raw, environ, root, NOW).decode()
+    handlers: dict[str, hook.Handler] = {
+        "stop": functools.partial(stop.handle, wait=lambda seconds: None),
+        "statusline": statusline.handle,
+        "user-prompt-submit": prompt.handle,
+    }
+    return hook.answer(name, handlers[name], raw, environ, root, NOW).decode()
 
 
 def rules(state: str) -> list[str]:

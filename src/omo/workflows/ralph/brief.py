@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,6 +9,7 @@ from dataclasses import asdict, dataclass
 from omo.errors import Refused
 from omo.text import block, clip
 from omo.work.agents import Message
+from omo.work.judge import brief_text
 from omo.work.status import command
 from omo.workflows.ralph import judge_answer
 from omo.workflows.ralph.iteration import Files
@@ -98,8 +98,7 @@ def earlier_failures(state: RalphState, reported: Sequence[Message]) -> dict[Key
 
 def render(criteria: list[Criterion], nonce: str) -> str:
     """The criteria and how each is checked, and nothing about the work or how it went so far."""
-    listed = []
-    form: Row = {"nonce": nonce, "answers": []}
+    listed, answers = [], []
     for criterion in criteria:
         lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]
         for check in criterion.checks:
@@ -108,29 +107,6 @@ def render(criteria: list[Criterion], nonce: str) -> str:
                 continue
             question = block(check["question"], LONGEST_QUESTION).replace("\n", "\n    ")
             lines.append(f"  - question {check['id']}: {question}")
-            answer = {"criterion": criterion.id, "check": check["id"], "result": "pass | fail | unknown"}
-            form["answers"].append({**answer, "evidence": "what you saw", "suggested_action": "only with a fail"})
+            answers.append({"criterion": criterion.id, "check": check["id"]})
         listed.append("\n".join(lines))
-    example = {
-        "criterion": form["answers"][0]["criterion"],
-        "text": "optional: how its check could hold for undone work",
-    }
-    form["challenges"] = [example]
-    criteria_text = "\n\n".join(listed)
-    return f"""You are the judge. Find out what is true of this project now. You know nothing about how the work was
-done, and whoever did it is not in the room. Read and run what you need; change nothing.
-
-Answer every question below, each by itself and from what you saw yourself. Checks marked "code" are evaluated by code:
-do not answer those. Where such a check could hold although its criterion is not met, say so under "challenges".
-
-{criteria_text}
-
-Result: "pass" only for what you saw hold; "fail" for what you saw not hold; "unknown" for anything else.
-Evidence: what you ran or opened, and what came out, quoted in `backticks`. A pass with "probably" or "should work"
-counts as unknown, and so does an answer without evidence. With a fail, "suggested_action" says what to try next.
-
-End your message with exactly one JSON object in this form, the nonce as it is here, one answer for each question:
-```json
-{json.dumps(form, indent=1, ensure_ascii=False)}
-```
-"""
+    return brief_text("\n\n".join(listed), answers, nonce)

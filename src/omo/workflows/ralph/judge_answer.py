@@ -1,75 +1,51 @@
-"""What the judge answered: one JSON object, known by the nonce of its brief.
-
-What is not exactly in the form is unknown, never a pass.
-"""
+"""The answer to the newest brief of an iteration: seen by the hook, or handed in as a file."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.text import clip
 from omo.work import agents
-from omo.work.agents import FULL, REDUCED, Message, NoAnswer
-from omo.workflows.ralph.criteria import QUOTED
-from omo.workflows.ralph.rules import JUDGE, Row
+from omo.work.agents import FULL, Message, NoAnswer
+from omo.work.judge import (
+    LONGEST_ACTION,
+    LONGEST_EVIDENCE,
+    MOST_CHALLENGES,
+    MOST_NOTES,
+    RESULTS,
+    Answer,
+    JudgeAnswer,
+    Key,
+    answered_at,
+    failed,
+    match,
+    read,
+    read_messages,
+    said_since,
+)
+from omo.workflows.ralph.rules import JUDGE
 from omo.workflows.ralph.run import RalphState
 
-Key = tuple[str, str]  # criterion and check
+__all__ = [
+    "LONGEST_ACTION",
+    "LONGEST_EVIDENCE",
+    "MOST_CHALLENGES",
+    "MOST_NOTES",
+    "RESULTS",
+    "Answer",
+    "JudgeAnswer",
+    "Key",
+    "answer_to",
+    "answered_at",
+    "failed",
+    "match",
+    "read",
+]
 
 BRIEF = "omo ralph brief"
-RESULTS = ("pass", "fail", "unknown")
-MOST_ANSWERS = 1000
-MOST_CHALLENGES = 20
-MOST_NOTES = 20
-LONGEST_EVIDENCE = 400
-LONGEST_ACTION = 200
-LONGEST_CHALLENGE = 300
-
-# A pass is something that was seen. What is quoted is the work's own words, not the judge's.
-HEDGES = re.compile(
-    r"\b(?:probably|presumably|likely|perhaps|maybe|possibly|hopefully|apparently|seemingly|supposedly|might"
-    r"|should (?:be|work|pass|hold|do)|seems?|looks like|appears? (?:to|as if)|could be|in theory"
-    r"|I (?:think|believe|guess|assume|suppose|expect|hope)|assum(?:e|es|ed|ing)"
-    r"|as far as I (?:know|can tell|can see)|not (?:sure|certain|tested|verified|checked)|unverified|untested"
-    r"|(?:did not|didn't|could not|couldn't|cannot|can't) (?:run|verify|check|test|confirm|open|read))\b",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """To one question."""
-
-    result: str
-    evidence: str
-    suggested_action: str = ""
-
-
-@dataclass(frozen=True)
-class JudgeAnswer:
-    """To one brief. `unread` says why nobody gave an answer that can be read; empty where somebody did.
-
-    `notes` say what of it does not count, and why. `digest` is that of a file that no hook saw the judge say.
-    """
-
-    nonce: str = ""
-    answers: Mapping[Key, Answer] = field(default_factory=dict)
-    challenges: list[dict[str, str]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    unread: str = ""
-    digest: str = ""
-
-    @property
-    def independence(self) -> str:
-        return REDUCED if self.digest else FULL
-
-    @property
-    def source(self) -> str:
-        return "inline" if self.digest else "judge"
 
 
 def answer_to(state: RalphState, reported: Sequence[Message], given: str | None) -> JudgeAnswer:
@@ -83,7 +59,7 @@ def answer_to(state: RalphState, reported: Sequence[Message], given: str | None)
             fix=f"{BRIEF}, and let {JUDGE} answer it",
         )
     brief = state.briefs[-1]
-    answered = read_messages(_since(reported, brief), brief["nonce"])
+    answered = read_messages(said_since(reported, brief), brief["nonce"])
     if given is None:
         return answered
     try:
@@ -97,36 +73,16 @@ def answer_to(state: RalphState, reported: Sequence[Message], given: str | None)
         what = f"--result answers the nonce {nonce!r}, which is {whose}, not of the newest one"
         raise Refused(what, fix=f"{BRIEF}, and answer the nonce it shows", nonce=nonce)
     leave_out = f"omo ralph judge without --result; or ask anew: {BRIEF}"
-    since = _since(reported, brief)
-    if agents.independence_of_text(given, since, brief["nonce"], option="--result", fix=leave_out) == FULL:
+    said = said_since(reported, brief)
+    if agents.independence_of_text(given, said, brief["nonce"], option="--result", fix=leave_out) == FULL:
         return in_file if answered.unread else answered  # others may have answered too
     for earlier in state.briefs:
-        if any(earlier["nonce"] in message.text for message in _since(reported, earlier)):
+        if any(earlier["nonce"] in message.text for message in said_since(reported, earlier)):
             raise Refused(
                 f"--result is for where no {JUDGE} can be started, and one answered in this iteration",
                 fix=f"start {JUDGE} with the text of the newest {BRIEF}; then omo ralph judge",
             )
     return replace(in_file, digest=sha256(given.encode("utf-8", "replace")))
-
-
-def failed(reported: Sequence[Message], brief: Row) -> dict[Key, Answer]:
-    """What a judge found not to hold when it answered that brief, whatever another said of it."""
-    failures = {}
-    for message in _since(reported, brief):
-        for key, answer in read_messages([message], brief["nonce"]).answers.items():
-            if answer.result == "fail":
-                failures[key] = answer
-    return failures
-
-
-def answered_at(reported: Sequence[Message], brief: Row) -> str:
-    """When the judge last answered that brief so that it can be read; empty where it did not."""
-    moments = [message.ts for message in _since(reported, brief) if not read_messages([message], brief["nonce"]).unread]
-    return max(moments, default="")
-
-
-def _since(reported: Sequence[Message], brief: Row) -> list[Message]:
-    return [message for message in reported if message.ts >= str(brief["ts"])]
 
 
 def _whose_nonce(state: RalphState, nonce: str) -> str:
@@ -137,86 +93,3 @@ def _whose_nonce(state: RalphState, nonce: str) -> str:
             return f"of a brief of iteration {row['iteration']}, and this is {state.iteration}"
         return f"of call {row['call']} of this iteration"
     return "of no brief of this run"
-
-
-def read_messages(reported: Sequence[Message], nonce: str) -> JudgeAnswer:
-    """Of several answers to one brief none is the better one: where they differ, nothing is known."""
-    answers = agents.read_each(reported, lambda text: read(text, nonce))
-    if not answers.read:
-        why = answers.unread[-1] if answers.unread else f"no {JUDGE} has answered the newest brief"
-        return JudgeAnswer(nonce, notes=answers.unread[:-1], unread=why)
-    (_, whole), *others = answers.read
-    for _, other in others:
-        merged = {}
-        for key in sorted({*whole.answers, *other.answers}):
-            first, second = whole.answers.get(key), other.answers.get(key)
-            if first is not None and second is not None and first.result == second.result:
-                merged[key] = second
-            else:
-                results = " and ".join(answer.result if answer else "nothing" for answer in (first, second))
-                merged[key] = Answer("unknown", f"judged more than once on one brief, and not the same: {results}")
-        new = [challenge for challenge in other.challenges if challenge not in whole.challenges]
-        whole = replace(whole, answers=merged, challenges=[*whole.challenges, *new])
-    return replace(whole, notes=[*answers.unread, *whole.notes])
-
-
-def read(text: str, nonce: str | None = None) -> JudgeAnswer:
-    """The one object that carries this nonce; without a nonce, the one that carries any. Raises NoAnswer."""
-    given = agents.answer(text, "nonce", nonce)
-    listed = given.get("answers")
-    if not isinstance(listed, list) or len(listed) > MOST_ANSWERS:
-        raise NoAnswer(f"answers must be a list of at most {MOST_ANSWERS}")
-    answers: dict[Key, Answer] = {}
-    notes: list[str] = []
-    for index, item in enumerate(listed):
-        fields = item if isinstance(item, dict) else {}
-        criterion, check = fields.get("criterion"), fields.get("check")
-        if not isinstance(criterion, str) or not isinstance(check, str):
-            notes.append(f"answers[{index}] names no criterion and check, so it counts for none")
-        elif (criterion, check) in answers:
-            answers[criterion, check] = Answer("unknown", "answered more than once, so none of the answers counts")
-        else:
-            answers[criterion, check] = _answer(fields)
-    return JudgeAnswer(given["nonce"], answers, _challenges(given.get("challenges")), _bounded(notes))
-
-
-def _answer(fields: Row) -> Answer:
-    result, evidence, action = fields.get("result"), fields.get("evidence"), fields.get("suggested_action")
-    suggested = clip(action, LONGEST_ACTION) if isinstance(action, str) else ""
-    if result not in RESULTS:
-        return Answer("unknown", f"result {clip(repr(result), 60)} is none of {', '.join(RESULTS)}", suggested)
-    if not isinstance(evidence, str) or not any(letter.isalnum() for letter in evidence):
-        return Answer("unknown", f"the judge said {result} and no evidence for it", suggested)
-    shown = clip(evidence, LONGEST_EVIDENCE)
-    hedge = HEDGES.search(QUOTED.sub(" ", " ".join(evidence.replace("’", "'").split())))
-    if result == "pass" and hedge:
-        return Answer("unknown", f"the judge said pass and hedged ({hedge[0]!r}): {shown}", suggested)
-    return Answer(result, shown, suggested)
-
-
-def _challenges(given: object) -> list[dict[str, str]]:
-    """Whether a check tests what its criterion says: shown to people, and no part of any verdict."""
-    challenges = []
-    for item in given[:MOST_CHALLENGES] if isinstance(given, list) else []:
-        if isinstance(item, dict) and isinstance(item.get("criterion"), str) and isinstance(item.get("text"), str):
-            text = clip(item["text"], LONGEST_CHALLENGE)
-            challenges.append({"criterion": clip(item["criterion"], 20), "text": text})
-    return challenges
-
-
-def match(given: JudgeAnswer, asked: Iterable[Key], by_code: Collection[Key]) -> tuple[dict[Key, Answer], list[str]]:
-    """An answer to each question, unknown where there is none; and what was answered without being asked."""
-    missing = Answer("unknown", "the judge did not answer it")
-    matched = {key: given.answers.get(key, missing) for key in asked}
-    notes = list(given.notes)
-    for criterion, check in given.answers:
-        if (criterion, check) in matched:
-            continue
-        why = "code evaluates that check" if (criterion, check) in by_code else "there is no such question"
-        notes.append(f"the judge's answer to {clip(criterion, 20)}/{clip(check, 60)} is ignored: {why}")
-    return matched, _bounded(notes)
-
-
-def _bounded(notes: list[str]) -> list[str]:
-    more = len(notes) - MOST_NOTES
-    return notes if more <= 0 else [*notes[:MOST_NOTES], f"and {more} more"]
