@@ -89,7 +89,7 @@ class Project:
 
     @property
     def state(self) -> str:
-        return str(self.root / ".sisyphus" / "cc-omo")
+        return self.environ.get("OMO_STATE_DIR") or str(self.root / ".sisyphus" / "cc-omo")
 
     # Commands
 
@@ -156,7 +156,7 @@ class Project:
     def stop(self, **fields: Any) -> Answer:
         return self.hook("stop", **{"stop_hook_active": False, "background_tasks": [], "session_crons": [], **fields})
 
-    def tool(self, name: str, *, env: Mapping[str, str] | None = None, **given: Any) -> Answer:
+    def tool_use(self, name: str, *, env: Mapping[str, str] | None = None, **given: Any) -> Answer:
         return self.hook("pre-tool-use", env=env, tool_name=name, tool_input=given)
 
     def agent_ends(self, agent: str, message: str = "done", **fields: Any) -> Answer:
@@ -205,10 +205,11 @@ class Project:
         """As the user's word does."""
         self.change_row(lambda row: sessions.cancel(row, reason="user", now=self.now))
 
-    def caller(self, by: str = "agent", session: str = "") -> Caller:
+    def caller(self, by: str = "agent", session: str = "", **more: Any) -> Caller:
         """What a command hands to the workflow it belongs to."""
         self.now += 1
-        return Caller(self.state, str(self.root), session or self.session, by, self.now, 5.0, dict(self.limits))
+        given = {"session": session or self.session, "by": by, "now": self.now, "limits": dict(self.limits), **more}
+        return Caller(self.state, str(self.root), wait=5.0, **given)
 
 
 def make_project(tmp_path: Path) -> Project:

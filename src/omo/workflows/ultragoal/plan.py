@@ -129,9 +129,7 @@ class Plan:
     goals: list[Goal] = field(default_factory=list)
     replaced: list[Row] = field(default_factory=list)  # plans that were given up for this one
     steered_by: dict[str, str] = field(default_factory=dict)  # who cut or reworded a goal last
-    handoff: Row | None = (
-        None  # by whom, and to which workflow; None while it is worked on here
-    )
+    handoff: Row | None = None  # by whom, and to which workflow; None while it is worked on here
     handoffs: list[Row] = field(default_factory=list)  # with goals open, also those that were taken back
     outcome: Row | None = None  # how it ended, once no goal is open
     last: Row = field(default_factory=dict)
