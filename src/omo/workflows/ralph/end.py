@@ -186,7 +186,7 @@ def outcome_of(state: RalphState, how: str, *, by: str = "", reason: str = "") -
         doubts = [str(doubt) for doubt in state.last_judged.get("doubts") or []]
         if doubts:
             verdict = outcome.ATTESTED
-        why = "; ".join([why, whose, *doubts])
+        why = "; ".join([why, whose, *doubts, *(state.last_judged.get("allowed") or [])])
     if state.after:
         why += f"; {state.after_text}"
     return outcome.outcome(verdict, why, _exceptions(state))
