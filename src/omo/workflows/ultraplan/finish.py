@@ -10,7 +10,6 @@ from pathlib import Path
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
 from omo.proof import base, seals
-from omo.proof.checks import CommandCheck
 from omo.state import store
 from omo.state.runtime import part
 from omo.text import block, clip, counted
@@ -259,9 +258,11 @@ def _doubts(status: RunStatus, passing: Sequence[Verify]) -> list[str]:
     for path, digest in first.runner.items():  # looked at also where git ignores them
         if base.digest_of(root, path) != digest:
             changed[path] = base.digest_of(root, path)
-    checks = [CommandCheck(argv=list(command.argv)) for command in passing]
+    commands = [seals.Plain(command.argv) for command in passing]
     look = base.Look("", changed, frozenset())
-    return seals.doubts_of(root, {"head": first.base, "files": {}}, checks, look)
+    terms = seals.terms_of(status.run.caller.state, status.run.caller.session)
+    examined = seals.examine(root, {"head": first.base, "files": {}}, commands, look=look, terms=terms)
+    return [*examined.doubts, *examined.notes]
 
 
 def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
