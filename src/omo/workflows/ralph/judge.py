@@ -58,6 +58,7 @@ class Judgement:
     challenges: list[Row] = field(default_factory=list)
     gates: list[Row] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    allowed: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     next: str = ""
 
@@ -113,7 +114,8 @@ def judge(
     judgement = _conclude(state, results, answer, notes)
     judgement.gates = report.gates
     if judgement.verdict == "pass":
-        judgement.doubts = _doubts(files, state)
+        examined = _seals(run, files, state)
+        judgement.doubts, judgement.allowed = examined.doubts, examined.notes
     _record(run, state, judgement, answer.digest, files, heavy)
     if judgement.is_closed:
         expect(run, events, None)
@@ -203,14 +205,15 @@ def _ask_judge(
     return replace(answer, notes=notes), answers, failures
 
 
-def _doubts(files: Files, state: RalphState) -> list[str]:
+def _seals(run: RalphRun, files: Files, state: RalphState) -> seals.Seals:
     """What was done since the start to files that the commands of the criteria rest on."""
     commands: list[CommandCheck | MetricCheck] = []
     for criterion in state.criteria:
         run_by_code = parse_checks([check for check in criterion.checks if check["type"] in COMMANDS])
         commands += [check for check in run_by_code if isinstance(check, (CommandCheck, MetricCheck))]
     began = state.started.get("files")
-    return seals.doubts_of(files.root, began, commands, files.since(began))
+    terms = seals.terms_of(run.caller.state, run.caller.session)
+    return seals.examine(files.root, began, commands, look=files.since(began), terms=terms)
 
 
 def _evaluate(evaluation: Evaluation) -> list[CriterionResult]:
@@ -284,6 +287,7 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, digest: str,
             "decision": judgement.decision,
             "gates": judgement.gates,
             "doubts": judgement.doubts,
+            "allowed": judgement.allowed,
             "challenges": judgement.challenges,
             "unknown_calls": judgement.unknown_calls,
         }

@@ -60,7 +60,7 @@ def next_step(status: RunStatus) -> NextStep:
     if run is None:
         return NextStep("start", "there is no plan session", (command(START),))
     if status.problems:
-        why = f"the ledger was changed by hand ({clip(status.problems[0], 120)}), so nothing counts that rests on it"
+        why = f"the ledger is not as omo wrote it ({clip(status.problems[0], 120)}), so nothing counts that rests on it"
         return NextStep("seal", why, (Command(lead=run.sealing),), who="user")
     state = status.state
     if state.end in ENDS:
