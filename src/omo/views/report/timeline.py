@@ -340,7 +340,9 @@ LINES: dict[str, dict[str, Lines]] = {
         "skipped": Line("Step {step} was skipped", ("reason",), "stale"),
         "recovered": Line("Recovery {depth} goes on with steps {missing}", ("spec",), "steer"),
         "finished": Line(
-            "The plan session ended: {verdict}, audit {audit}", ("reason", "failed", "violations", "unverified", "handoff"), PASSED
+            "The plan session ended: {verdict}, audit {audit}",
+            ("reason", "failed", "violations", "unverified", "handoff"),
+            PASSED,
         ),
         "moved": Line("The project was moved to {root}"),
         "critique": Line("The critic said {verdict}", ("findings",), ("clean", {"True": "done", "": "failed"})),

@@ -10,7 +10,7 @@ from pathlib import Path
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
 from omo.proof import base, seals
-from omo.state import store
+from omo.state import runtime, store
 from omo.state.runtime import part
 from omo.text import block, clip, counted
 from omo.work import outcome
@@ -262,7 +262,9 @@ def _doubts(status: RunStatus, passing: Sequence[Verify]) -> list[str]:
             changed[path] = base.digest_of(root, path)
     commands = [seals.Plain(command.argv) for command in passing]
     look = base.Look("", changed, frozenset())
-    terms = seals.terms_of(status.run.caller.state, status.run.caller.session)
+    caller = status.run.caller
+    chain = runtime.read_chain(caller.state, caller.session, caller.session_rows.get(caller.session, {}))
+    terms = seals.terms_in([] if chain.problems else chain.rows)
     examined = seals.examine(root, {"head": first.base, "files": {}}, commands, look=look, terms=terms)
     return [*examined.doubts, *examined.notes]
 
