@@ -185,10 +185,12 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
-@ending("ultraplan", "a critique that the agent wrote itself", HELD, WAIVED)
+@ending("ultraplan", "a critique that another agent was told to say", WAIVED)
 def _(run: Play) -> None:
     planned(run)
-    run.omo(f"plan critique plan.md --result {run.document('critique.json', critique(run))}")
+    run.omo("plan critique plan.md --brief")
+    run.agent_ends("general-purpose", f"```json\n{json.dumps(critique(run))}\n```")
+    assert run.omo("plan critique plan.md") != 0
     assert run.omo("plan start plan.md") != 0
     run.omo(f"plan start plan.md {UNREVIEWED}")
     done(run, 1, 2, 3)

@@ -59,7 +59,6 @@ class PlanState:
     out_of_order: str = ""
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
     is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up
-    review: str = ""  # how independent the critic was
     preflight: Row = field(default_factory=dict)
     skipped: Mapping[int, str] = field(default_factory=dict)
     seen: tuple[int, ...] = ()
@@ -118,8 +117,6 @@ class PlanState:
             let_through.append(exception(what, self.by, self.anew))
         for path in self.left_behind:
             let_through.append(exception("changed by an earlier session outside its fence", "agent", path))
-        if self.review == "reduced":
-            let_through.append(exception("the critique has reduced independence", self.by, "no hook saw the critic"))
         if self.preflight.get("bypassed"):
             whose = str(self.preflight.get("actor") or self.by)
             let_through.append(exception("preflight bypassed", whose, str(self.preflight["bypassed"])))
@@ -133,7 +130,7 @@ class PlanState:
 
 TEXTS = (
     *("session", "spec", "digest", "source", "plan", "master", "lineage", "base", "root"),
-    *("recovery_of", "anew", "unreviewed", "out_of_order", "review"),
+    *("recovery_of", "anew", "unreviewed", "out_of_order"),
 )
 
 
@@ -301,17 +298,6 @@ def require_shown(caller: Caller, session: str) -> None:
         f"plan session {run} ended without a pass, and the user has not been shown it: {why}",
         fix="end your turn with what you would tell them; the next Stop shows it, and they say how to go on",
     )
-
-
-def records(state: str) -> list[PlanState]:
-    """Every run of the project that left a readable row, oldest first."""
-    caller = Caller(state, "", "", "", 0.0, 0.0)
-    states = []
-    for name in PLAN.names(state):
-        run = Run(PLAN, caller, name)
-        if run.state is not None:
-            states.append(run.state)
-    return states
 
 
 # the spec that was pinned
