@@ -37,6 +37,7 @@ from omo.workflows.ultraplan.status import (
     publish_end,
     publish_status,
     sessions_left,
+    spec_of,
 )
 from omo.workflows.ultraplan.verify import Result, Verify
 
@@ -218,6 +219,8 @@ def outcome_of(status: RunStatus, finished: Row, results: Sequence[Result]) -> R
     exceptions = list(state.exceptions)
     if state.sessions > 1:
         parts.append(f"session {state.number} of {state.sessions} of {clip(state.master, 100)}")
+    if left := sessions_left(status):
+        parts.append(f"next: omo plan start {spec_of(state, left[0])}")
     if unverified := finished.get("unverified"):
         for command in _pinned_commands(status):
             what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
