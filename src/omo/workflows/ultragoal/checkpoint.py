@@ -383,7 +383,6 @@ def record_review_blockers(
                 fix="close one of them first (omo ultragoal complete-goals), or put the finding into a pending one: "
                 "omo ultragoal steer --kind revise_pending_wording",
             )
-        plan.require_room(1)
         name = plan.new_ids(1)[0]
         goal = {
             "id": name,
