@@ -17,7 +17,7 @@ from omo.state import ledger, paths, runtime
 from omo.work import session
 from omo.work.lifecycle import require
 from omo.work.run import Caller, load
-from omo.workflows.ralph import brief, end, iteration, judge, rules
+from omo.workflows.ralph import brief, end, iteration, judge, phases, rules
 from omo.workflows.ralph import start as starting
 from omo.workflows.ralph.brief import Brief
 from omo.workflows.ralph.iteration import Files
@@ -121,11 +121,8 @@ class Project:
         end.publish(run)
         return run.require_whole(), is_new
 
-    def phase(self, name: str, skip: str = "", **whose: str) -> tuple[RalphState, bool]:
-        run = self.run(**whose)
-        is_new = iteration.record_phase(run, self.files, name, skip)
-        end.publish(run)
-        return run.require_whole(), is_new
+    def note(self, name: str, skip: str = "", **whose: str) -> None:
+        phases.note(self.run(**whose), name, skip)
 
     def finishes(self, agent: str, message: str = "done", session: str = "s1") -> None:
         """An agent says its last word, and the host's event goes through the hook itself."""
@@ -140,9 +137,9 @@ class Project:
         ran = {"kind": "gate-ran", "name": name, "result": result, "tree": fingerprint(self.root)}
         self.change_row(lambda row: row, ran)
 
-    def work(self, *paths: str, phases: tuple[str, ...] = rules.PHASES) -> None:
-        """One iteration as it should be: agents in their order, files, gates on those files, each phase noted."""
-        for name in phases:
+    def work(self, *paths: str) -> None:
+        """One iteration as it should be: agents in their order, files, gates on those files; nothing is noted."""
+        for name in rules.PHASES:
             if name == "IMPL":
                 for path in paths:
                     self.write(path)
@@ -151,7 +148,6 @@ class Project:
                 self.finishes(agent)
             else:
                 self.gate_ran()
-            self.phase(name)
 
     def iterate(self, *files: str) -> None:
         """A new iteration, worked through with these files."""

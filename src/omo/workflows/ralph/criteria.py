@@ -13,6 +13,7 @@ from omo.errors import BadInput
 from omo.proof import documents
 from omo.proof.checks import Check, Glob, JudgeCheck, Text, dump, ids_of, parse_checks
 from omo.text import clip, counted
+from omo.work.judge import QUOTED
 from omo.workflows.ralph.rules import MOST_CRITERIA, Criterion, digest_of
 
 MOST_PATHS = 100
@@ -170,8 +171,6 @@ def _opinions(criterion: Criterion, where: str) -> list[str]:
     return defects
 
 
-# What is only quoted is no opinion: a button may be labelled "Looks good".
-QUOTED = re.compile(r'`[^`\n]{1,400}`|"[^"\n]{1,400}"|“[^”\n]{1,400}”|(?<![\w\'])\'[^\'\n]{1,400}\'(?!\w)')
 _MEASURE = re.compile(
     r"\d\s*(?:%|[mµn]?s\b|sec|min|hours?\b|[kmg]i?b\b|bytes|px\b|lines?\b|requests?\b|points?\b)"
     r"|(?:<=?|>=?|≤|≥|\b(?:at most|at least|less than|more than|fewer than|under|over|below|above|within|exactly))"
@@ -244,7 +243,7 @@ def subjective(text: str, *, is_measured: bool = False, is_run: bool = False, is
     Degrees are facts once something measures; what is vague or absolute is decided once a command is run for it; and
     what only a judge is asked may not be a conclusion.
     """
-    plain = QUOTED.sub(" … ", text)
+    plain = QUOTED.sub(" … ", text)  # a button may be labelled "Looks good"
     tables = [*TASTE]
     if not is_run:
         tables += VAGUE
