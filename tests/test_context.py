@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,19 +98,20 @@ def test_what_changes_takes_a_new_id_but_none_that_was_cut_off(three: Context) -
 @pytest.mark.parametrize("name", OF_AN_AGENT)
 def test_any_variable_of_a_host_tells_its_agent_also_with_a_terminal(context: Context, name: str, value: str) -> None:
     assert (context.is_agent, context.actor) == (False, "user")
-    inside = replace(context, environ={name: value})
+    inside = Context({name: value}, context.cwd, context.now, has_terminal=True)
     assert (inside.is_agent, inside.actor) == (True, "agent")
 
 
 def test_without_a_terminal_nobody_is_a_person(context: Context) -> None:
-    assert replace(context, has_terminal=False).actor == "agent"
+    assert Context(context.environ, context.cwd, context.now).actor == "agent"
 
 
 @pytest.mark.parametrize("variable", ["", "OMO_SESSION_ID"])
 def test_an_agent_changes_its_own_session_and_looks_at_any(three: Context, variable: str) -> None:
     given = {variable: "aaa-2"} if variable else {}
     named = None if variable else "aaa-2"
-    inside = replace(three, environ={**three.environ, **given, "CLAUDE_CODE_SESSION_ID": "aaa-1"})
+    environ = {**three.environ, **given, "CLAUDE_CODE_SESSION_ID": "aaa-1"}
+    inside = Context(environ, three.cwd, three.now, has_terminal=True)
     with pytest.raises(Refused, match="is another session than this agent's own, aaa-1") as refused:
         inside.session(named)
     assert refused.value.message.startswith(f"{variable or '--session'} aaa-2 ")
@@ -122,7 +122,7 @@ def test_an_agent_changes_its_own_session_and_looks_at_any(three: Context, varia
 
 
 def test_an_agent_whose_host_names_no_session_says_which_is_its_own(three: Context) -> None:
-    inside = replace(three, environ={**three.environ, "CLAUDECODE": "1"})
+    inside = Context({**three.environ, "CLAUDECODE": "1"}, three.cwd, three.now, has_terminal=True)
     assert inside.session("aaa-2") == "aaa-2"
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from omo import hosts, settings
 from omo.errors import BadInput, Refused, Unreadable
@@ -22,8 +22,7 @@ LONGEST_NAME = 64
 OF_AN_AGENT = hosts.agent_variables()
 
 
-@dataclass(frozen=True)
-class Meant:
+class Meant(NamedTuple):
     """The session that is looked at. `why` says how it was found where nobody named it in full."""
 
     name: str
@@ -34,12 +33,12 @@ class Meant:
         return [f"session {clip(self.name, LONGEST_NAME)}, {self.why}"] if self.why else []
 
 
-@dataclass(frozen=True)
 class Context:
-    environ: Mapping[str, str]
-    cwd: str
-    now: float
-    has_terminal: bool = False
+    def __init__(self, environ: Mapping[str, str], cwd: str, now: float, has_terminal: bool = False) -> None:
+        self.environ = environ
+        self.cwd = cwd
+        self.now = now
+        self.has_terminal = has_terminal
 
     @cached_property
     def root(self) -> str:

@@ -1,4 +1,8 @@
-"""Runs hooks as the host does: the command string of hooks.json in `sh -c`, the event on stdin, a clean environment."""
+"""Runs hooks as the host does: the command string of hooks.json in `sh -c`, the event on stdin, a clean environment.
+
+A module in which the shell and the interpreter's start are not the point has IN_PROCESS: its events go to the same
+handlers by the same way in, `omo.hooks.main.answer`, ten times as fast. `through_the_shell` is for one test of it.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +12,30 @@ import platform
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from omo.hooks import main, prompt, session_start, stop, subagent_stop, tool_use
 from omo.state import ledger, paths, runtime
 from tests.kept import copied, git_init
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS: dict[str, Any] = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
 SESSION = "abc123"
+HANDLERS: dict[str, tuple[str, main.Handler]] = {
+    "SessionStart": ("session-start", session_start.handle),
+    "UserPromptSubmit": ("user-prompt-submit", prompt.handle),
+    "PreToolUse": ("pre-tool-use", tool_use.handle),
+    "SubagentStop": ("subagent-stop", subagent_stop.handle),
+    "Stop": ("stop", stop.handle),
+}
 NO_COOLDOWN = {"OMO_COOLDOWN_SECONDS": "0.001"}  # the hook waits for the rest of one, and tests do not
 
 
@@ -54,6 +68,7 @@ class Host:
     data: Path
     plugin: Path = ROOT
     environ: dict[str, str] = field(default_factory=NO_COOLDOWN.copy)
+    in_process: bool = False
 
     def environment(self, **extra: str) -> dict[str, str]:
         return {
@@ -83,7 +98,14 @@ class Host:
         return Answer(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
 
     def send(self, event: str, *, env: dict[str, str] | None = None, **fields: Any) -> Answer:
-        answer = self.raw(event, self.payload(event, **fields), cwd=None, **(env or {}))
+        stdin = self.payload(event, **fields)
+        if self.in_process:
+            name, handle = HANDLERS[event]
+            environ = self.environment(**(env or {}))
+            with patch.dict(os.environ, environ, clear=True):
+                said = main.answer(name, handle, stdin, environ, str(self.project), time.time())
+            return Answer(0, said.decode("utf-8"), "")
+        answer = self.raw(event, stdin, cwd=None, **(env or {}))
         assert (answer.code, answer.stderr) == (0, "")
         return answer
 
@@ -148,10 +170,15 @@ def requirements_key() -> str:
 
 
 @pytest.fixture
-def host(tmp_path: Path, data: Path) -> Host:
+def host(request: pytest.FixtureRequest, tmp_path: Path, data: Path) -> Host:
     project = tmp_path / "it's a b" / "ü (1)"
     copied(project, git_init)
-    return Host(project, data)
+    return Host(project, data, in_process=getattr(request.module, "IN_PROCESS", False))
+
+
+@pytest.fixture
+def through_the_shell(host: Host) -> None:
+    host.in_process = False
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The fence of a plan session, through the registered command: who is held, by what, and until when."""
+"""The fence of a plan session: who is held, by what, and until when."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from omo.work import session
 from tests.hooks.conftest import SESSION, Answer, Host, point_at
 from tests.hooks.test_import_budget import FREE, imported
 from tests.hooks.test_tool_gates import AS_SUBAGENT, LIMITS, bash, denied
+
+IN_PROCESS = True
 
 PLAN = {"run": "p1", "state": "active", "open": 2, "total": 3, "next": "Step 2"}
 
@@ -265,6 +267,7 @@ def test_a_fenced_shell_command_imports_only_what_is_budgeted(host: Host, comman
     assert modules <= FREE, sorted(modules - FREE)
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_python_is_started_for_a_fenced_shell_command_only(host: Host, data: Path) -> None:
     noted, python = data / "started", data / "python"
     host.prompt("ulw x")

@@ -16,6 +16,8 @@ from tests.cli.test_lifecycle import begin_plan, begin_ralph
 from tests.hooks.conftest import SESSION, Host, command_of, point_at
 from tests.kept import copied, git_init
 
+IN_PROCESS = True
+
 ENDED = "omo: ended, not proven: the state of this project ({}) was removed while this was on: {}."
 NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
 CLAUDE = {"CLAUDECODE": "1"}
@@ -34,6 +36,7 @@ def message_of(host: Host, on: str = "ultrawork") -> str:
     return f"{ENDED.format(host.state, on)} {NOTHING_HOLDS}"
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_a_removed_state_is_told_once_at_the_next_stop_which_lets_go(host: Host) -> None:
     host.prompt("ulw fix it")
     assert host.stop().blocks
@@ -294,6 +297,7 @@ def test_old_markers_are_swept_when_one_is_written(host: Host) -> None:
     assert markers() == [SESSION, "still-on"]
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_a_marker_of_another_session_or_project_starts_no_python(host: Host, data: Path, tmp_path: Path) -> None:
     other = Host(tmp_path / "another", host.data)
     copied(other.project, git_init)

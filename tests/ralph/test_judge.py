@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.work.judge import MOVED
 from omo.workflows.ralph import judge
 from omo.workflows.ralph.judge import EXIT_CODES, Judgement
 from tests.ralph.project import (
@@ -290,7 +289,7 @@ def test_answers_about_other_files_do_not_count(tmp_path: Path) -> None:
     made.gate_ran()
     judged = made.judge()
     assert judged.verdict == "unknown"
-    assert MOVED in of(judged)["evidence"]
+    assert judge.MOVED in of(judged)["evidence"]
     made.ask()
     made.says(answer("C1"))
     assert made.judge().verdict == "pass"

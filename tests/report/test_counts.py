@@ -310,7 +310,7 @@ def test_what_ended_without_proof_is_nowhere_plainly_done(
     assert phrases.headline(one) == words
     assert one.data["proven"] is False
     assert one.data["overrides"]
-    aside = replace(found, sessions=[one], meant=ELSEWHERE)
+    aside = found._replace(sessions=[one], meant=ELSEWHERE)
     assert re.search(rf"{words}.*\d override", plain.render(aside))
     (line,) = [line for line in terminal.lines(aside, 120) if HERE[:8] in line.plain]
     assert "yellow" in {span.style for span in line.spans}

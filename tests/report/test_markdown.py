@@ -127,11 +127,11 @@ def test_nothing_of_a_hostile_run_is_more_than_text(trap: Report) -> None:
 
 def test_it_fits_a_pull_request_whatever_there_is(report: Report) -> None:
     part = report.parts[1]
-    long = tuple(replace(part.view.items[0], id=f"G{at:03}", title="x" * 3000) for at in range(500))
+    long = tuple(part.view.items[0]._replace(id=f"G{at:03}", title="x" * 3000) for at in range(500))
     events = tuple(Event("2026-02-22T17:00:00.000Z", "blocked", "y" * 400, "z" * 500) for _ in range(400))
     wide = replace(
         report,
-        parts=tuple(replace(part, view=replace(part.view, items=long)) for _ in range(12)),
+        parts=tuple(replace(part, view=part.view._replace(items=long)) for _ in range(12)),
         notices=report.notices * 50,
         timeline=replace(report.timeline, events=events, total=400),
     )

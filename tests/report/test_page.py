@@ -422,6 +422,6 @@ def test_data_is_what_the_page_shows(report: Report) -> None:
 
 def test_many_items_are_cut_and_counted(report: Report) -> None:
     part = report.parts[0]
-    many = replace(part.view, items=tuple(replace(part.view.items[0], id=str(at)) for at in range(250)))
+    many = part.view._replace(items=tuple(part.view.items[0]._replace(id=str(at)) for at in range(250)))
     wide = replace(report, parts=(replace(part, view=many),))
     assert "and 50 more, not shown" in told(wide)

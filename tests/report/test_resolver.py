@@ -266,7 +266,7 @@ def test_looking_writes_nothing(name: str) -> None:
 
 def test_where_nothing_ever_was_looking_makes_no_directory(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
-    assert scene.view() == ProjectView(str(tmp_path), meant=HERE)
+    assert scene.view() == ProjectView(str(tmp_path), [], [], [], HERE)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -105,7 +105,7 @@ def test_what_must_not_be_overlooked_has_its_colour(name: str, said: str, style:
 def with_work(view: ProjectView, **changes: Any) -> ProjectView:
     one = view.sessions[0]
     assert one.works
-    return replace(view, sessions=[replace(one, works=[replace(one.works[0], **changes)])])
+    return view._replace(sessions=[one._replace(works=[one.works[0]._replace(**changes)])])
 
 
 def test_many_closed_goals_are_a_number_until_they_are_asked_for() -> None:
@@ -234,11 +234,11 @@ def test_whatever_stands_in_the_file_is_drawn_within_the_width(
 
 
 def test_a_view_of_nothing_at_all_is_one_helpful_line() -> None:
-    empty = ProjectView("/p")
+    empty = ProjectView("/p", [], [], [])
     assert drawn(empty, 80)[0] == "Nothing is on in this project."
 
 
 def test_works_without_items_or_words_draw_nothing_odd() -> None:
     seen = view("ultragoal-five-goals")
-    one = replace(seen.sessions[0], works=[Status("ultragoal", "goal")])
-    assert "ultragoal" in "\n".join(drawn(replace(seen, sessions=[one]), 80))
+    one = seen.sessions[0]._replace(works=[Status("ultragoal", "goal")])
+    assert "ultragoal" in "\n".join(drawn(seen._replace(sessions=[one]), 80))

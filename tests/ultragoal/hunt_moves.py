@@ -248,7 +248,7 @@ COMMANDS: dict[str, Move] = {
     "write-handoff": command("state", "ultragoal", "write", "--input", PHASES[0]),
     "write-active": command("state", "ultragoal", "write", "--input", PHASES[1]),
     "hand-off": command("state", "ultragoal", "handoff", "--to", "ultraplan"),
-    "hand-back": command("state", "ultraplan", "handoff", "--to", "ultragoal"),
+    "hand-back": command("state", "ultragoal", "write", "--input", '{"current_phase": "active"}'),
     "clear": command("state", "clear", "--mode", "ultragoal"),
     "clear-force": command("state", "clear", "--mode", "ultragoal", "--force"),
     "clear-user": command("state", "clear", "--mode", "ultragoal", "--force", by="user"),

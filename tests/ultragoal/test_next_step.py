@@ -33,7 +33,7 @@ def damage(project: Project) -> None:
 
 
 def mark_handoff(project: Project) -> None:
-    lifecycle.write_phase(project.run(), "ultragoal", "handoff")
+    lifecycle.write_phase(project.run(), "handoff")
 
 
 # name: how to get there, the action, its goal, and what the command has to say

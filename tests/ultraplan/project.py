@@ -53,8 +53,8 @@ class Project:
     def abandon(self, reason: str = "given up in this test", **whose: str) -> Finished:
         return finish.abandon(require(PLAN, self.caller(**whose)), reason)
 
-    def recover(self, out: Path | None = None, *, named: str = "") -> Recovered:
-        return recovery.recover(require(PLAN, self.caller(), named), out)
+    def recover(self, *, named: str = "") -> Recovered:
+        return recovery.recover(require(PLAN, self.caller(), named))
 
     def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:
         finish.skip(require(PLAN, self.caller()), step, reason)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.errors import BadInput, NotEvaluable, Refused
+from omo.errors import NotEvaluable
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import recovery
 from omo.workflows.ultraplan.run import audit_file, records
@@ -190,20 +190,6 @@ def test_without_the_first_run_nothing_can_be_said(tmp_path: Path) -> None:
     assert first not in [record.run for record in records(here.state)]
     status, following = here.status()
     assert (status.audit.verdict, following.action) == ("unknown", "abandon")
-
-
-def test_the_spec_may_be_a_new_file_of_the_project_and_overwrites_nothing(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    for out, error in (("../out.md", BadInput), ("plan.md", Refused), ("no/dir.md", BadInput), ("src/run", BadInput)):
-        with pytest.raises(error):
-            here.recover(here.root / out)
-        assert here.record().is_open
-    assert here.recover(here.root / "again.md").spec == "again.md"
-    here.start("again.md")
-    here.write("src/part2.py", "def part2():\n    return 2\n")
-    here.git("add", "src")
-    here.git("commit", "-q", "-m", "feat(part2): add part 2")
-    assert here.finish().exit_code == 0
 
 
 # after a run was given up

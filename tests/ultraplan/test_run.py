@@ -12,8 +12,6 @@ import pytest
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused
 from omo.hooks import messages
 from omo.state import paths
-from omo.workflows.ultraplan import document as documents
-from omo.workflows.ultraplan import preflight
 from omo.workflows.ultraplan import start as starting
 from omo.workflows.ultraplan.run import audit_file, pinned_path
 from tests.ultraplan.plans import plan_text, project, subject_of
@@ -236,15 +234,6 @@ def test_what_is_missing_blocks_the_session_and_opens_nothing(tmp_path: Path) ->
     assert here.kinds() == ["preflight"]
     following = here.status()[1]
     assert (following.action, "omo plan start plan.md" in following.command) == ("unblock", True)
-
-
-def test_a_bypassed_preflight_stays_recorded_whatever_is_asked_later(tmp_path: Path) -> None:
-    here = make_project(tmp_path, 1, needs=["cmd:no-such-program"])
-    assert here.start(OMO_SKIP_PREFLIGHT="1").state.is_open
-    plan = documents.load(here.root / "plan.md", here.root)
-    starting.record_preflight(here.caller(), plan, preflight.look(["git"], here.root, environ={}))
-    assert here.kinds()[-1] == "preflight"
-    assert here.record().overrides[-1].endswith("OMO_SKIP_PREFLIGHT")
 
 
 # the contract is pinned

@@ -9,7 +9,7 @@ import pytest
 
 from omo.work import judge
 from omo.work.agents import NoAnswer
-from omo.work.judge import read
+from omo.work.judge import match, read
 from tests.ralph.project import answer, reply
 
 NONCE = "0123456789abcdef0123456789abcdef"
@@ -93,10 +93,10 @@ def test_two_answers_to_one_question_are_none() -> None:
 
 def test_answers_without_a_question_are_ignored_and_told() -> None:
     said = read(reply(NONCE, answer("C1"), answer("C1", "tests"), answer("C9"), "C1: pass", {"criterion": 1}), NONCE)
-    matched = said.to([ONE, ("C2", "clear")])
-    assert {key: one.result for key, one in matched.answers.items()} == {ONE: "pass", ("C2", "clear"): "unknown"}
-    for words in ("C1/tests is ignored", "C9/clear is ignored", "answers[3]", "answers[4]"):
-        assert any(words in note for note in matched.notes), matched.notes
+    told, notes = match(said, [ONE, ("C2", "clear")], [("C1", "tests")])
+    assert {key: one.result for key, one in told.items()} == {ONE: "pass", ("C2", "clear"): "unknown"}
+    for words in ("C1/tests is ignored: code", "C9/clear is ignored: there is no", "answers[3]", "answers[4]"):
+        assert any(words in note for note in notes), notes
 
 
 def test_what_is_shown_is_bounded() -> None:
@@ -107,8 +107,8 @@ def test_what_is_shown_is_bounded() -> None:
     assert len(found.suggested_action) <= judge.LONGEST_ACTION
     assert len(said.challenges) == judge.MOST_CHALLENGES
     assert all("\x1b" not in one["text"] and len(one["text"]) <= 300 for one in said.challenges)
-    many = read(reply(NONCE, *[answer(f"C{n}") for n in range(500)]), NONCE).to([ONE])
-    assert len(many.notes) <= judge.MOST_NOTES + 1
+    _, notes = match(read(reply(NONCE, *[answer(f"C{n}") for n in range(500)]), NONCE), [ONE], [])
+    assert len(notes) <= judge.MOST_NOTES + 1
 
 
 @pytest.mark.parametrize("given_", [None, "no list", [1], [{"criterion": "C1"}], [{"text": "x"}], {"criterion": "C1"}])

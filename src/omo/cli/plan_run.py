@@ -34,7 +34,6 @@ def register(verbs: options.Commands) -> None:
     mends.add_argument(
         "spec", nargs="?", metavar="PLAN|SPEC", help="whose run to go on with; without it the current one"
     )
-    mends.add_argument("--out", metavar="FILE", help="where to write it; without it, with omo's state")
     ends = options.command(verbs, "finish", "audit the session, write its report and close it", finish)
     ends.add_argument("spec", nargs="?", metavar="SPEC", help="the session's spec; without it the current one")
     ways = ends.add_mutually_exclusive_group()
@@ -174,7 +173,7 @@ def recover(arguments: argparse.Namespace, context: Context) -> Result:
         run = require(PLAN, caller, arguments.named)
     else:
         run = recovery.chosen(caller, _path(arguments.spec, context), arguments.named)
-    written = recovery.recover(run, Path(context.cwd, arguments.out) if arguments.out else None)
+    written = recovery.recover(run)
     data = {"spec": written.spec, "depth": written.depth, "missing": written.missing}
     listed = ", ".join(map(str, written.missing))
     text = f"Recovery {written.depth} of {MOST_RECOVERIES} for step {listed}: {written.spec}"
@@ -208,7 +207,6 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
         "closed": done.closed,
         "report": done.path,
         "audit": ended.audit.to_json() if ended.audit.steps else None,
-        "recovered_steps": ended.own.to_json() if ended.own else None,
         "edited": ended.edited,
         "next": _next_data(done.next),
     }

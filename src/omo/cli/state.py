@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from typing import Any
 
 from omo.cli import options
@@ -18,11 +17,19 @@ from omo.text import clip
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.workflows.ultragoal import lifecycle as ultragoal
-from omo.workflows.ultragoal.run import HANDOFF
 
 Row = dict[str, Any]
 
 KEYS = ("current_phase",)
+# What hooks were told of a workflow's work, as its phase.
+PHASES = {
+    "active": "active",
+    "waiting": "blocked",
+    "paused": "blocked",
+    "blocked": "blocked",
+    "done": "complete",
+    "exhausted": "failed",
+}
 INSTEAD = {
     "ulw": "omo ulw done finishes the run; the user ends it with omo stop-continuation",
 }
@@ -37,17 +44,12 @@ def register(commands: options.Commands) -> None:
         "--mode", required=True, metavar="MODE", help="ultragoal (plan and goal), ultraplan, ralph or verify"
     )
     clear_parser.add_argument("--force", action="store_true", help="also what is unfinished or damaged; recorded")
-    for mode in ultragoal.PIPELINE:
-        _register_mode(verbs, mode)
-
-
-def _register_mode(verbs: options.Commands, mode: str) -> None:
-    of_mode = options.group(verbs, mode, f"the phase of {mode}: write, handoff")
-    write_parser = options.command(of_mode, "write", f"write a phase of {mode}", partial(write, mode))
+    of_plan = options.group(verbs, ultragoal.KIND, "the phase of ultragoal: write, handoff")
+    write_parser = options.command(of_plan, "write", "mark the plan ready for handoff, or active again", write)
     write_parser.add_argument("--input", required=True, metavar="JSON", help='{"current_phase": "handoff"} or "active"')
-    handoff_parser = options.command(of_mode, "handoff", f"hand the work of {mode} on", partial(hand_off, mode))
-    others = ", ".join(other for other in ultragoal.PIPELINE if other != mode)
-    handoff_parser.add_argument("--to", required=True, metavar="MODE", help=f"one of {others}")
+    handoff_parser = options.command(of_plan, "handoff", "hand the work of the plan on", hand_off)
+    callees = ", ".join(ultragoal.CALLEES)
+    handoff_parser.add_argument("--to", required=True, metavar="MODE", help=f"one of {callees}")
 
 
 def show(arguments: argparse.Namespace, context: Context) -> Result:
@@ -57,29 +59,28 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
     if run.problems:
         damage = run.damage()
         notes.append(f"{damage.message}: {run.problems[0]}; {damage.fix}")
-    shown: Row = {}
-    lines = []
-    for mode in ultragoal.PIPELINE:
-        mark = part(part(row or {}, "phases"), mode)
-        phase = ultragoal.phase_of(mode, row, run.plan)
-        if mode == ultragoal.KIND and run.problems:
-            phase = "unreadable"
-        shown[mode] = {"phase": phase, **{key: mark[key] for key in ("to", "from", "at", "by") if key in mark}}
-        around = [f"{word} {clip(str(mark[word]), 40)}" for word in ("from", "to") if word in mark]
-        lines.append(f"{mode:10} {phase} ({', '.join(around)})" if around else f"{mode:10} {phase}")
+    phase = "unreadable" if run.problems else ultragoal.phase_of(run.plan)
+    shown: Row = {ultragoal.KIND: {"phase": phase}}
+    lines = [f"{ultragoal.KIND:10} {phase}"]
+    if run.plan is not None and run.plan.handoff is not None and run.plan.handoff["to"]:
+        shown[ultragoal.KIND]["to"] = run.plan.handoff["to"]
+        lines[0] += f" (to {run.plan.handoff['to']})"
+    for mode in ultragoal.CALLEES:
+        phase = PHASES.get(str(part(part(row or {}, "work"), mode).get("state")), ultragoal.MISSING)
+        shown[mode] = {"phase": phase}
+        lines.append(f"{mode:10} {phase}")
     return Result({"session": run.caller.session, "phases": shown}, "\n".join(lines), notes=notes)
 
 
-def write(mode: str, arguments: argparse.Namespace, context: Context) -> Result:
+def write(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
-    before, after = ultragoal.write_phase(run, mode, _wanted(arguments.input))
-    text = f"{mode} stays {after}." if before == after else f"{mode} was {before} and is now {after}."
-    return Result({"mode": mode, "before": before, "phase": after}, text, notes=_let_go(mode, after))
+    before, after = ultragoal.write_phase(run, _wanted(arguments.input))
+    text = f"ultragoal stays {after}." if before == after else f"ultragoal was {before} and is now {after}."
+    return Result({"mode": ultragoal.KIND, "before": before, "phase": after}, text, notes=_let_go(after))
 
 
-def _let_go(mode: str, phase: str) -> list[str]:
-    is_held = mode == ultragoal.KIND and phase == HANDOFF
-    return ["while it is, Stop lets the session end, and the user is told so"] if is_held else []
+def _let_go(phase: str) -> list[str]:
+    return ["while it is, Stop lets the session end, and the user is told so"] if phase == ultragoal.HANDOFF else []
 
 
 def _wanted(text: str) -> str:
@@ -100,12 +101,10 @@ def _wanted(text: str) -> str:
     return wanted
 
 
-def hand_off(mode: str, arguments: argparse.Namespace, context: Context) -> Result:
-    run = run_of(arguments, context)
-    given, taken = ultragoal.hand_off(run, mode, arguments.to)
-    text = f"Handed off: {mode} is {given}, {arguments.to} is {taken}."
-    data = {"from": mode, "to": arguments.to, "phases": {mode: given, arguments.to: taken}}
-    return Result(data, text, notes=_let_go(mode, given))
+def hand_off(arguments: argparse.Namespace, context: Context) -> Result:
+    phase = ultragoal.hand_off(run_of(arguments, context), arguments.to)
+    data = {"from": ultragoal.KIND, "to": arguments.to, "phase": phase}
+    return Result(data, f"Handed off: ultragoal is {phase}, and {arguments.to} goes on.", notes=_let_go(phase))
 
 
 def clear(arguments: argparse.Namespace, context: Context) -> Result:

@@ -12,7 +12,7 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.hooks import messages
 from omo.proof import base
-from omo.state import runtime, store
+from omo.state import ledger, paths, runtime, store
 from omo.text import clip
 from omo.work import outcome, session
 from omo.workflows.ultrawork import gates
@@ -131,14 +131,16 @@ def _refuse_with_other_work(row: Row) -> None:
 
 
 def _outcome(context: Context, name: str, row: Row, because: str, skipping: str) -> tuple[Row, base.Look]:
+    from omo.proof import seals
     from omo.proof.run import child_environment
     from omo.workflows.ultrawork import finish
 
-    known = gates.current(context.state, name, row)
+    rows = ledger.rows(paths.events_file(context.state, name))
+    known = gates.fold(rows, gates.run_of(row))
     look = base.look(context.root, known.base).without(known.left_out)
     armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")
     environ = child_environment(os.environ)
-    run = finish.Finish(context.root, known, look, environ, armed_at, because, skipping)
+    run = finish.Finish(context.root, known, look, environ, armed_at, seals.terms_in(rows), because, skipping)
     return run.outcome(), look
 
 

@@ -67,23 +67,24 @@ def command_of(prompt: str) -> str | None:
 
 def _pin(event: Event, world: World, rest: str) -> str:
     """A gate in the user's own name, in the directory where their session is."""
-    name, argv, timeout = gates.parse_pin(rest)
+    pin = gates.Pin(rest)
     cwd = paths.session_directory(world.environ, event.project)
-    program = gates.resolve(argv[0], os.path.join(world.root, cwd), world.environ.get("PATH", ""))
+    program = gates.resolve(pin.argv[0], os.path.join(world.root, cwd), world.environ.get("PATH", ""))
     gate = gates.add(
         world.state,
         event.session,
-        name,
-        argv,
+        pin.name,
+        pin.argv,
         by="user",
         cwd=cwd,
         program=program,
         now=world.now,
-        timeout=timeout,
+        timeout=pin.timeout,
+        sealed=pin.sealed,
     )
     _wake(world)
-    what = "replays of" if gates.is_replay_only(argv) else "gate"
-    return f"{what} {name} pinned by you: {gates.in_words(gate)}"
+    what = "replays of" if gates.is_replay_only(pin.argv) else "gate"
+    return f"{what} {pin.name} pinned by you: {gates.in_words(gate)}"
 
 
 def _unpin(event: Event, world: World, rest: str) -> str:

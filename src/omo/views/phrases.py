@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from omo.state.runtime import OPEN_STATES
 from omo.text import clip
@@ -88,8 +88,7 @@ def outcome(view: SessionView) -> str:
     return "; ".join(filter(None, parts))
 
 
-@dataclass(frozen=True)
-class NextStop:
+class NextStop(NamedTuple):
     """What the next Stop would do, and why."""
 
     decision: str
@@ -185,8 +184,7 @@ def ago(seconds: float) -> str:
     return "just now"
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(NamedTuple):
     """The items of a work that are worth their lines, and what was left out of them."""
 
     items: Sequence[Item]
@@ -250,8 +248,7 @@ def is_shown_in_full(view: SessionView, work: Status, *, everything: bool) -> bo
     return everything or work is view.leading or (view.is_live and not is_over)
 
 
-@dataclass(frozen=True)
-class Others:
+class Others(NamedTuple):
     """The other sessions: those with a line of their own, and how many are off."""
 
     listed: Sequence[SessionView]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from omo import settings
 from omo.clock import seconds
@@ -37,8 +37,7 @@ LET_GO = {
 FENCED = "; the plan's fence stays up until its session is finished or given up"
 
 
-@dataclass(frozen=True)
-class SessionView:
+class SessionView(NamedTuple):
     """`brief` is what the hooks see, `works` what the ledgers say; `works` is None where nobody looked."""
 
     brief: session.View
@@ -153,8 +152,7 @@ class SessionView:
         return data
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """What has to be known before anything else is believed, and what mends it."""
 
     what: str
@@ -166,12 +164,11 @@ class Problem:
         return {"what": self.what, "fix": self.fix, "code": self.code}
 
 
-@dataclass(frozen=True)
-class ProjectView:
+class ProjectView(NamedTuple):
     root: str
-    sessions: list[SessionView] = field(default_factory=list)
-    overrides: list[Row] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    sessions: list[SessionView]
+    overrides: list[Row]
+    problems: list[Problem]
     meant: str = ""  # the session that was named, or that asks; empty in a terminal of the user's
 
     @property

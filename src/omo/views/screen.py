@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +14,7 @@ COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
 PLAIN = ("C", "POSIX")
 
 
-@dataclass(frozen=True)
-class Screen:
+class Screen(NamedTuple):
     width: int
     height: int
     color: bool

@@ -10,7 +10,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omo.context import Context
@@ -37,7 +36,8 @@ def views(context: Context, name: str, interval: float, *, everything: bool) -> 
         return signature(context.state, context.root), screen(context.environ)
 
     for now in moments(look, clock=time.time, pause=lambda: time.sleep(interval)):
-        yield project.look(replace(context, now=now), closely=name, everything=everything)
+        then = Context(context.environ, context.cwd, now, context.has_terminal)
+        yield project.look(then, closely=name, everything=everything)
 
 
 def moments(

@@ -1,21 +1,14 @@
-"""Questions to omo:judge, an agent that has not seen the work: its brief, and what a hook saw it answer.
+"""The judge: what it is asked in, and what it answered, one JSON object, known by the nonce of its brief.
 
-A workflow keeps a row for each brief it hands out, with its nonce, the moment and the id of the tree it is about:
-
-    nonce = new_nonce()
-    text = brief(listing, [("C1", "clear")], nonce)     the whole prompt of omo:judge
-    answers = answers_to(row, messages, tree=tree)      `unanswered` or `moved` where nothing of it counts
-
-An item and a check name a question: the criterion of a round, the outcome of a goal. What is not exactly in the form
-is unknown, never a pass.
+An item is a criterion or a goal; each question about it is one of its checks. What is not exactly in the form is
+unknown, never a pass.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,7 +19,7 @@ from omo.work import agents
 from omo.work.agents import FULL, REDUCED, Message, NoAnswer
 
 Row = dict[str, Any]
-Key = tuple[str, str]  # item and check
+Key = tuple[str, str]  # criterion or goal, and check
 
 JUDGE = "omo:judge"
 RESULTS = ("pass", "fail", "unknown")
@@ -36,11 +29,10 @@ MOST_NOTES = 20
 LONGEST_EVIDENCE = 400
 LONGEST_ACTION = 200
 LONGEST_CHALLENGE = 300
-MOVED = "the files are others than those the judge was asked about, so the answers do not count; ask anew"
 
-# What is only quoted is the work's own words, not those of whoever writes.
+# What is only quoted is no opinion: a button may be labelled "Looks good".
 QUOTED = re.compile(r'`[^`\n]{1,400}`|"[^"\n]{1,400}"|“[^”\n]{1,400}”|(?<![\w\'])\'[^\'\n]{1,400}\'(?!\w)')
-# A pass is something that was seen.
+# A pass is something that was seen. What is quoted is the work's own words, not the judge's.
 HEDGES = re.compile(
     r"\b(?:probably|presumably|likely|perhaps|maybe|possibly|hopefully|apparently|seemingly|supposedly|might"
     r"|should (?:be|work|pass|hold|do)|seems?|looks like|appears? (?:to|as if)|could be|in theory"
@@ -61,8 +53,8 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Answers:
-    """To one brief. `unanswered` says why nobody gave an answer that can be read; empty where somebody did.
+class JudgeAnswer:
+    """To one brief. `unread` says why nobody gave an answer that can be read; empty where somebody did.
 
     `notes` say what of it does not count, and why. `digest` is that of a file that no hook saw the judge say.
     """
@@ -71,7 +63,7 @@ class Answers:
     answers: Mapping[Key, Answer] = field(default_factory=dict)
     challenges: list[dict[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    unanswered: str = ""
+    unread: str = ""
     digest: str = ""
 
     @property
@@ -82,39 +74,22 @@ class Answers:
     def source(self) -> str:
         return "inline" if self.digest else "judge"
 
-    def to(self, asked: Iterable[Key]) -> Answers:
-        """An answer to each question that was asked, unknown where there is none, and to no other."""
-        missing = Answer("unknown", "the judge did not answer it")
-        matched = {key: self.answers.get(key, missing) for key in asked}
-        notes = list(self.notes)
-        for item, check in self.answers:
-            if (item, check) not in matched:
-                notes.append(f"the judge's answer to {clip(item, 20)}/{clip(check, 60)} is ignored: nobody asked that")
-        return replace(self, answers=matched, notes=_bounded(notes))
 
-
-# The brief
-
-
-def new_nonce() -> str:
-    return secrets.token_hex(16)
-
-
-def brief(listing: str, asked: Sequence[Key], nonce: str) -> str:
-    """`listing` has the items with their questions and how code checks the rest; nothing of how the work went."""
-    answers = []
-    for item, check in asked:
-        answer = {"criterion": item, "check": check, "result": "pass | fail | unknown"}
-        answers.append({**answer, "evidence": "what you saw", "suggested_action": "only with a fail"})
-    challenge = {"criterion": asked[0][0], "text": "optional: how its check could hold for undone work"}
-    form = {"nonce": nonce, "answers": answers, "challenges": [challenge]}
+def brief_text(asked: str, answers: Sequence[Row], nonce: str) -> str:
+    """`asked` are the items with their questions, and nothing about the work or how it went so far."""
+    challenge = {"criterion": answers[0]["criterion"], "text": "optional: how its check could hold for undone work"}
+    filled = []
+    for answer in answers:
+        form = {**answer, "result": "pass | fail | unknown", "evidence": "what you saw"}
+        filled.append({**form, "suggested_action": "only with a fail"})
+    form = {"nonce": nonce, "answers": filled, "challenges": [challenge]}
     return f"""You are the judge. Find out what is true of this project now. You know nothing about how the work was
 done, and whoever did it is not in the room. Read and run what you need; change nothing.
 
 Answer every question below, each by itself and from what you saw yourself. Checks marked "code" are evaluated by code:
 do not answer those. Where such a check could hold although its criterion is not met, say so under "challenges".
 
-{listing}
+{asked}
 
 Result: "pass" only for what you saw hold; "fail" for what you saw not hold; "unknown" for anything else.
 Evidence: what you ran or opened, and what came out, quoted in `backticks`. A pass with "probably" or "should work"
@@ -127,33 +102,17 @@ End your message with exactly one JSON object in this form, the nonce as it is h
 """
 
 
-# The answers
+def failed(reported: Sequence[Message], brief: Row) -> dict[Key, Answer]:
+    """What a judge found not to hold when it answered that brief, whatever another said of it."""
+    failures = {}
+    for message in said_since(reported, brief):
+        for key, answer in read_messages([message], brief["nonce"]).answers.items():
+            if answer.result == "fail":
+                failures[key] = answer
+    return failures
 
 
-def answers_to(asked: Row, reported: Sequence[Message]) -> Answers:
-    """What a hook saw judges answer to one brief. Of several none is the better one: where they differ, nothing is
-    known."""
-    nonce = str(asked["nonce"])
-    heard = agents.read_each(since(reported, asked), lambda text: read(text, nonce))
-    if not heard.read:
-        why = heard.unread[-1] if heard.unread else f"no {JUDGE} has answered the brief"
-        return Answers(nonce, notes=heard.unread[:-1], unanswered=why)
-    (_, whole), *others = heard.read
-    for _, other in others:
-        merged = {}
-        for key in sorted({*whole.answers, *other.answers}):
-            first, second = whole.answers.get(key), other.answers.get(key)
-            if first is not None and second is not None and first.result == second.result:
-                merged[key] = second
-            else:
-                results = " and ".join(answer.result if answer else "nothing" for answer in (first, second))
-                merged[key] = Answer("unknown", f"judged more than once on one brief, and not the same: {results}")
-        new = [challenge for challenge in other.challenges if challenge not in whole.challenges]
-        whole = replace(whole, answers=merged, challenges=[*whole.challenges, *new])
-    return replace(whole, notes=[*heard.unread, *whole.notes])
-
-
-def answers_in_file(text: str, briefs: Sequence[Row], reported: Sequence[Message], *, ask: str) -> Answers:
+def in_file(text: str, briefs: Sequence[Row], reported: Sequence[Message], *, ask: str) -> JudgeAnswer:
     """What was handed in instead of the judge's own message, to the newest of these briefs; `ask` renews it.
 
     It stands in only where no judge answered any of them.
@@ -167,13 +126,13 @@ def answers_in_file(text: str, briefs: Sequence[Row], reported: Sequence[Message
         nonce = clip(given.nonce, 40)
         what = f"--result answers the nonce {nonce!r}, which is not that of the newest brief"
         raise Refused(what, fix=f"{ask}, and answer the nonce it shows", nonce=nonce)
-    heard = since(reported, newest)
+    heard = said_since(reported, newest)
     own_word = f"leave --result out; or ask anew: {ask}"
     if agents.independence_of_text(text, heard, newest["nonce"], option="--result", fix=own_word) == FULL:
-        answers = answers_to(newest, reported)
-        return given if answers.unanswered else answers  # others may have answered too
+        answer = read_messages(heard, newest["nonce"])
+        return given if answer.unread else answer  # others may have answered too
     for earlier in briefs:
-        if any(earlier["nonce"] in message.text for message in since(reported, earlier)):
+        if any(earlier["nonce"] in message.text for message in said_since(reported, earlier)):
             raise Refused(
                 f"--result is for where no {JUDGE} can be started, and one answered an earlier brief",
                 fix=f"start {JUDGE} with the text of the newest {ask}",
@@ -181,21 +140,33 @@ def answers_in_file(text: str, briefs: Sequence[Row], reported: Sequence[Message
     return replace(given, digest=sha256(text.encode("utf-8", "replace")))
 
 
-def failures(asked: Row, reported: Sequence[Message]) -> dict[Key, Answer]:
-    """What a judge found not to hold when it answered that brief, whatever another said of it."""
-    failed = {}
-    for message in reported:
-        for key, answer in answers_to(asked, [message]).answers.items():
-            if answer.result == "fail":
-                failed[key] = answer
-    return failed
+def said_since(reported: Sequence[Message], brief: Row) -> list[Message]:
+    """What was said after the brief was asked for."""
+    return [message for message in reported if message.ts >= str(brief["ts"])]
 
 
-def since(reported: Sequence[Message], asked: Row) -> list[Message]:
-    return [message for message in reported if message.ts >= str(asked["ts"])]
+def read_messages(reported: Sequence[Message], nonce: str) -> JudgeAnswer:
+    """Of several answers to one brief none is the better one: where they differ, nothing is known."""
+    answers = agents.read_each(reported, lambda text: read(text, nonce))
+    if not answers.read:
+        why = answers.unread[-1] if answers.unread else f"no {JUDGE} has answered the newest brief"
+        return JudgeAnswer(nonce, notes=answers.unread[:-1], unread=why)
+    (_, whole), *others = answers.read
+    for _, other in others:
+        merged = {}
+        for key in sorted({*whole.answers, *other.answers}):
+            first, second = whole.answers.get(key), other.answers.get(key)
+            if first is not None and second is not None and first.result == second.result:
+                merged[key] = second
+            else:
+                results = " and ".join(answer.result if answer else "nothing" for answer in (first, second))
+                merged[key] = Answer("unknown", f"judged more than once on one brief, and not the same: {results}")
+        new = [challenge for challenge in other.challenges if challenge not in whole.challenges]
+        whole = replace(whole, answers=merged, challenges=[*whole.challenges, *new])
+    return replace(whole, notes=[*answers.unread, *whole.notes])
 
 
-def read(text: str, nonce: str | None = None) -> Answers:
+def read(text: str, nonce: str | None = None) -> JudgeAnswer:
     """The one object that carries this nonce; without a nonce, the one that carries any. Raises NoAnswer."""
     given = agents.answer(text, "nonce", nonce)
     listed = given.get("answers")
@@ -212,7 +183,7 @@ def read(text: str, nonce: str | None = None) -> Answers:
             answers[criterion, check] = Answer("unknown", "answered more than once, so none of the answers counts")
         else:
             answers[criterion, check] = _answer(fields)
-    return Answers(given["nonce"], answers, _challenges(given.get("challenges")), _bounded(notes))
+    return JudgeAnswer(given["nonce"], answers, _challenges(given.get("challenges")), _bounded(notes))
 
 
 def _answer(fields: Row) -> Answer:
@@ -237,6 +208,19 @@ def _challenges(given: object) -> list[dict[str, str]]:
             text = clip(item["text"], LONGEST_CHALLENGE)
             challenges.append({"criterion": clip(item["criterion"], 20), "text": text})
     return challenges
+
+
+def match(given: JudgeAnswer, asked: Iterable[Key], by_code: Collection[Key]) -> tuple[dict[Key, Answer], list[str]]:
+    """An answer to each question, unknown where there is none; and what was answered without being asked."""
+    missing = Answer("unknown", "the judge did not answer it")
+    matched = {key: given.answers.get(key, missing) for key in asked}
+    notes = list(given.notes)
+    for criterion, check in given.answers:
+        if (criterion, check) in matched:
+            continue
+        why = "code evaluates that check" if (criterion, check) in by_code else "there is no such question"
+        notes.append(f"the judge's answer to {clip(criterion, 20)}/{clip(check, 60)} is ignored: {why}")
+    return matched, _bounded(notes)
 
 
 def _bounded(notes: list[str]) -> list[str]:

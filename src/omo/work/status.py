@@ -4,7 +4,7 @@ the status line, explain and report."""
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from omo.text import clip
 
@@ -37,8 +37,7 @@ def named(ids: list[str], most: int = 6) -> str:
     return f"{listed} and {len(ids) - most} more" if len(ids) > most else listed
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """One command as argv. `lead` says when it is due ("then", "if it fails after retry"), `after` what for.
 
     Without argv it is something only a person or the agent's own work can do, and `lead` says what.
@@ -87,8 +86,7 @@ def command_line(argv: tuple[str, ...]) -> str:
     return " ".join(words)
 
 
-@dataclass(frozen=True)
-class NextStep:
+class NextStep(NamedTuple):
     """What moves a run on. `action` is stable, for programs; `who` can do it: the agent or the user."""
 
     action: str = ""
@@ -130,12 +128,11 @@ class NextStep:
             is_its_own = (
                 each.argv[:2] == ("omo", workflow) and "--run" not in each.argv and each.argv[2:3] != ("start",)
             )
-            commands.append(replace(each, argv=(*each.argv, "--run", run)) if is_its_own else each)
-        return replace(self, commands=tuple(commands))
+            commands.append(each._replace(argv=(*each.argv, "--run", run)) if is_its_own else each)
+        return self._replace(commands=tuple(commands))
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """Something that was read: its name, the file, field or setting it came from, and what it was."""
 
     what: str
@@ -143,8 +140,7 @@ class Fact:
     value: object
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One goal, step, criterion or gate. `mark` says how it is drawn, whatever word its workflow uses for `status`:
 
     done, active, open, failed, stale (it was proven, and is not any more), waiting, cut (it no longer counts).
@@ -174,7 +170,7 @@ class Item:
         if self.mark != "done" and self.receipt != "fresh":
             return self
         mark = "stale" if self.counts else self.mark
-        return replace(self, mark=mark, receipt="stale", receipt_why=why)
+        return self._replace(mark=mark, receipt="stale", receipt_why=why)
 
     @property
     def data(self) -> Row:
@@ -190,8 +186,7 @@ class Item:
         }
 
 
-@dataclass(frozen=True)
-class Status:
+class Status(NamedTuple):
     """One kind of work of one session, from its own ledger. `unit` is what its items are called."""
 
     kind: str
@@ -224,7 +219,7 @@ class Status:
         """Of a damaged ledger nothing counts that it calls done."""
         if not self.problems:
             return self
-        return replace(self, items=tuple(item.no_longer(DAMAGED) for item in self.items))
+        return self._replace(items=tuple(item.no_longer(DAMAGED) for item in self.items))
 
     @property
     def lapsed(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from omo.context import Context
@@ -21,17 +20,36 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
 class Viewer:
-    context: Context
-    session: str
-    row: Row = field(default_factory=dict)
-    kept: str = ""  # where a plan of goals lies that was archived or cleared; empty for the session's own
-    trees: dict[str, str] = field(default_factory=dict, compare=False)  # shared where many sessions are looked at
-    reads_all: bool = False  # every file, and nothing rests on the cache, which an agent could write
-    run: str = ""  # one run that was named, be it one that ended long ago
-    session_rows: Row | None = None  # of the whole project, where the file was read already
-    chain: Chain | None = None  # the session's own ledger, where it was read already
+    """`kept` is where a plan of goals lies that was archived or cleared; empty for the session's own.
+
+    `reads_all`: every file, and nothing rests on the cache, which an agent could write. `run` is one that was named, be
+    it one that ended long ago. What was read already is handed in: `trees` is shared where many sessions are looked at,
+    `session_rows` are those of the whole project, `chain` is the session's own ledger.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        session: str,
+        row: Row | None = None,
+        kept: str = "",
+        *,
+        trees: dict[str, str] | None = None,
+        reads_all: bool = False,
+        run: str = "",
+        session_rows: Row | None = None,
+        chain: Chain | None = None,
+    ) -> None:
+        self.context = context
+        self.session = session
+        self.row: Row = row or {}
+        self.kept = kept
+        self.trees: dict[str, str] = {} if trees is None else trees
+        self.reads_all = reads_all
+        self.run = run
+        self.session_rows = session_rows
+        self.chain = chain
 
     @cached_property
     def caller(self) -> Caller:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from omo import settings
 from omo.text import clip
@@ -21,18 +21,17 @@ LONGEST_VALUE = 300
 LONGEST_LINE = 600
 
 
-@dataclass
-class Explanation:
+class Explanation(NamedTuple):
     """`trail`: what was asked before, in order, each a row with at least `rule` and `why`."""
 
     title: str
     decision: str
     rule: str
     why: str
-    read: list[Fact] = field(default_factory=list)
-    change: list[str] = field(default_factory=list)
-    trail: list[Row] = field(default_factory=list)
-    extra: Row = field(default_factory=dict)
+    read: list[Fact]
+    change: list[str]
+    trail: list[Row]
+    extra: Row
 
     @property
     def data(self) -> Row:

@@ -157,7 +157,7 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     named = chosen.run if chosen.kind in ("ralph", "ultraplan") else ""
     viewer = Viewer(context, chosen.session, brief.brief.row, chosen.kept, reads_all=True, run=named)
     views = [view for view in works.look(viewer) if not chosen.run or view.kind == chosen.kind]
-    session = replace(brief, works=views, problems=_ledger_problems(context.state, brief, chosen))
+    session = brief._replace(works=views, problems=_ledger_problems(context.state, brief, chosen))
     sources = timeline.sources_of(viewer)
     if not views and not sources:
         raise Refused(f"session {clip(chosen.session, 80)} has nothing to report", fix=_known_sessions(context))

@@ -370,8 +370,6 @@ LINES: dict[str, dict[str, Lines]] = {
         "plan-archived": Line("The plan {run} was archived for a new one, with {open} goals open", mark="stale"),
         "plan-adopted": Line("Another session took the plan over: {by}", mark="steer"),
         "cleared": Line("The plan was cleared, with {open} goals open", ("kept", "receipts"), "stale"),
-        "phase-written": Line("{mode} went from {from} to {phase}", mark="steer"),
-        "handed-off": Line("{from} handed its work to {to}", mark="steer"),
         "taken-over": Line("The host gave the session a new id; it was {from}"),
     },
     "ultragoal": {
@@ -383,6 +381,9 @@ LINES: dict[str, dict[str, Lines]] = {
         "review_blockers_recorded": Line("A review{of_goal} asks for more: {blockerGoalIds}", ("evidence",), "failed"),
         "blocker_classified": Line("A blocker{of_goal} was classified {classification}", ("evidence",), "waiting"),
         "goal_resumed": Line("The paused goal goes on", mark="active"),
+        "handoff_marked": Line("The plan was marked ready for handoff", mark="steer"),
+        "handed_off": Line("The plan was handed off to {to}", mark="steer"),
+        "taken_up": Line("The plan was taken up again", mark="steer"),
         "adopted": Line("The plan was taken over by session {session}", mark="steer"),
     },
     "goal": {
@@ -439,7 +440,7 @@ ANYWHERE: dict[str, Lines] = {
 # What comes again and again: counted rather than told where there is too much.
 ROUTINE = frozenset(
     (
-        *("blocked", "allowed", "overridden", "denied", "gate-ran", "agent-finished", "phase-written", "resumed"),
+        *("blocked", "allowed", "overridden", "denied", "gate-ran", "agent-finished", "resumed"),
         *("audited", "preflight", "phase", "checks-evaluated", "answered", "claim"),
     )
 )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 
 from omo.errors import Refused
 from omo.text import block, clip
-from omo.work import judge
-from omo.work.judge import JUDGE
+from omo.work.judge import JUDGE, brief_text, read_messages, said_since
 from omo.work.status import command
 from omo.workflows.ralph.iteration import Files
 from omo.workflows.ralph.phases import expect, session_events
-from omo.workflows.ralph.rules import Row, method
+from omo.workflows.ralph.rules import LONGEST_REQUEST, Row, method
 from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_iteration
 
 MOST_CALLS = 3  # in an iteration
@@ -40,7 +40,7 @@ def ask(run: RalphRun) -> Brief:
         return Brief(NOTHING_TO_ASK)
     files, events = Files(run.caller.root), session_events(run)
     reported = events.messages(JUDGE)
-    answered = [row for row in state.briefs if not judge.answers_to(row, reported).unanswered]
+    answered = [row for row in state.briefs if not read_messages(said_since(reported, row), row["nonce"]).unread]
     newest = state.briefs[-1] if state.briefs else {}
     if newest.get("tree") == files.tree:
         if newest not in answered:
@@ -54,7 +54,7 @@ def ask(run: RalphRun) -> Brief:
             f"the judge answered {MOST_CALLS} times in iteration {state.iteration}, which is as often as it may",
             fix=fix(run, command("omo ralph judge", after="takes what there is and closes the iteration")),
         )
-    nonce = judge.new_nonce()
+    nonce = secrets.token_hex(16)
 
     def decide(now: RalphState) -> tuple[int, list[Row]]:
         require_iteration(run)
@@ -72,13 +72,14 @@ def _asked(state: RalphState) -> list[str]:
 
 
 def _brief(state: RalphState, nonce: str, call: int) -> Brief:
-    return Brief(judge.brief(listing(state), state.questions, nonce), nonce, call, tuple(_asked(state)))
+    form = [{"criterion": criterion, "check": check} for criterion, check in state.questions]
+    return Brief(brief_text(listing(state), form, nonce), nonce, call, tuple(_asked(state)))
 
 
 def listing(state: RalphState) -> str:
     listed = []
     if state.request:
-        words = block(state.request, LONGEST_QUESTION).replace("\n", "\n  > ")
+        words = block(state.request, LONGEST_REQUEST).replace("\n", "\n  > ")
         listed.append(f"What the user asked for, {state.whose_request}:\n  > {words}")
     for criterion in state.criteria:
         lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]

@@ -45,8 +45,8 @@ def next_step(run: RalphRun | None) -> NextStep:
     judge = command("omo ralph judge")
     # An answer counts for one brief, so a judgement that could not tell needs another.
     if state.questions and len(state.briefs) > state.unknown_calls:
-        return NextStep("judge", why, (replace(judge, lead="once omo:judge has answered the brief"),))
-    commands = [command("omo ralph artifacts", after="names the phases that are missing"), replace(judge, lead="then")]
+        return NextStep("judge", why, (judge._replace(lead="once omo:judge has answered the brief"),))
+    commands = [command("omo ralph artifacts", after="names the phases that are missing"), judge._replace(lead="then")]
     if state.questions:
         commands.insert(1, command("omo ralph brief", lead="then", after="for omo:judge"))
     return NextStep("round", why, tuple(commands))
@@ -189,7 +189,8 @@ def outcome_of(state: RalphState, how: str, *, by: str = "", reason: str = "") -
         against = ""
         if state.request:
             against = f"judged against what the user asked for, {state.whose_request}"
-        why = "; ".join(filter(None, [why, whose, state.whose_criteria, against, *doubts]))
+        allowed = state.last_judged.get("allowed") or []
+        why = "; ".join(filter(None, [why, whose, state.whose_criteria, against, *doubts, *allowed]))
     if state.after:
         why += f"; {state.after_text}"
     return outcome.outcome(verdict, why, _exceptions(state))

@@ -12,16 +12,15 @@ from omo.errors import NotEvaluable, Refused
 from omo.proof import base, changes, seals
 from omo.proof.checks import parse_checks
 from omo.text import clip
-from omo.work import judge as asking
 from omo.work.agents import FULL, Message
-from omo.work.judge import JUDGE, MOVED, Answer, Answers, Key
+from omo.work.judge import JUDGE, Answer, JudgeAnswer, Key, failed, in_file, match, read_messages, said_since
 from omo.work.status import command
 from omo.workflows.ralph import rules
 from omo.workflows.ralph.brief import MOST_CALLS
 from omo.workflows.ralph.end import end_of, outcome_of, publish
 from omo.workflows.ralph.evaluate_criteria import COMMANDS, HEAVY_SECONDS, CriterionResult, Evaluation, heavy_facts
 from omo.workflows.ralph.iteration import Files
-from omo.workflows.ralph.phases import PhaseReport, check, expect, session_events
+from omo.workflows.ralph.phases import PhaseReport, SessionEvents, check, expect, session_events
 from omo.workflows.ralph.rules import MOST_CIRCUMVENTIONS, Row, State
 from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_iteration
 
@@ -33,6 +32,7 @@ INLINE = (
 )
 UNCOUNTED = "nothing was counted for what stayed unknown"
 STANDS = "{}: a judge found in an earlier brief of this iteration that it does not hold, and that stands until the next"
+MOVED = "the files are others than those the judge was asked about, so the answers do not count; ask anew"
 CHANGED = (
     "the files changed while they were judged, so nothing is known of them: let nothing else write, "
     "have git ignore what the checks write, and judge again"
@@ -54,10 +54,11 @@ class Judgement:
     results: Sequence[CriterionResult]
     states: Mapping[str, State]
     unknown_calls: int
-    answers: Answers
+    answers: JudgeAnswer
     notes: list[str]
     gates: list[Row] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    allowed: list[str] = field(default_factory=list)
     next: str = ""
 
     @property
@@ -116,9 +117,9 @@ def judge(
     if not report.ok:
         raise _not_judged(run, state, report)
     before = files.now
-    answers, failed, is_moved = _answers(run, state, files, events.messages(JUDGE), result_text)
-    notes = [*answers.notes, *(STANDS.format("/".join(key)) for key in failed)]
-    results = _evaluate(Evaluation(run, state, answers.answers, answers.source, failed, heavy, clock))
+    answers, failures, is_moved = _answers(run, state, files, events.messages(JUDGE), result_text)
+    notes = [*answers.notes, *(STANDS.format("/".join(key)) for key in failures)]
+    results = _evaluate(Evaluation(run, state, answers.answers, answers.source, failures, heavy, clock))
     after = Files(files.root)
     if after.tree != files.tree:
         notes += [CHANGED, *_left_behind(after, {"files": before})]
@@ -126,7 +127,8 @@ def judge(
     judgement = _conclude(state, results, answers, notes, is_moved=is_moved)
     judgement.gates = report.gate_rows
     if judgement.verdict == "pass":
-        judgement.doubts = _doubts(files, state, report)
+        sealed = _seals(files, state, report, events)
+        judgement.doubts, judgement.allowed = sealed.doubts, sealed.notes
     _record(run, state, judgement, files)
     if judgement.is_closed:
         expect(run, events, None)
@@ -189,50 +191,49 @@ def _left_behind(files: Files, row: Row) -> list[str]:
 
 def _answers(
     run: RalphRun, state: RalphState, files: Files, reported: Sequence[Message], given: str | None
-) -> tuple[Answers, dict[Key, Answer], bool]:
+) -> tuple[JudgeAnswer, dict[Key, Answer], bool]:
     """What was answered to the newest brief, what a judge found to fail in earlier ones, and whether it is about
     other files than these. An iteration with a brief that nobody answered is not judged.
     """
     if not state.questions:
         ignored = ["--result is ignored: code evaluates every check of this run"] if given is not None else []
-        return Answers(notes=ignored), {}, False
+        return JudgeAnswer(notes=ignored), {}, False
     ask = fix(run, command("omo ralph brief"))
     if not state.briefs:
         what = f"iteration {state.iteration} has questions that code cannot answer, and no judge was asked"
         raise Refused(what, fix=f"{ask}, and let {JUDGE} answer it")
     newest = state.briefs[-1]
     if given is None:
-        answers = asking.answers_to(newest, reported)
+        answers = read_messages(said_since(reported, newest), newest["nonce"])
     else:
-        answers = asking.answers_in_file(given, state.briefs, reported, ask=ask)
-    if answers.unanswered:
+        answers = in_file(given, state.briefs, reported, ask=ask)
+    if answers.unread:
         raise NotEvaluable(
-            f"iteration {state.iteration} is not judged while its brief is unanswered: {answers.unanswered}",
+            f"iteration {state.iteration} is not judged while its brief is unanswered: {answers.unread}",
             fix=f"start {JUDGE} with the text of {ask}, which shows the brief again",
-            defects=[*answers.notes, answers.unanswered],
+            defects=[*answers.notes, answers.unread],
         )
-    answers = answers.to(state.questions)
-    notes = list(answers.notes)
+    matched, notes = match(answers, state.questions, state.decided_by_code)
     if answers.independence != FULL:
         notes.append(INLINE)
     is_moved = newest.get("tree") != files.tree
     if is_moved:
         notes += [MOVED, *_left_behind(files, newest)]
-        answers = replace(answers, answers=dict.fromkeys(state.questions, Answer("unknown", MOVED)))
-    failed = {}
+        matched = dict.fromkeys(state.questions, Answer("unknown", MOVED))
+    failures = {}
     for earlier in state.briefs[:-1]:
-        for key, answer in asking.failures(earlier, reported).items():
-            if key in state.questions:
-                failed[key] = answer
-    return replace(answers, notes=notes), failed, is_moved
+        for key, answer in failed(reported, earlier).items():
+            if key in matched:
+                failures[key] = answer
+    return replace(answers, answers=matched, notes=notes), failures, is_moved
 
 
-def _doubts(files: Files, state: RalphState, report: PhaseReport) -> list[str]:
+def _seals(files: Files, state: RalphState, report: PhaseReport, events: SessionEvents) -> seals.Seals:
     """What was done since the start to files that the gates and the commands of the criteria rest on."""
     commands: list[Any] = [*report.gates]
     for criterion in state.criteria:
         commands += parse_checks([each for each in criterion.checks if each["type"] in COMMANDS])
-    return seals.doubts_of(files.root, state.started.get("files"), commands)
+    return seals.examine(files.root, state.started.get("files"), commands, terms=seals.terms_in(events.rows))
 
 
 def _evaluate(evaluation: Evaluation) -> list[CriterionResult]:
@@ -259,7 +260,7 @@ def _apply(state: RalphState, results: Sequence[CriterionResult]) -> tuple[dict[
 
 
 def _conclude(
-    state: RalphState, results: Sequence[CriterionResult], answers: Answers, notes: list[str], *, is_moved: bool
+    state: RalphState, results: Sequence[CriterionResult], answers: JudgeAnswer, notes: list[str], *, is_moved: bool
 ) -> Judgement:
     """Unknown closes nothing, three times in one iteration; the third time the iteration is spent.
 
@@ -293,6 +294,7 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files
             "decision": judgement.decision,
             "gates": judgement.gates,
             "doubts": judgement.doubts,
+            "allowed": judgement.allowed,
             "challenges": judgement.challenges,
             "unknown_calls": judgement.unknown_calls,
         }

@@ -26,7 +26,7 @@ from omo.workflows.ralph.run import KIND, RalphRun, RalphState, change, require_
 
 MOST_GATES = 50  # named in a judgement
 PHASE_OF = {agent: phase for phase, agent in PROVEN_BY.items() if agent}
-GATE_ROWS = ("gate-added", "gate-removed", "gate-allowed", "change-allowed")  # hold from one iteration to the next
+GATE_ROWS = ("gate-added", "gate-removed", "gate-allowed")  # hold from one iteration to the next
 EVIDENCE = ".sisyphus/"
 PRESENT, MISSING, SKIPPED, REDUCED = "present", "missing", "skip-recorded", "reduced"
 
@@ -57,6 +57,7 @@ class Gate:
     by: str
     argv: tuple[str, ...] = ()
     cwd: str = "."
+    sealed: tuple[str, ...] = ()  # the seals of all gates are read from the session's ledger
     result: str = ""
     tree: str = ""
     is_allowed: bool = False  # the user let its failure through
@@ -80,7 +81,6 @@ class PhaseReport:
     remediation: str = ""
     damage: str = ""
     gates: list[Gate] = field(default_factory=list)
-    allowed: Mapping[str, str] = field(default_factory=dict)  # files that the user let change, with their digests
 
     @property
     def missing(self) -> list[str]:
@@ -167,8 +167,7 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
     steps = [f"{phase}: {REMEDIES[phase]}" for phase, proof in proofs.items() if proof.status == MISSING]
     if steps and not is_live(events.row):
         steps.insert(0, "no hook records agents while the session is released: the user types ulw to take it up again")
-    allowed = {str(row["path"]): str(row["digest"]) for row in rows if row.get("kind") == "change-allowed"}
-    return PhaseReport(state.iteration, proofs, "; ".join(steps), gates=gates, allowed=allowed)
+    return PhaseReport(state.iteration, proofs, "; ".join(steps), gates=gates)
 
 
 def in_order(finished: Iterable[Message], began: Row | None) -> dict[str, Message]:

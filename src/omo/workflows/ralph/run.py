@@ -146,6 +146,13 @@ class RalphState:
             asked += [(criterion.id, check["id"]) for check in criterion.questions]
         return asked
 
+    @property
+    def decided_by_code(self) -> list[tuple[str, str]]:
+        checks = []
+        for criterion in self.criteria:
+            checks += [(criterion.id, check["id"]) for check in criterion.mechanical]
+        return checks
+
     # What the user said
 
     @property

@@ -1,9 +1,4 @@
-"""A plan and its session: taken over from another one, cleared away, handed to another workflow. No byte is deleted.
-
-Ultragoal's phase follows from its plan, the other workflows' from their summaries. What a command can write is kept in
-the session's row: that a workflow is ready to hand off, and that another one was handed the work. Each write is one
-change of the row: both sides of it, or neither.
-"""
+"""A plan and its session: taken over from another one, cleared away, handed to another workflow. No byte is deleted."""
 
 from __future__ import annotations
 
@@ -11,42 +6,27 @@ import os
 from dataclasses import dataclass, replace
 from typing import Any
 
-from omo.clock import stamp
 from omo.errors import BadInput, Refused
 from omo.state import paths, runtime, store
 from omo.state.runtime import OPEN_STATES, part
 from omo.text import clip, counted
-from omo.work import lifecycle, session
+from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.publish import change_row
 from omo.work.run import Caller
 from omo.workflows.ultragoal import goal_tool
-from omo.workflows.ultragoal.next_step import next_step, publish_status, summarize
-from omo.workflows.ultragoal.plan import Plan
-from omo.workflows.ultragoal.run import CREATE, HANDOFF, PlanRun, handed_off, handoff_mark
+from omo.workflows.ultragoal.next_step import publish_status
+from omo.workflows.ultragoal.plan import HANDED_OFF, MARKED, TAKEN_UP, Plan
+from omo.workflows.ultragoal.run import PlanRun
 
 Row = dict[str, Any]
 
 KIND = "ultragoal"
 FORCE = "omo state clear --mode ultragoal --force"
-PIPELINE = ("ultraplan", KIND, "ralph", "verify")
-MISSING, PLANNING = "missing", "planning"
-# Only handoff, and active to take it back, can be written: the others follow from the work itself.
-PHASES = (MISSING, PLANNING, "pending", "active", "blocked", "failed", "complete", HANDOFF)
-START = {
-    "ultraplan": "hand it some work: omo state ultragoal handoff --to ultraplan",
-    KIND: CREATE,
-    "ralph": "hand it some work: omo state ultragoal handoff --to ralph",
-    "verify": "omo verify begin GOAL",
-}
-OF_SUMMARY = {
-    "active": "active",
-    "waiting": "blocked",
-    "paused": "blocked",
-    "blocked": "blocked",
-    "done": "complete",
-    "exhausted": "failed",
-}
+PLANNING = "ultraplan"
+CALLEES = (PLANNING, "ralph", "verify")
+MISSING, HANDOFF = "missing", "handoff"
+PHASES = (HANDOFF, "active")
 
 
 def adopt(caller: Caller, source: str) -> PlanRun:
@@ -117,10 +97,9 @@ def clear(caller: Caller, *, force: bool) -> Sealed | None:
     """
     run = PlanRun(caller)
     summary = caller.summary(KIND)
-    mark = part(part(caller.session_rows.get(caller.session, {}), "phases"), KIND)
     problems = [*run.problems, *run.tool.problems]
     unfinished = _unfinished(run, summary)
-    if run.plan is None and not run.tool.newest and not problems and not summary and not mark:
+    if run.plan is None and not run.tool.newest and not problems and not summary:
         return None
     is_unseen = bool(summary.get("cleared")) and summary.get("told") is False
     if caller.by != "user" and is_unseen and not unfinished:
@@ -144,13 +123,6 @@ def clear(caller: Caller, *, force: bool) -> Sealed | None:
     for directory in (run.directory, run.tool.directory):
         if os.path.lexists(directory):
             kept.append(store.keep_as(directory, "cleared", caller.now))
-    if mark:
-        event = {"kind": "phase-written", "mode": KIND, "from": mark.get("phase"), "phase": MISSING}
-        change_row(
-            caller,
-            caller.session,
-            lambda row: runtime.Change(None, _marked(row, KIND, None), [event]),
-        )
     what, left = "session's goal", None
     if run.id:
         what = f"ultragoal plan {run.id}"
@@ -174,8 +146,12 @@ def _unfinished(run: PlanRun, summary: Row) -> list[str]:
     return left
 
 
-def derived_phase(plan: Plan) -> str:
+def phase_of(plan: Plan | None) -> str:
     """What the plan alone says; the first that fits."""
+    if plan is None:
+        return MISSING
+    if plan.handoff is not None:
+        return HANDOFF
     if not plan.is_open:
         return "complete"
     statuses = {goal.status for goal in plan.open_goals}
@@ -185,129 +161,35 @@ def derived_phase(plan: Plan) -> str:
     return "blocked" if "review_blocked" in statuses else "pending"
 
 
-def phase_of(mode: str, row: Row | None, plan: Plan | None) -> str:
-    mark = part(part(row or {}, "phases"), mode)
-    if mode == KIND and plan is not None:
-        return HANDOFF if handoff_mark(row, plan) else derived_phase(plan)
-    if mode != KIND and mark.get("phase") == HANDOFF:
-        return HANDOFF
-    state = part(part(row or {}, "work"), mode).get("state")
-    if mode != KIND and state in OF_SUMMARY:
-        return OF_SUMMARY[str(state)]
-    return PLANNING if mark.get("phase") == PLANNING else MISSING
+def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:
+    """Mark the plan ready for handoff, or take the mark back: its phase before and after.
 
-
-def write_phase(run: PlanRun, mode: str, wanted: str) -> tuple[str, str]:
-    """Mark a workflow ready for handoff, or take the mark back: its phase before and after."""
-    _require_readable(run)
-    plan = run.plan
-
-    def decide(row: Row | None) -> runtime.Change:
-        before = phase_of(mode, row, plan)
-        _check_write(mode, before, wanted)
-        if wanted == before:
-            return runtime.Change((before, before))
-        mark: Row | None = None  # ultragoal's phase follows from its plan again
-        if wanted == HANDOFF:
-            mark = _mark(run.caller, mode, plan)
-        elif mode != KIND:
-            mark = {"phase": PLANNING, "at": stamp(run.caller.now)}
-        after = _marked(row, mode, mark)
-        event = {"kind": "phase-written", "mode": mode, "from": before, "phase": wanted}
-        return runtime.Change((before, phase_of(mode, after, plan)), _renewed(run, after), [event])
-
-    result: tuple[str, str] = change_row(run.caller, run.caller.session, decide)
-    return result
-
-
-def _check_write(mode: str, before: str, wanted: str) -> None:
-    way = HANDOFF
-    if before == HANDOFF:
-        way = "active"
-    elif before == MISSING or (mode == KIND and before == PLANNING):
-        way = ""  # nothing there to hand off
-    can = f"from {before} can be written: {way or 'none'}"
-    if wanted not in PHASES:
-        phases = ", ".join(PHASES)
-        raise BadInput(f"current_phase {wanted!r} is no phase; {can}", fix=f"the phases are {phases}; omo state show")
-    if wanted == way or wanted == before == HANDOFF:
-        return
-    if not way:
-        raise Refused(f"{mode} is {before}: it has no work whose phase could be written ({can})", fix=START[mode])
-    follows = "" if wanted in (HANDOFF, "active") else ", because that follows from the work"
-    raise Refused(
-        f"current_phase {wanted!r} cannot be written{follows}: {mode} is {before}, and {can}",
-        fix=_write_command(mode, way),
-    )
-
-
-def hand_off(run: PlanRun, mode: str, to: str) -> tuple[str, str]:
-    """Caller and callee in one change: the phase each is in afterwards.
-
-    Forward from any phase there is work in; back only when the work is complete or was marked ready.
+    The other phases follow from the work itself.
     """
-    _require_readable(run)
-    plan = run.plan
-    if to not in PIPELINE or to == mode:
-        others = ", ".join(other for other in PIPELINE if other != mode)
-        raise BadInput(f"--to {to!r} is no workflow that {mode} can hand off to", fix=f"one of {others}")
+    if wanted not in PHASES:
+        raise BadInput(f"current_phase {wanted!r} is no phase that can be written", fix=f"one of {', '.join(PHASES)}")
+    before = phase_of(run.require_plan())
+    event = MARKED if wanted == HANDOFF else TAKEN_UP
 
-    def decide(row: Row | None) -> runtime.Change:
-        before = phase_of(mode, row, plan)
-        has_work = plan is not None if mode == KIND else before != MISSING
-        if not has_work:
-            raise Refused(f"{mode} has nothing under way in this session to hand off", fix=START[mode])
-        if PIPELINE.index(to) < PIPELINE.index(mode) and before not in (HANDOFF, "complete"):
-            raise Refused(
-                f"{mode} is {before}: back to {to} it goes only when it is {HANDOFF} or complete",
-                fix=_write_command(mode, HANDOFF),
-            )
-        given = _marked(row, mode, {**_mark(run.caller, mode, plan), "to": to})
-        callee: Row | None = {"phase": PLANNING, "from": mode, "at": stamp(run.caller.now)}
-        if to == KIND and plan is not None:  # it comes back to the plan there is
-            callee = None
-        after = _marked(given, to, callee)
-        event = {"kind": "handed-off", "from": mode, "to": to, "phase": before}
-        if KIND in (mode, to):
-            after = _renewed(run, after)
-        return runtime.Change((phase_of(mode, after, plan), phase_of(to, after, plan)), after, [event])
+    def decide(plan: Plan) -> tuple[None, list[Row]]:
+        is_so = (plan.handoff is not None) == (wanted == HANDOFF)
+        return None, [] if is_so else [{"kind": event}]
 
-    result: tuple[str, str] = change_row(run.caller, run.caller.session, decide)
-    return result
+    run.change_plan(decide)
+    publish_status(run)
+    return before, phase_of(run.plan)
 
 
-def _write_command(mode: str, phase: str) -> str:
-    return f'omo state {mode} write --input \'{{"current_phase":"{phase}"}}\''
-
-
-def _marked(row: Row | None, mode: str, mark: Row | None) -> Row:
-    """The session's row with one workflow's mark put or taken away."""
-    marks = {name: other for name, other in part(row or {}, "phases").items() if name != mode}
-    if mark:
-        marks[mode] = mark
-    return {**(row or {}), "phases": marks}
-
-
-def _require_readable(run: PlanRun) -> None:
-    """What only reads the plan wants it readable; and all it needs is read before the session's lock is taken."""
-    if run.problems:
-        raise run.damage()
-    next_step(run)
-
-
-def _mark(caller: Caller, mode: str, plan: Plan | None) -> Row:
-    """A plan that takes this one's place later is not handed off by it."""
-    mark = {"phase": HANDOFF, "at": stamp(caller.now), "by": caller.by}
-    if mode == KIND and plan is not None:
-        mark["run"] = plan.run
-    return mark
-
-
-def _renewed(run: PlanRun, row: Row) -> Row:
-    """The row with ultragoal's summary in step with its marks."""
-    if run.plan is None:
-        return row
-    run.handed_off = handed_off(row, run.plan)
-    fresh = summarize(run, run.plan, next_step(run))
-    kept = session.kept_state(row, part(part(row, "work"), KIND), fresh)
-    return session.put_work(row, KIND, kept, limits=run.caller.limits, now=run.caller.now)
+def hand_off(run: PlanRun, to: str) -> str:
+    """Give the plan's work to another workflow. Back to planning only when it is complete, or was marked ready."""
+    if to not in CALLEES:
+        raise BadInput(f"--to {to!r} is no workflow that ultragoal can hand off to", fix=f"one of {', '.join(CALLEES)}")
+    phase = phase_of(run.require_plan())
+    if to == PLANNING and phase not in (HANDOFF, "complete"):
+        raise Refused(
+            f"ultragoal is {phase}: back to {to} it goes only when it is {HANDOFF} or complete",
+            fix='omo state ultragoal write --input \'{"current_phase":"handoff"}\'',
+        )
+    run.change_plan(lambda plan: (None, [{"kind": HANDED_OFF, "to": to}]))
+    publish_status(run)
+    return phase_of(run.plan)

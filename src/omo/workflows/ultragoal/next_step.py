@@ -81,11 +81,11 @@ def _elsewhere(run: PlanRun, plan: Plan) -> NextStep | None:
 
 
 def _handed_off(run: PlanRun, plan: Plan) -> NextStep | None:
-    if not run.handed_off or not plan.is_open:
+    if plan.handoff is None or not plan.is_open:
         return None
     go_on = command("omo state ultragoal write --input", '{"current_phase":"active"}', after="goes on with it here")
     plan_anew = command("omo state ultragoal handoff --to ultraplan", lead="or", after="plans it anew")
-    return NextStep("handoff", f"the plan is {run.handed_off}", (go_on, plan_anew))
+    return NextStep("handoff", f"the plan is {plan.handoff_in_words}", (go_on, plan_anew))
 
 
 def _goal_tool(run: PlanRun, plan: Plan) -> NextStep | None:
@@ -247,8 +247,8 @@ def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Row:
 def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
     if not plan.is_open:
         return {"state": "done", "outcome": outcome_of(plan) if step.action == "done" else unfinished(plan, step)}
-    if run.handed_off:
-        why, question = run.handed_off, "Go on with planning?"
+    if plan.handoff is not None:
+        why, question = plan.handoff_in_words, "Go on with planning?"
         return {"state": "paused", "why": why, "question": question, "told": False, "own": True}
     if step.who == "user":  # damage that only they can mend
         question = f"{step.command}."
@@ -272,7 +272,7 @@ def denials(run: PlanRun, plan: Plan, step: NextStep) -> Row:
         keep = ""
         if goal.status in ("active", "failed", "review_blocked"):
             keep = f'omo ultragoal record-review-blockers --goal-id {goal.id} --objective "…" --evidence "…", or '
-        if not run.handed_off and step.who != "user":
+        if plan.handoff is None and step.who != "user":
             denied["ask"] = (
                 f"Ultragoal {goal.id} is open, so no question is put to the user now. Decide what you can and note it: "
                 'omo ultragoal steer --kind annotate_ledger --evidence "what you found" --rationale "what you decided"'

@@ -15,6 +15,7 @@ Row = dict[str, Any]
 
 VERSION = 1
 CREATED = "plan_created"
+MARKED, HANDED_OFF, TAKEN_UP = "handoff_marked", "handed_off", "taken_up"
 MOST_GOALS = 999  # ids have three digits
 MODES = ("aggregate", "per-story")
 STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
@@ -128,6 +129,8 @@ class Plan:
     goals: list[Goal] = field(default_factory=list)
     replaced: list[Row] = field(default_factory=list)  # plans that were given up for this one
     steered_by: dict[str, str] = field(default_factory=dict)  # who cut or reworded a goal last
+    handoff: Row | None = None  # by whom, and to which workflow; None while it is worked on here
+    handoffs: list[Row] = field(default_factory=list)  # with goals open, also those that were taken back
     outcome: Row | None = None  # how it ended, once no goal is open
     last: Row = field(default_factory=dict)
     seq: int = 0
@@ -203,6 +206,13 @@ class Plan:
         if self.goal_mode != "per-story":
             return []
         return [goal for goal in self.goals if goal.objective == objective]
+
+    @property
+    def handoff_in_words(self) -> str:
+        if self.handoff is None:
+            return ""
+        to = f"handed off to {self.handoff['to']}" if self.handoff["to"] else "marked ready for handoff"
+        return f"{to} by the {self.handoff['by']}"
 
     @property
     def is_human_blocked(self) -> bool:
@@ -378,6 +388,17 @@ def _resumed(plan: Plan, row: Row) -> None:
         plan.active.human_blocked = ""
 
 
+def _handed_off(plan: Plan, row: Row) -> None:
+    by, to = str(row.get("actor")), row.get("to")
+    if plan.handoff is None and plan.is_open:
+        plan.handoffs.append({"by": by, "open": len(plan.open_goals)})
+    plan.handoff = {"by": by, "to": to}
+
+
+def _taken_up(plan: Plan, row: Row) -> None:
+    plan.handoff = None
+
+
 def _adopted(plan: Plan, row: Row) -> None:
     plan.session = row["session"]
 
@@ -407,6 +428,9 @@ _APPLY: dict[str, Callable[[Plan, Row], None]] = {
     "review_blockers_recorded": _blockers,
     "blocker_classified": _classified,
     "goal_resumed": _resumed,
+    MARKED: _handed_off,
+    HANDED_OFF: _handed_off,
+    TAKEN_UP: _taken_up,
     "adopted": _adopted,
     "moved": _moved,
 }

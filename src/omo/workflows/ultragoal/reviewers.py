@@ -137,6 +137,10 @@ def exceptions(plan: Plan) -> list[Row]:
             left = counted(int(replaced.get("open") or 0), "open goal")
             what = f"plan {replaced.get('run') or 'before'} was given up with {left}"
             let_through.append(exception(what, "agent", replaced.get("trouble") or "another was made in its place"))
+    for handed in plan.handoffs:
+        if handed["by"] == "agent":
+            what = f"the plan was handed off with {counted(handed['open'], 'open goal')}"
+            let_through.append(exception(what, "agent", "and then taken up again"))
     for goal in plan.goals:
         if plan.steered_by.get(goal.id) == "agent":
             let_through += _steered(goal)

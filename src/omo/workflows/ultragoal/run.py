@@ -16,7 +16,7 @@ from omo.proof import changes, git
 from omo.settings import Settings
 from omo.state import paths, store
 from omo.state.journal import Journal
-from omo.state.runtime import OPEN_STATES, part
+from omo.state.runtime import OPEN_STATES
 from omo.work.run import Caller, Kind, Run
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import Plan
@@ -29,7 +29,6 @@ Decision = Callable[[Plan], tuple[Any, list[Row]]]
 
 CREATE = 'omo ultragoal create-goals --brief "…" (goals begin with @goal: TITLE at the start of a line)'
 LARGEST_SETTINGS = 100_000
-HANDOFF = "handoff"  # the phase of a workflow whose work goes to another one
 
 
 def _home(state: str) -> str:
@@ -79,11 +78,6 @@ class PlanRun(Run[Plan]):
         from omo.workflows.ultragoal.goal_tool import GoalTool
 
         return GoalTool(self.caller)
-
-    @cached_property
-    def handed_off(self) -> str:
-        """How and by whom the plan was handed to another workflow; empty while it is worked on here."""
-        return handed_off(self.caller.session_rows.get(self.caller.session), self.state)
 
     @property
     def evidence_problems(self) -> list[str]:
@@ -188,21 +182,6 @@ class PlanRun(Run[Plan]):
     def base_settings(self) -> Settings:
         """The project's settings as committed where the plan began: what is edited since takes nothing back."""
         return settings_at(self.caller.root, self.state.base if self.state is not None else None)
-
-
-def handoff_mark(row: Row | None, plan: Plan | None) -> Row | None:
-    """The mark that this very plan is handed off, or ready to be. One that an earlier plan left says nothing."""
-    mark = part(part(row or {}, "phases"), ULTRAGOAL.name)
-    is_its_own = plan is not None and mark.get("run") == plan.run
-    return mark if is_its_own and mark.get("phase") == HANDOFF else None
-
-
-def handed_off(row: Row | None, plan: Plan | None) -> str:
-    mark = handoff_mark(row, plan)
-    if mark is None:
-        return ""
-    by = mark.get("by", "agent")
-    return f"handed off to {mark['to']} by the {by}" if mark.get("to") else f"marked ready for handoff by the {by}"
 
 
 def settings_at(root: str, base: str | None) -> Settings:

@@ -1,16 +1,15 @@
 """Which commit is which step's: by its subject, by what it changed, and by its place in the order, in that sequence.
 
-1. In step order, each step takes the first commit after the one before it that has its subject and all its paths.
-2. What is left tries any place (a rebase reorders), moving others where each still finds a commit of its own.
-3. One commit may serve several steps where it has the paths of each, and a line of its own in the message for each:
+1. In step order, each step takes a commit that has its subject and all its paths: the first after those of the steps
+   before it, else any (a rebase reorders), moving others where each still finds a commit of its own.
+2. One commit may serve several steps where it has the paths of each, and a line of its own in the message for each:
    a squash. One line is never enough for two steps, or a step left out would hide behind its neighbour.
-4. Then some of the paths will do (the rest may come in a later commit), then the subject alone, then a commit that
+3. Then some of the paths will do (the rest may come in a later commit), then the subject alone, then a commit that
    was reverted. The audit says of those what is wrong with them.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -72,10 +71,12 @@ def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> Claims:
     for step in steps:
         if step.manifest is not None and step.manifest.expects_commit:
             claiming.add(step.number, step.manifest)
-    claiming.in_order()
-    claiming.anywhere()
-    claiming.squashed()
-    claiming.rest()
+    for number in claiming.open:
+        claiming.place(number, set())
+    claiming.share_squashes()
+    for is_live, has_paths in ((True, True), (True, False), (False, True)):
+        for number in claiming.open:
+            claiming.take_free(number, is_live, has_paths)
     return claiming.result()
 
 
@@ -89,7 +90,6 @@ class _Claiming:
         self._budget = patterns.Budget(SEARCH_SECONDS)
         self._manifests: dict[int, Manifest] = {}
         self._named: dict[int, list[int]] = {}  # by step: commits with its subject
-        self._whole: dict[int, list[int]] = {}  # by step: those of them with all its paths, none reverted
         self._claimed: dict[int, int] = {}
         self._shared: dict[int, tuple[int, ...]] = {}
         self._unclear: dict[int, str] = {}
@@ -98,49 +98,35 @@ class _Claiming:
         if problem := patterns.defect(manifest.commit_message_pattern):
             self._unclear[number] = f"its commit_message_pattern cannot be used: {problem}"
             return
-        named, whole = [], []
-        for index, commit in enumerate(self._commits):
-            try:
-                is_named = self._matches(manifest, commit.subject)
-            except (patterns.TooSlow, patterns.Spent):
-                self._unclear[number] = TOO_SLOW
-                return
-            if is_named:
-                named.append(index)
-                if index in self._live and self._has(manifest, index, all):
-                    whole.append(index)
+        try:
+            named = [index for index, commit in enumerate(self._commits) if self._matches(manifest, commit.subject)]
+        except (patterns.TooSlow, patterns.Spent):
+            self._unclear[number] = TOO_SLOW
+            return
         self._manifests[number] = manifest
         self._named[number] = named
-        self._whole[number] = whole
 
-    def in_order(self) -> None:
-        after = -1
-        for number, indices in self._whole.items():
-            holders = self._holders()
-            for index in indices:
-                if index > after and index not in holders:
-                    after = self._claimed[number] = index
-                    break
+    @property
+    def open(self) -> list[int]:
+        return [number for number in self._manifests if number not in self._claimed]
 
-    def anywhere(self) -> None:
-        for number in self._open():
-            self._place(number, set())
-
-    def _place(self, number: int, tried: set[int]) -> bool:
+    def place(self, number: int, tried: set[int]) -> bool:
         """An augmenting path: who stands in the way moves on, if it can."""
         holders = self._holders()
-        for index in sorted(self._whole[number], key=lambda index: (index in holders, index)):
+        after = self._last_before(number)
+        whole = [index for index in self._named[number] if index in self._live and self._has(number, index, all)]
+        for index in sorted(whole, key=lambda index: (index in holders, index < after, index)):
             if index in tried:
                 continue
             tried.add(index)
-            if index not in holders or self._place(holders[index], tried):
+            if index not in holders or self.place(holders[index], tried):
                 self._claimed[number] = index
                 return True
         return False
 
-    def squashed(self) -> None:
+    def share_squashes(self) -> None:
         for index in sorted(self._live):
-            if not self._open():
+            if not self.open:
                 return
             together = self._sharers(index)
             if len(together) > 1:
@@ -153,7 +139,7 @@ class _Claiming:
         lines = list(_lines(self._commits[index]))
         together = []
         for number, manifest in self._manifests.items():
-            if self._claimed.get(number, index) != index or not self._has(manifest, index, all):
+            if self._claimed.get(number, index) != index or not self._has(number, index, all):
                 continue
             for line in lines:
                 try:
@@ -167,46 +153,40 @@ class _Claiming:
                     break
         return together
 
-    def rest(self) -> None:
-        """What is left takes a commit with its subject: with some of its paths, with none, one that was reverted."""
-        for is_live, has_paths in ((True, True), (True, False), (False, True)):
-            for number in self._open():
-                self._take_free(number, is_live, has_paths)
-
-    def _take_free(self, number: int, is_live: bool, has_paths: bool) -> None:
+    def take_free(self, number: int, is_live: bool, has_paths: bool) -> None:
+        """A commit with the step's subject: the first after the steps before it, else the first."""
         holders = self._holders()
         free = []
         for index in self._named[number]:
             if index in holders or (is_live and index not in self._live):
                 continue
-            if not has_paths or self._has(self._manifests[number], index, any):
+            if not has_paths or self._has(number, index, any):
                 free.append(index)
         if free:
-            # The first after the steps before it, else the first.
-            before = max((index for other, index in self._claimed.items() if other < number), default=-1)
-            self._claimed[number] = next((index for index in free if index > before), free[0])
+            after = self._last_before(number)
+            self._claimed[number] = next((index for index in free if index > after), free[0])
 
     def result(self) -> Claims:
-        in_step_order = [(number, self._claimed[number]) for number in self._manifests if number in self._claimed]
-        kept = _longest_in_order(in_step_order)
         claims = {}
         for number, index in self._claimed.items():
             commit = self._commits[index]
+            overtaken = any(other > number and before < index for other, before in self._claimed.items())
             shared = self._shared.get(number, ())
-            claims[number] = Claim(commit, index, number not in kept, shared, self._undone.get(commit.sha))
+            claims[number] = Claim(commit, index, overtaken, shared, self._undone.get(commit.sha))
         unclear = {number: why for number, why in self._unclear.items() if number not in claims}
         return Claims(claims, unclear)
 
-    def _open(self) -> list[int]:
-        return [number for number in self._manifests if number not in self._claimed]
+    def _last_before(self, number: int) -> int:
+        """The last commit that a step before this one has."""
+        return max((index for other, index in self._claimed.items() if other < number), default=-1)
 
     def _holders(self) -> dict[int, int]:
         return {index: number for number, index in self._claimed.items()}
 
-    def _has(self, manifest: Manifest, index: int, how_many: Callable[[Iterable[bool]], bool]) -> bool:
+    def _has(self, number: int, index: int, how_many: Callable[[Iterable[bool]], bool]) -> bool:
         """Whether a commit has `all` or `any` of the paths; where none are named, whether it changes something."""
         changes = self._commits[index].changes
-        wanted = wishes(manifest)
+        wanted = wishes(self._manifests[number])
         if not wanted:
             return bool(changes)
         return how_many(wish.is_met_by(changes) for wish in wanted)
@@ -225,15 +205,3 @@ def _lines(commit: Commit) -> Iterator[str]:
     for line in commit.body.splitlines()[:MOST_LINES]:
         if text := line.strip().removeprefix("* ").removeprefix("- ").strip():
             yield text
-
-
-def _longest_in_order(claimed: Sequence[tuple[int, int]]) -> set[int]:
-    """The most steps whose commits follow one another; the others are the ones that moved."""
-    tails: list[int] = []
-    chains: list[list[int]] = []
-    for number, index in claimed:
-        length = bisect_right(tails, index)
-        before = chains[length - 1] if length else []
-        tails[length:] = [index, *tails[length + 1 :]]
-        chains[length:] = [[*before, number], *chains[length + 1 :]]
-    return set(chains[-1]) if chains else set()

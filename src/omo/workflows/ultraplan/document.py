@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from omo.errors import BadInput
-from omo.proof import documents, globs
+from omo.proof import globs
 from omo.safe_open import TooLarge, read_file
 from omo.text import clip
 from omo.workflows.ultraplan import manifest
@@ -30,9 +30,6 @@ from omo.workflows.ultraplan.models import ON_FAILURE, Defect, Document, Fence, 
 LARGEST = 500_000
 LONGEST_LINE = 4_000
 LONGEST_FIELD = 20_000
-MOST_HEADINGS = 2_000
-MOST_STEPS = 200
-MOST_TOLD = 10
 
 _STEP = re.compile(r"Step (\d{1,6}): (\S.*)")
 # What people put before the word: emphasis, a box to tick, an emoji or its :name:, a number.
@@ -83,17 +80,12 @@ def text_of(path: str) -> str | None:
 def parse(text: str, path: str) -> Document:
     """Never raises for bad content: `defects` has what is wrong."""
     defects: list[Defect] = []
-    front, body = _front_matter(text, defects)
-    page = Page(_cut(body, defects))
+    page = Page(_readable(text, defects))
     every = page.headings()
-    if len(every) > MOST_HEADINGS:
-        line = every[MOST_HEADINGS].start + 1
-        defects.append(Defect(line, "steps", f"{len(every)} headings; at most {MOST_HEADINGS} are read"))
-    every = every[:MOST_HEADINGS]
     headings = [heading for heading in every if not heading.is_nested]
     title = next((heading.title for heading in headings if heading.level == 1), "")
     document = Document(kind="plan", path=path, text=text, title=title)
-    document = _read_head(document, page, headings, front, defects)
+    document = _read_head(document, page, headings, defects)
     document = _read_steps(document, page, headings, defects)
     document = _read_spec(document, page, headings, defects)
     document = replace(document, groups=_groups(document, page, headings, defects))
@@ -101,88 +93,48 @@ def parse(text: str, path: str) -> Document:
     return replace(document, defects=tuple(sorted(defects, key=lambda defect: defect.line)))
 
 
-def _cut(body: str, defects: list[Defect]) -> str:
-    """Nobody reads a line that long; what is behind it must not count as read either."""
-    lines = body.split("\n")
-    too_long = 0
+def _readable(text: str, defects: list[Defect]) -> str:
+    """Nobody reads a line that long; what is behind it must not count as read either. Front matter reads like lines
+    below the title."""
+    lines = re.split(r"\r\n?|\n", text.removeprefix("\ufeff"))
     for index, line in enumerate(lines):
         if len(line) > LONGEST_LINE:
             lines[index] = line[:LONGEST_LINE]
-            too_long += 1
-            if too_long <= MOST_TOLD:
-                defects.append(Defect(index + 1, "length", f"longer than {LONGEST_LINE} characters; break the line"))
+            defects.append(Defect(index + 1, "length", f"longer than {LONGEST_LINE} characters; break the line"))
+    if lines[0].rstrip() == "---" and "---" in lines[1:]:
+        lines[0] = lines[lines.index("---", 1)] = ""
     return "\n".join(lines)
 
 
-# the head: front matter, version, needs
+# the head: version, needs, what it is about
 
 
-def _front_matter(text: str, defects: list[Defect]) -> tuple[dict[str, tuple[int, Any]], str]:
-    """The YAML between two `---` at the very top, each key with its line; and the text with those lines blank."""
-    lines = re.split(r"\r\n?|\n", text.removeprefix("\ufeff"))
-    ends = [index for index, line in enumerate(lines) if line.rstrip() == "---"]
-    if ends[:1] != [0] or len(ends) == 1:
-        return {}, "\n".join(lines)
-    end = ends[1]
-    body = "\n".join([""] * (end + 1) + lines[end + 1 :])
-    # Digits and dots only: as a YAML number 1.10 would be read as 1.1.
-    inner = re.sub(r"(?m)^(plan_version\s*:\s*)([\d.]+)\s*$", r'\1"\2"', "\n".join(lines[1:end]))
-    try:
-        data = documents.parse(inner, "front matter.yaml")
-    except BadInput as error:
-        defects.append(Defect(1, "front-matter", error.message))
-        return {}, body
-    front: dict[str, tuple[int, Any]] = {}
-    if isinstance(data, dict):
-        for number, line in enumerate(lines[1:end], start=2):
-            key = line.partition(":")[0].strip("\"' ")
-            if key in data:
-                front[key] = number, data[key]
-    return front, body
-
-
-def _read_head(
-    document: Document,
-    page: Page,
-    headings: Sequence[Heading],
-    front: Mapping[str, tuple[int, Any]],
-    defects: list[Defect],
-) -> Document:
+def _read_head(document: Document, page: Page, headings: Sequence[Heading], defects: list[Defect]) -> Document:
     """What stands near the title; a `plan_version` further down is an example, not a statement."""
     end = next((heading.start for heading in headings if heading.level > 1), len(page.lines))
-    pairs = []
-    for key in ("plan_version", "needs"):
-        if key in front:
-            pairs.append((front[key][0], key, front[key][1]))
-    described = []
-    for index, line in page.paragraphs(0, end):
-        if pair := _PAIR.fullmatch(line):
-            pairs.append((index + 1, pair[1].lower(), pair[2].strip()))
-        else:
-            described.append(line)
-    versions: list[tuple[int, tuple[int, ...]]] = []
+    described: list[str] = []
+    versions: list[tuple[int, ...]] = []
     needs: list[str] = []
     says_needs = False
-    for line_number, key, value in pairs:
-        if key == "needs":
+    for index, line in page.paragraphs(0, end):
+        pair = _PAIR.fullmatch(line)
+        if pair is None:
+            described.append(line)
+        elif pair[1].lower() == "needs":
             says_needs = True
-            needs += _needs(value, line_number, defects)
-            continue
-        version = _version(value)
-        if version is None:
-            message = f"plan_version {clip(str(value), 40)!r} is no version; write `plan_version: 1.7`"
-            defects.append(Defect(line_number, "version", message))
-        elif versions and version != versions[0][1]:
-            shown = ".".join(map(str, version))
-            message = f"plan_version {shown} is another than that of line {versions[0][0]}"
-            defects.append(Defect(line_number, "version", message))
+            needs += _needs(pair[2].strip(), index + 1, defects)
+        elif (version := _version(pair[2])) is None:
+            message = f"plan_version {clip(pair[2], 40)!r} is no version; write `plan_version: 1.7`"
+            defects.append(Defect(index + 1, "version", message))
+        elif versions and version != versions[0]:
+            defects.append(Defect(index + 1, "version", f"plan_version {pair[2]} is another than the one above it"))
         else:
-            versions.append((line_number, version))
+            versions.append(version)
     section = _section(headings, "context")
     fence = _section(headings, "scope fence")
     return replace(
         document,
-        version=versions[0][1] if versions else None,
+        version=versions[0] if versions else None,
         needs=tuple(dict.fromkeys(needs)),
         says_needs=says_needs,
         context=page.text(section.start + 1, section.end).strip() if section else "\n".join(described),
@@ -246,13 +198,10 @@ def _heading_defects(headings: Sequence[Heading]) -> list[Defect]:
 
 def _read_steps(document: Document, page: Page, headings: Sequence[Heading], defects: list[Defect]) -> Document:
     spans = _step_spans(headings)
-    if len(spans) > MOST_STEPS:
-        message = f"{len(spans)} steps; at most {MOST_STEPS} are read, so split the plan"
-        defects.append(Defect(spans[MOST_STEPS][0].start + 1, "steps", message))
     blocks = page.yaml_blocks("manifest")
     steps = []
     homeless = {block.line for block in blocks}
-    for heading, end in spans[:MOST_STEPS]:
+    for heading, end in spans:
         own = [block for block in blocks if heading.start < block.line <= end]
         homeless -= {block.line for block in own}
         steps.append(_step(page, heading, end, own, defects))

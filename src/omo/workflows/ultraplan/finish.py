@@ -188,7 +188,7 @@ def render(status: RunStatus, end: Row, *, now: str, following: str) -> str:
         lines.append("- Legacy: a plan before 1.7")
     if state.depth:
         lines.append(f"- Recovery: {state.depth} of {MOST_RECOVERIES}")
-    whole = " (of the whole session, from where it began)" if status.own else ""
+    whole = " (of the whole session, from where it began)" if state.recovery_of else ""
     lines += [f"- Audit: {status.audit.words}{whole}", f"- Ended as: {end.get('verdict') or 'not ended'}"]
 
     def section(heading: str, listed: Sequence[object]) -> None:
@@ -205,9 +205,6 @@ def render(status: RunStatus, end: Row, *, now: str, following: str) -> str:
     section("Outside the fence", _few(status.audit.violations))
     section("Not committed", _few(status.audit.dirty))
     section("Commits that no step claims", _few(audit.unclaimed))
-    if status.own:
-        own = [f"verdict: {status.own.verdict}", *status.own.steps]
-        section("The recovered steps, from the recovery's own base", own)
     if status.unknown:
         section("Could not be evaluated", [clip(status.unknown, 400)])
     if status.edited:

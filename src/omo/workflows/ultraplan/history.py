@@ -110,33 +110,20 @@ class History:
             submodules.update(change.path for change in commit.changes if change.is_submodule)
         return [Change(path, "M", path in submodules) for path in sorted(paths) if not globs.is_own(path)]
 
-    def since(self, base: str) -> History:
-        """The same from a later base."""
-        if base == self.base:
-            return self
-        older = self._with_ancestors(base)
-        commits = tuple(commit for commit in self.commits if commit.sha not in older)
-        return replace(self, base=base, commits=commits, net=_net(self.root, base, self.head))
-
     def until(self, head: str) -> History:
         """The same up to an earlier commit: what came after it, committed or not, is left out."""
-        kept = self._with_ancestors(head)
+        parents = {commit.sha: commit.parents for commit in self.commits}
+        kept = {head}
+        waiting = [head]
+        while waiting:
+            for parent in parents.get(waiting.pop(), ()):
+                if parent not in kept:
+                    kept.add(parent)
+                    waiting.append(parent)
         commits = tuple(commit for commit in self.commits if commit.sha in kept)
         if not commits:
             return self
         return replace(self, head=head, commits=commits, net=_net(self.root, self.base, head), tree=WorkTree())
-
-    def _with_ancestors(self, sha: str) -> set[str]:
-        """A commit and those of the listed ones that it descends from."""
-        parents = {commit.sha: commit.parents for commit in self.commits}
-        reached = {sha}
-        waiting = [sha]
-        while waiting:
-            for parent in parents.get(waiting.pop(), ()):
-                if parent not in reached:
-                    reached.add(parent)
-                    waiting.append(parent)
-        return reached
 
 
 def look(root: Path, base: str) -> History:

@@ -112,11 +112,6 @@ class Manifest(BaseModel):
         """Every expected path has to be there, so the count says more only of a single glob."""
         return len(self.expected_paths) == 1 and any(letter in self.expected_paths[0] for letter in "*?[")
 
-    @property
-    def terms(self) -> Manifest:
-        """What binds, wherever in a file it stands."""
-        return self.model_copy(update={"line": 0, "lines": {}})
-
 
 @dataclass(frozen=True)
 class Step:

@@ -21,7 +21,7 @@ from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Doc
 from omo.workflows.ultraplan.sessions import structure
 
 # What no plan of any age may have: it cannot be carried out at all, or must not be.
-ALWAYS = frozenset({"no-steps", "steps", "step-repeated", "version", "command", "length"})
+ALWAYS = frozenset({"no-steps", "step-repeated", "version", "command", "length"})
 
 # Each field of a step with an example; the last says whether it may be `none`.
 FIELDS = {

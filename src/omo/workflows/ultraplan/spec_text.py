@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import yaml
 
 from omo.text import clip, counted
-from omo.workflows.ultraplan.models import Document, Manifest, Step
+from omo.workflows.ultraplan.models import Manifest, Step
 from omo.workflows.ultraplan.sessions import SessionSpec
 
 SPEC = """\
@@ -130,27 +130,6 @@ def render(spec: SessionSpec) -> str:
     missing = ", ".join(map(str, spec.recovery.missing))
     entry = _line(spec.recovery.entry) or "none"
     return text + RECOVERY.format(of=code(spec.recovery.of), depth=spec.recovery.depth, missing=missing, entry=entry)
-
-
-def unlike(spec: SessionSpec, read: Document) -> list[str]:
-    """What a spec that was read back says differently: nothing, unless the plan's own text gets in the way."""
-    steps = [step for step in read.steps if not step.is_preflight]
-    pairs = {
-        "steps": ([step.text for step in steps], [_verbatim(step) for step in spec.steps]),
-        "manifests": ([_meaning(step) for step in steps], [_meaning(step) for step in spec.steps]),
-        "fence": (read.fence, spec.fence),
-        "needs": (read.needs, spec.needs),
-        "session": ((read.kind, read.session), ("spec", spec.number)),
-    }
-    wrong = []
-    for what, (as_read, as_meant) in pairs.items():
-        if as_read != as_meant:
-            wrong.append(f"the {what} of session {spec.number} do not read back as written")
-    return wrong + [f"session {spec.number}: {defect}" for defect in read.wrong]
-
-
-def _meaning(step: Step) -> Manifest | None:
-    return step.manifest.terms.model_copy(update={"is_synthesised": False}) if step.manifest else None
 
 
 def _context(spec: SessionSpec) -> str:

@@ -22,7 +22,7 @@ from omo.workflows.ultraplan import critique, preflight, rules, sessions, spec_t
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
-from omo.workflows.ultraplan.models import Document, Fence, Step
+from omo.workflows.ultraplan.models import Document, Fence
 from omo.workflows.ultraplan.run import (
     KIND,
     PLAN,
@@ -80,9 +80,9 @@ def start(
             step = publish_end(RunStatus(run), session=caller.session)
             return Started(_state_of(run), step, [str(need) for need in asked.missing], contract.notes)
         # Ledger first: a crash before the summary leaves a run that the next command finds.
-        pin = pinned_path(caller.state, run_id)
-        store.make_dir(os.path.dirname(pin), caller.state)
-        store.replace(pin, contract.spec.text)
+        store.make_dir(run.directory, caller.state)
+        store.replace(pinned_path(caller.state, run_id), contract.spec.text)
+        store.replace(pinned_path(caller.state, run_id, "plan.md"), contract.plan.text)
         let_through = {"unreviewed": clip(unreviewed, 1000), "out_of_order": clip(out_of_order, 1000)}
         row = {**_started_row(caller, contract, history), **let_through, "review": review}
         run.append(preflight_row(caller, contract.document, asked), row)
@@ -253,31 +253,13 @@ def _require_same(spec: Document, plan: Document, specs: Sequence[SessionSpec], 
     if planned is None:
         raise Refused(f"{plan.path} has no session {spec.session}", fix=f"omo plan decompose {plan.path} --out DIR")
     agreed = documents.parse(spec_text.render(planned), plan.path)
-    defects = []
-    for step in spec.work_steps:
-        as_agreed = agreed.step(step.number)
-        if as_agreed is None or _terms(as_agreed) != _terms(step):
-            defects.append(f"step {step.number} is not as the plan has it")
-    for step in agreed.work_steps:
-        if spec.step(step.number) is None and not is_recovery:
-            defects.append(f"step {step.number} of the session left out, and omo plan recover did not write this")
-    if spec.fence != agreed.fence:
-        defects.append("the scope fence is not the plan's")
-    for need in agreed.needs:
-        if need not in spec.needs:
-            defects.append(f"need {need} left out")
+    defects = sessions.differences(spec, agreed.work_steps, agreed.fence, agreed.needs, is_recovery=is_recovery)
     if defects:
         raise Refused(
             f"{spec.path} does not say what {plan.path} says",
             fix="change the plan, not the spec: omo plan decompose writes it anew, omo plan recover the missing steps",
             defects=defects,
         )
-
-
-def _terms(step: Step) -> Step:
-    """What binds of a step, wherever in a file it stands."""
-    manifest = step.manifest.terms if step.manifest else None
-    return replace(step, line=0, text="", manifest=manifest)
 
 
 # what is refused
@@ -431,15 +413,3 @@ def preflight_row(caller: Caller, document: Document, asked: preflight.Preflight
         "bypassed": asked.bypassed_by,
         "why": clip(why, 400),
     }
-
-
-def record_preflight(caller: Caller, document: Document, asked: preflight.Preflight) -> None:
-    """What `omo plan preflight` found: into the open run where there is one, else only what is missing is kept."""
-    run = load(PLAN, caller)
-    if run is not None and run.state is not None and run.state.is_open and not run.problems:
-        run.append(preflight_row(caller, document, asked))
-    elif asked.missing:
-        tagged = tags(document.master_digest, document.master_plan, document.path)
-        blocked = Run(PLAN, caller, PLAN.new_id(caller, tagged))
-        blocked.append(preflight_row(caller, document, asked))
-        publish_end(RunStatus(blocked), session=caller.session)

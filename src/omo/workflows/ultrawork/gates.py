@@ -28,13 +28,13 @@ UNITS = {"s": 1, "m": 60, "h": 3600}
 ANY_ARGUMENTS = "..."  # as the last word of a pin: replays with any further arguments, and nothing to run as a gate
 REPAIR = "look at what was changed, then, in a terminal of your own: omo gate add NAME --repair -- COMMAND"
 NAME_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
-PIN_FORM = "for example: /omo:pin tests -- pytest -q, or /omo:pin --timeout 30m tests -- pytest -q"
+PIN_FORM = "for example: /omo:pin tests -- pytest -q, or /omo:pin --timeout 30m --sealed GLOB tests -- pytest -q"
 
 
 class Gate:
     """One pinned command, and what it said in the current run, oldest first."""
 
-    __slots__ = ("allowed", "argv", "by", "cwd", "name", "program", "recorded", "results", "timeout")
+    __slots__ = ("allowed", "argv", "by", "cwd", "name", "program", "recorded", "results", "sealed", "timeout")
 
     def __init__(self, row: Json) -> None:
         self.name: str = row["name"]
@@ -43,6 +43,7 @@ class Gate:
         self.by: str = row["by"]
         self.timeout: float = row["timeout"]
         self.program: str | None = row.get("program")  # what argv[0] stood for when it was pinned
+        self.sealed: list[str] = row.get("sealed") or []  # globs of files it rests on beside those that omo knows
         self.results: list[Json] = []
         self.recorded: Json | None = None
         self.allowed: Json | None = None
@@ -92,12 +93,11 @@ class Gate:
 class Gates:
     """What is pinned in a session, and what the current run knows of it."""
 
-    __slots__ = ("allowed_paths", "base", "by_name", "dropped")
+    __slots__ = ("base", "by_name", "dropped")
 
     def __init__(self) -> None:
         self.by_name: dict[str, Gate] = {}
         self.dropped: list[tuple[Gate, str]] = []  # those that had failed when somebody removed or replaced them
-        self.allowed_paths: dict[str, str] = {}  # by what they held when the user let them be changed
         self.base: Json | None = None
 
     def __iter__(self) -> Any:
@@ -143,8 +143,6 @@ def fold(rows: list[Json], run: str | None) -> Gates:
             continue
         elif kind in ("activated", "rearmed") and isinstance(row.get("base"), dict):
             gates.base = row["base"]
-        elif kind == "change-allowed":
-            gates.allowed_paths[str(row.get("path"))] = str(row.get("digest"))
         elif (gate := gates.get(name)) is not None:
             _note(gate, row)
     return gates
@@ -198,6 +196,7 @@ def add(
     program: str | None,
     now: float,
     timeout: float | None = None,
+    sealed: list[str] | None = None,
     wait: float = store.HOOK_WAIT,
 ) -> Gate:
     """Pin a command: the gate as it now stands. What the user pinned, only the user may pin anew."""
@@ -208,6 +207,8 @@ def add(
         _allow_replay(state, session_id, name, argv, now=now, wait=wait)
     event: Json = {"kind": "gate-added", "name": name, "argv": argv, "cwd": cwd, "by": by, "program": program}
     event["timeout"] = DEFAULT_TIMEOUT if timeout is None else timeout
+    if sealed:
+        event["sealed"] = sorted(sealed)
     wanted = Gate(event)
     if is_replay_only(argv):
         return wanted
@@ -216,8 +217,8 @@ def add(
         pinned = gates.get(name)
         if pinned is None or (by == "user" and not pinned.is_users):
             return wanted, [event]
-        is_same = pinned.command == wanted.command and timeout in (None, pinned.timeout)
-        if is_same:
+        has_same_seals = not sealed or set(sealed) <= set(pinned.sealed)
+        if pinned.command == wanted.command and timeout in (None, pinned.timeout) and has_same_seals:
             return pinned, []
         if pinned.is_users and by != "user":
             raise Refused(
@@ -237,6 +238,8 @@ def in_words(gate: Gate) -> str:
         words += f" (in {clip(gate.cwd, 80)})"
     if gate.timeout != DEFAULT_TIMEOUT:
         words += f" (within {gate.timeout:g} s)"
+    if gate.sealed:
+        words += f" (sealed: {clip(', '.join(gate.sealed), 120)})"
     return words
 
 
@@ -366,7 +369,8 @@ def more_time(gate: Gate) -> str:
     """The line that gives a gate three times as long."""
     minutes = max(1, round(3 * gate.timeout / 60))
     pin = "/omo:pin" if gate.is_users else "omo gate add"
-    return f"{pin} --timeout {minutes}m {gate.name} -- {clip(_typed(gate.argv), LONGEST_COMMAND)}"
+    sealed = "".join(f"--sealed {_typed([glob])} " for glob in gate.sealed)
+    return f"{pin} --timeout {minutes}m {sealed}{gate.name} -- {clip(_typed(gate.argv), LONGEST_COMMAND)}"
 
 
 def _typed(argv: list[str]) -> str:
@@ -416,22 +420,31 @@ def wait_for_allowance(
     _change(state, session_id, decide, actor=actor, now=now, wait=wait, after=suspended)
 
 
-def parse_pin(text: str) -> tuple[str, list[str], float | None]:
-    """`[--timeout TIME] NAME -- COMMAND …` as a person types it."""
-    import shlex
+class Pin:
+    """`[--timeout TIME] [--sealed GLOB]… NAME -- COMMAND …` as a person types it."""
 
-    if len(text) > 2 * LONGEST_COMMAND:
-        raise BadInput("the command is too long", fix="put it into a script, and pin the script")
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise BadInput(f"the command cannot be split into words: {error}", fix="close the quote") from None
-    timeout = None
-    if words[:1] == ["--timeout"] and len(words) > 1:
-        timeout, words = parse_timeout(words[1]), words[2:]
-    if len(words) < 3 or words[1] != "--":
-        raise BadInput(f"{text.strip()!r} is not NAME -- COMMAND", fix=PIN_FORM)
-    return words[0], words[2:], timeout
+    __slots__ = ("argv", "name", "sealed", "timeout")
+
+    def __init__(self, text: str) -> None:
+        import shlex
+
+        if len(text) > 2 * LONGEST_COMMAND:
+            raise BadInput("the command is too long", fix="put it into a script, and pin the script")
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise BadInput(f"the command cannot be split into words: {error}", fix="close the quote") from None
+        self.timeout: float | None = None
+        self.sealed: list[str] = []
+        while words[:1] in (["--timeout"], ["--sealed"]) and len(words) > 1:
+            if words[0] == "--timeout":
+                self.timeout = parse_timeout(words[1])
+            else:
+                self.sealed.append(words[1])
+            words = words[2:]
+        if len(words) < 3 or words[1] != "--":
+            raise BadInput(f"{text.strip()!r} is not NAME -- COMMAND", fix=PIN_FORM)
+        self.name, self.argv = words[0], words[2:]
 
 
 def parse_timeout(text: str) -> float:

@@ -40,7 +40,8 @@ def outcome_of(store: GoalStore, goal: Goal, verdict: Verdict, *, passed: bool, 
         red = _users_red(store, goal, verdict)
     if red:
         facts.append(f"{red} is the user's, and failed when the goal was begun")
-        doubts = _doubts_of_commands(store, goal)
+        doubts, allowed = _doubts_of_commands(store, goal)
+        facts += allowed
     elif not on_word:
         facts.append("no check of the user's was seen to fail before")
     is_proven = bool(red) and not doubts
@@ -90,17 +91,18 @@ def _failed_at_begin(store: GoalStore, goal: Goal) -> set[str]:
     return set()
 
 
-def _doubts_of_commands(store: GoalStore, goal: Goal) -> list[str]:
-    """Why a command that failed and passes need not mean that the work was done."""
+def _doubts_of_commands(store: GoalStore, goal: Goal) -> tuple[list[str], list[str]]:
+    """Why a command that failed and passes need not mean that the work was done, and what the user allowed."""
     root = store.caller.root
     commands = [check for check in checks_of(goal.spec) if isinstance(check, (CommandCheck, MetricCheck))]
-    doubts = seals.doubts_of(root, goal.base, commands)
+    examined = seals.examine(root, goal.base, commands, terms=seals.terms_of(store.caller.state, store.caller.session))
+    doubts = examined.doubts
     if commands and goal.base and goal.base["home"] != base.home_of(os.environ):
         doubts.append("the commands ran with another HOME than when it was filed")
     for name, program in programs_of(root, goal.spec).items():
         if program and program != goal.programs.get(name) and is_newer(program, goal.filed_at):
             doubts.append(f"{name} ran {clip(program, 120)}, which is newer than the goal")
-    return doubts
+    return doubts, examined.notes
 
 
 def _exceptions(store: GoalStore, goal: Goal) -> list[Row]:
