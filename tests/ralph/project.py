@@ -12,7 +12,7 @@ from omo.state import ledger, paths
 from omo.work import session
 from omo.work.lifecycle import require
 from omo.work.run import load
-from omo.workflows.ralph import brief, end, iteration, judge, rules
+from omo.workflows.ralph import brief, end, iteration, judge, phases, rules
 from omo.workflows.ralph import start as starting
 from omo.workflows.ralph.brief import Brief
 from omo.workflows.ralph.iteration import Files
@@ -85,11 +85,8 @@ class Project(AnyProject):
         end.publish(run)
         return run.require_whole(), is_new
 
-    def phase(self, name: str, skip: str = "", **whose: str) -> tuple[RalphState, bool]:
-        run = self.run(**whose)
-        is_new = iteration.record_phase(run, self.files, name, skip)
-        end.publish(run)
-        return run.require_whole(), is_new
+    def note(self, name: str, skip: str = "", **whose: str) -> None:
+        phases.note(self.run(**whose), name, skip)
 
     def finishes(self, agent: str, message: str = "done", session: str = "") -> None:
         self.agent_ends(agent, message, session=session)
@@ -100,9 +97,9 @@ class Project(AnyProject):
         ran = {"kind": "gate-ran", "name": name, "result": result, "tree": fingerprint(self.root)}
         self.change_row(dict, ran)
 
-    def work(self, *paths: str, phases: tuple[str, ...] = rules.PHASES) -> None:
-        """One iteration as it should be: agents in their order, files, gates on those files, each phase noted."""
-        for name in phases:
+    def work(self, *paths: str) -> None:
+        """One iteration as it should be: agents in their order, files, gates on those files; nothing is noted."""
+        for name in rules.PHASES:
             if name == "IMPL":
                 for path in paths:
                     self.write(path)
@@ -111,7 +108,6 @@ class Project(AnyProject):
                 self.finishes(agent)
             else:
                 self.gate_ran()
-            self.phase(name)
 
     def iterate(self, *files: str) -> None:
         """A new iteration, worked through with these files."""
