@@ -101,10 +101,10 @@ def test_a_ledger_changed_by_hand_allows_nothing_until_the_user_repairs_it(state
         path.write_text("".join([*lines, lines[0].replace("./mycli", "./evil")]))
     else:
         path.with_name("mark.json").unlink()
-    with pytest.raises(Refused, match="changed by hand") as caught:
+    with pytest.raises(Refused, match="not as omo wrote it") as caught:
         replay.allowed(state)
     assert "omo gate add NAME --repair" in caught.value.fix
-    with pytest.raises(Refused, match="changed by hand"):
+    with pytest.raises(Refused, match="not as omo wrote it"):
         pin(state, "more", ["ls"])
     with pytest.raises(Refused, match="only the user"):
         replay.repair(state, by="agent", now=NOW, wait=1.0)

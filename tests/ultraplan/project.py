@@ -40,8 +40,18 @@ class Project:
         self.now += 1
         return Caller(self.state, str(self.root), session, by, self.now, 5.0, self.limits)
 
-    def start(self, spec: str | Path = "plan.md", *, unreviewed: str = WHY, session: str = "s1", **env: str) -> Started:
-        return start.start(self.caller(session=session), self.root / spec, unreviewed=unreviewed, environ=env)
+    def start(
+        self, spec: str | Path = "plan.md", *, unreviewed: str = WHY, session: str = "s1", by: str = "agent", **env: str
+    ) -> Started:
+        self.show()
+        caller = self.caller(session=session, by=by)
+        return start.start(caller, self.root / spec, unreviewed=unreviewed, environ=env)
+
+    def show(self) -> None:
+        """What a Stop does: the user has seen how it ended."""
+        if self.told().get("told") is False:
+            told = {**self.told(), "told": True}
+            self.change_row(lambda row: {**row, "work": {**row.get("work", {}), "ultraplan": told}})
 
     def status(self, **whose: str) -> tuple[RunStatus, NextStep]:
         status = load_status(self.caller(**whose), before=follow)
@@ -54,6 +64,7 @@ class Project:
         return finish.abandon(require(PLAN, self.caller(**whose)), reason)
 
     def recover(self, *, named: str = "") -> Recovered:
+        self.show()
         return recovery.recover(require(PLAN, self.caller(), named))
 
     def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:

@@ -100,7 +100,11 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         left_out = [*left_out, *own]
         before = after.without(own)
         results.append(_judged(result, before, own, moved))
-    if "ralph" in runtime.part(context.row(name) or {}, "work"):  # it compares whole trees
+    work = runtime.part(context.row(name) or {}, "work")
+    if "ultragoal" in work:  # its quality gates may cite the result, as long as these are the files
+        files = base.take(context.root, context.environ)
+        results = [{**result, "files": files} for result in results]
+    if "ralph" in work:  # it compares whole trees
         whole = tree.fingerprint(Path(context.root))
         results = [{**result, "fingerprint": whole} for result in results]
     session_gates(context, name).record_results(results)

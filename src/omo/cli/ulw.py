@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from omo.cli import options, views
+from omo.cli import options
 from omo.cli.result import Result
 from omo.clock import stamp
 from omo.context import Context
@@ -71,7 +71,10 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    return views.session_view(context, context.looked_at(arguments.session).name)
+    from omo.views import plain, project
+
+    view = project.look_at(context, context.looked_at(arguments.session).name)
+    return Result(view.data, plain.session(view))
 
 
 def done(arguments: argparse.Namespace, context: Context) -> Result:

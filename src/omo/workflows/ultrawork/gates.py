@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from omo.work.claims import Pinned
+
     Json = dict[str, Any]
 
 LONGEST_NAME = 60
@@ -172,6 +174,19 @@ def _note(gate: Gate, row: Json) -> None:
 
 def current(state: str, session_id: str, row: Json | None) -> Gates:
     return fold(ledger.rows(paths.events_file(state, session_id)), run_of(row))
+
+
+def pinned_commands(state: str, session_id: str) -> list[Pinned]:
+    """What may be run because it is pinned in a session; nothing where somebody changed its ledger by hand."""
+    from omo.work.claims import Pinned
+
+    if not session_id or runtime.chain_problems(state, session_id):
+        return []
+    commands = []
+    for gate in fold(ledger.rows(paths.events_file(state, session_id)), None):
+        if not is_replay_only(gate.argv):
+            commands.append(Pinned(gate.argv, gate.cwd, 0, gate.timeout))
+    return commands
 
 
 def run_of(row: Json | None) -> str | None:
@@ -353,7 +368,7 @@ class SessionGates:
 
         def decide(rows: list[Json]) -> tuple[None, list[Json]]:
             if problems := journal.problems():
-                raise Refused(f"the ledger of replay commands was changed by hand: {problems[0]}", fix=REPAIR)
+                raise Refused(f"the ledger of replay commands is not as omo wrote it: {problems[0]}", fix=REPAIR)
             if _replayed(rows, name) == argv:
                 return None, []
             return None, [{"kind": "command-pinned", "name": name, "argv": argv, "session": self.session}]
