@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -152,7 +153,9 @@ def _(run: Play) -> None:
     answered(run, "q1", **statement("`NOTES` was read just now"))
     answered(run, "q1.5", **checklist())
     wrong = "The sum is right because `calc.py` contains `return a + b`."
-    answered(run, "q2", **doubt(statement=wrong, override="the search does not read it well"))
+    claim = f"verify claim {shlex.quote(wrong)} --goal G1 --contains 'return a + b' --in calc.py"
+    run.omo(f"{claim} --override 'the search does not read it well'")
+    answered(run, "q2", **doubt(statement=wrong))
     finished(run)
 
 

@@ -90,10 +90,9 @@ def blocked(shop: GoalProject, reason: str) -> None:
 
 
 def gate_runs(shop: GoalProject, result: str, *, exit_code: int = 0, tail: str = "") -> None:
-    known = {"actor": "agent", "now": shop.now, "wait": 5.0}
     if not len(gates.current(shop.state, shop.session, None)):
-        pinned = {"by": "user", "cwd": ".", "program": None, "now": shop.now, "wait": 5.0}
-        gates.add(shop.state, shop.session, "tests", ["pytest", "-q"], **pinned)  # type: ignore[arg-type]
+        users = gates.SessionGates(shop.state, shop.session, "user", shop.now, 5.0)
+        users.add("tests", ["pytest", "-q"], cwd=".", program=None)
     row = {
         "name": "tests",
         "result": result,
@@ -103,7 +102,8 @@ def gate_runs(shop: GoalProject, result: str, *, exit_code: int = 0, tail: str =
         "seconds": 2.4,
         "tail": tail,
     }
-    gates.record_results(shop.state, shop.session, [{**row, "tree": fingerprint(shop.root)}], **known)  # type: ignore[arg-type]
+    agents_gates = gates.SessionGates(shop.state, shop.session, "agent", shop.now, 5.0)
+    agents_gates.record_results([{**row, "tree": fingerprint(shop.root)}])
 
 
 def agents(shop: GoalProject) -> None:

@@ -274,7 +274,7 @@ def test_finished_work_says_that_the_tree_has_changed_since(seen: Callable[[str]
     for name, kind, changed in cases:
         one = focus(seen(name))
         assert phrases.headline(one) == f"{kind} finished on the agent's word; {changed}"
-        assert phrases.next_stop(one).why.endswith(f"; {changed}")
+        assert phrases.next_stop(one)[1].endswith(f"; {changed}")
         assert (one.data["proven"], one.data["lapsed"]) == (False, changed)
     before = focus(seen("gates_passed"))
     assert (phrases.headline(before), before.data["lapsed"]) == ("ultrawork finished on the agent's word", None)
@@ -331,7 +331,7 @@ def test_what_went_stale_is_said_with_what_is_open(seen: Callable[[str], Project
         "plan_not_told_of_a_commit": ", because 2 of 4 steps are open",
         "every_gate_stale": ", because 1 of 1 gate is open, 1 of them stale",
     }
-    assert {name: phrases.next_stop(focus(seen(name))).why for name in told} == told
+    assert {name: phrases.next_stop(focus(seen(name)))[1] for name in told} == told
     assert leading(seen("ulw-with-gates")).next.why == "open: types, docs; stale: lint"
     assert leading(seen("ultragoal-five-goals")).headline == "2 of 5 goals complete, 1 receipt stale"
 
@@ -343,10 +343,10 @@ def test_a_damaged_ledger_proves_nothing(seen: Callable[[str], ProjectView], nam
     assert (work.done, DAMAGED in {item.receipt_why for item in work.items}) == (0, True)
 
 
-def test_the_short_view_names_what_is_stale() -> None:
+def test_the_view_of_one_session_names_what_is_stale() -> None:
     told = replace(scene("ulw-with-gates")).check("ulw", "status").out
-    assert re.findall(r"gate +(\w+): ([^\[]+) \[", told) == [
-        ("tests", "pass"),
+    assert re.findall(r"gate +(\w+) \w+ \[([^\]:]+)", told) == [
+        ("tests", "pass, fresh"),
         ("lint", "pass, stale"),
         ("types", "fail"),
         ("docs", "not run"),

@@ -89,7 +89,7 @@ def test_a_goal_with_checks_shows_what_it_owes() -> None:
     held = work(view("verify-goal"), "verify")
     assert (marks(held), held.next.action) == ({"G1": "active"}, "checks")
     assert item(held, "G1").notes[0].startswith("checks: owed")
-    assert phrases.next_stop(focus(view("verify-goal"))).why == ", because 2 of 2 steps are open"
+    assert phrases.next_stop(focus(view("verify-goal")))[1] == ", because 2 of 2 steps are open"
 
 
 # How a session stands
@@ -131,7 +131,9 @@ def test_the_last_block_is_near(tmp_path: Path) -> None:
     scene.now += 60
     one = focus(scene.view())
     assert (one.brief.breakers[0].left, one.brief.rule.name) == (0, "cap")
-    assert phrases.next_stop(one).text == "would be let go (cap): as many blocks as allowed without verified progress"
+    assert (
+        "".join(phrases.next_stop(one)) == "would be let go (cap): as many blocks as allowed without verified progress"
+    )
 
 
 @pytest.mark.parametrize("name", SCENES)

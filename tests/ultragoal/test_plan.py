@@ -71,7 +71,6 @@ def test_a_classification_for_no_goal_is_for_what_is_under_way_or_stuck() -> Non
         {"kind": "goal_started"},
         {"kind": "goal_checkpointed", "goalId": "G001"},
         closed("G001", "done"),
-        closed("G001", supersedes=["G009"]),
         {"kind": "steering_accepted"},
         {"kind": "review_blockers_recorded", "goalId": "G001", "evidence": "e", "goals": 3},
         {**CREATED, "goals": None},

@@ -28,8 +28,18 @@ WHY = "no critic in this test"
 class Project(AnyProject):
     session: str = "s1"
 
-    def start(self, spec: str | Path = "plan.md", *, unreviewed: str = WHY, session: str = "", **env: str) -> Started:
-        return start.start(self.caller(session=session), self.root / spec, unreviewed=unreviewed, environ=env)
+    def start(
+        self, spec: str | Path = "plan.md", *, unreviewed: str = WHY, session: str = "", by: str = "agent", **env: str
+    ) -> Started:
+        self.show()
+        caller = self.caller(session=session, by=by)
+        return start.start(caller, self.root / spec, unreviewed=unreviewed, environ=env)
+
+    def show(self) -> None:
+        """What a Stop does: the user has seen how it ended."""
+        if self.told().get("told") is False:
+            told = {**self.told(), "told": True}
+            self.change_row(lambda row: {**row, "work": {**row.get("work", {}), "ultraplan": told}})
 
     def status(self, **whose: str) -> tuple[RunStatus, NextStep]:
         status = load_status(self.caller(**whose), before=follow)
@@ -42,6 +52,7 @@ class Project(AnyProject):
         return finish.abandon(require(PLAN, self.caller(**whose)), reason)
 
     def recover(self, *, named: str = "") -> Recovered:
+        self.show()
         return recovery.recover(require(PLAN, self.caller(), named))
 
     def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:

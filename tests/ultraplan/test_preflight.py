@@ -33,7 +33,7 @@ def remote(tmp_path: Path, root: Path) -> Path:
 
 
 def ask(root: Path, need: str, environ: Mapping[str, str] | None = None) -> preflight.Need:
-    (answer,) = preflight.look([need], root, environ=os.environ if environ is None else environ).needs
+    (answer,) = preflight.look([need], root, environ=os.environ if environ is None else environ, by="user").needs
     return answer
 
 
@@ -343,14 +343,14 @@ def test_a_need_that_nobody_can_ask_for_is_missing(root: Path) -> None:
 
 
 def test_each_need_is_asked_once_and_one_that_fails_hides_no_other(root: Path) -> None:
-    asked = preflight.look(["env:A", "git", "env:A", "env:B"], root, environ={})
+    asked = preflight.look(["env:A", "git", "env:A", "env:B"], root, environ={}, by="user")
     assert [need.name for need in asked.needs] == ["env:A", "git", "env:B"]
     assert [need.name for need in asked.missing] == ["env:A", "env:B"]
 
 
 def test_a_bypass_asks_nothing_and_says_so_and_any_other_value_is_none(root: Path) -> None:
     for name in preflight.BYPASSES:
-        asked = preflight.look(["env:A"], root, environ={name: "1"})
+        asked = preflight.look(["env:A"], root, environ={name: "1"}, by="user")
         assert (asked.needs, asked.bypassed_by, asked.data["bypassed"]) == ((), name, True)
     for value in ("", "0", "no"):
-        assert preflight.look(["env:A"], root, environ={"OMO_SKIP_PREFLIGHT": value}).missing
+        assert preflight.look(["env:A"], root, environ={"OMO_SKIP_PREFLIGHT": value}, by="user").missing

@@ -355,7 +355,8 @@ def test_a_session_that_passes_is_done_and_its_fence_comes_down(tmp_path: Path) 
     assert here.told()["outcome"] == here.record().finished["outcome"]
     assert here.told()["outcome"] == {
         "verdict": "waived",
-        "why": f"plan session {here.record().run}: 2 steps pass the audit; its Verify commands were not run by omo",
+        "why": f"plan session {here.record().run}: 2 steps pass the audit; "
+        "2 Verify commands pass, which the plan's author chose",
         "exceptions": [{"what": "no clean critique of the plan", "by": "agent", "why": WHY}],
     }
     assert "fence" not in here.told()
@@ -375,7 +376,8 @@ def test_a_clean_audit_is_the_agents_word_and_a_step_skipped_as_agreed_lowers_no
     here.finish()
     assert messages.release("done", here.row(), here.row(), {}) == (
         f"omo: finished on the agent's word: ultraplan: plan session {here.record().run}: 1 step passes the audit; "
-        "its Verify commands were not run by omo; step 1 was skipped, as its plan allows: the plan lets it be left out."
+        "1 Verify command passes, which the plan's author chose; "
+        "step 1 was skipped, as its plan allows: the plan lets it be left out."
     )
 
 
@@ -388,8 +390,8 @@ LET_THROUGH: dict[str, tuple[dict[str, Any], dict[str, str], str]] = {
     ),
     "no preflight": (
         {"needs": ["env:NOT_THERE"]},
-        {"OMO_SKIP_PREFLIGHT": "1"},
-        "preflight bypassed (by the agent: OMO_SKIP_PREFLIGHT)",
+        {"OMO_SKIP_PREFLIGHT": "1", "by": "user"},
+        "preflight bypassed (by the user: OMO_SKIP_PREFLIGHT)",
     ),
 }
 

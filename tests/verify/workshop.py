@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from omo.work import claims
 from omo.work.run import Caller
-from omo.workflows.verify import begin, claims, documents, finish, goal_checks, goals, questions, steps, summary
+from omo.workflows.verify import begin, documents, finish, goals, questions, steps, summary
 from tests.kept import copied, git_init
 from tests.project import LIMITS as LIMITS
 from tests.project import NOW as NOW
 from tests.project import Project
 
-SUMMARY = "parser.py splits quoted text into one token"
+SUMMARY = "quoted text comes back as one token"
 
 
 @dataclass
@@ -45,14 +46,13 @@ class Workshop(Project):
 
     def add(self, **fields: Any) -> goals.Goal:
         self.tick()
-        reason = fields.pop("reason", "")
         spec = documents.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
-        return begin.add(self.store, spec, source="", reason=reason)[0]
+        return begin.add(self.store, spec, source="")[0]
 
     def begin(self, name: str = "G1", again: str = "") -> bool:
         self.tick()
         is_new = begin.begin(self.store, name, again=again)
-        goal_checks.evaluate_now(self.store, name)
+        finish.evaluate_now(self.store, name)
         return is_new
 
     def answer(self, question: str, data: Any, name: str = "G1", file: str | None = None) -> questions.Judged:

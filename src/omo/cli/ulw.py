@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from omo.cli import options, views
+from omo.cli import options
 from omo.cli.result import Result
 from omo.clock import stamp
 from omo.context import Context
@@ -71,7 +71,10 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    return views.session_view(context, context.looked_at(arguments.session).name)
+    from omo.views import plain, project
+
+    view = project.look_at(context, context.looked_at(arguments.session).name)
+    return Result(view.data, plain.session(view))
 
 
 def done(arguments: argparse.Namespace, context: Context) -> Result:
@@ -144,9 +147,13 @@ def _outcome(context: Context, name: str, row: Row, because: str, skipping: str)
     return run.outcome(), look
 
 
+def session_gates(context: Context, name: str) -> gates.SessionGates:
+    return gates.SessionGates(context.state, name, context.actor, context.now, store.CLI_WAIT)
+
+
 def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:
     """The refusal that goes with it, once the session waits."""
-    gates.wait_for_allowance(context.state, name, waiting, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
+    session_gates(context, name).wait_for_allowance(waiting)
     names = ", ".join(gate.name for gate in waiting)
     return Refused(
         f"the user pinned {names}, and only they can let it through; the work waits for them",

@@ -87,7 +87,7 @@ def expect(state: str, session: str, agent: str | None, *, by: str, now: float, 
 
 
 def messages(state: str, session: str, *agents: str, since: str = "") -> list[Message]:
-    """What these agents said since a moment, oldest first. A ledger that was changed by hand vouches for nobody."""
+    """What these agents said since a moment, oldest first. A ledger that is not as omo wrote it vouches for nobody."""
     try:
         if not session or runtime.chain_problems(state, session):
             return []

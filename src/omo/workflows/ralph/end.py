@@ -29,8 +29,8 @@ def next_step(run: RalphRun | None) -> NextStep:
     state = run.state
     if state is None or run.problems:
         if is_over(run):
-            return NextStep("start", "the run is over, and its ledger was changed by hand", (BEGIN,))
-        why = f"the ledger was changed by hand ({clip(run.problems[0], 100)}), so nothing can be judged on it"
+            return NextStep("start", "the run is over, and its ledger is not as omo wrote it", (BEGIN,))
+        why = f"the ledger is not as omo wrote it ({clip(run.problems[0], 100)}), so nothing can be judged on it"
         sealing = command("omo state clear --mode ralph --force", lead="they run, in a terminal of their own")
         return NextStep("seal", why, (sealing,), who="user")
     if state.ended is not None:

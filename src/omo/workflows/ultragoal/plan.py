@@ -37,12 +37,7 @@ TRANSITIONS: dict[str, dict[str, str]] = {
         "review": "review_blocked",
     },
     "blocked": {"retry": "active", "blocked": "blocked", "split": "superseded", "supersede": "superseded"},
-    "review_blocked": {
-        "retry": "active",
-        "review": "review_blocked",
-        "resolve": "superseded",
-        "supersede": "superseded",
-    },
+    "review_blocked": {"retry": "active", "review": "review_blocked", "supersede": "superseded"},
     "complete": {"complete": "complete", "review": "review_blocked"},
     "superseded": {},
 }
@@ -176,6 +171,14 @@ class Plan:
         return [goal for goal in self.open_goals if goal.blocks == name]
 
     @property
+    def resolved(self) -> Goal | None:
+        """A goal whose review is satisfied: it is shown anew, by a gate of its own, before another one is begun."""
+        for goal in self.goals:
+            if goal.status == "review_blocked" and not self.open_blockers_of(goal.id) and not goal.human_blocked:
+                return goal
+        return None
+
+    @property
     def stuck(self) -> list[Goal]:
         """Blocked goals that can be tried again, those that wait for a person last.
 
@@ -304,14 +307,11 @@ def _checkpointed(plan: Plan, row: Row) -> None:
     goal = _touch(plan, row["goalId"], row)
     if row["status"] not in STATUSES:
         raise ValueError(row["status"])
-    goal.status, goal.evidence, goal.human_blocked = row["status"], row["evidence"], ""
+    goal.status, goal.evidence = row["status"], row["evidence"]
+    if goal.status != "blocked":  # what only a person can do stays so, whichever was recorded first
+        goal.human_blocked = ""
     goal.receipt = row.get("completionVerification")
     goal.completed_at = row["ts"] if goal.status == "complete" else None
-    for name in row.get("supersedes", []):
-        parent = _touch(plan, name, row)
-        parent.status, parent.evidence = "superseded", f"its review blockers were resolved by {goal.id}"
-        parent.steering = {**(parent.steering or {}), "supersededBy": goal.id}
-        plan.steered_by[parent.id] = str(row.get("actor"))
     plan.outcome = row.get("outcome")
 
 
@@ -462,7 +462,7 @@ def render(plan: Plan) -> Row:
         "constraints": plan.constraints,
         "goalMode": plan.goal_mode,
         "objective": plan.objective,
-        "repository": plan.repository,
+        "repository": {name: plan.repository.get(name) for name in ("root", "git", "base")},
         "createdAt": plan.created_at,
         "updatedAt": plan.updated_at,
         "goals": [render_goal(goal) for goal in plan.goals],

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from omo import settings as all_settings
 from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
-from omo.proof import changes, git
+from omo.proof import base, changes, git
 from omo.settings import Settings
-from omo.state import paths, store
+from omo.state import ledger, paths, store
 from omo.state.journal import Journal
-from omo.state.runtime import OPEN_STATES
+from omo.state.runtime import OPEN_STATES, part
 from omo.work.run import Caller, Kind, Run
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import Plan
@@ -78,6 +78,18 @@ class PlanRun(Run[Plan]):
         from omo.workflows.ultragoal.goal_tool import GoalTool
 
         return GoalTool(self.caller)
+
+    @cached_property
+    def events(self) -> list[Row]:
+        """The session's ledger, in which hooks and gates say what they saw; none where it was changed by hand."""
+        caller = self.caller
+        mark = part(caller.session_rows.get(caller.session, {}), "ledger")
+        path = paths.events_file(caller.state, caller.session)
+        try:
+            events, problems = ledger.read_marked(path, mark, f"the row of session {caller.session}")
+        except Unreadable:
+            return []
+        return [] if problems else events
 
     @property
     def evidence_problems(self) -> list[str]:
@@ -184,13 +196,13 @@ class PlanRun(Run[Plan]):
         return settings_at(self.caller.root, self.state.base if self.state is not None else None)
 
 
-def settings_at(root: str, base: str | None) -> Settings:
+def settings_at(root: str, commit: str | None) -> Settings:
     """Defaults where git has no such file at that commit, or one that cannot be used."""
-    if not base or not base.isalnum():
+    if not commit or not commit.isalnum():
         return Settings()
     name = Path(paths.settings_file(root)).relative_to(root).as_posix()
     try:
-        text = git.ask(Path(root), "cat-file", "blob", f"{base}:./{name}")
+        text = git.ask(Path(root), "cat-file", "blob", f"{commit}:./{name}")
         if len(text) > LARGEST_SETTINGS:
             return Settings()
         return all_settings.of({}, store.parse(store.encode(text), name))
@@ -230,8 +242,14 @@ def _names(directory: str) -> list[str]:
 
 
 def repository(root: str) -> Row:
-    """Where a plan belongs, and the commit its work starts from."""
-    return {"root": os.path.realpath(root), "git": paths.repository(root), "base": changes.head(Path(root))}
+    """Where a plan belongs, the commit its work starts from, and what differed from that then."""
+    files = base.take(root, os.environ)
+    return {
+        "root": os.path.realpath(root),
+        "git": paths.repository(root),
+        "base": files["head"] or changes.head(Path(root)),
+        "files": files,
+    }
 
 
 def _text(path: str) -> str | None:

@@ -174,6 +174,8 @@ class Recovery:
     depth: int
     missing: tuple[int, ...]
     entry: str = ""
+    reasons: tuple[str, ...] = ()  # what the audit said of each
+    ledger: str = ""
 
 
 @dataclass(frozen=True)

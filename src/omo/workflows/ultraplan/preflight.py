@@ -76,10 +76,10 @@ class Preflight:
         }
 
 
-def look(needs: Sequence[str], root: Path, *, environ: Mapping[str, str]) -> Preflight:
-    """Every need once, in the order given, unless the environment says to skip the preflight."""
+def look(needs: Sequence[str], root: Path, *, environ: Mapping[str, str], by: str) -> Preflight:
+    """Every need once, in the order given. Only the user's environment says to skip it: an agent could say so too."""
     for variable in BYPASSES:
-        if environ.get(variable) == "1":
+        if environ.get(variable) == "1" and by == "user":
             return Preflight((), variable)
     return Preflight(tuple(_check(need, root, environ) for need in dict.fromkeys(needs)))
 

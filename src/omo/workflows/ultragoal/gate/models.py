@@ -138,7 +138,7 @@ class Named(Section):
 
 
 class Artifact(Named):
-    """One piece of evidence. What proves is the file at `path`, a replay that passes, or a typed receipt."""
+    """One piece of evidence. What proves is the file at `path`, a replay, a gate of the session, or a typed receipt."""
 
     kind: Written
     description: Written
@@ -147,6 +147,7 @@ class Artifact(Named):
     replayExempt: dict[str, Any] = Field(default_factory=dict)
     verifiedReceipt: dict[str, Any] = Field(default_factory=dict)
     receipt: dict[str, Any] = Field(default_factory=dict)
+    gate: Written = ""
 
 
 class NotApplicable(Named):
@@ -260,6 +261,7 @@ NEEDS = {
     "kind": "what it is, such as screenshot, cli-replay or test-report",
     "description": "what it shows",
     "path": "leave the key out, or name a file of the project",
+    "gate": "leave the key out, or name a gate of this session (omo gate list)",
     "contractRef": "the criterion or interface this row is about",
     "obligation": "what the contract asks for",
     "reason": "why it does not apply to this goal",
