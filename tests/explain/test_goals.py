@@ -158,7 +158,7 @@ def test_a_run_that_was_called_off_keeps_its_name_and_its_results() -> None:
 
 def test_gates_without_any_run_have_no_hole_in_their_headline(tmp_path: Path) -> None:
     made = states.nothing(tmp_path / "p")
-    made.omo("gate", "add", "tests", "--", "true")
+    made.check("gate", "add", "tests", "--", "true")
     assert items.explain(place(made.root, states.HERE, made.now), []).title == "ulw: 0 of 1 gate done"
 
 
