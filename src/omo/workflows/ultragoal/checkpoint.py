@@ -202,7 +202,7 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, own_files: frozenset[str] =
         used=receipts.used(run.rows, goal.id),
         name=goal.id,
         head=plan.base,
-        gates=gates.fold(run.events, gates.run_of(caller.session_rows.get(caller.session))),
+        gates=gates.fold(run.caller.events, gates.run_of(caller.session_rows.get(caller.session))),
         own_files=own_files,
     )
 
@@ -298,7 +298,7 @@ def _broken_seals(run: PlanRun, inspection: Inspection) -> list[str]:
     if not inspection.commands or not began:
         return []
     commands = [seals.Plain(argv, cwd) for argv, cwd in inspection.commands]
-    terms = seals.terms_of(run.caller.state, run.caller.session)
+    terms = seals.terms_in(run.caller.events)
     examined = seals.examine(run.caller.root, began, commands, terms=terms)
     if examined.unknown:
         return [examined.unknown]

@@ -263,7 +263,7 @@ def _doubts(status: RunStatus, passing: Sequence[Verify]) -> list[str]:
             changed[path] = base.digest_of(root, path)
     commands = [seals.Plain(command.argv) for command in passing]
     look = base.Look("", changed, frozenset())
-    terms = seals.terms_of(status.run.caller.state, status.run.caller.session)
+    terms = seals.terms_in(status.run.caller.events)
     examined = seals.examine(root, {"head": first.base, "files": {}}, commands, look=look, terms=terms)
     return [*examined.doubts, *examined.notes]
 
