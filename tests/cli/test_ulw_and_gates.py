@@ -167,6 +167,17 @@ def test_a_real_failure_outranks_an_unknown(shell: Shell) -> None:
     assert "two and two" in ran.out
 
 
+def test_a_runner_with_another_in_its_place_has_not_passed(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    shell.write("test_value.py", "import unittest\nclass T(unittest.TestCase):\n    def test(self): assert 0\n")
+    pin(shell, "tests", [sys.executable, "-B", "-m", "unittest"])
+    assert shell.agent("gate", "run").code == 3
+    shell.write("unittest.py", "")
+    shadowed = shell.agent("gate", "run")
+    assert shadowed.code == 4
+    assert "unittest.py stands in the place of the runner's own module" in shadowed.out
+
+
 def test_a_gate_that_hangs_is_ended(shell: Shell) -> None:
     argv = [sys.executable, "-c", "import time; time.sleep(600)"]
     assert shell.agent("gate", "add", "slow", "--timeout", "0.2", "--", *argv).code == 0

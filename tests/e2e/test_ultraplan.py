@@ -15,7 +15,7 @@ from tests.ultraplan.plans import path_of, plan_text, subject_of
 pytestmark = pytest.mark.client
 
 AS = "git -c user.name=Test -c user.email=test@example.invalid"
-SPEC, RECOVERY = "specs/session-1.md", "specs/recovery.md"
+SPEC, RECOVERY = "specs/session-1.md", ".sisyphus/cc-omo/plans/p*/recovery-1.md"
 REVIEW = {
     "description": "review the plan",
     "prompt": "judge the manifests of plan.md",
@@ -61,7 +61,7 @@ def test_a_step_left_out_is_caught_recovered_and_audited(stage: Stage) -> None:
         step(5),
         say("All five steps are done."),
         bash("omo plan finish"),
-        bash(f"omo plan recover --out {RECOVERY}"),
+        bash("omo plan recover"),
         bash(f"omo plan start {RECOVERY}"),
         step(3),
         bash("omo plan finish"),

@@ -13,6 +13,8 @@ from omo.cli.main import main
 from tests.hooks.conftest import SESSION, Host
 from tests.hooks.test_tool_gates import ASK, ask, denied, open_run
 
+IN_PROCESS = True
+
 AGENT = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
 BRIEF = "@goal: Parse\nRead the files."
 

@@ -1,4 +1,4 @@
-"""The fence of a plan session, through the registered command: who is held, by what, and until when."""
+"""The fence of a plan session: who is held, by what, and until when."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from omo.work import session
 from tests.hooks.conftest import SESSION, Answer, Host, point_at
 from tests.hooks.test_import_budget import FREE, imported
 from tests.hooks.test_tool_gates import AS_SUBAGENT, LIMITS, bash, denied
+
+IN_PROCESS = True
 
 PLAN = {"run": "p1", "state": "active", "open": 2, "total": 3, "next": "Step 2"}
 
@@ -215,7 +217,7 @@ def test_without_a_fence_nothing_changes(host: Host) -> None:
             "echo {} > .sisyphus/cc-omo/events.jsonl",
             "cd .sisyphus && rm cc-omo/events.jsonl",
         ),
-        *("sed -i s/a/b/ .sisyphus/cc-omo/events.jsonl", "cp x .sisyphus/omo.json", "D=.sisyphus; rm -r $D/cc-omo"),
+        *("sed -i s/a/b/ .sisyphus/cc-omo/events.jsonl", "cp x .sisyphus/omo.json"),
     ],
 )
 def test_own_state_is_kept_from_the_shell_while_work_is_open(host: Host, command: str) -> None:
@@ -265,6 +267,7 @@ def test_a_fenced_shell_command_imports_only_what_is_budgeted(host: Host, comman
     assert modules <= FREE, sorted(modules - FREE)
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_python_is_started_for_a_fenced_shell_command_only(host: Host, data: Path) -> None:
     noted, python = data / "started", data / "python"
     host.prompt("ulw x")

@@ -12,7 +12,10 @@ from omo.state import ledger
 from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
 
+IN_PROCESS = True
 
+
+@pytest.mark.usefixtures("through_the_shell")
 def test_the_keyword_arms_and_injects_once(host: Host) -> None:
     first = host.prompt("ulw fix the flaky tests")
     assert first.stdout.startswith("[omo] The user turned ultrawork on")
@@ -75,6 +78,7 @@ def test_the_escape_hatch_needs_no_model(host: Host, prompt: str) -> None:
     assert host.events()[-1]["kind"] == "cancelled"
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_in_claude_code_the_reason_is_the_line_that_shows(host: Host) -> None:
     host.prompt("ulw fix it")
     answer = host.prompt("stop ulw", env={"CLAUDECODE": "1"})

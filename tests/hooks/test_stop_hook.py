@@ -12,6 +12,8 @@ import pytest
 from omo.state import runtime
 from tests.hooks.conftest import SESSION, Host
 
+IN_PROCESS = True
+
 MINIMUM = {
     "sessions": {
         SESSION: {
@@ -37,6 +39,7 @@ def test_state_written_by_another_hand_is_understood(host: Host, indent: int | N
     assert host.row()["ulw"]["stopBlocks"] == 4
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_eight_blocks_then_released_once_with_a_line_and_then_silence(host: Host) -> None:
     host.prompt("ulw fix the tests")
     answers = [host.stop(last_assistant_message=f"done {number}") for number in range(11)]
@@ -77,6 +80,7 @@ def test_after_the_cooldown_it_blocks_again(host: Host) -> None:
     assert host.stop(stop_hook_active=True).blocks
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_other_sessions_of_the_project_are_not_touched(host: Host) -> None:
     host.prompt("ulw fix the tests")
     before = host.row()

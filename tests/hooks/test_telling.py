@@ -21,6 +21,8 @@ from omo.state import ledger, paths, runtime
 from omo.work import outcome, session
 from tests.hooks.conftest import ROOT, SESSION, Host, command_of
 
+IN_PROCESS = True
+
 NOW = 1_771_780_801.0
 LIMITS = settings.Settings().limits
 ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)

@@ -17,6 +17,8 @@ from omo.state import runtime
 from omo.work import session
 from tests.hooks.conftest import HOOKS, SESSION, Answer, Host, command_of
 
+IN_PROCESS = True
+
 ASK = "Ultragoal G002 is open: decide, and note it with omo ultragoal steer --kind annotate_ledger."
 PAUSE = "A pause needs a blocker only a person can remove: omo ultragoal classify-blocker."
 COMPLETE = "Not proven complete: open: G002 pending."

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from omo.cli.main import main
+from omo.proof import seals
 from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
 from tests.proof.test_base import git
+
+IN_PROCESS = True
 
 AGENT = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
 
@@ -60,6 +63,20 @@ def test_a_pin_keeps_words_directory_time_and_owner_whoever_repeats_it(on: Host)
     assert known(on).known("tests").has_failed, "the same command keeps what it said"
     on.prompt("/omo:pin tests -- grep -q old value")
     assert known(on).known("tests").last is None
+
+
+def test_what_a_pin_seals_only_the_user_takes_back(on: Host) -> None:
+    told = reason(on.prompt("/omo:pin --sealed 'data/**' --timeout 30m tests -- grep -q new value"))
+    assert told.startswith("omo: gate tests pinned by you: grep -q new value")
+    assert "sealed: data/**" in told
+    assert agent(on, "gate", "add", "tests", "--", "grep", "-q", "new", "value") == 0
+    assert agent(on, "gate", "add", "tests", "--sealed", "more", "--", "grep", "-q", "new", "value") == 3
+    assert agent(on, "gate", "add", "mine", "--sealed", "docs", "--sealed", "src", "--", "true") == 0
+    assert agent(on, "gate", "add", "mine", "--", "true") == 0
+    assert agent(on, "gate", "add", "mine", "--timeout", "5", "--", "true") == 0
+    assert seals.terms_of(on.state, SESSION).sealed == ["data/**", "docs", "src"]
+    on.prompt("/omo:unpin tests")
+    assert seals.terms_of(on.state, SESSION).sealed == ["docs", "src"]
 
 
 def test_a_pin_takes_over_what_the_agent_called_so(on: Host) -> None:

@@ -19,6 +19,8 @@ from omo.state import paths, runtime
 from omo.work import session
 from tests.hooks.conftest import SESSION, Host
 
+IN_PROCESS = True
+
 Row = dict[str, Any]
 
 CLAUDE = {"CLAUDECODE": "1"}

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from omo.proof import base, seals
+from omo.proof.checks import CommandCheck, digest_of_check
+from omo.proof.evaluate import Tree, evaluate
 from tests.proof.test_base import git
 
 FILES = {
@@ -36,10 +38,14 @@ def write(root: Path, name: str, text: str) -> None:
     (root / name).write_text(text)
 
 
-def broken(root: Path, began: dict[str, object], allowed: tuple[str, ...] = ()) -> list[str]:
-    look = base.look(str(root), began)
-    assert look.changed is not None
-    return seals.broken(root, began, look.changed, named=["run_checks.py"], allowed=allowed)
+GATE = seals.Plain(["python3", "run_checks.py"])
+
+
+def broken(
+    root: Path, began: dict[str, object], allowed: tuple[str, ...] = (), sealed: tuple[str, ...] = ()
+) -> list[str]:
+    digests = {path: base.digest_of(str(root), path) for path in allowed}
+    return list(seals.examine(str(root), began, [GATE], terms=seals.Terms(sealed, digests)).broken)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +104,7 @@ def test_what_can_make_a_gate_green_without_the_work_is_named(
         ("skipper.py", "def skip(only):\n    return only.skip(10)\n"),
         (".gitignore", "out\n"),
         ("tests/data.bin", "\0binary"),
+        ("tests/more/__init__.py", ""),
         ("README.md", "We skip nothing, and only test.\n"),
     ],
 )
@@ -128,3 +135,75 @@ def test_what_was_not_committed_at_the_base_cannot_be_compared(project: Path) ->
     assert broken(project, began) == []
     write(project, "tests/test_calc.py", "")
     assert broken(project, began) == ["tests/test_calc.py was changed, and had not been committed when the run began"]
+
+
+def test_a_sealed_file_is_as_good_as_a_test(project: Path) -> None:
+    write(project, "data/prices.csv", "a,1\nb,2\n")
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "prices")
+    began = base.take(str(project), os.environ)
+    write(project, "data/prices.csv", "a,1\nb,3\n")
+    assert broken(project, began) == []
+    for glob in ("data/*.csv", "data", "**/*.csv"):
+        assert broken(project, began, sealed=(glob,)) == ["data/prices.csv: - b,2"]
+    of_the_command = seals.Plain(["true"], sealed=["data/**"])
+    assert seals.examine(str(project), began, [of_the_command]).broken == ["data/prices.csv: - b,2"]
+    write(project, "data/prices.csv", "a,1\nb,2\nc,3\n")
+    assert broken(project, began, sealed=("data",)) == []
+
+
+def test_what_the_user_allowed_is_named_as_long_as_it_is_what_they_saw(project: Path) -> None:
+    began = base.take(str(project), os.environ)
+    write(project, "tests/test_calc.py", "")
+    terms = seals.Terms(allowed={"tests/test_calc.py": base.digest_of(str(project), "tests/test_calc.py")})
+    examined = seals.examine(str(project), began, [GATE], terms=terms)
+    assert (examined.doubts, examined.notes) == ([], ["changed as the user allowed: tests/test_calc.py"])
+    write(project, "tests/test_calc.py", "pass\n")
+    examined = seals.examine(str(project), began, [GATE], terms=terms)
+    assert examined.doubts
+    assert not examined.notes
+
+
+def test_a_file_in_the_place_of_the_runner_is_found_where_the_command_runs_and_where_git_ignores_it(
+    project: Path,
+) -> None:
+    began = base.take(str(project), os.environ)
+    write(project, ".git/info/exclude", "unittest.py\n")
+    write(project, "pkg/unittest.py", "")
+    write(project, "pkg/code.py", "")
+    found = ["pkg/unittest.py stands in the place of the runner's own module"]
+    assert broken(project, began) == []
+    in_pkg = seals.Plain(["python3", "-m", "unittest"], "pkg")
+    assert seals.examine(str(project), began, [in_pkg]).broken == found
+    git(project, "add", "-f", ".")
+    git(project, "commit", "-qm", "it is the project's own")
+    assert seals.shadows(str(project), base.take(str(project), os.environ), [in_pkg]) == []
+    assert seals.examine(str(project), base.take(str(project), os.environ), [in_pkg]).doubts == ["no file was changed"]
+
+
+def test_without_commands_or_a_base_there_is_nothing_to_seal(project: Path) -> None:
+    began = base.take(str(project), os.environ)
+    write(project, "Makefile", "test:\n")
+    assert seals.examine(str(project), began, []).doubts == []
+    assert seals.examine(str(project), None, [GATE]).doubts == [
+        "what was changed is not known (no base was recorded for this run)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "exit_code", "result"),
+    [("3 passed in 0.1s", 0, "pass"), ("no tests ran in 0.01s", 0, "unknown"), ("no tests ran in 0.01s", 5, "fail")],
+)
+def test_a_check_whose_runner_ran_no_test_does_not_pass(project: Path, said: str, exit_code: int, result: str) -> None:
+    check = CommandCheck(argv=["sh", "-c", f"echo {said}; exit {exit_code}"])
+    tree = Tree(project, pinned=frozenset([digest_of_check(check)]))
+    assert evaluate([check], tree).verdict == result
+
+
+def test_a_check_whose_runner_may_be_another_does_not_pass(project: Path) -> None:
+    check = CommandCheck(argv=["python3", "-m", "unittest"], exit=0)
+    tree = Tree(project, base="HEAD", pinned=frozenset([digest_of_check(check)]))
+    write(project, "unittest.py", "")
+    verdict = evaluate([check], tree)
+    assert verdict.verdict == "unknown"
+    assert "unittest.py stands in the place of the runner" in verdict.checks[0].reason

@@ -99,7 +99,7 @@ def project(row: Row, ahead: Row | None) -> Iterator[str]:
         if ahead is not None:
             store.make_dir(paths.session_dir(state, NAME), state)
             events = paths.events_file(state, NAME)
-            head = ledger.append(events, [{"kind": "activated"}], actor="hook", now=NOW - 9, mark=None)
+            _, head = ledger.append(events, [{"kind": "activated"}], actor="hook", now=NOW - 9, mark=None)
             mark = {"ledger": {"seq": head.seq, "digest": head.digest}}
             ledger.append(events, [{"kind": "resumed", "after": ahead}], actor="hook", now=NOW - 8, mark=mark["ledger"])
         text = runtime.render({"version": 1, "sessions": {NAME: {**row, **mark}}})
@@ -117,8 +117,9 @@ def asked(root: str, environ: dict[str, str], *argv: str) -> Row:
 
 def sent(root: str, environ: dict[str, str], name: str, **fields: object) -> str:
     raw = json.dumps({"session_id": NAME, "cwd": root, **fields}).encode()
+    stop_at_once = functools.partial(stop.handle, wait=lambda seconds: None)
     handlers: dict[str, hook.Handler] = {
-        "stop": functools.partial(stop.handle, wait=lambda seconds: None),
+        "stop": stop_at_once,
         "statusline": statusline.handle,
         "user-prompt-submit": prompt.handle,
     }
@@ -134,7 +135,7 @@ blocked_now = {"ulw": {"enabled": True, "lastStopAt": stamp(NOW)}, "work": {}}
 blocked_in_the_future = {"ulw": {"enabled": True, "lastStopAt": stamp(NOW + 5)}, "work": {}}
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example(row=blocked_now, ahead=blocked_in_the_future, disabled=False)
 @given(row=rows, ahead=st.none() | rows, disabled=st.sampled_from([False] * 19 + [True]))
 def test_every_view_says_what_the_stop_hook_then_does(row: Row, ahead: Row | None, disabled: bool) -> None:

@@ -23,7 +23,7 @@ NOW = 1_771_780_801.25
 
 
 def add(path: Path, *kinds: str) -> ledger.Head:
-    return ledger.append(str(path), [{"kind": kind} for kind in kinds], actor="hook", now=NOW)
+    return ledger.append(str(path), [{"kind": kind} for kind in kinds], actor="hook", now=NOW)[1]
 
 
 def test_rows_carry_sequence_time_actor_and_the_digest_before(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_rows_carry_sequence_time_actor_and_the_digest_before(tmp_path: Path) ->
     assert (first["seq"], first["kind"], first["actor"], first["prev"]) == (1, "activated", "hook", ledger.START)
     assert first["ts"] == "2026-02-22T17:20:01.250Z"
     assert second["prev"] == ledger.digest_of(path.read_bytes().split(b"\n")[0])
-    assert ledger.verify(str(path)) == []
+    assert ledger.read_checked(str(path)).problems == []
 
 
 def test_reading_changes_nothing(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_reading_changes_nothing(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b'{"torn')
     before = path.read_bytes()
     for _ in range(3):
-        ledger.rows(str(path)), ledger.head_of(str(path)), ledger.verify(str(path))
+        ledger.rows(str(path)), ledger.head_of(str(path)), ledger.read_checked(str(path)).problems
     assert path.read_bytes() == before
 
 
@@ -52,7 +52,7 @@ def test_a_torn_last_line_is_kept_aside_and_the_chain_goes_on(tmp_path: Path) ->
     path.write_bytes(path.read_bytes() + b'{"seq": 3, "torn')
     add(path, "c")
     assert [row["kind"] for row in ledger.rows(str(path))] == ["a", "b", "c"]
-    assert ledger.verify(str(path)) == []
+    assert ledger.read_checked(str(path)).problems == []
     assert b"torn" in (tmp_path / "events.jsonl.torn").read_bytes()
 
 
@@ -63,8 +63,8 @@ def test_a_torn_last_line_is_kept_aside_and_the_chain_goes_on(tmp_path: Path) ->
         (lambda lines: [lines[0], *lines[2:]], "line 2 does not follow"),
         (lambda lines: [lines[1], lines[0], *lines[2:]], "line 1 does not follow"),
         (lambda lines: [lines[0], b"garbage", *lines[2:]], "line 2 is not a row"),
-        (lambda lines: lines[:-1], "ends at row 3, but row 4 was written"),
-        (lambda lines: [], "ends at row 0, but row 4 was written"),
+        (lambda lines: lines[:-1], "ends at row 3, before row 4, where the state says it should"),
+        (lambda lines: [], "ends at row 0, before row 4, where the state says it should"),
     ],
     ids=["edited", "removed", "swapped", "scribbled", "cut", "emptied"],
 )
@@ -73,7 +73,7 @@ def test_damage_is_named(tmp_path: Path, damage: object, said: str) -> None:
     head = add(path, "k0", "k1", "k2", "k3")
     lines = path.read_bytes().split(b"\n")[:-1]
     path.write_bytes(b"".join(line + b"\n" for line in damage(lines)))  # type: ignore[operator]
-    problems = ledger.verify(str(path), expected_seq=head.seq, expected_digest=head.digest)
+    problems = ledger.read_checked(str(path), expected_seq=head.seq, expected_digest=head.digest).problems
     assert any(said in problem for problem in problems), problems
 
 
@@ -82,9 +82,9 @@ def test_appending_to_a_damaged_ledger_still_works_and_still_shows(tmp_path: Pat
     head = add(path, "a", "b")
     path.write_bytes(b"garbage\n")
     mark = {"seq": head.seq, "digest": head.digest}
-    after = ledger.append(str(path), [{"kind": "c"}], actor="hook", now=NOW, mark=mark)
+    _, after = ledger.append(str(path), [{"kind": "c"}], actor="hook", now=NOW, mark=mark)
     assert after.seq == 3
-    assert ledger.verify(str(path))
+    assert ledger.read_checked(str(path)).problems
 
 
 def test_a_long_ledger_reads_like_a_short_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,9 +92,9 @@ def test_a_long_ledger_reads_like_a_short_one(tmp_path: Path, monkeypatch: pytes
     odd: list[dict[str, object]] = [{"kind": "k", "data": value} for value in ("\ud800", 2**70, "ü", 1.5, None, ["x"])]
     ledger.append(str(path), odd, actor="hook", now=NOW)
     path.write_bytes(path.read_bytes() + b"garbage\n[1]\n")
-    short = ledger.rows(str(path)), ledger.verify(str(path))
+    short = ledger.rows(str(path)), ledger.read_checked(str(path)).problems
     monkeypatch.setattr(ledger, "BULK", 0)
-    assert (ledger.rows(str(path)), ledger.verify(str(path))) == short
+    assert (ledger.rows(str(path)), ledger.read_checked(str(path)).problems) == short
     assert len(short[0]) == len(odd)
 
 
@@ -105,7 +105,7 @@ def test_whatever_is_appended_verifies_and_comes_back(
     path = tmp_path_factory.mktemp("ledger") / "events.jsonl"
     for batch in batches:
         ledger.append(str(path), [{"kind": "k", "data": one} for one in batch], actor="agent", now=NOW)
-    assert ledger.verify(str(path)) == []
+    assert ledger.read_checked(str(path)).problems == []
     assert [row["data"] for row in ledger.rows(str(path))] == [one for batch in batches for one in batch]
 
 
@@ -122,9 +122,9 @@ def test_rows_that_a_crash_kept_from_the_mark_are_gone_on_from(tmp_path: Path) -
     head = add(path, "k0")
     add(path, "k1", "k2")
     mark = {"seq": head.seq, "digest": head.digest}
-    after = ledger.append(str(path), [{"kind": "k3"}], actor="hook", now=NOW, mark=mark)
+    _, after = ledger.append(str(path), [{"kind": "k3"}], actor="hook", now=NOW, mark=mark)
     assert after.seq == 4
-    assert ledger.verify(str(path)) == []
+    assert ledger.read_checked(str(path)).problems == []
 
 
 @pytest.mark.parametrize("seq", [1, 2, 3, 99])
@@ -134,7 +134,7 @@ def test_no_later_row_speaks_for_one_that_somebody_put_at_the_end(tmp_path: Path
     path.write_bytes(path.read_bytes() + FORGED.replace(b"5", b"%d" % seq) + b"\n")
     mark = {"seq": head.seq, "digest": head.digest}
     for kind in ("k2", "k3"):
-        head = ledger.append(str(path), [{"kind": kind}], actor="hook", now=NOW, mark=mark)
+        _, head = ledger.append(str(path), [{"kind": kind}], actor="hook", now=NOW, mark=mark)
         mark = {"seq": head.seq, "digest": head.digest}
     assert ledger.read_marked(str(path), mark, "the mark")[1]
 
@@ -145,7 +145,7 @@ def test_a_pipe_in_its_place_is_neither_waited_for_nor_written_to(tmp_path: Path
     path = str(tmp_path / "events.jsonl")
     os.mkfifo(path)
     reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK) if is_read else -1
-    for look in (ledger.rows, ledger.head_of, ledger.verify):
+    for look in (ledger.rows, ledger.head_of, ledger.read_checked):
         with pytest.raises(Unreadable, match="it is no file"):
             look(path)
     with pytest.raises((Unreadable, Unwritable)):

@@ -119,7 +119,7 @@ def test_rows_cut_off_the_end_are_noticed(state: str) -> None:
     put(state, "a", MINIMUM_ROW)
     path = Path(paths.events_file(state, "a"))
     path.write_bytes(path.read_bytes().split(b"\n")[0] + b"\n")
-    assert runtime.ledger_problems(state, "a") == ["ends at row 1, but row 2 was written"]
+    assert runtime.ledger_problems(state, "a") == ["ends at row 1, before row 2, where the state says it should"]
 
 
 @pytest.mark.parametrize("forge", ["edit", "edit and drop the mark"])

@@ -289,5 +289,5 @@ def test_a_crash_after_the_move_is_finished_by_the_next_clear(planned: Project) 
 def test_an_agent_cannot_seal_a_plan_that_it_ruined(planned: Project) -> None:
     garbage(planned.ledger)
     Path(paths.runtime_file(planned.state)).write_text(json.dumps({"version": 1, "sessions": {}}))
-    with pytest.raises(Refused, match="changed by hand"):
+    with pytest.raises(Refused, match="not as omo wrote it"):
         lifecycle.clear(planned.caller(), force=True)

@@ -433,5 +433,5 @@ def test_ten_goals_are_made_at_most_and_the_last_takes_in_the_rest(project: Proj
 def test_no_plan_is_made_over_one_that_was_damaged(project: Project) -> None:
     project.create(TWO)
     project.ledger.unlink()
-    with pytest.raises(Refused, match="changed by hand"):
+    with pytest.raises(Refused, match="not as omo wrote it"):
         start(project.run(), found(project, "The date is wrong."))

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from omo.cli.main import main
 from omo.errors import Refused
 from omo.proof import globs
-from omo.state import runtime
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import sessions, spec_text
 from omo.workflows.ultraplan.models import Content, Document, Fence, Manifest, Recovery, Step
@@ -235,7 +234,7 @@ def test_a_recovery_has_just_the_missing_steps_under_the_same_fence() -> None:
     assert [step.text for step in back.work_steps] == [step_text(3), step_text(5)]
     assert (back.fence, back.needs) == (spec.fence, spec.needs)
     assert (back.master_plan, back.master_digest) == ("plan.md", spec.plan_digest)
-    assert spec_text.unlike(again, back) == []
+    assert sessions.differences(back, again.steps, again.fence, again.needs) == []
 
 
 # round trip
@@ -265,6 +264,11 @@ def manifests() -> st.SearchStrategy[Manifest]:
     )
 
 
+def _said(manifest: Manifest | None) -> dict[str, Any]:
+    assert manifest is not None
+    return manifest.model_dump(exclude={"line", "lines", "is_synthesised"})
+
+
 @settings(max_examples=20)
 @given(
     st.lists(manifests(), min_size=1, max_size=3),
@@ -291,7 +295,7 @@ def test_a_spec_reads_back_as_it_was_meant(
         needs=tuple(needs),
     )
     back = read_back(spec)
-    assert spec_text.unlike(spec, back) == []
+    assert [_said(step.manifest) for step in back.work_steps] == [_said(manifest) for manifest in made]
     assert (back.fence, back.needs, back.version) == (spec.fence, spec.needs, (1, 7))
 
 
@@ -300,15 +304,17 @@ def test_a_spec_reads_back_as_it_was_meant(
 def test_whatever_the_context_says_it_is_refused_or_means_nothing(lines: list[str]) -> None:
     spec = replace(cut(plan_text(2))[0], context="\n".join(lines))
     back = read_back(spec)
-    assert spec_text.unlike(spec, back) or [step.number for step in back.steps] == [0, 1, 2]
+    assert sessions.differences(back, spec.steps, spec.fence, spec.needs) or [step.number for step in back.steps] == [
+        0,
+        1,
+        2,
+    ]
 
 
 def test_what_does_not_read_back_is_told() -> None:
     spec = cut(plan_text(2))[0]
-    other = replace(spec, fence=Fence(("x",)), needs=("git",), number=2, steps=spec.steps[:1])
-    assert [one.split(" of ")[0] for one in spec_text.unlike(other, read_back(spec))] == [
-        "the steps", "the manifests", "the fence", "the needs", "the session",
-    ]  # fmt: skip
+    wrong = sessions.differences(read_back(spec), spec.steps[:1], Fence(("x",)), ("network",))
+    assert wrong == ["step 2 is not as the plan has it", "the scope fence is not the plan's", "need network left out"]
 
 
 # which sessions come first, and which may run beside each other: in doubt, none may
@@ -321,14 +327,12 @@ MEETING = [
     ("**", "docs/a.md", True),
     ("**/a.py", "docs/**", True),
     ("src/*.py", "src/a.py", True),
-    ("src/*.py", "src/a.md", False),
-    ("src/*.py", "src/*.md", False),
+    ("src/*.py", "src/a.md", True),
+    ("docs/*.md", "src/*.py", False),
     ("src/test_*", "src/*_a.py", True),
     ("src/a*", "src/b*", False),
     ("src/*", "src/a/b/c.py", True),
-    ("src/[ab].py", "src/c.py", False),
     ("src/[ab].py", "src/[bc].py", True),
-    ("src/?.py", "src/ab.py", False),
     ("SRC/a.py", "src/A.py", True),
     ("*/a.py", "src/a.py", True),
     ("srcs", "src", False),
@@ -519,18 +523,18 @@ def ready(tmp_path: Path, *needs: str) -> Path:
 
 
 def test_a_preflight_that_passes_exits_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    root = ready(tmp_path, "git", "cmd:git")
+    root = ready(tmp_path, "cmd:git")
     capsys.readouterr()
     assert omo(root, "preflight", "specs/session-1.md", "--json") == 0
     data = told(capsys)
     assert (data["ok"], data["missing"], data["bypassed"]) == (True, [], False)
-    assert [need["name"] for need in data["needs"]] == ["git", "cmd:git"]
+    assert [need["name"] for need in data["needs"]] == ["cmd:git"]
 
 
 def test_anything_missing_exits_77_and_says_that_nothing_was_attempted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = ready(tmp_path, "git", "cmd:no-such-program", "git_push")
+    root = ready(tmp_path, "cmd:no-such-program", "git_push")
     capsys.readouterr()
     before = git(root, "rev-parse", "HEAD")
     assert omo(root, "preflight", "specs/session-1.md") == 77
@@ -554,14 +558,3 @@ def test_a_spec_whose_manifest_was_taken_away_is_refused_not_passed(tmp_path: Pa
     spec = root / "specs" / "session-1.md"
     spec.write_text(spec.read_text(encoding="utf-8").replace("session_manifest:", "nothing:"), encoding="utf-8")
     assert omo(root, "preflight", "specs/session-1.md") == 3
-
-
-def test_a_missing_need_leaves_the_session_blocked_and_without_a_session_is_told_all_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    root = ready(tmp_path, "cmd:no-such-program")
-    assert main(["plan", "preflight", "specs/session-1.md"], dict(os.environ), str(root), NOW) == 77
-    assert "recorded nowhere" in capsys.readouterr().err
-    assert omo(root, "preflight", "specs/session-1.md") == 77
-    row = runtime.session(str(root / ".sisyphus" / "cc-omo"), "s1") or {}
-    assert row["work"]["ultraplan"]["state"] == "blocked"

@@ -10,12 +10,12 @@ from typing import Any
 
 from omo.cli import options
 from omo.cli.result import Result
-from omo.cli.ulw import require_whole_ledger, waits_for_user
+from omo.cli.ulw import require_whole_ledger, session_gates, waits_for_user
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.proof import base, strength, tree
+from omo.proof import base, seals, strength, tree
 from omo.proof import run as runner
-from omo.state import paths, runtime, store
+from omo.state import ledger, paths, runtime, store
 from omo.text import clip
 from omo.workflows.ultrawork import gates
 
@@ -45,6 +45,12 @@ def register(commands: options.Commands) -> None:
     add_parser.add_argument("--cwd", help="directory inside the project (default: the session's)")
     add_parser.add_argument("--timeout", metavar="TIME", help="90s, 30m or 2h (default: 10m)")
     add_parser.add_argument(
+        "--sealed",
+        metavar="GLOB",
+        action="append",
+        help="files that the command rests on beside tests, fixtures and configuration; may be given again",
+    )
+    add_parser.add_argument(
         "--repair", action="store_true", help="keep a damaged ledger of replay commands aside and begin a new one"
     )
     run_parser = options.command(verbs, "run", "run one gate or all, and record exit code, output and tree", run)
@@ -68,17 +74,9 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     below = paths.session_directory(context.environ, context.cwd) if arguments.cwd is None else arguments.cwd
     cwd = _inside(context.root, below)
     argv = list(arguments.argv)
-    gate = gates.add(
-        context.state,
-        name,
-        arguments.name,
-        argv,
-        by=context.actor,
-        cwd=cwd,
-        program=gates.resolve(argv[0], os.path.join(context.root, cwd), os.environ.get("PATH", "")),
-        now=context.now,
-        timeout=timeout,
-        wait=store.CLI_WAIT,
+    program = gates.resolve(argv[0], os.path.join(context.root, cwd), os.environ.get("PATH", ""))
+    gate = session_gates(context, name).add(
+        arguments.name, argv, cwd=cwd, program=program, timeout=timeout, sealed=arguments.sealed
     )
     what = "Replays of" if gates.is_replay_only(argv) else "Gate"
     text = f"{what} {gate.name} pinned by the {gate.by}: {shlex.join(gate.argv)}"
@@ -89,12 +87,14 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     """Each gate is judged on the files it was run on: looked at before and after."""
     name = context.session(arguments.session)
     require_whole_ledger(context, name)
-    known = gates.current(context.state, name, context.row(name))
+    rows = ledger.rows(paths.events_file(context.state, name))
+    known = gates.fold(rows, gates.run_of(context.row(name)))
+    terms = seals.terms_in(rows)
     left_out = known.left_out
     before = base.look(context.root, known.base).without(left_out)
     results = []
     for gate in known.select(arguments.name):
-        result = _run_one(gate, context)
+        result = _run_one(gate, context, known.base or {}, terms)
         after = base.look(context.root, known.base).without(left_out)
         own, moved = _changed_meanwhile(before, after, gate)
         left_out = [*left_out, *own]
@@ -107,22 +107,16 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     if "ralph" in work:  # it compares whole trees
         whole = tree.fingerprint(Path(context.root))
         results = [{**result, "fingerprint": whole} for result in results]
-    gates.record_results(context.state, name, results, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
+    session_gates(context, name).record_results(results)
     return _report(results, known)
 
 
-def _run_one(gate: gates.Gate, context: Context) -> Row:
+def _run_one(gate: gates.Gate, context: Context, began: Row, terms: seals.Terms) -> Row:
     directory = os.path.join(context.root, gate.cwd)
     environ = runner.child_environment(os.environ)
     outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=environ)
-    output = outcome.stdout + outcome.stderr
-    result, why = ("pass" if outcome.exit_code == 0 else "fail"), ""
-    if outcome.timed_out:
-        result, why = "unknown", f"timed out after {gate.timeout:g} s"
-    elif outcome.not_found:
-        result, why = "unknown", "program not found"
-    elif result == "pass" and strength.ran_nothing(output):
-        result, why = "unknown", "it ran no test"
+    shadows = seals.shadows(context.root, began, [gate], terms)
+    result, why = strength.result_of(outcome, shadows)
     return {
         "name": gate.name,
         "command": gate.command,
@@ -132,7 +126,7 @@ def _run_one(gate: gates.Gate, context: Context) -> Row:
         "why": why,
         "timed_out": outcome.timed_out,
         "seconds": round(outcome.duration, 3),
-        "tail": output[-TAIL:],
+        "tail": (outcome.stdout + outcome.stderr)[-TAIL:],
         "program": gates.resolve(gate.argv[0], directory, environ.get("PATH", "")),
         "env": gates.environment_of(environ),
     }
@@ -191,21 +185,13 @@ def record(arguments: argparse.Namespace, context: Context) -> Result:
     gate = gates.current(context.state, name, context.row(name)).get(arguments.name)
     if gate is not None and gate.is_users and gate.has_failed and context.is_agent:
         raise waits_for_user(context, name, [gate])
-    gates.record_pre_existing(
-        context.state,
-        name,
-        arguments.name,
-        arguments.evidence,
-        actor=context.actor,
-        now=context.now,
-        wait=store.CLI_WAIT,
-    )
+    session_gates(context, name).record_pre_existing(arguments.name, arguments.evidence)
     return Result({"gate": arguments.name}, f"Gate {arguments.name}: its failure is recorded as pre-existing.")
 
 
 def remove(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
-    gates.remove(context.state, name, arguments.name, by=context.actor, now=context.now, wait=store.CLI_WAIT)
+    session_gates(context, name).remove(arguments.name)
     return Result({"gate": arguments.name}, f"Gate {arguments.name} is gone.")
 
 

@@ -8,31 +8,25 @@ import os
 import select
 import sys
 import time
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context, Meant
 from omo.errors import BadInput, Refused, Unreadable
-from omo.json_text import loads
-from omo.safe_open import regular_file
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
 from omo.text import clip, counted
 
 Row = dict[str, Any]
-Problems = dict[str, list[str]]
 
-SHARED = ("evidence", "verify/pins", "verify/goals", "verify/claims", "commands")
 RUNS = {"ultraplan": "plans", "ralph": "ralph"}  # each run below these directories keeps a ledger of its own
 POLL_SECONDS = 0.5
 LONGEST_LINE = 200
 # Part of the chain, or said first, or too long to read on a line: --json has them.
 NOT_AMONG_THE_REST = ("seq", "ts", "kind", "actor", "prev", "after", "tail", "message")
-ANEW = "the rows above are no longer there: the ledger begins anew"
-NO_ROW = "is not a row"
-UNCHAINED = "does not follow the row before it"
+ANEW = "the ledger no longer holds the rows above; this is what it holds"
 WHOLE = "Every row is there and unchanged."
 END_UNKNOWN = "whole, end unknown"  # no row of the session says any more where it ends
 
@@ -61,18 +55,15 @@ def _own_paths(state: str, session: str) -> dict[str, str]:
 
 def _shared_paths(state: str) -> dict[str, str]:
     """Those that all sessions share, and those of every run, as far as there are any."""
-    names = [*SHARED]
+    names = [*paths.SHARED_LEDGERS]
     for directory in RUNS.values():
         try:
             runs = sorted(os.listdir(os.path.join(state, directory)))
         except (FileNotFoundError, NotADirectoryError):
             continue
         names += [f"{directory}/{run}" for run in runs]
-    return {name: _shared_path(state, name) for name in names if os.path.isdir(os.path.join(state, name))}
-
-
-def _shared_path(state: str, name: str) -> str:
-    return os.path.join(state, name, "ledger.jsonl")
+    directories = {name: os.path.join(state, name) for name in names}
+    return {name: os.path.join(path, "ledger.jsonl") for name, path in directories.items() if os.path.isdir(path)}
 
 
 def _looked_at(arguments: argparse.Namespace, context: Context) -> Meant:
@@ -85,24 +76,20 @@ def _looked_at(arguments: argparse.Namespace, context: Context) -> Meant:
 def show(arguments: argparse.Namespace, context: Context) -> Result:
     meant = _looked_at(arguments, context)
     path = _chosen_path(context.state, meant.name, arguments.of)
-    tail = Tail(path)
     if arguments.follow:
         for note in meant.notes:
             print(f"omo: {note}", file=sys.stderr)
-        while True:  # until somebody interrupts it, or nobody reads it any more
-            for line in tail.look():
-                print(json.dumps(line.data) if arguments.json else line.text, flush=True)
-            _pause()
-    lines = tail.look()
+        _follow(path, as_json=arguments.json)
+    rows: list[Row] = []
     try:
+        rows = ledger.rows(path)
         if arguments.of == "session":
             problems = _session_problems(context, meant.name)
         else:
             problems = Journal(os.path.dirname(path), context.state).problems()
     except Unreadable as error:
         problems = [error.message]
-    text = [line.text for line in lines] + [f"! {clip(problem, 300)}" for problem in problems]
-    rows = [line.data for line in lines]
+    text = [_line(row) for row in rows] + [f"! {clip(problem, 300)}" for problem in problems]
     data = {"session": meant.name or None, "ledger": arguments.of, "rows": rows, "problems": problems}
     return Result(data, "\n".join(text) or "No rows.", 3 if problems else 0, meant.notes)
 
@@ -110,102 +97,60 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
 def _chosen_path(state: str, session: str, of: str) -> str:
     """What `--of` names. A name that is none of these is refused: it would be a path of the caller's making."""
     own = _own_paths(state, session)
-    if of in own:
-        return own[of]
-    if of in SHARED or of in _shared_paths(state):
-        return _shared_path(state, of)
-    known = ", ".join([*own, *SHARED])
+    there = {**own, **_shared_paths(state)}
+    if of in there:
+        return there[of]
+    if of in paths.SHARED_LEDGERS:
+        return os.path.join(state, of, "ledger.jsonl")
+    known = ", ".join([*own, *paths.SHARED_LEDGERS])
     raise BadInput(f"--of {clip(of, 60)!r}: there is no such ledger", fix=f"one of {known}; or plans/RUN, ralph/RUN")
 
 
-@dataclass(frozen=True)
-class Line:
-    """One line of a ledger. `row` is None where it is no row; number 0 is none of them and speaks of the whole."""
-
-    number: int
-    row: Row | None
-    problem: str = ""
-
-    @property
-    def marked(self) -> str:
-        return f"line {self.number} {self.problem}" if self.number else self.problem
-
-    @property
-    def data(self) -> Row:
-        """The row as it was written, and what is wrong with it where something is; our key wins over the row's."""
-        if not self.problem:
-            return self.row or {}
-        return {**(self.row or {}), "problem": self.marked}
-
-    @property
-    def text(self) -> str:
-        """Time, kind, actor and the rest on one line; a row that does not chain begins with what is wrong."""
-        words = [f"! {self.marked}"] if self.problem else []
-        row = self.row
-        if row is not None:
-            words += [str(row.get(key, "-")) for key in ("ts", "kind", "actor")]
-            for key, value in row.items():
-                if key in NOT_AMONG_THE_REST:
-                    continue
-                if not isinstance(value, str) or " " in value:
-                    value = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-                words.append(f"{key}={value}")
-        return clip(" ".join(words), LONGEST_LINE)
+def _line(row: Row) -> str:
+    """Time, kind, actor and the rest."""
+    words = [str(row.get(key, "-")) for key in ("ts", "kind", "actor")]
+    for key, value in row.items():
+        if key in NOT_AMONG_THE_REST:
+            continue
+        if not isinstance(value, str) or " " in value:
+            value = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        words.append(f"{key}={value}")
+    return clip(" ".join(words), LONGEST_LINE)
 
 
-class Tail:
-    """A ledger as it grows. Reads whole lines only: one without its end is still being written."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._file: tuple[int, int] | None = None
-        self._begin()
-
-    def _begin(self) -> None:
-        self._offset = self._number = self._seq = 0
-        self._digest = ledger.START
-
-    def look(self) -> list[Line]:
-        """The lines that came since the last look, from the first again where the file is another one."""
-        lines = []
-        appended = b""
+def news(path: str) -> Iterator[tuple[list[Row], list[str]]]:
+    """At each look the rows and the problems that came since the last; all of them again where the rows are others."""
+    rows: list[Row] = []
+    problems: list[str] = []
+    version = None
+    while True:
         try:
-            with open(self._path, "rb", opener=regular_file) as file:
-                status = os.fstat(file.fileno())
-                is_another = (status.st_dev, status.st_ino) != self._file or status.st_size < self._offset
-                self._file = (status.st_dev, status.st_ino)
-                file.seek(0 if is_another else self._offset)
-                appended = file.read()
-        except (FileNotFoundError, NotADirectoryError):
-            is_another = True
-        except OSError as error:
-            why = f"{self._path} cannot be read: {error.strerror}"
-            raise Unreadable(why, fix="omo ledger verify", path=self._path) from None
-        if is_another and self._number:
-            self._begin()
-            lines.append(Line(0, None, ANEW))
-        for line in appended.split(b"\n")[:-1]:
-            lines.append(self._next(line))
-        return lines
+            status = os.stat(path)
+            current = (status.st_ino, status.st_size, status.st_mtime_ns)
+        except OSError:
+            current = (0, 0, 0)
+        new_rows: list[Row] = []
+        new_problems: list[str] = []
+        if current != version:
+            chain = ledger.read_checked(path)
+            if chain.rows[: len(rows)] != rows:
+                rows, problems = [], []
+                new_problems.append(ANEW)
+            new_rows = chain.rows[len(rows) :]
+            new_problems += [problem for problem in chain.problems if problem not in problems]
+            rows, problems, version = chain.rows, chain.problems, current
+        yield new_rows, new_problems
 
-    def _next(self, line: bytes) -> Line:
-        problem = ""
-        seq = self._seq + 1
-        try:
-            row = loads(line.decode("utf-8"))
-        except (ValueError, RecursionError):
-            row = None
-        if not isinstance(row, dict):
-            row, problem = None, NO_ROW
-        else:
-            if row.get("seq") != seq or row.get("prev") != self._digest:
-                problem = UNCHAINED
-            if isinstance(row.get("seq"), int):
-                seq = row["seq"]
-        self._seq, self._digest = seq, ledger.digest_of(line)
-        self._number += 1
-        self._offset += len(line) + 1
-        return Line(self._number, row, problem)
+
+def _follow(path: str, *, as_json: bool) -> None:
+    """Until somebody interrupts it, or nobody reads it any more."""
+    for rows, problems in news(path):
+        for problem in problems:
+            print(json.dumps({"problem": problem}) if as_json else f"! {problem}")
+        for row in rows:
+            print(json.dumps(row) if as_json else _line(row))
+        sys.stdout.flush()
+        _pause()
 
 
 def _pause() -> None:
@@ -220,32 +165,29 @@ def _pause() -> None:
         raise BrokenPipeError
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(NamedTuple):
     """One ledger and what is wrong with it. Without a path it is what a workflow finds in the run of a session."""
 
     name: str
     problems: list[str]
     path: str = ""
-    session: str | None = None
+    session: str = ""
     note: str = ""
 
     @property
-    def rows(self) -> int | None:
-        """None where there is no such file."""
+    def rows(self) -> int:
         try:
-            with open(self.path, "rb", opener=regular_file) as file:
-                return sum(line.endswith(b"\n") for line in file)
-        except OSError:
-            return None
+            return len(ledger.rows(self.path))
+        except Unreadable:
+            return 0
 
     @property
     def data(self) -> Row:
         return {
             "ledger": self.name,
-            "session": self.session,
+            "session": self.session or None,
             "path": self.path,
-            "rows": self.rows or 0,
+            "rows": self.rows,
             "whole": not self.problems,
             "problems": self.problems,
             "note": "" if self.problems else self.note,
@@ -258,39 +200,33 @@ class Checked:
         state = "damaged" if self.problems else self.note or "whole"
         # Control characters, those that reorder text, and halves of characters, as JSON writes them.
         path = "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in self.path)
-        return f"{clip(name, 80):48} {counted(self.rows or 0, 'row'):>10}  {state:18}  {path}"
+        return f"{clip(name, 80):48} {counted(self.rows, 'row'):>10}  {state:18}  {path}"
 
 
 def verify(arguments: argparse.Namespace, context: Context) -> Result:
     """Of one session, or of all, and once of what they share."""
     meant = Meant("") if arguments.all else _looked_at(arguments, context)
     sessions = [meant.name] if meant.name else context.known_sessions()
-    own = {name: _check_session(context, name, is_listed=not meant.name) for name in sessions}
-    shared = _check_shared(context, sessions)
-    problems, ledgers = [], []
-    named: set[str] = set()  # runs of which the workflow has said the same already
-    for name, checked_of_session in own.items():
-        lead = "" if meant.name else f"{name}: "
-        for checked in checked_of_session:
-            ledgers.append(checked)
-            problems += [f"{lead}{checked.name}: {problem}" for problem in checked.problems]
-            if checked.name in RUNS:
-                named.update(f"{RUNS[checked.name]}/{problem.partition(':')[0]}" for problem in checked.problems)
-    for checked in shared:
-        ledgers.append(checked)
-        if checked.name not in named:
-            problems += [f"{checked.name}: {problem}" for problem in checked.problems]
-    there = [checked for checked in ledgers if checked.path and (checked.rows is not None or checked.problems)]
-    data: Row = {"session": meant.name or None, "problems": problems, "files": [checked.data for checked in there]}
+    ledgers: list[Checked] = []
+    for name in sessions:
+        ledgers += _check_session(context, name, is_listed=not meant.name)
+    own = len(ledgers)
+    ledgers += _check_shared(context, sessions)
+    problems = []
+    told: set[str] = set()  # runs of which the workflow has said the same already
+    for number, checked in enumerate(ledgers):
+        if checked.name in told:
+            continue
+        lead = f"{checked.session}: " if number < own and not meant.name else ""
+        problems += [f"{lead}{checked.name}: {problem}" for problem in checked.problems]
+        if checked.name in RUNS:
+            told.update(f"{RUNS[checked.name]}/{problem.partition(':')[0]}" for problem in checked.problems)
+    files = [checked for checked in ledgers if checked.path and (os.path.lexists(checked.path) or checked.problems)]
+    lines = [checked.line for checked in files]
+    lines += [clip(problem, 400) for problem in problems] or [WHOLE]
+    data: Row = {"session": meant.name or None, "problems": problems, "files": [checked.data for checked in files]}
     if meant.name:
         data["ledgers"] = {checked.name: checked.problems for checked in ledgers}
-    else:
-        data["ledgers"] = {checked.name: checked.problems for checked in shared}
-        data["sessions"] = {}
-        for name, checked_of_session in own.items():
-            data["sessions"][name] = {checked.name: checked.problems for checked in checked_of_session}
-    lines = [checked.line for checked in there]
-    lines += [clip(problem, 400) for problem in problems] or [WHOLE]
     return Result(data, "\n".join(lines), 3 if problems else 0, meant.notes)
 
 
@@ -301,20 +237,20 @@ def _check_session(context: Context, name: str, *, is_listed: bool) -> list[Chec
     from omo.workflows.ultragoal import receipts
     from omo.workflows.ultragoal.run import PlanRun
 
+    row = context.row(name)
     if is_listed:
         of_session = _session_problems(context, name)
     else:
         of_session = runtime.ledger_problems(context.state, name)
-    viewer = Viewer(context, name, context.row(name) or {})
+    viewer = Viewer(context, name, row)
     goals = PlanRun(viewer.caller)
     of_goals = list(goals.problems)
     if goals.plan is not None and not of_goals:
         edited = goals.edited_view()
         of_goals = [edited] if edited else receipts.forged(goals.plan, goals.directory)
     own = _own_paths(context.state, name)
-    note = END_UNKNOWN if context.row(name) is None else ""
     checked = [
-        Checked("session", of_session, own["session"], name, note),
+        Checked("session", of_session, own["session"], name, END_UNKNOWN if row is None else ""),
         Checked("goal", goals.tool.problems, own["goal"], name),
         Checked("ultragoal", of_goals, own["ultragoal"], name),
     ]
@@ -322,14 +258,14 @@ def _check_session(context: Context, name: str, *, is_listed: bool) -> list[Chec
         problems = []
         if works.may_have(kind, viewer) and (status := works.look_at(kind, viewer)):
             problems = [f"{status.run}: {problem}" for problem in status.problems]
-        checked.append(Checked(kind, problems))
+        checked.append(Checked(kind, problems, session=name))
     return checked
 
 
 def _session_problems(context: Context, name: str) -> list[str]:
     """Rows of the runtime file are forgotten after two weeks, and with them where the ledger ends."""
     if context.row(name) is None:
-        return ledger.verify(paths.events_file(context.state, name))
+        return ledger.read_checked(paths.events_file(context.state, name)).problems
     return runtime.ledger_problems(context.state, name)
 
 
@@ -337,15 +273,20 @@ def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
     """The ledgers that belong to the project, and those of every run."""
     from omo.workflows.ultragoal import receipts
 
-    problems: Problems = {}
-    for name, path in _shared_paths(context.state).items():
-        problems[name] = Journal(os.path.dirname(path), context.state).problems()
+    gone = ""
     for session in sessions:
         rows = ledger.rows(_own_paths(context.state, session)["ultragoal"])
-        gone = receipts.evidence_problem(context.state, rows)
-        if gone and not problems.get("evidence"):
-            problems["evidence"] = [gone]
-    return [Checked(name, found, _shared_path(context.state, name)) for name, found in problems.items()]
+        gone = gone or receipts.evidence_problem(context.state, rows)
+    checked = []
+    there = _shared_paths(context.state)
+    for name, path in there.items():
+        problems = Journal(os.path.dirname(path), context.state).problems()
+        if name == "evidence" and gone and not problems:
+            problems = [gone]
+        checked.append(Checked(name, problems, path))
+    if gone and "evidence" not in there:
+        checked.append(Checked("evidence", [gone], os.path.join(context.state, "evidence", "ledger.jsonl")))
+    return checked
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:

@@ -13,7 +13,7 @@ from omo.cli import options, plan_run
 from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import BadInput, OmoError, Refused
+from omo.errors import BadInput, Refused
 from omo.proof import globs
 from omo.safe_open import read_file
 from omo.text import clip, counted
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from omo.workflows.ultraplan.audit import Audit
     from omo.workflows.ultraplan.models import Defect, Document
     from omo.workflows.ultraplan.preflight import Preflight
+    from omo.workflows.ultraplan.run import AuditedFile
     from omo.workflows.ultraplan.sessions import SessionSpec
 
 LARGEST_MESSAGE = 256 * 1024
@@ -43,9 +44,8 @@ def register(commands: options.Commands) -> None:
     cutting.add_argument("plan", metavar="PLAN", help="a plan in Markdown")
     cutting.add_argument("--out", required=True, metavar="DIR", help="a directory of the project, for session-1.md …")
     cutting.add_argument("--force", action="store_true", help="replace specs that are there")
-    asking = options.command(
-        verbs, "preflight", "ask whether this machine has what a session needs; exit 77 if not", preflight
-    )
+    about = "ask whether this machine has what a session needs; exit 77 if not"
+    asking = options.command(verbs, "preflight", about, preflight, session=False)
     asking.add_argument("spec", metavar="SPEC", help="a session spec as decompose writes it")
     plan_run.register(verbs)
     about = "what git and the files show of each step: exit 0 pass, 3 drift, 4 cannot be evaluated"
@@ -201,13 +201,14 @@ def _directory(context: Context, out: str) -> str:
 def _texts(plan: Document, specs: Sequence[SessionSpec]) -> dict[str, str]:
     """The text of each file. What does not read back as it was meant would be another contract."""
     from omo.workflows.ultraplan import document as documents
-    from omo.workflows.ultraplan import spec_text
+    from omo.workflows.ultraplan import sessions, spec_text
 
     texts = {}
     wrong: list[str] = []
     for spec in specs:
         texts[spec.path] = spec_text.render(spec)
-        wrong += spec_text.unlike(spec, documents.parse(texts[spec.path], spec.path))
+        written = documents.parse(texts[spec.path], spec.path)
+        wrong += [*sessions.differences(written, spec.steps, spec.fence, spec.needs), *written.wrong]
     if wrong:
         fix = f"look for headings, YAML blocks or lists in odd places of {plan.path}, then omo plan validate it"
         raise Refused(f"{plan.path} cannot be written as session specs", fix=fix, defects=wrong)
@@ -270,10 +271,9 @@ def preflight(arguments: argparse.Namespace, context: Context) -> Result:
     if spec.wrong:
         fix = f"omo plan decompose {shlex.quote(spec.master_plan or 'PLAN')} --out DIR --force"
         raise Refused(f"{spec.path} cannot be read as a session spec", fix=fix, defects=spec.wrong)
-    asked = look(spec.needs, Path(context.root), environ=context.environ)
-    notes = _record(arguments, context, spec, asked)
+    asked = look(spec.needs, Path(context.root), environ=context.environ, by=context.actor)
     data = {"spec": spec.path, **asked.data}
-    return Result(data, _preflight_text(spec, asked), MISSING if asked.missing else 0, notes)
+    return Result(data, _preflight_text(spec, asked), MISSING if asked.missing else 0)
 
 
 def _preflight_text(spec: Document, asked: Preflight) -> str:
@@ -283,19 +283,8 @@ def _preflight_text(spec: Document, asked: Preflight) -> str:
     if not asked.missing:
         return "\n".join([f"Everything that {spec.path} needs is here.", *lines])
     missing = ", ".join(need.name for need in asked.missing)
-    last = "Nothing was attempted. The session is blocked: start it where this is available."
+    last = "Nothing was attempted. Start the session where this is available."
     return "\n".join([f"Missing for {spec.path}: {missing}", *lines, last])
-
-
-def _record(arguments: argparse.Namespace, context: Context, spec: Document, asked: Preflight) -> list[str]:
-    """Into the plan session's ledger, where there is a session to speak of; the answer stands either way."""
-    from omo.workflows.ultraplan.start import record_preflight
-
-    try:
-        record_preflight(caller_of(context, context.session(arguments.session)), spec, asked)
-    except OmoError as error:
-        return [f"this answer was recorded nowhere: {error.message}"]
-    return []
 
 
 # audit
@@ -307,13 +296,9 @@ def audit(arguments: argparse.Namespace, context: Context) -> Result:
     caller = caller_of(context, "")
     audited = audit_file(caller, Path(context.cwd, arguments.document), arguments.base or "")
     shown = audited.audit
-    noted = {
-        "claimed_but_unproven": sorted(audited.noted.intersection(shown.missing)),
-        "proven_but_unclaimed": sorted(set(shown.passed) - audited.noted),
-    }
-    following = _after_audit(shown, arguments.document)
-    data = {**shown.to_json(), "document": audited.document.path, **noted, "next": following}
-    lines = _audit_lines(shown, noted)
+    following = _after_audit(audited, arguments.document)
+    data = {**shown.to_json(), "document": audited.document.path, "next": following}
+    lines = _audit_lines(shown)
     if following:
         lines.append(f"Next: {following}")
     code = shown.exit_code
@@ -325,8 +310,9 @@ def audit(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, "\n".join(lines), code)
 
 
-def _after_audit(shown: Audit, name: str) -> str:
-    """The one thing to do now; empty where nothing is left."""
+def _after_audit(audited: AuditedFile, name: str) -> str:
+    """The one thing to do now; empty where nothing is left. A session that is under way just goes on."""
+    shown = audited.audit
     if shown.verdict == "pass":
         return ""
     if shown.take_back:
@@ -336,12 +322,14 @@ def _after_audit(shown: Audit, name: str) -> str:
         return "tell the user what was changed that must not be; only they decide how it is undone"
     if shown.verdict == "unknown":
         return "settle what could not be established, then audit again"
+    if audited.run is not None and audited.run.state is not None and audited.run.state.is_open:
+        return "omo plan status"
     if shown.missing:
         return f"omo plan recover {shlex.quote(name)}"
     return "commit what belongs to the steps and remove the rest, then audit again"
 
 
-def _audit_lines(shown: Audit, noted: dict[str, list[int]]) -> list[str]:
+def _audit_lines(shown: Audit) -> list[str]:
     lines = []
     for step in shown.steps:
         commit = f" ({step.commit[:12]})" if step.commit else ""
@@ -355,11 +343,7 @@ def _audit_lines(shown: Audit, noted: dict[str, list[int]]) -> list[str]:
         "not committed": shown.dirty,
         "commits of no step": shown.unclaimed,
         "not established": shown.problems,
-        "noted as passed, not proven": noted["claimed_but_unproven"],
     }
-    # Where nothing was noted at all, there is nothing to compare with.
-    if noted["claimed_but_unproven"] or len(noted["proven_but_unclaimed"]) < len(shown.passed):
-        sections["proven, never noted"] = noted["proven_but_unclaimed"]
     for about, listed in sections.items():
         for entry in listed[:MOST_SHOWN]:
             lines.append(f"{about}: {clip(str(entry), 400)}")

@@ -1,12 +1,17 @@
-"""What the user types as /omo:pin, /omo:unpin and /omo:allow: answered by the prompt hook, without the model."""
+"""What the user types as /omo:pin, /omo:unpin and /omo:allow: answered by the prompt hook, without the model.
+
+What they type after /omo:ralph goes to the model, and is kept as they typed it.
+"""
 
 from __future__ import annotations
 
 import os
 
+from omo import safe_open
+from omo.digest import sha256
 from omo.errors import BadInput, OmoError
 from omo.state import paths, runtime
-from omo.text import clip
+from omo.text import block, clip
 from omo.work import session
 from omo.workflows.ultrawork import gates
 
@@ -18,6 +23,10 @@ if TYPE_CHECKING:
     from omo.hosts import Event
 
     Json = dict[str, Any]
+
+
+LONGEST_REQUEST = 8000
+LARGEST_CRITERIA = 1_000_000
 
 
 def answer(event: Event, world: World) -> str | None:
@@ -33,6 +42,20 @@ def answer(event: Event, world: World) -> str | None:
     return f"omo: {text}"
 
 
+def keep_request(event: Event, world: World) -> None:
+    """What the user asks of ralph, or the digest of the criteria file that they name: `omo ralph start` reads it."""
+    words = event.prompt.split(maxsplit=1)
+    if words[0] not in ("/omo:ralph", "/ralph") or len(words) == 1:
+        return
+    rest = words[1].strip()
+    path = os.path.join(world.root, paths.session_directory(world.environ, event.project), rest)
+    noted: Json = {"kind": "ralph-asked", "text": block(rest, LONGEST_REQUEST)}
+    if len(rest.splitlines()) == 1 and os.path.isfile(path):
+        content, _ = safe_open.read_start(path, LARGEST_CRITERIA, follow_link=True)
+        noted = {"kind": "ralph-asked", "criteria": clip(rest, 200), "digest": sha256(content)}
+    world.change(lambda row: runtime.Change(None, row or {}, [noted]), actor="user")
+
+
 def command_of(prompt: str) -> str | None:
     """pin, unpin or allow, where the prompt is that command."""
     words = prompt.split(maxsplit=1)
@@ -42,32 +65,28 @@ def command_of(prompt: str) -> str | None:
     return name if name in COMMANDS else None
 
 
+def _gates(event: Event, world: World) -> gates.SessionGates:
+    return gates.SessionGates(world.state, event.session, "user", world.now)
+
+
 def _pin(event: Event, world: World, rest: str) -> str:
     """A gate in the user's own name, in the directory where their session is."""
-    name, argv, timeout = gates.parse_pin(rest)
+    pin = gates.Pin(rest)
     cwd = paths.session_directory(world.environ, event.project)
-    program = gates.resolve(argv[0], os.path.join(world.root, cwd), world.environ.get("PATH", ""))
-    gate = gates.add(
-        world.state,
-        event.session,
-        name,
-        argv,
-        by="user",
-        cwd=cwd,
-        program=program,
-        now=world.now,
-        timeout=timeout,
+    program = gates.resolve(pin.argv[0], os.path.join(world.root, cwd), world.environ.get("PATH", ""))
+    gate = _gates(event, world).add(
+        pin.name, pin.argv, cwd=cwd, program=program, timeout=pin.timeout, sealed=pin.sealed
     )
     _wake(world)
-    what = "replays of" if gates.is_replay_only(argv) else "gate"
-    return f"{what} {name} pinned by you: {gates.in_words(gate)}"
+    what = "replays of" if gates.is_replay_only(pin.argv) else "gate"
+    return f"{what} {pin.name} pinned by you: {gates.in_words(gate)}"
 
 
 def _unpin(event: Event, world: World, rest: str) -> str:
     name = _one_word(rest, "/omo:unpin tests")
-    was_replayed = gates.withdraw_replay(world.state, name, now=world.now)
+    was_replayed = _gates(event, world).withdraw_replay(name)
     try:
-        gates.remove(world.state, event.session, name, by="user", now=world.now)
+        _gates(event, world).remove(name)
     except BadInput:
         if not was_replayed:
             raise
@@ -77,7 +96,7 @@ def _unpin(event: Event, world: World, rest: str) -> str:
 
 def _allow(event: Event, world: World, rest: str) -> str:
     name = _one_word(rest, "/omo:allow tests")
-    what = gates.allow(world.state, event.session, name, world.root, now=world.now)
+    what = _gates(event, world).allow(name, world.root)
     goes_on = "; the work goes on" if _wake(world) else ""
     return f"{what} is let through by you, and the end will say so{goes_on}"
 

@@ -73,6 +73,7 @@ Text = Annotated[str, AfterValidator(_text)]
 Pattern = Annotated[Text, AfterValidator(_pattern)]
 Glob = Annotated[Text, AfterValidator(_glob)]
 Globs = Annotated[list[Glob], Field(min_length=1, max_length=100)]
+Sealed = Annotated[list[Glob], Field(max_length=100)]
 Directory = Annotated[Text, AfterValidator(_directory)]
 Argv = Annotated[list[Text], AfterValidator(_argv)]
 Seconds = Annotated[FiniteFloat, Field(gt=0, le=LONGEST_TIMEOUT)]
@@ -111,6 +112,7 @@ class CommandCheck(_Check):
     exit: Annotated[int, Field(ge=0, le=255)] = 0
     stdout: Pattern | None = None
     timeout: Seconds = 120.0
+    sealed: Sealed = Field(default_factory=list)
 
 
 class SyntaxCheck(_Check):
@@ -142,6 +144,7 @@ class MetricCheck(_Check):
     min: FiniteFloat | None = None
     max: FiniteFloat | None = None
     timeout: Seconds = 120.0
+    sealed: Sealed = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _bounded(self) -> MetricCheck:

@@ -18,7 +18,7 @@ import yaml
 
 from omo import safe_open
 from omo.errors import BadInput, NotEvaluable, OmoError
-from omo.proof import changes, globs, patterns
+from omo.proof import changes, globs, patterns, seals, strength
 from omo.proof.checks import (
     Check,
     CommandCheck,
@@ -254,6 +254,11 @@ def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
     if outcome.timed_out:
         reason = f"no answer within {check.timeout:g} s, so it was ended; raise timeout or make it faster"
         return Finding("unknown", reason, _said(outcome), "environment")
+    if outcome.ok and strength.ran_nothing(outcome.stdout + outcome.stderr):
+        return Finding("unknown", "it ran no test", _said(outcome))
+    began = {"head": tree.base or tree.bases.get(digest_of_check(check))}
+    if shadows := seals.shadows(str(tree.root), began, [check]):
+        return Finding("unknown", f"{seals.IN_PLACE_OF_RUNNER.format(shadows[0])}; take it away", _said(outcome))
     return outcome
 
 

@@ -10,17 +10,16 @@ import difflib
 import fnmatch
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, Protocol
 
-from omo import safe_open
+from omo import globs, safe_open
 from omo.proof import base, own_commands, tree
 from omo.proof.base import GONE
+from omo.state import ledger, paths, runtime
 from omo.text import clip
-
-if TYPE_CHECKING:
-    from omo.proof.checks import CommandCheck, MetricCheck  # pydantic, which whoever has checks has loaded
 
 TEST_WORDS = frozenset(
     (
@@ -37,18 +36,14 @@ RUNNER_FILES = (
     *("Rakefile", ".rspec", ".rubocop.yml", ".npmrc", ".nycrc*", ".mocharc*", "jest.config.*", "vitest.config.*"),
     *("karma.conf.*", "playwright.config.*", "cypress.config.*", ".eslintrc*", "eslint.config.*", ".eslintignore"),
     *(".prettierignore", "biome.json*", ".stylelintrc*", "tsconfig*.json", "phpunit.xml*", "phpstan*.neon"),
-    *(".golangci.*", "maven.config", ".shellcheckrc", ".gitlab-ci.yml", "Jenkinsfile"),
+    *(".golangci.*", "maven.config", ".shellcheckrc", ".gitlab-ci.yml", "Jenkinsfile", ".pre-commit-config.yaml"),
+    *(".cargo/config*", "rust-toolchain*", "bunfig.toml", ".yarnrc*", ".pnpmfile.cjs", "babel.config.*", ".babelrc*"),
+    *(".bazelrc", "gradle.properties", "*.runsettings", "Directory.Build.*", "nx.json", "turbo.json", "go.work"),
 )
 # Here dependencies come and go: what is taken away or replaced counts, and what tells a runner what to leave out.
 MANIFESTS = (
-    "pyproject.toml",
-    "package.json",
-    "Cargo.toml",
-    "setup.py",
-    "pom.xml",
-    "build.gradle*",
-    "Gemfile",
-    "go.mod",
+    *("pyproject.toml", "package.json", "Cargo.toml", "setup.py", "pom.xml", "build.gradle*", "Gemfile", "go.mod"),
+    *("composer.json", "mix.exs", "deno.json*", "Package.swift", "*.csproj"),
 )
 MANIFEST_WORDS = re.compile(
     r"testpaths|python_(?:files|classes|functions)|norecursedirs|addopts|\[tool\.(?:pytest|coverage|ruff|mypy|pylint|pyright)"
@@ -57,7 +52,10 @@ MANIFEST_WORDS = re.compile(
 )
 SCRIPT_DIRECTORIES = ("scripts/", "script/", "ci/", ".github/workflows/", ".circleci/")
 # Modules that Python would load in place of the runner's own.
-SHADOWS = ("unittest", "pytest", "sitecustomize", "usercustomize", "coverage", "mypy", "ruff", "nose", "doctest")
+SHADOWS = (
+    *("unittest", "pytest", "_pytest", "pluggy", "sitecustomize", "usercustomize", "coverage", "mypy", "ruff", "nose"),
+    *("doctest", "argparse", "traceback", "warnings", "difflib", "inspect", "importlib"),
+)
 # In tests: what leaves one out. Anywhere: what silences a checker, or ends a runner before its time.
 LEFT_OUT = re.compile(
     r"skip(?:If|Unless|Test|_test)?\b|\bxfail\b|expectedFailure|\.only\b|\b[xf](?:it|describe|context)\s*\(|\.todo\s*\("
@@ -74,6 +72,7 @@ SILENCED = re.compile(
 )
 # A removed line with one of these is a test also where it stands beside the code it tests.
 ASSERTS = re.compile(r"\bassert\w*\b|\bexpect\s*\(|^\s*>>> ")
+IN_PLACE_OF_RUNNER = "{} stands in the place of the runner's own module"
 MOST_LINES = 6
 LONGEST_LINE = 100
 LARGEST_FILE = 1_000_000
@@ -86,61 +85,160 @@ def is_test(path: str) -> bool:
     return any(word.lower() in TEST_WORDS for word in _WORD.findall(path))
 
 
-def broken(
-    root: Path, began: Mapping[str, Any], changed: Mapping[str, str], *, named: Iterable[str], allowed: Iterable[str]
-) -> list[str]:
-    """What was done since the run began to files that gates rest on, one line each.
+@dataclass(frozen=True)
+class Terms:
+    """What was agreed on about such files: globs of more of them (`--sealed`), and the changes that the user allowed,
+    each by the digest of what they saw."""
 
-    `named` are files that the gates' own commands name, `allowed` those that the user let change.
+    sealed: Sequence[str] = ()
+    allowed: Mapping[str, str] = field(default_factory=dict)
+
+
+def terms_of(state: str, session: str) -> Terms:
+    """What the gates of a session seal and its user allowed; nothing where somebody changed its ledger by hand."""
+    if runtime.chain_problems(state, session):
+        return Terms()
+    return terms_in(ledger.rows(paths.events_file(state, session)))
+
+
+def terms_in(rows: Sequence[Mapping[str, Any]]) -> Terms:
+    """The same of the rows of such a ledger. What a gate seals only the user takes back."""
+    sealed: dict[str, set[str]] = {}
+    allowed = {}
+    for row in rows:
+        kind, gate = row.get("kind"), str(row.get("name"))
+        if kind == "gate-removed" or (kind == "gate-added" and row.get("by") == "user"):
+            sealed.pop(gate, None)
+        if kind == "gate-added":
+            sealed.setdefault(gate, set()).update(row.get("sealed") or ())
+        elif kind == "change-allowed":
+            allowed[str(row.get("path"))] = str(row.get("digest"))
+    return Terms(sorted(set().union(*sealed.values())), allowed)
+
+
+class Command(Protocol):
+    """A gate, or a check that runs something; `sealed` are globs of more files that it rests on."""
+
+    @property
+    def argv(self) -> Sequence[str]: ...
+    @property
+    def cwd(self) -> str: ...
+    @property
+    def sealed(self) -> Sequence[str]: ...
+
+
+class Plain(NamedTuple):
+    """A command of which no more is known."""
+
+    argv: Sequence[str]
+    cwd: str = "."
+    sealed: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Seals:
+    """What became of the files that commands rest on.
+
+    `unknown` says why nobody can tell, `broken` has a line for each change, `allowed` the files changed as the user
+    allowed, which lower nothing and are named.
     """
-    looked_at = [path for path in changed if path not in set(allowed)]
-    own = set(named)
-    lines = _diff(root, str(began["head"]), looked_at)
-    findings: list[str] = []
-    for path in looked_at:
-        if changed[path].startswith(tree.SCHEME):
-            findings.append(f"{path} is a repository of its own, and was changed")
-            continue
-        is_sealed = path in own or is_test(path) or _is_script(path) or _matches(path, MANIFESTS)
-        if _matches(path, RUNNER_FILES):
-            findings += _runner_changed(path, changed[path], lines.get(path))
-        elif path in began["files"]:
-            if is_sealed:
-                findings.append(f"{path} was changed, and had not been committed when the run began")
-        elif changed[path] == GONE:
-            if is_sealed:
-                findings.append(f"{path} was deleted")
-        else:
-            findings += _lines_broken(path, lines.get(path), is_sealed=is_sealed)
-        if _is_shadow(path):
-            findings.append(f"{path} stands in the place of the runner's own module")
-    return findings
+
+    unknown: str = ""
+    broken: Sequence[str] = ()
+    allowed: Sequence[str] = ()
+
+    @property
+    def doubts(self) -> list[str]:
+        """For an outcome: why commands that pass need not mean that the work was done."""
+        if self.unknown:
+            return [self.unknown]
+        return [f"files that gates rest on were changed ({listed(self.broken)})"] if self.broken else []
+
+    @property
+    def notes(self) -> list[str]:
+        """For an outcome: what the user allowed, which lowers nothing."""
+        return [f"changed as the user allowed: {listed(self.allowed)}"] if self.allowed else []
 
 
-def doubts_of(
+NO_TERMS = Terms()
+
+
+def examine(
     root: str,
     began: Mapping[str, Any] | None,
-    commands: Sequence[CommandCheck | MetricCheck],
+    commands: Sequence[Command],
+    *,
     look: base.Look | None = None,
-) -> list[str]:
-    """Why commands that failed before and pass now need not mean that the work was done.
+    terms: Terms = NO_TERMS,
+) -> Seals:
+    """What was done since a run began to the files that its commands rest on.
 
-    `began` are the files as they were when the checks were agreed on, `look` what differs from them, where known.
+    Every workflow asks this before it says of commands it ran that they prove the work: with `doubts` the outcome is
+    `attested` at best, and `doubts` and `notes` go into its sentence. `began` is what `base.take` said when the run
+    began, or when the checks were agreed on; `look` what differs from it now, where the caller has looked already;
+    `terms` is what `terms_of` its session says. Without commands there is nothing to seal.
     """
     if not commands:
-        return []
+        return Seals()
     look = look or base.look(root, dict(began) if began else None)
     if not began or look.changed is None:
-        return [f"what was changed is not known ({look.unknown})"]
-    if not began["head"]:
-        return ["there is no commit to compare with"]
+        return Seals(f"what was changed is not known ({look.unknown})")
+    head = began["head"]
+    if not head:
+        return Seals("there is no commit to compare with")
     if not look.changed:
-        return ["no file was changed"]
-    named = []
-    for check in commands:
-        named += own_commands.scripts(root, began["head"], check.argv, check.cwd)
-    findings = broken(Path(root), began, look.changed, named=named, allowed=())
-    return [f"files that its commands rest on were changed ({listed(findings)})"] if findings else []
+        return Seals("no file was changed")
+    named: set[str] = set()
+    sealed = list(terms.sealed)
+    for command in commands:
+        named.update(own_commands.scripts(root, head, command.argv, command.cwd))
+        sealed += command.sealed
+    allowed = [path for path, digest in terms.allowed.items() if look.changed.get(path) == digest]
+    looked_at = {path: digest for path, digest in look.changed.items() if path not in allowed}
+    lines = _diff(Path(root), head, list(looked_at))
+    broken: list[str] = []
+    for path, digest in looked_at.items():
+        is_sealed = path in named or _is_sealed(path, sealed)
+        broken += _changes(path, digest, lines.get(path), is_sealed=is_sealed, was_there=path in began["files"])
+    broken += [IN_PLACE_OF_RUNNER.format(path) for path in shadows(root, began, commands, terms)]
+    return Seals(broken=broken, allowed=allowed)
+
+
+def shadows(root: str, began: Mapping[str, Any], commands: Sequence[Command], terms: Terms = NO_TERMS) -> list[str]:
+    """Files beside a command that Python would load in place of the runner's own, and that were not there before.
+
+    They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do.
+    """
+    present = []
+    for directory in sorted({command.cwd for command in commands}):
+        for name in SHADOWS:
+            for file in (f"{name}.py", f"{name}/__init__.py"):
+                path = os.path.normpath(os.path.join(directory, file)).replace(os.sep, "/")
+                is_allowed = path in terms.allowed and terms.allowed[path] == base.digest_of(root, path)
+                if os.path.lexists(os.path.join(root, path)) and path not in began.get("files", ()) and not is_allowed:
+                    present.append(path)
+    if not present or not began.get("head"):
+        return present
+    committed = base.committed(root, began["head"], present)
+    return [path for path in present if committed.get(path) != _read(Path(root, path))]
+
+
+def _is_sealed(path: str, sealed: Sequence[str]) -> bool:
+    is_named = any(globs.covers(path, glob) for glob in sealed)
+    return is_named or is_test(path) or path.startswith(SCRIPT_DIRECTORIES) or _matches(path, MANIFESTS)
+
+
+def _changes(path: str, digest: str, lines: Lines | None, *, is_sealed: bool, was_there: bool) -> list[str]:
+    """The lines to name for one file; `was_there` if it differed from the commit when the run began."""
+    if digest.startswith(tree.SCHEME):
+        return [f"{path} is a repository of its own, and was changed"]
+    if _matches(path, RUNNER_FILES):
+        return _runner_changed(path, digest, lines)
+    if was_there:
+        return [f"{path} was changed, and had not been committed when the run began"] if is_sealed else []
+    if digest == GONE:
+        return [f"{path} was deleted"] if is_sealed else []
+    return _lines_broken(path, lines, is_sealed=is_sealed)
 
 
 def listed(findings: Sequence[str]) -> str:
@@ -185,16 +283,7 @@ def _shown(sign: str, line: str) -> str:
 
 def _matches(path: str, patterns: Sequence[str]) -> bool:
     name = os.path.basename(path)
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _is_script(path: str) -> bool:
-    return path.startswith(SCRIPT_DIRECTORIES)
-
-
-def _is_shadow(path: str) -> bool:
-    first = path.split("/")[0].removesuffix(".py")
-    return first in SHADOWS or path == "node_modules/.bin/node"
+    return any(fnmatch.fnmatchcase(path if "/" in pattern else name, pattern) for pattern in patterns)
 
 
 def _diff(root: Path, head: str, paths: Sequence[str]) -> dict[str, Lines]:
@@ -203,7 +292,7 @@ def _diff(root: Path, head: str, paths: Sequence[str]) -> dict[str, Lines]:
     lines: dict[str, Lines] = {}
     for path in paths:
         before, after = committed.get(path), _read(root / path)
-        if before is None and (after is None or b"\0" in after):
+        if before is None and (not after or b"\0" in after):
             lines[path] = ([], [""])  # new, and nothing in it to be read
             continue
         if after is None or b"\0" in after or b"\0" in (before or b""):

@@ -29,7 +29,8 @@ class Journal:
         self._state = state
         self._mark = os.path.join(directory, "mark.json")
         self._version: tuple[int, ...] | None = None
-        self._read: tuple[list[Row], list[str]] = ([], [])
+        self._chain = ledger.Chain([], [], ledger.Head(0, ledger.START, None))
+        self._end: Row = {}  # where that ends, as the mark says
 
     def rows(self) -> list[Row]:
         return ledger.rows(self.path)
@@ -42,10 +43,9 @@ class Journal:
         """The rows and what is wrong with them, in one pass."""
         version = self._version_now()
         if version is None or version != self._version:
-            self._read = self._read_files()
+            self._read_files()
             self._version = version
-        rows, problems = self._read
-        return list(rows), list(problems)
+        return list(self._chain.rows), list(self._chain.problems)
 
     def _version_now(self) -> tuple[int, ...] | None:
         """What tells one content of the two files from another; None where nobody can tell."""
@@ -61,22 +61,24 @@ class Journal:
             version += (status.st_ino, status.st_size, status.st_mtime_ns)
         return version
 
-    def _read_files(self) -> tuple[list[Row], list[str]]:
+    def _read_files(self) -> None:
+        problems = []
+        self._end = {}
         try:
-            return ledger.read_marked(self.path, store.read(self._mark) or {}, self._mark)
+            self._end = store.read(self._mark) or {}
         except Unreadable as error:
-            return self._readable_rows(), [error.message]
-
-    def _readable_rows(self) -> list[Row]:
+            problems.append(error.message)
         try:
-            return self.rows()
-        except Unreadable:
-            return []
+            self._chain = ledger.read_chain(self.path, self._end, self._mark)
+        except Unreadable as error:
+            self._chain = ledger.Chain([], [error.message], ledger.Head(0, ledger.START, None))
+        if problems:
+            self._chain.problems[:] = problems
 
     def require_whole(self, what: str, fix: str) -> None:
         """Refused where it is not: nothing is believed or run because a file says so."""
         if problems := self.problems():
-            raise Refused(f"the ledger of {what} was changed by hand: {problems[0]}", fix=fix, defects=problems)
+            raise Refused(f"the ledger of {what} is not as omo wrote it: {problems[0]}", fix=fix, defects=problems)
 
     def seal(self, now: float) -> list[Row]:
         """Keep a damaged ledger under another name; call under the lock. The events that say so."""
@@ -88,14 +90,22 @@ class Journal:
         kept, digest = ledger.set_aside(self.path, now)
         return [{"kind": "repaired", "kept": os.path.basename(kept), "digest": digest}]
 
-    def _write_mark(self, seq: int, digest: str) -> None:
-        store.replace(self._mark, dumps({"seq": seq, "digest": digest}) + "\n")
+    def _write_mark(self, head: ledger.Head) -> None:
+        self._end = {"seq": head.seq, "digest": head.digest}
+        store.replace(self._mark, dumps(self._end) + "\n")
 
-    def _read_mark(self) -> Row:
-        try:
-            return store.read(self._mark) or {}
-        except Unreadable:
-            return {}
+    def _append(self, events: list[Row], actor: str, now: float) -> None:
+        if not os.path.exists(self.path):
+            self._chain = ledger.Chain([], [], ledger.Head(0, ledger.START, None))
+            self._write_mark(self._chain.head)  # before the first row: from now on a missing mark means something
+        chain = self._chain
+        known = None if chain.problems else chain.head
+        rows, head = ledger.append(self.path, events, actor=actor, now=now, mark=self._end, head=known)
+        self._write_mark(head)
+        self._version = None
+        if not chain.problems:
+            self._chain = ledger.Chain([*chain.rows, *rows], [], head)
+            self._version = self._version_now()
 
     def change(
         self,
@@ -113,16 +123,10 @@ class Journal:
         store.make_state_dir(self._state)
         store.make_dir(self.directory, self._state)
         with store.Lock(os.path.join(self.directory, "ledger.lock"), store.Deadline(wait)):
-            rows, problems = self.read()
-            answer, events = decide(list(rows))
-            if events and not os.path.exists(self.path):
-                self._write_mark(0, ledger.START)  # before the first row: from now on a missing mark means something
+            rows, _ = self.read()
+            answer, events = decide(rows)
             if events:
-                head = ledger.append(self.path, events, actor=actor, now=now, mark=self._read_mark())
-                self._write_mark(head.seq, head.digest)
-                if not problems:
-                    self._read = ([*rows, *head.appended], [])
-                    self._version = self._version_now()
+                self._append(events, actor, now)
             if publish is not None:
                 publish()
             return answer

@@ -27,15 +27,15 @@ UNMARKED = "?" * 32  # follows nothing: rows were there, and nothing says which 
 
 
 class Head:
-    """The end of a ledger: what the next row continues."""
+    """The end of a ledger: what the next row continues. `torn` is what a writer that died left behind it."""
 
-    __slots__ = ("appended", "digest", "row", "seq")
+    __slots__ = ("digest", "row", "seq", "torn")
 
-    def __init__(self, seq: int, digest: str, row: Row | None, appended: list[Row] | None = None) -> None:
+    def __init__(self, seq: int, digest: str, row: Row | None, torn: bytes = b"") -> None:
         self.seq = seq
         self.digest = digest
         self.row = row
-        self.appended = appended or []
+        self.torn = torn
 
 
 class Chain:
@@ -49,12 +49,19 @@ class Chain:
         self.head = head
 
 
-def append(path: str, events: list[Row], *, actor: str, now: float, mark: Row | None = None) -> Head:
-    """Add events. Call with the lock held; `mark` is where the snapshot says the ledger ends, None if it says nothing.
+def append(
+    path: str, events: list[Row], *, actor: str, now: float, mark: Row | None = None, head: Head | None = None
+) -> tuple[list[Row], Head]:
+    """Add events; the rows they became, and the new end. Call with the lock held.
 
-    A row is chained to what was written, not to what is found: if the two differ, the difference stays visible.
+    `mark` is where the snapshot says the ledger ends, None if it says nothing; `head` is its end where that was read
+    under this lock already. A row is chained to what was written, not to what is found: if the two differ, the
+    difference stays visible.
     """
-    head = _mend_and_find_head(path)
+    head = head or head_of(path)
+    if head.torn:  # kept aside; the next row follows the last whole one
+        _write(path + ".torn", head.torn + b"\n")
+        os.truncate(path, os.path.getsize(path) - len(head.torn))
     seq, digest = (head.seq, head.digest) if mark is None else _end(path, head, mark)
     lines = []
     rows: list[Row] = []
@@ -67,7 +74,7 @@ def append(path: str, events: list[Row], *, actor: str, now: float, mark: Row | 
         rows.append(row)
     is_proof = any(row.get("receipt") or row.get("outcome") for row in rows)
     _write(path, b"".join(lines), is_proof=is_proof)
-    return Head(seq, digest, rows[-1] if rows else None, rows)
+    return rows, Head(seq, digest, rows[-1] if rows else None)
 
 
 def _end(path: str, head: Head, mark: Row) -> tuple[int, str]:
@@ -79,13 +86,16 @@ def _end(path: str, head: Head, mark: Row) -> tuple[int, str]:
 
 def _leads_on(path: str, digest: str) -> bool:
     """Whether the rows after the mark are chained to it: a crash leaves it behind, a forged row follows nothing."""
-    lines = _lines(path)
-    digests = [START, *(digest_of(line) for line in lines)]
-    if digest not in digests:
-        return False
-    at = digests.index(digest)
-    found = [_parse(line) for line in lines[at:]]
-    return all(row is not None and row.get("prev") == before for row, before in zip(found, digests[at:], strict=False))
+    is_behind = digest == START
+    for line in _lines(path)[0]:
+        if is_behind:
+            row = _parse(line)
+            if row is None or row.get("prev") != digest:
+                return False
+            digest = digest_of(line)
+        else:
+            is_behind = digest_of(line) == digest
+    return is_behind
 
 
 def set_aside(path: str, now: float) -> tuple[str, str]:
@@ -99,7 +109,12 @@ def set_aside(path: str, now: float) -> tuple[str, str]:
 
 def head_of(path: str) -> Head:
     """The last whole row, without changing anything."""
-    return _head(_tail(path))
+    *whole, torn = _tail(path).split(b"\n")
+    if not whole:
+        return Head(0, START, None, torn)
+    row = _parse(whole[-1])
+    seq = row.get("seq") if row else None
+    return Head(seq if isinstance(seq, int) else 0, digest_of(whole[-1]), row, torn)
 
 
 def digest_of(line: bytes) -> str:
@@ -108,9 +123,9 @@ def digest_of(line: bytes) -> str:
 
 def rows(path: str) -> list[Row]:
     """Every row that can be read, oldest first. `verify` says whether they are all there."""
-    lines = _lines(path)
+    lines, _ = _lines(path)
     parse = _parser_for(lines)
-    return [row for row in (parse(line) for line in lines) if row is not None]
+    return [row for row in map(parse, lines) if row is not None]
 
 
 def read_marked(path: str, mark: Row, what: str) -> tuple[list[Row], list[str]]:
@@ -132,17 +147,12 @@ def read_chain(path: str, mark: Row, what: str) -> Chain:
     return chain
 
 
-def verify(path: str, *, expected_seq: int = 0, expected_digest: str = "") -> list[str]:
-    """What is wrong with the chain, in words; empty when nothing is."""
-    return read_checked(path, expected_seq=expected_seq, expected_digest=expected_digest).problems
-
-
 def read_checked(path: str, *, expected_seq: int = 0, expected_digest: str = "") -> Chain:
     """Every row that can be read, and what is wrong with the chain, in one pass."""
-    lines = _lines(path)
+    lines, torn = _lines(path)
     if len(lines) >= MANY and (whole := _read_whole_chain(lines)):
         found, digest = whole
-        head = Head(len(lines), digest, found[-1])
+        head = Head(len(lines), digest, found[-1], torn)
         return Chain(found, _end_problems(head.seq, digest, expected_seq, expected_digest), head)
     found = []
     problems: list[str] = []
@@ -161,12 +171,15 @@ def read_checked(path: str, *, expected_seq: int = 0, expected_digest: str = "")
             seq = row["seq"] if isinstance(row.get("seq"), int) else seq + 1
         digest = digest_of(line)
     problems += _end_problems(seq, digest, expected_seq, expected_digest)
-    return Chain(found, problems, Head(seq, digest, row))
+    return Chain(found, problems, Head(seq, digest, row, torn))
 
 
 def _end_problems(seq: int, digest: str, expected_seq: int, expected_digest: str) -> list[str]:
-    if expected_seq > seq or (expected_seq == seq and expected_digest not in ("", digest)):
-        return [f"ends at row {seq}, but row {expected_seq} was written"]
+    """A hand, a copy, or a power failure before the disk had it: what is known is where it should end."""
+    if expected_seq > seq:
+        return [f"ends at row {seq}, before row {expected_seq}, where the state says it should"]
+    if expected_seq == seq and expected_digest not in ("", digest):
+        return [f"ends in another row {seq} than the state says it should"]
     return []
 
 
@@ -193,17 +206,6 @@ def _write(path: str, data: bytes, *, is_proof: bool = False) -> None:
         raise store.unwritable(path, error) from None
 
 
-def _mend_and_find_head(path: str) -> Head:
-    """A last line without its end was being written when its writer died: keep it aside, go on before it."""
-    tail = _tail(path)
-    torn = len(tail) - (tail.rfind(b"\n") + 1)
-    if torn:
-        _write(path + ".torn", tail[-torn:] + b"\n")
-        os.truncate(path, os.path.getsize(path) - torn)
-        tail = tail[:-torn]
-    return _head(tail)
-
-
 def _tail(path: str) -> bytes:
     """The end of the file, as much of it as holds the last whole row."""
     try:
@@ -226,24 +228,17 @@ def _unreadable(path: str, error: OSError) -> Unreadable:
     return Unreadable(f"{path} cannot be read: {error.strerror}", fix="move it away, omo keeps a new one", path=path)
 
 
-def _head(tail: bytes) -> Head:
-    whole = tail.split(b"\n")[:-1]
-    if not whole:
-        return Head(0, START, None)
-    row = _parse(whole[-1])
-    seq = row.get("seq") if row else None
-    return Head(seq if isinstance(seq, int) else 0, digest_of(whole[-1]), row)
-
-
-def _lines(path: str) -> list[bytes]:
+def _lines(path: str) -> tuple[list[bytes], bytes]:
+    """The whole lines, and what stands behind the last of them."""
     try:
         with open(path, "rb", opener=regular_file) as file:
             raw = file.read()
     except FileNotFoundError:
-        return []
+        return [], b""
     except OSError as error:
         raise _unreadable(path, error) from None
-    return raw.split(b"\n")[:-1]
+    *lines, torn = raw.split(b"\n")
+    return lines, torn
 
 
 def _read_whole_chain(lines: list[bytes]) -> tuple[list[Row], str] | None:

@@ -110,10 +110,31 @@ def change_session(
     store.make_state_dir(state)
     store.make_dir(paths.session_dir(state, session_id), state)
     with store.Lock(paths.session_lock(state, session_id), deadline):
-        row = _caught_up(state, session_id, now, deadline)
-        change = decide(row)
-        if change.row is not None:
-            _carry_out(state, session_id, change, row is None, actor, now, deadline)
+        old = _row_or_set_aside(state, session_id, now, deadline)
+        path = paths.events_file(state, session_id)
+        head = None
+        if old is not None:
+            head = ledger.head_of(path)
+            old = caught_up(state, session_id, old, head)
+        change = decide(old)
+        if change.row is None:
+            return change.answer
+        row = {key: value for key, value in change.row.items() if key != "ledger"}
+        row["lastUsedAt"] = stamp(now)
+        mark = part(change.row, "ledger")
+        if change.events:
+            change.events[-1]["after"] = _without_words(row)
+            written = None if old is None else mark
+            known = head if mark else None  # whoever took the mark away has put the ledger aside
+            _, end = ledger.append(path, change.events, actor=actor, now=now, mark=written, head=known)
+            mark = {"seq": end.seq, "digest": end.digest}
+
+        def put(runtime: Json) -> None:
+            # A row that was deleted while we decided on it stays deleted: somebody wanted it gone.
+            if old is None or session_id in runtime["sessions"]:
+                runtime["sessions"][session_id] = {**row, "ledger": mark} if mark else row
+
+        _update(state, put, now, deadline)
         return change.answer
 
 
@@ -125,7 +146,10 @@ def move_session(state: str, old: str, new: str, *, now: float, wait: float, sou
         if old in sessions and new not in sessions:
             row = caught_up(state, old, sessions.pop(old))
             row = {**{key: value for key, value in row.items() if key != "ledger"}, "lastUsedAt": stamp(now)}
-            sessions[new] = {**row, "ledger": _begin_ledger(state, new, row, {"from": old, "source": source}, now)}
+            # The new id's ledger takes the row over from the old one's, so that it vouches for the same.
+            event = {"kind": "taken-over", "from": old, "source": source, "after": row}
+            _, head = ledger.append(paths.events_file(state, new), [event], actor="hook", now=now)
+            sessions[new] = {**row, "ledger": {"seq": head.seq, "digest": head.digest}}
 
     deadline = store.Deadline(wait)
     store.make_dir(paths.session_dir(state, new), state)
@@ -136,13 +160,6 @@ def move_session(state: str, old: str, new: str, *, now: float, wait: float, sou
         if os.path.isdir(source) and not os.path.exists(target):
             store.make_dir(os.path.dirname(target), state)
             store.move(source, target)
-
-
-def _begin_ledger(state: str, new: str, row: Json, told: Json, now: float) -> Json:
-    """The new id's ledger takes the row over from the old one's, so that it vouches for the same."""
-    event = {"kind": "taken-over", **told, "after": row}
-    head = ledger.append(paths.events_file(state, new), [event], actor="hook", now=now)
-    return {"seq": head.seq, "digest": head.digest}
 
 
 def removed(state: str, root: str, known: Json) -> list[markers.Marker]:
@@ -279,38 +296,15 @@ def _launcher_name(session_id: str) -> str:
     return session_id if paths.SAFE_ID.issuperset(session_id) else ANY_SESSION
 
 
-def _caught_up(state: str, session_id: str, now: float, deadline: store.Deadline) -> Json | None:
-    """The session's row. Where a crash left the ledger ahead of it, the ledger's word."""
+def _row_or_set_aside(state: str, session_id: str, now: float, deadline: store.Deadline) -> Json | None:
     try:
-        row = session(state, session_id)
+        return session(state, session_id)
     except Newer:
         raise
     except Unreadable:
         set_corrupt_aside(state, now=now, wait=deadline.left())
         markers.remove(session_id, state)
-        row = None
-    return None if row is None else caught_up(state, session_id, row)
-
-
-def _carry_out(
-    state: str, session_id: str, change: Change, is_new: bool, actor: str, now: float, deadline: store.Deadline
-) -> None:
-    assert change.row is not None
-    row = {key: value for key, value in change.row.items() if key != "ledger"}
-    row["lastUsedAt"] = stamp(now)
-    mark = part(change.row, "ledger")
-    if change.events:
-        change.events[-1]["after"] = _without_words(row)
-        path = paths.events_file(state, session_id)
-        head = ledger.append(path, change.events, actor=actor, now=now, mark=None if is_new else mark)
-        mark = {"seq": head.seq, "digest": head.digest}
-
-    def put(runtime: Json) -> None:
-        # A row that was deleted while we decided on it stays deleted: somebody wanted it gone.
-        if is_new or session_id in runtime["sessions"]:
-            runtime["sessions"][session_id] = {**row, "ledger": mark} if mark else row
-
-    _update(state, put, now, deadline)
+        return None
 
 
 def _without_words(row: Json) -> Json:

@@ -10,9 +10,9 @@ from typing import Any
 
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof import artifacts, base, changes, own_commands, seals, tree
+from omo.proof import artifacts, changes, seals, tree
 from omo.text import clip, counted
-from omo.work import agents
+from omo.work import agents, claims
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import same_words, text_defects, title_of
@@ -109,6 +109,7 @@ def checkpoint(
     text = evidence.strip()
     goal = run.require_plan().goal(name)
     if status == "complete":
+        claims.require_statement(run.caller, "--evidence", text, since=goal.started_at or "")
         return _complete(run, name, text, goal_json, gate, gate_file)
     if gate is not None:
         raise BadInput(f"--quality-gate-json belongs to --status complete, not {status}", fix="leave it out")
@@ -296,15 +297,12 @@ def _broken_seals(run: PlanRun, inspection: Inspection) -> list[str]:
     began = run.require_plan().repository.get("files")
     if not inspection.commands or not began:
         return []
-    root = run.caller.root
-    look = base.look(root, began)
-    if look.changed is None or not began["head"]:
-        return [f"what was changed is not known: {look.unknown or 'there is no commit to compare with'}"]
-    named = []
-    for argv, cwd in inspection.commands:
-        named += own_commands.scripts(root, began["head"], argv, cwd)
-    allowed = [str(event["path"]) for event in run.events if event["kind"] == "change-allowed"]
-    return seals.broken(Path(root), began, look.changed, named=named, allowed=allowed)[:MOST_SEALS]
+    commands = [seals.Plain(argv, cwd) for argv, cwd in inspection.commands]
+    terms = seals.terms_of(run.caller.state, run.caller.session)
+    examined = seals.examine(run.caller.root, began, commands, terms=terms)
+    if examined.unknown:
+        return [examined.unknown]
+    return list(examined.broken[:MOST_SEALS])
 
 
 def classify(run: PlanRun, classification: str, *, evidence: str | None, goal_id: str | None = None) -> Row:

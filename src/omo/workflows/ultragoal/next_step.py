@@ -53,7 +53,9 @@ def _damaged(run: PlanRun) -> NextStep | None:
         after="(all bytes are kept)",
     )
     anew = command("omo ultragoal create-goals --brief", "@goal: TITLE …", lead="then")
-    return NextStep("tell-user", f"the plan was changed by hand ({clip(run.problems[0], 160)})", (seal, anew), "user")
+    return NextStep(
+        "tell-user", f"the plan is not as omo wrote it ({clip(run.problems[0], 160)})", (seal, anew), "user"
+    )
 
 
 def _tool_damaged(run: PlanRun) -> NextStep | None:
@@ -61,14 +63,14 @@ def _tool_damaged(run: PlanRun) -> NextStep | None:
         return None
     session = shlex.quote(run.caller.session)
     drop = command(f"omo goal drop --session {session}", lead="the user runs, in a terminal of their own")
-    why = "the journal of the session's goal was changed by hand"
+    why = "the journal of the session's goal is not as omo wrote it"
     return NextStep("tell-user", why, (drop, CREATE_GOAL), "user")
 
 
 def _evidence_damaged(run: PlanRun, plan: Plan) -> NextStep | None:
     if not plan.is_open or not run.evidence_problems:
         return None
-    why = f"the ledger of evidence was changed by hand ({clip(run.evidence_problems[0], 160)})"
+    why = f"the ledger of evidence is not as omo wrote it ({clip(run.evidence_problems[0], 160)})"
     mend = command(
         "omo evidence add PATH --goal ID --repair",
         lead="the user looks at it, then runs, in a terminal of their own",

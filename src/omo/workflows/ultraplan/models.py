@@ -17,7 +17,7 @@ STRICT_SINCE = (1, 7)
 ON_FAILURE = ("revert", "retry", "skip", "escalate")
 MOST_ITEMS = 100
 
-PLAIN_NEEDS = ("git", "git_push", "clean_tree", "network")
+PLAIN_NEEDS = ("git_push", "network")
 NAMED_NEEDS = {
     "cmd": re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"),
     "env": re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}"),
@@ -112,11 +112,6 @@ class Manifest(BaseModel):
         """Every expected path has to be there, so the count says more only of a single glob."""
         return len(self.expected_paths) == 1 and any(letter in self.expected_paths[0] for letter in "*?[")
 
-    @property
-    def terms(self) -> Manifest:
-        """What binds, wherever in a file it stands."""
-        return self.model_copy(update={"line": 0, "lines": {}})
-
 
 @dataclass(frozen=True)
 class Step:
@@ -179,6 +174,8 @@ class Recovery:
     depth: int
     missing: tuple[int, ...]
     entry: str = ""
+    reasons: tuple[str, ...] = ()  # what the audit said of each
+    ledger: str = ""
 
 
 @dataclass(frozen=True)

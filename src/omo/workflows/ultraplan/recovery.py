@@ -6,14 +6,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from omo.errors import BadInput, Refused
-from omo.proof import changes, globs
+from omo.errors import Refused
+from omo.proof import changes
 from omo.state import store
 from omo.text import clip
 from omo.work.lifecycle import require
 from omo.work.run import Caller, Run, load
 from omo.work.status import NextStep
-from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import sessions, spec_text
 from omo.workflows.ultraplan.audit import holds
 from omo.workflows.ultraplan.models import Recovery
@@ -29,6 +28,7 @@ from omo.workflows.ultraplan.run import (
     from_top,
     line_of,
     pinned,
+    require_shown,
     runs_at,
     runs_of_plan,
 )
@@ -73,22 +73,18 @@ def require_named(run: PlanRun, path: Path) -> None:
         )
 
 
-def recover(run: PlanRun, out: Path | None = None) -> Recovered:
+def recover(run: PlanRun) -> Recovered:
     """Close the run and write the spec that goes on from it. Refused where a person has to look first.
 
     A run that ended may be another session's: it goes on in this one.
     """
     caller = run.caller
     state = run.require_whole()
-    lineage, written, child = [], [], ""
-    for other in runs_of_plan(caller, state.plan):
-        if other.lineage == state.lineage:
-            lineage.append(other)
-            written.append(str(other.recovered.get("digest")))
-            if other.recovery_of == state.run:
-                child = other.run
+    runs = runs_of_plan(caller, state.plan)
+    child = next((other.run for other in runs if other.recovery_of == state.run), "")
     _require_recoverable(run, state, child)
     missing = list(state.recovered.get("missing", []))
+    reasons = list(state.recovered.get("reasons", []))
     depth = int(state.recovered.get("depth", 0))
     anew = str(state.recovered.get("anew") or "")
     if state.end != "recovered":  # a second call writes the same spec again, and counts nothing
@@ -96,14 +92,15 @@ def recover(run: PlanRun, out: Path | None = None) -> Recovered:
         # An abandoned run that cannot be audited from where it began: its recovery answers for its own steps.
         anew = clip(status.unknown, 200) if state.end == "abandoned" else ""
         if not depth or child:  # a recovery that was written and never begun is not counted a second time
-            depth = depth_of(lineage, state.lineage) + 1
+            depth = depth_of(runs, state.lineage) + 1
         missing = _missing(run, status, anew, depth)
-    path = _path(run, out, depth, written)
-    text = _render(run, missing, depth, path)
+        reasons = [clip(str(step), 200) for step in status.audit.steps if step.step in missing]
+    path = os.path.join(run.directory, f"recovery-{depth}.md")  # with our state, where git does not see it
+    text = _render(run, missing, reasons, depth, path)
     store.replace(path, text)
     shown = from_top(caller, path)
     row = {"kind": "recovered", "digest": digest_of(text), "depth": depth, "missing": missing, "anew": anew}
-    run.append({**row, "spec": shown})
+    run.append({**row, "reasons": reasons, "spec": shown})
     close_recovered(caller, state.run)
     # Whoever recovers a run holds it, and its fence, until the recovery begins.
     step = publish_end(RunStatus(run), session=caller.session)
@@ -112,6 +109,8 @@ def recover(run: PlanRun, out: Path | None = None) -> Recovered:
 
 def _require_recoverable(run: PlanRun, state: PlanState, child: str) -> None:
     caller = run.caller
+    if state.end in ("failed", "abandoned"):
+        require_shown(caller, caller.holder(PLAN.name, run.id))
     if not state.base:
         raise Refused(f"plan session {state.run} never began, so nothing is missing of it", fix="omo plan status")
     if state.end == "pass":
@@ -166,27 +165,18 @@ def _missing(run: PlanRun, status: RunStatus, anew: str, depth: int) -> list[int
     return missing
 
 
-def _path(run: PlanRun, out: Path | None, depth: int, written: list[str]) -> str:
-    """With our state, where git does not see it, unless a file of the project is named."""
-    if out is None:
-        return os.path.join(run.directory, f"recovery-{depth}.md")
-    path = os.path.realpath(out)
-    if not globs.is_inside(run.caller.here, path) or not path.endswith(".md"):
-        raise BadInput(f"--out {out} is no Markdown file in the project", fix="leave --out away, or name FILE.md")
-    if os.path.lexists(path) and digest_of(documents.text_of(path) or "") not in written:
-        raise Refused(f"--out {out} is there already, and is no recovery's spec", fix="name another file")
-    if not os.path.isdir(os.path.dirname(path)):
-        raise BadInput(f"--out {out}: its directory does not exist", fix=f"mkdir -p {os.path.dirname(path)}")
-    return path
-
-
-def _render(run: PlanRun, missing: list[int], depth: int, path: str) -> str:
+def _render(run: PlanRun, missing: list[int], reasons: list[str], depth: int, path: str) -> str:
     """From the session the line of recoveries began with: it has every step."""
     caller, state = run.caller, run.require_whole()
     first = line_of(caller, state)[0]
-    head = changes.head(Path(caller.root)) or state.base
-    entry = f"what passed is committed at {head[:12]}"
-    recovery = Recovery(of=first.spec, depth=depth, missing=tuple(missing), entry=entry)
+    recovery = Recovery(
+        of=first.spec,
+        depth=depth,
+        missing=tuple(missing),
+        reasons=tuple(reasons),
+        entry=f"what passed is committed at {(changes.head(Path(caller.root)) or state.base)[:12]}",
+        ledger=from_top(caller, run.journal.path),
+    )
     document = pinned(caller.state, first)
     spec = sessions.recovered(document, recovery, path=from_top(caller, path), plan_digest=state.plan)
     return spec_text.render(spec)

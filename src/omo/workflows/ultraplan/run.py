@@ -17,8 +17,10 @@ from omo.work.outcome import exception
 from omo.work.run import Caller, Kind, Row, Run, load, tag
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
+from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
 from omo.workflows.ultraplan.models import Document
+from omo.workflows.ultraplan.verify import Verify
 
 KIND = "ultraplan"
 MOST_RECOVERIES = 2
@@ -43,11 +45,13 @@ class PlanState:
     master: str = ""  # the master plan's place
     lineage: str = ""
     number: int = 1  # which session of the plan it is
-    sessions: int = 1  # and of how many
+    order: tuple[int, ...] = (1,)  # its sessions, in the order they can be carried out
     base: str = ""
+    runner: Row = field(default_factory=dict)  # files that change what a test runner does, as they were then
     root: str = ""
     fence: Row = field(default_factory=dict)
     steps: tuple[int, ...] = ()
+    verify: tuple[Verify, ...] = ()  # the commands that were pinned
     depth: int = 0
     recovery_of: str = ""
     anew: str = ""  # why a recovery answers for its own steps only
@@ -60,6 +64,7 @@ class PlanState:
     skipped: Mapping[int, str] = field(default_factory=dict)
     seen: tuple[int, ...] = ()
     audited: Row = field(default_factory=dict)
+    verified: Row = field(default_factory=dict)  # what the Verify commands said when they last ran
     recovered: Row = field(default_factory=dict)
     finished: Row = field(default_factory=dict)
 
@@ -68,6 +73,10 @@ class PlanState:
         if self.finished:
             return str(self.finished.get("verdict") or "")
         return "recovered" if self.recovered else ""
+
+    @property
+    def sessions(self) -> int:
+        return len(self.order)
 
     @property
     def is_open(self) -> bool:
@@ -81,6 +90,12 @@ class PlanState:
     @property
     def word(self) -> str:
         return self.end or ("active" if self.base else "blocked")
+
+    @property
+    def failing(self) -> list[Row]:
+        """The Verify commands that failed when they last ran."""
+        results = self.verified.get("results") or []
+        return [row for row in results if row["result"] == verify.FAIL]
 
     @property
     def done(self) -> list[int]:
@@ -131,9 +146,11 @@ def _started(state: PlanState, row: Row) -> PlanState:
         started_at=str(row.get("ts") or ""),
         by=str(row.get("actor") or state.by),
         number=_number(row.get("number")) or 1,
-        sessions=_number(row.get("sessions")) or 1,
+        order=_numbers(row.get("order")) or (1,),
+        runner=part(row, "runner"),
         fence=part(row, "fence"),
         steps=_numbers(row.get("steps")),
+        verify=verify.read(row.get("verify")),
         depth=_number(row.get("depth")),
         left_behind=tuple(map(str, left_behind)) if isinstance(left_behind, list) else (),
         is_legacy=row.get("legacy") is True,
@@ -168,6 +185,7 @@ _FOLD: dict[str, Callable[[PlanState, Row], PlanState]] = {
     "preflight": _preflight,
     "skipped": _skipped,
     "audited": _audited,
+    "verified": lambda state, row: replace(state, verified=row),
     "recovered": lambda state, row: replace(state, recovered=row, finished={}),
     "finished": lambda state, row: replace(state, finished=row),
     "moved": _moved,
@@ -269,6 +287,22 @@ def line_of(caller: Caller, state: PlanState) -> list[PlanState]:
     return line
 
 
+def require_shown(caller: Caller, session: str) -> None:
+    """An agent that failed or gave up goes on only once Stop has shown the user how that ended."""
+    summary = caller.summary(KIND, session)
+    run = str(summary.get("run") or "")
+    if caller.by == "user" or summary.get("state") != "blocked" or summary.get("told") is not False:
+        return
+    state = None if summary.get("cleared") else Run(PLAN, caller, run).state
+    if state is not None and not state.end:
+        return  # something it needs was missing: nothing was begun
+    why = clip(str(summary.get("why") or ""), 200)
+    raise Refused(
+        f"plan session {run} ended without a pass, and the user has not been shown it: {why}",
+        fix="end your turn with what you would tell them; the next Stop shows it, and they say how to go on",
+    )
+
+
 def records(state: str) -> list[PlanState]:
     """Every run of the project that left a readable row, oldest first."""
     caller = Caller(state, "", "", "", 0.0, 0.0)
@@ -283,8 +317,8 @@ def records(state: str) -> list[PlanState]:
 # the spec that was pinned
 
 
-def pinned_path(state: str, run: str) -> str:
-    return os.path.join(paths.plan_run_dir(state, run), "spec.md")
+def pinned_path(state: str, run: str, name: str = "spec.md") -> str:
+    return os.path.join(paths.plan_run_dir(state, run), name)
 
 
 def digest_of(text: str) -> str:
@@ -292,13 +326,23 @@ def digest_of(text: str) -> str:
 
 
 def pinned(caller_state: str, state: PlanState) -> Document:
-    """The spec as it was started: from the copy, or from any file that still has the digest the ledger names."""
-    for path in (pinned_path(caller_state, state.run), os.path.join(state.root, state.spec)):
+    """The spec as it was started."""
+    return _pinned(state, pinned_path(caller_state, state.run), state.spec, state.digest)
+
+
+def pinned_plan(caller_state: str, state: PlanState) -> Document:
+    """The master plan as it was when the session was started."""
+    return _pinned(state, pinned_path(caller_state, state.run, "plan.md"), state.master, state.plan)
+
+
+def _pinned(state: PlanState, copy: str, name: str, digest: str) -> Document:
+    """From the copy, or from any file that still has the digest the ledger names."""
+    for path in (copy, os.path.join(state.root, name)):
         text = documents.text_of(path)
-        if text is not None and digest_of(text) == state.digest:
-            return documents.parse(text, state.spec)
+        if text is not None and digest_of(text) == digest:
+            return documents.parse(text, name)
     raise Refused(
-        f"the spec of plan session {state.run} is no longer what it was started with, digest {state.digest[:12]}",
+        f"{clip(name, 200)} of plan session {state.run} is no longer what it was started with, digest {digest[:12]}",
         fix=f'omo plan finish --abandon "why", then {START}',
     )
 
@@ -311,12 +355,11 @@ NOT_AUDITED = Audit(None, None, [])
 @dataclass(frozen=True)
 class RunStatus:
     """`audit` decides, and `document` is what it was held to: for a recovery the whole session, from where that one
-    began. `own` is then the audit of the recovered steps alone, for the report."""
+    began."""
 
     run: PlanRun | None
     document: Document | None = None
     audit: Audit = NOT_AUDITED
-    own: Audit | None = None
     broken: str = ""  # why the spec cannot be believed any more
     edited: str = ""
 
@@ -368,101 +411,38 @@ def load_status(caller: Caller, named: str = "", before: Callable[[PlanRun], Non
 def audited(run: PlanRun) -> RunStatus:
     """What git and the files show of one run, by the specs that were pinned. A recovery answers for its session.
 
-    A session that passed is held to what was there when it did: what comes after it is not its own.
+    A session that passed is held to what was there when it did: what comes after it is not its own. Of several, the
+    next may build on its files: what the manifests say of those held when it ended, and `audit_plan` looks at them now.
     """
     caller, state = run.caller, run.state
     assert state is not None
     if state.root != caller.here:  # a copy of the project, or another worktree: that is never audited from here
         return RunStatus(run, broken=f"plan session {state.run} belongs to {state.root}, and this is {caller.here}")
-    text = documents.text_of(os.path.join(state.root, state.spec))
-    edited = ""
-    if text is None:
-        edited = f"{state.spec} was deleted after start; the copy made then is what counts"
-    elif digest_of(text) != state.source:
-        edited = f"the spec was edited after start: {state.spec}; the copy made then is what counts"
+    edited = _edited(state)
     try:
         line = line_of(caller, state)
-        first = pinned(caller.state, line[0])
-        own = first if len(line) == 1 else pinned(caller.state, state)
+        document = pinned(caller.state, line[0])
     except Refused as error:
         return RunStatus(run, broken=error.message, edited=edited)
-    skipped = _skipped_in(line)
-    inputs = [earlier.spec for earlier in line]
     try:
         history = histories.look(Path(state.root), line[0].base)
         if state.end == "pass":
-            history = history.until(str(state.finished.get("head") or ""))
+            history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
     except NotEvaluable as error:
-        return RunStatus(run, first, unknown(first, error), edited=edited)
-    whole = audit_history(first, history, skipped=skipped, inputs=inputs)
-    if len(line) == 1:
-        return RunStatus(run, first, whole, edited=edited)
-    # As if it lay where the first spec does: the files beside that are no part of the work.
-    beside = replace(own, path=first.path)
-    of_own = audit_history(beside, history.since(state.base), skipped=skipped, inputs=inputs)
-    return RunStatus(run, first, whole, of_own, edited=edited)
+        return RunStatus(run, document, unknown(document, error), edited=edited)
+    inputs = [earlier.spec for earlier in line]
+    audit = audit_history(document, history, skipped=_skipped_in(line), inputs=inputs)
+    return RunStatus(run, document, audit, edited=edited)
 
 
-# the audit of a file: what is recorded of it tells where the work began
-
-
-@dataclass(frozen=True)
-class AuditedFile:
-    """`edited` says what became of the file since a run of it began; then the copy made at that start was audited.
-    `noted` are the steps that the ledgers say have passed at some time: told beside the verdict, no part of it."""
-
-    document: Document
-    audit: Audit
-    noted: set[int]
-    edited: str = ""
-
-
-def audit_file(caller: Caller, path: Path, base: str = "") -> AuditedFile:
-    """What is recorded of it tells where the work began and what was skipped; `base` names another commit."""
-    runs = runs_at(caller, path)
-    latest = runs[-1] if runs else None
-    if latest is not None and not base and latest.root != caller.here and os.path.isdir(latest.root):
-        # A run that was copied with its project tells where the work began there, not here.
-        raise Refused(
-            f"plan session {latest.run} belongs to {latest.root}, and this is {caller.here}",
-            fix="audit it there; or name where the work began here: --base REV",
-        )
-    line = line_of(caller, latest) if latest is not None else []
-    text = documents.text_of(str(path))
-    digests: set[str] = set()
-    for state in line:
-        digests |= {state.plan, state.digest, state.source}
-    edited = ""
-    if line and (text is None or digest_of(text) not in digests):
-        shown = clip(from_top(caller, path), 200)
-        if from_top(caller, path) not in [state.spec for state in line]:
-            commands = sorted({f"omo plan audit {shlex.quote(state.spec)}" for state in runs})
-            what = f"{shown} was changed after its sessions were started, and each of them has its own copy"
-            raise Refused(what, fix="; ".join(commands))
-        document = pinned(caller.state, line[0])
-        became = "deleted" if text is None else "edited"
-        edited = f"{shown} was {became} after start; the copy made then is audited"
-    else:
-        document = _evaluable(path, Path(caller.root))
-        line = _runs_of(caller, document)
-    since = base or (line[0].base if line else "")
-    if not since:
-        raise BadInput(
-            f"where the work on {clip(document.path, 200)} began is not recorded",
-            fix=f"name the commit: omo plan audit {shlex.quote(document.path)} --base REV",
-        )
-    skipped = _skipped_in(line)
-    inputs, noted = [], set()
-    for state in line:
-        inputs += [state.spec, state.master]
-        noted |= set(state.seen)
-    try:
-        history = histories.look(Path(caller.root), since)
-        if document.kind == "spec" and line and line[-1].end == "pass" and not base:
-            history = history.until(str(line[-1].finished.get("head") or ""))
-    except NotEvaluable as error:
-        return AuditedFile(document, unknown(document, error), noted, edited)
-    return AuditedFile(document, audit_history(document, history, skipped=skipped, inputs=inputs), noted, edited)
+def _edited(state: PlanState, name: str = "") -> str:
+    """What became of a file since it was started from; empty where nothing did."""
+    shown = name or state.spec
+    text = documents.text_of(os.path.join(state.root, shown))
+    if text is not None and digest_of(text) in (state.source, state.plan):
+        return ""
+    became = "deleted" if text is None else "edited"
+    return f"{clip(shown, 200)} was {became} after start; the copy made then is what counts"
 
 
 def _skipped_in(line: Sequence[PlanState]) -> dict[int, str]:
@@ -472,8 +452,65 @@ def _skipped_in(line: Sequence[PlanState]) -> dict[int, str]:
     return skipped
 
 
-def _evaluable(path: Path, root: Path) -> Document:
-    document = documents.synthesise(documents.load(path, root))
+# the audit of a file: what is recorded of it tells where the work began
+
+
+@dataclass(frozen=True)
+class AuditedFile:
+    """`edited` says what became of the file since a run of it began; then the copy made at that start was audited."""
+
+    document: Document
+    audit: Audit
+    edited: str = ""
+    run: PlanRun | None = None
+
+
+def audit_file(caller: Caller, path: Path, base: str = "") -> AuditedFile:
+    """What is recorded of it tells where the work began and what was skipped; `base` names another commit."""
+    runs = runs_at(caller, path)
+    if not runs:
+        return _audit_unknown_file(caller, path, base)
+    state = runs[-1]
+    if not base and state.root != caller.here and os.path.isdir(state.root):
+        # A run that was copied with its project tells where the work began there, not here.
+        raise Refused(
+            f"plan session {state.run} belongs to {state.root}, and this is {caller.here}",
+            fix="audit it there; or name where the work began here: --base REV",
+        )
+    run = Run(PLAN, caller, state.run)
+    if from_top(caller, path) == state.master:
+        return audit_plan(run, base)
+    if base:
+        return replace(_audit_unknown_file(caller, path, base), edited=_edited(state))
+    status = audited(run)
+    if status.document is None:
+        raise Refused(status.broken, fix="omo plan status names the way on")
+    return AuditedFile(status.document, status.audit, status.edited, run)
+
+
+def audit_plan(run: PlanRun, base: str = "") -> AuditedFile:
+    """The whole plan that a session is of, as it is now, from where its first session began."""
+    caller, state = run.caller, run.state
+    assert state is not None
+    document = documents.synthesise(pinned_plan(caller.state, state))
+    runs = []
+    for other in runs_of_plan(caller, state.plan):
+        is_lost = other.end == "abandoned" and other.finished.get("audit") == "unknown"
+        if not is_lost:  # a base that the history no longer has is no base
+            runs.append(other)
+    edited = _edited(state, state.master)
+    try:
+        history = histories.look(Path(caller.root), base or runs[0].base)
+    except NotEvaluable as error:
+        return AuditedFile(document, unknown(document, error), edited, run)
+    inputs = [other.spec for other in runs]
+    audit = audit_history(document, history, skipped=_skipped_in(runs), inputs=inputs)
+    return AuditedFile(document, audit, edited, run)
+
+
+def _audit_unknown_file(caller: Caller, path: Path, base: str) -> AuditedFile:
+    """A file that no run began with says itself what is to be done, and the base is named."""
+    document = documents.synthesise(documents.load(path, Path(caller.root)))
     defects = document.wrong
     if not document.work_steps and not defects:
         defects = ["it has no step; steps are headed ### Step N: Title"]
@@ -483,17 +520,13 @@ def _evaluable(path: Path, root: Path) -> Document:
             fix=f"omo plan validate {shlex.quote(document.path)}",
             defects=[clip(defect, 400) for defect in defects],
         )
-    return document
-
-
-def _runs_of(caller: Caller, document: Document) -> list[PlanState]:
-    """The runs that worked on a document, oldest first: recoveries too. Of a plan all that were not abandoned, of a
-    spec those of its session since its latest start."""
-    if document.kind == "plan":
-        return [state for state in runs_of_plan(caller, document.digest) if state.end != "abandoned"]
-    known = runs_of_plan(caller, document.master_digest)
-    runs: list[PlanState] = []
-    for index, state in enumerate(known):
-        if document.digest in (state.digest, state.source):
-            runs = [later for later in known[index:] if later.lineage == state.lineage]
-    return runs
+    if not base:
+        raise BadInput(
+            f"where the work on {clip(document.path, 200)} began is not recorded",
+            fix=f"name the commit: omo plan audit {shlex.quote(document.path)} --base REV",
+        )
+    try:
+        history = histories.look(Path(caller.root), base)
+    except NotEvaluable as error:
+        return AuditedFile(document, unknown(document, error))
+    return AuditedFile(document, audit_history(document, history, skipped={}, inputs=()))

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 
@@ -136,10 +135,16 @@ def recovered(document: Document, recovery: Recovery, *, path: str, plan_digest:
         steps=tuple(step for step in document.work_steps if step.number in recovery.missing),
         fence=document.fence or Fence(touch=touch_of(document.work_steps)),
         needs=document.needs,
+        context=_quoted(document.context),
         plan_digest=plan_digest or document.master_digest,
         is_legacy_synthesis=document.is_legacy_synthesis,
         recovery=recovery,
     )
+
+
+def _quoted(text: str) -> str:
+    """What a spec quotes from its plan."""
+    return "\n".join(line.removeprefix(">").strip() for line in text.splitlines() if line.startswith(">"))
 
 
 def refuse(document: Document, defects: Sequence[Defect]) -> None:
@@ -151,6 +156,35 @@ def refuse(document: Document, defects: Sequence[Defect]) -> None:
             fix=f"mend the plan, then omo plan validate {document.path}",
             defects=wrong,
         )
+
+
+def differences(
+    spec: Document, steps: Sequence[Step], fence: Fence | None, needs: Sequence[str], *, is_recovery: bool = False
+) -> list[str]:
+    """In what a spec says something else than was agreed on; only a recovery may leave steps out."""
+    agreed = {step.number: step for step in steps}
+    defects = []
+    for step in spec.work_steps:
+        planned = agreed.pop(step.number, None)
+        if planned is None or _terms(planned) != _terms(step):
+            defects.append(f"step {step.number} is not as the plan has it")
+    if not is_recovery:
+        for number in agreed:
+            defects.append(f"step {number} of the session left out, and omo plan recover did not write this")
+    if spec.fence != fence:
+        defects.append("the scope fence is not the plan's")
+    for need in needs:
+        if need not in spec.needs:
+            defects.append(f"need {need} left out")
+    return defects
+
+
+def _terms(step: Step) -> Step:
+    """What binds of a step, wherever in a file it stands."""
+    manifest = step.manifest
+    if manifest is not None:
+        manifest = manifest.model_copy(update={"line": 0, "lines": {}, "is_synthesised": False})
+    return replace(step, line=0, text="", manifest=manifest)
 
 
 def _groups(document: Document) -> list[Group]:
@@ -284,22 +318,15 @@ def overlap(some: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def may_meet(glob: str, other: str) -> bool:
-    """A glob also covers what lies below what it names, so where one ends or says `**`, the other goes on inside it.
+    """By what stands before the first wildcard of each; a glob also covers what lies below what it names.
 
     Upper and lower case are the same here: on some file systems they are the same file.
     """
-    for mine, its in zip(glob.casefold().split("/"), other.casefold().split("/"), strict=False):
-        if "**" in (mine, its):
-            return True
-        if not _names_meet(mine, its):
-            return False
-    return True
+    shorter, longer = sorted((glob.casefold(), other.casefold()), key=lambda text: len(_stem(text)))
+    if _stem(shorter) == shorter:
+        return f"{_stem(longer)}/".startswith(f"{shorter}/") or _stem(longer) == shorter
+    return _stem(longer).startswith(_stem(shorter))
 
 
-def _names_meet(mine: str, its: str) -> bool:
-    parts = [re.split(r"[*?\[]", mine, maxsplit=1), re.split(r"[*?\[]", its, maxsplit=1)]
-    if len(parts[0]) == 1 or len(parts[1]) == 1:
-        return mine == its or fnmatchcase(mine, its) or fnmatchcase(its, mine)
-    starts = sorted((parts[0][0], parts[1][0]), key=len)
-    ends = sorted((re.split(r"[*?\]]", mine)[-1], re.split(r"[*?\]]", its)[-1]), key=len)
-    return starts[1].startswith(starts[0]) and ends[1].endswith(ends[0])
+def _stem(glob: str) -> str:
+    return re.split(r"[*?\[]", glob, maxsplit=1)[0]

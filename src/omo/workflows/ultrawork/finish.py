@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,10 @@ class Finish:
     look: base.Look
     environ: Mapping[str, str]
     armed_at: str
+    terms: seals.Terms
     because: str = ""
     skipping: str = ""
+    unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
     exceptions: list[Row] = field(default_factory=list)
     _owners: dict[str, str] = field(default_factory=dict)
 
@@ -57,12 +60,13 @@ class Finish:
         self._note_other_programs()
         passing = [(gate, self._strength(gate)) for gate in self.gates if self._passes(gate)]
         proof = [(gate, shown) for gate, shown in passing if self._proves(gate, shown)]
-        broken = self._broken_seals()
-        if proof and not broken and not self.exceptions:
+        if proof and not self._seals.doubts and not self.exceptions:
             return outcome.outcome(outcome.PROVEN, self._proven(proof, passing))
-        weak = self._why_not_proven(passing, broken)
+        weak = self._why_not_proven(passing)
         if not self.because and not self.skipping:
             raise self._refusal(passing, weak)
+        if self.unseen:
+            weak = [f"cited and not looked at: {clip(', '.join(self.unseen), 120)}", *weak]
         if self.because:
             weak = [f"“{clip(self.because, 200)}”", *weak]
         return outcome.outcome(outcome.ATTESTED, "; ".join(weak), self.exceptions)
@@ -177,12 +181,10 @@ class Finish:
         assert row is not None
         if self.look.changed is None:
             return Strength(strength.UNSEEN)
-        return strength.of_gate(gate.results, row, self.look.changed, self._allowed())
+        return strength.of_gate(gate.results, row, self.look.changed, self._seals.allowed)
 
     def _proves(self, gate: Gate, shown: Strength) -> bool:
-        is_in_git = bool(self.gates.base and self.gates.base.get("head"))
-        is_red_to_green = shown.kind == RED_TO_GREEN and bool(self.look.changed)
-        return is_in_git and is_red_to_green and not self._was_begun_by_agent and bool(self.owner(gate))
+        return shown.kind == RED_TO_GREEN and not self._was_begun_by_agent and bool(self.owner(gate))
 
     @property
     def _was_begun_by_agent(self) -> bool:
@@ -199,14 +201,9 @@ class Finish:
         file = self._owners[gate.command]
         return f"the project's own ({file})" if file else ""
 
-    def _broken_seals(self) -> list[str]:
-        began = self.gates.base
-        if not self.look.changed or not began or not began.get("head"):
-            return []
-        named = []
-        for gate in self.gates:
-            named += own_commands.scripts(self.root, began["head"], gate.argv, gate.cwd)
-        return seals.broken(Path(self.root), began, self.look.changed, named=named, allowed=self._allowed())
+    @cached_property
+    def _seals(self) -> seals.Seals:
+        return seals.examine(self.root, self.gates.base, list(self.gates), look=self.look, terms=self.terms)
 
     def _proven(self, proof: Sequence[tuple[Gate, Strength]], passing: Sequence[tuple[Gate, Strength]]) -> str:
         gate, shown = proof[0]
@@ -218,34 +215,19 @@ class Finish:
         others = [other.name for other, _ in passing if other is not gate]
         if others:
             parts.append(f"{', '.join(others[:MOST_NAMED])} {'passes' if len(others) == 1 else 'pass'} too")
-        return "; ".join([*parts, *self._allowed_in_words()])
+        return "; ".join([*parts, *self._seals.notes])
 
-    def _allowed(self) -> list[str]:
-        """What the user let be changed, as long as it is what they saw."""
-        changed = self.look.changed or {}
-        return [path for path, digest in self.gates.allowed_paths.items() if changed.get(path) == digest]
-
-    def _allowed_in_words(self) -> list[str]:
-        allowed = self._allowed()
-        return [f"changed as the user allowed: {_listed(allowed)}"] if allowed else []
-
-    def _why_not_proven(self, passing: Sequence[tuple[Gate, Strength]], broken: Sequence[str]) -> list[str]:
+    def _why_not_proven(self, passing: Sequence[tuple[Gate, Strength]]) -> list[str]:
         reasons = []
         if not len(self.gates):
             reasons.append("no gate was pinned")
-        if self.look.changed == {}:
-            reasons.append("no file was changed")
-        if self.look.unknown:
-            reasons.append(f"what was changed is not known ({self.look.unknown})")
-        elif self.gates.base and not self.gates.base.get("head"):
-            reasons.append("there is no commit to compare with")
+            if self.look.changed == {}:
+                reasons.append("no file was changed")
         for gate, shown in passing[:MOST_NAMED]:
             reasons.append(f"gate {gate.name} {self._weakness(gate, shown)}")
-        if broken:
-            reasons.append(f"files that gates rest on were changed ({seals.listed(broken)})")
         if self._was_begun_by_agent:
             reasons.append("the agent began the run itself")
-        return [*reasons, *self._allowed_in_words()]
+        return [*reasons, *self._seals.doubts, *self._seals.notes]
 
     def _weakness(self, gate: Gate, shown: Strength) -> str:
         if shown.kind in WEAK:
