@@ -499,7 +499,9 @@ def test_notes_of_a_receipt_are_shown_with_its_goal(shell: Shell) -> None:
     assert shell.agent("ultragoal", "checkpoint", "--goal-id", "G001", *said).code == 0
     (goal,) = status(shell)["goals"]
     assert "AI SLOP CLEANUP REPORT" in goal["notes"][0]
-    assert "1 note in its receipt: iteration.evidence carries no" in shell.agent("ultragoal", "status").out
+    assert (
+        "receipt fresh; independence: reduced; iteration.evidence carries no" in shell.agent("ultragoal", "status").out
+    )
 
 
 @pytest.mark.parametrize(
@@ -650,7 +652,7 @@ def test_ulw_blocked_is_no_way_out_of_a_plan(shell: Shell) -> None:
     create(shell)
     ran = shell.agent("ulw", "blocked", "--evidence", "the network seems slow today", "--json")
     assert ran.code == 3
-    assert "classify-blocker" in ran.json["error"]["fix"]
+    assert "checkpoint --goal-id ID --status blocked" in ran.json["error"]["fix"]
     assert shell.row()["work"]["ultragoal"]["state"] == "active"
 
 
