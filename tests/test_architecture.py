@@ -207,9 +207,12 @@ def test_an_agent_is_named_like_its_file(agent: Path) -> None:
     assert frontmatter(agent)["name"] == agent.stem
 
 
-def test_the_explorer_cannot_write_or_start_agents() -> None:
+def test_leaves_cannot_write_run_or_start_agents() -> None:
+    """The explorer by what it may use; the librarian, which keeps the user's own documentation servers, by what not."""
     tools = frontmatter(ROOT / "agents" / "explorer.md")["tools"].split(", ")
     assert set(tools) <= {"Read", "Grep", "Glob", "LS"}
+    denied = frontmatter(ROOT / "agents" / "librarian.md")["disallowedTools"].split(", ")
+    assert {"Agent", "Task", "Bash", "PowerShell", "Write", "Edit", "MultiEdit", "NotebookEdit", "Skill"} <= set(denied)
 
 
 def test_texts_that_name_a_fragment_name_one_that_exists() -> None:

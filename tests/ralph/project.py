@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from omo.hooks import prompt as prompt_hook
 from omo.hooks import subagent_stop
 from omo.hooks.main import World
 from omo.hosts.claude import event_of
@@ -130,6 +131,12 @@ class Project:
         fields = {"session_id": session, "agent_type": agent, "agent_id": "a1", "last_assistant_message": message}
         event = event_of({**fields, "cwd": str(self.root)})
         subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
+
+    def types(self, prompt: str, session: str = "s1") -> None:
+        """The user types, and the host's event goes through the hook itself."""
+        self.now += 1
+        event = event_of({"session_id": session, "prompt": prompt, "cwd": str(self.root)})
+        prompt_hook.handle(event, World(event, {}, str(self.root), self.now))
 
     def gate_ran(self, name: str = "tests", result: str = "pass") -> None:
         """As `omo gate add` and `omo gate run` write them, on the files as they are."""
