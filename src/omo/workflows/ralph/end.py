@@ -43,8 +43,7 @@ def next_step(run: RalphRun | None) -> NextStep:
         return NextStep("exec", why, (command("omo ralph exec"),))
     why = f"{open_criteria}, iteration {state.iteration} of {state.max_iterations}"
     judge = command("omo ralph judge")
-    # An answer counts for one brief, so a judgement that could not tell needs another.
-    if state.questions and len(state.briefs) > state.unknown_calls:
+    if state.open_brief is not None:
         return NextStep("judge", why, (judge._replace(lead="once omo:judge has answered the brief"),))
     commands = [command("omo ralph artifacts", after="names the phases that are missing"), judge._replace(lead="then")]
     if state.questions:
