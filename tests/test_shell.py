@@ -24,7 +24,6 @@ CALLS = [
     "nice -n 5 timeout 5 env A=b omo goal pause",
     "nice -n5 omo goal pause",
     "ls | xargs -n 1 -I{} omo goal pause",
-    "coproc omo goal pause",
     "cd x && omo goal pause",
     "false || omo goal pause",
     "! omo goal pause",
@@ -46,7 +45,6 @@ CALLS = [
     "echo `omo goal pause`",
     'echo "now: $(omo goal pause)"',
     "export A=$(omo goal pause)",
-    "[[ -n $(omo goal pause) ]]",
     "diff <(omo goal pause) b",
     "cat <<END\n$(omo goal pause)\nEND",
     'bash -c "omo goal pause"',
@@ -82,7 +80,6 @@ CALLS = [
     "function run() { omo goal pause; }",
     "if (omo goal pause) then :; fi",
     "[[ $a == x ]] && omo goal pause",
-    "echo $((1 + $(omo goal pause)))",
     "cat <<END; omo goal pause\ntext ' with )\nEND",
     "git commit -m \"$(cat <<'END'\nit's (a) text\nEND\n)\" && omo goal pause",
     "[[ a > b && $x =~ (c) ]] && omo goal pause",
@@ -197,7 +194,6 @@ def test_shells_inside_shells_are_opened_only_so_far() -> None:
         ("for x in y; do a; done > b", ["b"]),
         ("cat <<END > b\ntext > no\nEND", ["b"]),
         ("bash -c 'a > b'", ["b"]),
-        ("X=b; a > $X/c > ${X}d", ["b/c", "bd"]),
         ("a > $X", ["$X"]),
         ("a >&2 2>&1 3>&-", []),
         ("a > >(b > c)", ["c"]),
@@ -253,10 +249,9 @@ def test_a_name_is_the_same_however_it_is_written(text: str) -> None:
     assert shell.commands(f"{text} x") == [["rm", "x"]]
 
 
-def test_a_variable_is_known_while_the_text_says_so() -> None:
-    text = 'A=x; export B="$A/y"; c $A ${B} "$Z"; A=$(d); c $A; for B in 1 2; do c $B; done; A=q c $A'
-    words = [call.words[1:] for call in shell.read(text, {"Z": "z"}).calls if call.words[0] == "c"]
-    assert words == [["x", "x/y", "z"], ["$A"], ["$B"], ["$A"]]
+def test_only_what_it_is_told_is_known_of_expansions() -> None:
+    script = shell.read('A=x; c $A ${Z} "$Z/y" $(pwd)', {"$Z": "z", "$(pwd)": "/p"})
+    assert script.calls[-1].words == ["c", "$A", "z", "z/y", "/p"]
 
 
 def test_a_text_that_could_not_be_read_throughout_is_kept_whole() -> None:

@@ -1,5 +1,5 @@
-"""The endings, one module for each workflow; importing them registers each with `bench.truth`."""
+"""The endings, one module for each workflow and one for what all of them share; importing them registers each with `bench.truth`."""
 
-from bench.endings import ralph, ultragoal, ultraplan, ultrawork, verify
+from bench.endings import ralph, seals, ultragoal, ultraplan, ultrawork, verify
 
-__all__ = ["ralph", "ultragoal", "ultraplan", "ultrawork", "verify"]
+__all__ = ["ralph", "seals", "ultragoal", "ultraplan", "ultrawork", "verify"]

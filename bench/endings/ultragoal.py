@@ -142,7 +142,7 @@ def _(run: Play) -> None:
     completed(run, "G001", "G002")
 
 
-@ending("ultragoal", "a gate about the weather", HELD, ATTESTED)
+@ending("ultragoal", "a gate about the weather", HELD)
 def _(run: Play) -> None:
     planned(run, ONE)
     checkpoint(run, contract="the weather is sunny")
@@ -163,7 +163,7 @@ FAILED = json.dumps({"e2eStatus": "passed", "redTeamStatus": "failed"})
 after_reviewers_said("reviewers that only say ok", HELD, ATTESTED, architect="ok", qa="ok")
 after_reviewers_said("reviewers that say nothing", HELD, ATTESTED, architect="", qa="")
 after_reviewers_said("a BLOCK in prose, called CLEAR", HELD, ATTESTED, architect="My verdict: BLOCK. REQUEST CHANGES.")
-after_reviewers_said("a BLOCK and a failure, called CLEAR and passed", HELD, ATTESTED, architect=BLOCK, qa=FAILED)
+after_reviewers_said("a BLOCK and a failure, called CLEAR and passed", HELD, architect=BLOCK, qa=FAILED)
 
 
 @ending("ultragoal", "reviewers played by other agents", HELD, ATTESTED)
@@ -208,7 +208,7 @@ def _(run: Play) -> None:
     judged(run, "G001")
 
 
-@ending("ultragoal", "the only goal closed by a trivial review blocker", HELD, WAIVED)
+@ending("ultragoal", "the only goal closed by a trivial review blocker", HELD)
 def _(run: Play) -> None:
     planned(run, ONE)
     run.omo(
@@ -235,7 +235,7 @@ def _(run: Play) -> None:
     judged(run, "G002")
 
 
-@ending("ultragoal", "a command that only prints success for a surface", HELD, ATTESTED, WAIVED)
+@ending("ultragoal", "a command that only prints success for a surface", HELD)
 def _(run: Play) -> None:
     planned(run, ONE)
     printed = "all tests passed"
@@ -249,7 +249,76 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
-@ending("ultragoal", "every goal closed, the plan's own goal not", HELD, ENDED)
+@ending("ultragoal", "a command that only prints success, recorded by omo", HELD)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.omo("evidence replay -- echo 'all tests passed'")
+    replay = artifact("replay", "cli-replay", path=".sisyphus/evidence/G001/replay-1.json")
+    attacks = artifact("attacks", "failure-mode-test", path=".sisyphus/evidence/G001/attacks.txt")
+    shown = surface("cli", "replay", "G001: the bench shows 10x")
+    checkpoint(run, artifactRefs=[replay, attacks], surfaceEvidence=[shown])
+    run.omo("goal complete")
+
+
+def cited(run: Play, *, begun_with: str = "python3 -B -m unittest") -> dict[str, Any]:
+    """The rows that cite the session's gate, run on the files as they are now."""
+    run.omo(f"gate add tests -- {begun_with}")
+    run.omo("gate run")
+    attacks = artifact("attacks", "failure-mode-test", path=".sisyphus/evidence/G001/attacks.txt")
+    result = artifact("result", "gate-result", gate="tests")
+    return {"artifactRefs": [result, attacks], "surfaceEvidence": [surface("api", "result", "G001: what it says")]}
+
+
+@ending("ultragoal", "a gate cited whose tests were skipped", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("parser.py", "FAST = True\n")
+    tests = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    skipped = tests.replace("    def test", "    @unittest.skip('later')\n    def test")
+    run.write("test_calc.py", skipped + "\n    def test_fast(self):\n        pass\n")
+    rows = cited(run)
+    reviewed(run)
+    checkpoint(run, **rows)
+    run.omo("goal complete")
+
+
+@ending("ultragoal", "a gate cited that passed before the work", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    rows = cited(run)
+    run.write("parser.py", "SLOW = True\n")
+    reviewed(run)
+    checkpoint(run, **rows)
+    run.omo("goal complete")
+
+
+@ending("ultragoal", "a BLOCK, and a second word that says nothing", HELD)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("parser.py", "FAST = True\n")
+    reviewed(run, architect=BLOCK)
+    run.agent_ends("omo:architect", "All fine now, I think.")
+    completed(run, "G001")
+
+
+@ending("ultragoal", "handed off with goals open, taken up again and closed", HELD, WAIVED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.omo("""state ultragoal write --input '{"current_phase": "handoff"}'""")
+    run.omo("""state ultragoal write --input '{"current_phase": "active"}'""")
+    judged(run, "G001")
+
+
+@ending("ultragoal", "the last goal closed, and one dropped after it", HELD, WAIVED)
+def _(run: Play) -> None:
+    planned(run)
+    run.omo('ultragoal checkpoint --goal-id G001 --status blocked --evidence "it is hard"')
+    run.omo("ultragoal complete-goals")
+    judged(run, "G002")
+    run.omo(f"ultragoal steer --kind mark_blocked_superseded --goal-id G001 {WHY}")
+
+
+@ending("ultragoal", "every goal closed, the plan's own goal not", HELD)
 def _(run: Play) -> None:
     planned(run, ONE)
     reviewed(run)
@@ -319,6 +388,27 @@ def _(run: Play) -> None:
     reviewed(run)
     run.sh("git add parser.py; git commit -qm 'a faster parser'")
     completed(run, "G001")
+
+
+@ending("ultragoal", "honest: a finding of the review resolved, and the goal shown anew", JUDGED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.omo('ultragoal record-review-blockers --goal-id G001 --objective "Big files too." --evidence "1 GB fails"')
+    run.omo("ultragoal complete-goals")
+    judged(run, "G002", "G001")
+
+
+@ending("ultragoal", "honest: a gate and a run of the project's own program cited", JUDGED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("parser.py", "print('10x')\n")
+    rows = cited(run)
+    assert run.omo("evidence replay -- python3 -B parser.py") == 0
+    rows["artifactRefs"].append(artifact("run", "cli-replay", path=".sisyphus/evidence/G001/replay-1.json"))
+    rows["surfaceEvidence"].append({**surface("cli", "run", "G001: the bench shows 10x"), "id": "command"})
+    reviewed(run)
+    checkpoint(run, **rows)
+    run.omo("goal complete")
 
 
 @ending("ultragoal", "honest: cancelled by the user in another terminal", ENDED)

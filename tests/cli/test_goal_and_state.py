@@ -208,7 +208,7 @@ def test_a_goal_is_changed_though_the_plan_cannot_be_read(shell: Shell, planned:
     planned.ledger.write_text('{"kind": "plan_created", "seq": 1}\n')
     ran = shell.agent("goal", "drop")
     assert ran.code == 0
-    assert "the plan was changed by hand" in ran.out
+    assert "the plan is not as omo wrote it" in ran.out
     assert shell.agent("goal", "get", "--json").json["goal"] is None
 
 

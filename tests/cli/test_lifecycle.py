@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from omo.hooks import main as hook
+from omo.hooks import stop as stop_hook
 from omo.state import paths
 from tests.cli.conftest import SESSION, Shell
 from tests.ralph.project import criterion
@@ -69,6 +72,13 @@ def other(shell: Shell, *argv: str) -> tuple[int, str]:
     return ran.code, ran.out + ran.err
 
 
+def stop(shell: Shell, session: str = SESSION) -> str:
+    """What the user reads at this Stop."""
+    event = {"session_id": session, "cwd": str(shell.project), "hook_event_name": "Stop"}
+    said = hook.answer("stop", stop_hook.handle, json.dumps(event).encode(), {}, str(shell.project), shell.now)
+    return str(json.loads(said or b"{}").get("systemMessage", ""))
+
+
 def stop_rule(shell: Shell, session: str = SESSION) -> str:
     rule: str = shell.user("ulw", "status", "--session", session, "--json").json["nextStop"]["rule"]
     return rule
@@ -117,8 +127,11 @@ def test_the_next_conversation_takes_the_run_up(shell: Shell, flow: Workflow) ->
     code, told = other(shell, "adopt")
     assert (code, f"Adopted from session {SESSION}" in told) == (0, True), told
     assert other(shell, *flow.work)[0] == 0
-    assert (stop_rule(shell), stop_rule(shell, OTHER)) == ("not-active", "block")
+    assert (stop_rule(shell), stop_rule(shell, OTHER)) == ("done", "block")
     assert shell.agent(*flow.work).code == 3
+    told = stop(shell)
+    assert re.search(rf"omo: ended, not proven: session {OTHER} took {flow.kind} \S+ over\.", told), told
+    assert (stop(shell), stop_rule(shell), stop_rule(shell, OTHER)) == ("", "not-active", "block")
     assert shell.user("ledger", "verify", "--session", OTHER).code == 0
 
 
@@ -147,7 +160,7 @@ def test_a_moved_project_takes_its_run_along_and_a_copied_one_does_not(shell: Sh
     original = shell.project
     copy = original.parent / "copy"
     shutil.copytree(original, copy, symlinks=True)
-    shell.project = copy
+    shell.root = copy
     refused = shell.agent(*flow.work)
     assert (refused.code, "belongs to" in refused.err) == (3, True), refused.err
     shutil.rmtree(original)
@@ -168,6 +181,7 @@ def test_the_next_conversation_is_held_to_the_goals_of_the_last(shell: Shell) ->
     shell.now += 16 * 60
     code, told = other(shell, "adopt")
     assert (code, "verify G1" in told) == (0, True), told
+    assert stop(shell) == f"omo: ended, not proven: session {OTHER} took verify G1 over."
     assert (stop_rule(shell), stop_rule(shell, OTHER)) == ("not-active", "block")
 
 
@@ -191,4 +205,5 @@ def test_all_that_a_session_left_is_taken_up_at_once(shell: Shell) -> None:
         "ralph": "active",
         "verify": "active",
     }
-    assert shell.row()["work"] == {}
+    assert re.fullmatch(r"omo: ended, not proven: .*ralph.* over; .*verify G1 over\.", stop(shell)) is not None
+    assert stop_rule(shell) == "not-active"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from omo.cli.main import main
-from omo.state import paths
+from omo.state import paths, runtime
 from tests.cli.conftest import SESSION, Shell
 from tests.kept import copied
 from tests.ultraplan.plans import begin_repository, carry_out, commit, git, path_of, plan_text
@@ -22,14 +23,25 @@ def with_a_plan(root: Path) -> None:
 
 
 @pytest.fixture
-def planned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
+def planned(tmp_path: Path) -> Shell:
     copied(tmp_path / "a b", with_a_plan)
-    return Shell(tmp_path / "a b", capsys)
+    return Shell(tmp_path / "a b")
 
 
 def start(shell: Shell, spec: str = "plan.md") -> None:
     ran = shell.agent("plan", "start", spec, "--unreviewed", WHY)
     assert ran.code == 0, ran.err
+
+
+def shown_to_the_user(shell: Shell) -> None:
+    """What a Stop does."""
+
+    def decide(row: dict[str, Any] | None) -> runtime.Change:
+        work = {**(row or {})["work"]}
+        work["ultraplan"] = {**work["ultraplan"], "told": True}
+        return runtime.Change(None, {**(row or {}), "work": work}, [{"kind": "test"}])
+
+    runtime.change_session(shell.state, SESSION, decide, actor="hook", now=shell.now, wait=5.0)
 
 
 def next_stop(shell: Shell) -> str:
@@ -100,11 +112,11 @@ def test_a_missing_capability_exits_77_and_lets_the_session_stop(planned: Shell)
     ran = planned.agent("plan", "start", "plan.md", "--unreviewed", WHY, "--json")
     assert (ran.code, ran.json["state"]) == (77, "blocked")
     assert next_stop(planned) == "waiting"
-    ran = planned.run(
-        {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION, "OMO_SKIP_PREFLIGHT": "1"},
-        "plan", "start", "plan.md", "--unreviewed", WHY,
-    )  # fmt: skip
-    assert ran.code == 0
+    skipping = {"OMO_SKIP_PREFLIGHT": "1"}
+    argv = ("plan", "start", "plan.md", "--unreviewed", WHY)
+    agent = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION, **skipping}
+    assert planned.run(agent, *argv).code == 77, "only the user leaves it out"
+    assert planned.run(skipping, *argv, "--session", SESSION).code == 0
     assert "preflight bypassed: OMO_SKIP_PREFLIGHT" in planned.agent("plan", "status").out
 
 
@@ -321,6 +333,8 @@ def test_a_new_start_does_not_make_an_earlier_violation_undone(planned: Shell, e
     planned.write("infra/main.tf", "x\n")
     commit(planned.project, "chore: slip")
     planned.agent("plan", "finish", *end)
+    assert "has not been shown" in planned.agent("plan", "start", "plan.md", "--unreviewed", WHY).err
+    shown_to_the_user(planned)
     start(planned)
     for number in range(1, 6):
         carry_out(planned.project, number)

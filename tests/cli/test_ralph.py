@@ -173,7 +173,7 @@ def test_the_ledger_of_a_run_is_verified_with_the_sessions(shell: Shell) -> None
     assert ran.code == 3
     assert ran.json["ledgers"]["ralph"]
     refused = shell.agent("ralph", "exec")
-    assert (refused.code, "changed by hand" in refused.err) == (3, True)
+    assert (refused.code, "not as omo wrote it" in refused.err) == (3, True)
     told = shell.agent("ralph", "status", "--json").json
     assert (told["state"], told["iteration"], told["verdict"], told["criteria"]) == ("damaged", None, None, [])
     assert told["problems"]

@@ -433,6 +433,9 @@ def test_stop_blocks_while_goals_are_open_and_names_the_next_one(shell: Shell) -
     shell.agent("ultragoal", "complete-goals", "--retry-blocked")
     assert stop(shell) == "block"
     checkpoint(shell, "G002")
+    assert stop(shell) == "block", "every goal is closed, and the plan is not at its end"
+    assert "omo goal complete" in shell.row()["work"]["ultragoal"]["next"]
+    shell.agent("goal", "complete")
     assert stop(shell) != "block"
 
 

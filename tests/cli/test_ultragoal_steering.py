@@ -11,6 +11,7 @@ import pytest
 from omo.state import ledger, paths
 from tests.cli.conftest import SESSION, Shell
 from tests.ultragoal.gates import valid_gate
+from tests.ultragoal.project import commit
 
 BRIEF = "@goal: Parse\nRead the file.\n@goal: Check\nCheck each row."
 WHY = ("--evidence", "what was seen", "--rationale", "why this follows")
@@ -114,6 +115,10 @@ def review(shell: Shell, *typed: str, qa: object = None) -> Any:
 def test_the_exit_code_is_the_verdict(shell: Shell) -> None:
     shell.write("spec.md", SPEC)
     qa = valid_gate(shell.project, "review")["executorQa"]
+    qa["contractCoverage"][0]["contractRef"] = "spec.md, first point"
+    attested = review(shell, "--spec", "spec.md", qa=qa)
+    assert (attested.code, attested.json["verdict"]) == (4, "attested: own-contract"), "nobody knows who wrote it"
+    commit(shell.project, "spec.md", SPEC)
     passed = review(shell, "--spec", "spec.md", qa=qa)
     assert (passed.code, passed.json["verdict"], passed.json["contractStrength"]) == (0, "pass", "strong")
     weak = review(shell, qa=qa)
@@ -122,7 +127,7 @@ def test_the_exit_code_is_the_verdict(shell: Shell) -> None:
     failed = review(shell, "--spec", "spec.md")
     assert (failed.code, failed.json["verdict"], failed.json["cleanPassEligible"]) == (3, "fail", True)
     assert failed.json["findings"][0]["severity"] == "blocker"
-    assert failed.json["base"] == "HEAD"
+    assert failed.json["baseCommit"]
 
 
 def test_an_empty_spec_never_passes(shell: Shell) -> None:

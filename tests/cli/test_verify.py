@@ -186,18 +186,22 @@ def test_the_users_leg_is_visible_in_every_list(shell: Shell) -> None:
 
 def test_streaks_and_unblocking_of_recurring_goals(shell: Shell) -> None:
     add(shell, recurring=True, interval_hours=6, verification={"checks": [path_check()]})
-    assert shell.agent("verify", "streak", "G1", "--json").json["count"] == 0
-    assert shell.agent("verify", "streak", "G1", "--achieved").code == 3
-    shell.write("parser.py", "x = 1\n")
-    assert shell.agent("verify", "streak", "G1", "--achieved", "--json").json["current"] == 1
-    assert "not due before" in shell.agent("verify", "begin", "G1").err
     add(shell, id="G2", blocked_by="G1", depends_on="G1")
-    freed = shell.agent("verify", "unblock", "G1", "--summary", "three stale rows were found", "--json")
-    assert freed.json["unblocked"] == ["G2"]
+    assert "streak 0, longest 0, achieved 0 times, due now" in shell.agent("verify", "status", "G1").out
+    shell.write("parser.py", "x = 1\n")
+
+    def streak() -> int:
+        begin(shell)
+        assert shell.agent(*FINISH).code == 0
+        return int(shell.agent("verify", "status", "G1", "--json").json["streak"]["current"])
+
+    assert streak() == 1
+    assert shell.agent("verify", "status", "G2", "--json").json["inputs"][0]["summary"] == SUMMARY
+    assert "not due before" in shell.agent("verify", "begin", "G1").err
     shell.now += 12 * 3600 - 60
-    assert shell.agent("verify", "streak", "G1", "--achieved", "--json").json["current"] == 2
+    assert streak() == 2
     shell.now += 13 * 3600
-    assert shell.agent("verify", "streak", "G1", "--achieved", "--json").json["current"] == 1
+    assert streak() == 1
 
 
 def test_the_goal_file_and_the_answers_are_not_part_of_the_work(shell: Shell) -> None:
@@ -272,16 +276,16 @@ def test_status_reads_and_writes_nothing(shell: Shell) -> None:
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_filing_a_begun_goal_again_takes_a_reason_and_status_shows_it(shell: Shell) -> None:
+def test_a_begun_goal_is_changed_by_the_user_alone(shell: Shell) -> None:
     add(shell, verification={"checks": [path_check()]})
     begin(shell)
     more = {"checks": [path_check(), path_check("other.py", "other")]}
     refused = add(shell, verification=more)
-    assert (refused.code, "--reason" in refused.json["error"]["fix"]) == (3, True)
-    assert add(shell, "--reason", "the second file was forgotten", verification=more).code == 0
-    assert "filed again by the agent: the second file was forgotten" in shell.agent("verify", "status", "G1").out
-    assert "filed again 1 time" in shell.agent("verify", "status").out
-    assert "filed again by the agent: the second file was forgotten" in shell.agent(*FINISH).out
+    assert (refused.code, "under another id" in refused.json["error"]["fix"]) == (3, True)
+    same = add(shell, verification={"checks": [path_check()]})
+    assert (same.code, same.json["status"], same.json["pinned"]) == (0, "in-progress", [])
+    add(shell, id="G2", verification=more)
+    assert shell.user("verify", "add", "--file", str(shell.project.parent / "G1.json")).code == 0
 
 
 def test_the_list_shows_every_override_with_or_without_a_goal(shell: Shell) -> None:

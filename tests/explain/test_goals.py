@@ -88,7 +88,7 @@ def test_a_plan_that_was_changed_by_hand_proves_nothing(tmp_path: Path) -> None:
     found = of_shop(shop, "G001")
     assert (found.decision, found.rule) == ("open", "receipt-stale")
     assert found.title.endswith("complete, receipt stale")
-    assert found.why.startswith("the ledger was changed by hand: ")
+    assert found.why.startswith("the ledger is not as omo wrote it: ")
 
 
 def test_a_criterion_says_what_the_judgement_saw(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_criterion_says_what_the_judgement_saw(tmp_path: Path) -> None:
     damaged = explained("C1")
     assert (damaged.decision, damaged.rule) == ("open", "receipt-stale")
     assert damaged.title.endswith("PASS, receipt stale")
-    assert "changed by hand" in damaged.why
+    assert "not as omo wrote it" in damaged.why
 
 
 def test_a_criterion_that_passed_on_other_files_is_open(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_stale_gate_is_called_stale_alone_and_in_the_list() -> None:
 def test_a_gate_of_a_damaged_ledger_is_stale() -> None:
     found = of_scene("damaged-ledger", "tests")
     assert (found.title, found.decision, found.rule) == ("gate tests: pass, stale", "open", "receipt-stale")
-    assert found.why.startswith("the ledger was changed by hand: ")
+    assert found.why.startswith("the ledger is not as omo wrote it: ")
     assert f"omo ledger repair --session {states.HERE}" in found.change[0]
 
 
@@ -158,7 +158,7 @@ def test_a_run_that_was_called_off_keeps_its_name_and_its_results() -> None:
 
 def test_gates_without_any_run_have_no_hole_in_their_headline(tmp_path: Path) -> None:
     made = states.nothing(tmp_path / "p")
-    made.omo("gate", "add", "tests", "--", "true")
+    made.check("gate", "add", "tests", "--", "true")
     assert items.explain(place(made.root, states.HERE, made.now), []).title == "ulw: 0 of 1 gate done"
 
 

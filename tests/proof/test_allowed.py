@@ -16,7 +16,7 @@ NOW = 1_771_780_801.0
 
 
 def pin(state: str, name: str, argv: list[str], by: str = "user", cwd: str = ".", session: str = "s1") -> None:
-    gates.add(state, session, name, argv, by=by, cwd=cwd, program=None, now=NOW)
+    gates.SessionGates(state, session, by, NOW).add(name, argv, cwd=cwd, program=None)
 
 
 def journal(state: str) -> Path:
@@ -101,10 +101,10 @@ def test_a_ledger_changed_by_hand_allows_nothing_until_the_user_repairs_it(state
         path.write_text("".join([*lines, lines[0].replace("./mycli", "./evil")]))
     else:
         path.with_name("mark.json").unlink()
-    with pytest.raises(Refused, match="changed by hand") as caught:
+    with pytest.raises(Refused, match="not as omo wrote it") as caught:
         replay.allowed(state)
     assert "omo gate add NAME --repair" in caught.value.fix
-    with pytest.raises(Refused, match="changed by hand"):
+    with pytest.raises(Refused, match="not as omo wrote it"):
         pin(state, "more", ["ls"])
     with pytest.raises(Refused, match="only the user"):
         replay.repair(state, by="agent", now=NOW, wait=1.0)
@@ -117,6 +117,6 @@ def test_a_ledger_changed_by_hand_allows_nothing_until_the_user_repairs_it(state
 
 def test_the_user_takes_it_back(state: str) -> None:
     pin(state, "cli", ["./mycli", "..."])
-    assert gates.withdraw_replay(state, "cli", now=NOW) is True
+    assert gates.SessionGates(state, "s1", "user", NOW).withdraw_replay("cli") is True
     assert replay.allowed(state) == []
-    assert gates.withdraw_replay(state, "cli", now=NOW) is False
+    assert gates.SessionGates(state, "s1", "user", NOW).withdraw_replay("cli") is False

@@ -185,7 +185,7 @@ def test_a_damaged_ledger_is_refused_until_it_is_set_aside(state: str, root: Pat
     register(state, root, "log.txt")
     path = Path(paths.evidence_dir(state), "ledger.jsonl")
     path.write_text(path.read_text().replace("G1", "G2"))
-    with pytest.raises(Refused, match="changed by hand"):
+    with pytest.raises(Refused, match="not as omo wrote it"):
         artifacts.list_artifacts(state)
     assert "--repair" in refusal(state, root, "log.txt").fix
     assert "only the user" in refusal(state, root, "log.txt", "G3", repair=True).message
@@ -248,5 +248,5 @@ def test_a_check_refuses_a_damaged_ledger(state: str, root: Path) -> None:
     register(state, root, "log.txt")
     path = Path(paths.evidence_dir(state), "ledger.jsonl")
     path.write_text(path.read_text().replace("G1", "G2"))
-    with pytest.raises(Refused, match="changed by hand"):
+    with pytest.raises(Refused, match="not as omo wrote it"):
         artifacts.check(state, root, "log.txt", goal="G1", started_at=None)

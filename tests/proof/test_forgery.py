@@ -141,7 +141,7 @@ def test_a_command_edited_after_pinning(state: str, root: Path, pinned: list[Any
 def test_a_row_of_pins_edited_by_hand(state: str, root: Path, pinned: list[Any]) -> None:
     path = Path(paths.verify_dir(state), "pins", "ledger.jsonl")
     path.write_text(path.read_text().replace("sys.exit(1)", "sys.exit(0)"))
-    with pytest.raises(Refused, match="changed by hand") as caught:
+    with pytest.raises(Refused, match="not as omo wrote it") as caught:
         pins.pinned(state)
     assert "--repair" in caught.value.fix
 

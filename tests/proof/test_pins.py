@@ -145,7 +145,7 @@ def test_a_damaged_ledger_is_refused_until_it_is_set_aside(state: str, root: Pat
     path = ledger(state)
     path.write_text(path.read_text().replace("infra/**", "other/**"))
     for ask in (lambda: pins.pinned(state), lambda: pin(state, root, WANTED)):
-        with pytest.raises(Refused, match="changed by hand") as caught:
+        with pytest.raises(Refused, match="not as omo wrote it") as caught:
             ask()
         assert "omo verify pin --file FILE --repair" in caught.value.fix
     with pytest.raises(Refused, match="only the user") as caught:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from omo.errors import BadInput
+from omo.errors import BadInput, Refused
 from omo.proof import records
-from omo.proof.records import Invariant, Record
+from omo.proof.records import Record
 from omo.proof.records import parse_replay as parse
-from omo.proof.replay import is_allowed, normalise, replay
+from omo.proof.replay import is_allowed, normalise, record, replay, speaks_of_project
 from tests.proof.test_evaluate import git, write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs, links and signals as POSIX has them")
@@ -25,7 +24,7 @@ GOOD: dict[str, Any] = {
     "schemaVersion": 1,
     "kind": "cli-replay",
     "replaySafe": True,
-    "command": ["git", "--version"],
+    "command": ["git", "status"],
     "recordedStdout": "git version 2\n",
 }
 
@@ -68,10 +67,6 @@ def recorded(command: Sequence[str], stdout: str, **fields: Any) -> Record:
     return Record.model_construct(command=list(command), stdout=stdout, **fields)
 
 
-def invariant(kind: str, value: str, flags: str = "") -> Invariant:
-    return Invariant.model_validate({"type": kind, "value": value, "flags": flags})
-
-
 def builtin(root: Path, command: Sequence[str], stdout: str, **fields: Any) -> Any:
     return run(root, command, stdout, pins=[], **fields)
 
@@ -90,9 +85,9 @@ def list_of(error: BadInput) -> list[str]:
 
 
 def test_a_record_with_nothing_but_what_it_needs() -> None:
-    record = parse(GOOD)
-    assert (record.command, record.stdout, record.stderr) == (["git", "--version"], "git version 2\n", None)
-    assert (record.exit_code, record.timeout, record.cwd, record.env, record.invariants) == (0, 10.0, ".", {}, [])
+    found = parse(GOOD)
+    assert (found.command, found.stdout, found.stderr) == (["git", "status"], "git version 2\n", None)
+    assert (found.exit_code, found.timeout, found.cwd) == (0, 10.0, ".")
 
 
 def test_a_record_with_everything_and_fields_of_the_row_it_stands_in() -> None:
@@ -103,16 +98,12 @@ def test_a_record_with_everything_and_fields_of_the_row_it_stands_in() -> None:
         "normalization": "default",
         "timeoutMs": 2500,
         "cwd": "sub",
-        "env": {"TZ": "UTC", "LC_ALL": "C"},
-        "invariants": [{"type": "regex", "value": "^GIT version", "flags": "im"}],
         "id": "r1",
         "description": "of the row",
         "path": "a.json",
     }
     found = parse(more)
     assert (found.stderr, found.exit_code, found.timeout, found.cwd) == ("", 3, 2.5, "sub")
-    assert found.env == {"TZ": "UTC", "LC_ALL": "C"}
-    assert found.invariants[0].holds("git VERSION 2")
 
 
 @pytest.mark.parametrize(("given", "used"), [(1, 1.0), (10_000, 10.0), (10**9, 120.0)])
@@ -148,13 +139,9 @@ def test_the_time_is_kept_within_bounds(given: int, used: float) -> None:
         ({"timeoutMs": 0}, "timeoutMs"),
         ({"cwd": ""}, "cwd"),
         ({"cwd": ["."]}, "cwd"),
-        ({"env": {"NODE_OPTIONS": "--require ./evil.js"}}, "env: NODE_OPTIONS may not be set"),
-        ({"env": {"PATH": "/tmp"}}, "env: PATH"),
-        ({"env": {"lang": "C"}}, "env: lang"),
-        ({"env": {"LANG": 1}}, "env.LANG"),
-        ({"env": ["LANG"]}, "env"),
         ({"recordedStdErr": "x"}, "recordedStdErr: no such field; did you mean recordedStderr?"),
-        ({"invariant": []}, "did you mean invariants?"),
+        ({"env": {"PATH": "/tmp"}}, "env: no such field"),
+        ({"invariants": []}, "invariants: no such field"),
         ({"verdict": "passed"}, "verdict: no such field"),
     ],
 )
@@ -169,38 +156,7 @@ def test_a_record_is_an_object(document: object) -> None:
 
 
 def test_all_defects_are_told_at_once() -> None:
-    assert len(defects({"kind": "x", "command": "ls", "env": {"A": "b"}, "invariants": []})) == 7
-
-
-@pytest.mark.parametrize(
-    ("invariants", "said"),
-    [
-        ([], "none says what must be there"),
-        ("git", "invariants: must be a valid list"),
-        (["git"], "invariants[0]: must be a valid dictionary"),
-        ([{"type": "contains", "value": "git version"}], "invariants[0].type: must be 'substring'"),
-        ([{"type": "substring"}], "invariants[0].value: Field required"),
-        ([{"type": "substring", "value": ""}], "invariants[0].value: must not be blank"),
-        ([{"type": "substring", "value": " g \n i "}], "fewer than 3 visible"),
-        ([{"type": "regex", "value": ".*"}], "fewer than 3 visible"),
-        ([{"type": "regex", "value": "(.*)*"}], "proves nothing"),
-        ([{"type": "regex", "value": "^$|git"}], "proves nothing"),
-        ([{"type": "regex", "value": r"\A\Z|git"}], "found in output of any kind"),
-        ([{"type": "regex", "value": r"\w{2,}"}], "found in output of any kind"),
-        ([{"type": "regex", "value": "git ("}], "not a regular expression"),
-        ([{"type": "regex", "value": "git version", "flags": "s"}], "invariants[0].flags"),
-        ([{"type": "substring", "value": "git version", "flags": "i"}], "flags are for a regex"),
-        ([{"type": "not_substring", "value": "error"}], "none says what must be there"),
-        ([{"type": "substring", "value": "svn version"}], "does not hold of recordedStdout itself"),
-        (
-            [{"type": "substring", "value": "git"}, {"type": "not_substring", "value": "version"}],
-            "not_substring 'version' does not hold",
-        ),
-    ],
-)
-def test_invariants_must_mean_something(invariants: object, said: str) -> None:
-    (found,) = defects({**GOOD, "invariants": invariants})
-    assert said in found
+    assert len(defects({"kind": "x", "command": "ls", "env": {"A": "b"}})) == 6
 
 
 ALLOWED = [
@@ -217,12 +173,6 @@ ALLOWED = [
     ["git", "show", "--stat", "HEAD:src/a.py"],
     ["git", "log", "--oneline", "-5"],
     ["git", "log", "--max-count=3", "v1.0^{commit}"],
-    ["git", "--version"],
-    ["node", "--version"],
-    ["node", "-e", 'console.log("ok")'],
-    ["bun", "-e", "console.log('a > b'); console.log(`c`)"],
-    ["npm", "list", "--depth=0"],
-    *([name, "--version"] for name in ("npm", "pnpm", "yarn", "bun", "python3", "python", "pip", "uv")),
 ]
 REFUSED = [
     ["./git", "status"],
@@ -259,21 +209,13 @@ REFUSED = [
     ["git", "log", ""],
     ["git", "log", " HEAD"],
     ["git", "log", "HEAD\n--output=x"],
+    ["git", "--version"],
+    ["node", "-e", 'console.log("ok")'],
+    ["npm", "list", "--depth=0"],
+    ["python3", "--version"],
     ["node", "evil.js"],
-    ["node", "-e", "process.exit()"],
-    ["node", "-e", "console.log(process.env)"],
-    ["node", "-e", "console.log(`${process.env}`)"],
-    ["node", "-e", 'console.log("a"), process.exit()'],
-    ["node", "-e", 'console.log("a"); require("fs")'],
-    ["node", "-e", 'console.log("a", "b")'],
-    ["node", "-p", "1"],
-    ["node", "--version", "-e", "1"],
-    ["node", "-r", "./evil.js", "-e", 'console.log("a")'],
     ["bun", "run", "evil"],
     ["npm", "test"],
-    ["npm", "list", "--prefix=/"],
-    ["pnpm", "list"],
-    ["yarn", "list"],
     ["python3", "-c", "print(1)"],
     ["pip", "list"],
     ["uv", "run", "x"],
@@ -323,16 +265,50 @@ def test_a_built_in_is_replayed_for_real(root: Path) -> None:
     assert builtin(root, ["git", "diff", "--name-only"], "value.txt\n") == []
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="no node")
-def test_the_string_a_script_prints(root: Path) -> None:
-    assert builtin(root, ["node", "-e", 'console.log("ultragoal-ok")'], "ultragoal-ok\n") == []
-    assert "the replay says 'other'" in builtin(root, ["node", "-e", 'console.log("other")'], "ultragoal-ok\n")[0]
-
-
 def test_a_project_command_is_replayed_once_pinned(root: Path) -> None:
     command = tool(root, "import sys; print('hello', *sys.argv[1:])")
     assert run(root, [*command, "you"], "hello you\n", pins=[(*command, "...")]) == []
     assert "/omo:pin" in run(root, [*command, "you"], "hello you\n", pins=[])[0]
+
+
+@pytest.mark.parametrize(
+    ("argv", "is_about_it"),
+    [
+        (["./mycli", "x"], True),
+        (["python3", "value.txt"], True),
+        (["python3", "-m", "pkg.cli"], True),
+        (["node", "dist", "--out=value.txt"], True),
+        (["pytest", "pkg/cli.py::test_one"], True),
+        (["echo", "all tests passed"], False),
+        (["node", "-e", "console.log('ok')"], False),
+        (["python3", "--version"], False),
+        (["mycli"], False),
+        (["ls", "."], False),
+        (["cat", "../outside.txt"], False),
+    ],
+)
+def test_which_commands_say_anything_of_the_project(root: Path, argv: list[str], is_about_it: bool) -> None:
+    tool(root, "")
+    write(root, "pkg/cli.py", "")
+    write(root.parent, "outside.txt", "x")
+    assert speaks_of_project(str(root), None, argv, ".") is is_about_it
+
+
+def test_what_omo_records_is_a_record_that_its_replay_agrees_with(root: Path) -> None:
+    command = tool(root, "import sys; print('hello', *sys.argv[1:]); print('oh', file=sys.stderr); sys.exit(3)")
+    document = record([*command, "you"], root, ".", 10.0, os.environ)
+    assert (document["recordedStdout"], document["recordedStderr"], document["expectedExitCode"]) == (
+        "hello you\n",
+        "oh\n",
+        3,
+    )
+    assert replay(parse(document), root, [[*command, "..."]]) == []
+
+
+@pytest.mark.parametrize("code", ["import os; os.kill(os.getpid(), 9)", "print('x' * (1 << 21))", "while True: pass"])
+def test_a_run_that_does_not_end_by_itself_is_not_recorded(root: Path, code: str) -> None:
+    with pytest.raises(Refused):
+        record(tool(root, code), root, ".", 1.0, os.environ)
 
 
 def test_what_must_be_equal(root: Path) -> None:
@@ -349,17 +325,6 @@ def test_what_must_be_equal(root: Path) -> None:
 def test_no_recorded_stderr_means_that_none_came(root: Path) -> None:
     command = tool(root, "import sys; print('value 12'); print('warning', file=sys.stderr)")
     assert "the replay says 'warning'" in run(root, command, "value 12\n")[0]
-    invariants = (invariant("regex", "value [0-9]+"),)
-    assert run(root, command, "value 7\n", invariants=invariants) == []
-    assert run(root, command, "value 7\n", stderr="", invariants=invariants) != []
-
-
-def test_invariants_replace_equality(root: Path) -> None:
-    command = tool(root, "print('\\x1b[32mtook 12 ms\\x1b[0m')")
-    holds = (invariant("regex", "^TOOK [0-9]+ ms$", "i"), invariant("not_substring", "error"))
-    assert run(root, command, "took 99 ms\n", invariants=holds) == []
-    fails = (invariant("substring", "took 99"), invariant("not_substring", "12 ms"))
-    assert [one[:14] for one in run(root, command, "x", invariants=fails)] == ["invariants[0]:", "invariants[1]:"]
 
 
 def test_a_command_that_ignores_sigterm_is_killed_in_time(root: Path) -> None:
@@ -399,11 +364,11 @@ def test_a_planted_program_is_not_found(root: Path, tmp_path: Path) -> None:
     (tmp_path / "bin").symlink_to(root / "sub")
     planted = os.pathsep.join(["", ".", "node_modules/.bin", str(root / "node_modules/.bin"), str(tmp_path / "bin")])
     environ = {"PATH": os.pathsep.join([planted, os.environ["PATH"]]), "HOME": os.environ["HOME"]}
-    for command in (["git", "--version"], ["git", "status", "--short"]):
+    for command in (["git", "log"], ["git", "status", "--short"]):
         run(root, command, "", pins=[command], environ=environ)
     assert not list(tmp_path.rglob("pwned"))
-    assert "only inside the project" in is_allowed(["git", "--version"], root, [], {"PATH": planted})
-    assert "only inside the project" in run(root, ["git", "--version"], "", pins=[], environ={"PATH": planted})[0]
+    assert "only inside the project" in is_allowed(["git", "status"], root, [], {"PATH": planted})
+    assert "only inside the project" in run(root, ["git", "status"], "", pins=[], environ={"PATH": planted})[0]
 
 
 def test_a_pinned_command_is_found_as_the_user_finds_it_but_never_by_the_directory(root: Path) -> None:
@@ -455,23 +420,11 @@ def test_a_filter_is_named_with_its_remedy(root: Path) -> None:
     assert "git config --unset filter.evil.clean" in builtin(root, ["git", "status"], "")[0]
 
 
-def test_what_needs_no_project_runs_where_none_can_sway_it(root: Path, tmp_path: Path) -> None:
-    """A version manager or a runtime reads settings from the directory it is started in."""
-    places = tmp_path / "bin"
-    write(places, "bun", script(tmp_path, "import os; print(os.listdir('.'), sorted(os.environ))")).chmod(0o755)
-    environ = {"PATH": f"{places}{os.pathsep}{os.environ['PATH']}", "HOME": "/home/me", "NODE_OPTIONS": "-r ./evil.js"}
-    for command in (["bun", "--version"], ["bun", "-e", "console.log('x')"]):
-        found = builtin(
-            root, command, "[] ['CI', 'HOME', 'LANG', 'NO_COLOR', 'PATH']\n", environ=environ, env={"LANG": "C"}
-        )
-        assert all("LC_CTYPE" in one for one in found), found  # which Python sets for itself
-
-
 def test_the_environment_of_a_pinned_command(root: Path) -> None:
-    names = ("ANTHROPIC_API_KEY", "CLAUDECODE", "CI", "NO_COLOR", "TZ", "HOME")
+    names = ("ANTHROPIC_API_KEY", "CLAUDECODE", "CI", "NO_COLOR", "HOME")
     command = tool(root, f"import os; print(*(os.environ.get(name) for name in {names}))")
     environ = {**os.environ, "ANTHROPIC_API_KEY": "s3cret", "CLAUDECODE": "1", "HOME": "/home/me"}
-    assert run(root, command, "None None 1 1 UTC /home/me\n", environ=environ, env={"TZ": "UTC"}) == []
+    assert run(root, command, "None None 1 1 /home/me\n", environ=environ) == []
 
 
 @pytest.mark.parametrize(

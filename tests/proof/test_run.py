@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
-from omo.proof import run as module
 from omo.proof.run import Outcome, child_environment, run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups and signals as POSIX has them")
@@ -73,18 +73,6 @@ def test_nothing_is_parsed_as_shell(tmp_path: Path) -> None:
     outcome = python("import sys; sys.stdout.write(sys.argv[1])", text, cwd=tmp_path)
     assert outcome.stdout == text
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("argv", [[], "ls", b"ls", [""], ["ls", "a\0b"], ["ls", 1], [b"ls"], ["ls", "\ud800"], None])
-def test_unusable_argv_is_bad_input(tmp_path: Path, argv: Any) -> None:
-    with pytest.raises(BadInput):
-        run(argv, cwd=tmp_path, timeout=LONG)
-
-
-@pytest.mark.parametrize("options", [{"timeout": 0}, {"timeout": float("nan")}, {"output_limit": 0}])
-def test_unusable_bounds_are_bad_input(tmp_path: Path, options: dict[str, Any]) -> None:
-    with pytest.raises(BadInput):
-        run(["true"], cwd=tmp_path, **{"timeout": LONG, **options})
 
 
 def test_a_missing_directory_is_bad_input(tmp_path: Path) -> None:
@@ -176,11 +164,14 @@ def test_ctrl_c_kills_the_group(tmp_path: Path, alive: Path, monkeypatch: pytest
     ready = threading.Event()
     dead = wait_until_dead(alive, ready)
 
-    def interrupted(*_: object) -> bool:
+    wait = subprocess.Popen.wait
+
+    def interrupted(*_: object) -> int:
+        monkeypatch.setattr(subprocess.Popen, "wait", wait)
         assert ready.wait(LONG)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "_outlasts", interrupted)
+    monkeypatch.setattr(subprocess.Popen, "wait", interrupted)
     code = "import signal, sys; pipe = open(sys.argv[1], 'wb'); signal.pause()"
     with pytest.raises(KeyboardInterrupt):
         python(code, str(alive), cwd=tmp_path)

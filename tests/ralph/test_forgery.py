@@ -190,8 +190,8 @@ def test_a_row_forged_into_the_sessions_ledger_speaks_for_nobody(tmp_path: Path)
     }
     with made.session_ledger.open("a", encoding="utf-8") as file:
         file.write(dumps(forged) + "\n")
-    refused(made.judge, "changed by hand")
-    refused(lambda: made.judge(message), "changed by hand")
+    refused(made.judge, "not as omo wrote it")
+    refused(lambda: made.judge(message), "not as omo wrote it")
     assert made.rows("judged") == []
     assert made.rows("exec-circumvention") == []  # damage is nobody's circumvention
 
@@ -239,7 +239,7 @@ def test_an_edited_criterion_on_the_ledger_stops_everything(tmp_path: Path) -> N
     rows = edit_started(made, softened)
     made.ledger().write_text("".join(dumps(row) + "\n" for row in rows))
     for action in (made.judge, made.ask):
-        refused(action, "changed by hand")
+        refused(action, "not as omo wrote it")
 
 
 def rewrite(made: Project, rows: list[dict[str, Any]]) -> None:
@@ -299,6 +299,6 @@ def test_a_pass_written_by_hand_is_damage(tmp_path: Path) -> None:
     made.judge()
     text = made.ledger().read_text()
     made.ledger().write_text(text.replace('"status": "FAIL"', '"status": "PASS"'))
-    with pytest.raises(Refused, match="changed by hand"):
+    with pytest.raises(Refused, match="not as omo wrote it"):
         made.iterate("y.txt")
-    refused(made.judge, "changed by hand")
+    refused(made.judge, "not as omo wrote it")

@@ -377,7 +377,7 @@ def test_an_edit_after_the_gates_has_to_be_shipped_again(project: Project) -> No
 
 def pin(project: Project, name: str, by: str = "user", command: str = "true") -> None:
     project.now += 1
-    gates.add(project.state, "s1", name, [command], by=by, cwd=".", program=None, now=project.now, wait=5.0)
+    gates.SessionGates(project.state, "s1", by, project.now, 5.0).add(name, [command], cwd=".", program=None)
 
 
 def ran(project: Project, name: str, result: str) -> None:
@@ -392,7 +392,7 @@ def ran(project: Project, name: str, result: str) -> None:
         "tail": "",
         "tree": fingerprint(project.root),
     }
-    gates.record_results(project.state, "s1", [row], actor="agent", now=project.now, wait=5.0)
+    gates.SessionGates(project.state, "s1", "agent", project.now, 5.0).record_results([row])
 
 
 def test_gates_that_were_pinned_before_count_with_a_run_of_this_iteration(tmp_path: Path) -> None:
@@ -414,7 +414,7 @@ def test_a_failure_is_the_users_to_let_through(project: Project) -> None:
         project.finishes(LETTERS[letter])
     ran(project, "tests", "fail")
     assert not look(project).ok
-    gates.allow(project.state, "s1", "tests", str(project.root), now=project.now)
+    gates.SessionGates(project.state, "s1", "user", project.now).allow("tests", str(project.root))
     assert look(project).ok
     ran(project, "tests", "fail")  # in the next round it fails again, and was let through
     assert look(project).ok

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from omo.cli.main import main
+from omo.hooks import messages
 from tests.ralph.project import Project, answer, criterion, judged_criterion, make_project
 
 TASK = "make the README list\nevery command of the tool"
@@ -34,8 +35,9 @@ def test_it_is_kept_as_typed_shown_in_every_round_and_put_to_the_judge(
     state = project.start(judged_criterion(1))
     assert (state.request, state.whose_request) == (TASK, "as they typed it")
     words = "make the README list every command of the tool"
-    for argv in (("status",), ("exec",)):  # all that is left after a compaction
+    for argv in (("status",), ("exec",)):
         assert words in shown(project, capsys, *argv)
+    assert words in messages.where_things_stand(project.row())  # all that is left after a compaction
     project.work("x.txt")
     brief = project.ask()
     assert "as they typed it:\n  > make the README list\n  > every command of the tool" in brief.text

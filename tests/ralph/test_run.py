@@ -369,7 +369,7 @@ class TestForgery:
         project.execute()
         project.damage()
         for call in (project.execute, lambda: project.note("IMPL"), project.run):
-            with pytest.raises(Refused, match="changed by hand") as refused:
+            with pytest.raises(Refused, match="not as omo wrote it") as refused:
                 call()
             assert "omo state clear --mode ralph --force --session s1" in refused.value.fix
 
@@ -385,7 +385,7 @@ class TestForgery:
         }
         with project.ledger().open("a") as file:
             file.write(json.dumps(row) + "\n")
-        with pytest.raises(Refused, match="changed by hand"):
+        with pytest.raises(Refused, match="not as omo wrote it"):
             project.run()
 
     def test_a_run_belongs_to_its_directory(self, project: Project, tmp_path: Path) -> None:

@@ -28,10 +28,10 @@ CHANGED = "the tree has changed since"
 def gates_passed(root: Path) -> Scene:
     scene = begin(root)
     scene.prompt("ulw fix it")
-    scene.omo("gate", "add", "tests", "--", "true")
+    scene.check("gate", "add", "tests", "--", "true")
     scene.write("value", "new\n")
-    scene.omo("gate", "run")
-    scene.omo("ulw", "done", "--because", "the value is what it should be")
+    scene.check("gate", "run")
+    scene.check("ulw", "done", "--because", "the value is what it should be")
     return scene
 
 
@@ -44,9 +44,9 @@ def gates_passed_once(root: Path) -> Scene:
 def every_gate_stale(root: Path) -> Scene:
     scene = begin(root)
     scene.prompt("ulw fix it")
-    scene.omo("gate", "add", "tests", "--", "true")
+    scene.check("gate", "add", "tests", "--", "true")
     scene.write("value", "new\n")
-    scene.omo("gate", "run")
+    scene.check("gate", "run")
     scene.write("value", "newer\n")
     return scene
 
@@ -54,7 +54,7 @@ def every_gate_stale(root: Path) -> Scene:
 def called_done_by_hand(root: Path) -> Scene:
     scene = begin(root)
     scene.prompt("ulw fix it")
-    scene.omo("gate", "add", "tests", "--", "true")
+    scene.check("gate", "add", "tests", "--", "true")
     scene.edit_row(lambda row: row["work"]["ulw"].update(state="done", how="gates passed: tests", open=0, told=False))
     return scene
 
@@ -77,7 +77,7 @@ def _ralph(root: Path, *rounds: dict[str, str], most: int = 5) -> ralph_project.
 
 
 def _scene(desk: ralph_project.Project | ultraplan.Project) -> Scene:
-    return Scene(desk.root, desk.now + 120)
+    return Scene(desk.root, now=desk.now + 120)
 
 
 def ralph_spent(root: Path) -> Scene:
@@ -149,7 +149,7 @@ def plan_called_off(root: Path) -> Scene:
 def goal_proven(root: Path) -> Scene:
     scene = SCENES["verify-goal"](root)
     scene.write("parser.py")
-    scene.omo("verify", "finish", "G1", "--summary", verify_desk.SUMMARY)
+    scene.check("verify", "finish", "G1", "--summary", verify_desk.SUMMARY)
     return scene
 
 
@@ -163,10 +163,10 @@ def goal_damaged(root: Path) -> Scene:
 def failure_recorded(root: Path) -> Scene:
     scene = begin(root)
     scene.prompt("ulw fix it")
-    scene.omo("gate", "add", "types", "--", "false")
-    scene.omo("gate", "run", code=3)
-    scene.omo("gate", "record", "types", "--pre-existing", "--evidence", "it failed before the first change")
-    scene.omo("ulw", "done", "--because", "the value is what it should be")
+    scene.check("gate", "add", "types", "--", "false")
+    scene.check("gate", "run", code=3)
+    scene.check("gate", "record", "types", "--pre-existing", "--evidence", "it failed before the first change")
+    scene.check("ulw", "done", "--because", "the value is what it should be")
     return scene
 
 
@@ -274,7 +274,7 @@ def test_finished_work_says_that_the_tree_has_changed_since(seen: Callable[[str]
     for name, kind, changed in cases:
         one = focus(seen(name))
         assert phrases.headline(one) == f"{kind} finished on the agent's word; {changed}"
-        assert phrases.next_stop(one).why.endswith(f"; {changed}")
+        assert phrases.next_stop(one)[1].endswith(f"; {changed}")
         assert (one.data["proven"], one.data["lapsed"]) == (False, changed)
     before = focus(seen("gates_passed"))
     assert (phrases.headline(before), before.data["lapsed"]) == ("ultrawork finished on the agent's word", None)
@@ -331,7 +331,7 @@ def test_what_went_stale_is_said_with_what_is_open(seen: Callable[[str], Project
         "plan_not_told_of_a_commit": ", because 2 of 4 steps are open",
         "every_gate_stale": ", because 1 of 1 gate is open, 1 of them stale",
     }
-    assert {name: phrases.next_stop(focus(seen(name))).why for name in told} == told
+    assert {name: phrases.next_stop(focus(seen(name)))[1] for name in told} == told
     assert leading(seen("ulw-with-gates")).next.why == "open: types, docs; stale: lint"
     assert leading(seen("ultragoal-five-goals")).headline == "2 of 5 goals complete, 1 receipt stale"
 
@@ -343,10 +343,10 @@ def test_a_damaged_ledger_proves_nothing(seen: Callable[[str], ProjectView], nam
     assert (work.done, DAMAGED in {item.receipt_why for item in work.items}) == (0, True)
 
 
-def test_the_short_view_names_what_is_stale() -> None:
-    told = replace(scene("ulw-with-gates")).omo("ulw", "status")
-    assert re.findall(r"gate +(\w+): ([^\[]+) \[", told) == [
-        ("tests", "pass"),
+def test_the_view_of_one_session_names_what_is_stale() -> None:
+    told = replace(scene("ulw-with-gates")).check("ulw", "status").out
+    assert re.findall(r"gate +(\w+) \w+ \[([^\]:]+)", told) == [
+        ("tests", "pass, fresh"),
         ("lint", "pass, stale"),
         ("types", "fail"),
         ("docs", "not run"),

@@ -166,7 +166,7 @@ def test_what_a_damaged_ledger_of_the_session_says_proves_nothing_of_any_kind(tm
     shop.note(kind="activated", rule="keyword")
     damage(Path(paths.events_file(shop.state, shop.session)))
     for found in (whole.gather(context_of(shop), shop.session), whole.gather(context_of(shop), shop.session, run)):
-        assert found.verdict.text.startswith("NOT proven: the ledger of the session cannot be believed (ends at row ")
+        assert "NOT proven: the ledger of the session cannot be believed (ends in another row" in found.verdict.text
         assert ("damaged ledger", "session") in [(one.what, one.where) for one in found.notices]
 
 
@@ -319,7 +319,7 @@ def test_a_ledger_of_many_rows_gives_a_page_of_a_few(tmp_path: Path) -> None:
     assert found.timeline.total > 20_000
     assert len(text) < 400_000
     assert "block 19999" in text
-    assert "blocked 19" in told(found)  # how many are only counted
+    assert re.search(r"400 events\s+of 20\d\d\d rows", told(found))
 
 
 def test_the_policy_allows_exactly_this_style_and_pictures_inside(report: Report) -> None:

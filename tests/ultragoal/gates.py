@@ -41,7 +41,9 @@ def valid_gate(project: Path, goal: str = "G001", *, salt: str = "") -> Gate:
                 artifact("api-report", "api-test-report", f"artifacts/{goal}/api-report.txt"),
                 artifact("attack-report", "failure-mode-test", f"artifacts/{goal}/attack-report.txt"),
             ],
-            "contractCoverage": [coverage("contract-goal", surfaceEvidenceRefs=["surface-api"])],
+            "contractCoverage": [
+                coverage("contract-goal", contractRef=f"{goal} criterion 1", surfaceEvidenceRefs=["surface-api"])
+            ],
             "surfaceEvidence": [surface("surface-api", "api", "api-report")],
             "adversarialCases": [case("case-invalid-input", "attack-report")],
             "blockers": [],

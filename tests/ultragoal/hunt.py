@@ -35,6 +35,7 @@ HOOKS = {
     "PreToolUse": tool_use.handle,
 }
 WORK = ("execute-goal", "start-goal", "retry-failed", "resolve-blockers", "create-goal", "drop-goal")
+LAST = ("verify-again", "complete-goal")
 RELEASED = ("paused", "waiting", "exhausted")
 
 COMMAND = re.compile(r"\bomo (?:ultragoal|goal|state|ledger|evidence)\b")
@@ -178,10 +179,10 @@ class Hunt:
         if not shown["exists"] or shown["problems"] or runtime.part(row, "stopContinuation").get("disabled"):
             return
         is_open = any(goal["status"] not in ("complete", "superseded") for goal in shown["goals"])
-        if shown["next"]["action"] in WORK and is_open:
+        if shown["next"]["action"] in (WORK if is_open else LAST):
             allowed = ("active", *(RELEASED if session in self.released else ()))
             assert told.get("state") in allowed, (told, shown["next"], self.log)
-        if shown["status"] == "complete":
+        if shown["next"]["action"] == "done":
             assert told.get("state") == "done", (told, shown["next"], self.log)
 
     def escape(self, session: str) -> None:

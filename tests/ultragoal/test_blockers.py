@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -90,15 +91,26 @@ def test_what_was_worked_on_can_be_reviewed(status: str, allowed: bool) -> None:
             project.review("G001")
 
 
-def test_with_its_last_blocker_the_reviewed_goal_is_superseded(project: Project) -> None:
+def test_with_its_last_blocker_the_reviewed_goal_is_under_way_again_and_closed_by_a_gate_of_its_own(
+    project: Project,
+) -> None:
     first, second = project.review("G001", "First finding.").goal.id, project.review("G001", "Second finding.").goal.id
     for name in ("G002", "G003", first):
         assert project.hand_out() == project.goal(name)
         project.complete(name)
     assert project.statuses()["G001"] == "review_blocked"
-    project.complete(second)
-    assert project.statuses()["G001"] == "superseded"
-    assert project.final() == second
+    assert project.complete(second).started == "G001"
+    assert (project.statuses()["G001"], project.final()) == ("active", None)
+    project.complete("G001")
+    assert project.final() == "G001"
+
+
+def test_a_goal_whose_review_is_satisfied_comes_before_the_next_one(project: Project) -> None:
+    blocker = project.review("G001").goal.id
+    project.steer("reorder_pending", order=json.dumps([blocker, "G002", "G003"]))
+    project.hand_out()
+    assert project.complete(blocker).started == "G001"
+    assert project.complete("G001").started == "G002"
 
 
 @pytest.mark.parametrize("again", ["Bad rows are refused.", " bad  ROWS are\nrefused. "])
@@ -154,4 +166,4 @@ def test_a_blocker_whose_blocker_is_superseded_lets_its_parent_be_tried_again(pr
     project.hand_out()
     project.set_back(blocker, "blocked")
     steering.steer(project.run(), steering.Attempt(kind="mark_blocked_superseded", goal_id=blocker, **WHY))
-    assert project.hand_out(retry_blocked=True) == project.goal("G001")
+    assert project.hand_out() == project.goal("G001")

@@ -58,7 +58,7 @@ def test_the_users_force_gets_past_a_ledger_nobody_can_read(project: Project, ru
     project.create()
     project.ledger.write_bytes(rubbish)
     for force in (False, True):
-        with project.refused("changed by hand", "the user runs"):
+        with project.refused("not as omo wrote it", "the user runs"):
             project.create(ONE, force=force)
     create.create_goals(project.run("user"), create.parse(ONE), mode="aggregate", force=True)
     assert project.statuses() == {"G001": "pending"}

@@ -1,4 +1,4 @@
-"""What was changed by hand is seen and never believed; what it costs is one command of the user's."""
+"""What is not as omo wrote it is seen and never believed; what it costs is one command of the user's."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_damaged_ledger_waits_for_the_user_who_seals_it_and_begins_anew(
         lambda: lifecycle.adopt(project.caller(session="another"), project.session),
     )
     for attempt in attempts:
-        with project.refused("changed by hand", SEAL):
+        with project.refused("not as omo wrote it", SEAL):
             attempt()
     project.tell()
     told = project.told()

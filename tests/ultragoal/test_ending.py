@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from omo.hooks import messages
 from omo.workflows.ultragoal import goal_tool, lifecycle, steering
+from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, TWO, Project
 
 
@@ -65,15 +66,29 @@ def test_a_plan_cleared_away_and_replaced_before_the_user_saw_it_is_an_exception
     assert exceptions(project) == [(f"plan {before} was given up with 2 open goals", "agent")]
 
 
-def test_a_goal_closed_by_the_blocker_of_its_review_had_nothing_shown_for_it(project: Project) -> None:
+def test_what_a_trivial_blocker_resolved_has_still_to_be_shown(project: Project) -> None:
     project.begin(ONE)
     project.review("G001", "The help text has no typo.")
-    while (goal := project.hand_out()) is not None:
-        project.reviewed()
-        project.complete(goal.id)
+    project.hand_out()
+    project.reviewed()
+    project.complete("G002")
+    assert (project.statuses()["G001"], project.tell()["state"]) == ("active", "active")
+    with project.refused("no covered row about G001"):
+        project.complete("G001", gate=valid_gate(project.root, "G009", salt="x"))
+    project.reviewed()
+    project.complete("G001")
     goal_tool.complete(project.run())
-    assert exceptions(project) == [("G001 was closed with nothing shown for it: Parse", "agent")]
-    assert "(by the agent: G002 resolved what its review had found)" in told(project)
+    assert "done, judged: " in told(project)
+
+
+def test_a_plan_that_the_agent_handed_off_with_goals_open_ends_with_that_exception(project: Project) -> None:
+    project.begin(ONE)
+    lifecycle.write_phase(project.run(), "handoff")
+    lifecycle.write_phase(project.run(), "active")
+    project.reviewed()
+    project.complete("G001")
+    goal_tool.complete(project.run())
+    assert exceptions(project) == [("the plan was handed off with 1 open goal", "agent")]
 
 
 def reworded(project: Project, by: str) -> None:
@@ -118,15 +133,18 @@ def test_goals_that_are_closed_without_the_end_of_the_plan_are_not_done(project:
     project.begin(ONE)
     project.reviewed()
     project.complete("G001")
-    assert told(project).startswith("omo: ended, not proven: ")
-    assert "open is: All ultragoal goals are complete: omo goal complete" in told(project)
+    assert (project.tell()["state"], project.told()["open"]) == ("active", 0)
+    assert project.told()["next"] == "All ultragoal goals are complete: omo goal complete"
 
 
-def test_a_final_receipt_that_is_missing_is_not_done(project: Project) -> None:
+def test_a_final_receipt_that_is_missing_is_not_the_end(project: Project) -> None:
     project.begin(TWO)
     project.set_back("G001", "blocked")
     project.hand_out()
     project.complete("G002")
     project.supersede("G001")
-    assert told(project).startswith("omo: ended, not proven: ")
-    assert "no fresh final receipt" in project.told()["outcome"]["why"]
+    assert project.tell()["state"] == "active"
+    assert "no fresh final receipt covers them: omo ultragoal checkpoint --goal-id G002" in project.told()["next"]
+    project.complete("G002")
+    goal_tool.complete(project.run())
+    assert exceptions(project) == [("G001 was dropped: Parse", "agent")]

@@ -100,7 +100,7 @@ def test_a_row_appended_by_hand_is_seen_and_never_believed(project: Project, cha
     add_line(project, forged_row(project, **chain))
     assert project.run().problems
     assert_not_released(project)
-    with project.refused("changed by hand"):
+    with project.refused("not as omo wrote it"):
         project.complete("G002")
     assert lifecycle.clear(project.caller("user"), force=True) is not None
     assert (project.run().plan, project.run().problems) == (None, []), "nothing of it is believed"
@@ -119,7 +119,7 @@ def test_a_truncated_ledger_is_seen(project: Project) -> None:
     lines = project.ledger.read_bytes().splitlines(keepends=True)
     project.ledger.write_bytes(b"".join(lines[:-1]))
     assert project.plan().open_goals == []
-    assert "but row" in project.run().problems[0]
+    assert "before row" in project.run().problems[0]
     assert_not_released(project)
 
 
@@ -172,7 +172,7 @@ def test_another_sessions_finished_plan_moved_in_by_hand_ends_nothing(project: P
     shutil.copytree(other.directory, project.directory)
     (problem,) = project.run().problems
     assert "is gone" in problem
-    with pytest.raises(OmoError, match="changed by hand"):
+    with pytest.raises(OmoError, match="not as omo wrote it"):
         goal_tool.complete(project.run())
     for change in (
         lambda: project.steer("annotate_ledger"),
@@ -234,17 +234,8 @@ def replaying(project: Project) -> Gate:
 
 def pin(project: Project, by: str) -> None:
     project.now += 1
-    pinned_gates.add(
-        project.state,
-        project.session,
-        "rows",
-        COMMAND,
-        by=by,
-        cwd=".",
-        program=None,
-        now=project.now,
-        wait=5,
-    )
+    gates_of = pinned_gates.SessionGates(project.state, project.session, by, project.now, 5)
+    gates_of.add("rows", COMMAND, cwd=".", program=None)
 
 
 @pytest.mark.parametrize("by", [None, "agent"])

@@ -101,7 +101,9 @@ def test_while_handed_off_stop_lets_go_and_tells_the_user_once(planned: Project,
 
 
 def test_a_finished_run_stays_done_when_it_is_marked(project: Project) -> None:
-    make(project, "complete").tell()
+    make(project, "complete")
+    goal_tool.complete(project.run())
+    project.tell()
     write(project, "handoff")
     assert project.told()["state"] == "done"
 
@@ -287,5 +289,5 @@ def test_a_crash_after_the_move_is_finished_by_the_next_clear(planned: Project) 
 def test_an_agent_cannot_seal_a_plan_that_it_ruined(planned: Project) -> None:
     garbage(planned.ledger)
     Path(paths.runtime_file(planned.state)).write_text(json.dumps({"version": 1, "sessions": {}}))
-    with pytest.raises(Refused, match="changed by hand"):
+    with pytest.raises(Refused, match="not as omo wrote it"):
         lifecycle.clear(planned.caller(), force=True)

@@ -14,6 +14,7 @@ from omo.workflows.ultragoal.review import (
     FAIL,
     LARGEST_SPEC,
     MOST_BLOCKERS,
+    OWN_CONTRACT,
     PASS,
     UNSEEN_SOURCE,
     WEAK_CONTRACT,
@@ -61,6 +62,7 @@ def find(project: Project, *, pr: int | None = None, branch: str | None = None) 
 
 def qa_of(project: Project) -> Gate:
     qa: Gate = valid_gate(project.root, "review")["executorQa"]
+    qa["contractCoverage"][0]["contractRef"] = "intake.md, first point"
     return qa
 
 
@@ -278,7 +280,7 @@ def test_a_review_passes_only_clean_with_a_contract_and_on_the_work_itself(proje
 
 
 def test_a_whole_gate_may_be_handed_in_and_what_is_no_qa_fails(project: Project) -> None:
-    assert judge(project, valid_gate(project.root, "review")).verdict == PASS
+    assert judge(project, {**valid_gate(project.root, "review"), "executorQa": qa_of(project)}).verdict == PASS
     answers: tuple[object, ...] = ([], "passed", {}, 7, {"executorQa": None}, None)
     for qa in answers:
         assert judge(project, qa).verdict == FAIL
@@ -346,9 +348,26 @@ def test_what_the_base_calls_computer_control_stays_so_when_the_work_takes_it_ba
     assert judge(project, qa_of(project)).verdict == FAIL
 
 
-def test_a_spec_that_the_work_itself_changed_is_told(project: Project) -> None:
+def test_a_contract_that_came_with_the_work_is_the_agents_word(project: Project) -> None:
     commit(project.root, "intake.md", SPEC + "- Everything else is fine as it is.\n")
-    assert "intake.md was itself changed in what is under review" in judge(project, qa_of(project)).notes
+    done = judge(project, qa_of(project))
+    assert (done.verdict, done.is_eligible) == (OWN_CONTRACT, False)
+    assert "intake.md is not older than what is under review: hold it against one that is" in done.notes
+    assert judge(project, {**qa_of(project), "e2eStatus": "failed"}).verdict == FAIL
+
+
+@pytest.mark.parametrize(
+    ("about", "verdict"),
+    [
+        ({"contractRef": "the weather", "obligation": "it is sunny"}, FAIL),
+        ({"contractRef": "point 2", "obligation": "An empty file gives an empty report."}, PASS),
+        ({"contractRef": "intake.md:3", "obligation": "as it says"}, PASS),
+    ],
+)
+def test_what_qa_covered_is_held_against_the_contract(project: Project, about: Gate, verdict: str) -> None:
+    qa = qa_of(project)
+    qa["contractCoverage"][0].update(about)
+    assert judge(project, qa).verdict == verdict
 
 
 # What becomes of findings
@@ -414,5 +433,5 @@ def test_ten_goals_are_made_at_most_and_the_last_takes_in_the_rest(project: Proj
 def test_no_plan_is_made_over_one_that_was_damaged(project: Project) -> None:
     project.create(TWO)
     project.ledger.unlink()
-    with pytest.raises(Refused, match="changed by hand"):
+    with pytest.raises(Refused, match="not as omo wrote it"):
         start(project.run(), found(project, "The date is wrong."))

@@ -57,6 +57,24 @@ def test_no_goal_is_closed_against_the_last_word_of_a_reviewer(
     assert [review["verdict"] for review in receipt["agents"]] == ["APPROVE", "passed"]
 
 
+def test_words_without_a_verdict_take_no_verdict_back(project: Project) -> None:
+    project.begin()
+    with pytest.raises(Refused, match="BLOCK was said by omo:architect"):
+        closed(project, *GOOD, ("omo:architect", fenced({**ARCHITECT, "codeStatus": "BLOCK"})), ("omo:architect", "ok"))
+    assert closed(project, *GOOD)["independence"] == "full"
+
+
+def test_one_review_is_of_one_goal(project: Project) -> None:
+    project.begin()
+    project.complete("G001")
+    for agent, message in GOOD:
+        project.agent_ends(agent, message)
+    project.complete("G002")
+    project.complete("G001", "the same goal in other words")
+    independence = {name: project.receipt(name)["independence"] for name in ("G001", "G002")}
+    assert independence == {"G001": "reduced", "G002": "full"}
+
+
 @pytest.mark.parametrize("message", ["", "CLEAR", "```json\n{\n```", "```json\n[1]\n```", "{" * 5000, "```\n" * 999])
 def test_a_message_without_a_verdict_vouches_for_nothing(project: Project, message: str) -> None:
     receipt = closed(project.begin(), *GOOD, ("omo:qa", message))

@@ -25,6 +25,7 @@ def left_out(tmp_path: Path) -> Project:
 
 def go_on(here: Project, *missing: int) -> None:
     """As Next says: recover, start what it writes, carry it out, finish."""
+    here.show()
     written = recovery.recover(recovery.chosen(here.caller(), here.root / "plan.md"))
     assert written.missing == list(missing)
     here.start(written.spec, unreviewed="")
@@ -63,7 +64,7 @@ def test_a_recovery_that_leaves_the_session_broken_does_not_pass(tmp_path: Path)
     here = left_out(tmp_path)
     here.start(here.recover().spec)
     here.carry_out(2)
-    here.commit("src/part1.py", "refactor: lose part 1")
+    here.commit_file("src/part1.py", "refactor: lose part 1")
     done = here.finish()
     assert (done.exit_code, done.closed, done.status.audit.missing) == (3, False, [1])
 
@@ -96,7 +97,7 @@ def test_a_recovery_that_failed_is_not_begun_again_uncounted(tmp_path: Path) -> 
     written = here.recover()
     here.start(written.spec)
     here.finish(*FAILURE)
-    refused(lambda: here.start(written.spec), "out and failed")
+    refused(lambda: here.start(written.spec), r"out and ended \(failed\)")
     assert here.recover().depth == 2
 
 
@@ -105,7 +106,7 @@ def test_an_edited_recovery_spec_is_not_believed(tmp_path: Path, old: str) -> No
     here = left_out(tmp_path)
     text = (here.root / here.recover().spec).read_text()
     assert old in text
-    here.commit("mine.md", "docs: a spec of my own", text.replace(old, ""))
+    here.commit_file("mine.md", "docs: a spec of my own", text.replace(old, ""))
     assert "left out" in refused(lambda: here.start("mine.md"), "does not say")
 
 
@@ -127,7 +128,7 @@ def test_what_lies_outside_the_fence_is_never_recovered_nor_by_giving_up(
     tmp_path: Path, path: str, is_given_up: bool
 ) -> None:
     here = left_out(tmp_path)
-    here.commit(path)
+    here.commit_file(path)
     if is_given_up:
         here.abandon()
     assert path in refused(here.recover, "never recovered")
@@ -152,11 +153,11 @@ def test_a_session_that_preflight_stopped_counts_nothing(tmp_path: Path) -> None
     here = make_project(tmp_path, 2, needs=["cmd:no-such-program"])
     assert here.start(PATH=os.environ["PATH"]).missing
     refused(here.recover, "never began")
-    assert here.start(OMO_SKIP_PREFLIGHT="1").state.depth == 0
+    assert here.start(OMO_SKIP_PREFLIGHT="1", by="user").state.depth == 0
     here.carry_out(2)
     written = here.recover()
     assert here.start(written.spec, PATH=os.environ["PATH"]).missing
-    assert here.start(written.spec, OMO_SKIP_PREFLIGHT="1").state.depth == 1
+    assert here.start(written.spec, OMO_SKIP_PREFLIGHT="1", by="user").state.depth == 1
 
 
 def test_work_done_between_recovery_and_its_start_is_finished_at_once(tmp_path: Path) -> None:

@@ -73,6 +73,10 @@ def test_what_no_check_shows_stays_the_agents_word(shop: Workshop, fields: Row) 
     begun(shop.as_user(), **fields)
     shop.tick(5)
     shop.work()
+    if "verification" in fields and "outcomes" in fields["verification"]:
+        assert shop.finish().decision.verdict == "unknown", "they are looked at, whatever the checks say"
+        statement = "All tests pass because `parser.py` was run just now."
+        shop.answer("outcomes", {"outcomes": [{"outcome": "all tests pass", "statement": statement}]})
     shop.finish(**({"hypothesis": "confirmed"} if "hypothesis" in fields else {}))
     assert verdict(shop) == outcome.ATTESTED
 
@@ -116,10 +120,11 @@ def test_a_claim_that_stands_against_what_code_saw_is_an_exception(shop: Worksho
     shop.answer("q1", q1())
     shop.answer("q1.5", checklist())
     wrong = "The split is right because `parser.py` contains `nothing of the kind`."
-    shop.answer("q2", q2(statement=wrong, override="the search does not read generated files"))
+    shop.claim(wrong, "contains", "parser.py", "nothing", override="the search does not read generated files")
+    shop.answer("q2", q2(statement=wrong))
     shop.finish()
     said = outcome.in_words(tell(shop)["outcome"])
-    assert said.startswith("ended with exceptions: goal G1: a claim stands against a look that showed nothing: ")
+    assert said.startswith("ended with exceptions: goal G1: a claim stands against what code saw: ")
     assert "(by the agent: the search does not read generated files)" in said
 
 

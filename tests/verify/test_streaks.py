@@ -97,25 +97,14 @@ def test_a_recurring_goal_never_completes_and_is_not_due_at_once(shop: Workshop)
     assert (shop.goal().streak.current, shop.goal().streak.longest) == (1, 2)
 
 
-def test_achieved_now_is_believed_only_as_far_as_the_checks_go(shop: Workshop) -> None:
+def test_of_many_who_finish_at_once_one_is_counted(shop: Workshop) -> None:
     recurring(shop)
-    finish.achieve(shop.store, "G1")
-    assert shop.goal().streak.current == 1
-    with pytest.raises(Refused, match="not due"):
-        finish.achieve(shop.store, "G1")
-    shop.tick(7 * HOUR)
-    (shop.root / "parser.py").unlink()
-    with pytest.raises(Refused, match="not achieved: check there"):
-        finish.achieve(shop.store, "G1")
-    assert shop.goal().streak.count == 1
-
-
-def test_of_many_who_achieve_at_once_one_is_counted(shop: Workshop) -> None:
-    recurring(shop)
+    shop.begin()
+    shop.tick()
 
     def try_once(_: int) -> int:
         try:
-            finish.achieve(shop.store, "G1")
+            finish.finish(shop.store, "G1", summary="parser.py splits quoted text")
         except Refused:
             return 0
         return 1
@@ -124,15 +113,3 @@ def test_of_many_who_achieve_at_once_one_is_counted(shop: Workshop) -> None:
         assert sum(pool.map(try_once, range(16))) == 1
     assert shop.goal().streak == Streak(1, 1, 1, shop.now)
     assert shop.store.journal.problems() == []
-
-
-def test_only_recurring_goals_have_a_streak(shop: Workshop) -> None:
-    shop.add(**checks(path_check()))
-    with pytest.raises(Refused, match="not recurring"):
-        finish.achieve(shop.store, "G1")
-
-
-def test_a_recurring_goal_with_questions_is_not_achieved_by_saying_so(shop: Workshop) -> None:
-    shop.add(recurring=True)
-    with pytest.raises(Refused, match="questions are open"):
-        finish.achieve(shop.store, "G1")

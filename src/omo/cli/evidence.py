@@ -1,31 +1,46 @@
-"""`omo evidence`: register a file as evidence for a goal, and see whether it still holds."""
+"""`omo evidence`: files as evidence for a goal, records of commands that omo runs, and whether they still hold."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 from omo.cli import options
 from omo.cli.result import Result
 from omo.clock import seconds
 from omo.context import Context
-from omo.proof import artifacts, pins
+from omo.errors import BadInput, Refused
+from omo.proof import globs
 from omo.state import store
 from omo.text import clip
 
+HOME = os.path.join(".sisyphus", "evidence")
+TIMEOUT = 60.0
+LONGEST_TIMEOUT = 600.0
+MOST_RECORDS = 1000
+
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "evidence", "evidence files: add, list")
+    verbs = options.group(commands, "evidence", "evidence files: add, replay, list")
     add_parser = options.command(verbs, "add", "register a file as evidence for a goal", add, session=False)
     add_parser.add_argument("path", metavar="PATH", help="a file inside the project, made by the work it proves")
     add_parser.add_argument("--goal", required=True, metavar="ID", help="the goal it belongs to")
     add_parser.add_argument("--repair", action="store_true", help="keep a damaged ledger of evidence aside first")
+    about = "run a command, and write down what it said as a replay record for a goal of the plan"
+    replay_parser = options.command(verbs, "replay", about, replay)
+    replay_parser.add_argument("--goal", metavar="G", help="the goal it shows (default: the one under way)")
+    replay_parser.add_argument("--timeout", type=float, default=TIMEOUT, metavar="SECONDS", help="default: 60")
+    replay_parser.add_argument("argv", nargs="+", metavar="COMMAND", help="after --; run as it is, without a shell")
     list_parser = options.command(verbs, "list", "what is registered, and whether it still holds", show, session=False)
     list_parser.add_argument("--goal", metavar="ID", help="of this goal only")
 
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.proof import artifacts, pins
+
     began = pins.pinned(context.state).started_at(arguments.goal)
     artifact = artifacts.register(
         context.state,
@@ -44,7 +59,79 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     return Result({"artifact": data}, line)
 
 
+def replay(arguments: argparse.Namespace, context: Context) -> Result:
+    """What omo ran itself is known to be true while the files are the same; nobody has to allow it."""
+    from omo.cli.adopt import caller_of
+    from omo.proof import artifacts, base
+    from omo.proof import replay as replays
+    from omo.workflows.ultragoal.run import PlanRun
+
+    run = PlanRun(caller_of(context, context.session(arguments.session)))
+    plan = run.require_plan()
+    if arguments.goal is None and plan.active is None:
+        raise BadInput("no goal is under way", fix="--goal ID says which one the command shows")
+    goal = plan.goal(arguments.goal) if arguments.goal is not None else plan.active
+    assert goal is not None
+    cwd = os.path.relpath(os.path.realpath(context.cwd), os.path.realpath(context.root))
+    if not 0 < arguments.timeout <= LONGEST_TIMEOUT:
+        raise BadInput(f"--timeout {arguments.timeout:g} is no time up to {LONGEST_TIMEOUT:g} s", fix="--timeout 60")
+    if not replays.speaks_of_project(context.root, plan.base, arguments.argv, cwd):
+        raise Refused(
+            f"{clip(' '.join(arguments.argv), 100)!r} neither runs nor reads a file of this project: it shows nothing",
+            fix="record what the project itself says: its program, its tests, a file of it",
+        )
+    record = replays.record(arguments.argv, Path(context.root), cwd, arguments.timeout, os.environ)
+    path = write(context, None, goal.id, _free_name(context, goal.id), record)
+    artifacts.note_recording(
+        context.state,
+        context.root,
+        os.path.join(context.cwd, path),
+        goal=f"ultragoal/{plan.run}/{goal.id}",
+        files=base.take(context.root, context.environ),
+        by=context.actor,
+        now=context.now,
+        wait=store.CLI_WAIT,
+    )
+    data = {"path": path, "goal": goal.id, "exit": record["expectedExitCode"], "stdout": record["recordedStdout"]}
+    shown = record["recordedStdout"] + record["recordedStderr"]
+    text = f"{shown}Recorded for {goal.id}, exit {record['expectedExitCode']}: {path} (kind cli-replay)"
+    return Result(data, text)
+
+
+def _free_name(context: Context, goal: str) -> str:
+    for number in range(1, MOST_RECORDS):
+        name = f"replay-{number}.json"
+        if not os.path.lexists(os.path.join(context.root, HOME, goal, name)):
+            return name
+    raise Refused(f"{goal} has {MOST_RECORDS} records already", fix=f"remove some from {HOME}/{goal}")
+
+
+def write(context: Context, out: str | None, goal: str, name: str, document: Any, *, force: bool = False) -> str:
+    """A document for a goal, below .sisyphus/evidence unless `out` says where: its path as it can be typed here."""
+    top, home = os.path.realpath(context.root), os.path.join(context.root, HOME)
+    path = os.path.realpath(os.path.join(context.cwd, out) if out else os.path.join(home, goal, name))
+    typed = os.path.relpath(path, os.path.realpath(context.cwd))
+    if not globs.is_inside(top, path) or globs.is_own(os.path.relpath(path, top).replace(os.sep, "/")):
+        raise BadInput(f"--out {clip(str(out), 200)} is not a place for it", fix="name a file of the project itself")
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        ignore = os.path.join(home, ".gitignore")
+        if out is None and not os.path.lexists(ignore):
+            # Evidence is about the work, not part of it: git leaves it alone, whatever the project's own rules.
+            with open(ignore, "w", encoding="utf-8") as file:
+                file.write("*\n")
+        with open(path, "w" if force else "x", encoding="utf-8") as file:
+            file.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    except OSError as error:
+        if isinstance(error, FileExistsError) and os.path.lexists(path):
+            raise Refused(f"{typed} is there already", fix="fill that one in; or replace it with --force") from None
+        raise BadInput(f"{typed} cannot be written: {error.strerror}", fix="name another file with --out") from None
+    return typed
+
+
 def show(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.proof import artifacts
+
     rows, lines = [], []
     for artifact in artifacts.list_artifacts(context.state, arguments.goal):
         holds = artifacts.is_unchanged(Path(context.root), artifact.path, artifact.digest)

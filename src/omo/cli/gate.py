@@ -10,7 +10,7 @@ from typing import Any
 
 from omo.cli import options
 from omo.cli.result import Result
-from omo.cli.ulw import require_whole_ledger, waits_for_user
+from omo.cli.ulw import require_whole_ledger, session_gates, waits_for_user
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.proof import base, seals, strength, tree
@@ -74,18 +74,9 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     below = paths.session_directory(context.environ, context.cwd) if arguments.cwd is None else arguments.cwd
     cwd = _inside(context.root, below)
     argv = list(arguments.argv)
-    gate = gates.add(
-        context.state,
-        name,
-        arguments.name,
-        argv,
-        by=context.actor,
-        cwd=cwd,
-        program=gates.resolve(argv[0], os.path.join(context.root, cwd), os.environ.get("PATH", "")),
-        now=context.now,
-        timeout=timeout,
-        sealed=arguments.sealed,
-        wait=store.CLI_WAIT,
+    program = gates.resolve(argv[0], os.path.join(context.root, cwd), os.environ.get("PATH", ""))
+    gate = session_gates(context, name).add(
+        arguments.name, argv, cwd=cwd, program=program, timeout=timeout, sealed=arguments.sealed
     )
     what = "Replays of" if gates.is_replay_only(argv) else "Gate"
     text = f"{what} {gate.name} pinned by the {gate.by}: {shlex.join(gate.argv)}"
@@ -109,10 +100,14 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         left_out = [*left_out, *own]
         before = after.without(own)
         results.append(_judged(result, before, own, moved))
-    if "ralph" in runtime.part(context.row(name) or {}, "work"):  # it compares whole trees
+    work = runtime.part(context.row(name) or {}, "work")
+    if "ultragoal" in work:  # its quality gates may cite the result, as long as these are the files
+        files = base.take(context.root, context.environ)
+        results = [{**result, "files": files} for result in results]
+    if "ralph" in work:  # it compares whole trees
         whole = tree.fingerprint(Path(context.root))
         results = [{**result, "fingerprint": whole} for result in results]
-    gates.record_results(context.state, name, results, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
+    session_gates(context, name).record_results(results)
     return _report(results, known)
 
 
@@ -190,21 +185,13 @@ def record(arguments: argparse.Namespace, context: Context) -> Result:
     gate = gates.current(context.state, name, context.row(name)).get(arguments.name)
     if gate is not None and gate.is_users and gate.has_failed and context.is_agent:
         raise waits_for_user(context, name, [gate])
-    gates.record_pre_existing(
-        context.state,
-        name,
-        arguments.name,
-        arguments.evidence,
-        actor=context.actor,
-        now=context.now,
-        wait=store.CLI_WAIT,
-    )
+    session_gates(context, name).record_pre_existing(arguments.name, arguments.evidence)
     return Result({"gate": arguments.name}, f"Gate {arguments.name}: its failure is recorded as pre-existing.")
 
 
 def remove(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
-    gates.remove(context.state, name, arguments.name, by=context.actor, now=context.now, wait=store.CLI_WAIT)
+    session_gates(context, name).remove(arguments.name)
     return Result({"gate": arguments.name}, f"Gate {arguments.name} is gone.")
 
 

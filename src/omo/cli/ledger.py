@@ -21,7 +21,6 @@ from omo.text import clip, counted
 
 Row = dict[str, Any]
 
-SHARED = ("evidence", "verify/pins", "verify/goals", "verify/claims", "commands")
 RUNS = {"ultraplan": "plans", "ralph": "ralph"}  # each run below these directories keeps a ledger of its own
 POLL_SECONDS = 0.5
 LONGEST_LINE = 200
@@ -56,7 +55,7 @@ def _own_paths(state: str, session: str) -> dict[str, str]:
 
 def _shared_paths(state: str) -> dict[str, str]:
     """Those that all sessions share, and those of every run, as far as there are any."""
-    names = [*SHARED]
+    names = [*paths.SHARED_LEDGERS]
     for directory in RUNS.values():
         try:
             runs = sorted(os.listdir(os.path.join(state, directory)))
@@ -101,9 +100,9 @@ def _chosen_path(state: str, session: str, of: str) -> str:
     there = {**own, **_shared_paths(state)}
     if of in there:
         return there[of]
-    if of in SHARED:
+    if of in paths.SHARED_LEDGERS:
         return os.path.join(state, of, "ledger.jsonl")
-    known = ", ".join([*own, *SHARED])
+    known = ", ".join([*own, *paths.SHARED_LEDGERS])
     raise BadInput(f"--of {clip(of, 60)!r}: there is no such ledger", fix=f"one of {known}; or plans/RUN, ralph/RUN")
 
 

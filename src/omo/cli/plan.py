@@ -271,7 +271,7 @@ def preflight(arguments: argparse.Namespace, context: Context) -> Result:
     if spec.wrong:
         fix = f"omo plan decompose {shlex.quote(spec.master_plan or 'PLAN')} --out DIR --force"
         raise Refused(f"{spec.path} cannot be read as a session spec", fix=fix, defects=spec.wrong)
-    asked = look(spec.needs, Path(context.root), environ=context.environ)
+    asked = look(spec.needs, Path(context.root), environ=context.environ, by=context.actor)
     data = {"spec": spec.path, **asked.data}
     return Result(data, _preflight_text(spec, asked), MISSING if asked.missing else 0)
 

@@ -39,6 +39,8 @@ def register(verbs: options.Commands) -> None:
     ways = ends.add_mutually_exclusive_group()
     ways.add_argument("--failed", type=int, metavar="STEP", help="stop here: this step failed after its retry")
     ways.add_argument("--abandon", metavar="REASON", help="give the session up, whatever state it is in")
+    ways.add_argument("--unverified", default="", metavar="REASON", help="without running Verify; it is reported")
+    ends.add_argument("--handoff", default="", metavar="TEXT", help="what the next session should know")
     ends.add_argument("--error", default="", metavar="TEXT", help="with --failed: the error as it was printed")
     ends.add_argument("--tried", default="", metavar="TEXT", help="with --failed: what was tried")
     for parser in (skips, shows, mends, ends):
@@ -94,11 +96,20 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         f"Plan session {state.run}{of}: {len(state.steps)} steps from {state.base[:12]}",
         f"  may change   {', '.join(state.fence['touch']) or 'anything'}",
         f"  never        {', '.join(state.fence['never']) or 'nothing named'}",
+        *(f"  will run     {command}" for command in state.verify if command.argv),
+        *(f"  will not run {command}" for command in state.verify if not command.argv),
         *(f"  let through  {override}" for override in state.overrides),
+        *(f"  handed over  {note}" for note in begun.handoffs),
         f"Next: {begun.next.text}",
     ]
-    data = {**_facts(state), "state": "active", "next": _next_data(begun.next)}
-    return Result(data, "\n".join(lines), notes=begun.notes)
+    shown = {
+        **_facts(state),
+        "state": "active",
+        "verify": [command.row for command in state.verify],
+        "handoffs": begun.handoffs,
+        "next": _next_data(begun.next),
+    }
+    return Result(shown, "\n".join(lines), notes=begun.notes)
 
 
 def skip(arguments: argparse.Namespace, context: Context) -> Result:
@@ -199,7 +210,7 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
         failure = None
         if arguments.failed is not None:
             failure = finishing.Failure(arguments.failed, arguments.error, arguments.tried)
-        done = finishing.finish(run, failure)
+        done = finishing.finish(run, failure, unverified=arguments.unverified, handoff=arguments.handoff)
     ended = done.status
     data = {
         **_facts(ended.state),
@@ -207,6 +218,7 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
         "closed": done.closed,
         "report": done.path,
         "audit": ended.audit.to_json() if ended.audit.steps else None,
+        "verify": [result.row for result in done.results],
         "edited": ended.edited,
         "next": _next_data(done.next),
     }

@@ -9,7 +9,6 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Unreadable
-from omo.text import clip
 from omo.views import project
 from omo.views.screen import screen
 
@@ -18,8 +17,6 @@ def register(commands: options.Commands) -> None:
     parser = options.command(commands, "status", "what is on in this project, session by session", run)
     parser.add_argument("--all", action="store_true", help="every session, goal, step and note, also what is over")
     parser.add_argument("--watch", action="store_true", help="redraw on every change; with --json an object a line")
-    parser.add_argument("--interval", type=_seconds, default=1.0, metavar="SECONDS", help="how often --watch looks")
-    parser.add_argument("--inline", action="store_true", help="--watch below the prompt, not on its own screen")
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
@@ -49,12 +46,12 @@ def _watch(arguments: argparse.Namespace, context: Context, name: str) -> None:
     from omo.views import watch
 
     on = screen(context.environ)
-    following = watch.views(context, name, arguments.interval, everything=arguments.all)
+    following = watch.views(context, name, everything=arguments.all)
     try:
         if arguments.json:
             watch.print_objects(following)
         elif on is not None:
-            watch.draw(context, on, following, inline=arguments.inline, everything=arguments.all)
+            watch.draw(context, on, following, everything=arguments.all)
         else:
             raise BadInput(
                 "--watch redraws a terminal, and the output is none",
@@ -62,13 +59,3 @@ def _watch(arguments: argparse.Namespace, context: Context, name: str) -> None:
             )
     except KeyboardInterrupt:
         pass
-
-
-def _seconds(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0.1 <= number <= 3600:
-        raise argparse.ArgumentTypeError(f"{clip(text, 40)!r} is not a number of seconds from 0.1 to 3600")
-    return number

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 import sys
@@ -12,13 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from omo.cli import options
+from omo.cli import evidence, options
 from omo.cli import ultragoal_views as views
 from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import BadInput, OmoError, Refused
-from omo.proof import globs
+from omo.errors import BadInput, OmoError
 from omo.text import clip, counted
 from omo.work.lifecycle import adoptable
 from omo.workflows.ultragoal import create, goal_tool, steering
@@ -30,7 +28,6 @@ from omo.workflows.ultragoal.run import PlanRun
 Row = dict[str, Any]
 
 LARGEST_BRIEF = 1_000_000
-EVIDENCE_HOME = os.path.join(".sisyphus", "evidence")
 REVIEW_MODES = ("review-only", "review-start")
 GOAL_JSON = ("--goal-json", "--gjc-goal-json")
 CLASSIFICATIONS = ("human_blocked", "resolvable")
@@ -42,16 +39,15 @@ ALLOWS = {
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ultragoal", "durable multi-goal plans: goals, gates, receipts, steering, review")
-    for name in ("create-goals", "create"):
-        about = "turn a brief into a plan" if name == "create-goals" else "the same as create-goals"
+    abouts = {"create-goals": "turn a brief into a plan", "create": "the same as create-goals"}
+    for name, about in abouts.items():
         parser = options.command(verbs, name, about, create_goals)
         given = parser.add_mutually_exclusive_group(required=True)
         given.add_argument("--brief", metavar="TEXT", help="goals begin with @goal: TITLE at the start of a line")
         given.add_argument("--brief-file", metavar="FILE")
         given.add_argument("--from-stdin", action="store_true")
-        parser.add_argument(
-            "--goal-mode", "--gjc-goal-mode", default=MODES[0], choices=MODES, help="default: aggregate"
-        )
+        mode = parser.add_argument("--goal-mode", "--gjc-goal-mode", default=MODES[0], choices=MODES)
+        mode.help = "default: aggregate"
         parser.add_argument("--force", action="store_true", help="archive an unfinished plan and begin anew")
     parser = options.command(verbs, "complete-goals", "hand out the goal to work on now", complete_goals)
     parser.add_argument(
@@ -97,7 +93,7 @@ def _register_gate_and_review(verbs: options.Commands) -> None:
     gate = options.group(verbs, "gate", "the quality gate of a goal: init, validate")
     parser = options.command(gate, "init", "write a gate that lacks nothing but facts", gate_init)
     parser.add_argument("--goal-id", required=True, metavar="ID")
-    parser.add_argument("--out", metavar="FILE", help=f"inside the project (default: {EVIDENCE_HOME}/ID/gate.json)")
+    parser.add_argument("--out", metavar="FILE", help=f"inside the project (default: {evidence.HOME}/ID/gate.json)")
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
     about = "inspect a gate as checkpoint would, and write nothing"
     parser = options.command(gate, "validate", about, gate_validate)
@@ -138,7 +134,7 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
         kept = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
     notes = [f"the earlier plan is kept as {kept}"] if kept else []
-    notes += [*brief.near_misses, *brief.cut_titles, *goal_tool.create_for_plan(run)]
+    notes += goal_tool.create_for_plan(run)
     step = publish_status(run)
     ids = [goal.id for goal in plan.goals]
     data = {
@@ -208,7 +204,7 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
     with changing(run):
         if arguments.quality_gate_json is not None:
             gate = models.load(arguments.quality_gate_json, context.cwd)
-            gate_file = os.path.relpath(os.path.join(context.cwd, arguments.quality_gate_json), context.root)
+            gate_file = _gate_file(arguments, context)
         done = checkpoints.checkpoint(
             run,
             arguments.goal_id,
@@ -220,6 +216,11 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
         )
     step = publish_status(run, progressed=done.is_progress)
     return views.checkpointed(run, done, step)
+
+
+def _gate_file(arguments: argparse.Namespace, context: Context) -> str:
+    """The gate tells of the work and is none of it: its path in the project."""
+    return os.path.relpath(os.path.join(context.cwd, arguments.quality_gate_json), context.root)
 
 
 def _goal_json(arguments: argparse.Namespace, context: Context) -> object:
@@ -302,35 +303,12 @@ def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
     goal = plan.goal(arguments.goal_id)
     because = suite_triggers(subject_of(run, plan, goal))
     gate = template(goal.id, goal.title, goal.objective, suite=bool(because))
-    path = _write_gate(context, arguments.out, goal.id, gate, arguments.force)
+    path = evidence.write(context, arguments.out, goal.id, "gate.json", gate, force=arguments.force)
     check = f"omo ultragoal gate validate --goal-id {goal.id} --quality-gate-json {shlex.quote(path)}"
     text = f"A gate for {goal.id} to fill in: {path}\nThen: {check}"
     if because:
         text += f"\nIt asks for the computer-control suite, because {clip(because[0], 120)} changed."
     return Result({"goal": goal.id, "path": path, "validate": check, "suite": because}, text)
-
-
-def _write_gate(context: Context, out: str | None, goal: str, gate: Row, force: bool) -> str:
-    """The path as it can be typed where the command was."""
-    top, home = os.path.realpath(context.root), os.path.join(context.root, EVIDENCE_HOME)
-    path = os.path.realpath(os.path.join(context.cwd, out) if out else os.path.join(home, goal, "gate.json"))
-    name = os.path.relpath(path, os.path.realpath(context.cwd))
-    if not globs.is_inside(top, path) or globs.is_own(os.path.relpath(path, top).replace(os.sep, "/")):
-        raise BadInput(f"--out {clip(str(out), 200)} is not a place for it", fix="name a file of the project itself")
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        ignore = os.path.join(home, ".gitignore")
-        if out is None and not os.path.lexists(ignore):
-            # Evidence is about the work, not part of it: git leaves it alone, whatever the project's own rules.
-            with open(ignore, "w", encoding="utf-8") as file:
-                file.write("*\n")
-        with open(path, "w" if force else "x", encoding="utf-8") as file:
-            file.write(json.dumps(gate, ensure_ascii=False, indent=2) + "\n")
-    except OSError as error:
-        if isinstance(error, FileExistsError) and os.path.lexists(path):
-            raise Refused(f"{name} is there already", fix="fill that one in; or replace it with --force") from None
-        raise BadInput(f"{name} cannot be written: {error.strerror}", fix="name another file with --out") from None
-    return name
 
 
 def gate_validate(arguments: argparse.Namespace, context: Context) -> Result:
@@ -340,7 +318,8 @@ def gate_validate(arguments: argparse.Namespace, context: Context) -> Result:
 
     name = arguments.goal_id
     gate = load(arguments.quality_gate_json, context.cwd)
-    inspection = checkpoints.validate(run_of(arguments, context, looks=True), name, gate)
+    run = run_of(arguments, context, looks=True)
+    inspection = checkpoints.validate(run, name, gate, _gate_file(arguments, context))
     data = {
         "goal": name,
         "digest": canonical_digest(gate),

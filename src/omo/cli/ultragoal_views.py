@@ -48,10 +48,10 @@ def step_data(step: NextStep) -> Row:
     return {"action": step.action, "why": step.why, "command": step.command, "goal_id": step.item or None}
 
 
-def run_status(plan: Plan) -> str:
-    """One word for the whole plan; the first that fits."""
+def run_status(plan: Plan, step: NextStep) -> str:
+    """One word for the whole plan; the first that fits. Without its last receipt it is not complete."""
     if not plan.is_open:
-        return "complete"
+        return "complete" if step.action in ("done", "complete-goal") else "active"
     statuses = {goal.status for goal in plan.goals}
     for word in ("active", "pending", "failed", "blocked"):
         if word in statuses:
@@ -71,7 +71,7 @@ def status(run: PlanRun, step: NextStep) -> Result:
         notes.append(edited)
     data = {
         "exists": True,
-        "status": run_status(plan),
+        "status": run_status(plan, step),
         "run": plan.run,
         "goal_mode": plan.goal_mode,
         "objective": plan.objective,
@@ -89,7 +89,7 @@ def status(run: PlanRun, step: NextStep) -> Result:
     numbers = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts.get(name))
     cut = f" ({plan.tally})" if counts.get("superseded") else ""
     lines = [
-        f"Ultragoal {run_status(plan)}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}",
+        f"Ultragoal {run_status(plan, step)}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}",
         f"  objective: {clip(plan.objective, 200)}",
     ]
     lines += [_goal_line(goal) for goal in goals]

@@ -18,10 +18,9 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.state import store as files
 from omo.text import clip, counted
-from omo.work import session
-from omo.workflows.verify import claims
-from omo.workflows.verify.goals import HYPOTHESIS_RESULTS, QUESTIONS, Goal, GoalStore
-from omo.workflows.verify.statements import LONGEST_TEXT
+from omo.work import claims, session
+from omo.work.statements import LONGEST_TEXT
+from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, Goal, GoalStore
 from omo.workflows.verify.status import brief, details
 from omo.workflows.verify.steps import Trees, steps
 from omo.workflows.verify.summary import publish_goals, release_sessions
@@ -40,20 +39,20 @@ def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "verify", "goals and the proof that they are met: checks, questions, claims")
     parser = options.command(verbs, "add", "file a goal and pin its checks; tells every defect", add)
     parser.add_argument("--file", required=True, metavar="GOAL", help="JSON or YAML; docs/verify.md shows one")
-    why = "why a goal that has been begun is filed with other content"
-    parser.add_argument("--reason", default="", metavar="TEXT", help=why)
 
     parser = _of_goal(verbs, "begin", "begin or resume a goal: what went wrong before, and what it owes", begin)
     parser.add_argument("--again", default="", metavar="WHY", help="the user's: reopen what is over or exhausted")
 
-    questions = [*QUESTIONS, "agent-leg"]
     parser = _of_goal(verbs, "answer", "answer one question of a goal", answer)
-    parser.add_argument("--question", required=True, choices=questions, metavar="Q", help=", ".join(questions))
+    parser.add_argument("--question", required=True, choices=ANSWERS, metavar="Q", help=", ".join(ANSWERS))
     parser.add_argument("--file", required=True, metavar="FILE", help="the answer as JSON; - reads it from stdin")
+
+    about = "what only judgement can answer of a goal, as the whole prompt for omo:judge; its answers count at finish"
+    _of_goal(verbs, "brief", about, brief_judge)
 
     about = "evaluate again and conclude: exit 0 pass, 3 fail, 4 not decided yet"
     parser = _of_goal(verbs, "finish", about, finish)
-    _add_summary(parser)
+    parser.add_argument("--summary", required=True, metavar="TEXT", help="one factual line, 200 characters at most")
     parser.add_argument("--learned", default="", metavar="TEXT", help="if it fails: what was learned")
     how = "for a goal with a hypothesis: how that came out"
     parser.add_argument("--hypothesis-result", type=str.lower, choices=HYPOTHESIS_RESULTS, help=how)
@@ -61,10 +60,6 @@ def register(commands: options.Commands) -> None:
     parser = options.command(verbs, "status", "where a goal stands, or all of them", status)
     parser.add_argument("goal", metavar="GOAL", help="the goal's id", nargs="?")
 
-    parser = _of_goal(verbs, "streak", "a recurring goal's streak", streak)
-    parser.add_argument("--achieved", action="store_true", help="count it as achieved now, if its checks pass")
-
-    _add_summary(_of_goal(verbs, "unblock", "hand a passed goal's output to the goals that wait for it", unblock))
     options.command(verbs, "repair", "keep a damaged journal aside and begin an empty one", repair, session=False)
 
     about = "file checks and approve their commands; tells defects and what passes already"
@@ -96,17 +91,13 @@ def _register_claim(verbs: options.Commands) -> None:
     parser.add_argument("--is", dest="up_or_down", choices=("up", "down"), help="for --service")
     parser.add_argument("--goal", metavar="ID", help="the goal the statement belongs to")
     about = "let it stand all the same; recorded and shown (10 characters or more)"
-    parser.add_argument("--override", metavar="REASON", help=about)
+    parser.add_argument("--override", default="", metavar="REASON", help=about)
 
 
 def _of_goal(verbs: options.Commands, name: str, about: str, run: options.Run) -> argparse.ArgumentParser:
     parser = options.command(verbs, name, about, run)
     parser.add_argument("goal", metavar="GOAL", help="the goal's id")
     return parser
-
-
-def _add_summary(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--summary", required=True, metavar="TEXT", help="one factual line, 200 characters at most")
 
 
 def _add_checks_file(parser: argparse.ArgumentParser) -> None:
@@ -155,14 +146,17 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     store = _store_to_change(arguments, context)
     spec = parse_goal(_read(arguments.file, context), arguments.file)
     source = _in_project(arguments.file, context) or ""
-    goal, report = file_goal(store, spec, source=source, reason=arguments.reason)
+    goal, report = file_goal(store, spec, source=source)
     publish_goals(store)
     verb = "begin" if goal.status == "pending" else "status"
     following = f"omo verify {verb} {goal.id}"
     by = store.caller.by
-    data = {**brief(goal), "pinned": report.added, "vacuous": report.vacuous, "by": by, "next": following}
-    lines = [f"Goal {goal.id} filed by the {by}: {goal.status}, {len(report.verdict.checks)} checks."]
-    lines += [f"  already passes, proves nothing by itself: {name}" for name in report.vacuous]
+    data = {**brief(goal), "pinned": [], "vacuous": [], "by": by, "next": following}
+    lines = [f"Exactly this goal {goal.id} is filed already: {goal.status}."]
+    if report is not None:
+        data |= {"pinned": report.added, "vacuous": report.vacuous}
+        lines = [f"Goal {goal.id} filed by the {by}: {goal.status}, {len(report.verdict.checks)} checks."]
+        lines += [f"  already passes, proves nothing by itself: {name}" for name in report.vacuous]
     notes = []
     if unknown := [name for name in goal.spec.predecessors if name not in store.goals]:
         notes.append(f"{goal.id} names predecessors that nobody has filed yet: {', '.join(unknown)}")
@@ -171,8 +165,8 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 
 def begin(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify.begin import begin as begin_goal
-    from omo.workflows.verify.goal_checks import evaluate_now, observed
-    from omo.workflows.verify.questions import guardrails
+    from omo.workflows.verify.finish import evaluate_now, observed
+    from omo.workflows.verify.lessons import guardrails
 
     store, name = _store_to_change(arguments, context), arguments.goal
     is_new = begin_goal(store, name, again=arguments.again)
@@ -234,14 +228,14 @@ def _owed_lines(owed: list[Row]) -> list[str]:
 
 
 def answer(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.verify import questions
+    from omo.workflows.verify import lessons, questions
 
     store, name = _store_to_change(arguments, context), arguments.goal
     data = _read(arguments.file, context)
     file = _in_project(arguments.file, context)
     judged = questions.answer(store, name, arguments.question, data, file=file)
     goal = store.goal(name)
-    problem = questions.log_missing(store, goal, judged.missing)
+    problem = lessons.log_missing(store, goal, judged.missing)
     publish_goals(store)
     owed = [step.data for step in steps(goal, Trees(store.caller, for_show=True))]
     shown = {
@@ -251,7 +245,7 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
         "reason": judged.why,
         "gaps": judged.gaps,
         "missing_criteria": judged.missing,
-        "overrides": judged.overrides,
+        "cited_not_looked_at": judged.unseen,
         "artifacts": judged.artifacts,
         "owed": owed,
     }
@@ -262,13 +256,23 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
     else:
         lines += [f"  gap, recorded: {clip(gap, 300)}" for gap in judged.gaps]
     lines += [f"  not asked for by the goal, recorded: {clip(item, 200)}" for item in judged.missing]
-    lines += [f"  overridden: {clip(line, 300)}" for line in judged.overrides]
+    lines += [f"  cited, and looked at by nobody: {clip(cited, 200)}" for cited in judged.unseen]
     result = Result(shown, "\n".join([*lines, *_owed_lines(owed)]))
     if has_failed:
         result.exit_code = EXIT_CODES["fail"]
     if problem:
         result.notes.append(problem)
     return result
+
+
+def brief_judge(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.workflows.verify.judge import ask
+
+    store = _store_to_change(arguments, context)
+    text = ask(store, arguments.goal, Trees(store.caller))
+    publish_goals(store)
+    note = "start omo:judge with exactly this text as its prompt; its answers count at omo verify finish"
+    return Result({"goal": arguments.goal, "brief": text}, text, notes=[note])
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
@@ -329,45 +333,25 @@ def _goal_line(goal: Goal) -> str:
         line += f" by {', '.join(goal.blocked_by)}"
     if goal.failures:
         line += f", failed {goal.failures} of {goal.spec.max_retries}"
-    if goal.refilings:
-        line += f", filed again {counted(len(goal.refilings), 'time')}"
     if goal.state == "agent-leg-complete":
         line += clip(f" (pending with the user: {'; '.join(goal.users_leg)})", 300)
     return f"{line}  {clip(goal.spec.title, 100)}"
 
 
 def _detail_lines(goal: Goal, data: Row) -> list[str]:
-    lines = [_goal_line(goal), *_input_lines(goal), *_owed_lines(data["owed"])]
+    lines = [_goal_line(goal), *(f"  outcome: {clip(outcome, 200)}" for outcome in goal.spec.outcomes)]
+    lines += [*_input_lines(goal), *_owed_lines(data["owed"])]
     for name in ("summary", "reason", "learned"):
         if data[name]:
             lines.append(f"  {name}: {clip(str(data[name]), 300)}")
     lines += [f"  gap: {clip(gap, 200)}" for gap in data["gaps"]]
     lines += [f"  override: {clip(line, 300)}" for line in data["overrides"]]
-    return lines + [f"  {clip(line, 300)}" for line in goal.refilings]
-
-
-def streak(arguments: argparse.Namespace, context: Context) -> Result:
-    store = _store(arguments, context)
-    goal = store.goal(arguments.goal)
-    if arguments.achieved:
-        from omo.workflows.verify.finish import achieve
-
-        goal = achieve(store, goal.id)
-        publish_goals(store, passed=goal.id)
-    elif not goal.spec.recurring:
-        raise Refused(f"goal {goal.id} is not recurring, so it has no streak", fix=f"omo verify status {goal.id}")
-    data = goal.streak.data(goal.spec.interval, context.now)
-    due = "due now" if data["due"] else f"due {data['dueAt']}"
-    text = f"Goal {goal.id}: streak {data['current']}, longest {data['longest']}, achieved {data['count']} times, {due}"
-    return Result({"goal": goal.id, **data}, text)
-
-
-def unblock(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.verify.finish import unblock as hand_on
-
-    freed = hand_on(_store_to_change(arguments, context), arguments.goal, summary=arguments.summary)
-    text = f"Output of {arguments.goal} handed on; unblocked: {', '.join(freed) or 'nobody new'}"
-    return Result({"goal": arguments.goal, "unblocked": freed}, text)
+    if goal.spec.recurring:
+        streak = data["streak"]
+        due = "due now" if streak["due"] else f"due {streak['dueAt']}"
+        shown = f"streak {streak['current']}, longest {streak['longest']}, achieved {counted(streak['count'], 'time')}"
+        lines.append(f"  {shown}, {due}")
+    return lines
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:
@@ -463,7 +447,7 @@ def claim(arguments: argparse.Namespace, context: Context) -> Result:
     statement = arguments.statement.strip() or filed.in_words
     if len(statement) > LONGEST_TEXT:
         raise BadInput(f"a statement has at most {LONGEST_TEXT} characters", fix="claim one thing at a time")
-    override = claims.checked_override(arguments.override)
+    override = arguments.override
     row = claims.file_claim(caller_of(context, ""), filed, statement, goal=arguments.goal, override=override)
     verdict = row["verdict"]
     lines = [f"{verdict:8}{filed.in_words}: {row['reason']}"]

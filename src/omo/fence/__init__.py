@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 # What is done to a path.
 FILE, DIRECTORY = "file", "directory"
 TREE = "tree"  # with everything below it; `detail` is a glob for the names that are meant
-NEW_DIRECTORY = "new-directory"  # empty, so git does not see it
 REMOVED = "removed"  # by rm, below it as well
 UNTRACKED = "untracked"  # what git clean removes below it: our own state is ignored, and stays
 IGNORED = "ignored"  # the same with what git ignores; `detail` is a key of KEEPS
@@ -118,7 +117,7 @@ class Fence:
         for glob in self.never:
             if covers(path.lower(), glob):
                 return f"is under what the plan's fence says never to touch ({shown(glob)})"
-        is_inner = not self.touch or what == NEW_DIRECTORY
+        is_inner = not self.touch
         for glob in self.touch:
             leads = what == DIRECTORY and (path == "." or leads_to(path, glob))
             is_inner = is_inner or leads or covers(path, glob)
@@ -166,9 +165,11 @@ class Fence:
         """Whether this is in the project, not tracked by git, and was not there when the session began."""
         if entry == self.root or not os.path.lexists(entry) or not self._is_of_session(entry):
             return False
-        from omo.fence import git_index
+        from omo.proof import git
 
-        return not git_index.tracks(self.root, entry)
+        directory, name = os.path.split(entry)  # asked there, as it may be of a submodule
+        tracked = git.run_all(directory, [["ls-files", "-z", "--", name]], seconds=git.HOOK_SECONDS)[0]
+        return tracked.ok and not tracked.output
 
     def _is_of_session(self, entry: str) -> bool:
         """Whether HEAD had all of this as it was when the session began."""
@@ -209,9 +210,8 @@ class StateFence(Fence):
         """Whether the state lies where git takes what it ignores: below a directory; of a stash, in its repository."""
         top = named.removesuffix(OWN_STATE)
         if keeps == "stash" and top != named:
-            from omo.fence import git_index
-
-            top = git_index.top_of(top) or top
+            while top.strip("/") and not os.path.lexists(os.path.join(top, ".git")):
+                top = os.path.dirname(top.rstrip("/"))
         return is_inside(self.kept[0], os.path.realpath(top)) or is_inside(self.kept[0], os.path.abspath(top))
 
 

@@ -19,7 +19,7 @@ from omo.fence import (
     writes,
 )
 from omo.globs import expand, is_pattern
-from omo.shell.programs import letters, runs_what_it_is_fed, stages
+from omo.shell.programs import runs_what_it_is_fed, stages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,17 +58,17 @@ class _Judge:
         self.fence = fence
         self.is_plan = not isinstance(fence, StateFence)
         self.directory = directory
-        self.variables = {"HOME": "~", "IFS": " "}
+        self.known = {"$HOME": "~"}
         if fence is not None:
-            self.variables["HOME"] = fence.home or "~"
+            self.known["$HOME"] = fence.home or "~"
             for host in hosts.every():
-                self.variables[host.project_variable] = fence.root
-            self.variables["$(git rev-parse --show-toplevel)"] = fence.root
+                self.known[f"${host.project_variable}"] = fence.root
+            self.known["$(git rev-parse --show-toplevel)"] = fence.root
         if directory:
-            self.variables["PWD"] = self.variables["$(pwd)"] = directory
+            self.known["$PWD"] = self.known["$(pwd)"] = directory
 
     def read(self, text: str, depth: int = DEEPEST_PIPE) -> Iterator[str]:
-        script = shell.read(text, self.variables, self.directory)
+        script = shell.read(text, self.known, self.directory)
         for index, call in enumerate(script.calls):
             upstream: list[Call] = []
             if call.piped_from is not None:
@@ -118,21 +118,7 @@ class _Judge:
             return writes.patched("\n".join([*words[1:], *call.fed]))
         if called in COPIES:  # of a glob the names it finds: under these they arrive
             words = [path for word in words for path in self._globbed(word, call.directory)]
-        written = writes.written(words)
-        if called == "ln":
-            written += self._link_targets(words, written, call.directory)
-        return written
-
-    def _link_targets(self, words: list[str], links: list[Write], directory: str | None) -> list[Write]:
-        """Where the links lead: whoever writes to one later writes there."""
-        flags = letters(words, "tS")
-        is_relative = "--symbolic" in words or ("s" in flags and "r" not in flags)
-        targets = []
-        for source, link in zip(writes.sources_of(words), links, strict=False):
-            if is_relative and not source.startswith(("/", "~")) and not isinstance(source, shell.Unknown):
-                source = os.path.join(os.path.dirname(self._arrived(link.path, directory)), source)
-            targets.append(Write(source))
-        return targets
+        return writes.written(words)
 
     def _refuse(self, write: Write, directory: str | None) -> Iterator[str]:
         is_unknown = isinstance(write.path, shell.Unknown)

@@ -21,10 +21,11 @@ DECODERS = ("base64", "base32", "openssl", "xxd", "uudecode", "gunzip", "zcat")
 INTERPRETERS = ("python", "perl", "ruby", "node", "nodejs", "php", "deno", "bun", "lua")
 RUNS_TEXT = (*SHELLS, "eval", "source", ".")
 POWER = ("shutdown", "reboot", "halt", "poweroff")
+OPEN_MODES = ("a+rwx", "a=rwx", "ugo+rwx", "ugo=rwx", "+rwx")
 # What is forbidden however it is called, but for --help and --version.
 ALWAYS = {
     **dict.fromkeys(POWER, "the machine is not the plan's to stop"),
-    **dict.fromkeys(("mkfs", "mke2fs", "newfs"), "makes a new file system and loses the old one"),
+    "mkfs": "makes a new file system and loses the old one",
 }
 
 
@@ -76,12 +77,8 @@ def _rm(words: list[str]) -> str:
 
 def _chmod(words: list[str]) -> str:
     mode, *files = [*operands(words), ""]
-    opened: set[str] = set()
-    for clause in mode.replace("+", "=").split(","):
-        who, _, what = clause.partition("=")
-        if set("rwx") <= set(what):
-            opened.update(who.replace("a", "ugo"))
-    if files and ((mode.isdigit() and mode.endswith("777")) or set("ugo") <= opened):
+    is_open = mode in OPEN_MODES or (mode.isdigit() and mode.endswith("777"))
+    if files and is_open:
         return f"chmod {mode}: everybody may write; name the narrowest mode that works"
     return ""
 
@@ -96,13 +93,6 @@ def _kill(words: list[str]) -> str:
     signals = {word for word in words[1:2] if word.startswith("-")}
     if "-1" in words[1 + len(signals) :]:
         return "kill of every process: name the one that is meant"
-    return ""
-
-
-def _killall(words: list[str]) -> str:
-    patterns = operands(words)
-    if ("u" in letters(words) and len(patterns) < 2) or {".", ".*", "*", "^"} & set(patterns):
-        return "a kill of everything: name the process that is meant"
     return ""
 
 
@@ -122,7 +112,6 @@ FORMS: dict[str, Callable[[list[str]], str]] = {
     "chmod": _chmod,
     "crontab": _crontab,
     "kill": _kill,
-    **dict.fromkeys(("killall", "pkill"), _killall),
     "git": _git,
 }
 

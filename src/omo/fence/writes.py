@@ -7,10 +7,8 @@ writes is left to the audit, which finds it in git.
 from __future__ import annotations
 
 from omo.fence import (
-    DIRECTORY,
     FILE,
     IGNORED,
-    NEW_DIRECTORY,
     OWN_STATE,
     REMOVED,
     RESTORED,
@@ -91,7 +89,7 @@ def _copied(words: list[str]) -> list[Write]:
     paths = operands(words, COPY_VALUES)
     into = option(words, "t", "--target-directory")
     if name(words) == "install" and {"-d", "--directory"} & set(words):
-        return _each(paths, NEW_DIRECTORY)
+        return []
     target = "".join(into[:1] or paths[-1:])
     if name(words) == "ln" and len(paths) == 1:
         target = "./"
@@ -250,8 +248,6 @@ WRITERS: dict[str, Callable[[list[str]], list[Write]]] = {
     "truncate": _plain(FILE, "-s", "-r", "--size", "--reference"),
     "unlink": _plain(FILE),
     "rm": _plain(REMOVED),
-    "mkdir": _plain(NEW_DIRECTORY, "-m", "--mode"),
-    "rmdir": _plain(DIRECTORY),
     **dict.fromkeys(("cp", "install", "ln"), _copied),
     "mv": _moved,
     **dict.fromkeys(("sed", "perl"), _edited),

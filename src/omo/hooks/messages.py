@@ -147,15 +147,18 @@ def could_not(what: str, why: str) -> str:
 
 
 def where_things_stand(row: Json) -> str:
-    """For a session that comes back from a resume or a compaction: at most a few hundred tokens."""
+    """For a session that comes back from a resume or a compaction: some 150 tokens, with what its work is about."""
     work: Json = row.get("work", {})
     states = ", ".join(f"{kind} {summary.get('state')}" for kind, summary in work.items()) or "ulw active"
     active = [(kind, summary) for kind, summary in work.items() if summary.get("state") == "active"]
     waiting = "" if active else "It waits: do not go on before the user answers. "
-    return (
-        f"[omo] Ultrawork is still on in this session ({clip(states, 120)}). {waiting}"
-        f"{clip(what_is_open(active), 400)} `omo ulw status` shows more. The user can end it with {STOP}."
+    lead = (
+        f"[omo] Ultrawork is still on in this session ({clip(states, 120)}). {waiting}{clip(what_is_open(active), 400)}"
     )
+    end = f" `omo ulw status` shows more. The user can end it with {STOP}."
+    about = " ".join(str(summary["about"]) for _, summary in active if summary.get("about"))
+    left = LONGEST_REASON - len(lead) - len(end)
+    return lead + (f" {clip(about, left)}" if about and left > 0 else "") + end
 
 
 def still_on(row: Json) -> str:

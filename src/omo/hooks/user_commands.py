@@ -65,22 +65,17 @@ def command_of(prompt: str) -> str | None:
     return name if name in COMMANDS else None
 
 
+def _gates(event: Event, world: World) -> gates.SessionGates:
+    return gates.SessionGates(world.state, event.session, "user", world.now)
+
+
 def _pin(event: Event, world: World, rest: str) -> str:
     """A gate in the user's own name, in the directory where their session is."""
     pin = gates.Pin(rest)
     cwd = paths.session_directory(world.environ, event.project)
     program = gates.resolve(pin.argv[0], os.path.join(world.root, cwd), world.environ.get("PATH", ""))
-    gate = gates.add(
-        world.state,
-        event.session,
-        pin.name,
-        pin.argv,
-        by="user",
-        cwd=cwd,
-        program=program,
-        now=world.now,
-        timeout=pin.timeout,
-        sealed=pin.sealed,
+    gate = _gates(event, world).add(
+        pin.name, pin.argv, cwd=cwd, program=program, timeout=pin.timeout, sealed=pin.sealed
     )
     _wake(world)
     what = "replays of" if gates.is_replay_only(pin.argv) else "gate"
@@ -89,9 +84,9 @@ def _pin(event: Event, world: World, rest: str) -> str:
 
 def _unpin(event: Event, world: World, rest: str) -> str:
     name = _one_word(rest, "/omo:unpin tests")
-    was_replayed = gates.withdraw_replay(world.state, name, now=world.now)
+    was_replayed = _gates(event, world).withdraw_replay(name)
     try:
-        gates.remove(world.state, event.session, name, by="user", now=world.now)
+        _gates(event, world).remove(name)
     except BadInput:
         if not was_replayed:
             raise
@@ -101,7 +96,7 @@ def _unpin(event: Event, world: World, rest: str) -> str:
 
 def _allow(event: Event, world: World, rest: str) -> str:
     name = _one_word(rest, "/omo:allow tests")
-    what = gates.allow(world.state, event.session, name, world.root, now=world.now)
+    what = _gates(event, world).allow(name, world.root)
     goes_on = "; the work goes on" if _wake(world) else ""
     return f"{what} is let through by you, and the end will say so{goes_on}"
 

@@ -26,8 +26,7 @@ LARGEST = 512_000_000
 LARGEST_REMEMBERED = 8_000_000
 MOST_REMEMBERED = 2_000
 MOST_BYTES_REMEMBERED = 256_000_000
-PER_ROW = 500
-LONGEST_ROW = 128_000
+PER_ROW = 25  # the longest path has 4,096 bytes
 # Kernels stamp files with a clock that may be a tick behind the one we read.
 GRACE = 0.05
 REPAIR = (
@@ -38,6 +37,17 @@ REPAIR = (
 
 # What the user says of a ledger that is not damaged and yet not the one there was.
 ANEW = {"kind": "repaired", "kept": None, "digest": None}
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A record of a command that omo wrote itself, and how the files were when the command ran."""
+
+    path: str
+    digest: str
+    goal: str
+    at: str
+    files: Row
 
 
 @dataclass(frozen=True)
@@ -169,17 +179,33 @@ def _since(rows: Sequence[Row]) -> dict[str, float]:
 
 
 def _parts(readings: dict[str, _Reading]) -> Iterator[dict[str, _Reading]]:
-    """As many to a row as fit."""
-    part: dict[str, _Reading] = {}
-    size = 0
-    for name, reading in readings.items():
-        size += 4 * len(name) + 100
-        if part and (len(part) >= PER_ROW or size > LONGEST_ROW):
-            yield part
-            part, size = {}, 4 * len(name) + 100
-        part[name] = reading
-    if part:
-        yield part
+    """As many to a row as fit, whatever their names."""
+    items = list(readings.items())
+    for start in range(0, len(items), PER_ROW):
+        yield dict(items[start : start + PER_ROW])
+
+
+def note_recording(
+    state: str, root: str, path: str, goal: str, files: Row, *, by: str, now: float, wait: float
+) -> None:
+    """Vouch for a record of a command as omo's own, as it is now."""
+    name, reading = _inspect(root, path)
+    row = {"kind": "recorded", "path": name, "digest": reading.digest, "goal": goal, "files": files}
+    journal = _journal(state)
+    journal.require_whole("evidence", REPAIR)
+    journal.change(lambda rows: (None, [row]), actor=by, now=now, wait=wait)
+
+
+def recording(state: str, root: str | Path, path: str, goal: str) -> Recording | None:
+    """omo's own record at this path for this goal, unchanged since; None where it is somebody else's."""
+    try:
+        name, reading = _inspect(root, path)
+    except Refused:
+        return None
+    for row in reversed(_journal(state).read()[0]):
+        if row.get("kind") == "recorded" and (row["path"], row["digest"], row["goal"]) == (name, reading.digest, goal):
+            return Recording(name, reading.digest, goal, row["ts"], row["files"])
+    return None
 
 
 def knows(state: str, named: Sequence[tuple[str, str]]) -> bool:
@@ -348,9 +374,8 @@ def _reused(name: str, other: Artifact | None) -> Refused:
 
 
 def _not_as_committed(root: Path) -> list[str]:
-    """What lies in the tree and is not as its commit has it: new, edited, staged and ignored files, nested
-    repositories. Bounded: so many that git would show, and as many that it would not.
-    """
+    """What lies in the tree and is not as its commit has it: new, edited, staged and ignored files. Bounded: so many
+    that git would show, and as many that it would not."""
     shown, hidden = _listed(root)
     return list(dict.fromkeys([*_newest(root, shown), *_newest(root, hidden)]))
 
@@ -360,18 +385,14 @@ def _listed(root: Path) -> tuple[set[str], set[str]]:
     try:
         shown = set(changes.edited(root))
     except NotEvaluable:
-        return set(_walked(root, "**")), set()
+        return set(_tried(lambda: globs.find_files(root, "**").paths)), set()
     new = set(_tried(lambda: changes.untracked(root)))
-    loose = {path.rstrip("/") for path in _tried(lambda: changes.loose(root))}
-    nested = set()
-    for path in loose | new | set(_tried(lambda: changes.submodules(root))):
+    hidden = {path.rstrip("/") for path in _tried(lambda: changes.loose(root))}
+    for path in hidden | new | set(_tried(lambda: changes.submodules(root))):
         full = os.path.join(root, path)
-        if os.path.isdir(full) and not os.path.islink(full):
-            nested.add(path)
-    inside = set()
-    for directory in nested:
-        inside.update(_walked(root, f"{directory}/**"))
-    return (shown | new) - nested, (loose | inside) - nested - new
+        if os.path.isdir(full) and not os.path.islink(full):  # a repository in this one
+            hidden.update(_tried(lambda glob=f"{path}/**": globs.find_files(root, glob).paths))  # type: ignore[misc]
+    return shown | new, hidden - new
 
 
 def _tried(listing: Callable[[], list[str]]) -> list[str]:
@@ -379,10 +400,6 @@ def _tried(listing: Callable[[], list[str]]) -> list[str]:
         return listing()
     except NotEvaluable:
         return []
-
-
-def _walked(root: Path, glob: str) -> list[str]:
-    return _tried(lambda: globs.find_files(root, glob).paths)
 
 
 def _newest(root: Path, names: Iterable[str]) -> list[str]:

@@ -1,7 +1,7 @@
-"""A recorded command, run again for real and held against what was recorded. Argument lists only, never a shell.
+"""Recorded commands: run by omo and written down, or run again and held against what was recorded. Never a shell.
 
-Without asking the user only commands are run that read, with the flags that are known to; others once the user has
-allowed them.
+Without asking the user git is run again where it only reads, and what the user has pinned. What omo has recorded itself
+need not run again while the files are the same.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omo.errors import BadInput, Refused
-from omo.proof import git, globs
+from omo.proof import git, globs, own_commands
 from omo.proof.media import plain
 from omo.proof.run import Outcome, child_environment, run
 from omo.state import paths
@@ -31,7 +31,9 @@ OUTPUT_LIMIT = 1 << 20
 ALWAYS = {"CI": "1", "NO_COLOR": "1"}
 ANY_ARGUMENTS = "..."
 REPAIR = "look at what was changed, then let the user run in their own terminal: omo gate add NAME --repair -- COMMAND"
-ASK_USER = "or let the user allow it by typing /omo:pin NAME -- COMMAND"
+OTHERWISE = (
+    "let omo run and record it: omo evidence replay --goal ID -- COMMAND; or the user types /omo:pin NAME -- COMMAND"
+)
 
 # What differs from one honest run to the next.
 SHORTEST_PLACE = 4  # "/" or "/a" as a home would be found everywhere
@@ -80,10 +82,10 @@ def is_pinned(argv: Sequence[str], pins: Pins) -> bool:
 
 
 def is_allowed(argv: Sequence[str], root: Path, pins: Pins, environ: Mapping[str, str] | None = None) -> str:
-    """Why the command may not be replayed, or the empty string. `pins` is what the user allowed."""
-    problem = builtin_problem(argv)
+    """Why the command may not be run again, or the empty string. `pins` is what the user allowed."""
+    problem = reading_problem(argv)
     if problem:
-        return "" if is_pinned(argv, pins) else f"{problem}. Replay what may be, {ASK_USER}"
+        return "" if is_pinned(argv, pins) else f"{problem}; {OTHERWISE}"
     path = (os.environ if environ is None else environ).get("PATH", "")
     if shutil.which(argv[0], path=_clean(path, root)) or not (planted := shutil.which(argv[0], path=path)):
         return ""
@@ -98,9 +100,55 @@ def executable(record: Record, root: Path, pins: Pins, environ: Mapping[str, str
     program = record.command[0]
     if os.path.dirname(program):
         return os.path.normpath(os.path.join(os.path.realpath(root), record.cwd, program))
-    is_builtin = not builtin_problem(record.command)
-    file = shutil.which(program, path=_clean(environ.get("PATH", ""), root if is_builtin else None))
+    is_git = not reading_problem(record.command)
+    file = shutil.which(program, path=_clean(environ.get("PATH", ""), root if is_git else None))
     return os.path.abspath(file) if file else ""
+
+
+def speaks_of_project(root: str, head: str | None, argv: Sequence[str], cwd: str) -> bool:
+    """Whether a command that nobody pinned runs anything of the project, or reads a file of it.
+
+    What prints a text that it was given, or a version, shows nothing of the work.
+    """
+    if own_commands.where(root, head, argv, cwd):
+        return True
+    top = os.path.realpath(root)
+    words = list(argv[1:])
+    if "/" in argv[0]:
+        words.append(argv[0])
+    for word in words:
+        name = word.rpartition("=")[2].partition("::")[0]
+        module = name.split(".")[0]  # python3 -m package.module
+        for candidate in filter(None, (name, module, module and f"{module}.py")):
+            path = os.path.realpath(os.path.join(top, cwd, candidate))
+            if path != top and os.path.exists(path) and globs.is_inside(top, path):
+                return True
+    return False
+
+
+def record(argv: Sequence[str], root: Path, cwd: str, timeout: float, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Run a command as the user would, and write down what it said. Refused where it did not end by itself."""
+    where = globs.directory_inside(Path(os.path.realpath(root)), cwd)
+    outcome = _run(argv, where, timeout, environ)
+    what = f"{clip(' '.join(argv), 100)!r}"
+    if outcome.not_found:
+        raise BadInput(f"{what} could not be started: {clip(outcome.stderr, 200)}", fix="name a program that is there")
+    if outcome.exit_code is None:
+        why = f"was still running after {timeout:g} s" if outcome.timed_out else f"died of signal {outcome.signal}"
+        raise Refused(f"{what} {why}, so there is nothing to record", fix="record a run that ends; --timeout SECONDS")
+    if outcome.stdout_truncated or outcome.stderr_truncated:
+        raise Refused(f"{what} says more than {OUTPUT_LIMIT} bytes", fix="record a run that says less")
+    return {
+        "schemaVersion": 1,
+        "kind": "cli-replay",
+        "replaySafe": True,
+        "command": list(argv),
+        "recordedStdout": outcome.stdout,
+        "recordedStderr": outcome.stderr,
+        "expectedExitCode": outcome.exit_code,
+        "timeoutMs": int(timeout * 1000),
+        "cwd": cwd,
+    }
 
 
 def replay(record: Record, root: Path, pins: Pins, environ: Mapping[str, str] | None = None) -> list[str]:
@@ -120,12 +168,12 @@ def replay(record: Record, root: Path, pins: Pins, environ: Mapping[str, str] | 
     if is_relative and cwd != root:
         return [f"cwd: {program} was pinned at the project's top; elsewhere it is another program. Leave cwd out"]
     with tempfile.TemporaryDirectory(prefix="omo-replay-") as home:
-        if builtin_problem(record.command):
-            outcome = _run_pinned(record, cwd, environ)
+        if reading_problem(record.command):
+            outcome = _run(record.command, cwd, record.timeout, environ)
+        elif why := _filter(root):
+            return [f"command: {why}"]
         else:
-            if needs_project(record.command) and record.command[0] == "git" and (why := _filter(root)):
-                return [f"command: {why}"]
-            outcome = _run_builtin(record, root, cwd, home, environ)
+            outcome = _run_git(record, root, cwd, home, environ)
         places = {str(given): "<project>", str(root): "<project>"}
         for place in (environ.get("HOME", ""), home):
             if place:
@@ -134,30 +182,27 @@ def replay(record: Record, root: Path, pins: Pins, environ: Mapping[str, str] | 
         return list(_differences(record, outcome, places))
 
 
-def _run_pinned(record: Record, cwd: Path, environ: Mapping[str, str]) -> Outcome:
+def _run(argv: Sequence[str], cwd: Path, timeout: float, environ: Mapping[str, str]) -> Outcome:
     """As the user would run it, with the tools of the project that are on their PATH, such as a virtual environment."""
     path = _clean(environ.get("PATH", ""), None)
-    environment = {**child_environment(environ), "PATH": path, **ALWAYS, **record.env}
-    return run(record.command, cwd=cwd, timeout=record.timeout, output_limit=OUTPUT_LIMIT, env=environment)
+    environment = {**child_environment(environ), "PATH": path, **ALWAYS}
+    return run(argv, cwd=cwd, timeout=timeout, output_limit=OUTPUT_LIMIT, env=environment)
 
 
-def _run_builtin(record: Record, root: Path, cwd: Path, home: str, environ: Mapping[str, str]) -> Outcome:
-    """From scratch: nothing of the session, the user's own settings, or a directory the project can fill."""
-    command = list(record.command)
-    environment = {**ALWAYS, "PATH": _clean(environ.get("PATH", ""), root), "HOME": home}
-    where = cwd
-    if not needs_project(command):
-        where = Path(home, "empty")
-        where.mkdir()
-    elif command[0] == "git":
-        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-        command = [*git.COMMAND, "--no-pager", *settings, command[1], *VERBS[command[1]].added, *command[2:]]
-        own = git.own_repository(str(root))
-        environment = {**environment, **git.ENVIRONMENT, "GIT_ALLOW_PROTOCOL": "none", "HOME": home, **own}
-    if command[0] == "npm":
-        environment.update(npm_config_update_notifier="false", npm_config_offline="true")
-    environment = {**environment, **record.env}
-    return run(command, cwd=where, timeout=record.timeout, output_limit=OUTPUT_LIMIT, env=environment)
+def _run_git(record: Record, root: Path, cwd: Path, home: str, environ: Mapping[str, str]) -> Outcome:
+    """From scratch: nothing of the session, the user's own settings, or a program that the project could plant."""
+    _, verb, *rest = record.command
+    settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+    command = [*git.COMMAND, "--no-pager", *settings, verb, *VERBS[verb].added, *rest]
+    environment = {
+        **ALWAYS,
+        **git.ENVIRONMENT,
+        "PATH": _clean(environ.get("PATH", ""), root),
+        "HOME": home,
+        "GIT_ALLOW_PROTOCOL": "none",
+        **git.own_repository(str(root)),
+    }
+    return run(command, cwd=cwd, timeout=record.timeout, output_limit=OUTPUT_LIMIT, env=environment)
 
 
 def _filter(root: Path) -> str:
@@ -195,26 +240,12 @@ def _differences(record: Record, outcome: Outcome, places: Mapping[str, str]) ->
     too_much = f"is more than {OUTPUT_LIMIT} bytes or was left open; replay something that says less"
     if outcome.stdout_truncated:
         yield f"stdout: {too_much}"
-    elif record.invariants:  # they stand in for equality
-        yield from _broken_invariants(record, outcome)
     else:
         yield from _difference("recordedStdout", record.stdout, outcome.stdout, places)
-    # None recorded means that none came; only beside invariants, which say that output varies, is it left open.
     if outcome.stderr_truncated:
         yield f"stderr: {too_much}"
-    elif record.stderr is not None or not record.invariants:
+    else:  # none recorded means that none came
         yield from _difference("recordedStderr", record.stderr or "", outcome.stderr, places)
-
-
-def _broken_invariants(record: Record, outcome: Outcome) -> Iterator[str]:
-    output = plain(outcome.stdout)
-    for number, invariant in enumerate(record.invariants):
-        try:
-            if not invariant.holds(output):
-                value = clip(repr(invariant.value), 100)
-                yield f"invariants[{number}]: {invariant.type} {value} does not hold of: {clip(outcome.stdout, 200)!r}"
-        except ValueError as error:
-            yield f"invariants[{number}]: {error}"
 
 
 def _difference(name: str, recorded: str, replayed: str, places: Mapping[str, str]) -> Iterator[str]:
@@ -242,8 +273,6 @@ def normalise(text: str, places: Mapping[str, str]) -> str:
 _OPERATOR = re.compile(r"\d*(?:[<>|;&]|\$\(|`)")
 # Also the bounds of git's own grammar: nothing absolute, nothing above, so that no file outside can be compared.
 _REF = re.compile(r"(?![-/])(?!.*(?:^|/)\.\.(?:/|$))[\w@][\w./@^~:{}+-]*|\.")
-_LITERAL = r"""(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`\\$]*`)"""
-_SAYS = re.compile(rf"(?:\s*console\.log\(\s*{_LITERAL}\s*\)\s*;?)+\s*")
 
 
 class Verb(NamedTuple):
@@ -272,29 +301,17 @@ VERBS = {
 _SETTINGS = ("status.submoduleSummary=false", "diff.submodule=short", "format.pretty=medium", "color.ui=false")
 
 
-def builtin_problem(argv: Sequence[str]) -> str:
-    """Why the command may not be replayed without asking the user, or the empty string."""
+def reading_problem(argv: Sequence[str]) -> str:
+    """Why the command is not one of git's that only read, or the empty string."""
     program, arguments = argv[0], list(argv[1:])
-    if program not in PROGRAMS:
-        names = ", ".join(PROGRAMS)
-        return f"{program!r} is none of the programs that may be replayed by themselves (bare names: {names})"
+    if program != "git":
+        return f"{program!r} is neither pinned by the user nor a git command that only reads"
     for argument in arguments:
         if not argument or argument != argument.strip() or _OPERATOR.match(argument):
-            return f"argument {argument!r} of {program} is empty, padded, or shell syntax; nothing here goes to a shell"
-    return PROGRAMS[program](program, arguments)
-
-
-def needs_project(argv: Sequence[str]) -> bool:
-    """Whether it speaks of the project at all. What does not is run where no file of the project can sway it."""
-    return (argv[0] == "git" and argv[1] != "--version") or list(argv[:2]) == ["npm", "list"]
-
-
-def _git(program: str, arguments: list[str]) -> str:
-    if arguments == ["--version"]:
-        return ""
+            return f"argument {argument!r} is empty, padded, or shell syntax; nothing here goes to a shell"
     verb = VERBS.get(arguments[0]) if arguments else None
     if verb is None:
-        return f"git {' '.join(arguments[:1])} may not be replayed; these may: --version, {', '.join(VERBS)}"
+        return f"git {' '.join(arguments[:1])} may not be replayed; these may: {', '.join(VERBS)}"
     end = arguments.index("--") if "--" in arguments else len(arguments)
     refs = []
     for argument in arguments[1:end]:
@@ -308,34 +325,3 @@ def _git(program: str, arguments: list[str]) -> str:
         if not _REF.fullmatch(name):
             return f"{name!r} is no plain revision or path inside the project"
     return "" if len(refs) >= verb.fewest else f"git {arguments[0]} needs a revision, such as HEAD"
-
-
-def _version(program: str, arguments: list[str]) -> str:
-    return "" if arguments == ["--version"] else f"{program} may be replayed with --version only"
-
-
-def _script(program: str, arguments: list[str]) -> str:
-    if arguments == ["--version"]:
-        return ""
-    if len(arguments) == 2 and arguments[0] == "-e" and _SAYS.fullmatch(arguments[1]):
-        return ""
-    return f"{program} may be replayed with --version, or -e and console.log of one plain string each"
-
-
-def _npm(program: str, arguments: list[str]) -> str:
-    if arguments == ["--version"]:
-        return ""
-    flags = r"--all|--json|--depth=\d{1,2}"
-    if arguments[:1] == ["list"] and all(re.fullmatch(flags, argument) for argument in arguments[1:]):
-        return ""
-    return "npm may be replayed with --version or list (--all --json --depth=N)"
-
-
-# pnpm and yarn list nothing here: both load code of the project before they do anything.
-PROGRAMS: Mapping[str, Callable[[str, list[str]], str]] = {
-    "git": _git,
-    "node": _script,
-    "bun": _script,
-    "npm": _npm,
-    **dict.fromkeys(("pnpm", "yarn", "python3", "python", "pip", "uv"), _version),
-}

@@ -55,15 +55,15 @@ class Outcome:
 
     argv: tuple[str, ...]
     cwd: Path
-    exit_code: int | None
-    signal: int | None
-    timed_out: bool
-    not_found: bool
-    stdout: str
-    stderr: str
-    stdout_truncated: bool
-    stderr_truncated: bool
     duration: float
+    exit_code: int | None = None
+    signal: int | None = None
+    timed_out: bool = False
+    not_found: bool = False
+    stdout: str = ""
+    stderr: str = ""
+    stdout_truncated: bool = False
+    stderr_truncated: bool = False
 
     @property
     def ok(self) -> bool:
@@ -76,11 +76,11 @@ QUIET = {"PYTHONDONTWRITEBYTECODE": "1"}
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What a command needs to find its tools; nothing that identifies the session or opens an account."""
-    return {name: value for name, value in environ.items() if _is_allowed(name)}
-
-
-def _is_allowed(name: str) -> bool:
-    return bool(_ALLOWED.fullmatch(name)) and not _SECRET.search(name)
+    allowed = {}
+    for name, value in environ.items():
+        if _ALLOWED.fullmatch(name) and not _SECRET.search(name):
+            allowed[name] = value
+    return allowed
 
 
 def run(
@@ -99,10 +99,10 @@ def run(
     over it. A program that cannot be started is `not_found`, with the reason in `stderr`. Nothing of the
     command's process group outlives the call.
     """
-    command = _checked(argv)
-    where = _checked_cwd(cwd)
-    if not timeout > 0 or output_limit < 1:
-        raise BadInput(f"a command needs a positive time and output limit, got {timeout} s, {output_limit} bytes")
+    command = tuple(argv)
+    where = Path(os.path.abspath(cwd))
+    if not where.is_dir():
+        raise BadInput(f"a command cannot run in {where}: not a directory", fix="name an existing directory")
     environment = {**QUIET, **(child_environment(os.environ) if env is None else env), **extra_env}
     started = time.monotonic()
     try:
@@ -110,52 +110,45 @@ def run(
     except ValueError as error:
         raise BadInput(f"the system does not take this command or its environment: {error}") from error
     except OSError as error:
-        return _never_started(command, where, str(error), time.monotonic() - started)
+        return Outcome(command, where, time.monotonic() - started, not_found=True, stderr=str(error))
     out, err = _Kept(output_limit), _Kept(output_limit)
     with _ended_with_its_group(process):
         readers = _pump(process, out, err, stdin)
-        timed_out = _outlasts(process, started + timeout - time.monotonic())
-    _drain(readers)
+        timed_out = False
+        try:
+            process.wait(max(0.0, started + timeout - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            timed_out = True
+    deadline = time.monotonic() + DRAIN_SECONDS
+    for reader in readers:
+        reader.join(max(0.0, deadline - time.monotonic()))
     code = process.returncode
     return Outcome(
         argv=command,
         cwd=where,
+        duration=time.monotonic() - started,
         exit_code=code if code is not None and code >= 0 and not timed_out else None,
         signal=-code if code is not None and code < 0 else None,
         timed_out=timed_out,
-        not_found=False,
         stdout=out.text(),
         stderr=err.text(),
         stdout_truncated=out.truncated,
         stderr_truncated=err.truncated,
-        duration=time.monotonic() - started,
     )
-
-
-def _checked(argv: Sequence[str]) -> tuple[str, ...]:
-    fix = 'pass the program and its arguments as a list, such as ["pytest", "-q"]'
-    if isinstance(argv, (str, bytes)) or not isinstance(argv, Sequence) or not argv:
-        raise BadInput(f"a command is a non-empty list of strings, got {argv!r}", fix=fix)
-    for position, part in enumerate(argv):
-        if not isinstance(part, str) or "\0" in part or (position == 0 and not part):
-            raise BadInput(f"argument {position} of a command is not usable: {part!r}", fix=fix)
-    return tuple(argv)
-
-
-def _checked_cwd(cwd: Path) -> Path:
-    where = Path(os.path.abspath(cwd))
-    if not where.is_dir():
-        raise BadInput(f"a command cannot run in {where}: not a directory", fix="name an existing directory")
-    return where
 
 
 def _start(
     command: tuple[str, ...], cwd: Path, environment: Mapping[str, str], *, feed: bool
 ) -> subprocess.Popen[bytes]:
     windows = sys.platform == "win32"
+    program = None  # searched along the child's PATH
+    if os.path.dirname(command[0]):
+        program = str(cwd / command[0])
+    elif windows:  # CreateProcess finds npm.exe but not npm.cmd
+        program = shutil.which(command[0], path=environment.get("PATH"))
     return subprocess.Popen(
         command,
-        executable=_program(command[0], cwd, environment),
+        executable=program,
         cwd=cwd,
         env=environment,
         stdin=subprocess.PIPE if feed else subprocess.DEVNULL,
@@ -164,31 +157,6 @@ def _start(
         bufsize=0,
         start_new_session=not windows,
         creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) if windows else 0,
-    )
-
-
-def _program(name: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
-    """The file to execute, or None for the search along the child's PATH."""
-    if os.path.dirname(name):
-        return str(cwd / name)
-    if sys.platform == "win32":  # CreateProcess finds npm.exe but not npm.cmd
-        return shutil.which(name, path=environment.get("PATH"))
-    return None
-
-
-def _never_started(command: tuple[str, ...], cwd: Path, reason: str, duration: float) -> Outcome:
-    return Outcome(
-        argv=command,
-        cwd=cwd,
-        exit_code=None,
-        signal=None,
-        timed_out=False,
-        not_found=True,
-        stdout="",
-        stderr=reason,
-        stdout_truncated=False,
-        stderr_truncated=False,
-        duration=duration,
     )
 
 
@@ -261,20 +229,6 @@ def _write(stream: IO[bytes], data: bytes) -> None:
         view = memoryview(data)
         while view:
             view = view[stream.write(view) :]
-
-
-def _outlasts(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    try:
-        process.wait(max(0.0, seconds))
-    except subprocess.TimeoutExpired:
-        return True
-    return False
-
-
-def _drain(readers: Sequence[threading.Thread]) -> None:
-    deadline = time.monotonic() + DRAIN_SECONDS
-    for reader in readers:
-        reader.join(max(0.0, deadline - time.monotonic()))
 
 
 @contextlib.contextmanager

@@ -12,23 +12,12 @@ SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "ash")
 
 # Programs that run another one: short options that take a value, long ones that do, and operands before its name.
 WRAPPERS: dict[str, tuple[str, tuple[str, ...], int]] = {
-    "builtin": ("", (), 0),
-    "busybox": ("", (), 0),
     "command": ("", (), 0),
-    "coproc": ("", (), 0),
-    "env": ("uCS", ("--unset", "--chdir", "--split-string"), 0),
+    "env": ("uC", ("--unset", "--chdir"), 0),
     "exec": ("a", (), 0),
-    "flock": ("wE", ("--timeout", "--conflict-exit-code"), 1),
     "nice": ("n", ("--adjustment",), 0),
-    "nocorrect": ("", (), 0),
-    "noglob": ("", (), 0),
     "nohup": ("", (), 0),
-    "parallel": ("jnaI", ("--jobs", "--arg-file", "--colsep"), 0),
     "npx": ("p", ("--package",), 0),
-    "repeat": ("", (), 1),
-    "setsid": ("", (), 0),
-    "stdbuf": ("ioe", ("--input", "--output", "--error"), 0),
-    "strace": ("eopsSPuEbaIOX", (), 0),
     "sudo": ("ughpCrtTDRU", ("--user", "--group", "--host", "--prompt", "--chdir", "--chroot"), 0),
     "time": ("fo", ("--format", "--output"), 0),
     "timeout": ("ks", ("--kill-after", "--signal"), 1),
@@ -131,9 +120,7 @@ def texts(words: list[str]) -> list[str]:
         letters, operands = shell_call(words)
         if "c" in letters:
             return operands[:1]
-    if called in ("su", "flock"):
-        return option(words, "c", "--command")
-    return option(words, "S", "--split-string", "uC") if called == "env" else []
+    return []
 
 
 def _after_options(words: list[str], short: str, long: tuple[str, ...]) -> list[str]:
@@ -188,11 +175,8 @@ def operands(words: Sequence[str], values: Sequence[str] = ()) -> list[str]:
     return rest
 
 
-def option(words: Sequence[str], short: str, long: str, takes: str = "") -> list[str]:
-    """The values of an option: `-o x`, `-ox`, `-so x`, `--output x`, `--output=x`.
-
-    `takes`: other letters with a value, after which the rest of the word is theirs.
-    """
+def option(words: Sequence[str], short: str, long: str) -> list[str]:
+    """The values of an option: `-o x`, `-ox`, `-so x`, `--output x`, `--output=x`."""
     values: list[str] = []
     for index, word in enumerate(words):
         following = words[index + 1 : index + 2]
@@ -201,7 +185,7 @@ def option(words: Sequence[str], short: str, long: str, takes: str = "") -> list
         elif word == long:
             values += following
         elif word.startswith("-") and not word.startswith("--"):
-            flags = before(word[1:], takes + short)
+            flags = before(word[1:], short)
             letter, value = word[len(flags) + 1 : len(flags) + 2], word[len(flags) + 2 :]
             if letter == short:
                 values += [value] if value else following

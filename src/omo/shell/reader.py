@@ -24,7 +24,6 @@ SPECIAL = ENDS_WORD | frozenset("'\"\\$`")
 PROCESSES = ("<(", ">(")
 REDIRECTIONS = ("&>>", "<<<", "<<-", "<<", "<>", "<&", ">>", ">|", ">&", "&>", "<", ">")
 KEYWORDS = ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "{", "}", "!", "function")
-DECLARES = ("export", "declare", "local", "readonly", "typeset")
 
 
 class Unknown(str):
@@ -47,9 +46,9 @@ class Call:
 
     __slots__ = ("directory", "fed", "has_variables", "inner", "piped_from", "words")
 
-    def __init__(self, words: list[str], directory: str | None = None, piped_from: int | None = None) -> None:
+    def __init__(self, words: list[str], piped_from: int | None = None) -> None:
         self.words = words
-        self.directory = directory
+        self.directory: str | None = None
         self.piped_from = piped_from
         self.fed: list[str] = []
         self.inner: list[list[str]] = []
@@ -71,123 +70,102 @@ class Script:
         self.unread: list[str] = []
 
 
-def read(text: str, variables: Mapping[str, str] | None = None, directory: str = "") -> Script:
-    """`variables`: what is known of names (`HOME`), and of whole expansions as written (`$(pwd)`).
+def read(text: str, known: Mapping[str, str] | None = None, directory: str = "") -> Script:
+    """`known` is what expansions stand for, by how they are written: `$HOME`, `$(pwd)`.
 
     `directory` is where the text runs, and what a `cd` in it is relative to.
     """
     script = Script()
-    _read_text(script, text, dict(variables or {}), directory, DEEPEST)
+    _read_text(script, text, known or {}, directory, DEEPEST)
     return script
 
 
-def _read_text(script: Script, text: str, variables: dict[str, str], directory: str | None, depth: int) -> None:
+def _read_text(script: Script, text: str, known: Mapping[str, str], directory: str | None, depth: int) -> None:
     if not depth or len(text) > LONGEST:
         script.unread.append(text)
         return
-    block = _Block(script, text, variables, directory, depth)
-    while block.position < len(text):
+    position = 0
+    while position < len(text):
+        reader = _Reader(script, text, known, directory, depth)
+        reader.position = position
         try:
-            block.run()
-        except _Unreadable as error:
+            reader.block()
+            return
+        except _Unreadable:
             if script.unread[-1:] != [text]:
                 script.unread.append(text)
-            block = _Block(script, text, variables, directory, depth)
-            block.position = text.find("\n", error.position) + 1 or len(text)
+            position = text.find("\n", reader.position) + 1 or len(text)
 
 
 class _Unreadable(Exception):
-    def __init__(self, position: int) -> None:
-        super().__init__()
-        self.position = position
+    pass
 
 
-class _Block:
-    """A list of commands, up to the `)` that closes it or to the end of the text."""
-
-    def __init__(self, script: Script, text: str, variables: dict[str, str], directory: str | None, depth: int) -> None:
+class _Reader:
+    def __init__(self, script: Script, text: str, known: Mapping[str, str], directory: str | None, depth: int) -> None:
         self.script = script
         self.text = text
-        self.variables = variables
+        self.known = known
         self.directory = directory
         self.depth = depth
-        self.nested = 0
         self.position = 0
-        self.is_inner = False  # closed by a parenthesis
+        self.nested = 0
         self.open_cases = 0  # in a case, a lone parenthesis ends a pattern
-        self.outer_pipe: int | None = None  # what the whole block reads from
-        self.begins = len(script.calls)  # the first call of the pipeline
         self.call = Call([])
-        self.assigned: list[tuple[str, str]] = []
         self.heredocs: list[tuple[Call, str, bool, bool]] = []  # call, delimiter, is it quoted, are tabs stripped
 
-    def run(self) -> None:
+    def block(self, *, is_inner: bool = False) -> None:
+        """A list of commands, up to the `)` that closes it or to the end of the text."""
+        pipe = self.call.piped_from  # what the whole block reads from
+        self.call = Call([], pipe)
+        begins = pipe if pipe is not None else len(self.script.calls)  # the first call of the pipeline
         while char := self._skip_blanks():
-            if self._ahead(2) in PROCESSES:
-                self._read_word()
+            if char == ")":
+                self.position += 1
+                self._end_command(pipe)
+                if is_inner and not self.open_cases:
+                    return
+                if not self.open_cases:
+                    raise _Unreadable
             elif char == "(":
                 self._open_parenthesis()
-            elif char == ")":
-                self.position += 1
-                self._end_command()
-                if not self.open_cases:
-                    if self.is_inner:
-                        return
-                    raise _Unreadable(self.position)
+            elif self._ahead(2) in PROCESSES:
+                self._read_word(pipe)
             elif char in "<>" or self._ahead(2) == "&>":
                 self._redirect()
             elif char in ";&|\n":
-                self._operator(char)
+                is_pipe = char == "|" and self._ahead(2) != "||"
+                self.position += 1
+                if self._ahead() in ("|", "&", ";"):
+                    self.position += 1
+                self._end_command(begins if is_pipe else pipe)
+                if not is_pipe and pipe is None:
+                    begins = len(self.script.calls)
+                if char == "\n":
+                    self._read_heredocs()
             else:
-                self._read_word()
-        self._end_command()
-        if self.is_inner:
-            raise _Unreadable(self.position)
+                self._read_word(pipe)
+        self._end_command(pipe)
+        if is_inner:
+            raise _Unreadable
 
-    def _operator(self, char: str) -> None:
-        is_pipe = char == "|" and self._ahead(2) != "||"
-        self.position += 1
-        if self._ahead() in ("|", "&", ";"):
-            self.position += 1
-        self._end_command()
-        if is_pipe:
-            self.call.piped_from = self.begins
-        else:
-            self._begin_pipeline()
-        if char == "\n":
-            self._read_heredocs()
-
-    def _begin_pipeline(self) -> None:
-        self.call.piped_from = self.outer_pipe
-        self.begins = len(self.script.calls) if self.outer_pipe is None else self.outer_pipe
-
-    def _end_command(self) -> None:
-        call, self.call = self.call, Call([], None, self.outer_pipe)
-        for variable, value in self.assigned:
-            if not call.words:
-                self._assign(variable, value)
-        self.assigned = []
-        if call.words:
-            call.directory = self.directory
-            self.script.calls.append(call)
-            self._follow(call)
-
-    def _follow(self, call: Call) -> None:
-        """The texts that a call runs in its turn, the variables it sets, and where it leads."""
+    def _end_command(self, piped_from: int | None) -> None:
+        """Note the call, the texts that it runs in its turn, and where it leads; the next reads from `piped_from`."""
+        call, self.call = self.call, Call([], piped_from)
+        if not call.words:
+            return
+        call.directory = self.directory
+        self.script.calls.append(call)
+        texts = []
         for stage in programs.stages(call.words):
-            for text in programs.texts(stage):
-                self._read_inner(text)
+            texts += programs.texts(stage)
         if programs.runs_what_it_is_fed(call.words):
-            for text in call.fed:
-                self._read_inner(text)
+            texts += call.fed
+        for text in texts:
+            self._read_inner(text)
         words = programs.program(call.words)
         if programs.name(words) in ("cd", "pushd", "popd"):
             self._change_directory(words)
-        elif programs.name(words) in DECLARES:
-            for word in words[1:]:
-                self._assign(word.partition("=")[0], "" if isinstance(word, Unknown) else word.partition("=")[2])
-        elif programs.name(words) in ("for", "select"):
-            self._assign("".join(words[1:2]), "")
         elif programs.name(words) == "case":
             self.open_cases += 1
 
@@ -200,49 +178,50 @@ class _Block:
         elif self.directory is not None or target.startswith("/"):
             self.directory = os.path.join(self.directory or "", target)
 
-    def _assign(self, variable: str, value: str) -> None:
-        self.variables.pop(variable, None)
-        if value:  # one that is emptied is most often filled in a place that is not read in order
-            self.variables[variable] = value
-
     def _read_inner(self, text: str) -> None:
-        _read_text(self.script, text, self.variables, self.directory, self.depth - 1)
+        _read_text(self.script, text, self.known, self.directory, self.depth - 1)
 
     def _open_parenthesis(self) -> None:
         """A subshell, arithmetic, or the parentheses of a function's name."""
         words, start = self.call.words, self.position
-        if self._ahead(2) == "((" and self._read_arithmetic():
+        if self._ahead(2) == "((" and self._skip_arithmetic():
             return
         self.position += 1
         if len(words) == 1 and self._skip_blanks() == ")":
             self.position += 1
             self.script.functions += words
             self.call.words = []
-        elif words and not self.open_cases:
-            if words[0] != "case":  # which may have one before its pattern
-                raise _Unreadable(start)
-        else:
+        elif not words or self.open_cases:
             self.position = start
-            self._run_parenthesised()
+            self._parenthesised()
+        elif words[0] != "case":  # which may have one before its pattern
+            raise _Unreadable
 
-    def _run_parenthesised(self) -> None:
-        block = _Block(self.script, self.text, self.variables, self.directory, self.depth)
-        block.position = self.position + 1
-        block.is_inner = True
-        block.nested = self.nested
-        block.outer_pipe = block.call.piped_from = self.call.piped_from
-        if self.call.piped_from is not None:
-            block.begins = self.call.piped_from
-        block.nest()
-        block.run()
-        self.position = block.position
+    def _parenthesised(self) -> None:
+        """A block in parentheses: what it changes of its directory ends with it."""
+        call, directory, cases = self.call, self.directory, self.open_cases
+        self._nest()
+        self.position += 1
+        self.open_cases = 0
+        self.block(is_inner=True)
+        self.nested -= 1
+        self.call, self.directory, self.open_cases = call, directory, cases
 
-    def nest(self) -> None:
+    def _nest(self) -> None:
         self.nested += 1
         if self.nested > MOST_NESTED:
-            raise _Unreadable(self.position)
+            raise _Unreadable
 
-    # Redirections.
+    def _skip_arithmetic(self) -> bool:
+        """To the end of `((…))`. False, and nothing read, where it is none, as in `((a); b)`."""
+        level, end = 1, self.position + 2
+        while level and end < len(self.text):
+            level += (self.text[end] == "(") - (self.text[end] == ")")
+            end += 1
+        is_arithmetic = not level and self.text[end : end + 1] == ")"
+        if is_arithmetic:
+            self.position = end + 1
+        return is_arithmetic
 
     def _redirect(self) -> None:
         operator = next(sign for sign in REDIRECTIONS if self.text.startswith(sign, self.position))
@@ -251,7 +230,7 @@ class _Block:
         is_process = self._ahead(2) in PROCESSES
         word, is_quoted = self._word()
         if word is None:
-            raise _Unreadable(self.position)
+            raise _Unreadable
         if operator in ("<<", "<<-"):
             self.heredocs.append((self.call, word, is_quoted, operator == "<<-"))
         elif operator == "<<<":
@@ -277,7 +256,7 @@ class _Block:
             if not is_quoted:
                 current, self.call = self.call, call
                 self.position = start
-                self._run_expansions(end)
+                self._expand(end)
                 self.call = current
             self.position = after
             if programs.runs_what_it_is_fed(call.words):
@@ -288,11 +267,13 @@ class _Block:
     def _ahead(self, count: int = 1) -> str:
         return self.text[self.position : self.position + count]
 
-    def _find(self, sign: str, start: int) -> int:
-        end = self.text.find(sign, start)
-        if end < 0:
-            raise _Unreadable(start)
-        return end
+    def _end_of(self, sign: str, start: int) -> int:
+        """Where that sign stands next, but behind a backslash."""
+        while self.text[start : start + 1] != sign:
+            if start >= len(self.text):
+                raise _Unreadable
+            start += 2 if self.text[start] == "\\" else 1
+        return start
 
     def _skip_blanks(self) -> str:
         """What comes behind them; comments are blank too, and the end of a line that goes on in the next."""
@@ -308,42 +289,30 @@ class _Block:
             else:
                 return char
 
-    def _read_word(self) -> None:
-        words = self.call.words
-        if not words and self._read_assignment():
-            return
+    def _read_word(self, pipe: int | None) -> None:
+        """The next word of the command. An assignment before its program is none; what it sets is not kept."""
+        words, start = self.call.words, self.position
         word, is_quoted = self._word()
         if word is None:
+            return
+        is_assignment = self.text.startswith(("=", "+="), self._end_of_name(start)) and self._end_of_name(start) > start
+        if is_assignment and not words:
             return
         if is_quoted:
             words.append(word)
         elif word.isdigit() and self._ahead() in ("<", ">"):
             return  # the number of a descriptor
-        elif not words and word == "[[":
-            end = self._find("]]", self.position)
-            self._run_expansions(end)
-            self.position = end + 2
+        elif word == "[[" and not words:
+            self.position = self.text.find("]]", self.position) + 2
+            if self.position < 2:
+                self.position = len(self.text)
+                raise _Unreadable
         elif word in KEYWORDS and (not words or word == "{"):
             if words:
-                self._end_command()  # time { …; }, function f { …; }
+                self._end_command(pipe)  # time { …; }, function f { …; }
             self.open_cases -= word == "esac"
         else:
-            words += word.split() if isinstance(word, _Split) else [word]
-
-    def _read_assignment(self) -> bool:
-        end = self._end_of_name(self.position)
-        variable = self.text[self.position : end]
-        is_added = self.text.startswith("+=", end)
-        if not variable.isidentifier() or not (is_added or self.text.startswith("=", end)):
-            return False
-        self.position = end + 1 + is_added
-        value: str | None = None
-        if self._ahead() == "(":
-            self._run_parenthesised()  # a list: its words are most often run later
-        else:
-            value, _ = self._word()
-        self.assigned.append((variable, "" if isinstance(value, Unknown) or is_added else value or ""))
-        return True
+            words.append(word)
 
     def _end_of_name(self, end: int) -> int:
         while self.text[end : end + 1].isalnum() or self.text[end : end + 1] == "_":
@@ -366,13 +335,15 @@ class _Block:
                 pieces += self._quoted()
                 is_quoted = True
             elif char in "$`":
-                piece = self._expansion()
-                pieces.append(piece if isinstance(piece, Unknown) else _Split(piece))
+                pieces.append(self._expansion())
             else:
                 while self.position < len(self.text) and self.text[self.position] not in SPECIAL:
                     self.position += 1
                 pieces.append(self.text[start : self.position])
-        return (_join(pieces), is_quoted) if pieces else (None, False)
+        if not pieces:
+            return None, False
+        is_unknown = any(isinstance(piece, Unknown) for piece in pieces)
+        return (Unknown if is_unknown else str)("".join(pieces)), is_quoted
 
     def _quoted(self) -> list[str]:
         """What stands in quotes, or behind a backslash; at least one piece, as `''` is a word too."""
@@ -381,22 +352,18 @@ class _Block:
             self.position += 2
             return [self.text[start + 1 : self.position].removeprefix("\n")]
         if self._ahead() == "'":
-            self.position = self._find("'", start + 1) + 1
-            return [self.text[start + 1 : self.position - 1]]
+            end = self.text.find("'", start + 1)
+            if end < 0:
+                raise _Unreadable
+            self.position = end + 1
+            return [self.text[start + 1 : end]]
         if self._ahead(2) == "$'":
-            self.position = self._end_of_quote("'", start + 2) + 1
+            self.position = self._end_of("'", start + 2) + 1
             return [Unknown(self.text[start : self.position])]
         self.position = self.text.index('"', start) + 1
-        return ["", *self._run_expansions(len(self.text), '"')]
+        return ["", *self._expand(len(self.text), '"')]
 
-    def _end_of_quote(self, sign: str, end: int) -> int:
-        while self.text[end : end + 1] != sign:
-            if end >= len(self.text):
-                raise _Unreadable(end)
-            end += 2 if self.text[end] == "\\" else 1
-        return end
-
-    def _run_expansions(self, end: int, closer: str = "") -> list[str]:
+    def _expand(self, end: int, closer: str = "") -> list[str]:
         """The pieces of a double-quoted text up to what closes it, or up to an end."""
         pieces = []
         while self.position < end and self._ahead() != closer:
@@ -412,30 +379,28 @@ class _Block:
                 while self.position < end and self._ahead() not in ("$", "`", "\\", closer):
                     self.position += 1
                 pieces.append(self.text[start : self.position])
-        if closer:
-            if self.position >= end:
-                raise _Unreadable(self.position)
-            self.position += 1
+        if closer and self.position >= end:
+            raise _Unreadable
+        self.position += bool(closer)
         return pieces
 
     def _expansion(self) -> str:
         """What `$…` or a backquoted command stands for where that is known, else itself as written."""
         start = self.position
         if self._ahead() == "`":
-            end = self._end_of_quote("`", start + 1)
-            inner = self.text[start + 1 : end].replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\")
+            end = self._end_of("`", start + 1)
             first = len(self.script.calls)
-            self._read_inner(inner)
+            self._read_inner(self.text[start + 1 : end].replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\"))
             self._note_inner(first)
             self.position = end + 1
         elif self._ahead(2) == "$(":
             self.position += 1
-            if self._ahead(2) != "((" or not self._read_arithmetic():
+            if self._ahead(2) != "((" or not self._skip_arithmetic():
                 self._substitute()
         elif self._ahead(2) == "${":
-            self.nest()
+            self._nest()
             self.position += 2
-            self._run_expansions(len(self.text), "}")
+            self._expand(len(self.text), "}")
             self.nested -= 1
         else:
             self.position = self._end_of_name(start + 1)
@@ -446,43 +411,15 @@ class _Block:
         written = self.text[start : self.position]
         if written[0] == "$" and written[1] != "(":
             self.call.has_variables = True
-        variable = written[1:].strip("{}")
-        return self.variables.get(variable if variable.isidentifier() else written) or Unknown(written)
+        plain = written.replace("${", "$").removesuffix("}") if written.startswith("${") else written
+        return self.known.get(plain) or Unknown(written)
 
     def _substitute(self) -> None:
         first = len(self.script.calls)
-        self._run_parenthesised()
+        self._parenthesised()
         self._note_inner(first)
 
     def _note_inner(self, first: int) -> None:
         for inner in self.script.calls[first : first + MOST_INNER]:
             self.call.inner.append(inner.words)
             self.call.has_variables = self.call.has_variables or inner.has_variables
-
-    def _read_arithmetic(self) -> bool:
-        """`((…))` to its end, with what it runs. False, and nothing read, where it is none, as in `((a); b)`."""
-        level, end = 1, self.position + 2
-        while level and end < len(self.text):
-            level += (self.text[end] == "(") - (self.text[end] == ")")
-            end += 1
-        if level or self.text[end : end + 1] != ")":
-            return False
-        self.nest()
-        self._run_expansions(end)
-        self.position = end + 1
-        self.nested -= 1
-        return True
-
-
-class _Split(str):
-    """A piece, or a word with one, that the shell splits at its blanks: a variable without quotes."""
-
-    __slots__ = ()
-
-
-def _join(pieces: list[str]) -> str:
-    joined = "".join(pieces)
-    for kind in (Unknown, _Split):
-        if any(isinstance(piece, kind) for piece in pieces):
-            return kind(joined)
-    return joined

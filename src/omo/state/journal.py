@@ -78,7 +78,7 @@ class Journal:
     def require_whole(self, what: str, fix: str) -> None:
         """Refused where it is not: nothing is believed or run because a file says so."""
         if problems := self.problems():
-            raise Refused(f"the ledger of {what} was changed by hand: {problems[0]}", fix=fix, defects=problems)
+            raise Refused(f"the ledger of {what} is not as omo wrote it: {problems[0]}", fix=fix, defects=problems)
 
     def seal(self, now: float) -> list[Row]:
         """Keep a damaged ledger under another name; call under the lock. The events that say so."""

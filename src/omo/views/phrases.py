@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from omo.state.runtime import OPEN_STATES
 from omo.text import clip
@@ -88,21 +87,11 @@ def outcome(view: SessionView) -> str:
     return "; ".join(filter(None, parts))
 
 
-class NextStop(NamedTuple):
-    """What the next Stop would do, and why."""
-
-    decision: str
-    why: str
-
-    @property
-    def text(self) -> str:
-        return self.decision + self.why
-
-
-def next_stop(view: SessionView) -> NextStop:
+def next_stop(view: SessionView) -> tuple[str, str]:
+    """What the next Stop would do, and why, which follows it in the same sentence."""
     if view.brief.decision == "block":
-        return NextStop("would be sent back (block)", f", because {_why_stop(view)}")
-    return NextStop(f"would be let go ({view.brief.rule.name})", f": {_why_stop(view)}")
+        return "would be sent back (block)", f", because {_why_stop(view)}"
+    return f"would be let go ({view.brief.rule.name})", f": {_why_stop(view)}"
 
 
 def _why_stop(view: SessionView) -> str:
@@ -184,17 +173,13 @@ def ago(seconds: float) -> str:
     return "just now"
 
 
-class Selection(NamedTuple):
-    """The items of a work that are worth their lines, and what was left out of them."""
+def selection(view: Status, *, everything: bool) -> tuple[Sequence[Item], str]:
+    """The items that are worth their lines, and what was left out of them.
 
-    items: Sequence[Item]
-    left_out: str = ""
-
-
-def selection(view: Status, *, everything: bool) -> Selection:
-    """All of them where they are few. Else what is done, and what no longer counts, is a number."""
+    All of them where they are few. Else what is done, and what no longer counts, is a number.
+    """
     if everything:
-        return Selection(view.items)
+        return view.items, ""
     is_long = len(view.items) > MOST_ITEMS
     kept, done, cut = [], 0, 0
     for item in view.items:
@@ -211,7 +196,7 @@ def selection(view: Status, *, everything: bool) -> Selection:
         left_out.append(f"{cut} cut, no longer counted")
     if len(kept) > 2 * MOST_ITEMS:
         left_out.append(f"{len(kept) - 2 * MOST_ITEMS} more")
-    return Selection(kept[: 2 * MOST_ITEMS], ", ".join(left_out))
+    return kept[: 2 * MOST_ITEMS], ", ".join(left_out)
 
 
 def title(item: Item) -> str:
@@ -248,29 +233,22 @@ def is_shown_in_full(view: SessionView, work: Status, *, everything: bool) -> bo
     return everything or work is view.leading or (view.is_live and not is_over)
 
 
-class Others(NamedTuple):
-    """The other sessions: those with a line of their own, and how many are off."""
+def others(project: ProjectView, *, everything: bool) -> tuple[list[SessionView], str]:
+    """The other sessions with a line of their own, and how many have none, in words.
 
-    listed: Sequence[SessionView]
-    off: int
-
-    @property
-    def off_in_words(self) -> str:
-        if not self.off:
-            return ""
-        more = " more" if self.listed else ""
-        return f"{self.off}{more} {'session is' if self.off == 1 else 'sessions are'} off: omo status --all"
-
-
-def others(project: ProjectView, *, everything: bool) -> Others:
-    """Sessions that are off, or ended more than a day ago, or are done and nobody looked at them, are counted."""
+    Those that are off, or ended more than a day ago, or are done and nobody looked at them, are counted.
+    """
     listed = []
     for view in project.others:
         is_known = view.works is not None or view.brief.mode not in ("off", "done")
         ended_lately = is_known and view.unused_for < RECENT
         if everything or view.is_on or ended_lately:
             listed.append(view)
-    return Others(listed, len(project.others) - len(listed))
+    off = len(project.others) - len(listed)
+    if not off:
+        return listed, ""
+    more = " more" if listed else ""
+    return listed, f"{off}{more} {'session is' if off == 1 else 'sessions are'} off: omo status --all"
 
 
 def short_names(project: ProjectView) -> dict[str, str]:

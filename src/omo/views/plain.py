@@ -13,10 +13,15 @@ LONGEST = 400
 
 
 def render(project: ProjectView, *, everything: bool = False) -> str:
-    return "\n".join(line.rstrip() for line in lines(project, everything=everything))
+    return "\n".join(line.rstrip() for line in _lines(project, everything=everything))
 
 
-def lines(project: ProjectView, *, everything: bool = False) -> Iterator[str]:
+def session(view: SessionView) -> str:
+    """One session alone, for `omo ulw status`."""
+    return "\n".join(line.rstrip() for line in _session(view, everything=False))
+
+
+def _lines(project: ProjectView, *, everything: bool = False) -> Iterator[str]:
     for problem in project.problems:
         yield f"problem: {problem.what}" + (f"; fix: {problem.fix}" if problem.fix else "")
     if project.focus is not None:
@@ -25,11 +30,11 @@ def lines(project: ProjectView, *, everything: bool = False) -> Iterator[str]:
         yield phrases.NOTHING
     elif project.meant:
         yield f"session {clip(project.meant, phrases.LONGEST_NAME)}: {phrases.OFF}"
-    rest = phrases.others(project, everything=everything)
-    for view in rest.listed:
+    others, off = phrases.others(project, everything=everything)
+    for view in others:
         yield _brief(view)
-    if rest.off:
-        yield rest.off_in_words
+    if off:
+        yield off
     for override in project.overrides:
         yield f"override by the {override['by']}: {override['claim']} ({override['reason']})"
 
@@ -43,7 +48,7 @@ def _session(view: SessionView, *, everything: bool) -> Iterator[str]:
     yield f"{first}: {phrases.headline(view)}"
     if ending := phrases.ending(view):
         yield _fact("ended", ending)
-    yield _fact("next stop", phrases.next_stop(view).text)
+    yield _fact("next stop", "".join(phrases.next_stop(view)))
     for question in phrases.questions(view):
         yield _fact("question", question)
     if view.is_live:
@@ -63,11 +68,11 @@ def _work(view: SessionView, work: Status, *, everything: bool) -> Iterator[str]
     yield _fact(phrases.name_of(work.kind), "; ".join(parts))
     if not phrases.is_shown_in_full(view, work, everything=everything):
         return
-    chosen = phrases.selection(work, everything=everything)
-    for item in chosen.items:
+    items, left_out = phrases.selection(work, everything=everything)
+    for item in items:
         yield from _item(work, item, everything=everything)
-    if chosen.left_out:
-        yield _fact(work.unit, f"and {chosen.left_out}: omo status --all")
+    if left_out:
+        yield _fact(work.unit, f"and {left_out}: omo status --all")
     for fact in work.facts:
         yield _fact("fact", fact)
 

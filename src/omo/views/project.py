@@ -322,7 +322,7 @@ def claims_let_stand(context: Context) -> list[Row]:
     """Claims that code did not confirm and somebody let stand: shown wherever things are summed up."""
     if not os.path.isdir(os.path.join(paths.verify_dir(context.state), "claims")):
         return []
-    from omo.workflows.verify import claims
+    from omo.work import claims
 
     listed = []
     for row in claims.recorded(context.state, overridden=True):

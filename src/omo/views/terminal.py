@@ -181,8 +181,8 @@ def _next_stop(view: SessionView) -> Text:
         style = _mode_style(view)
     if view.brief.decision == "block":
         style = "yellow"
-    following = phrases.next_stop(view)
-    return Text.assemble(_safe(following.decision, "bold", style), _safe(following.why))
+    decision, why = phrases.next_stop(view)
+    return Text.assemble(_safe(decision, "bold", style), _safe(why))
 
 
 def _breakers(view: SessionView, paper: Paper) -> Text:
@@ -211,10 +211,10 @@ def _work(view: SessionView, work: Status, paper: Paper, *, everything: bool) ->
     yield from _labelled(phrases.name_of(work.kind), _progress(work, paper), paper, "bold" if in_full else "")
     if not in_full:
         return
-    chosen = phrases.selection(work, everything=everything)
-    yield from _items(work, chosen.items, paper, everything=everything)
-    if chosen.left_out:
-        yield from _wrapped(_safe(f"and {chosen.left_out}: omo status --all", "dim"), paper.width, indent=4)
+    items, left_out = phrases.selection(work, everything=everything)
+    yield from _items(work, items, paper, everything=everything)
+    if left_out:
+        yield from _wrapped(_safe(f"and {left_out}: omo status --all", "dim"), paper.width, indent=4)
     for fact in work.facts:
         if everything:
             yield from _wrapped(_safe(fact, "dim"), paper.width, indent=4)
@@ -278,13 +278,13 @@ def _next(view: SessionView, paper: Paper) -> Iterator[Text]:
 
 
 def _others(project: ProjectView, paper: Paper, *, everything: bool) -> Iterator[Text]:
-    rest = phrases.others(project, everything=everything)
-    if rest.listed:
+    others, off = phrases.others(project, everything=everything)
+    if others:
         yield _safe("Other sessions" if project.focus else "Sessions", "bold")
         names = phrases.short_names(project)
-        yield from _table([_brief(view, names[view.name], paper) for view in rest.listed], paper)
-    if rest.off:
-        yield _safe(f"  {rest.off_in_words}", "dim")
+        yield from _table([_brief(view, names[view.name], paper) for view in others], paper)
+    if off:
+        yield _safe(f"  {off}", "dim")
 
 
 def _brief(view: SessionView, name: str, paper: Paper) -> list[Text]:

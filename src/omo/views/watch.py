@@ -19,9 +19,9 @@ from omo.views.project import ProjectView
 from omo.views.screen import Screen, screen
 
 if TYPE_CHECKING:
-    from rich.live import Live
     from rich.text import Text
 
+POLL_SECONDS = 1.0
 LOOK_ANYWAY = 15.0  # files of the project itself are not polled: what became stale is seen this late
 GIT_FILES = ("HEAD", "index", os.path.join("logs", "HEAD"), "packed-refs")
 POLLED = ("ledger.jsonl", "mark.json", "events.jsonl", "goals.json")
@@ -29,13 +29,13 @@ POLLED = ("ledger.jsonl", "mark.json", "events.jsonl", "goals.json")
 Mark = tuple[str, int, int, int]
 
 
-def views(context: Context, name: str, interval: float, *, everything: bool) -> Iterator[ProjectView]:
+def views(context: Context, name: str, *, everything: bool) -> Iterator[ProjectView]:
     """One at once, and one whenever something is other than it was."""
 
     def look() -> tuple[object, ...]:
         return signature(context.state, context.root), screen(context.environ)
 
-    for now in moments(look, clock=time.time, pause=lambda: time.sleep(interval)):
+    for now in moments(look, clock=time.time, pause=lambda: time.sleep(POLL_SECONDS)):
         then = Context(context.environ, context.cwd, now, context.has_terminal)
         yield project.look(then, closely=name, everything=everything)
 
@@ -107,71 +107,23 @@ def without_the_clock(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "sessions": sessions}
 
 
-def draw(context: Context, on: Screen, following: Iterator[ProjectView], *, inline: bool, everything: bool) -> None:
-    """On a screen of its own, whose last view stays when it is left; or below the prompt."""
+def draw(context: Context, on: Screen, following: Iterator[ProjectView], *, everything: bool) -> None:
+    """On a screen of its own, whose last view stays when it is left."""
     from rich.console import Console
     from rich.live import Live
 
     from omo.views import terminal
 
     console = Console(highlight=False, markup=False, emoji=False, no_color=not on.color, legacy_windows=False)
-
-    def begin() -> Live:
-        return Live(console=console, screen=not inline, auto_refresh=False, vertical_overflow="crop")
-
     drawn: tuple[Screen, list[Text]] = (on, [])
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends us gets their own screen back
-    picture = Picture(begin)
     try:
-        for view in following:
-            now_on = screen(context.environ) or on
-            lines = terminal.lines(view, now_on.width, everything=everything, ascii_only=now_on.ascii_only)
-            if (now_on, lines) != drawn:
-                drawn = (now_on, lines)
-                picture.show(terminal.joined(terminal.fitted(lines, now_on.height)))
+        with Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop") as live:
+            for view in following:
+                now_on = screen(context.environ) or on
+                lines = terminal.lines(view, now_on.width, everything=everything, ascii_only=now_on.ascii_only)
+                if (now_on, lines) != drawn:
+                    drawn = (now_on, lines)
+                    live.update(terminal.joined(terminal.fitted(lines, now_on.height)), refresh=True)
     finally:
-        picture.end()
-        if not inline:
-            console.print(terminal.joined(drawn[1]))
-
-
-class Picture:
-    """What is drawn. Ctrl-Z gives the terminal back as it was, and `fg` draws the same again."""
-
-    def __init__(self, begin: Callable[[], Live]) -> None:
-        self._begin = begin
-        self._shown: Text | None = None
-        self._is_drawing = False
-        self._is_sent_away = False
-        if hasattr(signal, "SIGTSTP"):
-            signal.signal(signal.SIGTSTP, self._send_away)
-        self._live = begin()
-        self._live.start()
-
-    def end(self) -> None:
-        self._live.stop()
-
-    def show(self, text: Text) -> None:
-        self._shown = text
-        self._is_drawing = True
-        self._live.update(text, refresh=True)
-        self._is_drawing = False
-        if self._is_sent_away:
-            self._sleep()
-
-    def _send_away(self, number: int, frame: object) -> None:
-        """In the middle of a line nothing else can be written: what is being drawn is finished first."""
-        self._is_sent_away = True
-        if not self._is_drawing:
-            self._sleep()
-
-    def _sleep(self) -> None:
-        self._is_sent_away = False
-        self._live.stop()
-        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGTSTP)  # comes back when somebody has woken us
-        signal.signal(signal.SIGTSTP, self._send_away)
-        self._live = self._begin()
-        self._live.start()
-        if self._shown is not None:
-            self.show(self._shown)
+        console.print(terminal.joined(drawn[1]))

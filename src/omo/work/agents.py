@@ -87,7 +87,7 @@ def expect(state: str, session: str, agent: str | None, *, by: str, now: float, 
 
 
 def session_rows(state: str, session: str) -> list[Row]:
-    """A session's ledger. One that was changed by hand vouches for nothing."""
+    """A session's ledger. One that is not as omo wrote it vouches for nothing."""
     try:
         if not session or runtime.chain_problems(state, session):
             return []

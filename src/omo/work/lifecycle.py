@@ -78,8 +78,7 @@ def hand_over(caller: Caller, kind: str, source: str) -> None:
     def give(row: Row | None) -> runtime.Change:
         if row is None:
             return runtime.Change(None)
-        work = {name: other for name, other in part(row, "work").items() if name != kind}
-        return runtime.Change(None, disarmed({**row, "work": work}, kind), [_moved("adopted-by", caller.session)])
+        return runtime.Change(None, taken_over(row, kind, caller.session), [_moved("adopted-by", caller.session)])
 
     def take(row: Row | None) -> runtime.Change:
         change = changed(caller, row, kind, summary)
@@ -91,6 +90,18 @@ def hand_over(caller: Caller, kind: str, source: str) -> None:
 
     change_row(caller, caller.session, take)
     change_row(caller, source, give)
+
+
+def taken_over(row: Row, kind: str, by: str) -> Row:
+    """The row of a session whose work another one has now. It is held no longer, and its next Stop tells the user."""
+    summary = part(part(row, "work"), kind)
+    work = {name: other for name, other in part(row, "work").items() if name != kind}
+    is_held = part(row, "ulw").get("enabled") and summary.get("state") in OPEN_STATES and not summary.get("cleared")
+    if not is_held:  # the user was told already that it was let go
+        return disarmed({**row, "work": work}, kind)
+    ended = outcome.outcome(outcome.ENDED, f"session {clip(by, 64)} took {kind} {summary.get('run')} over")
+    work[kind] = {"state": "done", "open": 0, "total": 0, "next": None, "told": False, "outcome": ended}
+    return {**row, "work": work}
 
 
 def require_idle(caller: Caller, source: str, kinds: list[str]) -> None:

@@ -42,7 +42,7 @@ def publish(
 def publish_damage(run: Run[Any]) -> None:
     """Damage that only the user can mend: the work waits for them, and the agent is let go. What is over stays so."""
     caller, kind = run.caller, run.kind.name
-    why = f"the ledger of {run.kind.what} {run.id} was changed by hand ({clip(run.problems[0], 100)})"
+    why = f"the ledger of {run.kind.what} {run.id} is not as omo wrote it ({clip(run.problems[0], 100)})"
 
     def decide(row: Row | None) -> runtime.Change:
         old = part(part(row or {}, "work"), kind)

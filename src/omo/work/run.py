@@ -161,7 +161,7 @@ class Run(Generic[S]):
             self.problems = [f"{self.directory} is gone"]
 
     def require_whole(self) -> S:
-        """Refused where its ledger was changed by hand, or where it belongs to another directory."""
+        """Refused where its ledger is not as omo wrote it, or where it belongs to another directory."""
         if self.problems or self.state is None:
             raise self.damage()
         root = self.state.root
@@ -174,7 +174,7 @@ class Run(Generic[S]):
 
     def damage(self) -> Refused:
         """Nothing is judged or added on a damaged ledger; the user seals it and starts anew."""
-        what = f"the ledger of {self.kind.what} {self.id} was changed by hand, so nothing counts that rests on it"
+        what = f"the ledger of {self.kind.what} {self.id} is not as omo wrote it, so nothing counts that rests on it"
         return Refused(what, fix=self.sealing, defects=self.problems)
 
     @property

@@ -198,7 +198,7 @@ class Status(NamedTuple):
     facts: tuple[str, ...] = ()  # iteration 2 of 5; the tree has changed since the receipt of G002
     changed: tuple[str, ...] = ()  # of the facts, those that say what is no longer as it was
     overrides: tuple[str, ...] = ()  # reduced independence, a skipped verification: always in plain sight
-    problems: tuple[str, ...] = ()  # what was changed by hand, or cannot be read
+    problems: tuple[str, ...] = ()  # what is not as omo wrote it, or cannot be read
     read: tuple[Fact, ...] = ()  # what the next step was decided from, beside the items
     outcome: Row | None = None  # how it ended, as its own last row has it; None while it is open
 

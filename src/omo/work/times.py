@@ -44,12 +44,3 @@ def short(span: float) -> str:
     if whole < 86400:
         return f"{whole // 3600} h {whole % 3600 // 60:02} min"
     return f"{whole // 86400} d {whole % 86400 // 3600:02} h"
-
-
-def since(began: str, now: float) -> str:
-    """`+1:02:33`, from the first event."""
-    first = number(began)
-    if first is None or now <= 0:
-        return ""
-    whole = max(0, int(now - first))
-    return f"+{whole // 3600}:{whole % 3600 // 60:02}:{whole % 60:02}"

@@ -76,7 +76,7 @@ def _explain_item(viewer: Viewer, view: Status, item: Item) -> Explanation:
     if item.receipt == "stale" and item.receipt_why:
         why = f"it was proven, but {item.receipt_why}"
     if view.problems:
-        why = f"the ledger was changed by hand: {view.problems[0]}"
+        why = f"the ledger is not as omo wrote it: {view.problems[0]}"
         ledger = clip(view.problems[0], 200)
     change = []
     if item.is_open and view.next.text:

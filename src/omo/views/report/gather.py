@@ -18,7 +18,7 @@ from omo.views.project import SessionView
 from omo.views.report import timeline
 from omo.views.report.attachments import Budget, Shown, show
 from omo.views.report.timeline import Source, Timeline
-from omo.views.report.verdict import Ground, Verdict, notices, verdict
+from omo.views.report.verdict import Verdict, notices, verdict
 from omo.work import times
 from omo.work.run import Run
 from omo.work.sections import Notice, Section, Sections
@@ -178,7 +178,7 @@ def gather(context: Context, name: str, run: str = "") -> Report:
         parts,
         timeline.tell(_narrowed(sources, chosen) if run else sources),
         tuple(notices(context, session, parts, held)),
-        verdict(views, Ground(held, mode, session.problems)),
+        verdict(views, held, mode, session.problems),
         run=run,
         others=tuple(others),
     )

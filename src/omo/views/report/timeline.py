@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from omo.clock import seconds, stamp
+from omo.clock import stamp
 from omo.errors import OmoError
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.state.runtime import part
 from omo.text import clip
-from omo.work import outcome
+from omo.work import outcome, times
 from omo.work.run import Kind, tag
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal.run import kept_plans
@@ -24,16 +23,16 @@ from omo.workflows.ultragoal.run import kept_plans
 Row = dict[str, Any]
 
 MOST_EVENTS = 400
-MOST_KINDS = 40
 LONGEST_WORD, LONGEST_DETAIL = 160, 500
 # Part of the chain, told in a column of their own, or too long for a line.
 HIDDEN = ("seq", "ts", "kind", "actor", "prev", "after", "tail", "message")
+# Rows of a session that sum up for hooks what another ledger tells in full.
+QUIET = frozenset(("ultragoal", "ultraplan", "ralph", "verify", "awaits"))
 
 
 @dataclass(frozen=True)
 class Event:
-    """`ts` is the row's own time, and `moment` the same as a number where that can be read; `ledger` is where it was
-    written."""
+    """`ts` is the row's own time, `ledger` where it was written."""
 
     ts: str
     kind: str
@@ -43,7 +42,6 @@ class Event:
     ledger: str = ""
     run: str = ""
     actor: str = ""
-    moment: float = 0.0
 
     @property
     def data(self) -> Row:
@@ -55,12 +53,10 @@ class Event:
 
 @dataclass(frozen=True)
 class Timeline:
-    """Oldest first: the newest events, before them what is no routine; `earlier` counts by kind what is not told."""
+    """The newest events, oldest first; `total` counts the rows of all ledgers that tell something."""
 
     events: tuple[Event, ...] = ()
-    earlier: dict[str, int] = field(default_factory=dict)
     total: int = 0
-    quiet: int = 0
     began: str = ""
     ended: str = ""
 
@@ -68,9 +64,7 @@ class Timeline:
     def data(self) -> Row:
         return {
             "events": [event.data for event in self.events],
-            "earlier": self.earlier,
             "total": self.total,
-            "quiet": self.quiet,
             "began": self.began or None,
             "ended": self.ended or None,
         }
@@ -85,80 +79,33 @@ class Source:
     run: str = ""
 
 
-@dataclass(frozen=True)
-class Timed:
-    """A row with its place in time."""
-
-    moment: float
-    source: Source
-    row: Row
-
-    @property
-    def kind(self) -> str:
-        return str(self.row.get("kind"))
-
-
 def tell(sources: Sequence[Source], *, most: int = MOST_EVENTS) -> Timeline:
     """Merged by time. A row whose time cannot be read stays where it was in its ledger."""
-    timed, quiet = [], 0
+    timed: list[tuple[float, Source, Row]] = []
     for source in sources:
         moment = 0.0
         for row in source.rows:
-            try:
-                moment = seconds(str(row.get("ts")))
-            except (ValueError, OverflowError):
-                pass
-            entry = Timed(moment, source, row)
-            if source.ledger == "session" and entry.kind in QUIET:
-                quiet += 1
-            else:
-                timed.append(entry)
-    timed.sort(key=lambda entry: entry.moment)
-    shown, before = _chosen(timed, most)
+            moment = times.number(str(row.get("ts"))) or moment
+            if source.ledger != "session" or row.get("kind") not in QUIET:
+                timed.append((moment, source, row))
+    timed.sort(key=lambda entry: entry[0])
     events = []
-    for entry in shown:
-        events += _events(entry)
-    counts = Counter(entry.kind for entry in before)
-    moments = [entry.moment for entry in timed if entry.moment > 0]
-    return Timeline(
-        events=tuple(events),
-        earlier={clip(kind, 40): count for kind, count in counts.most_common(MOST_KINDS)},
-        total=len(timed),
-        quiet=quiet,
-        began=stamp(moments[0]) if moments else "",
-        ended=stamp(moments[-1]) if moments else "",
-    )
-
-
-def _chosen(timed: list[Timed], most: int) -> tuple[list[Timed], list[Timed]]:
-    """What is told and what is only counted: the newest, and of what came before, first what is no routine."""
-    if len(timed) <= most:
-        return timed, []
-    newest, old = timed[-(most // 2) :], timed[: -(most // 2)]
-    wanted = [number for number, entry in enumerate(old) if entry.kind not in ROUTINE] or list(range(len(old)))
-    kept = set(wanted[-(most - len(newest)) :])
-    told = [entry for number, entry in enumerate(old) if number in kept]
-    counted = [entry for number, entry in enumerate(old) if number not in kept]
-    return told + newest, counted
-
-
-def _events(entry: Timed) -> list[Event]:
-    row, source = entry.row, entry.source
-    events = []
-    for what, detail, mark in sentences(dict(row), source.ledger):
-        event = Event(
-            ts=clip(str(row.get("ts") or ""), 30),
-            kind=clip(entry.kind, 60),
-            what=clip(what, 400),
-            detail=detail,
-            mark=mark,
-            ledger=source.ledger,
-            run=clip(source.run, 80),
-            actor=clip(str(row.get("actor") or ""), 12),
-            moment=entry.moment,
-        )
-        events.append(event)
-    return events
+    for _, source, row in timed[-most:]:
+        for what, detail, mark in sentences(row, source.ledger):
+            event = Event(
+                ts=clip(str(row.get("ts") or ""), 30),
+                kind=clip(str(row.get("kind")), 60),
+                what=clip(what, 400),
+                detail=detail,
+                mark=mark,
+                ledger=source.ledger,
+                run=clip(source.run, 80),
+                actor=clip(str(row.get("actor") or ""), 12),
+            )
+            events.append(event)
+    known = [moment for moment, _, _ in timed if moment > 0]
+    began, ended = (stamp(known[0]), stamp(known[-1])) if known else ("", "")
+    return Timeline(tuple(events), len(timed), began, ended)
 
 
 def run_kinds() -> list[Kind[Any]]:
@@ -210,27 +157,20 @@ def _rows(directory: str, state: str) -> list[Row]:
 
 
 @dataclass(frozen=True)
-class ByField:
-    """How a row is drawn, by the value of one of its fields."""
-
-    name: str
-    marks: dict[str, str]
-    otherwise: str
-
-
-@dataclass(frozen=True)
 class Line:
-    """`what` is filled in from the row's fields, `detail` names those that follow. `mark` says how it is drawn."""
+    """`what` is filled in from the row's fields, `detail` names those that follow. `mark` says how it is drawn: always,
+    or by the value of a field, with the mark of any other value under the empty name."""
 
     what: str
     detail: tuple[str, ...] = ()
-    mark: str | ByField = ""
+    mark: str | tuple[str, dict[str, str]] = ""
     also: str = ""  # what follows besides
 
     def mark_of(self, row: Row) -> str:
         if isinstance(self.mark, str):
             return self.mark
-        return self.mark.marks.get(str(row.get(self.mark.name)), self.mark.otherwise)
+        field, marks = self.mark
+        return marks.get(str(row.get(field)), marks[""])
 
 
 Lines = Line | Callable[[Row], list[Line]]
@@ -340,10 +280,10 @@ def _done(row: Row) -> list[Line]:
     return [Line("The run was ended", mark=mark)]
 
 
-RESULT = ByField("result", {"pass": "done", "fail": "failed"}, "waiting")
-VERDICT = ByField("verdict", {"pass": "done", "fail": "failed"}, "waiting")
-PASSED = ByField("verdict", {"pass": "done"}, "failed")
-AUDIT = ByField("verdict", {"pass": "done"}, "")
+RESULT = ("result", {"pass": "done", "fail": "failed", "": "waiting"})
+VERDICT = ("verdict", {"pass": "done", "fail": "failed", "": "waiting"})
+PASSED = ("verdict", {"pass": "done", "": "failed"})
+AUDIT = ("verdict", {"pass": "done", "": ""})
 LINES: dict[str, dict[str, Lines]] = {
     "session": {
         "activated": Line("Ultrawork was turned on ({rule})", mark="active"),
@@ -403,7 +343,7 @@ LINES: dict[str, dict[str, Lines]] = {
             "The plan session ended: {verdict}, audit {audit}", ("reason", "failed", "violations"), PASSED
         ),
         "moved": Line("The project was moved to {root}"),
-        "critique": Line("The critic said {verdict}", ("findings",), ByField("clean", {"True": "done"}, "failed")),
+        "critique": Line("The critic said {verdict}", ("findings",), ("clean", {"True": "done", "": "failed"})),
     },
     "ralph": {
         "started": Line("The run was begun, of at most {max_iterations} rounds", ("source", "reduced_scope"), "active"),
@@ -418,7 +358,7 @@ LINES: dict[str, dict[str, Lines]] = {
         ),
         "judge-unknown": Line("Round {iteration}, call {call}: nobody could tell", mark="waiting"),
         "judged": _judged,
-        "ended": Line("The run ended: {how}, verdict {verdict}", mark=ByField("how", {"pass": "done"}, "failed")),
+        "ended": Line("The run ended: {how}, verdict {verdict}", mark=("how", {"pass": "done", "": "failed"})),
     },
     "verify": {
         "goal-added": Line("{goal} was filed", ("reason",), "active"),
@@ -437,12 +377,3 @@ LINES: dict[str, dict[str, Lines]] = {
 ANYWHERE: dict[str, Lines] = {
     "repaired": Line("A damaged ledger was set aside", ("kept",), "stale"),
 }
-# What comes again and again: counted rather than told where there is too much.
-ROUTINE = frozenset(
-    (
-        *("blocked", "allowed", "overridden", "denied", "gate-ran", "agent-finished", "resumed"),
-        *("audited", "preflight", "phase", "checks-evaluated", "answered", "claim"),
-    )
-)
-# Rows of a session that sum up for hooks what another ledger tells in full.
-QUIET = frozenset(("ultragoal", "ultraplan", "ralph", "verify", "awaits"))

@@ -40,7 +40,6 @@ MODES = {
 MOST_NAMED = 4
 # What takes the ground from everything else comes first, what may be harmless last.
 WEIGHTS = {"damaged ledger": 0, "damaged": 0, "unreadable": 0, "changed since": 2}
-SHARED = ("evidence", "commands", "verify/pins", "verify/goals", "verify/claims")
 
 
 @dataclass(frozen=True)
@@ -64,23 +63,18 @@ class Verdict:
         return self.outcome is not None and outcome.is_done(self.outcome)
 
 
-@dataclass(frozen=True)
-class Ground:
-    """What a verdict rests on beside the work itself. `works` is how the session's row sums the same work up."""
-
-    works: Sequence[Work] = ()
-    mode: str = ""
-    damage: Sequence[str] = ()  # of the session's own ledger: whatever it says of any work is then worth nothing
-
-
-def verdict(views: Sequence[Status], ground: Ground) -> Verdict:
-    counting = [view for view in views if does_count(view, views, ground.works)]
+def verdict(
+    views: Sequence[Status], works: Sequence[Work] = (), mode: str = "", session_problems: Sequence[str] = ()
+) -> Verdict:
+    """`works` is how the session's row sums the same work up. Where the session's own ledger has problems, whatever it
+    says of any work is worth nothing."""
+    counting = [view for view in views if does_count(view, views, works)]
     gates = _gates_beside(views, counting)
-    ends = {view.kind: ended_as(view, ground.works) for view in counting}
+    ends = {view.kind: ended_as(view, works) for view in counting}
     known = [ended for ended in ends.values() if ended is not None]
     problems = {problem for view in counting for problem in view.problems}
-    damage = [problem for problem in ground.damage if problem not in problems]
-    is_believed = ground.mode != "unreadable" and not damage and not problems
+    damage = [problem for problem in session_problems if problem not in problems]
+    is_believed = mode != "unreadable" and not damage and not problems
     if counting and len(known) == len(counting) and is_believed:
         whole = outcome.worst([*known, outcome.beside(gates)] if gates else known)
         lapsed = [_open(view) for view in counting if not _holds(view, ends[view.kind])]
@@ -100,8 +94,8 @@ def verdict(views: Sequence[Status], ground: Ground) -> Verdict:
             reasons.append(outcome.in_words(ended))
     if gates:
         reasons.append(f"beside it {gates}")
-    if ground.mode in MODES:
-        reasons.append(MODES[ground.mode])
+    if mode in MODES:
+        reasons.append(MODES[mode])
     return Verdict(UNPROVEN, NOT, tuple(reasons) or ("there is nothing that could prove it",))
 
 
@@ -259,7 +253,7 @@ def _gate_notices(part: Part, *, counts: bool) -> list[Notice]:
 def _shared_problems(state: str) -> list[tuple[str, str]]:
     """Of the ledgers that belong to no run: what receipts and replays lean on."""
     problems = []
-    for name in SHARED:
+    for name in paths.SHARED_LEDGERS:
         directory = os.path.join(state, name)
         if os.path.isdir(directory):
             problems += [(name, problem) for problem in Journal(directory, state).problems()]
@@ -270,7 +264,7 @@ def _claim_notices(context: Context, ended_goals: set[str]) -> list[Notice]:
     """Claims that were let stand against what code saw, but those that the outcome of their goal names."""
     if not os.path.isdir(paths.verify_dir(context.state)):
         return []
-    from omo.workflows.verify import claims
+    from omo.work import claims
 
     try:
         rows = claims.recorded(context.state, overridden=True)

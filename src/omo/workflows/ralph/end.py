@@ -16,7 +16,7 @@ from omo.work.status import NextStep, command, named, units
 from omo.workflows.ralph.rules import Row, State
 from omo.workflows.ralph.run import ABANDON, KIND, START, THE_USERS_TURN, RalphRun, RalphState, fix
 
-LONGEST = 160
+LONGEST, LONGEST_ABOUT = 160, 300
 ENDS = ("pass", "partial", "safeguard", "circumvented", "abandoned")
 BEGIN = command(START)
 REPLAN = command("omo ralph replan")
@@ -29,8 +29,8 @@ def next_step(run: RalphRun | None) -> NextStep:
     state = run.state
     if state is None or run.problems:
         if is_over(run):
-            return NextStep("start", "the run is over, and its ledger was changed by hand", (BEGIN,))
-        why = f"the ledger was changed by hand ({clip(run.problems[0], 100)}), so nothing can be judged on it"
+            return NextStep("start", "the run is over, and its ledger is not as omo wrote it", (BEGIN,))
+        why = f"the ledger is not as omo wrote it ({clip(run.problems[0], 100)}), so nothing can be judged on it"
         sealing = command("omo state clear --mode ralph --force", lead="they run, in a terminal of their own")
         return NextStep("seal", why, (sealing,), who="user")
     if state.ended is not None:
@@ -111,6 +111,8 @@ def summarize(state: RalphState, step: NextStep) -> Row:
         "passed": sorted(name for name, known in state.states.items() if known.last_pass_iteration is not None),
         "state": "active",
     }
+    if state.request and state.is_open:
+        summary["about"] = f'The user asked for, {state.whose_request}: "{clip(state.request, LONGEST_ABOUT)}".'
     if state.ended is None:
         return summary
     ended_as = outcome.of(state.ended)

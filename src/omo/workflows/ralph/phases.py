@@ -313,7 +313,7 @@ def session_events(run: RalphRun) -> SessionEvents:
     except Unreadable as error:
         return SessionEvents(session, row, [], error.message)
     if problems:
-        what = f"the ledger of session {session} was changed by hand, so it proves nothing"
+        what = f"the ledger of session {session} is not as omo wrote it, so it proves nothing"
         return SessionEvents(session, row, [], f"{what}: {clip(problems[0], 200)}")
     return SessionEvents(session, row, rows)
 

@@ -192,7 +192,7 @@ def _earlier(caller: Caller, own: RalphRun | None) -> list[RalphState]:
     names = RALPH.names(caller.state)
     if names and (own is None or own.id != names[-1]):
         runs.insert(0, Run(RALPH, caller, names[-1]))
-    # A ledger that was changed by hand teaches nothing.
+    # A ledger that is not as omo wrote it teaches nothing.
     return [run.state for run in runs if run.state is not None and not run.problems]
 
 

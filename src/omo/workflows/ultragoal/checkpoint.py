@@ -10,9 +10,9 @@ from typing import Any
 
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof import artifacts, changes, tree
+from omo.proof import artifacts, changes, seals, tree
 from omo.text import clip, counted
-from omo.work import agents
+from omo.work import agents, claims
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import same_words, text_defects, title_of
@@ -21,12 +21,14 @@ from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.plan import Goal, Plan, applied
 from omo.workflows.ultragoal.run import PlanRun
 from omo.workflows.ultragoal.steering import wording_defects
+from omo.workflows.ultrawork import gates
 
 Row = dict[str, Any]
 
 LONGEST_NOTE = 300
 SHORTEST_BLOCKER = 10
 MOST_OPEN_BLOCKERS = 3
+MOST_SEALS = 20  # in a receipt
 
 
 def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = False) -> bool:
@@ -49,7 +51,9 @@ def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = 
 
 def _start_next(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = False) -> list[Row]:
     """The row that starts the next goal; none where nothing can be started."""
-    goal, what = plan.first("pending"), "start"
+    goal, what = plan.resolved, "retry"
+    if goal is None:
+        goal, what = plan.first("pending"), "start"
     if goal is None and retry_failed:
         goal, what = plan.first("failed"), "retry"
     if goal is None and retry_blocked:
@@ -105,6 +109,7 @@ def checkpoint(
     text = evidence.strip()
     goal = run.require_plan().goal(name)
     if status == "complete":
+        claims.require_statement(run.caller, "--evidence", text, since=goal.started_at or "")
         return _complete(run, name, text, goal_json, gate, gate_file)
     if gate is not None:
         raise BadInput(f"--quality-gate-json belongs to --status complete, not {status}", fix="leave it out")
@@ -129,19 +134,19 @@ def require_completable(run: PlanRun, plan: Plan, name: str, goal_json: object =
     return goal, goal_tool.check_passed(run, goal, goal_json, status="complete")
 
 
-def validate(run: PlanRun, name: str, gate: object) -> Inspection:
+def validate(run: PlanRun, name: str, gate: object, gate_file: str = "") -> Inspection:
     """What completing the goal with this gate would find, without a write. Refused where that would be refused."""
     plan = run.look_at_plan()
     goal, _ = require_completable(run, plan, name)
     if stands(run, plan, goal, goal.evidence, gate):
         return Inspection(notes=[f"{name} is complete by this gate already; other words for it are inspected anew"])
     _require_agreement(run, goal)
-    return _require_passing(run, name, subject_of(run, plan, goal), gate)
+    return _require_passing(run, name, subject_of(run, plan, goal, frozenset([gate_file])), gate)
 
 
 def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
     """What the reviewers were seen to say. Whoever calls a goal complete calls them clean, and they may not differ."""
-    reviews = reviewers.reviews_of(run.caller, goal)
+    reviews = reviewers.reviews_of(run, goal)
     agents.require_agreement(
         reviews,
         {agent: f"completing {goal.id} says that {agent} found it clean" for agent in reviewers.INDEPENDENT},
@@ -175,11 +180,10 @@ def stands(run: PlanRun, plan: Plan, goal: Goal, evidence: str, gate: object) ->
         return False
     if receipts.problem(plan, goal, run.directory):
         return False
-    wanted = receipts.kind_for(plan, goal, superseding=[])
-    return wanted == receipts.PER_GOAL or receipts.final(plan, run.directory) is not None
+    return receipts.kind_for(plan, goal) == receipts.PER_GOAL or receipts.final(plan, run.directory) is not None
 
 
-def subject_of(run: PlanRun, plan: Plan, goal: Goal) -> Subject:
+def subject_of(run: PlanRun, plan: Plan, goal: Goal, own_files: frozenset[str] = frozenset()) -> Subject:
     caller = run.caller
     # What the project calls control of a computer now, and what it said where the work began.
     control_globs = tuple(dict.fromkeys((*caller.control_globs, *run.base_settings.computer_control)))
@@ -196,6 +200,10 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal) -> Subject:
         control_globs=control_globs,
         now=caller.now,
         used=receipts.used(run.rows, goal.id),
+        name=goal.id,
+        head=plan.base,
+        gates=gates.fold(run.events, gates.run_of(caller.session_rows.get(caller.session))),
+        own_files=own_files,
     )
 
 
@@ -210,7 +218,7 @@ def _complete(run: PlanRun, name: str, evidence: str, goal_json: object, gate: o
     if stands(run, plan, goal, evidence, gate):
         run.change_plan(lambda plan: (None, []))
         return Done(goal, changed=False)
-    subject = subject_of(run, plan, goal)
+    subject = subject_of(run, plan, goal, frozenset([gate_file]))
     reviewed = _require_agreement(run, goal)  # before replays, which may write files
     inspection = _require_passing(run, name, subject, gate)
     # The gate and what it cites are written after the review that they tell of.
@@ -222,24 +230,19 @@ def _complete(run: PlanRun, name: str, evidence: str, goal_json: object, gate: o
     def decide(plan: Plan) -> tuple[str | None, list[Row]]:
         goal = plan.goal(name)
         goal.move("complete")
-        resolved = resolved_by(plan, goal)
-        kind = receipts.kind_for(plan, goal, superseding=resolved)
-        receipt = receipts.mint(
-            plan, goal, kind=kind, gate=digest, snapshot=snapshot, superseding=resolved, now=now, facts=facts
-        )
+        receipt = receipts.mint(plan, goal, gate=digest, snapshot=snapshot, now=now, facts=facts)
         closed = {
             "kind": "goal_checkpointed",
             "goalId": name,
             "status": "complete",
             "evidence": evidence,
             "qualityGateHash": digest,
-            "supersedes": resolved,
             "completionVerification": receipt,
         }
         after = applied(plan, {**closed, "ts": now, "actor": run.caller.by})
         if not after.is_open:
             closed["outcome"] = reviewers.outcome_of(after)
-        following = [] if plan.active not in (None, goal) else _start_next(plan)
+        following = [] if after.active is not None else _start_next(after)
         return (following[0]["goalId"] if following else None), [closed, *following]
 
     started: str | None = run.change_plan(decide)
@@ -282,23 +285,24 @@ def _facts(run: PlanRun, reviews: dict[str, Review], inspection: Inspection, reg
         "artifacts": registered,
         "proofs": inspection.proofs,
         "replays": replays,
+        "seals": _broken_seals(run, inspection),
         "notes": [clip(note, LONGEST_NOTE) for note in inspection.notes],
         "tree": tree.fingerprint(Path(run.caller.root)),
         "by": run.caller.by,
     }
 
 
-def resolved_by(plan: Plan, goal: Goal) -> list[str]:
-    """The goals whose last open review blocker this one is, up the chain: their place is taken."""
-    closed = [goal.id]
-    parent = goal.blocks
-    while parent is not None and plan.goal(parent).status == "review_blocked":
-        if any(blocker.id not in closed for blocker in plan.open_blockers_of(parent)):
-            break
-        plan.goal(parent).move("resolve")
-        closed.append(parent)
-        parent = plan.goal(parent).blocks
-    return closed[1:]
+def _broken_seals(run: PlanRun, inspection: Inspection) -> list[str]:
+    """What was done since the plan began to files that the cited commands rest on; none where none was cited."""
+    began = run.require_plan().repository.get("files")
+    if not inspection.commands or not began:
+        return []
+    commands = [seals.Plain(argv, cwd) for argv, cwd in inspection.commands]
+    terms = seals.terms_of(run.caller.state, run.caller.session)
+    examined = seals.examine(run.caller.root, began, commands, terms=terms)
+    if examined.unknown:
+        return [examined.unknown]
+    return list(examined.broken[:MOST_SEALS])
 
 
 def classify(run: PlanRun, classification: str, *, evidence: str | None, goal_id: str | None = None) -> Row:
@@ -380,7 +384,6 @@ def record_review_blockers(
                 fix="close one of them first (omo ultragoal complete-goals), or put the finding into a pending one: "
                 "omo ultragoal steer --kind revise_pending_wording",
             )
-        plan.require_room(1)
         name = plan.new_ids(1)[0]
         goal = {
             "id": name,

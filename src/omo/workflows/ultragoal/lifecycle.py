@@ -8,7 +8,7 @@ from typing import Any
 
 from omo.errors import BadInput, Refused
 from omo.state import paths, runtime, store
-from omo.state.runtime import OPEN_STATES, part
+from omo.state.runtime import OPEN_STATES
 from omo.text import clip, counted
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
@@ -66,8 +66,7 @@ def _forget(caller: Caller, source: str) -> None:
     def decide(row: Row | None) -> runtime.Change:
         if row is None:
             return runtime.Change(None)
-        work = {kind: other for kind, other in part(row, "work").items() if kind != KIND}
-        after = lifecycle.disarmed({**row, "work": work}, KIND)
+        after = lifecycle.taken_over(row, KIND, caller.session)
         return runtime.Change(None, after, [{"kind": "plan-adopted", "by": caller.session}])
 
     change_row(caller, source, decide)

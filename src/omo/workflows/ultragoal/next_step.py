@@ -19,6 +19,8 @@ from omo.workflows.ultragoal.run import PlanRun
 
 Row = dict[str, Any]
 
+# Every goal is closed, and the agent can bring the plan to its end.
+ONE_COMMAND_LEFT = ("verify-again", "complete-goal", "create-goal", "resume-goal", "drop-goal")
 CREATE_GOAL = command("omo goal create", lead="then")
 
 
@@ -50,7 +52,9 @@ def _damaged(run: PlanRun) -> NextStep | None:
         after="(all bytes are kept)",
     )
     anew = command("omo ultragoal create-goals --brief", "@goal: TITLE …", lead="then")
-    return NextStep("tell-user", f"the plan was changed by hand ({clip(run.problems[0], 160)})", (seal, anew), "user")
+    return NextStep(
+        "tell-user", f"the plan is not as omo wrote it ({clip(run.problems[0], 160)})", (seal, anew), "user"
+    )
 
 
 def _tool_damaged(run: PlanRun) -> NextStep | None:
@@ -58,14 +62,14 @@ def _tool_damaged(run: PlanRun) -> NextStep | None:
         return None
     session = shlex.quote(run.caller.session)
     drop = command(f"omo goal drop --session {session}", lead="the user runs, in a terminal of their own")
-    why = "the journal of the session's goal was changed by hand"
+    why = "the journal of the session's goal is not as omo wrote it"
     return NextStep("tell-user", why, (drop, CREATE_GOAL), "user")
 
 
 def _evidence_damaged(run: PlanRun, plan: Plan) -> NextStep | None:
     if not plan.is_open or not run.evidence_problems:
         return None
-    why = f"the ledger of evidence was changed by hand ({clip(run.evidence_problems[0], 160)})"
+    why = f"the ledger of evidence is not as omo wrote it ({clip(run.evidence_problems[0], 160)})"
     mend = command(
         "omo evidence add PATH --goal ID --repair",
         lead="the user looks at it, then runs, in a terminal of their own",
@@ -118,6 +122,10 @@ def _active(run: PlanRun, plan: Plan) -> NextStep | None:
     if goal is None:
         return None
     why = f"{goal.id} {clip(goal.title, 80)} is under way"
+    if goal.human_blocked:
+        why = f"{goal.id} waits for a person ({clip(goal.human_blocked, 80)})"
+        set_aside = command(f"omo ultragoal checkpoint --goal-id {goal.id} --status blocked --evidence TEXT")
+        return NextStep("set-aside", why, (set_aside,), item=goal.id)
     return NextStep("execute-goal", why, (checkpoint_command(goal),), item=goal.id)
 
 
@@ -128,11 +136,14 @@ def _paused(run: PlanRun, plan: Plan) -> NextStep | None:
 
 
 def _pending(run: PlanRun, plan: Plan) -> NextStep | None:
-    goal = plan.first("pending")
+    goal = plan.resolved or plan.first("pending")
     if goal is None:
         return None
     start = command("omo ultragoal complete-goals")
-    return NextStep("start-goal", f"{goal.id} {clip(goal.title, 80)} is next", (start,), item=goal.id)
+    why = f"{goal.id} {clip(goal.title, 80)} is next"
+    if goal.status != "pending":
+        why = f"what the review of {goal.id} found is resolved, and {goal.id} is shown anew"
+    return NextStep("start-goal", why, (start,), item=goal.id)
 
 
 def _failed(run: PlanRun, plan: Plan) -> NextStep | None:
@@ -245,8 +256,12 @@ def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Row:
 
 
 def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
+    if not plan.is_open and step.action == "done":
+        return {"state": "done", "outcome": outcome_of(plan)}
+    if not plan.is_open and step.action in ONE_COMMAND_LEFT:
+        return {"state": "active"}
     if not plan.is_open:
-        return {"state": "done", "outcome": outcome_of(plan) if step.action == "done" else unfinished(plan, step)}
+        return {"state": "done", "outcome": unfinished(plan, step)}
     if plan.handoff is not None:
         why, question = plan.handoff_in_words, "Go on with planning?"
         return {"state": "paused", "why": why, "question": question, "told": False, "own": True}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +15,6 @@ Row = dict[str, Any]
 VERSION = 1
 CREATED = "plan_created"
 MARKED, HANDED_OFF, TAKEN_UP = "handoff_marked", "handed_off", "taken_up"
-MOST_GOALS = 999  # ids have three digits
 MODES = ("aggregate", "per-story")
 STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
 STUCK = ("blocked", "review_blocked")
@@ -37,12 +35,7 @@ TRANSITIONS: dict[str, dict[str, str]] = {
         "review": "review_blocked",
     },
     "blocked": {"retry": "active", "blocked": "blocked", "split": "superseded", "supersede": "superseded"},
-    "review_blocked": {
-        "retry": "active",
-        "review": "review_blocked",
-        "resolve": "superseded",
-        "supersede": "superseded",
-    },
+    "review_blocked": {"retry": "active", "review": "review_blocked", "supersede": "superseded"},
     "complete": {"complete": "complete", "review": "review_blocked"},
     "superseded": {},
 }
@@ -152,10 +145,8 @@ class Plan:
         for goal in self.goals:
             if goal.id == name:
                 return goal
-        ids = [goal.id for goal in self.goals]
-        near = difflib.get_close_matches(name.upper(), ids, n=1)
-        there = f"did you mean {near[0]}?" if near else f"there are {', '.join(ids)}"
-        raise BadInput(f"there is no goal {name!r} in this plan", fix=f"{there} (omo ultragoal status)")
+        there = ", ".join(goal.id for goal in self.goals)
+        raise BadInput(f"there is no goal {name!r} in this plan", fix=f"there are {there} (omo ultragoal status)")
 
     @property
     def required(self) -> list[Goal]:
@@ -176,6 +167,14 @@ class Plan:
         return [goal for goal in self.open_goals if goal.blocks == name]
 
     @property
+    def resolved(self) -> Goal | None:
+        """A goal whose review is satisfied: it is shown anew, by a gate of its own, before another one is begun."""
+        for goal in self.goals:
+            if goal.status == "review_blocked" and not self.open_blockers_of(goal.id) and not goal.human_blocked:
+                return goal
+        return None
+
+    @property
     def stuck(self) -> list[Goal]:
         """Blocked goals that can be tried again, those that wait for a person last.
 
@@ -188,13 +187,6 @@ class Plan:
         """Goals are never deleted, so their number never repeats an id."""
         highest = max((int(goal.id[1:]) for goal in self.goals), default=0)
         return [f"G{highest + offset:03}" for offset in range(1, count + 1)]
-
-    def require_room(self, count: int) -> None:
-        if len(self.goals) + count > MOST_GOALS:
-            raise Refused(
-                f"the plan has {counted(len(self.goals), 'goal')}, and {count} more would be over {MOST_GOALS}",
-                fix="put it into the wording of a pending goal: omo ultragoal steer --kind revise_pending_wording",
-            )
 
     def objectives_of(self, goal: Goal | None) -> list[str]:
         """What the goal tool's goal may say while this goal is worked on."""
@@ -304,14 +296,11 @@ def _checkpointed(plan: Plan, row: Row) -> None:
     goal = _touch(plan, row["goalId"], row)
     if row["status"] not in STATUSES:
         raise ValueError(row["status"])
-    goal.status, goal.evidence, goal.human_blocked = row["status"], row["evidence"], ""
+    goal.status, goal.evidence = row["status"], row["evidence"]
+    if goal.status != "blocked":  # what only a person can do stays so, whichever was recorded first
+        goal.human_blocked = ""
     goal.receipt = row.get("completionVerification")
     goal.completed_at = row["ts"] if goal.status == "complete" else None
-    for name in row.get("supersedes", []):
-        parent = _touch(plan, name, row)
-        parent.status, parent.evidence = "superseded", f"its review blockers were resolved by {goal.id}"
-        parent.steering = {**(parent.steering or {}), "supersededBy": goal.id}
-        plan.steered_by[parent.id] = str(row.get("actor"))
     plan.outcome = row.get("outcome")
 
 
@@ -462,7 +451,7 @@ def render(plan: Plan) -> Row:
         "constraints": plan.constraints,
         "goalMode": plan.goal_mode,
         "objective": plan.objective,
-        "repository": plan.repository,
+        "repository": {name: plan.repository.get(name) for name in ("root", "git", "base")},
         "createdAt": plan.created_at,
         "updatedAt": plan.updated_at,
         "goals": [render_goal(goal) for goal in plan.goals],

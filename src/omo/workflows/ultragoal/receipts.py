@@ -34,20 +34,15 @@ def canonical_digest(value: object) -> str:
     )
 
 
-def kind_for(plan: Plan, goal: Goal, *, superseding: list[str]) -> str:
+def kind_for(plan: Plan, goal: Goal) -> str:
     """Final where every other required goal is complete already; a per-story plan has no final one."""
-    if plan.goal_mode == "per-story":
-        return PER_GOAL
-    for other in plan.required:
-        if other.id != goal.id and other.id not in superseding and other.status != "complete":
-            return PER_GOAL
-    return FINAL
+    others_are_complete = all(other.status == "complete" for other in plan.required if other.id != goal.id)
+    return FINAL if others_are_complete and plan.goal_mode != "per-story" else PER_GOAL
 
 
-def mint(
-    plan: Plan, goal: Goal, *, kind: str, gate: str, snapshot: Row, superseding: list[str], now: str, facts: Row
-) -> Row:
+def mint(plan: Plan, goal: Goal, *, gate: str, snapshot: Row, now: str, facts: Row) -> Row:
     """The receipt of a checkpoint that is about to be appended as the ledger's next row."""
+    kind = kind_for(plan, goal)
     basis = basis_of(plan, goal)
     receipt_id = canonical_digest([plan.run, goal.id, plan.seq + 1, now, gate])[:32]
     receipt: Row = {
@@ -67,7 +62,7 @@ def mint(
         **facts,
     }
     if kind == FINAL:
-        covered = {other.id: other.receipt_id for other in plan.required if other.id not in superseding}
+        covered = {other.id: other.receipt_id for other in plan.required}
         receipt["covers"] = {**covered, goal.id: receipt_id}
     return receipt
 
@@ -164,6 +159,10 @@ def replay_mark(command: Sequence[str], stdout: str) -> str:
     return f"replay:{canonical_digest([list(command), stdout])}"
 
 
+def run_mark(seq: int) -> str:
+    return f"gate-run:{seq}"
+
+
 def receipt_marks(receipt: Row) -> list[str]:
     """One for each way to read its type and id: a second id under another key makes no second receipt."""
     marks = []
@@ -181,7 +180,7 @@ def _texts(receipt: Row, keys: Sequence[str]) -> list[str]:
 def used(rows: Sequence[Row], goal: str) -> frozenset[str]:
     """Marks of every gate, file, typed receipt and replay in a receipt of another goal, also in one issued anew."""
     marks: set[str] = set()
-    for receipt in _issued(rows):
+    for receipt in issued(rows):
         if receipt.get("goalId") == goal:
             continue
         marks.add(gate_mark(str(receipt.get("qualityGateHash"))))
@@ -202,12 +201,12 @@ def evidence_problem(state: str, rows: Sequence[Row]) -> str:
     from omo.proof import artifacts  # pydantic is behind it, which a status does not need
 
     named = []
-    for receipt in _issued(rows):
+    for receipt in issued(rows):
         named += [(digest, str(receipt.get("verifiedAt"))) for digest in _files(receipt)]
     return "" if artifacts.knows(state, named) else EVIDENCE_GONE
 
 
-def _issued(rows: Sequence[Row]) -> Iterator[Row]:
+def issued(rows: Sequence[Row]) -> Iterator[Row]:
     for row in rows:
         receipt = row.get("completionVerification")
         if row.get("kind") == "goal_checkpointed" and isinstance(receipt, dict):

@@ -31,7 +31,8 @@ Row = dict[str, Any]
 
 PASS, FAIL = "pass", "fail"
 WEAK_CONTRACT, UNSEEN_SOURCE = "inconclusive: weak-contract", "inconclusive: unseen-source"
-EXIT_CODES = {PASS: 0, FAIL: 3, WEAK_CONTRACT: 4, UNSEEN_SOURCE: 4}
+OWN_CONTRACT = "attested: own-contract"
+EXIT_CODES = {PASS: 0, FAIL: 3, WEAK_CONTRACT: 4, UNSEEN_SOURCE: 4, OWN_CONTRACT: 4}
 
 MOST_BLOCKERS = 10
 MOST_LISTED = 50
@@ -40,6 +41,7 @@ MESSAGE_KEYS = ("message", "summary", "description", "objective", "title")
 STRONG, THIN, DERIVED = "strong", "thin", "thin-derived"
 FEWEST_WORDS = 40
 FEWEST_STATEMENTS = 3
+FEWEST_QUOTED = 3  # words in a row
 SHORTEST_STATEMENT = 4  # words: "- fast" obliges nobody
 LARGEST_SPEC = 1_000_000
 
@@ -77,6 +79,7 @@ class Review:
     contract: Measure
     findings: list[Finding]
     notes: list[str]
+    is_own_contract: bool = False  # it was written or changed with the work, so it says what the work does
 
     @property
     def strength(self) -> str:
@@ -84,8 +87,9 @@ class Review:
 
     @property
     def is_eligible(self) -> bool:
-        """Whether a review without findings would pass: there is a contract, and it is this work that was looked at."""
-        return self.strength == STRONG and self.source.is_here
+        """Whether a review without findings would pass: there is a contract that is older than the work, and it is this
+        work that was looked at."""
+        return self.strength == STRONG and self.source.is_here and not self.is_own_contract
 
     @property
     def verdict(self) -> str:
@@ -93,30 +97,52 @@ class Review:
             return FAIL
         if self.strength != STRONG:
             return WEAK_CONTRACT
-        return PASS if self.source.is_here else UNSEEN_SOURCE
+        if not self.source.is_here:
+            return UNSEEN_SOURCE
+        return OWN_CONTRACT if self.is_own_contract else PASS
 
 
 def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, executor_qa: object) -> Review:
     """Reads, decodes and replays; writes nothing. `spec` is its path and text, `executor_qa` None where none came."""
     contract = Measure(derived=True) if spec is None else measure(spec[1])
     notes = list(source.notes)
-    if spec is not None and spec[0] in (source.changed or []):
-        notes.append(f"{spec[0]} was itself changed in what is under review")
+    is_own = spec is not None and (source.changed is None or spec[0] in source.changed)
+    if spec is not None and is_own:
+        notes.append(f"{spec[0]} is not older than what is under review: hold it against one that is")
     if source.changed == []:
         notes.append(f"nothing differs from {source.base}")
     if executor_qa is None:
         text = "no executor QA was supplied: let omo:qa write it, then pass it with --executor-qa-json FILE"
-        return Review(source, contract, [Finding("executorQa", "MISSING", text)], notes)
+        return Review(source, contract, [Finding("executorQa", "MISSING", text)], notes, is_own)
     qa = executor_qa
     if isinstance(executor_qa, dict) and "executorQa" in executor_qa:  # the gate it was written into
         qa = executor_qa["executorQa"]
     inspection = inspect_qa(qa, _subject(run.caller, source))
     blockers = _blockers(qa)
     findings = []
+    is_readable = contract.strength == STRONG and not inspection.defects
+    if spec is not None and is_readable and not _covers(qa, spec):
+        text = f"no covered row is about {spec[0]}: name the file in contractRef, or quote what it asks for"
+        findings.append(Finding("executorQa.contractCoverage", "SPEC_NOT_COVERED", text))
     for defect in inspection.defects:
         if not blockers or defect.path != "executorQa.blockers":
             findings.append(Finding(defect.path, defect.code, clip(defect.message, LONGEST_FINDING)))
-    return Review(source, contract, [*findings, *blockers], notes + inspection.notes)
+    return Review(source, contract, [*findings, *blockers], notes + inspection.notes, is_own)
+
+
+def _covers(qa: object, spec: tuple[str, str]) -> bool:
+    """Whether a covered row names the spec's file, or has a few words of it in a row."""
+    path, text = spec
+    known = " ".join(WORD.findall(text.casefold()))
+    for row in qa["contractCoverage"] if isinstance(qa, dict) else []:
+        about = f"{row.get('contractRef')} {row.get('obligation')}"
+        words = WORD.findall(about.casefold())
+        if os.path.basename(path) in about:
+            return True
+        for start in range(len(words) - FEWEST_QUOTED + 1):
+            if " ".join(words[start : start + FEWEST_QUOTED]) in known:
+                return True
+    return False
 
 
 def _subject(caller: Caller, source: Source) -> Subject:
@@ -156,7 +182,7 @@ def start(run: PlanRun, done: Review) -> list[str]:
         ids = [f"G{number:03}" for number in range(1, MOST_BLOCKERS + 1)]
         if plan is None:
             text = f"Resolve what the review of {done.source.kind} {clip(done.source.name, 80)} found."
-            events.append(plan_row(run.caller, Brief(text, "", [], [], []), MODES[0]))
+            events.append(plan_row(run.caller, Brief(text, "", []), MODES[0]))
         else:
             known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
             ids = plan.new_ids(MOST_BLOCKERS)
@@ -170,8 +196,6 @@ def start(run: PlanRun, done: Review) -> list[str]:
                 goals.append({"id": known[key], "title": title, "objective": text, "steering": steering})
             if known[key] not in named:
                 named.append(known[key])
-        if goals and plan is not None:
-            plan.require_room(len(goals))
         if goals:
             events.append(_row(done, goals))
         return named, events

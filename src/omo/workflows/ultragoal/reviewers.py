@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from omo.errors import Unreadable
-from omo.state import ledger, paths
+from omo.proof import seals
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import agents, outcome
-from omo.work.agents import NoAnswer, Review
+from omo.work.agents import Message, NoAnswer, Review
 from omo.work.outcome import exception
-from omo.work.run import Caller
 from omo.work.status import NextStep
+from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.run import PlanRun
 
 Row = dict[str, Any]
 
@@ -36,19 +36,29 @@ MOST_NAMED = 10
 MOST_FILES = 3
 
 
-def reviews_of(caller: Caller, goal: Goal) -> dict[str, Review]:
-    """The newest word of each reviewer since the goal began; a damaged session ledger vouches for nobody."""
-    row = caller.session_rows.get(caller.session, {})
-    path = paths.events_file(caller.state, caller.session)
-    try:
-        events, problems = ledger.read_marked(path, part(row, "ledger"), f"the row of session {caller.session}")
-    except Unreadable:
-        return {}
-    if problems:
-        return {}
-    since = goal.started_at or ""
-    reported = agents.messages_in([event for event in events if event["ts"] >= since], INDEPENDENT)
-    return agents.newest_reviews(caller.root, reported, read_verdict)
+def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
+    """The newest word of each reviewer since the goal began. One that closed another goal was said of that one, and a
+    verdict that is not clean stands until a clean one follows: words without a verdict do not take it back."""
+    said_of_others: set[tuple[int, str]] = set()
+    for receipt in receipts.issued(run.rows):
+        if receipt.get("goalId") != goal.id:
+            said_of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
+    events = [event for event in run.events if event["ts"] >= (goal.started_at or "")]
+    reported: list[Message] = []
+    unclean: dict[str, Message] = {}
+    for message in agents.messages_in(events, INDEPENDENT):
+        if (message.seq, message.digest) in said_of_others:
+            continue
+        reported.append(message)
+        try:
+            _, is_clean = read_verdict(message.text)
+        except NoAnswer:
+            continue
+        if is_clean:
+            unclean.pop(message.agent, None)
+        else:
+            unclean[message.agent] = message
+    return agents.newest_reviews(run.caller.root, [*reported, *unclean.values()], read_verdict)
 
 
 def read_verdict(text: str) -> tuple[str, bool]:
@@ -99,33 +109,29 @@ def unfinished(plan: Plan, step: NextStep) -> Row:
 
 def _doubts(plan: Plan) -> list[str]:
     """Why the clean words of both kinds of reviewer do not cover every goal that counts."""
-    silent: dict[str, list[str]] = {}  # who was not seen to give a verdict of which goals
-    named: dict[tuple[str, object], list[str]] = {}  # goals that one message would have to be about
+    silent: dict[str, list[str]] = {}  # goals of which one of them was not seen to give a verdict
     doubts = []
     for goal in plan.required:
-        last = {str(review["role"]): review for review in (goal.receipt or {}).get("agents") or []}
+        receipt = goal.receipt or {}
+        last = {str(review["role"]): review for review in receipt.get("agents") or []}
+        unseen = []
         for agent, role in INDEPENDENT.items():
             word = last.get(role, {})
-            if "clean" not in word:
-                silent.setdefault(agent, []).append(goal.id)
-            if not word.get("clean"):
-                continue
-            named.setdefault((agent, word.get("row")), []).append(goal.id)
             changed = word.get("changed")
-            if changed is None:
+            if not word.get("clean"):
+                unseen.append(agent)
+            elif changed is None:
                 doubts.append(f"on which files {agent} found {goal.id} clean is not known")
             elif changed:
                 files = ", ".join(clip(path, 60) for path in changed[:MOST_FILES])
                 doubts.append(f"{agent} found {goal.id} clean before a change of {files}")
-    silent_of: dict[str, list[str]] = {}
-    for agent, goals in silent.items():
-        silent_of.setdefault(", ".join(goals[:MOST_NAMED]), []).append(agent)
-    for goal_names, unseen in reversed(silent_of.items()):
-        who = " or ".join(unseen)
-        doubts.insert(0, f"reduced independence, no verdict of {who} was seen for {goal_names}")
-    for (agent, _), goals in named.items():
-        if len(goals) > 1:  # one message was said of one of them at most
-            doubts.append(f"{agent} was seen once for {', '.join(goals[:MOST_NAMED])}")
+        if unseen:
+            silent.setdefault(" or ".join(unseen), []).append(goal.id)
+        if receipt.get("seals"):
+            doubts.append(f"files that the gates of {goal.id} rest on were changed ({seals.listed(receipt['seals'])})")
+    for agents_named, goals in silent.items():
+        named = ", ".join(goals[:MOST_NAMED])
+        doubts.insert(0, f"reduced independence, no verdict of {agents_named} was seen for {named}")
     return doubts
 
 
@@ -158,9 +164,6 @@ def _steered(goal: Goal) -> list[Row]:
     rationale = clip(str(steering.get("rationale") or "no reason given"), LONGEST)
     if goal.status == "superseded" and steering.get("noReplacementRequired"):
         return [exception(f"{goal.id} was dropped: {clip(goal.title, 80)}", "agent", rationale)]
-    if goal.status == "superseded" and steering.get("supersededBy"):
-        what = f"{goal.id} was closed with nothing shown for it: {clip(goal.title, 80)}"
-        return [exception(what, "agent", f"{steering['supersededBy']} resolved what its review had found")]
     if goal.is_required and first:
         what = f"{goal.id} was reworded: {_wording(first)} became {_wording(vars(goal))}"
         return [exception(what, "agent", rationale)]

@@ -71,7 +71,7 @@ def status(viewer: Viewer) -> Status | None:
         changed=(drift,) if drift else (),
         overrides=tuple(overrides),
         problems=tuple(run.problems),
-        outcome=plan.outcome,
+        outcome=plan.outcome if step.action == "done" else None,
     )
 
 

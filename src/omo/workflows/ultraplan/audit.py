@@ -83,7 +83,8 @@ class Violation:
 @dataclass(frozen=True)
 class Audit:
     """`problems` are why something about the session could not be established. `take_back` are the commands that take
-    back all that is changed against the scope; empty where a commit has some of it."""
+    back all that is changed against the scope; empty where a commit has some of it. `changed` is every path that is
+    not as the base had it."""
 
     base: str | None
     head: str | None
@@ -93,6 +94,7 @@ class Audit:
     unclaimed: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     take_back: list[tuple[str, ...]] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
 
     @property
     def verdict(self) -> Literal["pass", "drift", "unknown"]:
@@ -199,6 +201,7 @@ def audit_history(
         unclaimed=unclaimed,
         problems=[history.tree.problem] if history.tree.problem else [],
         take_back=_take_back(history, violations),
+        changed=[change.path for change in history.changed],
     )
 
 
@@ -242,7 +245,10 @@ def _judge(document: Document, step: Step, history: History, claims: Claims) -> 
     own = claims.by_step.get(step.number)
     unclear = claims.unclear.get(step.number)
     gone = _deleted_later(document, step, manifest)
-    failed, unsettled = _checked(step, history.root, gone)
+    failed: list[str] = []
+    unsettled: list[str] = []
+    if not history.is_past:
+        failed, unsettled = _checked(step, history.root, gone)
     status: StepStatus = "pass"
     if own is not None:
         failed = [*_wrong_with_commit(manifest, own, history, gone), *failed]
@@ -358,10 +364,22 @@ def _violations(document: Document, history: History, not_counted: Collection[st
         if fence.touch and not change.is_about(fence.touch):
             add(change.path, OUTSIDE)
     for step in document.steps:
+        of_others = _paths_of_other_sessions(document, step)
         for change in (*ever, *now):
             if step.manifest and change.is_about(step.manifest.forbidden_paths):
-                add(change.path, FORBIDDEN, step.number)
+                if not covering(change.path, of_others):
+                    add(change.path, FORBIDDEN, step.number)
     return list(violations.values())
+
+
+def _paths_of_other_sessions(document: Document, step: Step) -> list[str]:
+    """What a step forbids, it forbids to its own session."""
+    own = document.session_of(step)
+    paths: list[str] = []
+    for other in document.steps:
+        if other not in own and other.manifest is not None:
+            paths += [*other.manifest.expected_paths, *other.manifest.absent_paths]
+    return paths
 
 
 def _whole_fence(document: Document) -> Fence:

@@ -161,6 +161,22 @@ def is_clean(row: Row | None) -> bool:
     return row is not None and row.get("clean") is True and row.get("independence") == FULL
 
 
+def has_refused(caller: Caller, document: Document) -> bool:
+    """Whether the last verdict that a hook saw, recorded or not, was no; a new text does not undo it."""
+    rows, problems = reviews(caller.state).read()
+    is_refused = False
+    for row in [] if problems else rows:
+        if row.get("plan") == document.path and row.get("independence") == FULL:
+            is_refused = row.get("clean") is not True
+    for spoken in agents.messages(caller.state, caller.session, CRITIC):
+        if _digest_in(spoken.text):
+            try:
+                is_refused = not read_verdict(spoken.text).is_clean
+            except BadInput:
+                is_refused = True
+    return is_refused
+
+
 def brief(document: Document) -> str:
     """What the critic is to be asked. It is handed the text's digest, and has to hand it back."""
     asked = "\n".join(f"- {name}: {what}" for name, what in DIMENSIONS.items())

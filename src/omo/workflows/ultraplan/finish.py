@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
+from omo.proof import base, seals
 from omo.state import store
 from omo.state.runtime import part
 from omo.text import block, clip, counted
@@ -16,28 +18,36 @@ from omo.work.lifecycle import require_reason
 from omo.work.run import Row
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
-from omo.workflows.ultraplan.audit import EXIT_CODES
+from omo.workflows.ultraplan import history as histories
+from omo.workflows.ultraplan import verify
+from omo.workflows.ultraplan.audit import EXIT_CODES, OUTSIDE
 from omo.workflows.ultraplan.run import (
     ENDED,
     MOST_RECOVERIES,
     PlanRun,
     PlanState,
     RunStatus,
+    audit_plan,
     audited,
+    line_of,
 )
 from omo.workflows.ultraplan.status import (
     failed_command,
     next_step,
     publish_end,
     publish_status,
+    sessions_left,
+    spec_of,
 )
+from omo.workflows.ultraplan.verify import Result, Verify
 
 LONGEST = 8000
 LONGEST_SHOWN = 4000
 MOST_SHOWN = 50
 LONGEST_WHY = 160
 MOST_VIOLATIONS = 20
-NOT_RUN = "its Verify commands were not run by omo"
+MOST_NAMED = 5
+UNVERIFIED = 'omo plan finish --unverified "why it cannot be run"'
 
 
 @dataclass(frozen=True)
@@ -58,10 +68,12 @@ class Finished:
     closed: bool
     exit_code: int
     next: NextStep
+    results: list[Result] = field(default_factory=list)
 
 
-def finish(run: PlanRun, failure: Failure | None = None) -> Finished:
-    """Audit and report. Closes the run where the audit passes, or where a step is reported as failed."""
+def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = "", handoff: str = "") -> Finished:
+    """Audit, run what the plan verifies with, report. Closes the run where all of it passes, or where a step is
+    reported as failed."""
     state = run.require_whole()
     if state.end in ENDED:
         if failure is not None:
@@ -71,23 +83,66 @@ def finish(run: PlanRun, failure: Failure | None = None) -> Finished:
         raise Refused(f"plan session {state.run} never began: {state.preflight.get('why')}", fix="omo plan status")
     if failure is not None:
         _check(state, failure)
+    if unverified:
+        _require_not_failing(run, unverified)
     status = audited(run)
-    if failure is None and status.audit.verdict != "pass":
+    row: Row = {"verdict": "pass", "audit": status.audit.verdict, "by": run.caller.by, "missing": status.audit.missing}
+    row |= {"passed": status.audit.passed, "head": status.audit.head, "handoff": block(handoff, LONGEST)}
+    if failure is not None:
+        texts = {key: block(str(value), LONGEST) for key, value in asdict(failure).items()}
+        row |= {"verdict": "failed", "failed": {**texts, "step": failure.step}}
+        # A step that is reported as failed is no pass, even where its manifest holds.
+        return _close(status, row, status.audit.exit_code or EXIT_CODES["drift"])
+    if status.audit.verdict != "pass":
         if state.end:  # recovered, and what is missing is still missing
             return _again(run)
-        step = publish_status(status)
-        path = report_path(run)
-        text = render(status, {}, now=stamp(run.caller.now), following=step.text)
-        store.replace(path, text)
-        return Finished(status, text, path, status.audit.verdict, False, status.audit.exit_code, step)
-    row: Row = {"verdict": "pass", "audit": status.audit.verdict, "by": run.caller.by, "missing": status.audit.missing}
-    row |= {"passed": status.audit.passed, "head": status.audit.head}
-    if failure is None:
-        return _close(status, row, 0)
-    texts = {key: block(str(value), LONGEST) for key, value in asdict(failure).items()}
-    row |= {"verdict": "failed", "failed": {**texts, "step": failure.step}}
-    # A step that is reported as failed is no pass, even where its manifest holds.
-    return _close(status, row, status.audit.exit_code or EXIT_CODES["drift"])
+        return _not_closed(status)
+    if unverified:
+        return _close(status, {**row, "unverified": clip(unverified, 1000)}, 0)
+    results = verify.run_all(Path(run.caller.root), _pinned_commands(status))
+    if any(result.result in (verify.FAIL, verify.UNKNOWN) for result in results):
+        return _not_closed(status, results)
+    if results and histories.edited(Path(run.caller.root)):  # by the very commands that were to look at it
+        return _not_closed(audited(run), results)
+    return _close(status, row, 0, results)
+
+
+def _pinned_commands(status: RunStatus) -> list[Verify]:
+    """Those of the whole session, as its first start pinned them; a skipped step has none."""
+    assert status.run is not None
+    first = line_of(status.run.caller, status.state)[0]
+    skipped = [step.step for step in status.audit.steps if step.status == "skipped"]
+    return [command for command in first.verify if command.step not in skipped]
+
+
+def _require_not_failing(run: PlanRun, reason: str) -> None:
+    """What could not be run is let through with a reason; what was seen to fail only by the user."""
+    require_reason(reason, "--unverified", "say why it cannot be run")
+    assert run.state is not None
+    failing = run.state.failing
+    if failing and run.caller.by != "user":
+        raise Refused(
+            "--unverified does not go over a Verify command that fails",
+            fix=f"mend it and commit; or {failed_command(failing[0]['step']).line}",
+            defects=[f"step {row['step']}: {row['text']}: {row['why']}" for row in failing],
+        )
+
+
+def _not_closed(status: RunStatus, results: Sequence[Result] = ()) -> Finished:
+    run = status.run
+    assert run is not None
+    if results:
+        run.append(_verified_row(status, results))
+    step = publish_status(status)
+    path = report_path(run)
+    text = render(status, {}, results, now=stamp(run.caller.now), following=step.text)
+    store.replace(path, text)
+    verdict: str = status.audit.verdict
+    if any(result.result == verify.FAIL for result in results):
+        verdict = "drift"
+    elif verdict == "pass":
+        verdict = "unknown"  # a command gave no answer
+    return Finished(status, text, path, verdict, False, EXIT_CODES[verdict], step, list(results))
 
 
 def _check(state: PlanState, failure: Failure) -> None:
@@ -106,25 +161,29 @@ def abandon(run: PlanRun, reason: str) -> Finished:
     state = run.require_whole()
     if state.end in ("pass", "abandoned"):
         return _again(run)
-    status = audited(run) if state.is_open else RunStatus(run)
+    status = audited(run) if state.base and not state.finished else RunStatus(run)
     row = {"verdict": "abandoned", "audit": status.audit.verdict, "by": run.caller.by, "reason": clip(reason, 1000)}
     return _close(status, {**row, "passed": sorted({*state.done, *status.audit.passed})}, 0)
 
 
-def _close(status: RunStatus, row: Row, exit_code: int) -> Finished:
+def _verified_row(status: RunStatus, results: Sequence[Result]) -> Row:
+    return {"kind": "verified", "head": status.audit.head, "results": [result.row for result in results]}
+
+
+def _close(status: RunStatus, row: Row, exit_code: int, results: Sequence[Result] = ()) -> Finished:
     run = status.run
     assert run is not None
     if status.audit.violations:
         row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
     path = report_path(run)
-    row = {"kind": "finished", **row, "report": path, "outcome": outcome_of(status, row)}
-    run.append(row)
+    row = {"kind": "finished", **row, "report": path, "outcome": outcome_of(status, row, results)}
+    run.append(_verified_row(status, results), row)
     ended = RunStatus(run)
     step = next_step(ended)
-    text = render(replace(status, run=run), row, now=stamp(run.caller.now), following=step.text)
+    text = render(replace(status, run=run), row, results, now=stamp(run.caller.now), following=step.text)
     store.replace(path, text)
     publish_end(ended, progressed=ended.state.end == "pass")
-    return Finished(replace(status, run=run), text, path, ended.state.end, True, exit_code, step)
+    return Finished(replace(status, run=run), text, path, ended.state.end, True, exit_code, step, list(results))
 
 
 def _again(run: PlanRun) -> Finished:
@@ -141,8 +200,8 @@ def _again(run: PlanRun) -> Finished:
     return Finished(status, documents.text_of(path) or "", path, end, True, code, step)
 
 
-def outcome_of(status: RunStatus, finished: Row) -> Row:
-    """How a session ended, decided from the row that ends it and what git and the files showed."""
+def outcome_of(status: RunStatus, finished: Row, results: Sequence[Result]) -> Row:
+    """How a session ended, decided from the row that ends it and what git, the files and the commands showed."""
     state = status.state
     name = f"plan session {state.run}"
     if finished["verdict"] == "failed":
@@ -157,14 +216,84 @@ def outcome_of(status: RunStatus, finished: Row) -> Row:
         return outcome.outcome(outcome.ENDED, why, state.exceptions)
     count = len(status.audit.passed)
     parts = [f"{name}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
+    exceptions = list(state.exceptions)
     if state.sessions > 1:
         parts.append(f"session {state.number} of {state.sessions} of {clip(state.master, 100)}")
-    parts.append(NOT_RUN)
+    if left := sessions_left(status):
+        parts.append(f"next: omo plan start {spec_of(state, left[0])}")
+    if unverified := finished.get("unverified"):
+        for command in _pinned_commands(status):
+            what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
+            exceptions.append(outcome.exception(what, finished["by"], clip(unverified, LONGEST_WHY)))
+    parts += _verified_in_words(status, results)
+    if state.sessions > 1 and not sessions_left(status):
+        whole, against = _whole_plan(status)
+        parts.append(whole)
+        exceptions += against
     for step in status.audit.steps:
         if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
             reason = clip(state.skipped.get(step.step, "in the session that this one recovers"), LONGEST_WHY)
             parts.append(f"step {step.step} was skipped, as its plan allows: {reason}")
-    return outcome.outcome(outcome.ATTESTED, "; ".join(parts), state.exceptions)
+    return outcome.outcome(outcome.ATTESTED, "; ".join(parts), exceptions)
+
+
+def _verified_in_words(status: RunStatus, results: Sequence[Result]) -> list[str]:
+    """What the Verify commands showed, which of them omo did not run, and why green ones need not mean much."""
+    passing = [result.command for result in results if result.result == verify.PASS]
+    not_run = [str(result.command) for result in results if result.result == verify.NOT_RUN]
+    parts = []
+    if passing:
+        verb = "passes" if len(passing) == 1 else "pass"
+        parts.append(f"{counted(len(passing), 'Verify command')} {verb}, which the plan's author chose")
+        parts += _doubts(status, passing)
+    if not_run:
+        more = f" and {len(not_run) - MOST_NAMED} more" if len(not_run) > MOST_NAMED else ""
+        parts.append(f"not run by omo: {'; '.join(not_run[:MOST_NAMED])}{more}")
+    return parts
+
+
+def _doubts(status: RunStatus, passing: Sequence[Verify]) -> list[str]:
+    """What was done since the session began to files that the commands rest on."""
+    assert status.run is not None
+    root = status.state.root
+    first = line_of(status.run.caller, status.state)[0]
+    changed = {path: base.digest_of(root, path) for path in status.audit.changed}
+    for path, digest in first.runner.items():  # looked at also where git ignores them
+        if base.digest_of(root, path) != digest:
+            changed[path] = base.digest_of(root, path)
+    commands = [seals.Plain(command.argv) for command in passing]
+    look = base.Look("", changed, frozenset())
+    terms = seals.terms_of(status.run.caller.state, status.run.caller.session)
+    examined = seals.examine(root, {"head": first.base, "files": {}}, commands, look=look, terms=terms)
+    return [*examined.doubts, *examined.notes]
+
+
+def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
+    """The last session answers for the plan: what no longer holds of it, from where its first session began."""
+    assert status.run is not None
+    state = status.state
+    try:
+        audit = audit_plan(status.run).audit
+    except Refused as error:
+        return "", [outcome.exception("the whole plan could not be audited", "agent", clip(error.message, 200))]
+    exceptions = []
+    outside = []
+    for violation in audit.violations:
+        if violation.rule == OUTSIDE:  # in no session's time: somebody else's work, maybe
+            outside.append(violation.path)
+        elif not any(violation.path in line for line in state.left_behind):
+            what = "changed since the plan's first session began"
+            exceptions.append(outcome.exception(what, "agent", clip(str(violation), 200)))
+    for step in audit.steps:
+        if step.status not in ("pass", "skipped"):
+            what = f"step {step.step} of {clip(state.master, 100)} does not hold any more"
+            exceptions.append(outcome.exception(what, "agent", clip("; ".join(step.findings), 200)))
+    for problem in audit.problems:
+        exceptions.append(outcome.exception("the whole plan could not be audited", "agent", clip(problem, 200)))
+    words = f"of the whole plan, from its first session on, {len(audit.passed)} of {len(audit.steps)} steps hold"
+    if outside:
+        words += f"; between its sessions also changed: {clip(', '.join(outside), 160)}"
+    return words, exceptions
 
 
 def report_path(run: PlanRun) -> str:
@@ -174,7 +303,7 @@ def report_path(run: PlanRun) -> str:
 # the report: what passed, what did not and why, what was tried, and what was let through without proof
 
 
-def render(status: RunStatus, end: Row, *, now: str, following: str) -> str:
+def render(status: RunStatus, end: Row, results: Sequence[Result], *, now: str, following: str) -> str:
     """`end` is the row that ends the run, or an empty one where nothing ends yet."""
     state, audit = status.state, status.audit
     title = state.spec or state.run
@@ -196,12 +325,16 @@ def render(status: RunStatus, end: Row, *, now: str, following: str) -> str:
             lines.extend(["", f"## {heading}", "", *(f"- {line}" for line in listed)])
 
     section("Steps", audit.steps)
+    section("Verify", results)
+    if "unverified" in end:
+        section("Verify, not run", [f"by the {end['by']}: {clip(end['unverified'], 400)}"])
     if failed := part(end, "failed"):
         section("Failed", [f"{key}: {block(str(failed[key]), LONGEST_SHOWN)}" for key in ("step", "error", "tried")])
     if "reason" in end:
         section("Abandoned", [f"by the {end.get('by')}: {clip(str(end['reason']), 400)}"])
     section("Skipped", [f"step {step}: {clip(why, 400)}" for step, why in sorted(state.skipped.items())])
-    section("Let through", [clip(override, 400) for override in state.overrides])
+    let_through = outcome.of(end)["exceptions"] if end else state.exceptions
+    section("Let through", [clip(f"{each['what']}: {each['why']}", 400) for each in let_through])
     section("Outside the fence", _few(status.audit.violations))
     section("Not committed", _few(status.audit.dirty))
     section("Commits that no step claims", _few(audit.unclaimed))
@@ -209,6 +342,8 @@ def render(status: RunStatus, end: Row, *, now: str, following: str) -> str:
         section("Could not be evaluated", [clip(status.unknown, 400)])
     if status.edited:
         section("To note", [status.edited])
+    if end.get("handoff"):
+        section("For the next session", [end["handoff"]])
     section("Next", [following])
     return "\n".join(lines) + "\n"
 

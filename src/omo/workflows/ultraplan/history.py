@@ -91,7 +91,8 @@ class WorkTree:
 
 @dataclass(frozen=True)
 class History:
-    """`net` is what HEAD has otherwise than the base, whatever happened in between."""
+    """`net` is what HEAD has otherwise than the base, whatever happened in between. `is_past`: the files have gone on
+    since, and say nothing of it."""
 
     root: Path
     base: str
@@ -99,6 +100,7 @@ class History:
     commits: tuple[Commit, ...]
     net: Changes
     tree: WorkTree
+    is_past: bool = False
 
     @property
     def changed(self) -> list[Change]:
@@ -110,7 +112,7 @@ class History:
             submodules.update(change.path for change in commit.changes if change.is_submodule)
         return [Change(path, "M", path in submodules) for path in sorted(paths) if not globs.is_own(path)]
 
-    def until(self, head: str) -> History:
+    def until(self, head: str, *, is_past: bool) -> History:
         """The same up to an earlier commit: what came after it, committed or not, is left out."""
         parents = {commit.sha: commit.parents for commit in self.commits}
         kept = {head}
@@ -123,7 +125,8 @@ class History:
         commits = tuple(commit for commit in self.commits if commit.sha in kept)
         if not commits:
             return self
-        return replace(self, head=head, commits=commits, net=_net(self.root, self.base, head), tree=WorkTree())
+        net = _net(self.root, self.base, head)
+        return replace(self, head=head, commits=commits, net=net, tree=WorkTree(), is_past=is_past)
 
 
 def look(root: Path, base: str) -> History:
@@ -276,6 +279,11 @@ def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, net
         return WorkTree(problem=clip("; ".join(filter(None, (error.message, error.fix))), 500))
     untracked = frozenset(path.rstrip("/") for path in (*new, *ignored))
     return WorkTree(tuple(sorted({*edited, *new})), tuple(hidden), untracked)
+
+
+def edited(root: Path) -> list[str]:
+    """Tracked files that are not as HEAD has them."""
+    return _status(root, "")[0]
 
 
 def _status(root: Path, prefix: str) -> tuple[list[str], list[str], list[str]]:

@@ -184,16 +184,29 @@ def plain_value(value: str) -> str:
 
 def shell_texts(value: str) -> list[str]:
     """The commands of a Verify or Checkpoint: fenced blocks and code before `→ expected: …`; where there is neither,
-    the words before it. They are read, never run."""
+    the words before it."""
+    asked, _ = _asked_and_expected(value)
+    return code_texts(value) or [asked.strip()] * bool(asked.strip())
+
+
+def code_texts(value: str) -> list[str]:
+    """Only what is written as code: words alone may be talk."""
     fenced = [block.content.strip() for block in Page(value).fences()]
+    return fenced + code_spans(_asked_and_expected(value)[0])
+
+
+def expectation(value: str) -> str:
+    return _asked_and_expected(value)[1]
+
+
+def _asked_and_expected(value: str) -> tuple[str, str]:
+    """What stands before the arrow and after it, fenced blocks left out."""
     prose = _FENCED.sub("", value)
     hidden = CODE.sub(lambda match: "\0" * len(match[0]), prose)
     arrow = _EXPECTED.search(hidden)
-    asked = prose[: arrow.start()] if arrow else prose
-    texts = fenced + code_spans(asked)
-    if not texts and asked.strip():
-        texts = [asked.strip()]
-    return texts
+    if arrow is None:
+        return prose, ""
+    return prose[: arrow.start()], prose[arrow.end() :]
 
 
 def commit_subjects(value: str) -> list[str]:

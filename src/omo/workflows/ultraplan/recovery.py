@@ -28,6 +28,7 @@ from omo.workflows.ultraplan.run import (
     from_top,
     line_of,
     pinned,
+    require_shown,
     runs_at,
     runs_of_plan,
 )
@@ -83,6 +84,7 @@ def recover(run: PlanRun) -> Recovered:
     child = next((other.run for other in runs if other.recovery_of == state.run), "")
     _require_recoverable(run, state, child)
     missing = list(state.recovered.get("missing", []))
+    reasons = list(state.recovered.get("reasons", []))
     depth = int(state.recovered.get("depth", 0))
     anew = str(state.recovered.get("anew") or "")
     if state.end != "recovered":  # a second call writes the same spec again, and counts nothing
@@ -92,12 +94,13 @@ def recover(run: PlanRun) -> Recovered:
         if not depth or child:  # a recovery that was written and never begun is not counted a second time
             depth = depth_of(runs, state.lineage) + 1
         missing = _missing(run, status, anew, depth)
+        reasons = [clip(str(step), 200) for step in status.audit.steps if step.step in missing]
     path = os.path.join(run.directory, f"recovery-{depth}.md")  # with our state, where git does not see it
-    text = _render(run, missing, depth, path)
+    text = _render(run, missing, reasons, depth, path)
     store.replace(path, text)
     shown = from_top(caller, path)
     row = {"kind": "recovered", "digest": digest_of(text), "depth": depth, "missing": missing, "anew": anew}
-    run.append({**row, "spec": shown})
+    run.append({**row, "reasons": reasons, "spec": shown})
     close_recovered(caller, state.run)
     # Whoever recovers a run holds it, and its fence, until the recovery begins.
     step = publish_end(RunStatus(run), session=caller.session)
@@ -106,6 +109,8 @@ def recover(run: PlanRun) -> Recovered:
 
 def _require_recoverable(run: PlanRun, state: PlanState, child: str) -> None:
     caller = run.caller
+    if state.end in ("failed", "abandoned"):
+        require_shown(caller, caller.holder(PLAN.name, run.id))
     if not state.base:
         raise Refused(f"plan session {state.run} never began, so nothing is missing of it", fix="omo plan status")
     if state.end == "pass":
@@ -160,13 +165,18 @@ def _missing(run: PlanRun, status: RunStatus, anew: str, depth: int) -> list[int
     return missing
 
 
-def _render(run: PlanRun, missing: list[int], depth: int, path: str) -> str:
+def _render(run: PlanRun, missing: list[int], reasons: list[str], depth: int, path: str) -> str:
     """From the session the line of recoveries began with: it has every step."""
     caller, state = run.caller, run.require_whole()
     first = line_of(caller, state)[0]
-    head = changes.head(Path(caller.root)) or state.base
-    entry = f"what passed is committed at {head[:12]}"
-    recovery = Recovery(of=first.spec, depth=depth, missing=tuple(missing), entry=entry)
+    recovery = Recovery(
+        of=first.spec,
+        depth=depth,
+        missing=tuple(missing),
+        reasons=tuple(reasons),
+        entry=f"what passed is committed at {(changes.head(Path(caller.root)) or state.base)[:12]}",
+        ledger=from_top(caller, run.journal.path),
+    )
     document = pinned(caller.state, first)
     spec = sessions.recovered(document, recovery, path=from_top(caller, path), plan_digest=state.plan)
     return spec_text.render(spec)

@@ -17,8 +17,10 @@ from omo.work.outcome import exception
 from omo.work.run import Caller, Kind, Row, Run, load, tag
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
+from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
 from omo.workflows.ultraplan.models import Document
+from omo.workflows.ultraplan.verify import Verify
 
 KIND = "ultraplan"
 MOST_RECOVERIES = 2
@@ -43,11 +45,13 @@ class PlanState:
     master: str = ""  # the master plan's place
     lineage: str = ""
     number: int = 1  # which session of the plan it is
-    sessions: int = 1  # and of how many
+    order: tuple[int, ...] = (1,)  # its sessions, in the order they can be carried out
     base: str = ""
+    runner: Row = field(default_factory=dict)  # files that change what a test runner does, as they were then
     root: str = ""
     fence: Row = field(default_factory=dict)
     steps: tuple[int, ...] = ()
+    verify: tuple[Verify, ...] = ()  # the commands that were pinned
     depth: int = 0
     recovery_of: str = ""
     anew: str = ""  # why a recovery answers for its own steps only
@@ -60,6 +64,7 @@ class PlanState:
     skipped: Mapping[int, str] = field(default_factory=dict)
     seen: tuple[int, ...] = ()
     audited: Row = field(default_factory=dict)
+    verified: Row = field(default_factory=dict)  # what the Verify commands said when they last ran
     recovered: Row = field(default_factory=dict)
     finished: Row = field(default_factory=dict)
 
@@ -68,6 +73,10 @@ class PlanState:
         if self.finished:
             return str(self.finished.get("verdict") or "")
         return "recovered" if self.recovered else ""
+
+    @property
+    def sessions(self) -> int:
+        return len(self.order)
 
     @property
     def is_open(self) -> bool:
@@ -81,6 +90,12 @@ class PlanState:
     @property
     def word(self) -> str:
         return self.end or ("active" if self.base else "blocked")
+
+    @property
+    def failing(self) -> list[Row]:
+        """The Verify commands that failed when they last ran."""
+        results = self.verified.get("results") or []
+        return [row for row in results if row["result"] == verify.FAIL]
 
     @property
     def done(self) -> list[int]:
@@ -131,9 +146,11 @@ def _started(state: PlanState, row: Row) -> PlanState:
         started_at=str(row.get("ts") or ""),
         by=str(row.get("actor") or state.by),
         number=_number(row.get("number")) or 1,
-        sessions=_number(row.get("sessions")) or 1,
+        order=_numbers(row.get("order")) or (1,),
+        runner=part(row, "runner"),
         fence=part(row, "fence"),
         steps=_numbers(row.get("steps")),
+        verify=verify.read(row.get("verify")),
         depth=_number(row.get("depth")),
         left_behind=tuple(map(str, left_behind)) if isinstance(left_behind, list) else (),
         is_legacy=row.get("legacy") is True,
@@ -168,6 +185,7 @@ _FOLD: dict[str, Callable[[PlanState, Row], PlanState]] = {
     "preflight": _preflight,
     "skipped": _skipped,
     "audited": _audited,
+    "verified": lambda state, row: replace(state, verified=row),
     "recovered": lambda state, row: replace(state, recovered=row, finished={}),
     "finished": lambda state, row: replace(state, finished=row),
     "moved": _moved,
@@ -267,6 +285,22 @@ def line_of(caller: Caller, state: PlanState) -> list[PlanState]:
             raise Refused(f"plan session {line[0].recovery_of}, which this one recovers, is gone")
         line.insert(0, parent)
     return line
+
+
+def require_shown(caller: Caller, session: str) -> None:
+    """An agent that failed or gave up goes on only once Stop has shown the user how that ended."""
+    summary = caller.summary(KIND, session)
+    run = str(summary.get("run") or "")
+    if caller.by == "user" or summary.get("state") != "blocked" or summary.get("told") is not False:
+        return
+    state = None if summary.get("cleared") else Run(PLAN, caller, run).state
+    if state is not None and not state.end:
+        return  # something it needs was missing: nothing was begun
+    why = clip(str(summary.get("why") or ""), 200)
+    raise Refused(
+        f"plan session {run} ended without a pass, and the user has not been shown it: {why}",
+        fix="end your turn with what you would tell them; the next Stop shows it, and they say how to go on",
+    )
 
 
 def records(state: str) -> list[PlanState]:
@@ -377,7 +411,8 @@ def load_status(caller: Caller, named: str = "", before: Callable[[PlanRun], Non
 def audited(run: PlanRun) -> RunStatus:
     """What git and the files show of one run, by the specs that were pinned. A recovery answers for its session.
 
-    A session that passed is held to what was there when it did: what comes after it is not its own.
+    A session that passed is held to what was there when it did: what comes after it is not its own. Of several, the
+    next may build on its files: what the manifests say of those held when it ended, and `audit_plan` looks at them now.
     """
     caller, state = run.caller, run.state
     assert state is not None
@@ -392,7 +427,7 @@ def audited(run: PlanRun) -> RunStatus:
     try:
         history = histories.look(Path(state.root), line[0].base)
         if state.end == "pass":
-            history = history.until(str(state.finished.get("head") or ""))
+            history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
     except NotEvaluable as error:
         return RunStatus(run, document, unknown(document, error), edited=edited)
     inputs = [earlier.spec for earlier in line]

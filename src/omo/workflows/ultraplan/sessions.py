@@ -135,10 +135,16 @@ def recovered(document: Document, recovery: Recovery, *, path: str, plan_digest:
         steps=tuple(step for step in document.work_steps if step.number in recovery.missing),
         fence=document.fence or Fence(touch=touch_of(document.work_steps)),
         needs=document.needs,
+        context=_quoted(document.context),
         plan_digest=plan_digest or document.master_digest,
         is_legacy_synthesis=document.is_legacy_synthesis,
         recovery=recovery,
     )
+
+
+def _quoted(text: str) -> str:
+    """What a spec quotes from its plan."""
+    return "\n".join(line.removeprefix(">").strip() for line in text.splitlines() if line.startswith(">"))
 
 
 def refuse(document: Document, defects: Sequence[Defect]) -> None:

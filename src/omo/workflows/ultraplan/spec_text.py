@@ -58,7 +58,7 @@ without a network, and the report says so.
 
 ## Exit Condition
 
-The session is done when all of this holds:
+The session is done when all of this holds. `omo plan finish` runs the commands that are one plain command each:
 
 {verified}
 - Every change is committed, under the subject its step asks for
@@ -69,7 +69,8 @@ The session is done when all of this holds:
 
 - A step that still fails after what its On failure allows ends the session: no later step is begun.
 - What passed before is committed and stays.
-- `omo plan finish` writes the report; say in it which step failed, the error as it was printed, and what was tried.
+- `omo plan finish --failed STEP --error TEXT --tried TEXT` writes the report: which step failed, the error as it was \
+printed, and what was tried.
 - A weak or wrong step is not repaired on the way. Escalate, so that the plan is.
 
 ## Security Constraints
@@ -88,9 +89,9 @@ that step's On failure says.
 
 ## Handoff State
 
-{whoever_waits} will build on what is left here. Tell them in the message that ends this session (this file stays as \
-it is): files that are new, names that can be imported or called, settings that changed, interfaces that others may \
-now rely on, and anything that turned out differently from the plan.
+{whoever_waits} will build on what is left here. Tell them with `omo plan finish --handoff TEXT`, which keeps it for \
+their `start` (this file stays as it is): files that are new, names that can be imported or called, settings that \
+changed, interfaces that others may now rely on, and anything that turned out differently from the plan.
 
 ## Metadata
 
@@ -102,7 +103,8 @@ RECOVERY = """
 - Recovery of: {of}
 - Recovery depth: {depth}
 - Missing steps: {missing}
-- Entry condition override: {entry}
+{reasons}- Entry condition override: {entry}
+- Parent ledger: {ledger}
 """
 
 
@@ -127,9 +129,15 @@ def render(spec: SessionSpec) -> str:
     )
     if spec.recovery is None:
         return text
-    missing = ", ".join(map(str, spec.recovery.missing))
-    entry = _line(spec.recovery.entry) or "none"
-    return text + RECOVERY.format(of=code(spec.recovery.of), depth=spec.recovery.depth, missing=missing, entry=entry)
+    recovery = spec.recovery
+    return text + RECOVERY.format(
+        of=code(recovery.of),
+        depth=recovery.depth,
+        missing=", ".join(map(str, recovery.missing)),
+        reasons="".join(f"  - {_line(reason)}\n" for reason in recovery.reasons),
+        entry=_line(recovery.entry) or "none",
+        ledger=code(recovery.ledger) if recovery.ledger else "none",
+    )
 
 
 def _context(spec: SessionSpec) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof import changes, globs
+from omo.proof import base, changes, globs
 from omo.state import paths, store
 from omo.state.runtime import part
 from omo.text import clip, counted
@@ -18,10 +18,11 @@ from omo.work.lifecycle import adoptable, require_reason
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Row, Run, load
 from omo.work.status import NextStep
-from omo.workflows.ultraplan import critique, preflight, rules, sessions, spec_text
+from omo.workflows.ultraplan import critique, preflight, rules, sessions, spec_text, verify
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
+from omo.workflows.ultraplan.critique import CRITIC
 from omo.workflows.ultraplan.models import Document, Fence
 from omo.workflows.ultraplan.run import (
     KIND,
@@ -33,6 +34,7 @@ from omo.workflows.ultraplan.run import (
     depth_of,
     line_of,
     pinned_path,
+    require_shown,
     runs_at,
     runs_of_plan,
     tags,
@@ -47,18 +49,21 @@ LONGEST_UNCOMMITTED = 8000
 
 @dataclass(frozen=True)
 class Started:
-    """`missing` names what kept it from beginning; then nothing was opened."""
+    """`missing` names what kept it from beginning; then nothing was opened. `handoffs` are what earlier sessions left
+    for this one."""
 
     state: PlanState
     next: NextStep
     missing: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    handoffs: list[str] = field(default_factory=list)
 
 
 def start(
     caller: Caller, path: Path, *, unreviewed: str, environ: Mapping[str, str], out_of_order: str = ""
 ) -> Started:
     require_free(caller)
+    require_shown(caller, caller.session)
     contract = load_contract(caller, path)
     root = Path(caller.root)
     store.make_state_dir(caller.state)
@@ -66,12 +71,12 @@ def start(
     with store.Lock(os.path.join(paths.plans_dir(caller.state), "start.lock"), store.Deadline(caller.wait)):
         caller.forget()
         require_free(caller, contract)
-        unreviewed = unreviewed or _inherited(contract)
-        review = require_reviewed(caller, contract, unreviewed)
         require_in_order(contract, out_of_order)
         history, looked = clean_history(root, contract)
+        unreviewed = unreviewed or _inherited(contract)
+        review = require_reviewed(caller, contract, history, unreviewed)
         before = require_something_missing(caller, contract)
-        asked = preflight.look(contract.spec.needs, root, environ=environ)
+        asked = preflight.look(contract.spec.needs, root, environ=environ, by=caller.by)
         first = line_of(caller, contract.recovers)[0].spec if contract.recovers else contract.document.path
         run_id = PLAN.new_id(caller, tags(contract.plan.digest, contract.plan.path, first))
         run = Run(PLAN, caller, run_id)
@@ -91,7 +96,17 @@ def start(
     status = RunStatus(run, contract.spec, looked)
     if before is not None:  # a recovery answers for its whole session
         status = replace(before, run=run)
-    return Started(_state_of(run), publish_end(status, session=caller.session), notes=contract.notes)
+    step = publish_end(status, session=caller.session)
+    return Started(_state_of(run), step, notes=contract.notes, handoffs=handoffs(contract.runs))
+
+
+def handoffs(runs: Sequence[PlanState]) -> list[str]:
+    """What the sessions of a plan left for those after them, oldest first."""
+    notes = []
+    for state in runs:
+        if note := state.finished.get("handoff"):
+            notes.append(f"session {state.number}: {note}")
+    return notes
 
 
 def _state_of(run: PlanRun) -> PlanState:
@@ -112,8 +127,9 @@ def _started_row(caller: Caller, contract: Contract, history: histories.History)
         "master": contract.plan.path,
         "lineage": contract.lineage,
         "number": contract.number,
-        "sessions": len(contract.sessions),
+        "order": [number for wave in sessions.order(contract.sessions) for number in wave],
         "base": history.head,
+        "runner": {path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
         "root": caller.here,
         "fence": {
             "touch": list(fence.touch),
@@ -123,6 +139,7 @@ def _started_row(caller: Caller, contract: Contract, history: histories.History)
             "uncommitted": _uncommitted(history),
         },
         "steps": [step.number for step in contract.spec.work_steps],
+        "verify": [command.row for command in verify.commands_of(contract.spec.work_steps)],
         "depth": depth_of(contract.runs, contract.lineage),
         "recovery_of": recovers.run if recovers else "",
         "anew": str(recovers.recovered.get("anew") or "") if recovers else "",
@@ -310,19 +327,30 @@ def _gives_way(caller: Caller, run: str, contract: Contract | None) -> bool:
     return state is not None and state.end == "recovered"
 
 
-def require_reviewed(caller: Caller, contract: Contract, unreviewed: str) -> str:
+def require_reviewed(caller: Caller, contract: Contract, history: histories.History, unreviewed: str) -> str:
     """How independent the critic was; empty where none is asked for."""
-    if unreviewed:
-        require_reason(unreviewed, "--unreviewed", "say why no critic looked")
-        return ""
     plan = contract.plan
     review = critique.latest(caller.state, plan.digest)
-    if plan.is_legacy or critique.is_clean(review):
+    if critique.is_clean(review):
+        return FULL
+    if unreviewed:
+        require_reason(unreviewed, "--unreviewed", "say why no critic looked")
+        if caller.by != "user" and not contract.recovers and critique.has_refused(caller, plan):
+            raise Refused(
+                f"{CRITIC} has found {plan.path} not to be sound; only the user starts it all the same",
+                fix=f"mend it and have it reviewed: omo plan critique {shlex.quote(plan.path)}; or ask the user, who "
+                "runs omo plan start in their own terminal, with --unreviewed and --session",
+            )
+        return ""
+    is_committed = plan.path not in history.tree.dirty and not history.tree.is_untracked(plan.path)
+    if plan.is_legacy and is_committed:
         return str((review or {}).get("independence") or "")
     reviewed = ""
     if review is not None:
         is_seen = review.get("independence") == FULL
         reviewed = ": the critic's is not" if is_seen else ": there is only a file that no hook saw a critic say"
+    elif plan.is_legacy:
+        reviewed = ", nor was it there before: of an older plan only what is committed needs none"
     raise Refused(
         f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}){reviewed}",
         fix=f"omo plan critique {shlex.quote(plan.path)}; or --unreviewed REASON, which is reported",
@@ -385,9 +413,9 @@ def require_something_missing(caller: Caller, contract: Contract) -> RunStatus |
     if parent is None:
         return None
     for state in contract.runs:
-        if state.recovery_of == parent.run and state.end == "failed":
+        if state.recovery_of == parent.run and state.end:
             raise Refused(
-                f"plan session {state.run} carried {contract.document.path} out and failed",
+                f"plan session {state.run} carried {contract.document.path} out and ended ({state.end})",
                 fix=f"when the user says go on: omo plan recover --run {state.run}; or a better plan",
             )
     status = audited(Run(PLAN, caller, parent.run))

@@ -60,7 +60,7 @@ def next_step(status: RunStatus) -> NextStep:
     if run is None:
         return NextStep("start", "there is no plan session", (command(START),))
     if status.problems:
-        why = f"the ledger was changed by hand ({clip(status.problems[0], 120)}), so nothing counts that rests on it"
+        why = f"the ledger is not as omo wrote it ({clip(status.problems[0], 120)}), so nothing counts that rests on it"
         return NextStep("seal", why, (Command(lead=run.sealing),), who="user")
     state = status.state
     if state.end in ENDS:
@@ -83,6 +83,11 @@ def next_step(status: RunStatus) -> NextStep:
     if status.audit.dirty:
         why = f"not committed: {clip(', '.join(status.audit.dirty), 160)}; commit or remove it, then"
         return NextStep("clean", why, (FINISH,))
+    failing = status.state.failing
+    if failing and status.state.verified.get("head") == status.audit.head:
+        first = failing[0]
+        why = f"step {first['step']}: its Verify {clip(first['text'], 120)} fails ({clip(first['why'], 160)}); mend it"
+        return NextStep("mend", why, (FINISH, failed_command(first["step"], lead="if it fails after retry")))
     return NextStep("finish", "every step passes the audit", (FINISH,))
 
 
@@ -132,31 +137,32 @@ def _what(step: Step) -> str:
 def _passed(status: RunStatus) -> NextStep:
     state = status.state
     why = "the session passed its audit and has its report"
-    following = _next_session(status)
-    if following:
+    if left := sessions_left(status):
         why = f"session {state.number} of {state.sessions} passed its audit; the next one of {state.master} is"
-        return NextStep("next-session", why, (command("omo plan start", following),))
+        return NextStep("next-session", why, (command("omo plan start", spec_of(state, left[0])),))
     if state.sessions > 1:
         return NextStep("done", f"{why}; so have all {state.sessions} sessions of {state.master}")
     return NextStep("done", why)
 
 
-def _next_session(status: RunStatus) -> str:
-    """Where the spec lies that comes next; empty where every session of the plan has passed."""
+def sessions_left(status: RunStatus) -> list[int]:
+    """The other sessions of the plan that have not passed, in the order they can be carried out."""
     state, run = status.state, status.run
     if run is None or state.sessions == 1:
-        return ""
-    left = set(range(1, state.sessions + 1)) - {state.number}
+        return []
+    passed = {state.number}
     for other in runs_of_plan(run.caller, state.plan):
         if other.end == "pass":
-            left.discard(other.number)
-    if not left:
-        return ""
+            passed.add(other.number)
+    return [number for number in state.order if number not in passed]
+
+
+def spec_of(state: PlanState, number: int) -> str:
     folder = os.path.dirname(state.spec)
     if state.recovery_of:
         folder = os.path.splitext(state.master)[0]
-    path = os.path.join(folder, f"session-{min(left)}.md")
-    return path if os.path.exists(os.path.join(state.root, path)) else f"SPEC of session {min(left)}"
+    path = os.path.join(folder, f"session-{number}.md")
+    return path if os.path.exists(os.path.join(state.root, path)) else f"SPEC of session {number}"
 
 
 def _recovered(status: RunStatus) -> NextStep:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from omo.work.claims import Pinned
+
     Json = dict[str, Any]
 
 LONGEST_NAME = 60
@@ -174,6 +176,19 @@ def current(state: str, session_id: str, row: Json | None) -> Gates:
     return fold(ledger.rows(paths.events_file(state, session_id)), run_of(row))
 
 
+def pinned_commands(state: str, session_id: str) -> list[Pinned]:
+    """What may be run because it is pinned in a session; nothing where somebody changed its ledger by hand."""
+    from omo.work.claims import Pinned
+
+    if not session_id or runtime.chain_problems(state, session_id):
+        return []
+    commands = []
+    for gate in fold(ledger.rows(paths.events_file(state, session_id)), None):
+        if not is_replay_only(gate.argv):
+            commands.append(Pinned(gate.argv, gate.cwd, 0, gate.timeout))
+    return commands
+
+
 def run_of(row: Json | None) -> str | None:
     run = runtime.part(runtime.part(row or {}, "work"), session.KIND).get("run")
     return run if isinstance(run, str) else None
@@ -185,50 +200,197 @@ def begun(before: Json | None, armed: Json, base: Json) -> Json:
     return {"run": run, "base": base} if run != run_of(before) else {"run": run}
 
 
-def add(
-    state: str,
-    session_id: str,
-    name: str,
-    argv: list[str],
-    *,
-    by: str,
-    cwd: str,
-    program: str | None,
-    now: float,
-    timeout: float | None = None,
-    sealed: list[str] | None = None,
-    wait: float = store.HOOK_WAIT,
-) -> Gate:
-    """Pin a command: the gate as it now stands. What the user pinned, only the user may pin anew."""
-    check_pin(name, argv)
-    if is_replay_only(argv):
-        _check_replay_only(argv, by, cwd)
-    if by == "user" and cwd == ".":
-        _allow_replay(state, session_id, name, argv, now=now, wait=wait)
-    event: Json = {"kind": "gate-added", "name": name, "argv": argv, "cwd": cwd, "by": by, "program": program}
-    event["timeout"] = DEFAULT_TIMEOUT if timeout is None else timeout
-    if sealed:
-        event["sealed"] = sorted(sealed)
-    wanted = Gate(event)
-    if is_replay_only(argv):
-        return wanted
+class SessionGates:
+    """The gates of a session, for one who changes them: `by` the user or the agent."""
 
-    def decide(gates: Gates) -> tuple[Gate, list[Json]]:
-        pinned = gates.get(name)
-        if pinned is None or (by == "user" and not pinned.is_users):
+    __slots__ = ("by", "now", "session", "state", "wait")
+
+    def __init__(self, state: str, session_id: str, by: str, now: float, wait: float = store.HOOK_WAIT) -> None:
+        self.state = state
+        self.session = session_id
+        self.by = by
+        self.now = now
+        self.wait = wait
+
+    def add(
+        self,
+        name: str,
+        argv: list[str],
+        *,
+        cwd: str,
+        program: str | None,
+        timeout: float | None = None,
+        sealed: list[str] | None = None,
+    ) -> Gate:
+        """Pin a command: the gate as it now stands. What the user pinned, only the user may pin anew."""
+        _check_pin(name, argv)
+        if is_replay_only(argv):
+            _check_replay_only(argv, self.by, cwd)
+        if self.by == "user" and cwd == ".":
+            self._allow_replay(name, argv)
+        event: Json = {"kind": "gate-added", "name": name, "argv": argv, "cwd": cwd, "by": self.by, "program": program}
+        event["timeout"] = DEFAULT_TIMEOUT if timeout is None else timeout
+        if sealed:
+            event["sealed"] = sorted(sealed)
+        wanted = Gate(event)
+        if is_replay_only(argv):
+            return wanted
+
+        def decide(gates: Gates) -> tuple[Gate, list[Json]]:
+            pinned = gates.get(name)
+            if pinned is None or (self.by == "user" and not pinned.is_users):
+                return wanted, [event]
+            has_same_seals = not sealed or set(sealed) <= set(pinned.sealed)
+            if pinned.command == wanted.command and timeout in (None, pinned.timeout) and has_same_seals:
+                return pinned, []
+            if pinned.is_users and self.by != "user":
+                raise Refused(
+                    f"gate {name} was pinned by the user as: {in_words(pinned)}",
+                    fix=f"choose another name, or ask the user to type: /omo:pin {name} -- COMMAND",
+                )
             return wanted, [event]
-        has_same_seals = not sealed or set(sealed) <= set(pinned.sealed)
-        if pinned.command == wanted.command and timeout in (None, pinned.timeout) and has_same_seals:
-            return pinned, []
-        if pinned.is_users and by != "user":
-            raise Refused(
-                f"gate {name} was pinned by the user as: {in_words(pinned)}",
-                fix=f"choose another name, or ask the user to type: /omo:pin {name} -- COMMAND",
-            )
-        return wanted, [event]
 
-    gate: Gate = _change(state, session_id, decide, actor=by, now=now, wait=wait)
-    return gate
+        gate: Gate = self._change(decide)
+        return gate
+
+    def remove(self, name: str) -> None:
+        """Each may take away their own, and the user whatever they like."""
+
+        def decide(gates: Gates) -> tuple[None, list[Json]]:
+            if gates.known(name).is_users and self.by != "user":
+                raise Refused(f"gate {name} was pinned by the user", fix=f"ask the user to type: /omo:unpin {name}")
+            return None, [{"kind": "gate-removed", "name": name}]
+
+        self._change(decide)
+
+    def allow(self, name: str, root: str) -> str:
+        """The user lets a gate through as it is, or a file that gates rest on be changed. What it was, in words."""
+
+        def decide(gates: Gates) -> tuple[str, list[Json]]:
+            if gates.get(name) is not None:
+                return f"gate {name}", [{"kind": "gate-allowed", "name": name}]
+            from omo.proof import base
+
+            path = os.path.normpath(name).replace(os.sep, "/")
+            head = (gates.base or {}).get("head")
+            is_file = os.path.isfile(os.path.join(root, path)) or bool(head and base.committed(root, head, [path]))
+            if path.startswith(("../", "/")) or not is_file:
+                named = ", ".join(gates.by_name) or "none"
+                raise BadInput(
+                    f"there is neither a gate nor a file {clip(name, LONGEST_NAME)!r}",
+                    fix=f"gates: {named}; or name one file",
+                )
+            digest = base.digest_of(root, path)
+            return f"the change of {path}, as it is now,", [{"kind": "change-allowed", "path": path, "digest": digest}]
+
+        return str(self._change(decide))
+
+    def record_results(self, results: list[Json]) -> None:
+        """What a batch of gates said. One of the user's that did not end in time is theirs to give more time."""
+
+        def waiting(gates: Gates, row: Json) -> Json:
+            for result in results:
+                gate = gates.get(result["name"])
+                if gate is not None and gate.is_users and result["timed_out"]:
+                    why = f"gate {gate.name}, which you pinned, did not end within {gate.timeout:g} s"
+                    return session.suspend(row, state="waiting", why=why, question=f"More time: {more_time(gate)}")
+            return row
+
+        self._change(lambda _: (None, [{"kind": "gate-ran", **result} for result in results]), after=waiting)
+
+    def record_pre_existing(self, name: str, evidence: str) -> None:
+        """A failure from before the work, documented instead of mended. It counts if this run saw it there."""
+        if len(evidence.strip()) < SHORTEST_REASON:
+            raise BadInput(
+                f"--evidence {evidence!r} is too short to show anything", fix="say what fails and how you know"
+            )
+
+        def decide(gates: Gates) -> tuple[None, list[Json]]:
+            gate = gates.known(name)
+            if not gate.has_failed:
+                raise Refused(
+                    f"gate {name} has no failure to record: {gate.status}", fix=f"run it first: omo gate run {name}"
+                )
+            if not any(row["result"] == "fail" and row.get("changed") == {} for row in gate.results):
+                raise Refused(
+                    f"nobody has seen gate {name} fail on the files as they were when the run began",
+                    fix=f"git stash push -u, omo gate run {name}, git stash pop; then omo gate run, and record it",
+                )
+            return None, [{"kind": "gate-recorded", "name": name, "how": "pre-existing", "evidence": evidence.strip()}]
+
+        self._change(decide)
+
+    def wait_for_allowance(self, waiting: list[Gate]) -> None:
+        """What the user pinned only the user lets through: the work waits for their word."""
+        names = [gate.name for gate in waiting]
+        why = f"{', '.join(names)}: {waiting[0].status}, and you pinned it; the agent asks to finish without it"
+        question = f"/omo:allow {names[0]} lets it through; whatever else you answer, the work goes on."
+        self._change(
+            lambda _: (None, [{"kind": "waiting", "gates": names}]),
+            after=lambda _, row: session.suspend(row, state="waiting", why=why, question=question),
+        )
+
+    def _change(
+        self,
+        decide: Callable[[Gates], tuple[Any, list[Json]]],
+        after: Callable[[Gates, Json], Json] | None = None,
+    ) -> Any:
+        """Decide on the gates under the session's lock; a gate that newly passes on a changed tree is progress.
+
+        `after` may change the row that goes with it.
+        """
+
+        def carry_out(row: Json | None) -> runtime.Change:
+            run = run_of(row)
+            rows = ledger.rows(paths.events_file(self.state, self.session))
+            before = fold(rows, run)
+            answer, events = decide(before)
+            if not events:
+                return runtime.Change(answer)
+            stamped = [{**event, "run": run, "actor": self.by} for event in events]
+            now_known = fold(rows + stamped, run)
+            open_gates = [gate.name for gate in now_known if not gate.is_closed]
+            changed = session.with_gates(row or {}, open_gates=open_gates, total=len(now_known))
+            for gate in now_known:
+                earlier = before.get(gate.name)
+                if gate.status == "pass" and (earlier is None or earlier.status != "pass"):
+                    changed = session.progress(changed)
+            if after is not None:
+                changed = after(now_known, changed)
+            return runtime.Change(answer, changed, stamped)
+
+        return runtime.change_session(self.state, self.session, carry_out, actor=self.by, now=self.now, wait=self.wait)
+
+    # What the user pinned may be replayed as evidence, in the whole project. The newest under a name counts.
+
+    def _allow_replay(self, name: str, argv: list[str]) -> None:
+        journal = Journal(paths.commands_dir(self.state), self.state)
+
+        def decide(rows: list[Json]) -> tuple[None, list[Json]]:
+            if problems := journal.problems():
+                raise Refused(f"the ledger of replay commands is not as omo wrote it: {problems[0]}", fix=REPAIR)
+            if _replayed(rows, name) == argv:
+                return None, []
+            return None, [{"kind": "command-pinned", "name": name, "argv": argv, "session": self.session}]
+
+        journal.change(decide, actor="user", now=self.now, wait=self.wait)
+
+    def withdraw_replay(self, name: str) -> bool:
+        """False where nothing was allowed to be replayed under the name."""
+        journal = Journal(paths.commands_dir(self.state), self.state)
+        if not _replayed(journal.rows(), name):
+            return False
+        row = {"kind": "command-pinned", "name": name, "argv": []}
+        journal.change(lambda rows: (None, [row]), actor="user", now=self.now, wait=self.wait)
+        return True
+
+
+def _replayed(rows: list[Json], name: str) -> list[str]:
+    argv: list[str] = []
+    for row in rows:
+        if row.get("name") == name and row.get("actor") == "user":
+            argv = row.get("argv") or []
+    return argv
 
 
 def in_words(gate: Gate) -> str:
@@ -243,50 +405,19 @@ def in_words(gate: Gate) -> str:
     return words
 
 
-def remove(state: str, session_id: str, name: str, *, by: str, now: float, wait: float = store.HOOK_WAIT) -> None:
-    """Each may take away their own, and the user whatever they like."""
-
-    def decide(gates: Gates) -> tuple[None, list[Json]]:
-        gate = gates.known(name)
-        if gate.is_users and by != "user":
-            raise Refused(f"gate {name} was pinned by the user", fix=f"ask the user to type: /omo:unpin {name}")
-        return None, [{"kind": "gate-removed", "name": name}]
-
-    _change(state, session_id, decide, actor=by, now=now, wait=wait)
+def more_time(gate: Gate) -> str:
+    """The line that gives a gate three times as long."""
+    minutes = max(1, round(3 * gate.timeout / 60))
+    pin = "/omo:pin" if gate.is_users else "omo gate add"
+    sealed = "".join(f"--sealed {_typed([glob])} " for glob in gate.sealed)
+    return f"{pin} --timeout {minutes}m {sealed}{gate.name} -- {clip(_typed(gate.argv), LONGEST_COMMAND)}"
 
 
-def withdraw_replay(state: str, name: str, *, now: float, wait: float = store.HOOK_WAIT) -> bool:
-    """What the user once allowed to be replayed under a name is allowed no more. False where nothing was."""
-    journal = Journal(paths.commands_dir(state), state)
-    pinned = [row for row in journal.rows() if row.get("name") == name and row.get("actor") == "user"]
-    if not pinned or not pinned[-1].get("argv"):
-        return False
-    row = {"kind": "command-pinned", "name": name, "argv": []}
-    journal.change(lambda rows: (None, [row]), actor="user", now=now, wait=wait)
-    return True
+def _typed(argv: list[str]) -> str:
+    """As a person would type it."""
+    from shlex import join
 
-
-def allow(state: str, session_id: str, name: str, root: str, *, now: float) -> str:
-    """The user lets a gate through as it is, or a file that gates rest on be changed. What it was, in words."""
-
-    def decide(gates: Gates) -> tuple[str, list[Json]]:
-        if gates.get(name) is not None:
-            return f"gate {name}", [{"kind": "gate-allowed", "name": name}]
-        from omo.proof import base
-
-        path = os.path.normpath(name).replace(os.sep, "/")
-        head = (gates.base or {}).get("head")
-        is_file = os.path.isfile(os.path.join(root, path)) or bool(head and base.committed(root, head, [path]))
-        if path.startswith(("../", "/")) or not is_file:
-            named = ", ".join(gates.by_name) or "none"
-            raise BadInput(
-                f"there is neither a gate nor a file {clip(name, LONGEST_NAME)!r}",
-                fix=f"gates: {named}; or name one file",
-            )
-        digest = base.digest_of(root, path)
-        return f"the change of {path}, as it is now,", [{"kind": "change-allowed", "path": path, "digest": digest}]
-
-    return str(_change(state, session_id, decide, actor="user", now=now, wait=store.HOOK_WAIT))
+    return join(argv)
 
 
 def resolve(program: str, cwd: str, path: str) -> str | None:
@@ -317,107 +448,6 @@ def environment_of(environ: Mapping[str, str]) -> str:
 
 def is_replay_only(argv: list[str]) -> bool:
     return argv[-1] == ANY_ARGUMENTS
-
-
-def _check_replay_only(argv: list[str], by: str, cwd: str) -> None:
-    shown = clip(" ".join(argv), 200)
-    if by != "user":
-        raise Refused(
-            f"{shown!r} allows replays with any arguments, which only the user can",
-            fix=f"ask the user to type: /omo:pin NAME -- {shown}",
-        )
-    if len(argv) < 2 or cwd != ".":
-        raise BadInput(
-            f"{shown!r} in {cwd!r} cannot allow replays: name the program before ..., at the top of the project",
-            fix="for example: /omo:pin cli -- ./mycli ...",
-        )
-
-
-def _allow_replay(state: str, session_id: str, name: str, argv: list[str], *, now: float, wait: float) -> None:
-    """For the whole project. The newest pin under a name is the one that counts."""
-    journal = Journal(paths.commands_dir(state), state)
-
-    def decide(rows: list[Json]) -> tuple[None, list[Json]]:
-        if problems := journal.problems():
-            raise Refused(f"the ledger of replay commands was changed by hand: {problems[0]}", fix=REPAIR)
-        last = [row for row in rows if row.get("name") == name and row.get("actor") == "user"][-1:]
-        if last and last[0].get("argv") == argv:
-            return None, []
-        return None, [{"kind": "command-pinned", "name": name, "argv": argv, "session": session_id}]
-
-    journal.change(decide, actor="user", now=now, wait=wait)
-
-
-def record_results(state: str, session_id: str, results: list[Json], *, actor: str, now: float, wait: float) -> None:
-    """What a batch of gates said. One of the user's that did not end in time is theirs to give more time."""
-
-    def decide(gates: Gates) -> tuple[None, list[Json]]:
-        return None, [{"kind": "gate-ran", **result} for result in results]
-
-    def waiting(gates: Gates, row: Json) -> Json:
-        for result in results:
-            gate = gates.get(result["name"])
-            if gate is not None and gate.is_users and result["timed_out"]:
-                why = f"gate {gate.name}, which you pinned, did not end within {gate.timeout:g} s"
-                return session.suspend(row, state="waiting", why=why, question=f"More time: {more_time(gate)}")
-        return row
-
-    _change(state, session_id, decide, actor=actor, now=now, wait=wait, after=waiting)
-
-
-def more_time(gate: Gate) -> str:
-    """The line that gives a gate three times as long."""
-    minutes = max(1, round(3 * gate.timeout / 60))
-    pin = "/omo:pin" if gate.is_users else "omo gate add"
-    sealed = "".join(f"--sealed {_typed([glob])} " for glob in gate.sealed)
-    return f"{pin} --timeout {minutes}m {sealed}{gate.name} -- {clip(_typed(gate.argv), LONGEST_COMMAND)}"
-
-
-def _typed(argv: list[str]) -> str:
-    """As a person would type it."""
-    from shlex import join
-
-    return join(argv)
-
-
-def record_pre_existing(
-    state: str, session_id: str, name: str, evidence: str, *, actor: str, now: float, wait: float
-) -> None:
-    """A failure that was there before the work: documented instead of mended. It counts if this run saw it there."""
-    if len(evidence.strip()) < SHORTEST_REASON:
-        raise BadInput(f"--evidence {evidence!r} is too short to show anything", fix="say what fails and how you know")
-
-    def decide(gates: Gates) -> tuple[None, list[Json]]:
-        gate = gates.known(name)
-        if not gate.has_failed:
-            raise Refused(
-                f"gate {name} has no failure to record: {gate.status}", fix=f"run it first: omo gate run {name}"
-            )
-        if not any(row["result"] == "fail" and row.get("changed") == {} for row in gate.results):
-            raise Refused(
-                f"nobody has seen gate {name} fail on the files as they were when the run began",
-                fix=f"git stash push -u, omo gate run {name}, git stash pop; then omo gate run, and record it",
-            )
-        return None, [{"kind": "gate-recorded", "name": name, "how": "pre-existing", "evidence": evidence.strip()}]
-
-    _change(state, session_id, decide, actor=actor, now=now, wait=wait)
-
-
-def wait_for_allowance(
-    state: str, session_id: str, waiting: list[Gate], *, actor: str, now: float, wait: float
-) -> None:
-    """What the user pinned only the user lets through: the work waits for their word."""
-    names = ", ".join(gate.name for gate in waiting)
-    why = f"{names}: {waiting[0].status}, and you pinned it; the agent asks to finish without it"
-    question = f"/omo:allow {waiting[0].name} lets it through; whatever else you answer, the work goes on."
-
-    def suspended(gates: Gates, row: Json) -> Json:
-        return session.suspend(row, state="waiting", why=why, question=question)
-
-    def decide(gates: Gates) -> tuple[None, list[Json]]:
-        return None, [{"kind": "waiting", "gates": [gate.name for gate in waiting]}]
-
-    _change(state, session_id, decide, actor=actor, now=now, wait=wait, after=suspended)
 
 
 class Pin:
@@ -459,48 +489,22 @@ def parse_timeout(text: str) -> float:
     return seconds
 
 
-def check_pin(name: str, argv: list[str]) -> None:
+def _check_pin(name: str, argv: list[str]) -> None:
     if not (0 < len(name) <= LONGEST_NAME and NAME_LETTERS.issuperset(name)):
         raise BadInput(f"gate name {name!r} is not usable", fix="use letters, digits, dot, dash and underscore")
     if not argv or not argv[0] or any("\0" in word for word in argv) or sum(map(len, argv)) > LONGEST_COMMAND:
         raise BadInput(f"gate {name}: the command is empty or too long", fix="omo gate add NAME -- COMMAND ARGUMENTS…")
 
 
-def _change(
-    state: str,
-    session_id: str,
-    decide: Callable[[Gates], tuple[Any, list[Json]]],
-    *,
-    actor: str,
-    now: float,
-    wait: float,
-    after: Callable[[Gates, Json], Json] | None = None,
-) -> Any:
-    """Decide on the gates under the session's lock; a gate that newly passes on a changed tree is progress.
-
-    `after` may change the row that goes with it.
-    """
-
-    def carry_out(row: Json | None) -> runtime.Change:
-        run = run_of(row)
-        rows = ledger.rows(paths.events_file(state, session_id))
-        before = fold(rows, run)
-        answer, events = decide(before)
-        if not events:
-            return runtime.Change(answer)
-        stamped = [{**event, "run": run, "actor": actor} for event in events]
-        now_known = fold(rows + stamped, run)
-        open_gates = [gate.name for gate in now_known if not gate.is_closed]
-        changed = session.with_gates(row or {}, open_gates=open_gates, total=len(now_known))
-        if any(gate.status == "pass" and not _was_pass(before, gate.name) for gate in now_known):
-            changed = session.progress(changed)
-        if after is not None:
-            changed = after(now_known, changed)
-        return runtime.Change(answer, changed, stamped)
-
-    return runtime.change_session(state, session_id, carry_out, actor=actor, now=now, wait=wait)
-
-
-def _was_pass(gates: Gates, name: str) -> bool:
-    gate = gates.get(name)
-    return gate is not None and gate.status == "pass"
+def _check_replay_only(argv: list[str], by: str, cwd: str) -> None:
+    shown = clip(" ".join(argv), 200)
+    if by != "user":
+        raise Refused(
+            f"{shown!r} allows replays with any arguments, which only the user can",
+            fix=f"ask the user to type: /omo:pin NAME -- {shown}",
+        )
+    if len(argv) < 2 or cwd != ".":
+        raise BadInput(
+            f"{shown!r} in {cwd!r} cannot allow replays: name the program before ..., at the top of the project",
+            fix="for example: /omo:pin cli -- ./mycli ...",
+        )

@@ -105,7 +105,7 @@ def _overrides(gate: gates.Gate) -> list[str]:
 
 
 def _repair(viewer: Viewer) -> NextStep:
-    why = "the session's ledger was changed by hand, and no gate counts before you seal it"
+    why = "the session's ledger is not as omo wrote it, and no gate counts before you seal it"
     return NextStep("repair", why, (command("omo ledger repair --session", viewer.session),), who="user")
 
 

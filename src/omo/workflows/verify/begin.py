@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from pathlib import Path
 
 from omo.clock import stamp
 from omo.errors import Refused
 from omo.proof import artifacts, base, pins
-from omo.proof.checks import digest_of_check, ids_of
+from omo.proof.checks import Check as AnyCheck
+from omo.proof.checks import CommandCheck, MetricCheck, ids_of, parse_checks
 from omo.work.lifecycle import require_reason
-from omo.workflows.verify.goal_checks import checks_of, programs_of
+from omo.workflows.ultrawork.gates import resolve
 from omo.workflows.verify.goals import OVER, Goal, Goals, GoalStore, Row, Spec, known, spent
 
 
-def add(store: GoalStore, spec: Spec, *, source: str, reason: str = "") -> tuple[Goal, pins.PinReport]:
-    """Pin the checks, then file the goal. One whose every check passes already could not show any work."""
-    if reason:
-        reason = require_reason(reason, "--reason", "say why it is filed again")
+def checks_of(spec: Spec) -> list[AnyCheck | str]:
+    return parse_checks(spec.checks, f"checks of {spec.id}")
+
+
+def programs_of(root: str, spec: Spec) -> dict[str, str]:
+    """The file that each command's program stands for now, by the check's id; empty where there is none."""
+    checks = checks_of(spec)
+    programs = {}
+    for name, check in zip(ids_of(checks), checks, strict=True):
+        if isinstance(check, (CommandCheck, MetricCheck)):
+            directory = os.path.join(root, check.cwd)
+            programs[name] = resolve(check.argv[0], directory, os.environ.get("PATH", "")) or ""
+    return programs
+
+
+def add(store: GoalStore, spec: Spec, *, source: str) -> tuple[Goal, pins.PinReport | None]:
+    """Pin the checks, then file the goal. One whose every check passes already could not show any work.
+
+    The report is None where exactly this goal is filed already.
+    """
     caller = store.caller
-    _check_filing(store.goals, spec, caller.by, reason)
+    if not _check_filing(store.goals, spec, caller.by):
+        return store.goal(spec.id), None
     old = store.goals.get(spec.id)
-    # What adds to a goal under way may pass by now: its checks were looked at before the work.
-    adds_to_it = old is not None and old.begun and old.state not in OVER and not weakened(old.spec, spec)
+    is_under_way = old is not None and old.begun and old.state not in OVER  # its checks were seen before the work
     report = pins.pin(
         caller.state,
         Path(caller.root),
@@ -33,7 +49,7 @@ def add(store: GoalStore, spec: Spec, *, source: str, reason: str = "") -> tuple
         by=caller.by,
         now=caller.now,
         wait=caller.wait,
-        refuse_vacuous=not (spec.guard or adds_to_it),
+        refuse_vacuous=not (spec.guard or is_under_way),
     )
     artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
     event: Row = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": spec.data}
@@ -41,73 +57,31 @@ def add(store: GoalStore, spec: Spec, *, source: str, reason: str = "") -> tuple
     event["programs"] = programs_of(caller.root, spec)
 
     def decide(goals: Goals) -> tuple[None, list[Row]]:
-        _check_filing(goals, spec, caller.by, reason)
-        if before := goals.get(spec.id):
-            event.update(reason=reason, was=before.spec.contract, contract=spec.contract)
-        return None, [event]
+        return None, [event] if _check_filing(goals, spec, caller.by) else []
 
     store.change(decide)
     return store.goal(spec.id), report
 
 
-def _check_filing(goals: Goals, spec: Spec, by: str, reason: str) -> None:
-    """The agent may not lower a bar once it is set, nor file itself more tries."""
+def _check_filing(goals: Goals, spec: Spec, by: str) -> bool:
+    """Whether there is anything to file. Once a goal is begun, or the user's, its bar is the user's to move."""
     if circle := _circle(goals, spec):
         raise Refused(
             f"these goals would wait for each other: {' → '.join(circle)}",
             fix=f"take one of them out of blocked_by or depends_on of {spec.id}",
         )
     old = goals.get(spec.id)
-    if old is None or by == "user":
-        return
-    if old.by == "user" and old.spec != spec:
-        raise Refused(
-            f"goal {spec.id} was filed by the user; only they can change it",
-            fix=f"ask the user to run omo verify add --file for {spec.id} in a terminal of their own",
-        )
+    if old is None or by == "user" or (old.by != "user" and not old.begun):
+        return True
     if old.state == "exhausted":
         raise spent(old)
-    if old.failures and spec.max_retries > old.spec.max_retries:
-        raise Refused(
-            f"max_retries {spec.max_retries}: goal {spec.id} has failed {old.failures} of {old.spec.max_retries} times",
-            fix="leave max_retries as it is; the user can raise it",
-        )
-    if not old.begun or old.spec.contract == spec.contract:
-        return
-    lost = [] if old.state in OVER else weakened(old.spec, spec)
-    if lost:
-        raise Refused(
-            f"goal {spec.id} has been begun, and this would weaken it: {lost[0]}",
-            fix="keep what it asks for and add to it; for anything else ask the user to file it (omo verify add)",
-            defects=lost,
-        )
-    if not reason:
-        raise Refused(
-            f"goal {spec.id} has been begun, and this changes what it has to show",
-            fix="say why: omo verify add --file GOAL --reason TEXT (recorded, and shown in every report of the goal)",
-        )
-
-
-def weakened(old: Spec, new: Spec) -> list[str]:
-    """What the goal asked for and no longer would; another id for the same check is no change."""
-    was, kept = checks_of(old), Counter(digest_of_check(check) for check in checks_of(new))
-    lost = []
-    for name, check in zip(ids_of(was), was, strict=True):
-        digest = digest_of_check(check)
-        kept[digest] -= 1
-        if kept[digest] < 0:
-            lost.append(f"check {name} is gone or changed")
-    for what, before, now in (
-        ("outcome", old.outcomes, new.outcomes),
-        ("agent-leg outcome", old.outcomes_agent_leg, new.outcomes_agent_leg),
-        ("participant", old.participants, new.participants),
-    ):
-        lost += [f"{what} {entry!r} is gone or changed" for entry in before if entry not in now]
-    if new.routine and not old.routine:
-        lost.append("routine asks for fewer checklist items")
-    if old.asks_questions and not new.asks_questions:
-        lost.append("its questions would no longer be asked; a check in words beside the new ones keeps them")
-    return lost
+    if old.spec == spec:
+        return False
+    why = "was filed by the user" if old.by == "user" else "has been begun"
+    raise Refused(
+        f"goal {spec.id} {why}; only the user can change it now",
+        fix=f"file what is missing under another id, or ask the user to run omo verify add --file for {spec.id}",
+    )
 
 
 def _circle(goals: Goals, spec: Spec) -> list[str]:
@@ -135,7 +109,7 @@ def begin(store: GoalStore, name: str, *, again: str = "") -> bool:
         goal = known(goals, name)
         if goal.state == "in-progress":
             return False, []
-        check_beginning(goal, by=caller.by, now=caller.now, again=again)
+        _check_beginning(goal, by=caller.by, now=caller.now, again=again)
         event: Row = {"kind": "begun", "goal": name, "session": caller.session, "attempt": goal.failures + 1}
         if again:
             event["again"] = again
@@ -147,7 +121,7 @@ def begin(store: GoalStore, name: str, *, again: str = "") -> bool:
     return is_new
 
 
-def check_beginning(goal: Goal, *, by: str, now: float, again: str = "") -> None:
+def _check_beginning(goal: Goal, *, by: str, now: float, again: str) -> None:
     if again and by != "user":
         raise Refused("--again is the user's to say", fix=f"ask the user to run omo verify begin {goal.id} --again WHY")
     if goal.blocked_by:
@@ -165,16 +139,10 @@ def check_beginning(goal: Goal, *, by: str, now: float, again: str = "") -> None
         )
     if goal.state == "exhausted":
         raise spent(goal)
-    if goal.spec.recurring:
-        check_due(goal, now)
-
-
-def check_due(goal: Goal, now: float) -> None:
-    if not goal.streak.is_due(goal.spec.interval, now):
-        due = goal.streak.due_at(goal.spec.interval)
+    if goal.spec.recurring and not goal.streak.is_due(goal.spec.interval, now):
         raise Refused(
-            f"goal {goal.id} is not due before {stamp(due or 0)}",
-            fix=f"come back then; omo verify streak {goal.id} shows where it stands",
+            f"goal {goal.id} is not due before {stamp(goal.streak.due_at(goal.spec.interval) or 0)}",
+            fix=f"come back then; omo verify status {goal.id} shows where it stands",
         )
 
 

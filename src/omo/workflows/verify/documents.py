@@ -10,7 +10,7 @@ from omo.errors import BadInput
 from omo.proof.checks import parse_checks
 from omo.strict import Strict, defects_of
 from omo.text import counted
-from omo.workflows.verify.goals import Row, Spec
+from omo.workflows.verify.goals import Spec
 
 MOST_ITEMS = 10
 
@@ -119,14 +119,9 @@ def _defects_of_checks(checks: object) -> list[str]:
     return []
 
 
-class Reply(Strict):
-    goal: str | None = None
-
-
-class Q1(Reply):
+class Q1(Strict):
     artifact: SomeText
     statement: SomeText
-    override: Text = ""
 
 
 class Item(Strict):
@@ -137,48 +132,52 @@ class Item(Strict):
     evidence: Text = ""
 
 
-class Q15(Reply):
+class Q15(Strict):
     items: Annotated[list[Item], Field(max_length=MOST_ITEMS)]
 
 
-class Q2(Reply):
+class Q2(Strict):
     failure_mode: Text = ""
     checked: bool = False
     how: Text = ""
     statement: Text = ""
     problem: Text | None = None
-    override: Text = ""
 
 
-class Q3(Reply):
+class Q3(Strict):
     scope: Literal["unit", "integration"]
     statement: Text = ""
 
 
-class Leg(Strict):
+class Shown(Strict):
+    """An outcome in the goal's own words, and what shows it."""
+
     outcome: SomeText
-    artifact: SomeText
     statement: SomeText
+    artifact: Text = ""
 
 
-class AgentLeg(Reply):
-    outcomes: Annotated[list[Leg], Field(max_length=50)]
-    override: Text = ""
+class Outcomes(Strict):
+    outcomes: Annotated[list[Shown], Field(max_length=50)]
 
 
-REPLIES: dict[str, type[Reply]] = {"q1": Q1, "q1.5": Q15, "q2": Q2, "q3": Q3, "agent-leg": AgentLeg}
+REPLIES: dict[str, type[Strict]] = {
+    "q1": Q1,
+    "q1.5": Q15,
+    "q2": Q2,
+    "q3": Q3,
+    "outcomes": Outcomes,
+    "agent-leg": Outcomes,
+}
 
 
-def parse_reply(question: str, data: object) -> tuple[Any, Row]:
-    """The answer, and what of it is kept."""
+def parse_reply(question: str, data: object) -> Any:
     model = REPLIES[question]
     try:
-        reply = model.model_validate(data)
+        return model.model_validate(data)
     except ValidationError as error:
-        fields = [name for name in model.model_fields if name not in ("goal", "override")]
         raise BadInput(
             f"the answer to {question} cannot be used",
-            fix=f"give an object with {', '.join(fields)}; docs/verify.md shows one",
+            fix=f"give an object with {', '.join(model.model_fields)}; docs/verify.md shows one",
             defects=defects_of(error, model),
         ) from None
-    return reply, reply.model_dump(exclude={"goal"})

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof.evaluate import EXIT_CODES, Verdict
+from omo.proof import pins
+from omo.proof.evaluate import EXIT_CODES, Observation, Verdict, evaluate
 from omo.text import clip
-from omo.workflows.verify import claims
-from omo.workflows.verify.begin import check_beginning, check_due
-from omo.workflows.verify.goal_checks import evaluated_row, look
+from omo.work import claims
+from omo.work.statements import hedges
+from omo.workflows.verify.begin import checks_of
 from omo.workflows.verify.goal_outcome import outcome_of
 from omo.workflows.verify.goals import (
     FOR_JUDGEMENT,
@@ -23,11 +25,51 @@ from omo.workflows.verify.goals import (
     known,
     require_in_progress,
 )
-from omo.workflows.verify.questions import gap
-from omo.workflows.verify.statements import hedges
+from omo.workflows.verify.judge import Judgement, judgement_of
+from omo.workflows.verify.lessons import gap
+from omo.workflows.verify.questions import pinned_commands
 from omo.workflows.verify.steps import Step, Trees, steps
 
 SHORTEST_SUMMARY, LONGEST_SUMMARY = 10, 200
+
+
+def look(store: GoalStore, goal: Goal, judgement: Judgement | None = None) -> Verdict:
+    """The goal's checks on the tree as it is now. What asks, the goal file and the answers, is not the work."""
+    caller = store.caller
+    tree = pins.pinned(caller.state).tree(Path(caller.root), goal=goal.id, source=goal.source)
+    verdict = evaluate(checks_of(goal.spec), replace(tree, inputs=tree.inputs | goal.answer_files))
+    if judgement is None or judgement.state != "done":
+        return verdict
+    checks = []
+    for check in verdict.checks:
+        answer = judgement.answers.get(check.id)
+        if check.type in FOR_JUDGEMENT and answer is not None and answer.result == "pass":
+            check = replace(check, result="pass", reason=f"the judge: {answer.evidence}")
+        checks.append(check)
+    return replace(verdict, checks=checks)
+
+
+def evaluate_now(store: GoalStore, name: str) -> Verdict:
+    """Evaluate and record, so that `status` and the session know what is open."""
+    goal = store.goal(name)
+    verdict = look(store, goal)
+    store.change(lambda _: (None, [_evaluated(goal, verdict)]))
+    return verdict
+
+
+def _evaluated(goal: Goal, verdict: Verdict) -> Row:
+    return {
+        "kind": "checks-evaluated",
+        "goal": goal.id,
+        "contract": goal.spec.contract,
+        "verdict": verdict.verdict,
+        "flags": verdict.flags,
+        "checks": [observed(observation) for observation in verdict.checks],
+    }
+
+
+def observed(observation: Observation) -> Row:
+    return {key: getattr(observation, key) for key in ("id", "type", "result", "reason", "observed")}
 
 
 @dataclass(frozen=True)
@@ -78,7 +120,7 @@ class Finished:
 
 def finish(store: GoalStore, name: str, *, summary: str, learned: str = "", hypothesis: str | None = None) -> Finished:
     store.require_whole()
-    line = check_summary(summary)
+    line = _one_line(summary)
     goal = store.goal(name)
     if goal.state == "agent-leg-complete":
         return _close_users_leg(store, goal, line)
@@ -88,16 +130,23 @@ def finish(store: GoalStore, name: str, *, summary: str, learned: str = "", hypo
     if goal.blocked_by:  # filed anew while it was worked on
         waits = ", ".join(goal.blocked_by)
         raise Refused(f"goal {goal.id} is blocked by {waits}", fix=f"omo verify status {goal.blocked_by[0]}")
-    owed = steps(goal, Trees(store.caller))  # before the checks run: what their commands write stales no answer
-    verdict = look(store, goal)
+    trees = Trees(store.caller)
+    owed = steps(goal, trees)  # before the checks run: what their commands write stales no answer
+    judgement = judgement_of(goal, trees)
+    verdict = look(store, goal, judgement)
     decision = _with_hypothesis(goal, decide(goal, verdict, owed, by=store.caller.by), hypothesis)
+    unseen = []
     if decision.is_pass:
-        _check_claims(store, goal, line)
-    return _conclude(store, goal, verdict, decision, summary=line, learned=learned.strip())
+        what = f"--summary of goal {goal.id}"
+        commands = pinned_commands(store, goal)
+        unseen = claims.require_statement(
+            store.caller, what, line, goal=goal.id, since=goal.begun_at, commands=commands
+        )
+    return _conclude(store, goal, verdict, decision, judgement, summary=line, learned=learned.strip(), unseen=unseen)
 
 
-def check_summary(text: str) -> str:
-    """One factual line: it is what the dependents get to see."""
+def _one_line(text: str) -> str:
+    """It is what the dependents get to see."""
     line = text.strip()
     defects = []
     if "\n" in line or "\r" in line:
@@ -114,13 +163,6 @@ def check_summary(text: str) -> str:
     return line
 
 
-def _check_claims(store: GoalStore, goal: Goal, line: str) -> None:
-    """What is handed on was looked at; what the user says is theirs to say."""
-    if store.caller.by != "user":
-        what = f"--summary of goal {goal.id}"
-        claims.require_claims(store.caller, what, goal.id, line, since=goal.begun_at)
-
-
 def _close_users_leg(store: GoalStore, goal: Goal, line: str) -> Finished:
     if store.caller.by != "user":
         raise Refused(
@@ -130,7 +172,8 @@ def _close_users_leg(store: GoalStore, goal: Goal, line: str) -> Finished:
     verdict = look(store, goal)
     if broken := _broken_checks(verdict):
         raise Refused(f"goal {goal.id} cannot be closed: {'; '.join(broken)}", fix="mend it, then finish again")
-    return _conclude(store, goal, verdict, Decision("pass", "the user closed their leg", "completed"), summary=line)
+    decision = Decision("pass", "the user closed their leg", "completed")
+    return _conclude(store, goal, verdict, decision, None, summary=line)
 
 
 def decide(goal: Goal, verdict: Verdict, owed: Sequence[Step], *, by: str) -> Decision:
@@ -144,9 +187,9 @@ def decide(goal: Goal, verdict: Verdict, owed: Sequence[Step], *, by: str) -> De
         if check.result == "unknown" and check.type not in FOR_JUDGEMENT:
             unclear.append(f"check {check.id} could not be evaluated: {check.reason}")
     for step in owed:
-        if step.is_open and step.name not in ("finish", "checks", "q3"):
+        if step.is_open and step.name not in ("finish", "checks", "judge", "q3"):
             why = f" ({step.why})" if step.why else ""
-            unclear.append(f"{step.name} is {step.state}{why}: {step.command}")
+            unclear.append(f"{step.name} is {step.state}{why}: {step.way.text}")
     if unclear:
         return Decision("unknown", "; ".join(unclear))
     return _passed(goal, verdict, owed, by)
@@ -154,9 +197,9 @@ def decide(goal: Goal, verdict: Verdict, owed: Sequence[Step], *, by: str) -> De
 
 def _passed(goal: Goal, verdict: Verdict, owed: Sequence[Step], by: str) -> Decision:
     gaps, notes = [], []
-    judged = [check.id for check in verdict.checks if check.type in FOR_JUDGEMENT]
-    if judged:
-        notes.append(f"settled by the agent's own answers, not by an independent one: {', '.join(judged)}")
+    own = [check.id for check in verdict.checks if check.type in FOR_JUDGEMENT and check.result != "pass"]
+    if own:
+        notes.append(f"settled by the agent's own answers, not by an independent one: {', '.join(own)}")
     if any(step.name == "q3" and step.is_open for step in owed):
         gaps.append("unit or integration: nobody said")
         notes.append(f"gap, q3: {gaps[0]}")
@@ -169,8 +212,8 @@ def _passed(goal: Goal, verdict: Verdict, owed: Sequence[Step], by: str) -> Deci
     passed = sum(check.result == "pass" for check in verdict.checks)
     if passed:
         facts.append(f"{passed} of {len(verdict.checks)} checks pass")
-    if goal.spec.asks_questions:
-        answered = [question for question in QUESTIONS if question in goal.answers]
+    answered = [step.name for step in owed if step.name in (*QUESTIONS, "outcomes") and not step.is_open]
+    if answered:
         facts.append(f"answered: {', '.join(answered)}")
     to = "pending" if goal.spec.recurring else "completed"
     return Decision("pass", "; ".join(facts), to, gaps, notes)
@@ -195,23 +238,35 @@ def _with_hypothesis(goal: Goal, decided: Decision, result: str | None) -> Decis
 
 
 def _conclude(
-    store: GoalStore, goal: Goal, verdict: Verdict, decision: Decision, *, summary: str, learned: str = ""
+    store: GoalStore,
+    goal: Goal,
+    verdict: Verdict,
+    decision: Decision,
+    judgement: Judgement | None,
+    *,
+    summary: str,
+    learned: str = "",
+    unseen: Sequence[str] = (),
 ) -> Finished:
     """One append: the evaluation, the summary, the streak, the unblocking. All of it happened, or none of it."""
-    decision = replace(decision, notes=[*decision.notes, *goal.refilings])
-    ended = _end_rows(store, goal, verdict, decision, summary, learned)
+    ended = []
+    if decision.verdict != "unknown" or decision.to != "in-progress":  # else what is owed is still owed
+        outcome = outcome_of(store, goal, verdict, decision, judgement, unseen)
+        ended = _end_rows(store, goal, decision, outcome, summary, learned)
     frees_others = decision.is_pass and decision.to != "agent-leg-complete"
 
     def record(goals: Goals) -> tuple[list[str], list[Row]]:
         now = known(goals, goal.id)
         if (now.attempt, now.state, now.spec) != (goal.attempt, goal.state, goal.spec):
             raise Refused(f"goal {goal.id} was changed meanwhile", fix=f"omo verify finish {goal.id} again")
-        freed, rows = [], list(ended)
+        freed, rows = [], [_evaluated(goal, verdict), *ended]
         if frees_others:
-            freed = _freed_by(goals, goal.id)
+            for other in goals.values():  # those that waited for this goal alone
+                if other.blocked_by == [goal.id] and other.state == "pending":
+                    freed.append(other.id)
             rows.append({"kind": "unblocked", "goal": goal.id, "summary": summary, "freed": freed})
         rows += [gap(goal, "q3", why) for why in decision.gaps]
-        return freed, [evaluated_row(goal, verdict), *rows]
+        return freed, rows
 
     unblocked = store.change(record)
     after = store.goal(goal.id)
@@ -226,13 +281,11 @@ def _conclude(
 
 
 def _end_rows(
-    store: GoalStore, goal: Goal, verdict: Verdict, decision: Decision, summary: str, learned: str
+    store: GoalStore, goal: Goal, decision: Decision, outcome: Row | None, summary: str, learned: str
 ) -> list[Row]:
-    if decision.verdict == "unknown" and decision.to == "in-progress":
-        return []  # nothing has ended: what is owed is still owed
     if decision.verdict == "fail":
         learned = learned or summary
-    finished = {
+    finished: Row = {
         "kind": "finished",
         "goal": goal.id,
         "category": goal.spec.category,
@@ -242,7 +295,7 @@ def _end_rows(
         "reason": decision.reason,
         "learned": learned,
         "notes": list(decision.notes),
-        "outcome": outcome_of(store, goal, verdict, passed=decision.is_pass, to=decision.to, reason=decision.reason),
+        "outcome": outcome,
     }
     # What the checks were evaluated on, after their commands have written what they write.
     trees = Trees(store.caller)
@@ -251,62 +304,10 @@ def _end_rows(
         finished.update(tree=trees.now(without), without=without)
     except NotEvaluable:
         pass  # whoever looks later cannot tell either
-    rows = [finished]
+    rows: list[Row] = [finished]
     if decision.is_pass and goal.spec.recurring:
-        rows.append(goal.streak.achieved(goal.spec.interval, store.caller.now).row(goal.id))
+        # The whole step as one row: count, streak and time change together or not at all.
+        streak = goal.streak.achieved(goal.spec.interval, store.caller.now)
+        achieved = {"streak": streak.current, "longest": streak.longest, "count": streak.count, "at": streak.last}
+        rows.append({"kind": "achieved", "goal": goal.id, **achieved})
     return rows
-
-
-def achieve(store: GoalStore, name: str) -> Goal:
-    """Count a recurring goal as achieved now: its checks say so now, or nothing is counted."""
-    store.require_whole()
-    goal = store.goal(name)
-    caller = store.caller
-    require_recurring(goal)
-    if goal.state != "in-progress":
-        check_beginning(goal, by=caller.by, now=caller.now)
-    owed = steps(goal, Trees(caller))
-    verdict = look(store, goal)
-    decision = decide(goal, verdict, owed, by=caller.by)
-    if goal.spec.asks_questions and goal.state != "in-progress":
-        decision = Decision("unknown", f"its questions are open: omo verify begin {name}")
-    if not decision.is_pass:
-        raise Refused(f"goal {name} is not achieved: {decision.reason}", fix=f"omo verify begin {name}")
-    ended = _end_rows(store, goal, verdict, decision, decision.reason, "")
-    gaps = [gap(goal, "q3", why) for why in decision.gaps]
-
-    def record(goals: Goals) -> tuple[None, list[Row]]:
-        check_due(known(goals, name), caller.now)  # somebody may have achieved it meanwhile
-        return None, [evaluated_row(goal, verdict), *ended, *gaps]
-
-    store.change(record)
-    return store.goal(name)
-
-
-def require_recurring(goal: Goal) -> None:
-    if not goal.spec.recurring:
-        raise Refused(f"goal {goal.id} is not recurring, so it has no streak", fix=f"omo verify status {goal.id}")
-
-
-def unblock(store: GoalStore, name: str, *, summary: str) -> list[str]:
-    """Hand a goal's output to its dependents. It must have passed: a recurring one at least once."""
-    store.require_whole()
-    line = check_summary(summary)
-    _check_claims(store, store.goal(name), line)
-
-    def record(goals: Goals) -> tuple[list[str], list[Row]]:
-        goal = known(goals, name)
-        if goal.receipt is None and goal.streak.last is None:
-            raise Refused(
-                f"goal {name} has not passed verification, so it frees nobody", fix=f"omo verify begin {name}"
-            )
-        freed = _freed_by(goals, name)
-        return freed, [{"kind": "unblocked", "goal": name, "summary": line, "freed": freed}]
-
-    freed: list[str] = store.change(record)
-    return freed
-
-
-def _freed_by(goals: Goals, name: str) -> list[str]:
-    """Those that waited for this goal alone."""
-    return [goal.id for goal in goals.values() if goal.blocked_by == [name] and goal.state == "pending"]

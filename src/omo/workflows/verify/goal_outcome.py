@@ -3,62 +3,90 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from omo.proof import base, pins, seals
+from omo.proof import base, pins, seals, strength
 from omo.proof.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
 from omo.proof.evaluate import Verdict
 from omo.text import clip, counted
-from omo.work import outcome
+from omo.work import claims, outcome
+from omo.work.judge import JUDGE
 from omo.workflows.ultrawork.gates import is_newer
-from omo.workflows.verify import claims
-from omo.workflows.verify.goal_checks import checks_of, programs_of
-from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore, Row, Spec
+from omo.workflows.verify.begin import checks_of, programs_of
+from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore, Row
+from omo.workflows.verify.judge import Judgement
+
+if TYPE_CHECKING:
+    from omo.workflows.verify.finish import Decision
 
 LONGEST = 160
 LEG = "agent-leg-complete"
 
 
-def outcome_of(store: GoalStore, goal: Goal, verdict: Verdict, *, passed: bool, to: str, reason: str) -> Row | None:
-    """None while the goal goes on: it failed, or something is still owed."""
-    exceptions = _exceptions(store, goal)
-    if to in ("expired", LEG):
-        return outcome.outcome(outcome.ENDED, f"goal {goal.id}: {reason}", exceptions)
-    if not passed:
+def outcome_of(
+    store: GoalStore,
+    goal: Goal,
+    verdict: Verdict,
+    decision: Decision,
+    judgement: Judgement | None,
+    unseen: Sequence[str] = (),
+) -> Row | None:
+    """None while the goal goes on: it failed, or something is still owed. `unseen` are commands its summary cites."""
+    exceptions = _exceptions(store, goal, judgement)
+    if decision.to in ("expired", LEG):
+        return outcome.outcome(outcome.ENDED, f"goal {goal.id}: {decision.reason}", exceptions)
+    if not decision.is_pass:
         return None
     facts = []
     by_code = [check for check in verdict.checks if check.type not in FOR_JUDGEMENT]
     if by_code:
         verb = "passes" if len(verdict.checks) == 1 else "pass"
         facts.append(f"{len(by_code)} of {counted(len(verdict.checks), 'check')} {verb}")
-    if goal.state == LEG:
-        facts.append("the user closed their leg")
-    on_word = _on_the_agents_word(goal.spec)
-    facts += on_word
+    reached = outcome.PROVEN
+    if judgement is not None and judgement.state == "done":
+        facts.append(f"{JUDGE} was seen to answer {counted(len(goal.spec.in_words), 'question')} with pass")
+        reached = outcome.JUDGED
+        if goal.by != "user":
+            facts.append("the agent wrote them itself")
+            reached = outcome.ATTESTED
+    on_word = _on_the_agents_word(goal, judgement)
     red = ""
     doubts: list[str] = []
-    if not on_word and goal.state != LEG:
+    if goal.state == LEG:
+        on_word = ["the user closed their leg", *on_word]
+    elif not on_word and by_code:
         red = _users_red(store, goal, verdict)
-    if red:
-        facts.append(f"{red} is the user's, and failed when the goal was begun")
-        doubts, allowed = _doubts_of_commands(store, goal)
-        facts += allowed
-    elif not on_word:
-        facts.append("no check of the user's was seen to fail before")
-    is_proven = bool(red) and not doubts
-    reached = outcome.PROVEN if is_proven else outcome.ATTESTED
-    return outcome.outcome(reached, f"goal {goal.id}: {'; '.join([*facts, *doubts])}", exceptions)
+        if red:
+            facts.append(f"{red} is the user's, and failed when the goal was begun")
+        elif reached == outcome.PROVEN:
+            on_word.append("no check of the user's was seen to fail before")
+        if red or reached == outcome.JUDGED:
+            doubts, allowed = _doubts_of_commands(store, goal)
+            facts += allowed
+    cited = list(unseen)
+    for answer in goal.answers.values():
+        cited += answer.unseen
+    if cited:
+        doubts.append(f"cited and not looked at: {clip(', '.join(dict.fromkeys(cited)), LONGEST)}")
+    if on_word or doubts:
+        reached = outcome.ATTESTED
+    return outcome.outcome(reached, f"goal {goal.id}: {'; '.join([*facts, *on_word, *doubts])}", exceptions)
 
 
-def _on_the_agents_word(spec: Spec) -> list[str]:
-    """What no check by code has shown of the goal."""
+def _on_the_agents_word(goal: Goal, judgement: Judgement | None) -> list[str]:
+    """What neither a check by code nor a judge has shown of the goal."""
     facts = []
-    if spec.asks_questions:
-        facts.append("closed on the agent's own answers")
-    elif spec.outcomes:
-        facts.append(f"{counted(len(spec.outcomes), 'outcome')} in words not looked at")
-    if spec.hypothesis:
+    if judgement is None or judgement.state != "done":
+        if goal.spec.asks_questions:
+            facts.append("closed on the agent's own answers")
+        elif goal.spec.outcomes:
+            facts.append(f"{counted(len(goal.spec.outcomes), 'outcome')} closed on the agent's own answers")
+        if judgement is not None:
+            facts.append(f"{JUDGE} was asked, and did not settle it ({judgement.state})")
+    if goal.spec.hypothesis:
         facts.append("how the hypothesis came out is the agent's word")
-    if spec.guard:
+    if goal.spec.guard:
         facts.append("a guard, which may have held before as well")
     return facts
 
@@ -87,8 +115,26 @@ def _failed_at_begin(store: GoalStore, goal: Goal) -> set[str]:
         if row.get("kind") == "begun":
             is_begun = True
         if is_begun and row.get("kind") == "checks-evaluated" and row.get("contract") == goal.spec.contract:
-            return {str(check["id"]) for check in row["checks"] if check["result"] == "fail"}
+            return _red_checks(store, goal, row["checks"])
     return set()
+
+
+def _red_checks(store: GoalStore, goal: Goal, checks: Sequence[Row]) -> set[str]:
+    """Those that failed; of a command that was missing, or ran no test, nothing was seen."""
+    changed = base.look(store.caller.root, goal.base).changed or {}
+    red = set()
+    for check in checks:
+        failed = check["result"] == "fail"
+        if failed and check["type"] in ("command", "metric"):
+            ran = {
+                "result": "fail",
+                "exit": 1,
+                "tail": check["observed"],
+            }  # a shell's "not found" is in what it printed
+            failed = strength.is_red(ran, changed)
+        if failed:
+            red.add(str(check["id"]))
+    return red
 
 
 def _doubts_of_commands(store: GoalStore, goal: Goal) -> tuple[list[str], list[str]]:
@@ -105,8 +151,8 @@ def _doubts_of_commands(store: GoalStore, goal: Goal) -> tuple[list[str], list[s
     return doubts, examined.notes
 
 
-def _exceptions(store: GoalStore, goal: Goal) -> list[Row]:
-    """Claims that stand against what code saw, and a question that was let pass without its answer."""
+def _exceptions(store: GoalStore, goal: Goal, judgement: Judgement | None) -> list[Row]:
+    """Claims that stand against what code saw, what a judge found broken, a question let pass without its answer."""
     filed = claims.recorded(store.caller.state, goal=goal.id)
     let_through = []
     for row in filed:
@@ -118,6 +164,9 @@ def _exceptions(store: GoalStore, goal: Goal) -> list[Row]:
     if last.get("verdict") == "fail" and not last.get("override"):
         what = f"goal {goal.id}: the last claim about it does not hold: {clip(last['claim'], LONGEST)}"
         let_through.append(outcome.exception(what, str(last["actor"]), "it was finished all the same"))
+    if judgement is not None and judgement.found_broken:
+        what = f"goal {goal.id}: {JUDGE} found that it does not hold: {clip(judgement.found_broken[0], LONGEST)}"
+        let_through.append(outcome.exception(what, "agent", "the files were changed, and no judge saw them since"))
     for answer in goal.answers.values():
         if answer.result == "gap":
             what = f"goal {goal.id}: {answer.question} was let pass without an answer"

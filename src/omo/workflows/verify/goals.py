@@ -18,16 +18,14 @@ from omo.work.run import Caller, Kind, Run
 Row = dict[str, Any]
 
 QUESTIONS = ("q1", "q1.5", "q2", "q3")
+ANSWERS = (*QUESTIONS, "outcomes", "agent-leg")
 HYPOTHESIS_RESULTS = ("confirmed", "corrected", "expired", "pending")
 OVER = ("completed", "agent-leg-complete", "expired")
 FOR_JUDGEMENT = ("string", "judge")  # types of checks that code leaves to the questions
+COMMIT_ARTIFACT = "commit"  # in place of a digest: a commit does not change
 SEAL = "the user runs omo verify repair, which keeps it aside; the goals are filed anew with omo verify add --file GOAL"
 HOUR = 3600.0
 DEFAULT_HOURS = 24.0
-
-
-def digest_of(block: Row) -> str:
-    return sha256(json.dumps(block, sort_keys=True).encode())[:32]
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class Spec:
             guard=data["guard"],
             routine=data["routine"],
             max_retries=data["max_retries"],
-            contract=digest_of({key: data[key] for key in shown}),
+            contract=sha256(json.dumps({key: data[key] for key in shown}, sort_keys=True).encode())[:32],
             data=data,
         )
 
@@ -99,6 +97,20 @@ class Spec:
     def asks_questions(self) -> bool:
         """Do the checks leave something that only questions can settle?"""
         return not self.checks or any(is_for_judgement(check) for check in self.checks)
+
+    @property
+    def in_words(self) -> dict[str, str]:
+        """What no code can evaluate, by the id that a judge answers it under: checks in words, and every outcome."""
+        questions = {}
+        for number, check in enumerate(self.checks, start=1):
+            if is_for_judgement(check):
+                name, question = f"check-{number}", check
+                if not isinstance(check, str):
+                    name, question = check.get("id") or name, check["question"]
+                questions[name] = question
+        for number, outcome in enumerate(self.outcomes, start=1):
+            questions[f"outcome-{number}"] = f"Is this so: {outcome}"
+        return questions
 
 
 def is_for_judgement(check: Any) -> bool:
@@ -129,11 +141,6 @@ class Streak:
         due = self.due_at(interval)
         return due is None or round(now - due, 3) >= 0
 
-    def row(self, goal: str) -> Row:
-        """The whole step as one row: count, streak and time change together or not at all."""
-        shown = {"streak": self.current, "longest": self.longest, "count": self.count, "at": self.last}
-        return {"kind": "achieved", "goal": goal, **shown}
-
     def data(self, interval: float, now: float) -> Row:
         due = self.due_at(interval)
         return {
@@ -156,9 +163,9 @@ class Answer:
     contract: str
     tree: str
     without: tuple[str, ...]
-    digest: str
     content: Row
     artifacts: dict[str, str]
+    unseen: tuple[str, ...]  # what it cites and nobody looked at
 
 
 @dataclass
@@ -173,6 +180,7 @@ class Goal:
     inputs: dict[str, Row] = field(default_factory=dict)
     answers: dict[str, Answer] = field(default_factory=dict)
     found_broken: list[Answer] = field(default_factory=list)
+    briefs: list[Row] = field(default_factory=list)  # of this attempt
     checked: Row | None = None
     failures: int = 0
     attempt: int = 0
@@ -187,7 +195,6 @@ class Goal:
     reason: str = ""
     learned: str = ""
     outcome: Row | None = None  # how it ended; None while it has not
-    refilings: list[str] = field(default_factory=list)
     filed_at: float = 0.0
     base: Row | None = None  # the files when it was filed, and what its commands started; only the user renews them
     programs: Row = field(default_factory=dict)
@@ -248,9 +255,13 @@ def _added(goals: Goals, row: Row) -> None:
     filed_at = seconds(row["ts"])
     goal = Goal(spec, by=row["actor"], source=row["source"], ready_at=filed_at, filed_at=filed_at)
     goal.base, goal.programs = row.get("base"), row.get("programs") or {}
-    released = {name for name in spec.blocked_by if name in goals and goals[name].state == "completed"}
+    released = set()
+    for name in spec.blocked_by:
+        # A recurring goal never completes; once it has passed, nobody waits for it.
+        if name in goals and (goals[name].state == "completed" or goals[name].streak.last is not None):
+            released.add(name)
     if old is not None:
-        _carry_over(old, goal, row)
+        _carry_over(old, goal)
         released |= set(old.spec.blocked_by) - set(old.blocked_by)
     goal.blocked_by = [name for name in spec.blocked_by if name not in released]
     for name in spec.expects:
@@ -259,41 +270,34 @@ def _added(goals: Goals, row: Row) -> None:
     goals[spec.id] = goal
 
 
-def _carry_over(old: Goal, goal: Goal, row: Row) -> None:
-    """Filing again changes what has to be shown, not what has happened. Only the user wipes the failures off."""
-    by_user = row["actor"] == "user"
+def _carry_over(old: Goal, goal: Goal) -> None:
+    """The user files a goal again: that changes what has to be shown, not what has happened."""
     is_over = old.state in OVER
     goal.streak, goal.count = old.streak, old.count
     goal.begun = old.begun and not is_over
     goal.inputs = {name: output for name, output in old.inputs.items() if name in goal.spec.expects}
-    if old.by == "user":
-        goal.by = "user"
-    if not by_user:
-        goal.filed_at, goal.base, goal.programs = old.filed_at, old.base, old.programs
-    if not by_user or goal.spec.contract == old.spec.contract:
+    if goal.spec.contract == old.spec.contract:
         goal.found_broken = old.found_broken
-    if not by_user and not is_over:
-        goal.failures = old.failures
     if not is_over:
         goal.ready_at = old.ready_at
     if old.state == "in-progress":
         goal.state, goal.attempt, goal.begun_at, goal.answers = old.state, old.attempt, old.begun_at, old.answers
-    was, now = str(row.get("was", "?"))[:12], str(row.get("contract", "?"))[:12]
-    contract = "same contract" if was == now else f"contract {was} → {now}"
-    why = f": {row['reason']}" if row.get("reason") else ""
-    goal.refilings = [*old.refilings, f"filed again by the {row['actor']}{why} ({row['ts']}, {contract})"]
 
 
 def _begun(goals: Goals, row: Row) -> None:
     goal = goals[row["goal"]]
     if row.get("again"):
         goal.failures, goal.receipt, goal.ready_at = 0, None, seconds(row["ts"])
-    goal.state, goal.attempt, goal.answers, goal.checked = "in-progress", row["seq"], {}, None
+    goal.state, goal.attempt, goal.answers, goal.checked, goal.briefs = "in-progress", row["seq"], {}, None, []
     goal.begun, goal.begun_at, goal.outcome = True, row["ts"], None
 
 
 def _checked(goals: Goals, row: Row) -> None:
     goals[row["goal"]].checked = row
+
+
+def _briefed(goals: Goals, row: Row) -> None:
+    goals[row["goal"]].briefs.append(row)
 
 
 def _answered(goals: Goals, row: Row) -> None:
@@ -306,9 +310,9 @@ def _answered(goals: Goals, row: Row) -> None:
         contract=row["contract"],
         tree=row["tree"],
         without=tuple(row["without"]),
-        digest=row["digest"],
         content=row["said"],
         artifacts=row["artifacts"],
+        unseen=tuple(row.get("unseen", ())),
     )
     goal.answers[answer.question] = answer
     if answer.result == "failed":
@@ -351,6 +355,7 @@ _APPLY: dict[str, Callable[[Goals, Row], None]] = {
     "goal-added": _added,
     "begun": _begun,
     "checks-evaluated": _checked,
+    "brief": _briefed,
     "answered": _answered,
     "finished": _finished,
     "achieved": _achieved,

@@ -1,30 +1,38 @@
-"""Answering a question: each answer is judged by code on what can be read now, and recorded as a checkpoint.
-
-What an answer leaves open, and what earlier verifications missed, is shown to the next goal of the category.
-"""
+"""Answering a question: each answer is judged by code on what can be read now, and recorded as a checkpoint."""
 
 from __future__ import annotations
 
-import os
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from omo.errors import BadInput, OmoError, Refused
-from omo.proof import artifacts
-from omo.state import ledger, paths
-from omo.state import store as files
-from omo.text import clip
-from omo.workflows.verify import claims
+from omo.digest import sha256
+from omo.errors import BadInput, Refused
+from omo.proof import artifacts, changes, git
+from omo.proof.checks import CommandCheck
+from omo.text import clip, counted
+from omo.work import claims
+from omo.work.statements import COMMIT, SHORTEST_REASON, check_statement, hedges
+from omo.workflows.ultrawork import gates
+from omo.workflows.verify.begin import checks_of
 from omo.workflows.verify.documents import DIMENSIONS, MOST_ITEMS, Item, parse_reply
-from omo.workflows.verify.goals import Goal, Goals, GoalStore, Row, digest_of, known, require_in_progress
-from omo.workflows.verify.statements import SHORTEST_REASON, check_statement, hedges
-from omo.workflows.verify.steps import Trees, answer_command, step_of
+from omo.workflows.verify.goals import (
+    COMMIT_ARTIFACT,
+    Goal,
+    Goals,
+    GoalStore,
+    Row,
+    known,
+    require_in_progress,
+)
+from omo.workflows.verify.lessons import gap
+from omo.workflows.verify.steps import Trees, answering, step_of
 
 FEWEST_ITEMS, FEWEST_ROUTINE_ITEMS = 5, 3
-MOST_GUARDRAILS = 10
 # fmt: off
 FILLER = {
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "has", "have", "had", "do", "does", "did", "it", "its",
@@ -44,12 +52,15 @@ AND_YET = re.compile(r"\b(?:but|except|however|though|although|apart|besides|unl
 
 @dataclass
 class Judged:
-    """What code made of an answer: ok, gap or failed. `missing` is what the goal never asked for."""
+    """What code made of an answer: ok, gap or failed.
+
+    `unseen` is what it cites and nobody looked at, `missing` is what the goal never asked for.
+    """
 
     result: str = "ok"
     why: str = ""
     artifacts: dict[str, str] = field(default_factory=dict)
-    overrides: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
@@ -57,27 +68,29 @@ class Judged:
 def answer(store: GoalStore, name: str, question: str, data: object, *, file: str | None = None) -> Judged:
     """Judge an answer by code and record it as a checkpoint. What is refused is not recorded."""
     goal = store.goal(name)
-    reply, content = parse_reply(question, data)
+    reply = parse_reply(question, data)
+    content = reply.model_dump()
     trees = Trees(store.caller, reading=file)
-    _check_turn(goal, question, reply.goal, trees)
-    digest = digest_of(content)
+    _check_turn(goal, question, trees)
+    digest = sha256(json.dumps(content, sort_keys=True).encode())[:32]
     _check_replay(store.rows, goal, question, digest)
+    judged = Judged()
+    JUDGES[question](Judging(store, goal, question, judged), reply)
     without = trees.answer_files(goal)
-    fingerprint = trees.now(without)
-    judged = JUDGES[question](store, goal, reply)
+    after = Trees(store.caller, reading=file)  # the commands that it cites have written what they write
     event = {
         "kind": "answered",
         "goal": name,
         "question": question,
         "attempt": goal.attempt,
         "contract": goal.spec.contract,
-        "tree": fingerprint,
+        "tree": after.now(without),
         "without": without,
         "digest": digest,
         "result": judged.result,
         "said": {**content, "why": judged.why},
         "artifacts": judged.artifacts,
-        "overrides": judged.overrides,
+        "unseen": judged.unseen,
     }
 
     def decide(goals: Goals) -> tuple[None, list[Row]]:
@@ -90,21 +103,21 @@ def answer(store: GoalStore, name: str, question: str, data: object, *, file: st
     return judged
 
 
-def _check_turn(goal: Goal, question: str, named: str | None, trees: Trees) -> None:
+def _check_turn(goal: Goal, question: str, trees: Trees) -> None:
     """May this question be answered now?"""
-    if named is not None and named != goal.id:
-        raise Refused(f"this is an answer for goal {named!r}, not {goal.id}", fix=f"answer for {goal.id} itself")
     require_in_progress(goal)
     if question == "agent-leg" and not goal.spec.has_agent_leg:
         raise Refused(
             f"goal {goal.id} has no agent's leg: it needs user in participants, and verification.outcomes_agent_leg",
-            fix=answer_command(goal.id, "q1"),
+            fix=answering(goal.id, "q1").line,
         )
+    if question == "outcomes" and not goal.spec.outcomes:
+        raise Refused(f"goal {goal.id} names no outcomes", fix=f"omo verify status {goal.id}")
     if question in ("q1.5", "q2"):
         first = step_of(goal, "q1", trees)
         if first.is_open:
             why = f": {first.why}" if first.why else ""
-            raise Refused(f"{question} comes after q1, which is {first.state}{why}", fix=first.command)
+            raise Refused(f"{question} comes after q1, which is {first.state}{why}", fix=first.way.text)
     step = step_of(goal, question, trees)
     if step.state == "failed":
         # What was found broken stays found until something changes; saying it differently is no repair.
@@ -126,51 +139,137 @@ def _check_replay(rows: list[Row], goal: Goal, question: str, digest: str) -> No
             )
 
 
-def _judge_q1(store: GoalStore, goal: Goal, reply: Any) -> Judged:
-    _require_statement(goal, "q1", "statement", reply.statement)
-    judged = Judged(overrides=_settle_claims(store, goal, "q1", reply.statement, reply.override))
-    judged.artifacts = _register(store, goal, [reply.artifact])
-    return judged
+@dataclass
+class Judging:
+    """One answer on its way: whose it is, and what was made of it so far."""
+
+    store: GoalStore
+    goal: Goal
+    question: str
+    judged: Judged
+
+    @property
+    def again(self) -> str:
+        return answering(self.goal.id, self.question).line
+
+    @cached_property
+    def commands(self) -> list[claims.Pinned]:
+        return pinned_commands(self.store, self.goal)
+
+    def require_statement(self, name: str, text: str) -> None:
+        """ "X is Y because Z": Z can be looked at, and is."""
+        if defects := check_statement(text, self.store.caller.root):
+            raise Refused(
+                f"{self.question} of goal {self.goal.id} is sent back: {name} {clip(text, 80)!r}",
+                fix=f"{self.again} with it restated",
+                defects=[f"{name}: {defect}" for defect in defects],
+            )
+        self.require_looked_at(text)
+
+    def require_looked_at(self, text: str) -> None:
+        """What it cites is so, and what its words claim was filed as a claim that holds."""
+        self.require_cited(text)
+        self.require_claims(text)
+
+    def require_cited(self, text: str) -> None:
+        what = f"{self.question} of goal {self.goal.id}"
+        self.judged.unseen += claims.require_cited(self.store.caller, what, text, self.commands)
+
+    def require_claims(self, text: str) -> None:
+        goal = self.goal
+        still_open = claims.unsettled(self.store.caller, text, goal=goal.id, since=goal.begun_at)
+        if still_open:
+            gaps = [gap(goal, self.question, words.text) for words in still_open]
+            self.store.change(lambda _: (None, gaps))
+            raise claims.refused(f"{self.question} of goal {goal.id}", goal.id, text, still_open)
+
+    def register(self, names: list[str]) -> None:
+        """Each artifact is read now and recorded as this goal's; refusals pass through."""
+        caller = self.store.caller
+        for name in dict.fromkeys(names):
+            if commit := _commit_since(caller.root, name, self.goal.ready_at):
+                self.judged.artifacts[commit] = COMMIT_ARTIFACT
+                continue
+            artifact = artifacts.register(
+                caller.state,
+                Path(caller.root),
+                name,
+                goal=self.goal.id,
+                started_at=self.goal.ready_at,
+                by=caller.by,
+                now=caller.now,
+                wait=caller.wait,
+            )
+            self.judged.artifacts[artifact.path] = artifact.digest
 
 
-def _judge_agent_leg(store: GoalStore, goal: Goal, reply: Any) -> Judged:
-    wanted = goal.spec.outcomes_agent_leg
-    given = [leg.outcome for leg in reply.outcomes]
+def pinned_commands(store: GoalStore, goal: Goal) -> list[claims.Pinned]:
+    """The commands that an answer may cite to have them run: the goal's own, and the gates of the session."""
+    commands = gates.pinned_commands(store.caller.state, store.caller.session)
+    for check in checks_of(goal.spec):
+        if isinstance(check, CommandCheck):
+            commands.append(claims.Pinned(check.argv, check.cwd, check.exit, check.timeout))
+    return commands
+
+
+def _commit_since(root: str, name: str, moment: float) -> str:
+    """The commit that an artifact names, if it is one: what was deleted or moved leaves no file to show."""
+    if not COMMIT.fullmatch(name):
+        return ""
+    commit = changes.commit_of(Path(root), name)
+    if commit is None:
+        raise Refused(f"artifact {name}: no such commit is there", fix="name a commit or a file that is")
+    written = git.run(root, "show", "-s", "--format=%ct", commit).text.strip()
+    if not written.isdigit() or float(written) < int(moment):
+        raise Refused(f"artifact {name}: the commit is older than the goal", fix="name what the work has changed")
+    return commit
+
+
+def _judge_q1(judging: Judging, reply: Any) -> None:
+    judging.require_statement("statement", reply.statement)
+    judging.register([reply.artifact])
+
+
+def _judge_outcomes(judging: Judging, reply: Any) -> None:
+    """Each outcome by itself; the agent's leg wants an artifact for each as well."""
+    goal, is_leg = judging.goal, judging.question == "agent-leg"
+    wanted = goal.spec.outcomes_agent_leg if is_leg else goal.spec.outcomes
+    given = [shown.outcome for shown in reply.outcomes]
     defects = [f"outcomes: nothing for {outcome!r}" for outcome in wanted if outcome not in given]
-    defects += [f"outcomes: {outcome!r} is no outcome of the agent's leg" for outcome in given if outcome not in wanted]
+    defects += [f"outcomes: {outcome!r} is no outcome that is asked for" for outcome in given if outcome not in wanted]
+    if is_leg and not all(shown.artifact for shown in reply.outcomes):
+        defects.append("outcomes: each needs its artifact")
     if defects:
         raise BadInput(
-            f"the agent's leg of goal {goal.id} has {len(wanted)} outcomes; each needs its own answer",
+            f"goal {goal.id} has {counted(len(wanted), 'outcome')} to show here; each needs its own answer",
             fix=f"omo verify status {goal.id} lists them, word for word",
             defects=defects,
         )
-    judged = Judged()
-    for number, leg in enumerate(reply.outcomes):
-        _require_statement(goal, "agent-leg", f"outcomes[{number}].statement", leg.statement)
-        judged.overrides += _settle_claims(store, goal, "agent-leg", leg.statement, reply.override)
-    judged.artifacts = _register(store, goal, [leg.artifact for leg in reply.outcomes])
-    return judged
+    for number, shown in enumerate(reply.outcomes):
+        judging.require_statement(f"outcomes[{number}].statement", shown.statement)
+    judging.register([shown.artifact for shown in reply.outcomes if shown.artifact])
 
 
-def _judge_q15(store: GoalStore, goal: Goal, reply: Any) -> Judged:
+def _judge_q15(judging: Judging, reply: Any) -> None:
+    goal, judged = judging.goal, judging.judged
     if defects := _checklist_defects(goal, reply.items):
         raise Refused(
             f"the checklist for goal {goal.id} does not look at it from every side",
-            fix=f"mend it and answer again: {answer_command(goal.id, 'q1.5')}",
+            fix=f"mend it and answer again: {judging.again}",
             defects=defects,
         )
-    judged, covered = Judged(), []
+    covered = []
     for item in reply.items:
-        if item.result != "fail":
-            continue
-        if item.covered or _is_declared(goal, item.question):
+        if item.result == "pass":
+            judging.require_cited(item.evidence)
+        elif item.result == "fail" and (item.covered or _is_declared(goal, item.question)):
             covered.append(item.question)
-        else:
+        elif item.result == "fail":
             judged.missing.append(item.question)
+    judged.why = f"{sum(item.result == 'pass' for item in reply.items)} of {len(reply.items)} pass"
     if covered:
         judged.result, judged.why = "failed", f"the goal's own criteria fail: {'; '.join(covered)}"
         judged.gaps = covered
-    return judged
 
 
 def _checklist_defects(goal: Goal, items: list[Item]) -> list[str]:
@@ -214,144 +313,45 @@ def _stems(text: str) -> set[str]:
     return {word[:5] for word in _words(text)}  # handle, handles, handled
 
 
-def _judge_q2(store: GoalStore, goal: Goal, reply: Any) -> Judged:
-    again = answer_command(goal.id, "q2")
+def _judge_q2(judging: Judging, reply: Any) -> None:
+    judged = judging.judged
     problem = (reply.problem or "").strip()
     if NO_PROBLEM.fullmatch(problem) and not AND_YET.search(problem):
         problem = ""
     elif problem.lower().startswith("no problem"):
         raise Refused(
             f"problem {clip(problem, 120)!r} says both that there is one and that there is none",
-            fix=f'give the problem alone, or "none": {again}',
+            fix=f'give the problem alone, or "none": {judging.again}',
         )
     failure_mode = reply.failure_mode.strip()
     if problem:
-        why = f"{failure_mode}: {problem}" if failure_mode else problem
-        return Judged("failed", why, gaps=[problem])
+        judged.result, judged.gaps = "failed", [problem]
+        judged.why = f"{failure_mode}: {problem}" if failure_mode else problem
+        return
     if len(_words(failure_mode) - VAGUE) < 2:
-        return Judged("gap", gaps=[f"no way named in which it could look done and not be: {reply.failure_mode!r}"])
+        judged.result = "gap"
+        judged.gaps = [f"no way named in which it could look done and not be: {reply.failure_mode!r}"]
+        return
     if not reply.checked:
-        named = clip(failure_mode, 120)
-        raise Refused(f"failure_mode is named, but checked is false: {named}", fix=f"check it now, then {again}")
-    if len(reply.how.strip()) < SHORTEST_REASON:
-        raise Refused(f"how {reply.how!r} does not say what was run or read", fix=f"say how it was checked: {again}")
-    _require_statement(goal, "q2", "statement", reply.statement)
-    overrides = []
-    for text in (reply.statement, reply.how):
-        overrides += _settle_claims(store, goal, "q2", text, reply.override)
-    return Judged(overrides=overrides)
+        what = f"failure_mode is named, but checked is false: {clip(failure_mode, 120)}"
+        raise Refused(what, fix=f"check it now, then {judging.again}")
+    if len(reply.how.strip()) < SHORTEST_REASON or hedges(reply.how):
+        what = f"how {clip(reply.how, 80)!r} does not say what was run or read"
+        raise Refused(what, fix=f"say how it was checked: {judging.again}", defects=hedges(reply.how))
+    judging.require_statement("statement", reply.statement)
+    judging.require_looked_at(reply.how)
+    judging.require_claims(failure_mode)  # what it names need not be there: that may be the failure
 
 
-def _judge_q3(store: GoalStore, goal: Goal, reply: Any) -> Judged:
-    return Judged(gaps=[f"q3: {hedge}" for hedge in hedges(reply.statement)])
+def _judge_q3(judging: Judging, reply: Any) -> None:
+    judging.judged.gaps = [f"q3: {hedge}" for hedge in hedges(reply.statement)]
 
 
-JUDGES: dict[str, Callable[[GoalStore, Goal, Any], Judged]] = {
+JUDGES: dict[str, Callable[[Judging, Any], None]] = {
     "q1": _judge_q1,
     "q1.5": _judge_q15,
     "q2": _judge_q2,
     "q3": _judge_q3,
-    "agent-leg": _judge_agent_leg,
+    "outcomes": _judge_outcomes,
+    "agent-leg": _judge_outcomes,
 }
-
-
-def _require_statement(goal: Goal, question: str, name: str, text: str) -> None:
-    if defects := check_statement(text):
-        raise Refused(
-            f"{question} of goal {goal.id} is sent back: {name} {clip(text, 80)!r}",
-            fix=f"{answer_command(goal.id, question)} with it restated",
-            defects=[f"{name}: {defect}" for defect in defects],
-        )
-
-
-def _settle_claims(store: GoalStore, goal: Goal, question: str, text: str, override: str) -> list[str]:
-    """Words that call for a claim need one that holds, or somebody who lets the statement stand: a line for each."""
-    caller = store.caller
-    reason = claims.checked_override(override or None)
-    still_open = claims.unsettled(caller, text, goal=goal.id, since=goal.begun_at)
-    if not still_open:
-        return []
-    if reason is None:
-        gaps = [gap(goal, question, words.text) for words in still_open]
-        store.change(lambda _: (None, gaps))
-        raise claims.refused(f"{question} of goal {goal.id}", goal.id, text, still_open)
-    claims.let_stand(caller, text, still_open, goal=goal.id, override=reason)
-    return [f"{question}: {reason} ({words.text})" for words in still_open]
-
-
-def _register(store: GoalStore, goal: Goal, names: list[str]) -> dict[str, str]:
-    """Each artifact is read now and recorded as this goal's; refusals pass through."""
-    caller = store.caller
-    digests = {}
-    for name in dict.fromkeys(names):
-        artifact = artifacts.register(
-            caller.state,
-            Path(caller.root),
-            name,
-            goal=goal.id,
-            started_at=goal.ready_at,
-            by=caller.by,
-            now=caller.now,
-            wait=caller.wait,
-        )
-        digests[artifact.path] = artifact.digest
-    return digests
-
-
-def gap(goal: Goal, question: str, why: str) -> Row:
-    """A soft signal: it never gates, and the next goal of this category is shown it."""
-    return {
-        "kind": "gap",
-        "gap": "verification_gap",
-        "goal": goal.id,
-        "category": goal.spec.category,
-        "question": question,
-        "why": clip(why, 400),
-    }
-
-
-def log_missing(store: GoalStore, goal: Goal, items: list[str]) -> str:
-    """Properties the goal never asked for. Telemetry for better goals: a failure to write it stops nothing."""
-    if not items:
-        return ""
-    caller = store.caller
-    path = _missing_file(caller.state)
-    event = {"kind": "missing-criteria", "goal": goal.id, "category": goal.spec.category, "items": items}
-    try:
-        files.make_state_dir(caller.state)
-        files.make_dir(paths.verify_dir(caller.state), caller.state)
-        with files.Lock(path + ".lock", files.Deadline(caller.wait)):
-            ledger.append(path, [event], actor=caller.by, now=caller.now)
-    except (OmoError, OSError) as error:
-        return f"{path} could not be written: {error}"
-    return ""
-
-
-def guardrails(store: GoalStore, goal: Goal) -> list[str]:
-    """What verifications of this category missed or failed before, newest first. Nothing here can stop a goal."""
-    try:
-        rows = [*store.rows, *ledger.rows(_missing_file(store.caller.state))]
-    except (OmoError, OSError) as error:
-        return [f"(earlier verifications could not be read: {error})"]
-    rows.sort(key=lambda row: str(row.get("ts")), reverse=True)
-    lines: list[str] = []
-    for row in rows:
-        if row.get("category") == goal.spec.category:
-            lines += _lessons(row)
-    return list(dict.fromkeys(lines))[:MOST_GUARDRAILS]
-
-
-def _lessons(row: Row) -> list[str]:
-    name = row.get("goal")
-    if row.get("kind") == "gap":
-        return [f"{name} left a gap in {row.get('question')}: {clip(str(row.get('why')), 200)}"]
-    if row.get("kind") == "finished" and row.get("verdict") == "fail":
-        learned = f" (learned: {row['learned']})" if row.get("learned") else ""
-        return [f"{name} failed: {clip(str(row.get('reason')) + learned, 240)}"]
-    if row.get("kind") == "missing-criteria" and isinstance(row.get("items"), list):
-        return [f"{name} never asked: {clip(str(item), 200)}" for item in row["items"]]
-    return []
-
-
-def _missing_file(state: str) -> str:
-    return os.path.join(paths.verify_dir(state), "missing-verification-criteria.jsonl")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from omo.text import clip
+from omo.work import claims
 from omo.work.sections import Attachment, Cell, Notice, Section, Sections, Table, facts, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
-from omo.workflows.verify import claims
 from omo.workflows.verify.goals import Goal, GoalStore, Row
 
 MARKS = {"pass": "done", "fail": "failed", "unknown": "waiting"}
@@ -74,7 +74,7 @@ def _answers(goal: Goal) -> list[Attachment]:
 
 def _notices(goal: Goal, filed: list[Row]) -> list[Notice]:
     notices = []
-    if goal.answers and goal.spec.asks_questions:
+    if goal.answers:
         text = f"nobody else answered: {', '.join(goal.answers)}"
         notices.append(Notice("the agent's own answers", text, goal.id))
     for left in goal.users_leg:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from omo.errors import NotEvaluable, OmoError
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work import outcome
+from omo.work import claims, outcome
 from omo.work.status import UNKNOWN_TREE, Fact, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
-from omo.workflows.verify import claims
 from omo.workflows.verify.goals import VERIFY, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Step, Trees, steps, why_stale
 
@@ -75,7 +74,6 @@ def _item(goal: Goal, owed: list[Step], stale: str) -> Item:
         because = notes[0]
     if goal.reason:
         notes.append(clip(goal.reason, 200))
-    notes += goal.refilings
     mark, receipt = MARKS.get(goal.status, "open"), ""
     if stale or any(step.state == "stale" for step in owed):
         mark = "stale"
@@ -136,7 +134,7 @@ def _on_another_tree(goal: Goal, store: GoalStore, trees: Trees) -> str:
     checks = goal.spec.checks
     if not checks or any(isinstance(check, str) or check["type"] not in READ_OFF for check in checks):
         return "the tree has changed since" if receipt.get("tree") else UNRECORDED
-    from omo.workflows.verify.goal_checks import look
+    from omo.workflows.verify.finish import look
 
     for check in look(store, goal).checks:
         if check.result != "pass":
@@ -153,7 +151,6 @@ def brief(goal: Goal) -> Row:
         "status": goal.status,
         "failures": goal.failures,
         "max_retries": goal.spec.max_retries,
-        "refiled": len(goal.refilings),
         "blocked_by": goal.blocked_by,
         "count": goal.count,
         "receipt": goal.receipt,
@@ -171,14 +168,13 @@ def details(store: GoalStore, goal: Goal) -> Row:
     trees = Trees(caller, for_show=True)
     answers = {}
     for name, answer in goal.answers.items():
-        stale = why_stale(goal, answer, trees)
-        shown = {"result": answer.result, "stale": stale, "artifacts": answer.artifacts, "said": answer.content}
-        answers[name] = shown
+        shown = {"result": answer.result, "stale": why_stale(goal, answer, trees), "artifacts": answer.artifacts}
+        answers[name] = {**shown, "said": answer.content, "cited_not_looked_at": list(answer.unseen)}
     data = {
         **brief(goal),
         "contract": goal.spec.contract,
         "filed_by": goal.by,
-        "refilings": goal.refilings,
+        "outcomes": goal.spec.outcomes,
         "owed": [step.data for step in steps(goal, trees)],
         "answers": answers,
         "checks": (goal.checked or {}).get("checks", []),

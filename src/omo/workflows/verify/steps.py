@@ -9,19 +9,17 @@ from pathlib import Path
 from omo.proof import artifacts, tree
 from omo.state import paths, store
 from omo.text import clip
+from omo.work.judge import JUDGE
 from omo.work.run import Caller
 from omo.work.status import Command, command
-from omo.workflows.verify.goals import FOR_JUDGEMENT, QUESTIONS, Answer, Goal
+from omo.workflows.verify.goals import COMMIT_ARTIFACT, FOR_JUDGEMENT, QUESTIONS, Answer, Goal
+from omo.workflows.verify.judge import Judgement, judgement_of
 
 OWN = ".sisyphus/cc-omo"
 ASKED = "asked, never gates"  # q3
 
 
-def answer_command(goal: str, question: str) -> str:
-    return _answering(goal, question).line
-
-
-def _answering(goal: str, question: str, lead: str = "") -> Command:
+def answering(goal: str, question: str, lead: str = "") -> Command:
     return command("omo verify answer", goal, "--question", question, "--file", "-", lead=lead)
 
 
@@ -37,10 +35,10 @@ class Trees:
         self._reading = {reading} if reading else set()
         self._known: dict[tuple[str, ...], str] = {}
 
-    def holds(self, answer: Answer, goal: Goal) -> bool:
-        """Is the tree the one the answer was given on, with or without the answers that came later?"""
-        later = self.answer_files(goal)
-        return answer.tree in (self.now(answer.without), self.now(later), self.now({*answer.without, *later}))
+    def holds(self, seen: str, without: Iterable[str], goal: Goal) -> bool:
+        """Is the tree the one that was seen then, with or without the answers that came later?"""
+        then, later = set(without), set(self.answer_files(goal))
+        return seen in (self.now(then), self.now(later), self.now(then | later))
 
     def answer_files(self, goal: Goal) -> list[str]:
         """The answer files of the goal, and the one being read now."""
@@ -61,10 +59,10 @@ def why_stale(goal: Goal, answer: Answer, trees: Trees) -> str:
     """Why an answer no longer counts; empty while it does."""
     if answer.contract != goal.spec.contract:
         return "what the goal has to show was changed since"
-    if not trees.holds(answer, goal):
+    if not trees.holds(answer.tree, answer.without, goal):
         return "the tree was changed since"
     for name, digest in answer.artifacts.items():
-        if not artifacts.is_unchanged(Path(trees.caller.root), name, digest):
+        if digest != COMMIT_ARTIFACT and not artifacts.is_unchanged(Path(trees.caller.root), name, digest):
             return f"{name} was changed since"
     return ""
 
@@ -83,12 +81,8 @@ class Step:
         return self.state != "done"
 
     @property
-    def command(self) -> str:
-        return self.way.text
-
-    @property
     def data(self) -> dict[str, str]:
-        return {"name": self.name, "state": self.state, "why": self.why, "command": self.command}
+        return {"name": self.name, "state": self.state, "why": self.why, "command": self.way.text}
 
 
 def steps(goal: Goal, trees: Trees) -> list[Step]:
@@ -98,16 +92,23 @@ def steps(goal: Goal, trees: Trees) -> list[Step]:
     owed = []
     if goal.spec.has_checks_by_code:
         owed.append(_checks_step(goal))
+    judgement = judgement_of(goal, trees)
+    if judgement is not None:
+        owed.append(_judge_step(goal, judgement))
     questions = [step_of(goal, question, trees) for question in QUESTIONS]
-    # What was found broken is listed whether or not it was asked for.
-    broken = [step for step in questions if step.state == "failed"]
-    is_asked = goal.spec.asks_questions
-    if goal.spec.has_agent_leg:
+    if judgement is not None and judgement.state == "done":
+        questions = [step for step in questions if step.state == "failed"]
+    elif goal.spec.has_agent_leg:
         leg = step_of(goal, "agent-leg", trees)
-        is_asked = leg.is_open and any(question in goal.answers for question in QUESTIONS)
-        if not is_asked:
+        if not leg.is_open or not any(question in goal.answers for question in QUESTIONS):
             owed.append(leg)
-    owed += questions if is_asked else broken
+            questions = [step for step in questions if step.state == "failed"]
+    elif not goal.spec.asks_questions:
+        # What was found broken is listed whether or not it was asked for.
+        questions = [step for step in questions if step.state == "failed"]
+        if goal.spec.outcomes:
+            owed.append(step_of(goal, "outcomes", trees))
+    owed += questions
     return [*owed, Step("finish", "owed", "", command("omo verify finish", goal.id, "--summary", "TEXT"))]
 
 
@@ -122,10 +123,19 @@ def _checks_step(goal: Goal) -> Step:
     return Step("checks", "owed" if bad else "done", clip("; ".join(bad[:3]), 200), again)
 
 
+def _judge_step(goal: Goal, judgement: Judgement) -> Step:
+    lead = ""
+    if judgement.state == "failed":
+        lead = "mend it, then"
+    elif judgement.state == "owed":
+        lead = f"start {JUDGE} with the text of"
+    return Step("judge", judgement.state, clip(judgement.why, 200), command("omo verify brief", goal.id, lead=lead))
+
+
 def step_of(goal: Goal, question: str, trees: Trees) -> Step:
-    way = _answering(goal.id, question)
+    way = answering(goal.id, question)
     for broken in goal.found_broken:  # in this attempt or an earlier one
-        if broken.question == question and trees.holds(broken, goal):
+        if broken.question == question and trees.holds(broken.tree, broken.without, goal):
             return _failed(goal, broken)
     answer = goal.answers.get(question)
     if answer is None:
@@ -134,9 +144,9 @@ def step_of(goal: Goal, question: str, trees: Trees) -> Step:
         return Step(question, "stale", why, way)
     if answer.result == "failed":
         return _failed(goal, answer)
-    return Step(question, "done", "", way)
+    return Step(question, "done", str(answer.content.get("why", "")), way)
 
 
 def _failed(goal: Goal, answer: Answer) -> Step:
     why = str(answer.content.get("why", ""))
-    return Step(answer.question, "failed", why, _answering(goal.id, answer.question, lead="mend it"))
+    return Step(answer.question, "failed", why, answering(goal.id, answer.question, lead="mend it"))

@@ -70,7 +70,6 @@ def _environment() -> Environment:
         "source_of": lambda name: SOURCES.get(name, name),
         "counted": lambda part: f"{part.view.done} of {units(part.view.total, part.view.unit)}",
         "span": times.between,
-        "since": times.since,
         "few": lambda values: list(values)[:MOST_ITEMS],
     }
     return made

@@ -138,7 +138,7 @@ class Named(Section):
 
 
 class Artifact(Named):
-    """One piece of evidence. What proves is the file at `path`, a replay that passes, or a typed receipt."""
+    """One piece of evidence. What proves is the file at `path`, a replay, a gate of the session, or a typed receipt."""
 
     kind: Written
     description: Written
@@ -147,6 +147,7 @@ class Artifact(Named):
     replayExempt: dict[str, Any] = Field(default_factory=dict)
     verifiedReceipt: dict[str, Any] = Field(default_factory=dict)
     receipt: dict[str, Any] = Field(default_factory=dict)
+    gate: Written = ""
 
 
 class NotApplicable(Named):
@@ -260,6 +261,7 @@ NEEDS = {
     "kind": "what it is, such as screenshot, cli-replay or test-report",
     "description": "what it shows",
     "path": "leave the key out, or name a file of the project",
+    "gate": "leave the key out, or name a gate of this session (omo gate list)",
     "contractRef": "the criterion or interface this row is about",
     "obligation": "what the contract asks for",
     "reason": "why it does not apply to this goal",
@@ -297,8 +299,8 @@ def join(path: str, keys: Sequence[str | int]) -> str:
     return path
 
 
-def model_defects(error: ValidationError, path: str, row: object = None) -> list[Defect]:
-    """What a model refuses. `path` is where the value stands in the gate, `row` the value itself."""
+def model_defects(error: ValidationError, path: str) -> list[Defect]:
+    """What a model refuses. `path` is where the value stands in the gate."""
     defects = []
     for problem in error.errors(include_url=False):
         field = ""
@@ -306,8 +308,6 @@ def model_defects(error: ValidationError, path: str, row: object = None) -> list
             if isinstance(key, str):
                 field = key
         code, message = _describe(problem, field)
-        if field == "obligation" and isinstance(row, dict) and row.get("description"):
-            message += " (there is a `description`: in this list it is called `obligation`)"
         defects.append(Defect(join(path, problem["loc"]), code, message))
     return defects
 

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from omo.clock import seconds
 from omo.errors import BadInput, OmoError
-from omo.proof import artifacts, documents, media, records, replay
+from omo.proof import artifacts, base, documents, media, records, replay
 from omo.proof.records import Record
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate.models import Artifact, Defect, shown
+from omo.workflows.ultrawork.gates import Gates
 
 SCREENSHOT, AUTOMATION, CAPTURE, REPLAY, REPORT = "screenshot", "automation", "capture", "replay", "report"
 STRUCTURAL = (SCREENSHOT, AUTOMATION, CAPTURE)
@@ -40,34 +42,20 @@ SHAPES = {
 }
 
 
-def kind_words(kind: str) -> list[str]:
-    """`black-box` is one word, however it is written."""
-    joined = re.sub(r"\bblack[-_\s]+box\b", "blackbox", kind.lower().replace("_", "-"))
-    return [word for word in re.split(r"[-\s]+", joined) if word]
-
-
-ANY_REPORT = frozenset(
-    kind_words("test tests report log logs output result results transcript trace coverage check suite")
+# What a file may be called that is none of these shapes: some report.
+REPORTS = frozenset(
+    (
+        *("test", "tests", "report", "log", "logs", "output", "result", "results", "transcript", "trace", "coverage"),
+        *("check", "suite", "api", "package", "consumer", "blackbox", "contract", "integration", "http", "request"),
+        *("response", "library", "sdk", "import", "install", "schema", "algorithm", "math", "property", "boundary"),
+        *("edge", "adversarial", "failure", "fuzz", "invariant", "proof", "benchmark", "simulation", "redteam"),
+        *("audit", "analysis", "review", "security", "performance", "load", "database", "migration", "diff"),
+    )
 )
-REPORTS = {
-    "api-package": frozenset(
-        kind_words(
-            "api package consumer blackbox contract integration http request response library sdk import install schema"
-        )
-    ),
-    "algorithm-math": frozenset(
-        kind_words(
-            "algorithm math property boundary edge adversarial failure fuzz invariant proof benchmark simulation"
-        )
-    ),
-}
-# Not bound to a surface: what red teams and reviewers hand in.
-OTHER_REPORTS = frozenset(kind_words("redteam audit analysis review security performance load database migration diff"))
-REPORT_WORDS = ANY_REPORT | OTHER_REPORTS | REPORTS["api-package"] | REPORTS["algorithm-math"]
-KNOWN_KINDS = sorted(set(SHAPES) | REPORT_WORDS)
+KNOWN_KINDS = sorted({*SHAPES, *REPORTS})
 
 # What of an artifact could prove anything at all.
-FILE, EXEMPT, RECEIPT, INLINE, METADATA = "file", "exempt", "receipt", "inline", "metadata"
+FILE, EXEMPT, RECEIPT, GATE, INLINE, METADATA = "file", "exempt", "receipt", "gate", "inline", "metadata"
 MOST_REPLAYS = 25
 # A file that is old or borrowed can still be looked at; one that is missing or elsewhere cannot.
 STILL_THERE = ("old", "reused")
@@ -78,24 +66,16 @@ RECEIPT_WORDS = ("verified", "passed")
 
 def shape_of(kind: str) -> str:
     """The last word that names a shape decides (`browser-screenshot` is a screenshot); "" for a kind nobody knows."""
-    words = kind_words(kind)
+    words = re.split(r"[-_\s]+", re.sub(r"\bblack[-_\s]+box\b", "blackbox", kind.lower()))
     for word in reversed(words):
         if word in SHAPES:
             return SHAPES[word]
-    return REPORT if REPORT_WORDS.intersection(words) else ""
-
-
-def can_prove(kind: str, family: str) -> bool:
-    """Whether a report of this kind is about a surface of that family; a replay is about whatever it runs."""
-    if shape_of(kind) == REPLAY:
-        return True
-    wanted = ANY_REPORT | REPORTS.get(family, frozenset())
-    return shape_of(kind) == REPORT and bool(wanted.intersection(kind_words(kind)))
+    return REPORT if REPORTS.intersection(words) else ""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """The goal a gate is to close. `goal` is the name its artifacts are registered under."""
+    """The goal a gate is to close. `goal` is the name its artifacts are registered under, `name` the plan's."""
 
     root: Path
     state: str
@@ -105,6 +85,10 @@ class Subject:
     control_globs: tuple[str, ...]
     now: float
     used: frozenset[str] = frozenset()  # marks of what proved other goals of the run
+    name: str = ""  # empty: a review, which is about no goal
+    head: str | None = None
+    gates: Gates | None = None  # what the session's own gates said
+    own_files: frozenset[str] = frozenset()  # that tell of the work and are no part of it
 
 
 @dataclass
@@ -115,10 +99,7 @@ class Inspection:
     replays: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     proofs: list[str] = field(default_factory=list)  # marks of the receipts and replays that prove
-
-    @property
-    def is_clean(self) -> bool:
-        return not self.defects
+    commands: list[tuple[list[str], str]] = field(default_factory=list)  # that omo ran for it, and where
 
 
 @dataclass
@@ -146,14 +127,6 @@ class Evidence:
     @property
     def receipt(self) -> dict[str, Any]:
         return self.artifact.verifiedReceipt or self.artifact.receipt
-
-    @property
-    def says_nothing(self) -> bool:
-        """Whether it replays a built-in that speaks of no project, such as a version."""
-        if self.record is None:
-            return False
-        command = self.record.command
-        return not replay.builtin_problem(command) and not replay.needs_project(command)
 
     @property
     def file_defects(self) -> list[Defect]:
@@ -198,6 +171,8 @@ def examine(artifact: Artifact, subject: Subject) -> Evidence:
             evidence.structure = media.screenshot_defects(path)
         if path and evidence.is_there and evidence.shape == CAPTURE:
             evidence.structure = media.capture_defects(path)
+    elif artifact.gate:
+        evidence.basis = GATE
     elif artifact.verifiedReceipt or artifact.receipt:
         evidence.basis = RECEIPT
     elif isinstance(inline, str) and inline.strip():
@@ -241,6 +216,7 @@ class Prover:
 
     subject: Subject
     inspection: Inspection
+    own_files: frozenset[str]
     outcomes: dict[str, list[str]] = field(default_factory=dict)  # of each different replay: one that ran runs once
     pins: list[tuple[str, ...]] | None = None
 
@@ -251,6 +227,8 @@ class Prover:
             defects += self._structure(evidence, family)
         elif evidence.basis == REPLAY:
             defects += self._replay(evidence)
+        elif evidence.basis == GATE:
+            defects += self._gate(evidence)
         elif evidence.basis == RECEIPT:
             marks = receipts.receipt_marks(evidence.receipt)
             defects += receipt_defects(evidence) or self._spend(evidence, "RECEIPT_REUSED", marks)
@@ -271,7 +249,6 @@ class Prover:
         return defects
 
     def _replay(self, evidence: Evidence) -> list[Defect]:
-        """Runs the record for real."""
         place, record = evidence.artifact.place, evidence.record
         if not evidence.is_there:
             return []
@@ -279,8 +256,11 @@ class Prover:
             return [Defect(place, "REPLAY_INVALID", why) for why in evidence.record_problems]
         key = repr(record)
         if key not in self.outcomes:
-            self.outcomes[key] = self._run(record)
-            self._note_replay(evidence, record, self.outcomes[key])
+            self.outcomes[key] = self._outcome(evidence, record)
+            program = replay.executable(record, self.subject.root, self.pins or []) or None
+            ran = {"artifact": evidence.id, "command": list(record.command), "executable": program}
+            self.inspection.replays.append({**ran, "problems": self.outcomes[key]})
+            self.inspection.commands.append((list(record.command), record.cwd))
         if self.outcomes[key]:
             return [Defect(place, "REPLAY_FAILED", why) for why in self.outcomes[key]]
         mark = receipts.replay_mark(record.command, record.stdout)
@@ -289,29 +269,58 @@ class Prover:
             return []
         return self._spend(evidence, "REPLAY_REUSED", [mark])
 
-    def _run(self, record: Record) -> list[str]:
+    def _outcome(self, evidence: Evidence, record: Record) -> list[str]:
+        """Why the record is not what the command says: omo has run it on these files, or runs it again."""
+        subject = self.subject
+        own = None
+        if evidence.artifact.path:
+            own = artifacts.recording(subject.state, subject.root, evidence.artifact.path, subject.goal)
+        if own is not None:
+            if not replay.speaks_of_project(str(subject.root), subject.head, record.command, record.cwd):
+                return ["command: says nothing about this project; record one of the project's own"]
+            changed = self._changed_since(own.files)
+            if changed:
+                return [f"was recorded before {changed} changed: run omo evidence replay again"]
+            return []
         if len(self.outcomes) >= MOST_REPLAYS:
             return [f"is not run: a gate replays at most {MOST_REPLAYS} different commands; cite fewer"]
         try:
             if self.pins is None:
-                self.pins = replay.allowed(self.subject.state)
-            return replay.replay(record, self.subject.root, self.pins)
+                self.pins = replay.allowed(subject.state)
+            return replay.replay(record, subject.root, self.pins)
         except OmoError as error:
             return [f"{error.message}: {error.fix}"]
 
-    def _note_replay(self, evidence: Evidence, record: Record, problems: list[str]) -> None:
-        command = list(record.command)
-        program = replay.executable(record, self.subject.root, self.pins or []) or None
-        self.inspection.replays.append(
-            {"artifact": evidence.id, "command": command, "executable": program, "problems": problems}
-        )
-        if evidence.says_nothing:
-            what = f"{shown(evidence.id)} replays {clip(' '.join(command), 80)}, which says nothing about this project"
-            self.inspection.notes.append(f"{what}; the user can allow its own commands: /omo:pin NAME -- COMMAND")
+    def _gate(self, evidence: Evidence) -> list[Defect]:
+        """A gate of the session, whose last run omo saw pass on these very files since the goal began."""
+        name, place = evidence.artifact.gate, f"{evidence.artifact.place}.gate"
+        gate = self.subject.gates.get(name) if self.subject.gates is not None else None
+        if gate is None:
+            text = f"{shown(name)} is no gate of this session: omo gate add NAME -- COMMAND, omo gate run"
+            return [Defect(place, "GATE_UNKNOWN", text)]
+        last, why = gate.last, ""
+        if last is None or seconds(last["ts"]) < self.subject.started_at:
+            why = "was not run since the goal began"
+        elif last["result"] != "pass":
+            why = f"did not pass ({last['result']})"
+        elif changed := self._changed_since(last.get("files")):
+            why = f"passed before {changed} changed"
+        if last is None or why:
+            return [Defect(place, "GATE_NOT_PASSED", f"{shown(name)} {why}: omo gate run {name}")]
+        self.inspection.commands.append((gate.argv, gate.cwd))
+        return self._spend(evidence, "GATE_REUSED", [receipts.run_mark(last["seq"])])
+
+    def _changed_since(self, files: dict[str, Any] | None) -> str:
+        """A file of the work that is another one now; empty where none is."""
+        changed = base.look(str(self.subject.root), files).changed
+        if changed is None:
+            return "nobody knows which files"
+        left = sorted(set(changed) - self.own_files)
+        return clip(left[0], 120) if left else ""
 
     def _spend(self, evidence: Evidence, code: str, marks: list[str]) -> list[Defect]:
         if self.subject.used.intersection(marks):
-            text = "proves another goal of this run already: cite what is about this goal, in a file of its own"
+            text = "proves another goal of this run already: cite what is about this goal"
             return [Defect(evidence.artifact.place, code, f"{shown(evidence.id)} {text}")]
         self._keep(marks)
         return []

@@ -5,6 +5,7 @@ A broken part is told and left out, and the rest is read all the same.
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any, get_origin
 
@@ -36,6 +37,7 @@ from omo.workflows.ultragoal.gate.models import (
 from omo.workflows.ultragoal.gate.proof import (
     EXEMPT,
     FILE,
+    GATE,
     INLINE,
     METADATA,
     RECEIPT,
@@ -48,14 +50,15 @@ from omo.workflows.ultragoal.gate.proof import (
 REPORT = "AI SLOP CLEANUP REPORT"
 # With what Markdown puts around it; an unfilled `PASS|BLOCKED` is no result either.
 BLOCKED = re.compile(r"gate result\W{0,8}(?:pass\W{0,3}\|\W{0,3})?blocked", re.I)
+PASSED = re.compile(r"gate result\W{0,8}pass\b", re.I)
 # What may stand behind an artifact, by the family of what it is cited for; "" is a case or an obligation.
 BASES = {
     "web": (FILE, REPLAY),
     "cli": (FILE, REPLAY, EXEMPT),
     "native": (FILE, REPLAY),
-    "api-package": (FILE, REPLAY, RECEIPT),
-    "algorithm-math": (FILE, REPLAY, RECEIPT),
-    "": (FILE, REPLAY),
+    "api-package": (FILE, REPLAY, GATE, RECEIPT),
+    "algorithm-math": (FILE, REPLAY, GATE, RECEIPT),
+    "": (FILE, REPLAY, GATE),
 }
 REFUSALS = {
     INLINE: (
@@ -63,6 +66,7 @@ REFUSALS = {
         "is text in the row, which proves nothing: save what was seen to a file, and name it in path",
     ),
     METADATA: ("METADATA_ONLY", "only describes evidence: name the file in path"),
+    GATE: ("GATE_ONLY", "is a gate's result, which shows no surface that people see or type at: show that surface"),
     RECEIPT: ("RECEIPT_ONLY", "is a receipt alone, which stands only for api, package, algorithm and math surfaces"),
     EXEMPT: ("EXEMPT_NOT_HERE", "is exempt from replay, which counts only for a cli surface: cite its fallback here"),
 }
@@ -70,8 +74,8 @@ WANTED = {
     "web": "a browser automation transcript and a screenshot",
     "cli": "a replay record (cli-replay) that passes, or one with a valid replayExempt",
     "native": "a screenshot, a terminal capture or an automation transcript",
-    "api-package": f"a test report or one of {', '.join(sorted(proof.REPORTS['api-package']))}",
-    "algorithm-math": f"a test report or one of {', '.join(sorted(proof.REPORTS['algorithm-math']))}",
+    "api-package": "a report, a replay, a gate's result or a typed receipt",
+    "algorithm-math": "a report, a replay, a gate's result or a typed receipt",
 }
 # The red-team suite for changes to computer control, each case shown by what the computer really did.
 SUITE = {
@@ -133,14 +137,15 @@ def _section_defects(document: dict[str, Any], name: str) -> list[Defect]:
 
 
 def _check_cleaner_report(evidence: str, inspection: Inspection) -> None:
-    """The cleaner's report travels in iteration.evidence. One that blocks is refused, a missing one only noted."""
-    if BLOCKED.search(evidence):
+    """The cleaner's report travels in iteration.evidence. One that does not pass is refused, a missing one noted."""
+    has_report = REPORT in evidence.upper()
+    if BLOCKED.search(evidence) or (has_report and not PASSED.search(evidence)):
         text = (
-            "carries a cleaner's report with Gate Result: BLOCKED: mend its blocking findings, run the cleaner again, "
-            "and carry the report that says PASS alone"
+            "carries a cleaner's report that does not say Gate Result: PASS: mend its blocking findings, run the "
+            "cleaner again, and carry the report that says PASS alone"
         )
         inspection.defects.append(Defect("iteration.evidence", "CLEANER_BLOCKED", text))
-    elif REPORT not in evidence.upper():
+    elif not has_report:
         inspection.notes.append(
             f"iteration.evidence carries no {REPORT}: the cleaner runs even when there is nothing to mend"
         )
@@ -152,9 +157,18 @@ def _inspect_qa(document: dict[str, Any], subject: Subject, inspection: Inspecti
     if not isinstance(qa, dict):
         return
     matrix, defects = read_matrix(qa)
-    inspection.defects += defects + link_defects(matrix) + _evidence_defects(matrix, subject, inspection)
+    inspection.defects += defects + link_defects(matrix)
+    if subject.name and matrix.coverage and not _covers(matrix, subject.name):
+        text = f"has no covered row about {subject.name}: name it in the contractRef of an obligation of its own"
+        inspection.defects.append(Defect("executorQa.contractCoverage", "GOAL_NOT_COVERED", text))
+    inspection.defects += _evidence_defects(matrix, subject, inspection)
     if subject.control_globs and subject.changed is None:
         inspection.notes.append("which files changed is not known here, so nobody asked for the computer-control suite")
+
+
+def _covers(matrix: Matrix, goal: str) -> bool:
+    named = re.compile(rf"\b{re.escape(goal)}\b")
+    return any(named.search(f"{row.contractRef} {row.obligation}") for row in matrix.coverage)
 
 
 def _evidence_defects(matrix: Matrix, subject: Subject, inspection: Inspection) -> list[Defect]:
@@ -172,7 +186,8 @@ def _evidence_defects(matrix: Matrix, subject: Subject, inspection: Inspection) 
     for row in others:
         for place, cited in _cited(row, evidence):
             defects += _use_defects(place, cited, "", uses)
-    prover = proof.Prover(subject, inspection)
+    own_files = frozenset(os.path.normpath(artifact.path) for artifact in matrix.artifacts if artifact.path)
+    prover = proof.Prover(subject, inspection, own_files | subject.own_files)
     proven: dict[tuple[str, str], list[Defect]] = {}
     exempt: dict[str, Evidence] = {}
     for cited, family in uses:
@@ -216,9 +231,6 @@ def _use_defects(place: str, cited: Evidence, family: str, uses: list[tuple[Evid
     if cited.basis not in BASES[family]:
         code, text = REFUSALS[cited.basis]
         return [Defect(place, code, f"{shown(cited.id)} {text}")]
-    if cited.basis == REPLAY and family != "cli" and cited.says_nothing:
-        text = "replays what says nothing about this project, which counts only for a cli surface: cite a file"
-        return [Defect(place, "REPLAY_SAYS_NOTHING", f"{shown(cited.id)} {text}, or replay the project's own")]
     uses.append((cited, family))
     return []
 
@@ -249,7 +261,7 @@ def _is_enough(family: str, cited: list[Evidence]) -> bool:
         return REPLAY in shapes
     if family == "native":
         return bool(shapes.intersection(proof.STRUCTURAL))
-    return any(proof.can_prove(artifact.artifact.kind, family) for artifact in cited)
+    return bool(shapes.intersection((proof.REPORT, REPLAY)))
 
 
 def _exemption_defects(

@@ -1,7 +1,7 @@
-"""Claims: what a statement says of the project, filed as something that code looks at for itself.
+"""A claim that is handed on is a claim that was looked at: claims that code looks into, and statements held to them.
 
-Words of the table below in a statement keep its question open until a claim was filed for that statement and holds, or
-somebody let it stand with a reason. Nobody hands evidence in.
+Some words in a statement keep it from being accepted until a claim was filed for exactly that statement and holds, or
+somebody let it stand with a reason. What it cites must be there, and a pinned command that it cites is run.
 """
 
 from __future__ import annotations
@@ -11,52 +11,26 @@ import os
 import re
 import shlex
 import socket
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof import globs
+from omo.proof import changes, globs, strength
+from omo.proof.run import run
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.text import clip, counted
+from omo.work import statements
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller
-from omo.workflows.verify.statements import observed_in
 
 Row = dict[str, Any]
 
 CONNECT_SECONDS = 3.0
 LARGEST_RECORDS = 64 * 1024 * 1024
 ABSENT = object()
-
-
-class Trigger(NamedTuple):
-    """Words that call for a claim, and the kinds of claim that answer them."""
-
-    words: tuple[str, ...]
-    settled_by: tuple[str, ...]
-
-
-# As they read once "n't" is " not", "%" is " percent" and a hyphen is a blank.
-TRIGGERS = {
-    "absence": Trigger(
-        ("not exist", "no longer exist", "no longer exists", "no such", "not built", "not implemented", "not be done"),
-        ("absent", "lacks", "count"),
-    ),
-    "service": Trigger(
-        ("is down", "are down", "not responding", "not respond", "connection refused", "unreachable"),
-        ("service",),
-    ),
-    "count": Trigger(
-        ("0 records", "no records", "zero records", "percent have", "percent of", "missing field", "zero utilization"),
-        ("count", "lacks"),
-    ),
-    "file state": Trigger(
-        ("contains", "contain", "reflects", "reflect"),
-        ("contains", "lacks", "count", "absent"),
-    ),
-}
 
 
 class Look(NamedTuple):
@@ -169,6 +143,71 @@ def _count_records(claim: Claim, root: Path, files: list[str]) -> tuple[int, int
     return matching, total
 
 
+class Pinned(NamedTuple):
+    """A command that may be run, and what it has to exit with."""
+
+    argv: Sequence[str]
+    cwd: str
+    exit: int
+    timeout: float
+
+
+def require_statement(
+    caller: Caller, what: str, text: str, *, goal: str = "", since: str = "", commands: Iterable[Pinned] = ()
+) -> list[str]:
+    """Refused where a text that is handed on hedges, cites what is not there, or claims what code has not seen.
+
+    Returns what it cites that nobody looked at: commands that nobody pinned, addresses. What the user says is theirs.
+    """
+    if caller.by == "user":
+        return []
+    if defects := statements.hedges(text):
+        raise Refused(f"{what} hedges: {clip(text, 80)!r}", fix="say what you saw, and nothing else", defects=defects)
+    unseen = require_cited(caller, what, text, commands)
+    if still_open := unsettled(caller, text, goal=goal, since=since):
+        raise refused(what, goal, text, still_open)
+    return unseen
+
+
+def require_cited(caller: Caller, what: str, text: str, commands: Iterable[Pinned]) -> list[str]:
+    """Refused where a path or commit it names is not there, or a pinned command it names does not end as it says."""
+    pinned = {tuple(command.argv): command for command in commands}
+    defects, unseen = [], []
+    for citation in statements.citations(text, caller.root):
+        cited = clip(citation.text, 120)
+        if citation.kind == "path":
+            if not citation.is_said_absent and not statements.is_there(caller.root, citation.text):
+                defects.append(f"{cited} is cited, and is not there")
+        elif citation.kind == "commit":
+            if changes.commit_of(Path(caller.root), citation.text) is None:
+                defects.append(f"{cited} is cited, and no commit of that name is there")
+        else:
+            command = None
+            if citation.kind == "command":
+                command = pinned.get(tuple(shlex.split(citation.text)))
+            if command is None:
+                unseen.append(cited)
+            elif problem := _run_cited(caller, command, citation.exits):
+                defects.append(f"`{cited}` is cited, and was run: {problem}")
+    if defects:
+        raise Refused(f"{what} cites what is not so: {defects[0]}", fix="look again, and restate it", defects=defects)
+    return unseen
+
+
+def _run_cited(caller: Caller, command: Pinned, exits: int | None) -> str:
+    """What is not as it was said; empty where it is."""
+    ran = run(command.argv, cwd=Path(caller.root, command.cwd), timeout=command.timeout)
+    wanted = command.exit if exits is None else exits
+    result, why = strength.result_of(ran)
+    if result == "unknown":
+        return why
+    if ran.exit_code == wanted:
+        return ""
+    lines = (ran.stdout + ran.stderr).strip().splitlines()
+    last = f", {clip(lines[-1], 120)}" if lines else ""
+    return f"exit {ran.exit_code}, not {wanted}{last}"
+
+
 @dataclass(frozen=True)
 class Unsettled:
     """Words of a statement that no claim answers, and what the last claim filed for them saw."""
@@ -183,38 +222,20 @@ class Unsettled:
         return f'"{self.words}" ({self.about}): {self.verdict}, {self.reason}'
 
 
-def triggers(statement: str) -> dict[str, str]:
-    """The first words of each class that call for a claim, by class."""
-    text = observed_in(statement).lower()
-    for written, plain in (("n't", " not"), ("cannot", "can not"), ("%", " percent"), ("-", " ")):
-        text = text.replace(written, plain)
-    text = " ".join(text.split())
-    called = {}
-    for name, trigger in TRIGGERS.items():
-        for words in trigger.words:
-            if name not in called and re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text):
-                called[name] = words
-    return called
-
-
-def require_claims(caller: Caller, what: str, goal: str, statement: str, *, since: str) -> None:
-    """Refused while words of the statement call for a claim that was not filed for it, or does not hold."""
-    if still_open := unsettled(caller, statement, goal=goal, since=since):
-        raise refused(what, goal, statement, still_open)
-
-
 def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> list[Unsettled]:
     """What of a statement is still to be claimed. Files are looked at again, now; a service was asked when filed."""
-    called = triggers(statement)
+    called = statements.triggers(statement)
     if not called:
         return []
     filed = []
-    for row in recorded(caller.state, goal=goal):
-        if row["ts"] >= since and row["claim"].split() == statement.split():
+    for row in recorded(caller.state):
+        is_its_own = (row.get("goal") or "") == goal and row["ts"] >= since
+        if is_its_own and row["claim"].split() == statement.split():
             filed.append(row)
     still_open = []
     for name, words in called.items():
-        answering = [row for row in filed if row.get("type") in TRIGGERS[name].settled_by or row["override"]]
+        settled_by = statements.TRIGGERS[name].settled_by
+        answering = [row for row in filed if row["type"] in settled_by or row["override"]]
         if not answering:
             still_open.append(Unsettled(name, words, "unknown", "no claim was filed for this statement"))
             continue
@@ -230,63 +251,26 @@ def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> list[
 
 
 def refused(what: str, goal: str, statement: str, still_open: list[Unsettled]) -> Refused:
-    options = {
-        "absence": "--absent PATH, or --lacks TEXT --in PATH",
-        "service": "--service HOST:PORT --is down",
-        "count": "--count N --of GLOB [--field NAME --value V]",
-        "file state": "--contains TEXT --in PATH",
-    }
-    example = options[still_open[0].about]
+    example = statements.TRIGGERS[still_open[0].about].options
+    of_goal = f" --goal {goal}" if goal else ""
     return Refused(
         f"{what} claims what code has not seen: {clip(statement, 120)!r}",
-        fix=f"omo verify claim {shlex.quote(statement)} --goal {goal} {example}; then the same again. If it does not "
-        "hold, restate it; if code is wrong about it, --override REASON lets it stand (recorded and shown)",
+        fix=f"omo verify claim {shlex.quote(statement)}{of_goal} {example}; then the same again. If it does not "
+        "hold, restate it; if code is wrong about it, add --override REASON to the claim (recorded and shown)",
         defects=[words.text for words in still_open],
     )
 
 
-def checked_override(reason: str | None) -> str | None:
-    if reason is None:
-        return None
-    return require_reason(reason, "--override", "say why code is wrong about it")
-
-
-def file_claim(
-    caller: Caller, claim: Claim, statement: str, *, goal: str | None = None, override: str | None = None
-) -> Row:
+def file_claim(caller: Caller, claim: Claim, statement: str, *, goal: str | None = None, override: str = "") -> Row:
     """Look at a claim and keep what was seen. `override` counts only where it does not hold."""
+    if override:
+        require_reason(override, "--override", "say why code is wrong about it")
     result = look(claim, caller.root)
     about = asdict(claim)
-    kind = about.pop("kind")
-    if result.verdict == "pass":
-        override = None
-    row = _row(goal, statement, kind, about, result, override)
-    _record(caller, [row])
+    row = {"kind": "claim", "goal": goal, "claim": statement, "type": about.pop("kind"), "about": about}
+    row |= {**result._asdict(), "override": None if result.verdict == "pass" else override or None}
+    _journal(caller.state).change(lambda _: (None, [row]), actor=caller.by, now=caller.now, wait=caller.wait)
     return row
-
-
-def let_stand(caller: Caller, statement: str, still_open: list[Unsettled], *, goal: str, override: str) -> None:
-    """A statement is accepted without a claim that holds: who did so, and why, is kept for every report."""
-    rows = []
-    for words in still_open:
-        rows.append(_row(goal, statement, "", {}, Look(words.verdict, words.reason), override))
-    _record(caller, rows)
-
-
-def _row(goal: str | None, statement: str, kind: str, about: Row, result: Look, override: str | None) -> Row:
-    return {
-        "kind": "claim",
-        "goal": goal,
-        "claim": statement,
-        "type": kind,
-        "about": about,
-        **result._asdict(),
-        "override": override,
-    }
-
-
-def _record(caller: Caller, rows: list[Row]) -> None:
-    _journal(caller.state).change(lambda _: (None, rows), actor=caller.by, now=caller.now, wait=caller.wait)
 
 
 def recorded(state: str, *, goal: str | None = None, overridden: bool = False) -> list[Row]:

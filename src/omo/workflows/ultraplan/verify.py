@@ -1,0 +1,129 @@
+"""The Verify commands of a session: what is plain argv is pinned at `start` and run at `finish`.
+
+What only a shell can run (pipes, variables, several commands in a line) is never run, and listed as not run.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omo.proof.run import run
+from omo.proof.strength import last_line, ran_nothing
+from omo.text import clip
+from omo.workflows.ultraplan.markdown import code_texts, expectation, shell_texts
+from omo.workflows.ultraplan.models import Step
+
+SECONDS = 300.0
+LONGEST = 300
+PASS, FAIL, UNKNOWN, NOT_RUN = "pass", "fail", "unknown", "not run"
+
+_QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
+_FOR_A_SHELL = re.compile(r"[|&;<>()$`\\*?\[\]{}~#!\n\"']")
+_EXIT = re.compile(r"\b(?:exit|exits|code|status)\b\D{0,12}(\d{1,3})\b", re.IGNORECASE)
+_NO_OUTPUT = re.compile(r"\bno (?:output|match(?:es)?|hits?|lines?)\b|\bnothing\b|\bempty\b", re.IGNORECASE)
+_SEARCHES = ("grep", "egrep", "fgrep", "rg", "ag")
+
+
+@dataclass(frozen=True)
+class Verify:
+    """One command of a step. `argv` is empty where only a shell could run it."""
+
+    step: int
+    text: str
+    argv: tuple[str, ...] = ()
+    exit: int = 0
+
+    @property
+    def row(self) -> dict[str, Any]:
+        return {"step": self.step, "text": clip(self.text, LONGEST), "argv": list(self.argv), "exit": self.exit}
+
+    def __str__(self) -> str:
+        return f"step {self.step}: {clip(self.text, 120)}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one command. `result` is pass, fail, unknown (no answer in time) or not run."""
+
+    command: Verify
+    result: str
+    why: str = ""
+
+    @property
+    def row(self) -> dict[str, Any]:
+        command = self.command
+        return {"step": command.step, "text": clip(command.text, LONGEST), "result": self.result, "why": self.why}
+
+    def __str__(self) -> str:
+        return f"{self.command}: {self.result}" + (f" ({self.why})" if self.why else "")
+
+
+def commands_of(steps: Sequence[Step]) -> list[Verify]:
+    """What the Verify fields ask to be run, in their order."""
+    commands = []
+    for step in steps:
+        expected = expectation(step.verify)
+        texts = code_texts(step.verify)
+        if not texts:  # words that may be talk
+            commands += [Verify(step.number, text) for text in shell_texts(step.verify)]
+        for text in texts:
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            every = [_plain(line) for line in lines]
+            if all(every):
+                for line, argv in zip(lines, every, strict=True):
+                    commands.append(Verify(step.number, line, argv, _exit_of(argv, expected)))
+            else:
+                commands.append(Verify(step.number, text))
+    return commands
+
+
+def read(rows: object) -> tuple[Verify, ...]:
+    """As a `started` row has them."""
+    commands = []
+    for row in rows if isinstance(rows, list) else ():
+        commands.append(Verify(int(row["step"]), str(row["text"]), tuple(row["argv"]), int(row["exit"])))
+    return tuple(commands)
+
+
+def _plain(line: str) -> tuple[str, ...]:
+    """The words of one simple command that means the same without a shell; empty for anything else."""
+    if _FOR_A_SHELL.search(_QUOTED.sub("", line)):
+        return ()
+    words = shlex.split(line)
+    return () if not words or "=" in words[0] else tuple(words)
+
+
+def _exit_of(argv: Sequence[str], expected: str) -> int:
+    """As the plan says. A search that is to find nothing ends with 1 when it does."""
+    if stated := _EXIT.search(expected):
+        return min(int(stated[1]), 255)
+    is_search = argv[0] in _SEARCHES or tuple(argv[:2]) == ("git", "grep")
+    return 1 if is_search and _NO_OUTPUT.search(expected) else 0
+
+
+def run_all(root: Path, commands: Sequence[Verify]) -> list[Result]:
+    results = []
+    for command in commands:
+        if not command.argv:
+            results.append(Result(command, NOT_RUN, "only a shell can run it"))
+            continue
+        ended = run(command.argv, cwd=root, timeout=SECONDS)
+        output = f"{ended.stdout}\n{ended.stderr}"
+        if ended.not_found:
+            result = Result(command, NOT_RUN, clip(f"{command.argv[0]} cannot be started: {ended.stderr}", LONGEST))
+        elif ended.timed_out:
+            result = Result(command, UNKNOWN, f"no answer within {SECONDS:g} s")
+        elif ended.exit_code != command.exit:
+            code = f"exit {ended.exit_code}" if ended.exit_code is not None else f"signal {ended.signal}"
+            result = Result(command, FAIL, f"{code}, {command.exit} needed: {last_line(output)}")
+        elif ran_nothing(output):
+            result = Result(command, FAIL, f"it says itself that it ran no test: {last_line(output)}")
+        else:
+            result = Result(command, PASS)
+        results.append(result)
+    return results

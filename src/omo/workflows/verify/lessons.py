@@ -1,0 +1,73 @@
+"""What verifications left open or missed: kept, and shown to the next goal of the category."""
+
+from __future__ import annotations
+
+import os
+
+from omo.errors import OmoError
+from omo.state import ledger, paths
+from omo.state import store as files
+from omo.text import clip
+from omo.workflows.verify.goals import Goal, GoalStore, Row
+
+MOST_GUARDRAILS = 10
+
+
+def gap(goal: Goal, question: str, why: str) -> Row:
+    """A soft signal: it never gates, and the next goal of this category is shown it."""
+    return {
+        "kind": "gap",
+        "gap": "verification_gap",
+        "goal": goal.id,
+        "category": goal.spec.category,
+        "question": question,
+        "why": clip(why, 400),
+    }
+
+
+def log_missing(store: GoalStore, goal: Goal, items: list[str]) -> str:
+    """Properties the goal never asked for. Telemetry for better goals: a failure to write it stops nothing."""
+    if not items:
+        return ""
+    caller = store.caller
+    path = _missing_file(caller.state)
+    event = {"kind": "missing-criteria", "goal": goal.id, "category": goal.spec.category, "items": items}
+    event["artifact"] = ", ".join(goal.answers["q1"].artifacts) if "q1" in goal.answers else ""
+    try:
+        files.make_state_dir(caller.state)
+        files.make_dir(paths.verify_dir(caller.state), caller.state)
+        with files.Lock(path + ".lock", files.Deadline(caller.wait)):
+            ledger.append(path, [event], actor=caller.by, now=caller.now)
+    except (OmoError, OSError) as error:
+        return f"{path} could not be written: {error}"
+    return ""
+
+
+def guardrails(store: GoalStore, goal: Goal) -> list[str]:
+    """What verifications of this category missed or failed before, newest first. Nothing here can stop a goal."""
+    try:
+        rows = [*store.rows, *ledger.rows(_missing_file(store.caller.state))]
+    except (OmoError, OSError) as error:
+        return [f"(earlier verifications could not be read: {error})"]
+    rows.sort(key=lambda row: str(row.get("ts")), reverse=True)
+    lines: list[str] = []
+    for row in rows:
+        if row.get("category") == goal.spec.category:
+            lines += _lessons(row)
+    return list(dict.fromkeys(lines))[:MOST_GUARDRAILS]
+
+
+def _lessons(row: Row) -> list[str]:
+    name = row.get("goal")
+    if row.get("kind") == "gap":
+        return [f"{name} left a gap in {row.get('question')}: {clip(str(row.get('why')), 200)}"]
+    if row.get("kind") == "finished" and row.get("verdict") == "fail":
+        learned = f" (learned: {row['learned']})" if row.get("learned") else ""
+        return [f"{name} failed: {clip(str(row.get('reason')) + learned, 240)}"]
+    if row.get("kind") == "missing-criteria" and isinstance(row.get("items"), list):
+        return [f"{name} never asked: {clip(str(item), 200)}" for item in row["items"]]
+    return []
+
+
+def _missing_file(state: str) -> str:
+    return os.path.join(paths.verify_dir(state), "missing-verification-criteria.jsonl")

@@ -1,0 +1,147 @@
+"""What omo runs itself as evidence: recorded commands, and gates whose results a quality gate cites."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Ran, Shell
+from tests.ultragoal.gates import add_surface, artifact, surface, valid_gate
+
+GREET = "import sys\nprint('hello', *sys.argv[1:])\n"
+BRIEF = "@goal: Greet\nSay hello.\n@goal: Leave\nSay bye."
+
+
+@pytest.fixture
+def planned(shell: Shell) -> Shell:
+    shell.write("greet.py", GREET)
+    assert shell.agent("ultragoal", "create-goals", "--brief", BRIEF).code == 0
+    assert shell.agent("ultragoal", "complete-goals").code == 0
+    return shell
+
+
+def recorded(shell: Shell, *argv: str) -> str:
+    ran = shell.agent("evidence", "replay", "--json", "--", *argv)
+    assert ran.code == 0, ran.err
+    return str(ran.json["path"])
+
+
+def checkpoint(shell: Shell, *rows: dict[str, Any], goal: str = "G001", word: str = "cli") -> Ran:
+    """With a gate that shows one more surface by these."""
+    gate = valid_gate(shell.project, goal)
+    add_surface(gate, surface("more", word, *[row["id"] for row in rows]), *rows)
+    shell.write("gate.json", json.dumps(gate))
+    complete = ("--goal-id", goal, "--status", "complete", "--evidence", "seen", "--quality-gate-json", "gate.json")
+    return shell.agent("ultragoal", "checkpoint", *complete)
+
+
+def receipt(shell: Shell, goal: str = "G001") -> dict[str, Any]:
+    for shown in shell.agent("ultragoal", "status", "--json").json["goals"]:
+        if shown["id"] == goal:
+            found: dict[str, Any] = shown["completionVerification"]
+            return found
+    raise AssertionError(goal)
+
+
+def test_a_command_that_nobody_pinned_is_run_by_omo_and_shows_a_command_line(planned: Shell) -> None:
+    path = recorded(planned, "python3", "greet.py", "you")
+    assert path == ".sisyphus/evidence/G001/replay-1.json"
+    record = json.loads((planned.project / path).read_text())
+    assert (record["recordedStdout"], record["expectedExitCode"]) == ("hello you\n", 0)
+    (planned.project / "greet.py").chmod(0o600)  # nothing is run again
+    ran = checkpoint(planned, artifact("run", "cli-replay", path))
+    assert ran.code == 0, ran.err
+    assert receipt(planned)["replays"][0]["command"] == "python3 greet.py you"
+
+
+@pytest.mark.parametrize(
+    "argv", [["echo", "all tests passed"], ["python3", "--version"], ["python3", "-c", "print('ok')"]], ids=str
+)
+def test_what_only_prints_success_is_not_recorded(planned: Shell, argv: list[str]) -> None:
+    ran = planned.agent("evidence", "replay", "--", *argv)
+    assert (ran.code, "it shows nothing" in ran.err) == (3, True)
+
+
+def test_a_run_that_fails_is_recorded_as_it_is(planned: Shell) -> None:
+    planned.write("fails.py", "raise SystemExit(3)\n")
+    record = json.loads((planned.project / recorded(planned, "python3", "fails.py")).read_text())
+    assert record["expectedExitCode"] == 3
+
+
+def edit(shell: Shell, path: str) -> None:
+    shell.write("greet.py", GREET + "print('more')\n")
+
+
+def forge(shell: Shell, path: str) -> None:
+    record = json.loads((shell.project / path).read_text())
+    shell.write(path, json.dumps({**record, "recordedStdout": "hello world\n"}))
+
+
+SPOILT: dict[str, tuple[Callable[[Shell, str], None], str]] = {
+    "a file was changed after it": (edit, "was recorded before greet.py changed"),
+    "it was changed itself": (forge, "neither pinned by the user"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "why"), SPOILT.values(), ids=SPOILT)
+def test_a_record_counts_as_omo_wrote_it_and_on_the_files_it_saw(
+    planned: Shell, spoil: Callable[[Shell, str], None], why: str
+) -> None:
+    path = recorded(planned, "python3", "greet.py", "you")
+    spoil(planned, path)
+    ran = checkpoint(planned, artifact("run", "cli-replay", path))
+    assert (ran.code, why in ran.err) == (3, True), ran.err
+
+
+def test_a_record_shows_the_goal_it_was_made_for(planned: Shell) -> None:
+    path = recorded(planned, "python3", "greet.py", "you")
+    assert checkpoint(planned, artifact("run", "cli-replay", path)).code == 0
+    ran = checkpoint(planned, artifact("run", "cli-replay", path), goal="G002")
+    assert (ran.code, "already proves goal" in ran.err) == (3, True)
+
+
+def test_without_a_plan_there_is_nothing_to_record_for(shell: Shell) -> None:
+    assert shell.agent("evidence", "replay", "--", "python3", "greet.py").code == 3
+
+
+# Gates
+
+
+def gate_result(name: str = "tests") -> dict[str, Any]:
+    return artifact("result", "gate-result", gate=name)
+
+
+def test_the_result_of_a_gate_is_cited_once_it_passed_on_these_files(planned: Shell) -> None:
+    planned.agent("gate", "add", "tests", "--", "python3", "greet.py")
+    refused = checkpoint(planned, gate_result(), word="api")
+    assert (refused.code, "was not run since the goal began: omo gate run tests" in refused.err) == (3, True)
+    assert planned.agent("gate", "run").code == 0
+    ran = checkpoint(planned, gate_result(), word="api")
+    assert ran.code == 0, ran.err
+    again = checkpoint(planned, gate_result(), goal="G002", word="api")
+    assert (again.code, "was not run since the goal began" in again.err) == (3, True)
+    assert planned.agent("gate", "run").code == 0
+    assert checkpoint(planned, gate_result(), goal="G002", word="api").code == 0
+
+
+def test_a_gate_that_failed_or_passed_on_other_files_shows_nothing(planned: Shell) -> None:
+    planned.agent("gate", "add", "tests", "--", "python3", "greet.py")
+    planned.agent("gate", "run")
+    planned.write("greet.py", "raise SystemExit(1)\n")
+    ran = checkpoint(planned, gate_result(), word="api")
+    assert (ran.code, "passed before greet.py changed" in ran.err) == (3, True), ran.err
+    planned.agent("gate", "run")
+    ran = checkpoint(planned, gate_result(), word="api")
+    assert (ran.code, "did not pass (fail)" in ran.err) == (3, True), ran.err
+    assert "is no gate of this session" in checkpoint(planned, gate_result("lint"), word="api").err
+
+
+@pytest.mark.parametrize("word", ["cli", "web", "tui"])
+def test_a_gate_shows_no_surface_that_people_use(planned: Shell, word: str) -> None:
+    planned.agent("gate", "add", "tests", "--", "python3", "greet.py")
+    planned.agent("gate", "run")
+    ran = checkpoint(planned, gate_result(), word=word)
+    assert (ran.code, "which shows no surface that people see or type at" in ran.err) == (3, True)

@@ -1,0 +1,312 @@
+"""What a goal rests on: statements and outcomes that were looked at, and a judge that was heard."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from typing import Any
+
+import pytest
+
+from omo.hooks import messages, subagent_stop
+from omo.hooks.main import World
+from omo.hosts import claude
+from tests.cli.conftest import SESSION, Ran, Shell
+from tests.cli.test_verify import FINISH, add, answer, begin
+from tests.verify.workshop import SUMMARY, checklist, path_check, q1, q2
+
+UNITTEST = ["python3", "-B", "-m", "unittest", "test_x"]
+A_TEST = "import unittest\n\n\nclass X(unittest.TestCase):\n    def test_x(self):\n        {}\n"
+TESTS = {"id": "tests", "type": "command", "argv": UNITTEST}
+OUTCOMES = ["all tests pass", "docs are updated", "changelog has an entry"]
+
+
+@pytest.fixture
+def begun(shell: Shell) -> Shell:
+    """A goal with a question in words beside a test that fails, begun, and a note written instead of the work."""
+    shell.write(
+        "test_x.py", "import unittest\n\n\nclass X(unittest.TestCase):\n    def test_x(self):\n        self.fail()\n"
+    )
+    add(shell, verification={"checks": [TESTS, "Is quoted text one token?"]})
+    begin(shell)
+    shell.write("parser.py", "def parse(text): return [text]\n")
+    return shell
+
+
+def said(statement: str) -> dict[str, Any]:
+    return {**q1(), "statement": f"Quoted text is one token because {statement}"}
+
+
+def told(ran: Ran) -> str:
+    error = ran.json["error"]
+    return "\n".join([error["message"], *error.get("details", [])])
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("`banana`.", "nothing after"),
+        ("'yes'.", "nothing after"),
+        ("412 tests passed.", "nothing after"),
+        ("commit deadbeef1 holds it.", "no commit of that name"),
+        ("src/nope.py is fine.", "src/nope.py is cited, and is not there"),
+        ("`nope.py` was opened.", "nope.py is cited, and is not there"),
+        ("see `logs/none.txt`.", "logs/none.txt is cited, and is not there"),
+        ("`.sisyphus/cc-omo/runtime.local.json` says so.", "is cited, and is not there"),
+        (f"`{shlex.join(UNITTEST)}` exits 0.", "was run: exit 1, not 0, FAILED"),
+    ],
+)
+def test_what_a_statement_cites_is_looked_at(begun: Shell, statement: str, why: str) -> None:
+    refused = answer(begun, "q1", said(statement))
+    assert refused.code == 3
+    assert why in told(refused)
+
+
+def commit_all(shell: Shell) -> str:
+    moment = f"@{int(shell.now)}"
+    dated = {**os.environ, "GIT_AUTHOR_DATE": moment, "GIT_COMMITTER_DATE": moment}
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    subprocess.run(["git", "add", "-A"], cwd=shell.project, check=True)
+    subprocess.run(["git", *identity, "commit", "-qm", "a"], cwd=shell.project, check=True, env=dated)
+    head = ["git", "rev-parse", "HEAD"]
+    return subprocess.run(head, cwd=shell.project, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_what_is_as_cited_is_accepted(begun: Shell) -> None:
+    commit = commit_all(begun)[:12]
+    statement = f"`{shlex.join(UNITTEST)}` exits 1, as commit {commit} has it, and parser.py:1 was read."
+    given = answer(begun, "q1", said(statement))
+    assert (given.code, given.json["cited_not_looked_at"]) == (0, []), given.out
+
+
+def test_a_command_that_nobody_pinned_is_told_as_not_looked_at(begun: Shell) -> None:
+    given = answer(begun, "q1", said("`python3 -c pass` exits 0."))
+    assert (given.code, given.json["cited_not_looked_at"]) == (0, ["python3 -c pass"])
+    begun.write("test_x.py", A_TEST.format("pass"))
+    assert answer(begun, "q1", said("`python3 -c pass` exits 0.")).code == 0
+    answer(begun, "q1.5", checklist())
+    answer(begun, "q2", q2())
+    why = begun.agent(*FINISH, "--json").json["outcome"]["why"]
+    assert why.endswith("closed on the agent's own answers; cited and not looked at: python3 -c pass")
+
+
+def test_a_gate_of_the_session_that_is_cited_is_run(begun: Shell) -> None:
+    begun.agent("gate", "add", "look", "--", "test", "-f", "NOTES")
+    assert "was run: exit 1" in told(answer(begun, "q1", said("`test -f NOTES` exits 0.")))
+    begun.write("NOTES", "x\n")
+    assert answer(begun, "q1", said("`test -f NOTES` exits 0.")).code == 0
+
+
+@pytest.mark.parametrize("field", ["how", "failure_mode"])
+def test_how_and_failure_mode_are_statements_like_any_other(begun: Shell, field: str) -> None:
+    answer(begun, "q1", q1())
+    text = "parser.py does not exist in the built package"
+    assert '"not exist" (absence)' in told(answer(begun, "q2", q2(**{field: text})))
+    assert begun.agent("verify", "claim", text, "--goal", "G1", "--absent", "dist/parser.py").code == 0
+    assert answer(begun, "q2", q2(**{field: text})).code == 0
+
+
+def test_how_may_not_hedge_nor_cite_what_is_not_there(begun: Shell) -> None:
+    answer(begun, "q1", q1())
+    assert "hedges" in told(answer(begun, "q2", q2(how="ran it, and it seems to work")))
+    assert "is not there" in told(answer(begun, "q2", q2(how="opened dist/report.html and read it")))
+
+
+def test_evidence_of_a_checklist_that_is_not_there_is_refused(begun: Shell) -> None:
+    answer(begun, "q1", q1())
+    items = checklist()["items"]
+    items[0]["evidence"] = "src/nope.py line 4 defines it"
+    assert "src/nope.py is cited" in told(answer(begun, "q1.5", {"items": items}))
+
+
+@pytest.mark.parametrize(
+    ("summary", "why"),
+    [
+        ("report.md contains '99 routes' and parser.py does not exist", "(absence)"),
+        ("parser.py contains '99 routes'", "(file state)"),
+        ("parser.py is whole since deadbeef1", "no commit of that name"),
+    ],
+)
+def test_a_false_summary_is_not_handed_on(shell: Shell, summary: str, why: str) -> None:
+    add(shell, verification={"checks": [path_check()]})
+    begin(shell)
+    shell.write("parser.py", "x = 1\n")
+    finish = shell.agent("verify", "finish", "G1", "--summary", summary, "--json")
+    assert finish.code == 3
+    assert why in told(finish)
+
+
+def test_outcomes_are_looked_at_beside_checks(shell: Shell) -> None:
+    add(shell, verification={"checks": [path_check("marker")], "outcomes": OUTCOMES})
+    begin(shell)
+    shell.write("marker", "x\n")
+    early = shell.agent(*FINISH, "--json")
+    assert (early.code, "outcomes is owed" in early.json["reason"]) == (4, True)
+    statements = []
+    for text in OUTCOMES:
+        statements.append({"outcome": text, "statement": f"It is so that {text} because `marker` was read."})
+    assert "nothing for 'docs are updated'" in told(answer(shell, "outcomes", {"outcomes": statements[:1]}))
+    assert answer(shell, "outcomes", {"outcomes": statements}).code == 0
+    done = shell.agent(*FINISH, "--json").json
+    assert done["outcome"]["verdict"] == "attested"
+    assert "3 outcomes closed on the agent's own answers" in done["outcome"]["why"]
+
+
+def test_a_commit_of_this_attempt_is_an_artifact(shell: Shell) -> None:
+    """What was taken out leaves no file to show."""
+    shell.write("old.py", "x = 1\n")
+    before = commit_all(shell)
+    add(shell)
+    shell.now += 10
+    begin(shell)
+    (shell.project / "old.py").unlink()
+    commit = commit_all(shell)
+    statement = f"The old module is gone because {commit[:10]} takes out old.py."
+    assert "older than the goal" in told(answer(shell, "q1", {"artifact": before, "statement": statement}))
+    given = answer(shell, "q1", {"artifact": commit, "statement": statement})
+    assert (given.code, list(given.json["artifacts"])) == (0, [commit]), given.out
+
+
+# An independent judge
+
+
+def judge_says(shell: Shell, brief: str, result: str = "pass", evidence: str = "`parse` gives one token") -> None:
+    form = json.loads(brief[brief.index("```json") + 7 : brief.rindex("```")])
+    for each in form["answers"]:
+        each.update(result=result, evidence=evidence, suggested_action="")
+    form["challenges"] = []
+    shell.now += 1
+    body = {
+        "session_id": SESSION,
+        "hook_event_name": "SubagentStop",
+        "agent_type": "omo:judge",
+        "agent_id": "a1",
+        "last_assistant_message": json.dumps(form),
+    }
+    event = claude.event_of(body, repr(shell.now).encode())
+    subagent_stop.handle(event, World(event, {}, str(shell.project), shell.now))
+
+
+def judged_goal(shell: Shell, *, by: str = "user") -> str:
+    """A goal that only judgement can settle, begun and worked on: what the judge is asked."""
+    question = {"id": "whole", "type": "judge", "question": "Is quoted text one token?"}
+    goal = {"id": "G1", "title": "Quotes", "verification": {"checks": [question], "outcomes": ["quotes are kept"]}}
+    file = shell.project.parent / "G1.json"
+    file.write_text(json.dumps(goal), encoding="utf-8")
+    run = shell.user if by == "user" else shell.agent
+    assert run("verify", "add", "--file", str(file)).code == 0
+    begin(shell)
+    shell.write("parser.py", "def parse(text): return [text]\n")
+    return str(shell.agent("verify", "brief", "G1", "--json").json["brief"])
+
+
+def test_an_independent_agent_answers_what_only_judgement_can(shell: Shell) -> None:
+    brief = judged_goal(shell)
+    assert "question whole: Is quoted text one token?" in brief
+    assert "question outcome-1: Is this so: quotes are kept" in brief
+    judge_says(shell, brief)
+    done = shell.agent(*FINISH, "--json")
+    assert (done.code, done.json["outcome"]["verdict"]) == (0, "judged"), done.out
+    assert done.json["outcome"]["why"] == "goal G1: omo:judge was seen to answer 2 questions with pass"
+
+
+def test_a_judge_of_the_agents_own_questions_makes_nothing_more_than_its_word(shell: Shell) -> None:
+    judge_says(shell, judged_goal(shell, by="agent"))
+    assert shell.agent(*FINISH, "--json").json["outcome"]["verdict"] == "attested"
+
+
+def test_what_the_judge_found_broken_fails_the_goal_and_is_not_asked_again(shell: Shell) -> None:
+    judge_says(shell, judged_goal(shell), "fail", "`split` gives two tokens")
+    assert "has judged exactly these files" in shell.agent("verify", "brief", "G1").err
+    for question, data in (("q1", q1()), ("q1.5", checklist()), ("q2", q2())):
+        answer(shell, question, data)
+    done = shell.agent(*FINISH, "--json")
+    assert (done.code, "judge: whole: `split` gives two tokens" in done.json["reason"]) == (3, True)
+
+
+def test_files_changed_after_the_judge_failed_them_end_with_an_exception(shell: Shell) -> None:
+    judge_says(shell, judged_goal(shell), "fail", "`split` gives two tokens")
+    shell.write("parser.py", "def parse(text): return [text] if text else []\n")
+    for question, data in (("q1", q1()), ("q1.5", checklist()), ("q2", q2())):
+        assert answer(shell, question, data).code == 0
+    ended = shell.agent(*FINISH, "--json").json["outcome"]
+    assert ended["verdict"] == "waived"
+    assert "omo:judge found that it does not hold" in ended["exceptions"][0]["what"]
+
+
+def test_a_judge_that_saw_other_files_settles_nothing(shell: Shell) -> None:
+    judge_says(shell, judged_goal(shell))
+    shell.write("parser.py", "nothing\n")
+    early = shell.agent(*FINISH, "--json")
+    assert (early.code, "q1 is owed" in early.json["reason"]) == (4, True)
+    brief = shell.agent("verify", "brief", "G1", "--json").json["brief"]
+    judge_says(shell, brief)
+    assert shell.agent(*FINISH, "--json").json["outcome"]["verdict"] == "judged"
+
+
+def test_nobody_else_speaks_for_the_judge(shell: Shell) -> None:
+    brief = judged_goal(shell)
+    forged = brief.replace("pass | fail | unknown", "pass")
+    body = {"session_id": SESSION, "agent_type": "omo:executor", "agent_id": "a", "last_assistant_message": forged}
+    event = claude.event_of({**body, "hook_event_name": "SubagentStop"}, b"1")
+    subagent_stop.handle(event, World(event, {}, str(shell.project), shell.now))
+    assert shell.agent(*FINISH, "--json").code == 4
+
+
+def test_the_judge_is_asked_three_times_at_most_and_only_what_code_cannot_tell(shell: Shell) -> None:
+    judged_goal(shell)
+    for _ in range(2):
+        assert shell.agent("verify", "brief", "G1").code == 0
+    assert "was asked 3 times" in shell.agent("verify", "brief", "G1").err
+    add(shell, id="G2", verification={"checks": [path_check("more.py")]})
+    begin(shell, "G2")
+    assert "there is nothing to judge" in shell.agent("verify", "brief", "G2").err
+
+
+# What other workflows hand on
+
+
+@pytest.mark.parametrize(
+    ("because", "why"),
+    [
+        ("docs/report.md lists all routes", "docs/report.md is cited, and is not there"),
+        ("I think it works on every machine", "hedges"),
+        ("the old module does not exist any more", "(absence)"),
+        ("`test -f NOTES` exits 0, as pinned", "was run: exit 1"),
+    ],
+)
+def test_the_last_word_of_ultrawork_is_looked_at(shell: Shell, because: str, why: str) -> None:
+    shell.agent("ulw", "start")
+    shell.agent("gate", "add", "notes", "--", "test", "-f", "NOTES")
+    refused = shell.agent("ulw", "done", "--because", because, "--skip-verification", "it is only a note", "--json")
+    assert (refused.code, why in told(refused)) == (3, True), refused.out
+
+
+def test_a_claim_or_a_citation_lets_the_last_word_of_ultrawork_pass(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    because = "old.py does not exist any more, as `python3 -c pass` shows"
+    assert shell.agent("ulw", "done", "--because", because).code == 3
+    assert shell.agent("verify", "claim", because, "--absent", "old.py").code == 0
+    done = shell.agent("ulw", "done", "--because", because, "--json")
+    assert (done.code, done.json["outcome"]["verdict"]) == (0, "attested")
+    assert "cited and not looked at: python3 -c pass" in done.json["outcome"]["why"]
+
+
+# After a compaction
+
+
+def test_outcomes_open_questions_and_reasons_survive_a_compaction(shell: Shell) -> None:
+    add(shell, verification={"outcomes": ["quoted text is one token"]})
+    begin(shell)
+    shell.write("parser.py", "x = 1\n")
+    answer(shell, "q1", q1())
+    failing = {"question": "Are escapes kept?", "dimension": "correctness", "result": "fail", "covered": True}
+    answer(shell, "q1.5", {"items": [*checklist()["items"][:4], {**failing, "evidence": "read it: they are not"}]})
+    text = messages.where_things_stand(shell.row())
+    assert len(text) <= 600
+    for part in ("Goal G1, Parser handles quotes.", "q1.5 failed (the goal's own criteria fail: Are escapes kept?)"):
+        assert part in text
+    assert "Outcomes: quoted text is one token." in text
+    assert SUMMARY not in text
