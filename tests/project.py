@@ -122,10 +122,10 @@ class Project:
     def user(self, *argv: str, **options: Any) -> Ran:
         return self.omo(*argv, by="user", **options)
 
-    def done(self, *argv: str, **options: Any) -> Ran:
-        """A command that must succeed."""
+    def check(self, *argv: str, code: int = 0, **options: Any) -> Ran:
+        """A command that must end so."""
         ran = self.omo(*argv, **options)
-        assert ran.code == 0, f"{argv}: {ran.code} {ran.err}"
+        assert ran.code == code, f"{argv}: {ran.code} {ran.err}"
         return ran
 
     # The host's events
@@ -215,11 +215,11 @@ class Project:
 def make_project(tmp_path: Path) -> Project:
     """A repository without a commit, in which one file is not yet as it should be."""
     root = tmp_path / "a b"
-    copied(root, _begin)
+    copied(root, begin_repository)
     return Project(root)
 
 
-def _begin(root: Path) -> None:
+def begin_repository(root: Path) -> None:
     git(root, "init", "-q")
     (root / "value").write_text("old\n")
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from omo.errors import Refused
 from omo.proof import base, seals
 from omo.proof.run import child_environment
-from omo.state import runtime
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import outcome
@@ -50,8 +49,7 @@ def outcome_of(status: RunStatus, finished: Row, results: Sequence[Result]) -> R
         for command in pinned_commands(status):
             what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
             exceptions.append(outcome.exception(what, finished["by"], clip(unverified, LONGEST_WHY)))
-    rows = _session_rows(run.caller)
-    shown, weak = _verified(status, results, rows)
+    shown, weak = _verified(status, results)
     parts += shown
     if state.sessions > 1 and not sessions_left(status):
         whole, against = _whole_plan(status)
@@ -61,19 +59,13 @@ def outcome_of(status: RunStatus, finished: Row, results: Sequence[Result]) -> R
         if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
             reason = clip(state.skipped.get(step.step, "in the session that this one recovers"), LONGEST_WHY)
             parts.append(f"step {step.step} was skipped, as its plan allows: {reason}")
-    proof = "" if weak or exceptions else _red_to_green(run.caller, rows)
+    proof = "" if weak or exceptions else _red_to_green(run.caller)
     if proof:
         return outcome.outcome(outcome.PROVEN, "; ".join([proof, *parts]))
     return outcome.outcome(outcome.ATTESTED, "; ".join([*parts, *weak]), exceptions)
 
 
-def _session_rows(caller: Caller) -> list[Row]:
-    """The session's own ledger; none of it where somebody changed it by hand."""
-    chain = runtime.read_chain(caller.state, caller.session, caller.session_rows.get(caller.session, {}))
-    return [] if chain.problems else chain.rows
-
-
-def _verified(status: RunStatus, results: Sequence[Result], rows: list[Row]) -> tuple[list[str], list[str]]:
+def _verified(status: RunStatus, results: Sequence[Result]) -> tuple[list[str], list[str]]:
     """What the Verify commands showed; and which of them omo did not run, or why green ones need not mean much."""
     passing = [result.command for result in results if result.result == verify.PASS]
     not_run = [str(result.command) for result in results if result.result == verify.NOT_RUN]
@@ -81,7 +73,7 @@ def _verified(status: RunStatus, results: Sequence[Result], rows: list[Row]) -> 
     if passing:
         verb = "passes" if len(passing) == 1 else "pass"
         shown.append(f"{counted(len(passing), 'Verify command')} {verb}, which the plan's author chose")
-        examined = _examine(status, passing, rows)
+        examined = _examine(status, passing)
         shown += examined.notes
         weak += examined.doubts
     if not_run:
@@ -90,7 +82,7 @@ def _verified(status: RunStatus, results: Sequence[Result], rows: list[Row]) -> 
     return shown, weak
 
 
-def _examine(status: RunStatus, passing: Sequence[Verify], rows: list[Row]) -> seals.Seals:
+def _examine(status: RunStatus, passing: Sequence[Verify]) -> seals.Seals:
     """What was done since the session began to files that the commands rest on."""
     assert status.run is not None
     root = status.state.root
@@ -102,20 +94,20 @@ def _examine(status: RunStatus, passing: Sequence[Verify], rows: list[Row]) -> s
     commands = [seals.Plain(command.argv) for command in passing]
     look = base.Look("", changed, frozenset())
     began = {"head": first.base, "files": {}}
-    return seals.examine(root, began, commands, look=look, terms=seals.terms_in(rows))
+    return seals.examine(root, began, commands, look=look, terms=seals.terms_in(status.run.caller.events))
 
 
-def _red_to_green(caller: Caller, rows: list[Row]) -> str:
+def _red_to_green(caller: Caller) -> str:
     """What a gate of the session's own run proves beside the plan; empty where none does."""
     row = caller.session_rows.get(caller.session, {})
-    known = gates.fold(rows, gates.run_of(row))
+    known = gates.fold(list(caller.events), gates.run_of(row))
     if not len(known):
         return ""
     look = base.look(caller.root, known.base).without(known.left_out)
     armed_at = str(part(row, "ulw").get("armedAt") or "")
     environ = child_environment(os.environ)
     try:
-        ended = Finish(caller.root, known, look, environ, armed_at, seals.terms_in(rows)).outcome()
+        ended = Finish(caller.root, known, look, environ, armed_at, seals.terms_in(caller.events)).outcome()
     except (Refused, WaitsForUser):
         return ""
     return str(ended["why"]) if ended["verdict"] == outcome.PROVEN else ""
