@@ -12,9 +12,10 @@ from omo.work.run import Run
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import critique, finish, recovery, sessions, spec_text, start
 from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan.audited import RunStatus, follow, load_status
 from omo.workflows.ultraplan.finish import Failure, Finished
 from omo.workflows.ultraplan.recovery import Recovered
-from omo.workflows.ultraplan.run import PLAN, PlanState, RunStatus, follow, load_status
+from omo.workflows.ultraplan.run import PLAN, PlanState
 from omo.workflows.ultraplan.start import Started
 from omo.workflows.ultraplan.status import publish_status
 from tests.kept import put_back

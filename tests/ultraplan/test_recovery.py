@@ -11,7 +11,7 @@ import pytest
 from omo.errors import NotEvaluable
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import recovery
-from omo.workflows.ultraplan.run import audit_file
+from omo.workflows.ultraplan.audited import audit_file
 from tests.ultraplan.project import WHY, Project, make_project, started
 from tests.ultraplan.test_run import SKIP, refused
 

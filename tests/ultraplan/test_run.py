@@ -13,7 +13,8 @@ from omo.errors import BadInput, NotEvaluable, OmoError, Refused
 from omo.hooks import messages
 from omo.state import paths
 from omo.workflows.ultraplan import start as starting
-from omo.workflows.ultraplan.run import audit_file, pinned_path
+from omo.workflows.ultraplan.audited import audit_file
+from omo.workflows.ultraplan.run import pinned_path
 from tests.ultraplan.plans import plan_text, project, subject_of
 from tests.ultraplan.project import WHY, Project, make_project, record_critique, started
 

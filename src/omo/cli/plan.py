@@ -19,9 +19,9 @@ from omo.text import clip, counted
 
 if TYPE_CHECKING:
     from omo.workflows.ultraplan.audit import Audit
+    from omo.workflows.ultraplan.audited import AuditedFile
     from omo.workflows.ultraplan.models import Defect, Document
     from omo.workflows.ultraplan.preflight import Preflight
-    from omo.workflows.ultraplan.run import AuditedFile
     from omo.workflows.ultraplan.sessions import SessionSpec
 
 LONGEST_SHOWN = 600
@@ -265,7 +265,7 @@ def _preflight_text(spec: Document, asked: Preflight) -> str:
 
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultraplan.run import audit_file
+    from omo.workflows.ultraplan.audited import audit_file
 
     caller = caller_of(context, "")
     audited = audit_file(caller, Path(context.cwd, arguments.document), arguments.base or "")

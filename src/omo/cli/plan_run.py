@@ -128,7 +128,8 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import adoptable
     from omo.work.status import NextStep, command
-    from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, follow, load_status
+    from omo.workflows.ultraplan.audited import follow, load_status
+    from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES
     from omo.workflows.ultraplan.status import publish_status
 
     caller = _caller(arguments, context, looks=True)

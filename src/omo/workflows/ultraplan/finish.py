@@ -20,14 +20,8 @@ from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
-from omo.workflows.ultraplan.run import (
-    ENDED,
-    MOST_RECOVERIES,
-    PlanRun,
-    PlanState,
-    RunStatus,
-    audited,
-)
+from omo.workflows.ultraplan.audited import RunStatus, audited
+from omo.workflows.ultraplan.run import ENDED, MOST_RECOVERIES, PlanRun, PlanState
 from omo.workflows.ultraplan.session_outcome import outcome_of, pinned_commands
 from omo.workflows.ultraplan.status import (
     failed_command,

@@ -14,7 +14,8 @@ from omo.work import outcome
 from omo.work.run import Caller, Row
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import OUTSIDE
-from omo.workflows.ultraplan.run import RunStatus, audit_plan, line_of
+from omo.workflows.ultraplan.audited import RunStatus, audit_plan
+from omo.workflows.ultraplan.run import line_of
 from omo.workflows.ultraplan.status import sessions_left, spec_of
 from omo.workflows.ultraplan.verify import Result, Verify
 from omo.workflows.ultrawork import gates

@@ -21,6 +21,7 @@ from omo.workflows.ultraplan import critique, preflight, rules, sessions, spec_t
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
+from omo.workflows.ultraplan.audited import RunStatus, audited
 from omo.workflows.ultraplan.critique import CRITIC
 from omo.workflows.ultraplan.models import Document, Fence
 from omo.workflows.ultraplan.run import (
@@ -28,8 +29,6 @@ from omo.workflows.ultraplan.run import (
     PLAN,
     PlanRun,
     PlanState,
-    RunStatus,
-    audited,
     depth_of,
     line_of,
     pinned_path,
