@@ -48,8 +48,9 @@ def outcome_of(status: RunStatus, finished: Row, results: Sequence[Result]) -> R
         parts.append(f"next: omo plan start {spec_of(state, left[0])}")
     if unverified := finished.get("unverified"):
         for command in pinned_commands(status):
-            what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
-            exceptions.append(outcome.exception(what, finished["by"], clip(unverified, LONGEST_WHY)))
+            if command.argv:
+                what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
+                exceptions.append(outcome.exception(what, finished["by"], clip(unverified, LONGEST_WHY)))
     shown, weak = _verified(status, results)
     parts += shown
     if state.sessions > 1 and not sessions_left(status):
