@@ -202,7 +202,7 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, own_files: frozenset[str] =
         used=receipts.used(run.rows, goal.id),
         name=goal.id,
         head=plan.base,
-        gates=gates.fold(run.events, gates.run_of(caller.session_rows.get(caller.session))),
+        gates=gates.fold(run.caller.events, gates.run_of(caller.session_rows.get(caller.session))),
         own_files=own_files,
     )
 
@@ -283,7 +283,7 @@ def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspectio
     commands += [seals.Plain(gate.argv, gate.cwd) for gate in subject.gates or () if gate.last is not None]
     examined = seals.Seals()
     if commands:
-        began, terms = run.require_plan().repository.get("files"), seals.terms_in(run.events)
+        began, terms = run.require_plan().repository.get("files"), seals.terms_in(run.caller.events)
         examined = seals.examine(run.caller.root, began, commands, terms=terms)
     return {
         "independence": agents.independence_of_reviews(reviews, reviewers.INDEPENDENT),

@@ -43,7 +43,7 @@ def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
     for receipt in receipts.issued(run.rows):
         if receipt.get("goalId") != goal.id:
             said_of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
-    events = [event for event in run.events if event["ts"] >= (goal.started_at or "")]
+    events = [event for event in run.caller.events if event["ts"] >= (goal.started_at or "")]
     reported: list[Message] = []
     unclean: dict[str, Message] = {}
     for message in agents.messages_in(events, INDEPENDENT):
