@@ -152,7 +152,7 @@ def test_command_and_metric(root: Path, item: dict[str, Any], result: str, reaso
 def test_a_command_that_is_not_pinned_does_not_run(root: Path, item: dict[str, Any]) -> None:
     found = look(root, item, pin=False)
     assert (found.result, found.reason_class) == ("unknown", "schema")
-    assert "omo verify pin" in found.reason
+    assert "omo verify add" in found.reason
     assert not (root / "ran").exists()
 
 

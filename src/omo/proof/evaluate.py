@@ -243,7 +243,7 @@ def _command(check: CommandCheck, tree: Tree) -> Finding:
 
 def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
     if digest_of_check(check) not in tree.pinned:
-        reason = "its command is not pinned, or was edited after it was; omo verify pin --file FILE pins it"
+        reason = "its command is not pinned, or was edited after it was; filing it again (omo verify add) pins it"
         return Finding("unknown", reason, json.dumps(check.argv, ensure_ascii=False), "schema")
     where = globs.directory_inside(tree.root, check.cwd)
     if not where.is_dir():
@@ -356,7 +356,7 @@ _PARSERS: Mapping[str, Callable[[Path, str], str]] = {
 def _base(check: Check, tree: Tree) -> str:
     base = tree.base or tree.bases.get(digest_of_check(check))
     if not base:
-        raise NotEvaluable("there is no base to compare with", fix="pin it (omo verify pin --file FILE) or name --base")
+        raise NotEvaluable("there is no base to compare with", fix="file it again, which takes HEAD for the base")
     return changes.resolve(tree.root, base)
 
 
