@@ -109,7 +109,7 @@ class Spec:
                     name, question = check.get("id") or name, check["question"]
                 questions[name] = question
         for number, outcome in enumerate(self.outcomes, start=1):
-            questions[f"outcome-{number}"] = f"Is this so: {outcome}"
+            questions[f"outcome {number}"] = f"Is this so: {outcome}"  # no id of a check has a blank
         return questions
 
 
