@@ -196,7 +196,8 @@ def require_cited(caller: Caller, what: str, text: str, commands: Iterable[Pinne
 
 def _run_cited(caller: Caller, command: Pinned, exits: int | None) -> str:
     """What is not as it was said; empty where it is."""
-    ran = run(command.argv, cwd=Path(caller.root, command.cwd), timeout=command.timeout)
+    where = globs.directory_inside(Path(caller.root), command.cwd)
+    ran = run(command.argv, cwd=where, timeout=command.timeout)
     wanted = command.exit if exits is None else exits
     result, why = strength.result_of(ran)
     if result == "unknown":
