@@ -64,19 +64,12 @@ class Pinned:
                 return pin.at
         return None
 
-    def tree(
-        self,
-        root: str | Path,
-        *,
-        base: str | None = None,
-        goal: str | None = None,
-        source: str = "",
-    ) -> Tree:
+    def tree(self, root: str | Path, *, goal: str | None = None, source: str = "") -> Tree:
         """What to evaluate on: the tree at `root`, with these pins and the base of each."""
         from omo.proof.evaluate import Tree
 
         bases = {digest: self.base(digest, goal) for digest in self.digests}
-        return Tree(Path(root), base, self.digests, bases, _inputs(Path(root), source))
+        return Tree(Path(root), None, self.digests, bases, _inputs(Path(root), source))
 
 
 @dataclass(frozen=True)
