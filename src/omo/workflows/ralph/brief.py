@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from omo.errors import Refused
 from omo.text import block, clip
+from omo.work.agents import expect_of, session_events
 from omo.work.judge import JUDGE, brief_text, read_messages, said_since
 from omo.work.status import command
 from omo.workflows.ralph.iteration import Files
-from omo.workflows.ralph.phases import expect, session_events
 from omo.workflows.ralph.rules import LONGEST_REQUEST, Row, method
 from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_iteration
 
@@ -46,7 +46,7 @@ def ask(run: RalphRun) -> Brief:
         if newest in answered:
             what = f"{JUDGE} has answered the last brief, and that was not judged yet"
             raise Refused(what, fix=fix(run, command("omo ralph judge")))
-        expect(run, events, JUDGE)
+        expect_of(run, events, JUDGE)
         return _brief(state, newest["nonce"], newest["call"])
     if len(answered) >= MOST_CALLS:
         raise Refused(
@@ -62,7 +62,7 @@ def ask(run: RalphRun) -> Brief:
         return call, [{**row, "criteria": _asked(now), "tree": files.tree, "files": files.now}]
 
     call = change(run, decide)
-    expect(run, events, JUDGE)
+    expect_of(run, events, JUDGE)
     return _brief(state, nonce, call)
 
 

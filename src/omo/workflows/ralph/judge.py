@@ -12,7 +12,7 @@ from omo.errors import NotEvaluable, Refused
 from omo.proof import base, changes, seals
 from omo.proof.checks import parse_checks
 from omo.text import clip
-from omo.work.agents import FULL, Message
+from omo.work.agents import FULL, Message, SessionEvents, expect_of, session_events
 from omo.work.judge import JUDGE, Answer, JudgeAnswer, Key, failed, in_file, match, read_messages, said_since
 from omo.work.status import command
 from omo.workflows.ralph import rules
@@ -20,7 +20,7 @@ from omo.workflows.ralph.brief import MOST_CALLS
 from omo.workflows.ralph.end import end_of, outcome_of, publish
 from omo.workflows.ralph.evaluate_criteria import COMMANDS, HEAVY_SECONDS, CriterionResult, Evaluation, heavy_facts
 from omo.workflows.ralph.iteration import Files
-from omo.workflows.ralph.phases import PhaseReport, SessionEvents, check, expect, session_events
+from omo.workflows.ralph.phases import PhaseReport, check
 from omo.workflows.ralph.rules import MOST_CIRCUMVENTIONS, Row, State
 from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_iteration
 
@@ -131,7 +131,7 @@ def judge(
         judgement.doubts, judgement.allowed = sealed.doubts, sealed.notes
     _record(run, state, judgement, files)
     if judgement.is_closed:
-        expect(run, events, None)
+        expect_of(run, events, None)
     judgement.next = publish(run).text
     return judgement
 
