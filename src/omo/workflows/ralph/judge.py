@@ -13,7 +13,7 @@ from omo.proof import base, changes, seals
 from omo.proof.checks import parse_checks
 from omo.text import clip
 from omo.work.agents import FULL, Message, SessionEvents, expect_of, session_events
-from omo.work.judge import JUDGE, Answer, JudgeAnswer, Key, failed, in_file, match, read_messages, said_since
+from omo.work.judge import JUDGE, Answer, JudgeAnswer, Key, answered, failed, in_file, match, read_messages, said_since
 from omo.work.status import command
 from omo.workflows.ralph import rules
 from omo.workflows.ralph.brief import MOST_CALLS
@@ -193,7 +193,8 @@ def _answers(
     run: RalphRun, state: RalphState, files: Files, reported: Sequence[Message], given: str | None
 ) -> tuple[JudgeAnswer, dict[Key, Answer], bool]:
     """What was answered to the newest brief, what a judge found to fail in earlier ones, and whether it is about
-    other files than these. An iteration with a brief that nobody answered is not judged.
+    other files than these. An iteration with a brief that nobody answered is not judged; nor on answers about other
+    files, while the judge may be asked about these.
     """
     if not state.questions:
         ignored = ["--result is ignored: code evaluates every check of this run"] if given is not None else []
@@ -217,6 +218,8 @@ def _answers(
     if answers.independence != FULL:
         notes.append(INLINE)
     is_moved = newest.get("tree") != files.tree
+    if is_moved and len(answered(state.briefs, reported)) < MOST_CALLS:
+        raise NotEvaluable(MOVED, fix="; ".join([ask, *_left_behind(files, newest)]), defects=[MOVED])
     if is_moved:
         notes += [MOVED, *_left_behind(files, newest)]
         matched = dict.fromkeys(state.questions, Answer("unknown", MOVED))
@@ -296,7 +299,6 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files
             "doubts": judgement.doubts,
             "allowed": judgement.allowed,
             "challenges": judgement.challenges,
-            "unknown_calls": judgement.unknown_calls,
         }
     else:
         row |= {"kind": "judge-unknown", "call": judgement.unknown_calls, "nonce": judgement.answers.nonce}

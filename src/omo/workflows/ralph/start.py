@@ -53,12 +53,15 @@ def start(
         _require_shown(caller)
         earlier = _earlier(caller, own)
         after = _carried_on(own, wanted) if own is not None else {}
-        heard = [row for row in agents.session_rows(caller.state, caller.session) if row.get("kind") == ASKED]
+        heard = []
+        for row in agents.session_rows(caller.state, caller.session):
+            if (row.get("kind"), row.get("actor")) == (ASKED, "user"):
+                heard.append(row)
         asked_for = _request(caller, heard, own, request, goes_on=bool(after))
         if asked_for:
             checks: list[Any] = [dump(check) for check in parse_checks([rules.REQUEST_CHECK])]
             wanted = [Criterion(rules.REQUEST, rules.REQUEST_DESCRIPTION, checks, [], False), *wanted]
-        row: Row = {
+        begins: Row = {
             "kind": "started",
             "run": RALPH.new_id(caller),
             "session": caller.session,
@@ -76,10 +79,10 @@ def start(
             "carried": _failing_before(earlier, wanted),
             "after": after,
         }
-        check_sizes([row])
-        before = _pin(caller, wanted, row)
-        run = Run(RALPH, caller, row["run"])
-        run.append({**row, "before": before})
+        check_sizes([begins])
+        before = _pin(caller, wanted, begins)
+        run = Run(RALPH, caller, begins["run"])
+        run.append({**begins, "before": before})
     return run, publish(run, begins=True)
 
 
