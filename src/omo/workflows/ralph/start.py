@@ -19,7 +19,6 @@ from omo.proof.checks import dump, parse_checks
 from omo.state import paths, store
 from omo.state.runtime import part
 from omo.text import block, clip
-from omo.work import agents
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.status import NextStep, units
@@ -54,7 +53,7 @@ def start(
         earlier = _earlier(caller, own)
         after = _carried_on(own, wanted) if own is not None else {}
         heard = []
-        for row in agents.session_rows(caller.state, caller.session):
+        for row in caller.events:
             if (row.get("kind"), row.get("actor")) == (ASKED, "user"):
                 heard.append(row)
         asked_for = _request(caller, heard, own, request, goes_on=bool(after))
