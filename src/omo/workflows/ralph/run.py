@@ -240,14 +240,12 @@ class RalphState:
         """`after r…: circumvented; 1 criterion was dropped (C2)`; empty where it carries nothing on."""
         if not self.after:
             return ""
-        parts = [f"after {clip(str(self.after.get('run')), 60)}: {clip(str(self.after.get('how')), 20)}"]
-        for name, what in (("dropped", "dropped"), ("changed", "given other checks")):
-            entries = self.after.get(name) or []
-            if entries:
-                ids = clip(", ".join(str(entry["id"]) for entry in entries), 60)
-                verb = "was" if len(entries) == 1 else "were"
-                parts.append(f"{units(len(entries), 'criterion')} {verb} {what} ({ids})")
-        return "; ".join(parts)
+        text = f"after {clip(str(self.after.get('run')), 60)}: {clip(str(self.after.get('how')), 20)}"
+        dropped = self.after.get("dropped") or []
+        if dropped:
+            ids = clip(", ".join(str(entry["id"]) for entry in dropped), 60)
+            text += f"; {units(len(dropped), 'criterion')} {'was' if len(dropped) == 1 else 'were'} dropped ({ids})"
+        return text
 
 
 def fold(rows: list[Row], run: str) -> RalphState | None:

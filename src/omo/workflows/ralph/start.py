@@ -263,21 +263,15 @@ def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Row:
     last = own.state or RalphState(run=own.id)  # its directory is gone
     if last.ended is not None and not last.is_the_users_turn:
         return {}
-    asked = [*(last.after.get("dropped") or []), *(last.after.get("changed") or [])]
+    asked = list(last.after.get("dropped") or [])
     asked += [_asked(criterion) for criterion in last.criteria if criterion.id != rules.REQUEST]
-    dropped: list[Row] = []
-    changed: list[Row] = []
-    for old in asked:
-        if any(set(old["checks"]) <= new.digests for new in wanted):
-            continue
-        if any(_plain(old["description"]) == _plain(_asked(new)["description"]) for new in wanted):
-            changed.append(old)
-        else:
+    dropped = []
+    for old in asked:  # with other checks it is another criterion, whatever its words
+        if not any(set(old["checks"]) <= new.digests for new in wanted):
             dropped.append(old)
     return {
         "run": last.run,
         "how": last.how or "abandoned",
         "statuses": {name: known.status for name, known in last.states.items()},
         "dropped": dropped[:MOST_CRITERIA],
-        "changed": changed[:MOST_CRITERIA],
     }
