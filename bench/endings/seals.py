@@ -30,7 +30,7 @@ RAN_NOTHING = {
 
 
 def prepared(run: Play, said: str = "") -> None:
-    """A bug, a test that shows it, and a script that runs the test; a `runner.rc` or `pytest.ini` changes what it does."""
+    """A bug, a test that shows it, and a script that runs it; `runner.rc` or `pytest.ini` changes what that does."""
     run.append("test_calc.py", ADD_TEST)
     run.write("said.txt", said + "\n")
     run.write("check.sh", f"test -f runner.rc && exec cat said.txt\ntest -f pytest.ini && exit 0\n{TEST}\n")

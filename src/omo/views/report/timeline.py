@@ -268,15 +268,6 @@ def _preflight(row: Row) -> list[Line]:
     return [Line("The machine was asked for what the plan needs: {result}", ("missing", "why"), mark)]
 
 
-def _verified(row: Row) -> list[Line]:
-    """The commands of a plan's Verify fields, as finish ran them."""
-    results = [part({"result": result}, "result") for result in row.get("results") or []]
-    told = [f"step {result.get('step')} {result.get('text')}: {result.get('result')}" for result in results]
-    is_passed = all(result.get("result") == "pass" for result in results)
-    also = word(told, LONGEST_DETAIL)
-    return [Line("What the steps name to verify them was run", mark="done" if is_passed else "stale", also=also)]
-
-
 def _blocked(row: Row) -> list[Line]:
     """Stop's own word, or the agent's that something outside stops it."""
     if row.get("rule") or row.get("reason"):
@@ -346,11 +337,13 @@ LINES: dict[str, dict[str, Lines]] = {
         "preflight": _preflight,
         "started": Line("The plan session was begun: {spec}, steps {steps}", ("unreviewed", "out_of_order"), "active"),
         "audited": Line("The audit of git and files: {verdict}, passed {passed}", ("missing",), AUDIT),
-        "verified": _verified,
+        "verified": Line("The Verify commands were run: {verdict}", ("results",), AUDIT),
         "skipped": Line("Step {step} was skipped", ("reason",), "stale"),
         "recovered": Line("Recovery {depth} goes on with steps {missing}", ("spec",), "steer"),
         "finished": Line(
-            "The plan session ended: {verdict}, audit {audit}", ("reason", "failed", "violations"), PASSED
+            "The plan session ended: {verdict}, audit {audit}",
+            ("reason", "failed", "violations", "unverified", "handoff"),
+            PASSED,
         ),
         "moved": Line("The project was moved to {root}"),
         "critique": Line("The critic said {verdict}", ("findings",), ("clean", {"True": "done", "": "failed"})),
