@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from omo import safe_open
 from omo.cli import options
-from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput
 from omo.text import clip
+from omo.work.run import caller_of
 from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_ITERATIONS, PHASES, SMALL_CHANGE
 
 if TYPE_CHECKING:
