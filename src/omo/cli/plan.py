@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli import options, plan_run
-from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.proof import globs
 from omo.text import clip, counted
+from omo.work.run import caller_of
 
 if TYPE_CHECKING:
     from omo.workflows.ultraplan.audit import Audit

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli import options
-from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput
 from omo.text import clip
+from omo.work.run import caller_of
 
 if TYPE_CHECKING:
     from omo.work.run import Caller

@@ -12,7 +12,7 @@ from omo.errors import BadInput, Refused
 from omo.state import store
 from omo.state.runtime import part
 from omo.text import block, clip
-from omo.work import outcome
+from omo.work import claims, outcome
 from omo.work.lifecycle import require_reason
 from omo.work.run import Row
 from omo.work.status import NextStep
@@ -72,6 +72,8 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         _check(state, failure)
     if unverified:
         _require_not_failing(run, unverified)
+    if handoff:
+        claims.require_statement(run.caller, "--handoff", handoff, since=state.started_at)
     status = audited(run)
     row: Row = {"verdict": "pass", "audit": status.audit.verdict, "by": run.caller.by, "missing": status.audit.missing}
     row |= {"passed": status.audit.passed, "head": status.audit.head, "handoff": block(handoff, LONGEST)}
