@@ -336,4 +336,5 @@ def test_after_a_failure_an_agent_goes_on_only_once_the_user_was_shown_it(shell:
     for verb in ("recover", "start"):
         ran = shell.agent("plan", verb, "plan.md")
         assert (ran.code, "the user has not been shown it" in ran.err) == (3, True), verb
-    assert shell.user("plan", "recover", "plan.md", "--session", SESSION).code == 0
+    other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
+    assert shell.run(other, "plan", "recover", "plan.md").code == 0, "another conversation is the user's doing"
