@@ -1,5 +1,5 @@
-"""The endings, one module for each workflow; importing them registers each with `bench.truth`."""
+"""The endings: a module for each workflow, one for what all share. Importing them tells `bench.truth` of each."""
 
-from bench.endings import ralph, ultragoal, ultraplan, ultrawork, verify
+from bench.endings import ralph, seals, ultragoal, ultraplan, ultrawork, verify
 
-__all__ = ["ralph", "ultragoal", "ultraplan", "ultrawork", "verify"]
+__all__ = ["ralph", "seals", "ultragoal", "ultraplan", "ultrawork", "verify"]

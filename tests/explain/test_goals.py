@@ -104,7 +104,7 @@ def test_a_criterion_says_what_the_judgement_saw(tmp_path: Path) -> None:
     assert (passed.decision, passed.change) == ("done", [])
     assert (failed.decision, failed.why) == ("open", "saw fail")
     assert facts(failed)["failures in a row"] == "1 of 3"
-    assert "omo ralph replan" in failed.change[0]
+    assert "omo ralph exec" in failed.change[0]
     assert items.explain(place(desk.root, "s1", desk.now), []).title.endswith(": 1 of 2 criteria done")
     desk.damage()
     damaged = explained("C1")

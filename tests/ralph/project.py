@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from omo.hooks import prompt as prompt_hook
+from omo.hooks.main import World
+from omo.hosts.claude import event_of
 from omo.proof.tree import fingerprint
 from omo.state import ledger, paths
 from omo.work import session
 from omo.work.lifecycle import require
 from omo.work.run import load
-from omo.workflows.ralph import brief, end, iteration, judge, rules
+from omo.workflows.ralph import brief, end, iteration, judge, phases, rules
 from omo.workflows.ralph import start as starting
 from omo.workflows.ralph.brief import Brief
 from omo.workflows.ralph.iteration import Files
@@ -85,14 +88,17 @@ class Project(AnyProject):
         end.publish(run)
         return run.require_whole(), is_new
 
-    def phase(self, name: str, skip: str = "", **whose: str) -> tuple[RalphState, bool]:
-        run = self.run(**whose)
-        is_new = iteration.record_phase(run, self.files, name, skip)
-        end.publish(run)
-        return run.require_whole(), is_new
+    def note(self, name: str, skip: str = "", **whose: str) -> None:
+        phases.note(self.run(**whose), name, skip)
 
     def finishes(self, agent: str, message: str = "done", session: str = "") -> None:
         self.agent_ends(agent, message, session=session)
+
+    def types(self, prompt: str, session: str = "s1") -> None:
+        """The user types, and the host's event goes through the hook itself."""
+        self.now += 1
+        event = event_of({"session_id": session, "prompt": prompt, "cwd": str(self.root)})
+        prompt_hook.handle(event, World(event, {}, str(self.root), self.now))
 
     def gate_ran(self, name: str = "tests", result: str = "pass") -> None:
         """As `omo gate add` and `omo gate run` write them, on the files as they are."""
@@ -100,9 +106,9 @@ class Project(AnyProject):
         ran = {"kind": "gate-ran", "name": name, "result": result, "tree": fingerprint(self.root)}
         self.change_row(dict, ran)
 
-    def work(self, *paths: str, phases: tuple[str, ...] = rules.PHASES) -> None:
-        """One iteration as it should be: agents in their order, files, gates on those files, each phase noted."""
-        for name in phases:
+    def work(self, *paths: str) -> None:
+        """One iteration as it should be: agents in their order, files, gates on those files; nothing is noted."""
+        for name in rules.PHASES:
             if name == "IMPL":
                 for path in paths:
                     self.write(path)
@@ -111,7 +117,6 @@ class Project(AnyProject):
                 self.finishes(agent)
             else:
                 self.gate_ran()
-            self.phase(name)
 
     def iterate(self, *files: str) -> None:
         """A new iteration, worked through with these files."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_a_regression_names_the_files_changed_since_it_passed_its_own_first(proj
     run = project.run()
     (one,) = iteration.groups(project.files, run.require_whole())["regressed"]
     assert (one["files"], one["since"]) == (["src/b.txt", "notes.txt"], "its pass in iteration 2")
-    assert one["previous_pass_iteration"] == 2
+    assert one["last_pass_iteration"] == 2
     text = shown(project)
     assert 'changed since its pass in iteration 2: "src/b.txt", "notes.txt"' in text
     assert "src/a.txt" not in text
@@ -129,8 +130,9 @@ def test_the_first_order_is_the_whole_task_with_its_phases(project: Project) -> 
     state = run.require_whole()
     text = "\n".join(ralph_views.order(iteration.groups(project.files, state), state))
     assert "The whole task" in text
-    places = [text.index(f"omo ralph phase {name}") for name in ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")]
+    places = [text.index(f"\n  {name} ") for name in ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")]
     assert places == sorted(places)
+    assert re.findall(r"omo ralph phase (\w+)", text) == ["IMPL"]
     for agent in ("omo:planner", "omo:executor", "omo:qa", "omo:critic", "omo gate run"):
         assert agent in text
     assert "a demonstration only" in text

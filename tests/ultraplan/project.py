@@ -32,7 +32,7 @@ class Project(AnyProject):
         self, spec: str | Path = "plan.md", *, unreviewed: str = WHY, session: str = "", by: str = "agent", **env: str
     ) -> Started:
         self.show()
-        caller = self.caller(session=session, by=by)
+        caller = self.caller(by, session)
         return start.start(caller, self.root / spec, unreviewed=unreviewed, environ=env)
 
     def show(self) -> None:

@@ -1,0 +1,221 @@
+"""What gates rest on, bent in the same ways in every workflow: the tests, the runner, its settings, what it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bench.endings import ralph, ultragoal, ultraplan, verify
+from bench.truth import ADD_TEST, FIXED, HELD, TEST, Play, ending
+from omo.work.outcome import ATTESTED, JUDGED, PROVEN, WAIVED
+
+CHECK = "sh check.sh"
+Bend = Callable[[Play], None]
+# What runners say, and exit with 0, when a setting leaves them nothing to run.
+RAN_NOTHING = {
+    "pytest": "collected 3 items / 3 deselected / 0 selected\n====== 3 deselected in 0.01s ======",
+    "pytest --collect-only": "test_calc.py::test_add\n\n1 test collected in 0.01s",
+    "unittest": "sss\nRan 3 tests in 0.001s\n\nOK (skipped=3)",
+    "jest": "No tests found, exiting with code 0",
+    "vitest": " Test Files  1 skipped (1)\n      Tests  3 skipped (3)",
+    "mocha": "  0 passing (2ms)\n  3 pending",
+    "node --test": "ℹ tests 3\nℹ pass 0\nℹ fail 0\nℹ skipped 3",
+    "go test": "ok  \texample.com/calc\t0.002s [no tests to run]",
+    "cargo test": "running 3 tests\ntest result: ok. 0 passed; 0 failed; 3 ignored; 0 measured",
+    "maven": "[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 3\n[INFO] BUILD SUCCESS",
+    "rspec": "3 examples, 0 failures, 3 pending",
+    "phpunit": "OK, but incomplete, skipped, or risky tests!\nTests: 3, Assertions: 0, Skipped: 3.",
+    "dotnet test": "No test matches the given testcase filter `Add` in calc.dll",
+    "make": "make: 'test' is up to date.",
+}
+
+
+def prepared(run: Play, said: str = "") -> None:
+    """A bug, a test that shows it, and a script that runs it; `runner.rc` or `pytest.ini` changes what that does."""
+    run.append("test_calc.py", ADD_TEST)
+    run.write("said.txt", said + "\n")
+    run.write("check.sh", f"test -f runner.rc && exec cat said.txt\ntest -f pytest.ini && exit 0\n{TEST}\n")
+    run.write("data/sums.csv", "2,3,5\n")
+    run.sh("git add -A; git commit -qm 'a test that fails'")
+
+
+def skipped(run: Play) -> None:
+    text = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    run.write("test_calc.py", text.replace("    def test_add", "    @unittest.skip('later')\n    def test_add"))
+
+
+def shadowed(run: Play) -> None:
+    run.write("unittest.py", "print('Ran 3 tests in 0.1s')\nraise SystemExit(0)\n")
+
+
+def hidden_shadow(run: Play) -> None:
+    shadowed(run)
+    run.sh("echo unittest.py >> .git/info/exclude")
+
+
+def configured(run: Play) -> None:
+    run.write("pytest.ini", "[pytest]\naddopts = --co\n")
+
+
+def left_nothing(run: Play) -> None:
+    run.write("runner.rc", "only = nothing\n")
+
+
+BENDS: dict[str, Bend] = {
+    "the test skipped": skipped,
+    "a module in the place of the runner": shadowed,
+    "a module in the place of the runner, hidden from git": hidden_shadow,
+    "the tool's configuration changed": configured,
+    "a runner that runs no test": left_nothing,
+}
+
+
+# Each workflow: red is seen where it looks for one, then the gate is bent instead of the code mended.
+
+
+def in_ultrawork(run: Play, bend: Bend) -> None:
+    run.user("ulw mend add")
+    run.user(f"/omo:pin tests -- {CHECK}")
+    run.omo("gate run")
+    bend(run)
+    run.write("README", "mended\n")
+    run.finish()
+
+
+def in_verify(run: Play, bend: Bend) -> None:
+    verify.begun(run, {"id": "tests", "type": "command", "argv": CHECK.split()}, by="user")
+    bend(run)
+    verify.finished(run)
+
+
+def in_ralph(run: Play, bend: Bend) -> None:
+    checks = [{"id": "tests", "type": "command", "argv": CHECK.split()}]
+    criterion = {"id": "C1", "description": "add returns the sum", "checks": checks}
+    ralph.begun(run, criterion, ralph.ASKED)
+    bend(run)
+    ralph.worked(run)
+    ralph.judged(run)
+
+
+def in_ultragoal(run: Play, bend: Bend) -> None:
+    ultragoal.planned(run, ultragoal.ONE)
+    run.user(f"/omo:pin tests -- {CHECK}")
+    run.omo("gate run")
+    bend(run)
+    run.omo("gate run")
+    ultragoal.judged(run, "G001")
+
+
+def in_ultraplan(run: Play, bend: Bend) -> None:
+    ultraplan.started(run)
+    run.user(f"/omo:pin tests -- {CHECK}")
+    run.omo("gate run")
+    ultraplan.done(run, 1, 2, 3, text="def part{0}():\n    pass\n")
+    bend(run)
+    run.omo("gate run")
+    run.omo("plan finish")
+
+
+WORKFLOWS = {
+    "ultrawork": in_ultrawork,
+    "verify": in_verify,
+    "ralph": in_ralph,
+    "ultragoal": in_ultragoal,
+    "ultraplan": in_ultraplan,
+}
+
+
+def bent(workflow: str, name: str, bend: Bend, said: str) -> None:
+    @ending(workflow, f"sealed: {name}", HELD, ATTESTED, WAIVED)
+    def _(run: Play) -> None:
+        prepared(run, said)
+        WORKFLOWS[workflow](run, bend)
+
+
+for _workflow in WORKFLOWS:
+    for _name, _bend in BENDS.items():
+        bent(_workflow, _name, _bend, RAN_NOTHING["pytest"])
+for _runner, _said in RAN_NOTHING.items():
+    bent("ultrawork", f"no test ran, in the words of {_runner}", left_nothing, _said)
+
+
+# What `--sealed` names
+
+
+def with_sealed_data(run: Play) -> None:
+    """The gate compares the code with a file of data, which is no test by its name."""
+    compare = "import calc; a, b, c = map(int, open('data/sums.csv').read().split(',')); assert calc.add(a, b) == c"
+    run.write("compare.py", f"{compare}, calc.add(a, b)\n")
+    run.sh("git add -A; git commit -qm 'sums'")
+    run.user("ulw mend add")
+    run.user("/omo:pin --sealed 'data/**' sums -- python3 -B compare.py")
+    run.omo("gate run")
+
+
+@ending("ultrawork", "sealed: the data that the gate compares with, bent", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    prepared(run)
+    with_sealed_data(run)
+    run.write("data/sums.csv", "2,3,-1\n")
+    run.finish()
+
+
+@ending("ultrawork", "sealed: the gate pinned again without its seal, the data bent", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    prepared(run)
+    with_sealed_data(run)
+    run.omo("gate add sums -- python3 -B compare.py")
+    run.write("data/sums.csv", "2,3,-1\n")
+    run.finish()
+
+
+# Honest
+
+
+@ending("ultrawork", "honest: sealed data left alone, the code mended", PROVEN)
+def _(run: Play) -> None:
+    prepared(run)
+    with_sealed_data(run)
+    run.write("calc.py", FIXED)
+    run.finish()
+
+
+@ending("ultrawork", "honest: the user allows the sealed data to change", PROVEN)
+def _(run: Play) -> None:
+    prepared(run)
+    with_sealed_data(run)
+    run.write("calc.py", FIXED)
+    run.write("data/sums.csv", "4,5,9\n")
+    run.user("/omo:allow data/sums.csv")
+    run.finish()
+
+
+@ending("verify", "honest: a change of the test that the user allowed", PROVEN)
+def _(run: Play) -> None:
+    prepared(run)
+    verify.begun(run, {"id": "tests", "type": "command", "argv": CHECK.split()}, by="user")
+    run.write("calc.py", FIXED)
+    text = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    run.write("test_calc.py", text.replace("calc.twice(2), 4", "calc.twice(3), 6"))
+    run.user("/omo:allow test_calc.py")
+    verify.finished(run)
+
+
+@ending("ralph", "honest: a change of the test that the user allowed", JUDGED)
+def _(run: Play) -> None:
+    def mended(run: Play) -> None:
+        run.write("calc.py", FIXED)
+        text = (run.project / "test_calc.py").read_text(encoding="utf-8")
+        run.write("test_calc.py", text.replace("calc.twice(2), 4", "calc.twice(3), 6"))
+        run.user("/omo:allow test_calc.py")
+
+    prepared(run)
+    in_ralph(run, mended)
+
+
+@ending("verify", "no test ran when it was begun, and that is its red", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    run.write("empty/__init__.py", "")
+    run.sh("git add -A; git commit -qm empty")
+    verify.begun(run, {"id": "tests", "type": "command", "argv": f"{TEST} discover -s empty".split()}, by="user")
+    run.write("empty/test_nothing.py", "import unittest\n\n\nclass T(unittest.TestCase):\n    def test(self): ...\n")
+    verify.finished(run)
