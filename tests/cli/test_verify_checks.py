@@ -81,6 +81,34 @@ def test_exit_codes(shell: Shell, checks: list[Any], code: int, verdict: str, fl
     assert flags is None or ran.json["flags"] == flags
 
 
+SYNTAX: list[tuple[str, str, str]] = [
+    ("bash", "if true; then echo; fi\n", "pass"),
+    ("bash", "if true; then echo\n", "fail"),
+    ("sh", "f() { echo; }\n", "pass"),
+    ("sh", "case x in\n", "fail"),
+    ("python", "x = '\\d'\n", "pass"),
+    ("python", "def f(:\n", "fail"),
+    ("python", "x = '\0'\n", "fail"),
+    ("json", '{"a": [1]}', "pass"),
+    ("json", '{"a": NaN}', "fail"),
+    ("json", "", "fail"),
+    ("yaml", "a: &x [1]\nb: *x\n", "pass"),
+    ("yaml", "a: [\n", "fail"),
+    ("python", "(" * 50_000, "fail|unknown"),
+    ("json", "[" * 500_000, "unknown"),
+]
+
+
+def test_syntax_in_five_languages(shell: Shell) -> None:
+    checks = []
+    for number, (language, text, _) in enumerate(SYNTAX):
+        shell.write(f"{number}.txt", text)
+        checks.append({"id": str(number), "type": "syntax", "path": f"{number}.txt", "language": language})
+    looked = results(shell.agent("verify", "checks", "--file", file(shell, *checks), "--json"))
+    for number, (language, text, wanted) in enumerate(SYNTAX):
+        assert looked[str(number)] in wanted.split("|"), (language, text[:80])
+
+
 @pytest.mark.parametrize("verb", ["pin", "checks"])
 def test_defects_come_all_at_once_and_nothing_is_pinned(shell: Shell, verb: str) -> None:
     good = {"type": "command", "argv": ["true"]}
