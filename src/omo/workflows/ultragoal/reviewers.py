@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from omo.proof import seals
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import agents, outcome
@@ -99,7 +98,7 @@ def outcome_of(plan: Plan) -> Row:
     allowed: list[str] = []
     for goal in plan.required:
         allowed += (goal.receipt or {}).get("allowed") or []
-    notes = [f"changed as the user allowed: {seals.listed(list(dict.fromkeys(allowed)))}"] if allowed else []
+    notes = [f"changed as the user allowed: {_listed(list(dict.fromkeys(allowed)))}"] if allowed else []
     if doubts := _doubts(plan):
         return outcome.outcome(outcome.ATTESTED, "; ".join([plan.tally, *doubts, *notes]), exceptions(plan))
     clean = "omo:architect and omo:qa were seen to find each clean"
@@ -132,11 +131,17 @@ def _doubts(plan: Plan) -> list[str]:
         if unseen:
             silent.setdefault(" or ".join(unseen), []).append(goal.id)
         if receipt.get("seals"):
-            doubts.append(f"files that the gates of {goal.id} rest on were changed ({seals.listed(receipt['seals'])})")
+            doubts.append(f"files that the gates of {goal.id} rest on were changed ({_listed(receipt['seals'])})")
     for agents_named, goals in silent.items():
         named = ", ".join(goals[:MOST_NAMED])
         doubts.insert(0, f"reduced independence, no verdict of {agents_named} was seen for {named}")
     return doubts
+
+
+def _listed(files: list[str]) -> str:
+    from omo.proof import seals  # its patterns are slow to load, and few plans need them
+
+    return seals.listed(files)
 
 
 def exceptions(plan: Plan) -> list[Row]:
