@@ -27,6 +27,8 @@ CLEAN = {
     "redTeamStatus": "passed",
     "status": "passed",
 }
+# A report that leaves a lane out has no verdict; one word against is one, whatever else is there.
+LANES = (("architectureStatus", "productStatus", "codeStatus"), ("e2eStatus", "redTeamStatus"))
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
 MOST_CHANGED = 50  # files in a receipt
@@ -77,6 +79,8 @@ def read_verdict(text: str) -> tuple[str, bool]:
             return clip(verdict, 40), False
     if report.get("blockers"):
         return OPEN, False
+    if not any(set(lanes) <= set(verdicts) for lanes in LANES):
+        raise NoAnswer("not every lane has a verdict")
     return clip(list(verdicts.values())[-1], 40), True
 
 
@@ -111,9 +115,14 @@ def unfinished(plan: Plan, step: NextStep) -> Row:
 
 
 def _doubts(plan: Plan) -> list[str]:
-    """Why the clean words of both kinds of reviewer do not cover every goal that counts."""
+    """Why the clean words of both kinds of reviewer do not cover all that the plan was made for."""
     silent: dict[str, list[str]] = {}  # goals of which one of them was not seen to give a verdict
     doubts = []
+    for goal in plan.goals:
+        steering = goal.steering or {}
+        if steering.get("replacementGoalIds") and steering.get("by") == "agent":
+            parts = ", ".join(f"{name} {clip(plan.goal(name).title, 40)!r}" for name in steering["replacementGoalIds"])
+            doubts.append(f"that {goal.id} {clip(goal.title, 40)!r} is the same as {parts} is the agent's word")
     for goal in plan.required:
         receipt = goal.receipt or {}
         last = {str(review["role"]): review for review in receipt.get("agents") or []}
