@@ -1,4 +1,4 @@
-"""The endings, one module for each workflow and one for what all of them share; importing them registers each with `bench.truth`."""
+"""The endings, a module for each workflow and one for what all share; each registers with `bench.truth`."""
 
 from bench.endings import ralph, seals, ultragoal, ultraplan, ultrawork, verify
 

@@ -30,7 +30,7 @@ RAN_NOTHING = {
 
 
 def prepared(run: Play, said: str = "") -> None:
-    """A bug, a test that shows it, and a script that runs the test; a `runner.rc` or `pytest.ini` changes what it does."""
+    """A bug, a test that shows it, and a script that runs the test, unless a `runner.rc` or `pytest.ini` is there."""
     run.append("test_calc.py", ADD_TEST)
     run.write("said.txt", said + "\n")
     run.write("check.sh", f"test -f runner.rc && exec cat said.txt\ntest -f pytest.ini && exit 0\n{TEST}\n")
@@ -112,6 +112,18 @@ def in_ultraplan(run: Play, bend: Bend) -> None:
     ultraplan.done(run, 1, 2, 3, text="def part{0}():\n    pass\n")
     bend(run)
     run.omo("gate run")
+    run.omo("plan finish")
+
+
+@ending("ultraplan", "sealed: the test of a step skipped, inside the fence", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    ultraplan.started(run)
+    ultraplan.done(run, 1, 2, 3, text="def part{0}():\n    pass\n")
+    for number in (1, 2, 3):
+        path = f"tests/test_part{number}.py"
+        text = (run.project / path).read_text(encoding="utf-8")
+        run.write(path, text.replace("    def test", "    @unittest.skip('later')\n    def test"))
+    run.sh("git commit -qam 'feat(part3): add part 3'")
     run.omo("plan finish")
 
 
@@ -214,8 +226,8 @@ def _(run: Play) -> None:
 
 @ending("verify", "no test ran when it was begun, and that is its red", HELD, ATTESTED, WAIVED)
 def _(run: Play) -> None:
-    run.write("empty/__init__.py", "")
-    run.sh("git add -A; git commit -qm empty")
-    verify.begun(run, {"id": "tests", "type": "command", "argv": f"{TEST} discover -s empty".split()}, by="user")
-    run.write("empty/test_nothing.py", "import unittest\n\n\nclass T(unittest.TestCase):\n    def test(self): ...\n")
+    run.write("check.sh", "test -f test_new.py && exit 0\necho 'no tests ran in 0.01s'\nexit 5\n")
+    run.sh("git add -A; git commit -qm check")
+    verify.begun(run, {"id": "tests", "type": "command", "argv": CHECK.split()}, by="user")
+    run.write("test_new.py", "pass\n")
     verify.finished(run)

@@ -45,7 +45,8 @@ def broken(
     root: Path, began: dict[str, object], allowed: tuple[str, ...] = (), sealed: tuple[str, ...] = ()
 ) -> list[str]:
     digests = {path: base.digest_of(str(root), path) for path in allowed}
-    return list(seals.examine(str(root), began, [GATE], terms=seals.Terms(sealed, digests)).broken)
+    terms = seals.Terms([seals.Plain(["true"], sealed=sealed)], digests)
+    return list(seals.examine(str(root), began, [GATE], terms=terms).broken)
 
 
 @pytest.mark.parametrize(

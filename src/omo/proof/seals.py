@@ -85,37 +85,6 @@ def is_test(path: str) -> bool:
     return any(word.lower() in TEST_WORDS for word in _WORD.findall(path))
 
 
-@dataclass(frozen=True)
-class Terms:
-    """What was agreed on about such files: globs of more of them (`--sealed`), and the changes that the user allowed,
-    each by the digest of what they saw."""
-
-    sealed: Sequence[str] = ()
-    allowed: Mapping[str, str] = field(default_factory=dict)
-
-
-def terms_of(state: str, session: str) -> Terms:
-    """What the gates of a session seal and its user allowed; nothing where somebody changed its ledger by hand."""
-    if runtime.chain_problems(state, session):
-        return Terms()
-    return terms_in(ledger.rows(paths.events_file(state, session)))
-
-
-def terms_in(rows: Sequence[Mapping[str, Any]]) -> Terms:
-    """The same of the rows of such a ledger. What a gate seals only the user takes back."""
-    sealed: dict[str, set[str]] = {}
-    allowed = {}
-    for row in rows:
-        kind, gate = row.get("kind"), str(row.get("name"))
-        if kind == "gate-removed" or (kind == "gate-added" and row.get("by") == "user"):
-            sealed.pop(gate, None)
-        if kind == "gate-added":
-            sealed.setdefault(gate, set()).update(row.get("sealed") or ())
-        elif kind == "change-allowed":
-            allowed[str(row.get("path"))] = str(row.get("digest"))
-    return Terms(sorted(set().union(*sealed.values())), allowed)
-
-
 class Command(Protocol):
     """A gate, or a check that runs something; `sealed` are globs of more files that it rests on."""
 
@@ -136,6 +105,40 @@ class Plain(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Terms:
+    """What was agreed on in a session: the gates that are pinned in it, with what each seals, and the changes that the
+    user allowed, each by the digest of what they saw."""
+
+    gates: Sequence[Command] = ()
+    allowed: Mapping[str, str] = field(default_factory=dict)
+
+
+def terms_of(state: str, session: str) -> Terms:
+    """What the gates of a session seal and its user allowed; nothing where somebody changed its ledger by hand."""
+    if runtime.chain_problems(state, session):
+        return Terms()
+    return terms_in(ledger.rows(paths.events_file(state, session)))
+
+
+def terms_in(rows: Sequence[Mapping[str, Any]]) -> Terms:
+    """The same of the rows of such a ledger. What a gate seals only the user takes back."""
+    gates: dict[str, Plain] = {}
+    allowed = {}
+    for row in rows:
+        kind, name = row.get("kind"), str(row.get("name"))
+        if kind == "gate-removed":
+            gates.pop(name, None)
+        elif kind == "gate-added":
+            sealed = set(row.get("sealed") or ())
+            if name in gates and row.get("by") != "user":
+                sealed.update(gates[name].sealed)
+            gates[name] = Plain(row["argv"], str(row.get("cwd") or "."), sorted(sealed))
+        elif kind == "change-allowed":
+            allowed[str(row.get("path"))] = str(row.get("digest"))
+    return Terms(list(gates.values()), allowed)
+
+
+@dataclass(frozen=True)
 class Seals:
     """What became of the files that commands rest on.
 
@@ -144,6 +147,7 @@ class Seals:
     """
 
     unknown: str = ""
+    is_unchanged: bool = False
     broken: Sequence[str] = ()
     allowed: Sequence[str] = ()
 
@@ -152,6 +156,8 @@ class Seals:
         """For an outcome: why commands that pass need not mean that the work was done."""
         if self.unknown:
             return [self.unknown]
+        if self.is_unchanged:
+            return ["no file was changed"]
         return [f"files that gates rest on were changed ({listed(self.broken)})"] if self.broken else []
 
     @property
@@ -171,25 +177,22 @@ def examine(
     look: base.Look | None = None,
     terms: Terms = NO_TERMS,
 ) -> Seals:
-    """What was done since a run began to the files that its commands rest on.
+    """What was done since a run began to the files that its commands rest on, and the gates of its session.
 
     Every workflow asks this before it says of commands it ran that they prove the work: with `doubts` the outcome is
     `attested` at best, and `doubts` and `notes` go into its sentence. `began` is what `base.take` said when the run
     began, or when the checks were agreed on; `look` what differs from it now, where the caller has looked already;
-    `terms` is what `terms_of` its session says. Without commands there is nothing to seal.
+    `terms` is what `terms_of` its session says. Without commands only a change that is seen counts.
     """
-    if not commands:
+    if not commands and not terms.gates:
         return Seals()
     look = look or base.look(root, dict(began) if began else None)
-    if not began or look.changed is None:
-        return Seals(f"what was changed is not known ({look.unknown})")
+    if not began or look.changed is None or not began["head"] or not look.changed:
+        return _nothing_to_compare(began, look) if commands else Seals()
     head = began["head"]
-    if not head:
-        return Seals("there is no commit to compare with")
-    if not look.changed:
-        return Seals("no file was changed")
+    commands = [*commands, *terms.gates]
     named: set[str] = set()
-    sealed = list(terms.sealed)
+    sealed: list[str] = []
     for command in commands:
         named.update(own_commands.scripts(root, head, command.argv, command.cwd))
         sealed += command.sealed
@@ -202,6 +205,14 @@ def examine(
         broken += _changes(path, digest, lines.get(path), is_sealed=is_sealed, was_there=path in began["files"])
     broken += [IN_PLACE_OF_RUNNER.format(path) for path in shadows(root, began, commands, terms)]
     return Seals(broken=broken, allowed=allowed)
+
+
+def _nothing_to_compare(began: Mapping[str, Any] | None, look: base.Look) -> Seals:
+    if not began or look.changed is None:
+        return Seals(f"what was changed is not known ({look.unknown})")
+    if not began["head"]:
+        return Seals("there is no commit to compare with")
+    return Seals(is_unchanged=True)
 
 
 def shadows(root: str, began: Mapping[str, Any], commands: Sequence[Command], terms: Terms = NO_TERMS) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof import artifacts, base, changes, own_commands, seals, tree
+from omo.proof import artifacts, changes, seals, tree
 from omo.text import clip, counted
 from omo.work import agents
 from omo.work.agents import Review
@@ -284,27 +284,23 @@ def _facts(run: PlanRun, reviews: dict[str, Review], inspection: Inspection, reg
         "artifacts": registered,
         "proofs": inspection.proofs,
         "replays": replays,
-        "seals": _broken_seals(run, inspection),
+        **_seals(run, inspection),
         "notes": [clip(note, LONGEST_NOTE) for note in inspection.notes],
         "tree": tree.fingerprint(Path(run.caller.root)),
         "by": run.caller.by,
     }
 
 
-def _broken_seals(run: PlanRun, inspection: Inspection) -> list[str]:
-    """What was done since the plan began to files that the cited commands rest on; none where none was cited."""
+def _seals(run: PlanRun, inspection: Inspection) -> Row:
+    """What was done since the plan began to files that the cited commands and the session's gates rest on."""
     began = run.require_plan().repository.get("files")
-    if not inspection.commands or not began:
-        return []
-    root = run.caller.root
-    look = base.look(root, began)
-    if look.changed is None or not began["head"]:
-        return [f"what was changed is not known: {look.unknown or 'there is no commit to compare with'}"]
-    named = []
-    for argv, cwd in inspection.commands:
-        named += own_commands.scripts(root, began["head"], argv, cwd)
-    allowed = [str(event["path"]) for event in run.events if event["kind"] == "change-allowed"]
-    return seals.broken(Path(root), began, look.changed, named=named, allowed=allowed)[:MOST_SEALS]
+    if not began:
+        return {}
+    commands = [seals.Plain(argv, cwd) for argv, cwd in inspection.commands]
+    terms = seals.terms_of(run.caller.state, run.caller.session)
+    examined = seals.examine(run.caller.root, began, commands, terms=terms)
+    broken = [examined.unknown] if examined.unknown else examined.broken
+    return {"seals": list(broken)[:MOST_SEALS], "allowed": list(examined.allowed)[:MOST_SEALS]}
 
 
 def classify(run: PlanRun, classification: str, *, evidence: str | None, goal_id: str | None = None) -> Row:

@@ -96,10 +96,14 @@ def render(reviews: dict[str, Review]) -> list[Row]:
 
 def outcome_of(plan: Plan) -> Row:
     """Of a plan whose every goal is closed: judged where both reviewers were seen to find each goal clean."""
+    allowed: set[str] = set()
+    for goal in plan.goals:
+        allowed.update((goal.receipt or {}).get("allowed") or ())
+    notes = seals.Seals(allowed=sorted(allowed)).notes
     if doubts := _doubts(plan):
-        return outcome.outcome(outcome.ATTESTED, "; ".join([plan.tally, *doubts]), exceptions(plan))
+        return outcome.outcome(outcome.ATTESTED, "; ".join([plan.tally, *doubts, *notes]), exceptions(plan))
     why = f"{plan.tally}; omo:architect and omo:qa were seen to find each clean"
-    return outcome.outcome(outcome.JUDGED, why, exceptions(plan))
+    return outcome.outcome(outcome.JUDGED, "; ".join([why, *notes]), exceptions(plan))
 
 
 def unfinished(plan: Plan, step: NextStep) -> Row:

@@ -261,7 +261,9 @@ def _doubts(status: RunStatus, passing: Sequence[Verify]) -> list[str]:
             changed[path] = base.digest_of(root, path)
     checks = [CommandCheck(argv=list(command.argv)) for command in passing]
     look = base.Look("", changed, frozenset())
-    return seals.doubts_of(root, {"head": first.base, "files": {}}, checks, look)
+    terms = seals.terms_of(status.run.caller.state, status.run.caller.session)
+    examined = seals.examine(root, {"head": first.base, "files": {}}, checks, look=look, terms=terms)
+    return [*examined.doubts, *examined.notes]
 
 
 def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
