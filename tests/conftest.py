@@ -12,6 +12,7 @@ import hypothesis
 import pytest
 
 from omo.context import OF_AN_AGENT
+from tests.project import Project, make_project
 
 hypothesis.configuration.set_hypothesis_home_dir(Path(__file__).resolve().parents[1] / ".hypothesis")
 hypothesis.settings.register_profile(
@@ -82,3 +83,8 @@ def _own_world(tmp_path_factory: pytest.TempPathFactory, git_template: Path, mon
 def state(tmp_path: Path) -> str:
     """A state directory that does not exist yet."""
     return str(tmp_path / "project" / ".sisyphus" / "cc-omo")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path)

@@ -186,6 +186,11 @@ def test_what_belongs_to_the_user_is_not_offered_to_the_model(name: str) -> None
     assert frontmatter(ROOT / "skills" / name / "SKILL.md")["disable-model-invocation"] == "true"
 
 
+@pytest.mark.parametrize("name", ["verify", "ultragoal", "ultraplan", "ralph", "ulw"])
+def test_the_user_can_start_every_workflow(name: str) -> None:
+    assert "user-invocable" not in frontmatter(ROOT / "skills" / name / "SKILL.md")
+
+
 def test_skills_may_run_pinned_gates_but_never_add_one() -> None:
     allowed = " ".join(frontmatter(path).get("allowed-tools", "") for path in ROOT.glob("skills/*/SKILL.md"))
     assert "omo gate run" in allowed
@@ -212,9 +217,12 @@ def test_an_agent_is_named_like_its_file(agent: Path) -> None:
     assert frontmatter(agent)["name"] == agent.stem
 
 
-def test_the_explorer_cannot_write_or_start_agents() -> None:
+def test_explorer_and_librarian_cannot_write_or_start_agents() -> None:
+    """By their tools. What the librarian reads with comes from MCP servers, so it is said what it may not have."""
     tools = frontmatter(ROOT / "agents" / "explorer.md")["tools"].split(", ")
-    assert set(tools) <= {"Read", "Grep", "Glob", "LS"}
+    assert set(tools) <= {"Read", "Grep", "Glob"}
+    kept_away = frontmatter(ROOT / "agents" / "librarian.md")["disallowedTools"].split(", ")
+    assert set(kept_away) >= {"Agent", "Task", "Bash", "Edit", "Write", "NotebookEdit"}
 
 
 def test_texts_that_name_a_fragment_name_one_that_exists() -> None:

@@ -20,26 +20,29 @@ TESTS_PASS = {
 }
 NONCE = re.compile(r'"nonce": "([0-9a-f]{16,})"')
 AGENTS = {"PLAN": "omo:planner", "IMPL": "", "VERIFY": "omo:qa", "REFINE": "omo:critic", "SHIP": ""}
+TASK = "write down in NOTES which line of calc.py is wrong, and mend it"
 
 
-def begun(run: Play, *criteria: Any, option: str = "") -> int:
-    """The user pins a gate that can fail, and the criteria are written down."""
+def begun(run: Play, *criteria: Any, option: str = "", task: str = TASK) -> int:
+    """The user says what they want and pins a gate that can fail; the criteria are the agent's."""
+    if task:
+        run.user(f"/omo:ralph {task}")
     run.user("/omo:pin build -- python3 -B -m compileall -q .")
     document = run.document("criteria.json", {"criteria": list(criteria)})
     return run.omo(f"ralph start --criteria {document} {option}")
 
 
 def worked(run: Play, file: str = "NOTES", text: str = "calc.py line 2\n", leaving_out: Sequence[str] = ()) -> None:
-    """One round: agents in their order, the work, the gates, each phase noted."""
+    """One round: agents in their order, the work of the agent itself, the gates."""
     run.omo("ralph exec")
     for phase, agent in AGENTS.items():
         if phase == "IMPL":
             run.write(file, text)
+            run.omo("ralph phase IMPL")
         elif phase == "SHIP":
             run.omo("gate run")
         elif phase not in leaving_out:
             run.agent_ends(agent, f"{phase} is done.")
-        run.omo(f"ralph phase {phase}")
 
 
 def asked(run: Play) -> str:
@@ -50,14 +53,16 @@ def asked(run: Play) -> str:
     return found[1]
 
 
-def answer(nonce: str, result: str = "pass") -> str:
+def answer(nonce: str, result: str = "pass", request: str = "pass") -> str:
+    """To the question of C2 and to the user's request."""
     found = {"criterion": "C2", "check": "clear", "result": result, "evidence": "NOTES says `calc.py line 2`"}
-    return "I looked.\n```json\n" + json.dumps({"nonce": nonce, "answers": [found]}) + "\n```"
+    task = {"criterion": "C0", "check": "request", "result": request, "evidence": "NOTES says `calc.py line 2`"}
+    return "I looked.\n```json\n" + json.dumps({"nonce": nonce, "answers": [found, task]}) + "\n```"
 
 
-def judged(run: Play, result: str = "pass") -> int:
+def judged(run: Play, result: str = "pass", request: str = "pass") -> int:
     """By an independent judge that a hook sees."""
-    run.agent_ends("omo:judge", answer(asked(run), result))
+    run.agent_ends("omo:judge", answer(asked(run), result, request))
     return run.omo("ralph judge")
 
 
@@ -70,7 +75,7 @@ def _(run: Play) -> None:
     run.omo("ralph judge")
 
 
-@ending("ralph", "phases noted, no agent sent for", HELD, ENDED)
+@ending("ralph", "work noted, no agent sent for", HELD, ENDED)
 def _(run: Play) -> None:
     begun(run, NOTES)
     worked(run, leaving_out=("PLAN", "VERIFY", "REFINE"))
@@ -132,16 +137,93 @@ def _(run: Play) -> None:
 
 @ending("ralph", "trivial criteria that nobody agreed to", HELD, ATTESTED)
 def _(run: Play) -> None:
-    begun(run, NOTES)
+    begun(run, NOTES, task="")
     worked(run, text="x\n")
     run.omo("ralph judge")
+
+
+@ending("ralph", "trivial criteria that nobody agreed to, and a judge for them", HELD, ATTESTED)
+def _(run: Play) -> None:
+    begun(run, NOTES, ASKED, task="")
+    worked(run)
+    judged(run)
+
+
+@ending("ralph", "criteria that hold, and not what the user asked for", HELD)
+def _(run: Play) -> None:
+    begun(run, NOTES, ASKED)
+    worked(run)
+    judged(run, request="fail")
+
+
+@ending("ralph", "the user's request in the agent's own words", HELD, ATTESTED)
+def _(run: Play) -> None:
+    begun(run, NOTES, ASKED, task="", option='--request "a file NOTES"')
+    worked(run)
+    judged(run)
+
+
+@ending("ralph", "criteria edited after the user confirmed them", HELD, ATTESTED)
+def _(run: Play) -> None:
+    run.write("criteria.json", json.dumps({"criteria": [NOTES, ASKED]}))
+    run.user("/omo:ralph criteria.json")
+    run.user("/omo:pin build -- python3 -B -m compileall -q .")
+    run.write("criteria.json", json.dumps({"criteria": [NOTES]}))
+    run.omo("ralph start --criteria criteria.json")
+    worked(run)
+    run.omo("ralph judge")
+
+
+@ending("ralph", "the judge asked for and never sent", HELD)
+def _(run: Play) -> None:
+    begun(run, NOTES, ASKED, option="--max-iterations 1")
+    worked(run)
+    asked(run)
+    for _call in range(4):
+        run.omo("ralph judge")
+
+
+@ending("ralph", "no work, and a note that it was done", HELD, ENDED)
+def _(run: Play) -> None:
+    begun(run, NOTES, ASKED)
+    run.omo("ralph exec")
+    run.omo("ralph phase IMPL")
+    for agent in ("omo:planner", "omo:qa", "omo:critic"):
+        run.agent_ends(agent, "It is done.")
+    run.omo("gate run")
+    run.omo("ralph judge")
+
+
+@ending("ralph", "QA before the work", HELD)
+def _(run: Play) -> None:
+    begun(run, NOTES, ASKED)
+    run.omo("ralph exec")
+    for agent in ("omo:planner", "omo:qa", "omo:critic"):
+        run.agent_ends(agent, "It is done.")
+    run.write("NOTES", "calc.py line 2\n")
+    run.omo("ralph phase IMPL")
+    run.omo("gate run")
+    run.omo("ralph judge")
+
+
+@ending("ralph", "the test of a gate skipped, beside a judge", HELD, ATTESTED)
+def _(run: Play) -> None:
+    run.append("test_calc.py", ADD_TEST)
+    run.sh("git commit -qam 'a test that fails'")
+    run.user(f"/omo:ralph {TASK}")
+    run.user(f"/omo:pin tests -- {TEST}")
+    run.omo(f"ralph start --criteria {run.document('criteria.json', {'criteria': [NOTES, ASKED]})}")
+    run.write("NOTES", "calc.py line 2\n")
+    text = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    worked(run, "test_calc.py", text.replace("    def test_add", "    @unittest.skip('x')\n    def test_add"))
+    judged(run)
 
 
 @ending("ralph", "a criterion that code decides, its test skipped", HELD, ATTESTED)
 def _(run: Play) -> None:
     run.append("test_calc.py", ADD_TEST)
     run.sh("git commit -qam 'a test that fails'")
-    begun(run, TESTS_PASS)
+    begun(run, TESTS_PASS, task="")
     text = (run.project / "test_calc.py").read_text(encoding="utf-8")
     worked(run, "test_calc.py", text.replace("    def test_add", "    @unittest.skip('x')\n    def test_add"))
     run.omo("ralph judge")
@@ -167,7 +249,7 @@ def _(run: Play) -> None:
     run.stop()
     begun(run, NOTES | {"checks": [{"id": "more", "type": "path", "path": "MORE"}]})
     worked(run, "MORE")
-    run.omo("ralph judge")
+    judged(run)
 
 
 @ending("ralph", "less, by the agent's own leave", HELD, ENDED)
@@ -194,7 +276,6 @@ def _(run: Play) -> None:
     run.write("calc.py", "def twice(a):\n    return a\n")
     worked(run)
     run.omo('gate record tests --pre-existing --evidence "it failed before as well"')
-    run.omo("ralph phase SHIP")
     run.omo("ralph judge")
 
 
@@ -237,11 +318,21 @@ def _(run: Play) -> None:
     judged(run)
 
 
+@ending("ralph", "honest: criteria that the user named", JUDGED)
+def _(run: Play) -> None:
+    run.write("criteria.json", json.dumps({"criteria": [NOTES, ASKED]}))
+    run.user("/omo:ralph criteria.json")
+    run.user("/omo:pin build -- python3 -B -m compileall -q .")
+    assert run.omo("ralph start --criteria criteria.json") == 0, run.printed
+    worked(run)
+    judged(run)
+
+
 @ending("ralph", "honest: criteria that code alone decides", ATTESTED)
 def _(run: Play) -> None:
     run.append("test_calc.py", ADD_TEST)
     run.sh("git commit -qam 'a test that fails'")
-    begun(run, TESTS_PASS)
+    begun(run, TESTS_PASS, task="")
     worked(run, "calc.py", FIXED)
     run.omo("ralph judge")
 

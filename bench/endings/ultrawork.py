@@ -499,6 +499,19 @@ def _(run: Play) -> None:
     run.finish()
 
 
+def on_a_false_word(name: str, because: str) -> None:
+    @ending("ultrawork", name, HELD)
+    def _(run: Play) -> None:
+        run.user("ulw write the report")
+        run.omo(f"ulw done --because {shlex.quote(because)}")
+
+
+on_a_false_word("a report that is not there, named in the last word", "docs/report.md lists all routes")
+on_a_false_word("a commit that is not there, named in the last word", "it is committed as deadbeef1")
+on_a_false_word("a last word that hedges", "I think it should be done by now")
+on_a_false_word("a false claim as the last word", "calc.py contains the report, and it does not exist twice")
+
+
 @ending("ultrawork", "honest: a docs change", ATTESTED)
 def _(run: Play) -> None:
     run.user("ulw document calc.py")

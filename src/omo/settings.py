@@ -74,31 +74,23 @@ def project_globs(value: object) -> tuple[str, ...]:
 
 
 class Knob:
-    __slots__ = ("default", "name", "parse", "variable", "what")
+    __slots__ = ("default", "name", "parse", "variable")
 
-    def __init__(self, name: str, default: Any, parse: Callable[[object], Any], what: str) -> None:
+    def __init__(self, name: str, default: Any, parse: Callable[[object], Any]) -> None:
         self.name = name
         self.default = default
         self.parse = parse
         self.variable = f"OMO_{name.upper()}"
-        self.what = what
 
 
 KNOBS = (
-    Knob("max_stop_blocks", 8, whole_number, "blocks given without verified progress"),
-    Knob(
-        "cooldown_seconds",
-        3.0,
-        positive_number,
-        "seconds between two blocks; a stop before that waits for the rest of them",
-    ),
-    Knob("max_total_blocks", 64, whole_number, "blocks given since the run was armed, whatever its progress"),
-    Knob("max_hours", 8.0, positive_number, "hours since the run was armed"),
-    Knob(
-        "keyword", "on", keyword_mode, "on: anywhere in what you write; explicit: as the first word; off: /omo:ulw only"
-    ),
-    Knob("attended", False, switch, "the user is at the keyboard: questions to them are not refused"),
-    Knob("notify", "on", on_or_off, "a notification of the terminal when a run ends or needs you"),
+    Knob("max_stop_blocks", 8, whole_number),
+    Knob("cooldown_seconds", 3.0, positive_number),
+    Knob("max_total_blocks", 64, whole_number),
+    Knob("max_hours", 8.0, positive_number),
+    Knob("keyword", "on", keyword_mode),
+    Knob("attended", False, switch),
+    Knob("notify", "on", on_or_off),
 )
 LIMITS = tuple(knob for knob in KNOBS if knob.parse in (whole_number, positive_number))
 # What the project says about itself: in its file only, so that no shell can say otherwise.
@@ -161,15 +153,11 @@ def _combine(settings: Settings, environ: Mapping[str, str], file: dict[str, Any
             if value != "" and settings.take(knob, value, origin):
                 break
     if COMPUTER_CONTROL in file:
-        _declare(settings, file[COMPUTER_CONTROL])
+        try:
+            settings.computer_control = project_globs(file[COMPUTER_CONTROL])
+        except Refusal as why:
+            settings.problems.append(f".sisyphus/omo.json: {COMPUTER_CONTROL} {why}; it is not used")
     return settings
-
-
-def _declare(settings: Settings, value: object) -> None:
-    try:
-        settings.computer_control = project_globs(value)
-    except Refusal as why:
-        settings.problems.append(f".sisyphus/omo.json: {COMPUTER_CONTROL} {why}; it is not used")
 
 
 def is_disabled(environ: Mapping[str, str]) -> bool:

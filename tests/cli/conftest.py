@@ -2,74 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from omo.cli.main import main
-from omo.state import ledger, paths, runtime
-from tests.kept import copied, git_init
+from tests.project import NOW, SESSION, Project, Ran, make_project
 
-NOW = 1_771_780_801.0
-SESSION = "abc123"
+__all__ = ["NOW", "SESSION", "Ran", "Shell"]
 
 
 @dataclass
-class Ran:
-    code: int
-    out: str
-    err: str
+class Shell(Project):
+    """The project by the name of the terminal in it."""
 
     @property
-    def json(self) -> dict[str, Any]:
-        value: dict[str, Any] = json.loads(self.out)
-        return value
-
-
-@dataclass
-class Shell:
-    """A terminal in the project: the agent's, unless `user` is asked for."""
-
-    project: Path
-    capsys: pytest.CaptureFixture[str]
-    environ: dict[str, str] = field(default_factory=dict)
-    now: float = NOW
-
-    def agent(self, *argv: str) -> Ran:
-        return self.run({"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}, *argv)
-
-    def user(self, *argv: str) -> Ran:
-        return self.run({}, *argv)
+    def project(self) -> Path:
+        return self.root
 
     def run(self, environ: dict[str, str], *argv: str) -> Ran:
-        self.now += 1
-        self.capsys.readouterr()
-        code = main(list(argv), {**self.environ, **environ}, str(self.project), self.now, has_terminal=True)
-        captured = self.capsys.readouterr()
-        return Ran(code, captured.out, captured.err)
-
-    @property
-    def state(self) -> str:
-        return str(self.project / ".sisyphus" / "cc-omo")
-
-    def row(self, session: str = SESSION) -> dict[str, Any]:
-        row = runtime.session(self.state, session)
-        assert row is not None
-        return row
-
-    def events(self) -> list[dict[str, Any]]:
-        return ledger.rows(paths.events_file(self.state, SESSION))
-
-    def write(self, name: str, text: str) -> None:
-        (self.project / name).write_text(text, encoding="utf-8")
+        return self.omo(*argv, by="user", env=environ)
 
 
 @pytest.fixture
-def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
-    project = tmp_path / "a b"
-    copied(project, git_init)
-    (project / "value").write_text("old\n")
-    return Shell(project, capsys)
+def shell(tmp_path: Path) -> Shell:
+    return Shell(make_project(tmp_path).root)

@@ -129,13 +129,6 @@ def test_prompts(shell: Shell, text: str, environ: dict[str, str], decision: str
         assert facts(told)["keyword"] == (environ.get("OMO_KEYWORD", "on"), origin)
 
 
-def test_a_prompt_says_what_it_does_in_this_session(shell: Shell) -> None:
-    assert "nothing is on" in explain(shell, "prompt", "stop ulw")["effect"]
-    shell.agent("ulw", "start")
-    assert "is cancelled" in explain(shell, "prompt", "stop ulw")["effect"]
-    assert "full budget" in explain(shell, "prompt", "ulw go")["effect"]
-
-
 def test_a_prompt_can_be_explained_without_a_session(shell: Shell) -> None:
     told = shell.user("explain", "prompt", "ulw fix it", "--json").json
     assert facts(told)["session"] == ("assumed to have nothing on", "not named")

@@ -160,7 +160,7 @@ def test_a_moved_project_takes_its_run_along_and_a_copied_one_does_not(shell: Sh
     original = shell.project
     copy = original.parent / "copy"
     shutil.copytree(original, copy, symlinks=True)
-    shell.project = copy
+    shell.root = copy
     refused = shell.agent(*flow.work)
     assert (refused.code, "belongs to" in refused.err) == (3, True), refused.err
     shutil.rmtree(original)

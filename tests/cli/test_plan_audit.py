@@ -14,13 +14,13 @@ from tests.ultraplan.plans import carry_out, commit, git, head, plan_text, proje
 PLAN = plan_text(steps=3, step3={"On failure": "skip — the rest works without it"})
 
 
-def planned(tmp_path: Path, capsys: pytest.CaptureFixture[str], plan: str) -> Shell:
-    return Shell(project(tmp_path, plan), capsys)
+def planned(tmp_path: Path, plan: str) -> Shell:
+    return Shell(project(tmp_path, plan))
 
 
 @pytest.fixture
-def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
-    return planned(tmp_path, capsys, PLAN)
+def shell(tmp_path: Path) -> Shell:
+    return planned(tmp_path, PLAN)
 
 
 def audit(shell: Shell, *more: str, name: str = "plan.md") -> tuple[int, dict[str, Any]]:
@@ -83,10 +83,8 @@ def test_a_step_that_was_reverted_since_is_no_pass(shell: Shell) -> None:
     assert (code, shown["steps"][0]["status"]) == (3, "drift")
 
 
-def test_specs_beside_the_one_that_is_audited_are_not_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shell = planned(tmp_path, capsys, plan_text(steps=2, sessions=[[1], [2]]))
+def test_specs_beside_the_one_that_is_audited_are_not_counted(tmp_path: Path) -> None:
+    shell = planned(tmp_path, plan_text(steps=2, sessions=[[1], [2]]))
     base = head(shell.project)
     assert shell.agent("plan", "decompose", "plan.md", "--out", "specs").code == 0
     (shell.project / "src" / "part1.py").write_text("def part1():\n    return 1\n")
@@ -106,9 +104,9 @@ def test_a_plan_with_defects_cannot_be_evaluated(shell: Shell) -> None:
     assert (ran.code, "omo plan validate broken.md" in ran.err) == (4, True)
 
 
-def test_a_plan_of_before_is_audited_by_what_its_prose_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_of_before_is_audited_by_what_its_prose_says(tmp_path: Path) -> None:
     old = plan_text(steps=2, version="1.6", step1={"manifest": None}, step2={"manifest": None})
-    shell = planned(tmp_path, capsys, old)
+    shell = planned(tmp_path, old)
     base = head(shell.project)
     carry_out(shell.project, 1)
     code, shown = audit(shell, "--base", base)
@@ -133,10 +131,8 @@ def test_an_edited_plan_is_audited_by_the_copy_that_was_started(shell: Shell) ->
     assert (code, shown["ok"]) == (3, False), "it never passes from a base of one's own"
 
 
-def test_an_edited_plan_of_several_sessions_is_audited_by_the_copy_too(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shell = planned(tmp_path, capsys, plan_text(steps=2, sessions=[[1], [2]]))
+def test_an_edited_plan_of_several_sessions_is_audited_by_the_copy_too(tmp_path: Path) -> None:
+    shell = planned(tmp_path, plan_text(steps=2, sessions=[[1], [2]]))
     shell.agent("plan", "decompose", "plan.md", "--out", "specs")
     start(shell, "specs/session-1.md")
     (shell.project / "plan.md").write_text(plan_text(steps=1))
@@ -145,10 +141,8 @@ def test_an_edited_plan_of_several_sessions_is_audited_by_the_copy_too(
     assert "plan.md was edited after start" in shown["edited"]
 
 
-def test_in_a_copy_of_the_project_the_audit_says_whose_run_it_is(
-    shell: Shell, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_in_a_copy_of_the_project_the_audit_says_whose_run_it_is(shell: Shell) -> None:
     start(shell)
-    there = Shell(shutil.copytree(shell.project, shell.project.parent / "copy"), capsys)
+    there = Shell(shutil.copytree(shell.project, shell.project.parent / "copy"))
     ran = there.agent("plan", "audit", "plan.md")
     assert (ran.code, f"belongs to {shell.project}" in ran.err) == (3, True)

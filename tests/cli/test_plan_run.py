@@ -23,9 +23,9 @@ def with_a_plan(root: Path) -> None:
 
 
 @pytest.fixture
-def planned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
+def planned(tmp_path: Path) -> Shell:
     copied(tmp_path / "a b", with_a_plan)
-    return Shell(tmp_path / "a b", capsys)
+    return Shell(tmp_path / "a b")
 
 
 def start(shell: Shell, spec: str = "plan.md") -> None:

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from omo.views import project
-from omo.views.screen import screen
 from tests.cli.conftest import SESSION, Shell
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -50,7 +49,7 @@ def test_width_and_colour_never_change_the_data(shell: Shell, monkeypatch: pytes
     arm(shell)
     plain = shell.agent("status", "--json").json
     shell.now -= 1
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shell.has_screen = True
     monkeypatch.setenv("COLUMNS", "30")
     assert shell.run(agents(NO_COLOR="1"), "status", "--json", "--all").json == plain
 
@@ -61,7 +60,7 @@ def agents(**more: str) -> dict[str, str]:
 
 def test_a_terminal_gets_colours_unless_it_says_otherwise(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     arm(shell)
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shell.has_screen = True
     monkeypatch.setenv("COLUMNS", "80")
     assert "\x1b[36m" in shell.run(agents(TERM="xterm"), "status").out.replace("\x1b[1;36m", "\x1b[36m")
     without = shell.run(agents(TERM="xterm", NO_COLOR="1"), "status").out
@@ -81,13 +80,10 @@ def test_a_terminal_gets_colours_unless_it_says_otherwise(shell: Shell, monkeypa
         ({"LC_CTYPE": "ja_JP.eucJP"}, True),
     ],
 )
-def test_the_locale_may_name_another_charset(
-    environ: dict[str, str], ascii_only: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    on = screen(environ)
-    assert on is not None
-    assert on.ascii_only is ascii_only
+def test_the_locale_may_name_another_charset(shell: Shell, environ: dict[str, str], ascii_only: bool) -> None:
+    arm(shell)
+    shell.has_screen = True
+    assert shell.agent("status", env=environ).out.isascii() is ascii_only
 
 
 def test_another_session_by_as_much_of_its_id_as_is_unique(shell: Shell) -> None:

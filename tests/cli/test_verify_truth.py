@@ -265,6 +265,35 @@ def test_the_judge_is_asked_three_times_at_most_and_only_what_code_cannot_tell(s
     assert "there is nothing to judge" in shell.agent("verify", "brief", "G2").err
 
 
+# What other workflows hand on
+
+
+@pytest.mark.parametrize(
+    ("because", "why"),
+    [
+        ("docs/report.md lists all routes", "docs/report.md is cited, and is not there"),
+        ("I think it works on every machine", "hedges"),
+        ("the old module does not exist any more", "(absence)"),
+        ("`test -f NOTES` exits 0, as pinned", "was run: exit 1"),
+    ],
+)
+def test_the_last_word_of_ultrawork_is_looked_at(shell: Shell, because: str, why: str) -> None:
+    shell.agent("ulw", "start")
+    shell.agent("gate", "add", "notes", "--", "test", "-f", "NOTES")
+    refused = shell.agent("ulw", "done", "--because", because, "--skip-verification", "it is only a note", "--json")
+    assert (refused.code, why in told(refused)) == (3, True), refused.out
+
+
+def test_a_claim_or_a_citation_lets_the_last_word_of_ultrawork_pass(shell: Shell) -> None:
+    shell.agent("ulw", "start")
+    because = "old.py does not exist any more, as `python3 -c pass` shows"
+    assert shell.agent("ulw", "done", "--because", because).code == 3
+    assert shell.agent("verify", "claim", because, "--absent", "old.py").code == 0
+    done = shell.agent("ulw", "done", "--because", because, "--json")
+    assert (done.code, done.json["outcome"]["verdict"]) == (0, "attested")
+    assert "cited and not looked at: python3 -c pass" in done.json["outcome"]["why"]
+
+
 # After a compaction
 
 

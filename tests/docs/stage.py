@@ -61,7 +61,7 @@ class Stage:
         # Nobody waits between two steps of an example, so a second Stop is no sign of a loop here.
         self.user = {**os.environ, **WHO, "PATH": path, "OMO_COOLDOWN_SECONDS": "0.001"}
         self.agent = {**self.user, "CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
-        self.host = Host(self.project, self.environment, environ={"OMO_COOLDOWN_SECONDS": "0.001"})
+        self.host = Host(self.project, data=self.environment, environ={"OMO_COOLDOWN_SECONDS": "0.001"})
 
     def begin(self, files: dict[str, str]) -> None:
         self.write(files)

@@ -35,7 +35,7 @@ def test_what_is_run(text: str, commands: list[list[str]]) -> None:
         ("omo ulw status", True),
         ("omo ulw done", True),  # refused, which is an answer
         ("omo verify begin GOAL", True),
-        ("omo verify unblock GOAL", False),  # lacks --summary
+        ("omo verify finish GOAL", False),  # lacks --summary
         ("omo ulw blocked --reason TEXT", False),
         ("omo ulw finish", False),
         ("omo work", False),

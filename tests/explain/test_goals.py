@@ -104,7 +104,7 @@ def test_a_criterion_says_what_the_judgement_saw(tmp_path: Path) -> None:
     assert (passed.decision, passed.change) == ("done", [])
     assert (failed.decision, failed.why) == ("open", "saw fail")
     assert facts(failed)["failures in a row"] == "1 of 3"
-    assert "omo ralph replan" in failed.change[0]
+    assert "omo ralph exec" in failed.change[0]
     assert items.explain(place(desk.root, "s1", desk.now), []).title.endswith(": 1 of 2 criteria done")
     desk.damage()
     damaged = explained("C1")
@@ -158,7 +158,7 @@ def test_a_run_that_was_called_off_keeps_its_name_and_its_results() -> None:
 
 def test_gates_without_any_run_have_no_hole_in_their_headline(tmp_path: Path) -> None:
     made = states.nothing(tmp_path / "p")
-    made.omo("gate", "add", "tests", "--", "true")
+    made.check("gate", "add", "tests", "--", "true")
     assert items.explain(place(made.root, states.HERE, made.now), []).title == "ulw: 0 of 1 gate done"
 
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -22,20 +22,18 @@ from unittest.mock import patch
 
 import pytest
 
-from omo.hooks import main, prompt, session_start, stop, subagent_stop, tool_use
-from omo.state import ledger, paths, runtime
+from omo.clock import stamp
+from omo.hooks import main
+from omo.state import paths
 from tests.kept import copied, git_init
+from tests.project import HOOKS as SCRIPTS
+from tests.project import SESSION as SESSION
+from tests.project import Answer as Answer
+from tests.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS: dict[str, Any] = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
-SESSION = "abc123"
-HANDLERS: dict[str, tuple[str, main.Handler]] = {
-    "SessionStart": ("session-start", session_start.handle),
-    "UserPromptSubmit": ("user-prompt-submit", prompt.handle),
-    "PreToolUse": ("pre-tool-use", tool_use.handle),
-    "SubagentStop": ("subagent-stop", subagent_stop.handle),
-    "Stop": ("stop", stop.handle),
-}
+HANDLERS = {event: (name, handle) for name, (event, handle) in SCRIPTS.items()}
 NO_COOLDOWN = {"OMO_COOLDOWN_SECONDS": "0.001"}  # the hook waits for the rest of one, and tests do not
 
 
@@ -44,31 +42,17 @@ def command_of(event: str) -> str:
 
 
 @dataclass
-class Answer:
-    code: int
-    stdout: str
-    stderr: str
+class Host(Project):
+    """The project with hooks as the host starts them, in real time."""
 
-    @property
-    def json(self) -> dict[str, Any]:
-        value: dict[str, Any] = json.loads(self.stdout)
-        return value
-
-    @property
-    def blocks(self) -> bool:
-        return self.stdout.startswith("{") and self.json.get("decision") == "block"
-
-    def assert_silent(self) -> None:
-        assert (self.code, self.stdout, self.stderr) == (0, "", "")
-
-
-@dataclass
-class Host:
-    project: Path
-    data: Path
+    data: Path = Path()
     plugin: Path = ROOT
     environ: dict[str, str] = field(default_factory=NO_COOLDOWN.copy)
     in_process: bool = False
+
+    @property
+    def project(self) -> Path:
+        return self.root
 
     def environment(self, **extra: str) -> dict[str, str]:
         return {
@@ -82,7 +66,7 @@ class Host:
         }
 
     def payload(self, event: str, **fields: Any) -> bytes:
-        body = {"session_id": SESSION, "cwd": str(self.project), "hook_event_name": event, **fields}
+        body = {"session_id": self.session, "cwd": str(self.project), "hook_event_name": event, **fields}
         return json.dumps(body).encode() + b"\n"
 
     def raw(self, event: str, stdin: bytes, *, cwd: Path | None = None, **extra: str) -> Answer:
@@ -97,7 +81,7 @@ class Host:
         )
         return Answer(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
 
-    def send(self, event: str, *, env: dict[str, str] | None = None, **fields: Any) -> Answer:
+    def send(self, event: str, *, env: Mapping[str, str] | None = None, **fields: Any) -> Answer:
         stdin = self.payload(event, **fields)
         if self.in_process:
             name, handle = HANDLERS[event]
@@ -109,25 +93,11 @@ class Host:
         assert (answer.code, answer.stderr) == (0, "")
         return answer
 
-    def prompt(self, text: str, **fields: Any) -> Answer:
-        return self.send("UserPromptSubmit", prompt=text, **fields)
+    def hook(self, name: str, *, session: str = "", env: Mapping[str, str] | None = None, **fields: Any) -> Answer:
+        event, _ = SCRIPTS[name]
+        return self.send(event, env=env, **{"session_id": session or self.session, **fields})
 
-    def stop(self, **fields: Any) -> Answer:
-        return self.send("Stop", **{"stop_hook_active": False, "background_tasks": [], "session_crons": [], **fields})
-
-    @property
-    def state(self) -> str:
-        return str(self.project / ".sisyphus" / "cc-omo")
-
-    def row(self, session: str = SESSION) -> dict[str, Any]:
-        row = runtime.session(self.state, session)
-        assert row is not None
-        return row
-
-    def events(self, session: str = SESSION) -> list[dict[str, Any]]:
-        return ledger.rows(paths.events_file(self.state, session))
-
-    def kinds(self, session: str = SESSION) -> list[str]:
+    def kinds(self, session: str = "") -> list[str]:
         return [f"{row['kind']}:{row['rule']}" if "rule" in row else row["kind"] for row in self.events(session)]
 
     def write_runtime(self, text: str) -> Path:
@@ -138,13 +108,9 @@ class Host:
 
     def last_block_was(self, seconds_ago: float, now: float) -> None:
         """Move the recorded block into the past, so that no test waits for a cooldown."""
-        from omo.clock import stamp
-
-        def older(row: dict[str, Any] | None) -> runtime.Change:
-            assert row is not None
-            return runtime.Change(None, {**row, "ulw": {**row["ulw"], "lastStopAt": stamp(now - seconds_ago)}})
-
-        runtime.change_session(self.state, SESSION, older, actor="user", now=now, wait=5)
+        self.now = now
+        moment = stamp(now - seconds_ago)
+        self.change_row(lambda row: {**row, "ulw": {**row["ulw"], "lastStopAt": moment}})
 
 
 @pytest.fixture
@@ -173,7 +139,7 @@ def requirements_key() -> str:
 def host(request: pytest.FixtureRequest, tmp_path: Path, data: Path) -> Host:
     project = tmp_path / "it's a b" / "ü (1)"
     copied(project, git_init)
-    return Host(project, data, in_process=getattr(request.module, "IN_PROCESS", False))
+    return Host(project, data=data, in_process=getattr(request.module, "IN_PROCESS", False))
 
 
 @pytest.fixture

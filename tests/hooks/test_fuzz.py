@@ -115,7 +115,7 @@ def test_two_thousand_events_in_the_process(event: str, tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
     environ = {"CLAUDE_PROJECT_DIR": str(project), "OMO_COOLDOWN_SECONDS": "0.5"}
-    open_run(Host(project, project))
+    open_run(Host(project, data=project))
     failures = project / ".sisyphus" / "cc-omo" / "hooks.log"
     for number in range(2000):
         out = hook.answer(event, HANDLERS[event], payload(chance), environ, str(project), 1_771_780_801.0 + number)

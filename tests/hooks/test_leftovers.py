@@ -23,9 +23,9 @@ def bash(host: Host, command: str) -> str:
 
 
 @pytest.fixture
-def shell(host: Host, capsys: pytest.CaptureFixture[str]) -> Shell:
+def shell(host: Host) -> Shell:
     """A plan of two steps that is begun, with files of the user's beside it: tracked, ignored, in a submodule."""
-    shell = Shell(host.project, capsys)
+    shell = Shell(host.project)
     git(host.project, "config", "user.name", "Test")
     git(host.project, "config", "user.email", "test@example.org")
     other = host.project.parent / "other"
@@ -169,8 +169,8 @@ def test_an_index_that_git_cannot_read_removes_nothing(left: Host) -> None:
 def test_in_a_worktree_the_index_of_that_worktree_counts(host: Host, shell: Shell) -> None:
     tree = host.project.parent / "tree"
     git(host.project, "worktree", "add", "-q", "-b", "other", str(tree))
-    inside = Shell(tree, shell.capsys)
-    there = Host(tree, host.data)
+    inside = Shell(tree)
+    there = Host(tree, data=host.data)
     start(inside)
     inside.write(".coverage", "new\n")
     assert bash(there, "rm .coverage") == ""

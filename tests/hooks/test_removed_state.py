@@ -55,16 +55,16 @@ def test_a_removed_runtime_file_is_a_removed_state(host: Host) -> None:
     host.stop().assert_silent()
 
 
-def test_what_was_on_is_named(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    shell = Shell(host.project, capsys)
+def test_what_was_on_is_named(host: Host) -> None:
+    shell = Shell(host.project)
     host.prompt("ulw fix it")
     begin_ralph(shell)
     remove(host)
     assert host.stop().json == {"systemMessage": message_of(host, "ultrawork, ralph")}
 
 
-def test_the_fence_that_a_cancel_leaves_is_told_of_too(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    begin_plan(Shell(host.project, capsys))
+def test_the_fence_that_a_cancel_leaves_is_told_of_too(host: Host) -> None:
+    begin_plan(Shell(host.project))
     host.prompt("/omo:stop-continuation")
     remove(host)
     assert host.stop().json == {"systemMessage": message_of(host, "a plan's fence")}
@@ -107,10 +107,10 @@ def test_a_cancel_after_it_is_answered_with_it(host: Host) -> None:
     assert markers() == []
 
 
-def test_a_command_that_writes_new_state_does_not_hide_it(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_that_writes_new_state_does_not_hide_it(host: Host) -> None:
     host.prompt("ulw fix it")
     remove(host)
-    assert Shell(host.project, capsys).agent("gate", "add", "tests", "--", "true").code == 0
+    assert Shell(host.project).agent("gate", "add", "tests", "--", "true").code == 0
     assert markers() == []
     assert host.stop().json == {"systemMessage": message_of(host)}
     host.stop().assert_silent()
@@ -135,7 +135,7 @@ def test_two_sessions_are_told_each_for_itself_also_when_one_has_begun_anew(host
 
 
 def test_another_project_is_not_told(host: Host, tmp_path: Path) -> None:
-    other = Host(tmp_path / "another", host.data)
+    other = Host(tmp_path / "another", data=host.data)
     copied(other.project, git_init)
     host.prompt("ulw fix it")
     other.stop().assert_silent()
@@ -154,7 +154,7 @@ def test_a_subagent_does_not_take_the_message(host: Host) -> None:
 
 
 def test_state_above_the_project_does_not_hide_it(host: Host) -> None:
-    above = Host(host.project.parent, host.data)
+    above = Host(host.project.parent, data=host.data)
     host.prompt("ulw fix it")
     above.prompt("ulw begin", session_id="above")
     above.prompt("/omo:stop-continuation", session_id="above")
@@ -205,27 +205,25 @@ def spoil(host: Host, shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("end", [cancel, finish, exhaust, spoil])
-def test_an_end_that_was_told_leaves_no_marker(
-    host: Host, end: Callable[[Host, Shell], None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_end_that_was_told_leaves_no_marker(host: Host, end: Callable[[Host, Shell], None]) -> None:
     host.prompt("ulw fix it")
     assert markers() == [SESSION]
-    end(host, Shell(host.project, capsys))
+    end(host, Shell(host.project))
     assert markers() == []
     remove(host)
     host.stop().assert_silent()
 
 
-def test_a_run_that_was_cleared_leaves_none(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    shell = Shell(host.project, capsys)
+def test_a_run_that_was_cleared_leaves_none(host: Host) -> None:
+    shell = Shell(host.project)
     begin_ralph(shell)
     assert markers() == [SESSION]
     assert shell.user("state", "clear", "--mode", "ralph", "--session", SESSION, "--force").code == 0
     assert markers() == []
 
 
-def test_an_adopted_run_takes_its_marker_along(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    shell = Shell(host.project, capsys)
+def test_an_adopted_run_takes_its_marker_along(host: Host) -> None:
+    shell = Shell(host.project)
     begin_ralph(shell)
     assert markers() == [SESSION]
     ran = shell.user("adopt", "--from", SESSION, "--session", "heir")
@@ -299,7 +297,7 @@ def test_old_markers_are_swept_when_one_is_written(host: Host) -> None:
 
 @pytest.mark.usefixtures("through_the_shell")
 def test_a_marker_of_another_session_or_project_starts_no_python(host: Host, data: Path, tmp_path: Path) -> None:
-    other = Host(tmp_path / "another", host.data)
+    other = Host(tmp_path / "another", data=host.data)
     copied(other.project, git_init)
     host.prompt("ulw fix it")
     other.prompt("ulw fix it", session_id="other-1")
@@ -318,8 +316,8 @@ def test_a_marker_of_another_session_or_project_starts_no_python(host: Host, dat
     assert noted.exists()
 
 
-def test_status_says_the_same_until_it_was_told(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    shell = Shell(host.project, capsys)
+def test_status_says_the_same_until_it_was_told(host: Host) -> None:
+    shell = Shell(host.project)
     said = ENDED.format(host.state, "ultrawork").removeprefix("omo: ").rstrip(".")
     host.prompt("ulw fix it")
     assert "was removed" not in shell.user("status").out

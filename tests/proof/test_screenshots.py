@@ -162,10 +162,10 @@ def test_what_is_seen_through_counts_and_what_is_hidden_does_not(tmp_path: Path)
     assert media.screenshot_defects(saved(tmp_path, hidden))
 
 
-@pytest.mark.parametrize(("kind", "named"), [("GIF", "GIF"), ("BMP", "BMP"), ("WEBP", "WebP")])
-def test_other_formats_are_refused_by_name(tmp_path: Path, kind: str, named: str) -> None:
+@pytest.mark.parametrize("kind", ["GIF", "BMP", "WEBP"])
+def test_other_formats_are_refused(tmp_path: Path, kind: str) -> None:
     path = saved(tmp_path, page(), kind)
-    assert f"is a {named} file" in media.screenshot_defects(path.rename(tmp_path / "shot.png"))[0]
+    assert "is neither PNG nor JPEG" in media.screenshot_defects(path.rename(tmp_path / "shot.png"))[0]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,6 @@ def test_other_formats_are_refused_by_name(tmp_path: Path, kind: str, named: str
     [
         (b"", "neither PNG nor JPEG"),
         (b"not a picture at all", "neither PNG nor JPEG"),
-        (b"<svg xmlns='x'/>", "SVG"),
         (b"\x89PNG\r\n\x1a\n", "does not end"),
         (b"\x89PNG\r\n\x1a\n" + b"x" * 5000 + media.ENDS["PNG"][1], "does not decode"),
         (b"\xff\xd8\xff\xe0" + b"\0" * 5000 + b"\xff\xd9", "does not decode"),

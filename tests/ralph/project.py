@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omo.hooks import subagent_stop
-from omo.hooks.main import World
-from omo.hosts.claude import event_of
 from omo.proof.tree import fingerprint
-from omo.state import ledger, paths, runtime
+from omo.state import ledger, paths
 from omo.work import session
 from omo.work.lifecycle import require
-from omo.work.run import Caller, load
-from omo.workflows.ralph import brief, end, iteration, judge, rules
+from omo.work.run import load
+from omo.workflows.ralph import brief, end, iteration, judge, phases, rules
 from omo.workflows.ralph import start as starting
 from omo.workflows.ralph.brief import Brief
 from omo.workflows.ralph.iteration import Files
 from omo.workflows.ralph.judge import Judgement
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
 from tests.kept import copied, put_back
+from tests.project import Project as AnyProject
+from tests.project import damage
 
-NOW = 1_771_780_801.0
 JUDGE = "omo:judge"
 EVIDENCE = "README.md lists all 3 commands of `tool --help`"
-WHO = {
-    "GIT_AUTHOR_NAME": "Test", "GIT_AUTHOR_EMAIL": "test@example.org",
-    "GIT_COMMITTER_NAME": "Test", "GIT_COMMITTER_EMAIL": "test@example.org",
-}  # fmt: skip
 
 
 def criterion(number: int, *checks: Any, **changes: Any) -> dict[str, Any]:
@@ -59,19 +51,8 @@ def reply(nonce: str, *answers: Any, **more: Any) -> str:
 
 
 @dataclass
-class Project:
-    root: Path
-    now: float = NOW
-    state: str = ""
-    limits: dict[str, Any] = field(default_factory=lambda: {"max_stop_blocks": 8})
+class Project(AnyProject):
     session: str = "s1"
-
-    def __post_init__(self) -> None:
-        self.state = self.state or str(self.root / ".sisyphus" / "cc-omo")
-
-    def caller(self, *, by: str = "agent", session: str = "") -> Caller:
-        self.now += 1
-        return Caller(self.state, str(self.root), session or self.session, by, self.now, 5.0, self.limits)
 
     def run(self, *, by: str = "agent", session: str = "", named: str = "") -> RalphRun:
         """As a command loads it."""
@@ -82,23 +63,6 @@ class Project:
     @property
     def files(self) -> Files:
         return Files(str(self.root))
-
-    def git(self, *arguments: str) -> str:
-        argv = ["git", "-c", "init.defaultBranch=main", *arguments]
-        environ = {**os.environ, **WHO}
-        done = subprocess.run(argv, cwd=self.root, check=True, capture_output=True, text=True, env=environ)
-        return done.stdout.strip()
-
-    def write(self, path: str, text: str = "here\n") -> Path:
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-        return target
-
-    def commit(self, message: str = "work") -> str:
-        self.git("add", "-A", "--", ".", ":!.sisyphus")
-        self.git("commit", "-q", "--allow-empty", "-m", message)
-        return self.git("rev-parse", "HEAD")
 
     def criteria_file(self, *criteria: Any, name: str = "criteria.json") -> Path:
         """Without any: two criteria, done-1.txt and done-2.txt."""
@@ -121,28 +85,21 @@ class Project:
         end.publish(run)
         return run.require_whole(), is_new
 
-    def phase(self, name: str, skip: str = "", **whose: str) -> tuple[RalphState, bool]:
-        run = self.run(**whose)
-        is_new = iteration.record_phase(run, self.files, name, skip)
-        end.publish(run)
-        return run.require_whole(), is_new
+    def note(self, name: str, skip: str = "", **whose: str) -> None:
+        phases.note(self.run(**whose), name, skip)
 
-    def finishes(self, agent: str, message: str = "done", session: str = "s1") -> None:
-        """An agent says its last word, and the host's event goes through the hook itself."""
-        self.now += 1
-        fields = {"session_id": session, "agent_type": agent, "agent_id": "a1", "last_assistant_message": message}
-        event = event_of({**fields, "cwd": str(self.root)})
-        subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
+    def finishes(self, agent: str, message: str = "done", session: str = "") -> None:
+        self.agent_ends(agent, message, session=session)
 
     def gate_ran(self, name: str = "tests", result: str = "pass") -> None:
         """As `omo gate add` and `omo gate run` write them, on the files as they are."""
-        self.change_row(lambda row: row, {"kind": "gate-added", "name": name, "by": "user", "argv": ["true"]})
+        self.change_row(dict, {"kind": "gate-added", "name": name, "by": "user", "argv": ["true"]})
         ran = {"kind": "gate-ran", "name": name, "result": result, "tree": fingerprint(self.root)}
-        self.change_row(lambda row: row, ran)
+        self.change_row(dict, ran)
 
-    def work(self, *paths: str, phases: tuple[str, ...] = rules.PHASES) -> None:
-        """One iteration as it should be: agents in their order, files, gates on those files, each phase noted."""
-        for name in phases:
+    def work(self, *paths: str) -> None:
+        """One iteration as it should be: agents in their order, files, gates on those files; nothing is noted."""
+        for name in rules.PHASES:
             if name == "IMPL":
                 for path in paths:
                     self.write(path)
@@ -151,7 +108,6 @@ class Project:
                 self.finishes(agent)
             else:
                 self.gate_ran()
-            self.phase(name)
 
     def iterate(self, *files: str) -> None:
         """A new iteration, worked through with these files."""
@@ -215,12 +171,9 @@ class Project:
         run = load(RALPH, self.caller(**whose))
         return (run and run.state) or RalphState()
 
-    def row(self, session: str = "s1") -> dict[str, Any]:
-        return runtime.session(self.state, session) or {}
-
-    def told(self, session: str = "s1") -> dict[str, Any]:
+    def told(self, session: str = "") -> dict[str, Any]:
         """What hooks read."""
-        return dict(self.row(session).get("work", {}).get("ralph", {}))
+        return self.summary("ralph", session)
 
     @property
     def runs(self) -> list[str]:
@@ -240,27 +193,10 @@ class Project:
         return [row["kind"] for row in ledger.rows(str(self.ledger()))]
 
     def damage(self) -> None:
-        """Somebody changes a row of the current run by hand."""
-        lines = self.ledger().read_text().splitlines()
-        row = json.loads(lines[0])
-        self.ledger().write_text("\n".join([json.dumps({**row, "extra": 1}), *lines[1:]]) + "\n")
+        damage(self.ledger())
 
-    def change_row(self, change: Any, event: dict[str, Any] | None = None, session: str = "s1") -> None:
-        self.now += 1
-        runtime.change_session(
-            self.state,
-            session,
-            lambda row: runtime.Change(None, change(row or {}), [event or {"kind": "test"}]),
-            actor="hook",
-            now=self.now,
-            wait=5.0,
-        )
-
-    def turn_ends(self, whose: str = "s1") -> None:
+    def turn_ends(self, whose: str = "") -> None:
         self.change_row(session.told, session=whose)
-
-    def cancel(self) -> None:
-        self.change_row(lambda row: session.cancel(row, reason="user", now=self.now))
 
 
 def make_project(tmp_path: Path) -> Project:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from omo.errors import Refused
+from omo.errors import NotEvaluable, Refused
 from omo.workflows.ralph.brief import MOST_CALLS
 from omo.workflows.ralph.run import RALPH
 from tests.ralph.project import Project, answer, asked, criterion, judged_criterion, make_project, question
@@ -61,24 +61,38 @@ def test_it_says_nothing_of_how_the_work_went(tmp_path: Path) -> None:
         assert word not in second.text
 
 
-def test_a_nonce_is_new_each_time_and_recorded(tmp_path: Path) -> None:
+def test_an_open_brief_is_shown_again_and_a_new_one_has_a_new_nonce(tmp_path: Path) -> None:
     made = asked(tmp_path)
-    nonces = [made.nonce, made.ask().nonce, made.ask().nonce]
-    assert len(set(nonces)) == MOST_CALLS
-    assert all(re.fullmatch(r"[0-9a-f]{32}", one) for one in nonces)
-    assert [(row["nonce"], row["call"]) for row in made.rows("brief")] == list(zip(nonces, (1, 2, 3), strict=True))
+    first = made.nonce
+    assert re.fullmatch(r"[0-9a-f]{32}", first)
+    assert (made.ask().nonce, made.ask().call) == (first, 1)
+    made.write("later.txt")
+    assert made.ask().nonce != first
+    assert [(row["nonce"], row["call"]) for row in made.rows("brief")] == [(first, 1), (made.nonce, 2)]
 
 
-def test_the_fourth_brief_of_an_iteration_is_refused_and_the_next_iteration_has_its_own(tmp_path: Path) -> None:
+def test_a_judge_answers_three_times_in_an_iteration_at_most(tmp_path: Path) -> None:
     made = asked(tmp_path, judged_criterion(1), criterion(2))
-    made.ask()
-    made.ask()
+    for number in range(MOST_CALLS):
+        made.says(answer("C1"))
+        made.write(f"later-{number}.txt")
+        if number < MOST_CALLS - 1:
+            made.ask()
     refused(made.ask, "3 times in iteration 1", "omo ralph judge")
-    assert len(made.rows("brief")) == MOST_CALLS
-    made.says(answer("C1"))
-    made.judge()
+    made.gate_ran()
+    assert [made.judge().is_closed for _ in range(MOST_CALLS)] == [False, False, True]
     made.iterate("done-2.txt")
     assert made.ask().call == 1
+
+
+def test_briefs_that_nobody_answered_cost_nothing(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    for number in range(5):
+        made.write(f"later-{number}.txt")
+        made.ask()
+    made.says(answer("C1"))
+    made.gate_ran()
+    assert made.judge().verdict == "pass"
 
 
 def test_nothing_is_asked_or_recorded_where_code_can_tell_everything(tmp_path: Path) -> None:
@@ -108,7 +122,8 @@ def test_an_answer_that_does_not_suit_cannot_be_asked_away(tmp_path: Path) -> No
 
 def test_a_call_before_the_answer_does_not_help_to_ask_it_away(tmp_path: Path) -> None:
     made = asked(tmp_path)
-    assert made.judge().verdict == "unknown"
+    with pytest.raises(NotEvaluable):
+        made.judge()
     made.says(answer("C1", result="fail", evidence="README.md has no list"))
     refused(made.ask, "not judged yet", "omo ralph judge")
 

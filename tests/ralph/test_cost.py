@@ -47,7 +47,7 @@ def a_round(made: Project) -> dict[str, dict[str, Any]]:
     made.work("done-1.txt")
     made.ask()
     made.says(answer("C1"))
-    costs["phase"] = counted(made, "phase", "SHIP")
+    costs["phase"] = counted(made, "phase", "IMPL")
     costs["artifacts"] = counted(made, "artifacts")
     costs["judge"] = counted(made, "judge")
     return costs

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from omo.digest import sha256
-from omo.errors import OmoError, Refused
+from omo.errors import NotEvaluable, OmoError, Refused
 from omo.json_text import dumps
 from omo.state import ledger
-from omo.workflows.ralph.judge import Judgement
 from tests.ralph.project import JUDGE, Project, answer, asked, criterion, judged_criterion, make_project, reply
 
 
@@ -28,12 +27,18 @@ def refused(action: Callable[[], object], *said: str) -> None:
     assert caught.value.fix
 
 
-def assert_nobody_answered(made: Project) -> Judgement:
-    judged = made.judge()
-    assert judged.verdict == "unknown"
+def assert_nobody_answered(made: Project) -> str:
+    """Why: the brief has no answer that can be read, or none that says anything."""
+    try:
+        judged = made.judge()
+        assert judged.verdict == "unknown"
+        why = str(judged.criteria[0]["evidence"])
+    except NotEvaluable as error:
+        why = error.message
     assert made.rows("judged") == []
     assert made.status().states["C1"].status == "PENDING"
-    return judged
+    assert made.status().open_iteration
+    return why
 
 
 # A result that nobody's judge wrote
@@ -42,15 +47,17 @@ def assert_nobody_answered(made: Project) -> Judgement:
 @pytest.mark.parametrize("nonce", ["f" * 32, "", "0", "nonce\x1b[2J" * 50])
 def test_a_file_with_a_made_up_nonce_is_refused(tmp_path: Path, nonce: str) -> None:
     made = asked(tmp_path)
-    refused(lambda: made.judge(reply(nonce, answer("C1"))), "of no brief of this run", "omo ralph brief")
+    refused(lambda: made.judge(reply(nonce, answer("C1"))), "not that of the newest brief", "omo ralph brief")
     assert made.rows("judge-inline-fallback") == []
 
 
 def test_a_file_for_an_older_brief_of_the_iteration_is_refused(tmp_path: Path) -> None:
     made = asked(tmp_path)
     stale = made.nonce
+    made.write("later.txt")
+    made.gate_ran()
     made.ask()
-    refused(lambda: made.judge(reply(stale, answer("C1"))), "of call 1 of this iteration")
+    refused(lambda: made.judge(reply(stale, answer("C1"))), "not that of the newest brief")
     assert made.judge(reply(made.nonce, answer("C1"))).independence == "reduced"
 
 
@@ -60,8 +67,8 @@ def test_a_file_from_another_iteration_is_refused(tmp_path: Path) -> None:
     made.judge()
     made.iterate("done-2.txt")
     made.ask()
-    refused(lambda: made.judge(stale), "of a brief of iteration 1, and this is 2")
-    assert made.judge().verdict == "unknown"
+    refused(lambda: made.judge(stale), "not that of the newest brief")
+    refused(made.judge, "unanswered")
 
 
 def test_a_file_from_another_run_is_refused(tmp_path: Path) -> None:
@@ -73,7 +80,7 @@ def test_a_file_from_another_run_is_refused(tmp_path: Path) -> None:
     made.start(judged_criterion(2))
     made.iterate("y.txt")
     made.ask()
-    refused(lambda: made.judge(foreign), "of no brief of this run", "omo ralph brief")
+    refused(lambda: made.judge(foreign), "not that of the newest brief", "omo ralph brief")
 
 
 def test_a_file_against_what_the_judge_said_is_refused(tmp_path: Path) -> None:
@@ -106,8 +113,7 @@ def test_two_answers_to_one_brief_leave_it_unknown(tmp_path: Path, results: tupl
     made = asked(tmp_path)
     for result in results:
         made.says(answer("C1", result=result))
-    judged = assert_nobody_answered(made)
-    assert "more than once" in judged.criteria[0]["evidence"]
+    assert "more than once" in assert_nobody_answered(made)
 
 
 @pytest.mark.parametrize("agent", ["omo:qa", "omo:architect", "judge", "general-purpose", "omo:judge "])
@@ -120,6 +126,8 @@ def test_only_the_judge_answers(tmp_path: Path, agent: str) -> None:
 def test_an_answer_to_an_older_brief_does_not_count(tmp_path: Path) -> None:
     made = asked(tmp_path)
     stale = made.nonce
+    made.write("later.txt")
+    made.gate_ran()
     made.ask()
     made.says(answer("C1"), nonce=stale)
     assert_nobody_answered(made)

@@ -52,13 +52,10 @@ def test_the_brief_is_printed_as_it_is_to_be_handed_on(made: Project, terminal: 
     assert out.startswith("You are the judge.")
     assert made.nonce in out
     told = made.told()["next"]
-    assert told.endswith("omo ralph artifacts, omo ralph judge")
+    assert told.endswith("once omo:judge has answered the brief: omo ralph judge")
     code, data = terminal.json("brief")
-    assert (code, data["nonce"], data["call"], data["calls_left"]) == (0, made.nonce, 3, 0)
+    assert (code, data["nonce"], data["call"]) == (0, made.nonce, 1)
     assert data["criteria"] == ["C1"]
-    code, _, err = terminal("brief")
-    assert code == 3
-    assert "3 times" in err
 
 
 def test_each_verdict_has_its_exit_code_and_its_table(made: Project, terminal: Terminal) -> None:
@@ -74,9 +71,13 @@ def test_each_verdict_has_its_exit_code_and_its_table(made: Project, terminal: T
     }
     made.iterate("done-2.txt")
     made.ask()
+    code, _, err = terminal("judge")
+    assert (code, "its brief is unanswered" in err) == (4, True)
+    made.says(answer("C1", result="unknown"))
     code, out, _ = terminal("judge")
     assert code == 4
     assert "Not judged: call 1 of 3" in out
+    made.ask()
     made.says(answer("C1"))
     code, out, _ = terminal("judge")
     assert code == 0
@@ -115,17 +116,18 @@ def test_an_answer_on_stdin_is_read(made: Project, terminal: Terminal, monkeypat
     assert (code, data["independence"], data["criteria"][0]["source"]) == (3, "reduced", "inline")
 
 
-def test_a_file_of_the_project_is_refused_before_it_costs_anything(made: Project, terminal: Terminal) -> None:
+def test_a_file_of_the_project_changes_what_is_judged_and_costs_nothing(made: Project, terminal: Terminal) -> None:
     made.write("answer.json", reply(made.nonce, answer("C1")))
     code, _, err = terminal("judge", "--result", "answer.json")
-    assert code == 2
-    assert "changes what is judged" in err
+    assert code == 3
+    assert "others since: answer.json" in err
     assert {"exec-circumvention", "judge-unknown", "judged"}.isdisjoint(made.kinds())
     (made.root / "answer.json").unlink()
     made.git("config", "core.excludesFile", str(made.root / ".git" / "ignored"))
     (made.root / ".git" / "info" / "exclude").write_text("answer.json\n")
     made.write("answer.json", reply(made.nonce, answer("C1")))
     assert terminal("judge", "--result", "answer.json")[0] == 3
+    assert "judged" in made.kinds()
 
 
 @pytest.mark.parametrize("named", ["gone.json", ".", "a\0b"])
@@ -146,7 +148,7 @@ def test_a_huge_file_is_bad_input(tmp_path: Path, terminal: Terminal) -> None:
 
 
 def test_the_form_the_judge_is_taught_is_one_that_counts() -> None:
-    from omo.workflows.ralph.judge_answer import read
+    from omo.work.judge import read
 
     text = (ROOT / "agents" / "judge.md").read_text(encoding="utf-8")
     said = read(text)

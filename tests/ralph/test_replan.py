@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -129,8 +130,9 @@ def test_the_first_order_is_the_whole_task_with_its_phases(project: Project) -> 
     state = run.require_whole()
     text = "\n".join(ralph_views.order(iteration.groups(project.files, state), state))
     assert "The whole task" in text
-    places = [text.index(f"omo ralph phase {name}") for name in ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")]
+    places = [text.index(f"\n  {name} ") for name in ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")]
     assert places == sorted(places)
+    assert re.findall(r"omo ralph phase (\w+)", text) == ["IMPL"]
     for agent in ("omo:planner", "omo:executor", "omo:qa", "omo:critic", "omo gate run"):
         assert agent in text
     assert "a demonstration only" in text

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.workflows.ralph.judge_answer import RESULTS
+from omo.work.judge import RESULTS
 from omo.workflows.ralph.rules import STATUSES, State, after, decision, verdict
 
 LETTERS = {"p": "pass", "f": "fail", "u": "unknown"}

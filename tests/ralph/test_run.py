@@ -17,7 +17,6 @@ from omo.work.run import Caller
 from omo.workflows.ralph import end as ending
 from omo.workflows.ralph import start as starting
 from omo.workflows.ralph.iteration import UNCOUNTED, changed_lines
-from omo.workflows.ralph.rules import PHASES
 from omo.workflows.ralph.run import RALPH, fold
 from tests.ralph.project import Project, criterion, make_project, question
 
@@ -173,55 +172,30 @@ class TestExec:
             project.execute()
 
 
-class TestPhases:
-    @pytest.mark.parametrize("done", range(5))
-    def test_out_of_order_they_are_refused(self, project: Project, done: int) -> None:
-        project.start()
-        project.execute()
-        for name in PHASES[:done]:
-            project.phase(name)
-        for name in PHASES[done + 1 :]:
-            with pytest.raises(Refused, match=f"{name} comes after {PHASES[done]}"):
-                project.phase(name)
-
+class TestNotes:
     def test_each_iteration_has_its_own(self, project: Project) -> None:
         project.start()
         project.execute()
-        project.phase("PLAN")
+        project.note("IMPL")
+        assert project.status().phase("IMPL") is not None
         project.judged(C1="fail")
         with pytest.raises(Refused, match="no iteration"):
-            project.phase("IMPL")
+            project.note("IMPL")
         project.execute()
-        assert project.status().phases == []
-        with pytest.raises(Refused, match="comes after PLAN"):
-            project.phase("IMPL")
+        assert project.status().phase("IMPL") is None
 
-    def up_to_refine(self, project: Project) -> None:
+    def test_refine_is_left_out_with_a_reason_and_nothing_else_is(self, project: Project) -> None:
         project.start()
         project.execute()
-        for name in PHASES[:3]:
-            project.phase(name)
-
-    def test_refine_is_left_out_for_a_small_change_with_a_reason(self, project: Project) -> None:
-        self.up_to_refine(project)
-        project.write("small.txt", "line\n" * 49)
-        with pytest.raises(BadInput, match="says too little"):
-            project.phase("REFINE", "small    ")
-        at, is_new = project.phase("REFINE", "one text file, nothing to refine")
-        assert is_new
-        assert at.phase("REFINE") == {**at.phases[-1], "skipped": "one text file, nothing to refine"}
-
-    def test_not_for_fifty_lines(self, project: Project) -> None:
-        self.up_to_refine(project)
-        project.write("large.txt", "line\n" * 50)
-        with pytest.raises(Refused, match="50 lines changed"):
-            project.phase("REFINE", "one text file, nothing to refine")
-
-    def test_nothing_else_is_left_out(self, project: Project) -> None:
-        project.start()
-        project.execute()
-        with pytest.raises(Refused, match="only REFINE"):
-            project.phase("PLAN", "the plan is in my head already")
+        for reason in ("", "small    "):
+            with pytest.raises(BadInput, match="says too little"):
+                project.note("REFINE", reason)
+        with pytest.raises(BadInput, match="only REFINE"):
+            project.note("IMPL", "the work is in my head already")
+        project.note("REFINE", "one text file, nothing to refine")
+        project.note("REFINE", "one text file, nothing to refine")
+        (row,) = project.rows("phase")
+        assert row["skipped"] == "one text file, nothing to refine"
 
 
 class TestChangedLines:
@@ -360,7 +334,8 @@ class TestBeginningAgain:
     def test_the_user_does_not_wait(self, project: Project) -> None:
         run = end(project, "circumvented")
         after = project.start(same_turn=True, by="user").after
-        assert (after["run"], after["attempts"], after["dropped"]) == (run, 3, [])
+        assert (after["run"], after["dropped"]) == (run, [])
+        assert after["statuses"] == {"C1": "PENDING", "C2": "PENDING"}
 
     def test_what_is_no_longer_asked_goes_to_the_receipt_and_to_stop(self, project: Project) -> None:
         end(project, "circumvented")
@@ -368,7 +343,7 @@ class TestBeginningAgain:
         project.abandon("once more, to make it forgotten")
         at = project.start(criterion(1, {"type": "path", "path": "easy.txt"}))
         said = f"after {second}: abandoned; 1 criterion was dropped (C2); 1 criterion was given other checks (C1)"
-        assert (at.after_text, at.after["attempts"]) == (said, 3)
+        assert at.after_text == said
         ended = project.round(C1="pass").ended or {}
         assert ended["receipt"]["after"] == at.after
         ended_as = project.told()["outcome"]
@@ -388,21 +363,12 @@ class TestBeginningAgain:
         assert project.start(criterion(3), same_turn=True).after == {}
 
 
-def test_with_a_reduced_scope_phases_come_in_any_order_and_need_no_note(project: Project) -> None:
-    project.start(by="user", reduced_scope="a demonstration only")
-    project.execute()
-    assert "omo ralph phase IMPL" in project.told()["next"]
-    assert project.phase("SHIP")[1]
-    assert project.phase("IMPL")[1]
-    assert "a verdict is due" in project.told()["next"]
-
-
 class TestForgery:
     def test_an_edited_ledger_is_believed_by_nobody(self, project: Project) -> None:
         project.start()
         project.execute()
         project.damage()
-        for call in (project.execute, lambda: project.phase("PLAN"), project.run):
+        for call in (project.execute, lambda: project.note("IMPL"), project.run):
             with pytest.raises(Refused, match="not as omo wrote it") as refused:
                 call()
             assert "omo state clear --mode ralph --force --session s1" in refused.value.fix
@@ -438,7 +404,7 @@ def test_rows_of_another_shape_are_unreadable_and_hide_no_other_run(project: Pro
     broken.mkdir()
     (broken / "ledger.jsonl").write_text('{"kind": "started", "criteria": [7]}\n')
     assert project.status().run == run
-    assert project.start(session="s2").lessons["blocked"] == []
+    assert project.start(session="s2").lessons == []
 
 
 def test_kinds_of_rows_that_a_newer_omo_writes_are_passed_over(project: Project) -> None:
@@ -469,28 +435,28 @@ class TestLessons:
         before = self.failed_run(project)
         again = criterion(1, {"type": "path", "path": "other.txt"}, description="part one is in place")
         at = project.start(again, criterion(3), criterion(4, {"id": "x", "type": "path", "path": "done-1.txt"}))
-        (blocked,) = at.lessons["blocked"]
+        (blocked,) = at.lessons
         assert (blocked["id"], blocked["evidence"], blocked["from_run"]) == ("C1", "saw fail", before)
-        assert [(one["id"], one["was"]) for one in at.lessons["overlap"]] == [("C1", "C1"), ("C4", "C1")]
+        assert blocked["again"] == ["C1", "C4"]
         assert at.states["C1"].status == "PENDING"
 
     def test_it_is_handed_on_from_run_to_run_until_it_passes(self, project: Project) -> None:
         before = self.failed_run(project)
         for name in ("s2", "s3"):
             at = project.start(criterion(7), session=name)
-            assert [lesson["from_run"] for lesson in at.lessons["blocked"]] == [before]
+            assert [lesson["from_run"] for lesson in at.lessons] == [before]
             project.abandon("something else comes first", by="user", session=name)
 
     def test_what_passed_since_is_no_lesson(self, project: Project) -> None:
         self.failed_run(project)
         project.start(criterion(1))
         project.round(C1="pass")
-        assert project.start().lessons["blocked"] == []
+        assert project.start().lessons == []
 
     def test_a_ledger_that_was_edited_teaches_nothing(self, project: Project) -> None:
         self.failed_run(project)
         project.damage()
-        assert project.start().lessons["blocked"] == []
+        assert project.start().lessons == []
 
 
 def test_the_session_of_another_is_not_touched(project: Project) -> None:

@@ -42,23 +42,20 @@ def test_it_holds_from_the_start_to_the_verdict_and_names_what_is_open(project: 
     assert "C1, C2 open" in decide(project)[1]
     assert "omo ralph exec" in decide(project)[1]
     project.execute()
-    assert "omo ralph phase PLAN" in decide(project)[1]
-    for name in ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP"):
-        assert f"omo ralph phase {name}" in project.told()["next"]
-        project.phase(name)
+    assert "omo ralph artifacts" in decide(project)[1]
     assert "omo ralph brief" in decide(project)[1]
     project.judged(C1="pass")
     told = project.told()
     assert (told["open"], told["total"]) == (1, 2)
     assert told["next"].startswith("C2 open after iteration 1 of 5")
-    assert "omo ralph replan" in decide(project)[1]
+    assert "omo ralph exec" in decide(project)[1]
 
 
 def test_the_next_command_survives_the_bound_of_the_nudge(project: Project) -> None:
     project.start(*(criterion(number) for number in range(1, 51)))
     project.execute()
     assert "C6 and 44 more" in project.told()["next"]
-    assert "omo ralph phase PLAN" in decide(project)[1]
+    assert "omo ralph artifacts" in decide(project)[1]
     assert len(decide(project)[1]) <= messages.LONGEST_REASON
 
 
@@ -73,10 +70,18 @@ def test_a_pass_is_done(project: Project) -> None:
     assert project.told()["outcome"] == (project.status().ended or {})["outcome"]
 
 
-def test_a_pass_that_a_judge_was_seen_to_give_is_judged(project: Project) -> None:
-    project.start(criterion(1), criterion(2, question()))
+def test_a_pass_that_a_judge_was_seen_to_give_is_judged_where_the_user_wanted_the_criteria(project: Project) -> None:
+    project.start(criterion(1), criterion(2, question()), by="user")
     project.round(C1="pass", C2="pass")
     assert decide(project)[1].startswith("omo: done, judged: ralph run r")
+
+
+def test_criteria_that_the_user_did_not_confirm_are_said_to_be_the_agents(project: Project) -> None:
+    project.start(criterion(1), criterion(2, question()))
+    project.round(C1="pass", C2="pass")
+    text = decide(project)[1]
+    assert text.startswith("omo: finished on the agent's word: ralph run r")
+    assert "the criteria are the agent's own, the user did not confirm them" in text
 
 
 def test_less_than_all_is_said_with_the_pass(project: Project) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from omo.context import Context
 from omo.proof.tree import fingerprint
 from omo.workflows.ultragoal.next_step import publish_status
 from omo.workflows.ultrawork import gates
+from tests.project import Project as AnyProject
 from tests.ralph.project import Project, criterion
 from tests.ultragoal.gates import add_surface, artifact, surface, terminal, transcript
 from tests.ultragoal.project import NOW, SESSION
@@ -35,16 +35,7 @@ APPROVED = (
 )
 
 
-@dataclass
-class Sample:
-    root: Path
-    now: float
-    session: str = SESSION
-
-    @property
-    def state(self) -> str:
-        return str(self.root / ".sisyphus" / "cc-omo")
-
+class Sample(AnyProject):
     def context(self, **environ: str) -> Context:
         return Context(environ, str(self.root), self.now, has_terminal=True)
 
@@ -64,7 +55,7 @@ def everything(directory: Path, session: str = SESSION) -> Sample:
     goal.publish("G1")
     goal.claim("src/app.py contains 'debug'", "contains", "src/app.py", "debug", override="the user said so")
     desk = rounds(root, session, goal.now, begin=False)
-    return Sample(root, desk.now + 60, session)
+    return Sample(root, session, desk.now + 60)
 
 
 def work(shop: GoalProject) -> Sample:
@@ -91,7 +82,7 @@ def work(shop: GoalProject) -> Sample:
     shop.now += 420
     shop.complete("G004", "31 February is refused, by file and number", gate=cli_gate(shop))
     publish_status(shop.run())
-    return Sample(root, shop.now + 90, shop.session)
+    return Sample(root, shop.session, shop.now + 90)
 
 
 def blocked(shop: GoalProject, reason: str) -> None:

@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
-import io
 import json
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from omo.cli.main import main
 from omo.context import Context
-from omo.hooks import main as hook
-from omo.hooks import prompt, stop
-from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.views import project
 from omo.views.project import ProjectView
 from omo.workflows.ultragoal.next_step import publish_status
+from tests.kept import copied
+from tests.project import Answer, Project, begin_repository
 from tests.ralph import project as ralph_project
 from tests.ultragoal import project as goals
 from tests.ultraplan import project as ultraplan
 from tests.ultraplan.plans import carry_out, plan_text
 from tests.ultraplan.plans import project as plan_project
 
-NOW = 1_771_780_801.0
 HERE = "3f6c1a52-8d0e-4b6b-9a2f-5f1f0c7e2d10"
 ELSEWHERE = "9b1d77c0-1f43-4c9e-8d51-0a6f4be3c2aa"
 THIRD = "c0ffee00-5e55-4a11-b00b-1234567890ab"
@@ -38,41 +32,16 @@ FOURTH = "c0ffee00-feed-4a11-b00b-1234567890ab"
 
 
 @dataclass
-class Scene:
+class Scene(Project):
     """A project at a moment. `here` is the session that asks for its status."""
 
-    root: Path
-    now: float = NOW
+    session: str = HERE
     here: str = HERE
-    environ: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def state(self) -> str:
-        return str(self.root / ".sisyphus" / "cc-omo")
-
-    def omo(self, *argv: str, session: str = HERE, by: str = "agent", code: int = 0) -> str:
-        self.now += 1
-        environ = {"OMO_SESSION_ID": session, **({"CLAUDECODE": "1"} if by == "agent" else {})}
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            ended = main(argv, environ, str(self.root), self.now, has_terminal=True)
-        assert ended == code, f"{argv}: {ended} {err.getvalue()}"
-        return out.getvalue()
-
-    def prompt(self, text: str, session: str = HERE) -> None:
-        self._event("user-prompt-submit", prompt.handle, session, prompt=text)
-
-    def stop(self, session: str = HERE, after: float = 60.0) -> bytes:
-        self.now += after
-        return self._event("stop", stop.handle, session, last_assistant_message=f"done at {self.now}")
-
-    def _event(self, name: str, handle: Callable[..., Answer], session: str, **fields: Any) -> bytes:
-        self.now += 1
-        raw = json.dumps({"session_id": session, "cwd": str(self.root), **fields}).encode()
-        return hook.answer(name, handle, raw, {}, str(self.root), self.now)
-
-    def write(self, name: str, text: str = "here\n") -> None:
-        (self.root / name).write_text(text, encoding="utf-8")
+    def stop(self, **fields: Any) -> Answer:
+        """A minute later, with a new last word."""
+        self.now += 60
+        return super().stop(**{"last_assistant_message": f"done at {self.now}", **fields})
 
     def context(self, **environ: str) -> Context:
         mine = {"OMO_SESSION_ID": self.here} if self.here else {}
@@ -90,9 +59,7 @@ class Scene:
 
 
 def begin(root: Path) -> Scene:
-    root.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-    (root / "value").write_text("old\n")
+    copied(root, begin_repository)
     return Scene(root)
 
 
@@ -113,14 +80,14 @@ def with_gates(root: Path) -> Scene:
     """One passes on the tree as it is, one passed before it changed, one fails, one was never run."""
     scene = begin(root)
     scene.prompt("ulw fix the flaky tests")
-    scene.omo("gate", "add", "tests", "--", "true", by="user")
+    scene.check("gate", "add", "tests", "--", "true", by="user")
     for name, command in (("lint", "true"), ("types", "false"), ("docs", "true")):
-        scene.omo("gate", "add", name, "--", command, "of", name)
+        scene.check("gate", "add", name, "--", command, "of", name)
     scene.write("value", "new\n")
-    scene.omo("gate", "run", "lint")
-    scene.omo("gate", "run", "types", code=3)
+    scene.check("gate", "run", "lint")
+    scene.check("gate", "run", "types", code=3)
     scene.write("value", "newer\n")
-    scene.omo("gate", "run", "tests")
+    scene.check("gate", "run", "tests")
     scene.stop()
     scene.now += 90
     return scene
@@ -129,8 +96,8 @@ def with_gates(root: Path) -> Scene:
 def done_by_ulw(root: Path) -> Scene:
     scene = begin(root)
     scene.prompt("ulw fix the flaky tests")
-    scene.omo("gate", "add", "docs", "--", "make", "docs")
-    scene.omo("ulw", "done", "--skip-verification", "nothing here can be checked by a command")
+    scene.check("gate", "add", "docs", "--", "make", "docs")
+    scene.check("ulw", "done", "--skip-verification", "nothing here can be checked by a command")
     return scene
 
 
@@ -156,7 +123,7 @@ def five_goals(root: Path) -> Scene:
     shop.set_back("G003", "failed")
     shop.hand_out()
     publish_status(shop.run())
-    return Scene(root, shop.now + 120)
+    return Scene(root, now=shop.now + 120)
 
 
 def goals_done(root: Path) -> Scene:
@@ -164,8 +131,8 @@ def goals_done(root: Path) -> Scene:
     shop.session = HERE
     shop.create(goals.THREE)
     shop.finish()
-    scene = Scene(root, shop.now)
-    scene.omo("goal", "complete")
+    scene = Scene(root, now=shop.now)
+    scene.check("goal", "complete")
     scene.stop()
     scene.now += 3600
     return scene
@@ -179,7 +146,7 @@ def plan_session(root: Path) -> Scene:
     carry_out(desk.root, 3)
     (desk.root / "notes.txt").write_text("not committed\n")
     desk.status(session=HERE)
-    return Scene(desk.root, desk.now + 120)
+    return Scene(desk.root, now=desk.now + 120)
 
 
 def ralph_run(root: Path) -> Scene:
@@ -190,7 +157,7 @@ def ralph_run(root: Path) -> Scene:
     desk.start(*[ralph_project.criterion(number) for number in (1, 2, 3)])
     desk.round(C1="pass", C2="fail", C3="fail")
     desk.round(C1="fail", C2="pass", C3="fail")
-    return Scene(desk.root, desk.now + 120)
+    return Scene(desk.root, now=desk.now + 120)
 
 
 def goal_with_checks(root: Path) -> Scene:
@@ -198,27 +165,27 @@ def goal_with_checks(root: Path) -> Scene:
     check = {"id": "there", "type": "path", "path": "parser.py"}
     goal = {"id": "G1", "title": "Parser handles quotes", "verification": {"checks": [check]}}
     (root.parent / "goal.json").write_text(json.dumps(goal), encoding="utf-8")
-    scene.omo("verify", "add", "--file", str(root.parent / "goal.json"))
-    scene.omo("verify", "begin", "G1")
+    scene.check("verify", "add", "--file", str(root.parent / "goal.json"))
+    scene.check("verify", "begin", "G1")
     return scene
 
 
 def several(root: Path) -> Scene:
     """This one works, one waits for an answer, one was cancelled, one nobody has used for three days."""
     scene = begin(root)
-    scene.prompt("ulw tidy up", FOURTH)
+    scene.prompt("ulw tidy up", session=FOURTH)
     scene.now += 3 * 24 * 3600
-    scene.prompt("ulw fix the parser", ELSEWHERE)
-    scene.omo("gate", "add", "tests", "--", "true", session=ELSEWHERE)
-    scene.omo(
+    scene.prompt("ulw fix the parser", session=ELSEWHERE)
+    scene.check("gate", "add", "tests", "--", "true", session=ELSEWHERE)
+    scene.check(
         *("ulw", "blocked", "--evidence", "the staging key is missing", "--question", "Where is the key?"),
         session=ELSEWHERE,
     )
-    scene.prompt("ulw write the docs", THIRD)
-    scene.prompt("/omo:stop-continuation", THIRD)
+    scene.prompt("ulw write the docs", session=THIRD)
+    scene.prompt("/omo:stop-continuation", session=THIRD)
     scene.now += 1200
     scene.prompt("ulw fix the flaky tests")
-    scene.omo("gate", "add", "tests", "--", "true")
+    scene.check("gate", "add", "tests", "--", "true")
     return scene
 
 
@@ -246,7 +213,7 @@ def paused(root: Path) -> Scene:
 def waiting(root: Path) -> Scene:
     scene = begin(root)
     scene.prompt("ulw fix the flaky tests")
-    scene.omo("ulw", "blocked", "--evidence", "the staging key is missing", "--question", "Where is the key?")
+    scene.check("ulw", "blocked", "--evidence", "the staging key is missing", "--question", "Where is the key?")
     return scene
 
 

@@ -28,10 +28,10 @@ CHANGED = "the tree has changed since"
 def gates_passed(root: Path) -> Scene:
     scene = begin(root)
     scene.prompt("ulw fix it")
-    scene.omo("gate", "add", "tests", "--", "true")
+    scene.check("gate", "add", "tests", "--", "true")
     scene.write("value", "new\n")
-    scene.omo("gate", "run")
-    scene.omo("ulw", "done", "--because", "the value is what it should be")
+    scene.check("gate", "run")
+    scene.check("ulw", "done", "--because", "the value is what it should be")
     return scene
 
 
@@ -44,9 +44,9 @@ def gates_passed_once(root: Path) -> Scene:
 def every_gate_stale(root: Path) -> Scene:
     scene = begin(root)
     scene.prompt("ulw fix it")
-    scene.omo("gate", "add", "tests", "--", "true")
+    scene.check("gate", "add", "tests", "--", "true")
     scene.write("value", "new\n")
-    scene.omo("gate", "run")
+    scene.check("gate", "run")
     scene.write("value", "newer\n")
     return scene
 
@@ -54,7 +54,7 @@ def every_gate_stale(root: Path) -> Scene:
 def called_done_by_hand(root: Path) -> Scene:
     scene = begin(root)
     scene.prompt("ulw fix it")
-    scene.omo("gate", "add", "tests", "--", "true")
+    scene.check("gate", "add", "tests", "--", "true")
     scene.edit_row(lambda row: row["work"]["ulw"].update(state="done", how="gates passed: tests", open=0, told=False))
     return scene
 
@@ -77,7 +77,7 @@ def _ralph(root: Path, *rounds: dict[str, str], most: int = 5) -> ralph_project.
 
 
 def _scene(desk: ralph_project.Project | ultraplan.Project) -> Scene:
-    return Scene(desk.root, desk.now + 120)
+    return Scene(desk.root, now=desk.now + 120)
 
 
 def ralph_spent(root: Path) -> Scene:
@@ -149,7 +149,7 @@ def plan_called_off(root: Path) -> Scene:
 def goal_proven(root: Path) -> Scene:
     scene = SCENES["verify-goal"](root)
     scene.write("parser.py")
-    scene.omo("verify", "finish", "G1", "--summary", verify_desk.SUMMARY)
+    scene.check("verify", "finish", "G1", "--summary", verify_desk.SUMMARY)
     return scene
 
 
@@ -163,10 +163,10 @@ def goal_damaged(root: Path) -> Scene:
 def failure_recorded(root: Path) -> Scene:
     scene = begin(root)
     scene.prompt("ulw fix it")
-    scene.omo("gate", "add", "types", "--", "false")
-    scene.omo("gate", "run", code=3)
-    scene.omo("gate", "record", "types", "--pre-existing", "--evidence", "it failed before the first change")
-    scene.omo("ulw", "done", "--because", "the value is what it should be")
+    scene.check("gate", "add", "types", "--", "false")
+    scene.check("gate", "run", code=3)
+    scene.check("gate", "record", "types", "--pre-existing", "--evidence", "it failed before the first change")
+    scene.check("ulw", "done", "--because", "the value is what it should be")
     return scene
 
 
@@ -344,7 +344,7 @@ def test_a_damaged_ledger_proves_nothing(seen: Callable[[str], ProjectView], nam
 
 
 def test_the_view_of_one_session_names_what_is_stale() -> None:
-    told = replace(scene("ulw-with-gates")).omo("ulw", "status")
+    told = replace(scene("ulw-with-gates")).check("ulw", "status").out
     assert re.findall(r"gate +(\w+) \w+ \[([^\]:]+)", told) == [
         ("tests", "pass, fresh"),
         ("lint", "pass, stale"),

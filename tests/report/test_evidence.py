@@ -29,14 +29,15 @@ def gathered(root: Path, now: float, session: str = "s1") -> Report:
 
 
 def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_path: Path) -> None:
-    at = project.asked(tmp_path)
+    at = project.asked(tmp_path, by="user")
     doubt = {"criterion": "C1", "text": "a README can name what is not there"}
     at.says(("C1", "clear", "pass"), challenges=[doubt])
     assert at.judge().verdict == "pass"
     found = gathered(at.root, at.now)
     run = found.parts[0].view.run
     assert found.verdict.text == (
-        f"done, judged: ralph run {run}: 1 of 1 criterion passes, iteration 1; decided by omo:judge, which a hook saw."
+        f"done, judged: ralph run {run}: 1 of 1 criterion passes, iteration 1; decided by omo:judge, which a hook saw; "
+        "the user confirmed the criteria."
     )
     assert [(one.what, one.where) for one in found.notices] == [("challenge", "C1")]
     (part,) = found.parts
@@ -151,7 +152,7 @@ def test_a_goal_whose_checks_are_commands_holds_on_the_files_it_was_finished_on(
 
 def test_files_that_cannot_be_read_prove_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shop = verified(tmp_path, workshop.path_check())
-    at = project.asked(tmp_path / "court")
+    at = project.asked(tmp_path / "court", by="user")
     at.says(("C1", "clear", "pass"))
     at.judge()
     assert gathered(at.root, at.now).verdict.is_proven

@@ -24,10 +24,10 @@ def signature(scene: Scene) -> object:
 
 
 CHANGES: dict[str, Change] = {
-    "a prompt arms a session": lambda scene: scene.prompt("ulw go on", "another"),
+    "a prompt arms a session": lambda scene: scene.prompt("ulw go on", session="another"),
     "a Stop is sent back": lambda scene: scene.stop(),
-    "a gate is pinned": lambda scene: scene.omo("gate", "add", "tests", "--", "true"),
-    "a plan is made": lambda scene: scene.omo("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead the file."),
+    "a gate is pinned": lambda scene: scene.check("gate", "add", "tests", "--", "true"),
+    "a plan is made": lambda scene: scene.check("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead the file."),
     "a goal is filed": lambda scene: filed(scene),
     "a setting is changed": lambda scene: (scene.root / ".sisyphus" / "omo.json").write_text("{}"),
     "something is staged": lambda scene: subprocess.run(["git", "add", "value"], cwd=scene.root, check=True),
@@ -37,7 +37,7 @@ CHANGES: dict[str, Change] = {
 
 def filed(scene: Scene) -> None:
     scene.write("goal.json", json.dumps({"id": "G1", "title": "Parser handles quotes", "routine": True}))
-    scene.omo("verify", "add", "--file", "goal.json")
+    scene.check("verify", "add", "--file", "goal.json")
 
 
 def committed(scene: Scene) -> None:
@@ -59,7 +59,7 @@ def test_what_happens_is_seen(tmp_path: Path, what: str) -> None:
 def test_looking_is_no_change(tmp_path: Path) -> None:
     scene = begin(tmp_path / "p")
     scene.prompt("ulw fix it")
-    scene.omo("gate", "add", "tests", "--", "true")
+    scene.check("gate", "add", "tests", "--", "true")
     scene.view()
     before = signature(scene)
     scene.view()

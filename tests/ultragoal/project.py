@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
@@ -19,11 +18,7 @@ import pytest
 
 from omo.clock import stamp
 from omo.errors import OmoError, Refused
-from omo.hooks import subagent_stop
-from omo.hooks.main import World
-from omo.hosts.claude import event_of
-from omo.state import ledger, paths, runtime
-from omo.work.run import Caller
+from omo.state import paths
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import create, goal_tool, receipts, steering
 from omo.workflows.ultragoal.checkpoint import Done, Recorded, checkpoint, classify, hand_out, record_review_blockers
@@ -32,13 +27,16 @@ from omo.workflows.ultragoal.next_step import next_step, publish_status
 from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun
 from tests.kept import copied
+from tests.project import LIMITS as LIMITS
+from tests.project import NOW as NOW
+from tests.project import SESSION as SESSION
+from tests.project import Answer
+from tests.project import Project as AnyProject
+from tests.project import git as git
 from tests.ultragoal.gates import Gate, valid_gate
 
 Row = dict[str, Any]
 
-NOW = 1_771_780_801.0  # long before any file of a test was written
-SESSION = "abc123"
-LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64, "max_hours": 8.0}
 ONE = "@goal: Parse\nRead the file."
 TWO = f"Keep the API.\n{ONE}\n@goal: Check\nCheck each row."
 THREE = f"{TWO}\n@goal: Write\nWrite the report."
@@ -48,12 +46,6 @@ CLEAN = {
     "omo:architect": {"architectureStatus": "CLEAR", "productStatus": "CLEAR", "codeStatus": "CLEAR"},
     "omo:qa": {"e2eStatus": "passed", "redTeamStatus": "passed"},
 }
-IDENTITY = ("-c", "user.name=omo", "-c", "user.email=omo@example.org", "-c", "commit.gpgsign=false")
-
-
-def git(root: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *IDENTITY, *arguments], cwd=root, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 def commit(root: Path, name: str, text: str = "new\n") -> str:
@@ -67,17 +59,10 @@ def commit(root: Path, name: str, text: str = "new\n") -> str:
 
 
 @dataclass
-class Project:
-    root: Path
-    session: str = SESSION
-    now: float = NOW
+class Project(AnyProject):
     gates: dict[tuple[str, str], Gate] = field(default_factory=dict)
 
     # Where it is
-
-    @property
-    def state(self) -> str:
-        return str(self.root / ".sisyphus" / "cc-omo")
 
     @property
     def directory(self) -> Path:
@@ -134,11 +119,6 @@ class Project:
 
     # What commands load
 
-    def caller(self, by: str = "agent", **changes: Any) -> Caller:
-        self.now += 1
-        given = {"session": self.session, "by": by, "now": self.now, **changes}
-        return Caller(self.state, str(self.root), wait=5.0, limits=dict(LIMITS), **given)
-
     def run(self, by: str = "agent", **changes: Any) -> PlanRun:
         return PlanRun(self.caller(by, **changes))
 
@@ -165,15 +145,9 @@ class Project:
     def step(self) -> NextStep:
         return next_step(self.run())
 
-    def row(self) -> Row:
-        return runtime.session(self.state, self.session) or {}
-
     def told(self) -> Row:
         """What hooks read of the plan."""
-        return runtime.part(runtime.part(self.row(), "work"), "ultragoal")
-
-    def events(self) -> list[Row]:
-        return ledger.rows(paths.events_file(self.state, self.session))
+        return self.summary("ultragoal")
 
     def files(self) -> dict[str, bytes]:
         """Every byte of the plan; the lock holds none."""
@@ -265,12 +239,9 @@ class Project:
         for agent, clean in CLEAN.items():
             self.agent_ends(agent, answers.get(agent.removeprefix("omo:"), json.dumps(clean)))
 
-    def agent_ends(self, agent: str, message: str) -> None:
+    def agent_ends(self, agent: str, message: str = "done", **fields: Any) -> Answer:
         self.tell()  # as the command before it did: a hook notes nothing in a session without work
-        self.now += 1
-        who = {"session_id": self.session, "cwd": str(self.root), "agent_type": agent, "agent_id": "a1"}
-        event = event_of({**who, "last_assistant_message": message})
-        subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
+        return super().agent_ends(agent, message, **fields)
 
     def judged(self, text: str = ONE, **answers: str) -> None:
         """A plan from its brief to its end, with reviewers that hooks saw."""
@@ -284,18 +255,6 @@ class Project:
     def note(self, **event: Any) -> None:
         """A row of the session's ledger, as a hook writes it."""
         self.change_row(dict, event)
-
-    def change_row(self, change: Callable[[Row], Row], *events: Row) -> None:
-        """The session's row, as a hook changes it."""
-        self.now += 1
-        runtime.change_session(
-            self.state,
-            self.session,
-            lambda row: runtime.Change(None, change(row or {}), list(events)),
-            actor="hook",
-            now=self.now,
-            wait=5,
-        )
 
     # What came of it
 

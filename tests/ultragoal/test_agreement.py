@@ -78,7 +78,7 @@ def start_another(shell: Shell) -> None:
 def move_project(shell: Shell) -> None:
     target = shell.project.parent / "moved"
     shell.project.rename(target)
-    shell.project = target
+    shell.root = target
 
 
 def damage_evidence(shell: Shell) -> None:

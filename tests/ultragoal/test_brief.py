@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from omo.errors import BadInput
 from omo.workflows.ultragoal.create import LONGEST_TEXT, Brief, Story, parse
-from omo.workflows.ultragoal.plan import MOST_GOALS
 
 INTAKE = """Never touch the legacy importer.
 
@@ -55,34 +54,32 @@ def test_a_brief_of_three_goals_with_constraints_before_them() -> None:
         Story("Export the report", "Export the report"),
     ]
     assert brief.text == INTAKE.strip()
-    assert (brief.near_misses, brief.cut_titles) == ([], [])
 
 
 BEGIN = ["@goal: Title", "@goal:Title", "@goal Title", "@goal\tTitle", "@goal:\t Title \t", "@goal   Title"]
-# Text, and whether a goal may have been meant, which is told.
-ARE_TEXT = {
-    "@goalish: Title": "",
-    "@goals: Title": "after @goal",
-    "@goal-foo": "",
-    "@goal.foo": "",
-    "@goal/foo": "",
-    "@goal_foo": "",
-    "@goal\u00a0Title": "after @goal",
-    "@goal\u200b: Title": "",
-    "@goal\x0bTitle": "after @goal",
-    "@goal：Title": "after @goal",
-    "@Goal: Title": "small letters",
-    "@GOAL Title": "small letters",
-    "@ goal: Title": "small letters",
-    " @goal: Title": "first column",
-    "\t@goal Title": "first column",
-    "\u200b@goal: Title": "first column",
-    "- @goal: Title": "first column",
-    "**@goal:** Title": "first column",
-    "> @goal": "first column",
-    "see @goal: Title": "",
-    "goal: Title": "",
-}
+ARE_TEXT = [
+    "@goalish: Title",
+    "@goals: Title",
+    "@goal-foo",
+    "@goal.foo",
+    "@goal/foo",
+    "@goal_foo",
+    "@goal\u00a0Title",
+    "@goal\u200b: Title",
+    "@goal\x0bTitle",
+    "@goal：Title",
+    "@Goal: Title",
+    "@GOAL Title",
+    "@ goal: Title",
+    " @goal: Title",
+    "\t@goal Title",
+    "\u200b@goal: Title",
+    "- @goal: Title",
+    "**@goal:** Title",
+    "> @goal",
+    "see @goal: Title",
+    "goal: Title",
+]
 
 
 def test_lines_that_begin_a_goal() -> None:
@@ -92,13 +89,12 @@ def test_lines_that_begin_a_goal() -> None:
         assert pairs(f"{opening}\n\n  First line\n\nSecond") == [("First line", "First line\n\nSecond")]
 
 
-@pytest.mark.parametrize(("line", "why"), ARE_TEXT.items())
-def test_lines_that_are_text(line: str, why: str) -> None:
+@pytest.mark.parametrize("line", ARE_TEXT)
+def test_lines_that_are_text(line: str) -> None:
     brief = parse(f"@goal: One\n{line}\nafter")
     assert brief.stories == [Story("One", f"{line}\nafter".strip())]
     (alone,) = parse(f"{line}\nafter").stories
     assert alone.objective == f"{line}\nafter".strip()
-    assert [note.startswith("line 2: ") and why in note for note in brief.near_misses] == ([True] if why else [])
 
 
 def test_an_indented_first_line_stays_text_however_often_the_brief_is_read() -> None:
@@ -142,14 +138,6 @@ def test_only_titles_over_80_characters_are_cut(length: int, title: str) -> None
     assert pairs(long) == [(title, long)]
 
 
-def test_a_title_whose_end_is_in_no_objective_is_told() -> None:
-    long = "x" * 81
-    assert parse(f"@goal: A\na\n@goal: {long}\nbody").cut_titles == [
-        "G002: the title was cut at 80 characters; the objective does not hold its end"
-    ]
-    assert parse(f"@goal: {long}").cut_titles == []
-
-
 @pytest.mark.parametrize(
     ("written", "title"),
     [
@@ -171,7 +159,6 @@ def test_a_title_is_one_line_without_control_characters(written: str, title: str
         ("@goal: A\x00", "NUL at character 9"),
         ("a" * (LONGEST_TEXT + 1), f"{LONGEST_TEXT + 1} characters"),
         ("caf\udce9", "UTF-8 at character 4"),
-        ("@goal: A\n" * (MOST_GOALS + 1), f"{MOST_GOALS + 1} @goal blocks"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(text: str, said: str) -> None:
@@ -180,7 +167,7 @@ def test_what_cannot_be_kept_is_refused(text: str, said: str) -> None:
 
 def test_several_reasons_are_told_at_once() -> None:
     assert len(defects("\0\udce9" * LONGEST_TEXT)) == 3
-    assert len(defects("@goal:\n" * (MOST_GOALS + 2))) == MOST_GOALS + 1  # as many as there may be goals, and the rest
+    assert len(defects("@goal:\n" * 900)) == 50
 
 
 def test_a_byte_order_mark_hides_no_goal() -> None:
@@ -191,12 +178,6 @@ def test_a_byte_order_mark_hides_no_goal() -> None:
 def test_line_ends_make_no_difference(end: str) -> None:
     assert parse(INTAKE.replace("\n", end)) == parse(INTAKE)
     assert pairs(f"@goal{end}Title{end}") == [("Title", "Title")]
-
-
-def test_near_misses_are_few_short_and_printable() -> None:
-    notes = parse("\n".join(["  @goal: " + "\x1b[2J" * 900] * 30)).near_misses
-    assert (len(notes), notes[-1]) == (21, "and 10 more")
-    assert all(len(note) < 200 and note.isprintable() for note in notes)
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40)

@@ -205,6 +205,20 @@ def live(project: Project) -> dict[str, Any]:
     return found.render()
 
 
+@pytest.mark.parametrize(
+    ("evidence", "said"),
+    [
+        ("docs/report.md lists every route", "docs/report.md is cited, and is not there"),
+        ("it should work on every machine", "hedges"),
+        ("the old parser does not exist any more", "claims what code has not seen"),
+    ],
+)
+def test_the_evidence_that_is_handed_on_was_looked_at(project: Project, evidence: str, said: str) -> None:
+    project.begin()
+    with project.refused(said):
+        project.complete("G001", evidence)
+
+
 @pytest.mark.parametrize("shape", ["{}", "goal", "details.goal"])
 def test_the_goal_may_be_passed_in_each_shape_it_is_printed_in(project: Project, shape: str) -> None:
     project.begin()

@@ -282,15 +282,6 @@ def test_an_obligation_is_met_by_any_of_three_links_to_what_applies(root: Path) 
     assert places(check(root, gate)) == {"executorQa.contractCoverage[0].surfaceEvidenceRefs[0]": "LINK_NOT_APPLICABLE"}
 
 
-def test_hints_for_what_was_nearly_right(root: Path) -> None:
-    (defect,) = check(root, spoilt(root, "executorQa.adversarialCases.artifactRefs", ["atack-report"])).defects
-    assert 'did you mean "attack-report"?' in defect.message
-    gate = spoilt(root, "executorQa.contractCoverage.obligation", GONE)
-    gate["executorQa"]["contractCoverage"][0]["description"] = "it works"
-    (defect,) = check(root, gate).defects
-    assert "`description`" in defect.message
-
-
 SURFACES = "gui|web|cli|api|package|algorithm|math|native|desktop|tui"
 
 

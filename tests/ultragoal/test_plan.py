@@ -81,7 +81,7 @@ def test_a_row_that_is_not_of_its_kind_is_named_and_nothing_is_guessed(row: Row)
         told(row)
 
 
-@pytest.mark.parametrize(("typed", "hint"), [("g1", "G001"), ("G0001", "did you mean G001?"), ("foo", "G001, G002")])
+@pytest.mark.parametrize(("typed", "hint"), [("g1", "G001"), ("G0001", "there are G001"), ("foo", "G001, G002")])
 def test_a_goal_that_is_not_there_is_answered_with_those_that_are(typed: str, hint: str) -> None:
     with pytest.raises(BadInput, match="no goal") as caught:
         told().goal(typed)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, OmoError, Refused
-from omo.workflows.ultragoal import plan, steering
+from omo.workflows.ultragoal import steering
 from omo.workflows.ultragoal.steering import OPTIONS, Attempt
 from tests.ultragoal.project import THREE, WHY, Project, make, words_of
 
@@ -135,7 +135,6 @@ REFUSED: list[tuple[str, dict[str, str], str]] = [
     ("add_subgoal", {"title": "A", "objective": "B" * 10_001}, "--objective has 10001 characters"),
     ("add_subgoal", {"title": "A", "objective": "b\0b"}, "a NUL"),
     ("add_subgoal", {"title": "A", "objective": "b\udc80b"}, "no UTF-8"),
-    ("add_subgoal", {"title": "CHECK", "objective": " check  each row."}, "G002 says the same already"),
     ("split_subgoal", {"goal_id": "G9", "replacements": PARTS}, "no goal 'G9'"),
     ("split_subgoal", {"goal_id": "G002", "replacements": "[]"}, "a list of 0"),
     ("split_subgoal", {"goal_id": "G002", "replacements": '[{"title": "A", "objective": "B"}]'}, "a list of 1"),
@@ -162,19 +161,6 @@ REFUSED: list[tuple[str, dict[str, str], str]] = [
         },
         "replacements[0].status is nothing a new goal is given",
     ),
-    (
-        "split_subgoal",
-        {"goal_id": "G002", "replacements": '[{"title": "A", "objective": "B"}, {"title": "a", "objective": " b"}]'},
-        "the same goal twice",
-    ),
-    (
-        "split_subgoal",
-        {
-            "goal_id": "G002",
-            "replacements": '[{"title": "Parse", "objective": "Read the file."}, {"title": "B", "objective": "C"}]',
-        },
-        "G001 says the same already",
-    ),
     ("reorder_pending", {"order": "[]"}, "not a list of goal ids"),
     ("reorder_pending", {"order": "[1]"}, "not a list of goal ids"),
     ("reorder_pending", {"order": '{"a": 1}'}, "not a list of goal ids"),
@@ -185,8 +171,7 @@ REFUSED: list[tuple[str, dict[str, str], str]] = [
     ("revise_pending_wording", {"goal_id": "G002"}, "stays as it is"),
     ("revise_pending_wording", {"goal_id": "G002", "title": "Check"}, "stays as it is"),
     ("revise_pending_wording", {"goal_id": "G002", "objective": ""}, "--objective is blank"),
-    ("revise_pending_wording", {"goal_id": "G002", "title": "Parse", "objective": "Read the file."}, "G001 says"),
-    ("revise_pending_wording", {"goal_id": "g002", "title": "X"}, "did you mean G002?"),
+    ("revise_pending_wording", {"goal_id": "g002", "title": "X"}, "there are G001, G002"),
     ("annotate_ledger", {"goal_id": "G009"}, "no goal 'G009'"),
     ("mark_blocked_superseded", {"goal_id": "G002"}, "G002 is pending: supersede is not possible"),
 ]  # fmt: skip
@@ -272,13 +257,6 @@ def test_the_only_goal_that_counts_is_never_superseded(project: Project) -> None
     project.add("Something in its place")
     project.supersede("G003")
     assert project.statuses()["G003"] == "superseded"
-
-
-def test_a_plan_has_a_limit_of_goals(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "MOST_GOALS", 4)
-    project.add()
-    assert "over 4" in words_of(reject(project, "add_subgoal", title="One", objective="Too many."))
-    assert "over 4" in words_of(reject(project, "split_subgoal", goal_id="G002", replacements=PARTS))
 
 
 def test_what_does_not_fit_into_a_row_is_refused_with_a_row(project: Project) -> None:

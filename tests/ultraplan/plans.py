@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 from tests.kept import copied
+from tests.project import commit as commit
+from tests.project import git as git
+from tests.project import head as head
 
 FIELDS = ("Files", "Changes", "Reuses", "Test first", "Verify", "On failure", "Checkpoint")
 TOUCH = ("src/**", "tests/**")
@@ -113,26 +115,6 @@ def begin_repository(root: Path) -> None:
     git(root, "config", "user.name", "Test")
     git(root, "config", "user.email", "test@example.org")
     commit(root, "chore: begin")
-
-
-def git(root: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
-
-
-def commit(root: Path, subject: str) -> str:
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "--allow-empty", "-m", subject)
-    return head(root)
-
-
-def head(root: Path) -> str:
-    """The commit that is checked out; where a branch is, its file says so without asking git."""
-    name = (root / ".git" / "HEAD").read_text().strip() if (root / ".git").is_dir() else ""
-    branch = root / ".git" / name.removeprefix("ref: ")
-    if name.startswith("ref: ") and branch.is_file():
-        return branch.read_text().strip()
-    return git(root, "rev-parse", "HEAD")
 
 
 def carry_out(root: Path, number: int) -> str:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omo.state import ledger, paths, runtime
-from omo.work import session
+from omo.state import ledger, paths
 from omo.work.lifecycle import require
-from omo.work.run import Caller
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import critique, finish, recovery, sessions, spec_text, start
 from omo.workflows.ultraplan import document as documents
@@ -20,31 +17,22 @@ from omo.workflows.ultraplan.run import PLAN, PlanState, RunStatus, follow, load
 from omo.workflows.ultraplan.start import Started
 from omo.workflows.ultraplan.status import publish_status
 from tests.kept import put_back
-from tests.ultraplan.plans import carry_out, commit, git, plan_text, project
+from tests.project import Project as AnyProject
+from tests.project import damage
+from tests.ultraplan.plans import carry_out, plan_text, project
 
-NOW = 1_771_780_801.0
 WHY = "no critic in this test"
 
 
 @dataclass
-class Project:
-    root: Path
-    now: float = NOW
-    state: str = ""
-    limits: dict[str, Any] = field(default_factory=lambda: {"max_stop_blocks": 8})
-
-    def __post_init__(self) -> None:
-        self.state = self.state or str(self.root / ".sisyphus" / "cc-omo")
-
-    def caller(self, *, by: str = "agent", session: str = "s1") -> Caller:
-        self.now += 1
-        return Caller(self.state, str(self.root), session, by, self.now, 5.0, self.limits)
+class Project(AnyProject):
+    session: str = "s1"
 
     def start(
-        self, spec: str | Path = "plan.md", *, unreviewed: str = WHY, session: str = "s1", by: str = "agent", **env: str
+        self, spec: str | Path = "plan.md", *, unreviewed: str = WHY, session: str = "", by: str = "agent", **env: str
     ) -> Started:
         self.show()
-        caller = self.caller(session=session, by=by)
+        caller = self.caller(by, session)
         return start.start(caller, self.root / spec, unreviewed=unreviewed, environ=env)
 
     def show(self) -> None:
@@ -70,12 +58,9 @@ class Project:
     def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:
         finish.skip(require(PLAN, self.caller()), step, reason)
 
-    def row(self, session: str = "s1") -> dict[str, Any]:
-        return runtime.session(self.state, session) or {}
-
-    def told(self, session: str = "s1") -> dict[str, Any]:
+    def told(self, session: str = "") -> dict[str, Any]:
         """What hooks read."""
-        return dict(self.row(session).get("work", {}).get("ultraplan", {}))
+        return self.summary("ultraplan", session)
 
     def counts(self) -> tuple[str, int, int]:
         """How many steps hooks believe to be open, and of how many."""
@@ -86,16 +71,10 @@ class Project:
         for number in steps:
             carry_out(self.root, number)
 
-    def write(self, path: str, text: str = "x\n") -> None:
-        (self.root / path).parent.mkdir(exist_ok=True)
-        (self.root / path).write_text(text)
-
-    def commit(self, path: str, subject: str = "chore: slip", text: str = "x\n") -> str:
+    def commit_file(self, path: str, subject: str = "chore: slip", text: str = "x\n") -> str:
+        """One file more, in a commit of its own with all else there is."""
         self.write(path, text)
-        return commit(self.root, subject)
-
-    def git(self, *arguments: str) -> str:
-        return git(self.root, *arguments)
+        return self.commit(subject)
 
     def rewrite_history(self) -> None:
         """The base is no longer in it."""
@@ -122,23 +101,7 @@ class Project:
         return [row["kind"] for row in ledger.rows(str(self.ledger()))]
 
     def damage(self) -> None:
-        """Somebody changes a row of the current run by hand."""
-        lines = self.ledger().read_text().splitlines()
-        row = json.loads(lines[0])
-        self.ledger().write_text("\n".join([json.dumps({**row, "extra": 1}), *lines[1:]]) + "\n")
-
-    def change_row(self, change: Any) -> None:
-        runtime.change_session(
-            self.state,
-            "s1",
-            lambda row: runtime.Change(None, change(row or {}), [{"kind": "test"}]),
-            actor="hook",
-            now=self.now,
-            wait=5.0,
-        )
-
-    def cancel(self) -> None:
-        self.change_row(lambda row: session.cancel(row, reason="user", now=self.now))
+        damage(self.ledger())
 
 
 def make_project(tmp_path: Path, steps: int = 3, **changes: Any) -> Project:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +12,7 @@ from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
 from omo.workflows.ultraplan.history import look
 from omo.workflows.ultraplan.models import Content, Document, Fence, Manifest, Step
 from tests.kept import copied
-from tests.ultraplan.plans import head
-
-WHO = {
-    "GIT_AUTHOR_NAME": "Test", "GIT_AUTHOR_EMAIL": "test@example.org",
-    "GIT_COMMITTER_NAME": "Test", "GIT_COMMITTER_EMAIL": "test@example.org",
-}  # fmt: skip
+from tests.project import git, head
 
 
 @dataclass(frozen=True)
@@ -31,7 +24,7 @@ class Repo:
 
     def git(self, *arguments: str, date: str = "", stdin: str | None = None) -> str:
         dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date} if date else {}
-        return run_git(self.root, *arguments, env=dates, stdin=stdin)
+        return run_git(self.root, *arguments, stdin=stdin, **dates)
 
     def write(self, path: str, text: str = "") -> None:
         target = self.root / path
@@ -69,20 +62,9 @@ class Repo:
         return audit_history(document, history, skipped=skipped or {}, inputs=inputs)
 
 
-def run_git(root: Path, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None) -> str:
-    settings = (
-        "-c",
-        "init.defaultBranch=main",
-        "-c",
-        "protocol.file.allow=always",
-        "-c",
-        "advice.graftFileDeprecated=false",
-    )
-    done = subprocess.run(
-        ["git", *settings, *arguments],
-        cwd=root, check=True, capture_output=True, text=True, input=stdin, env={**os.environ, **WHO, **(env or {})},
-    )  # fmt: skip
-    return done.stdout.strip()
+def run_git(root: Path, *arguments: str, stdin: str | None = None, **environ: str) -> str:
+    settings = ("-c", "protocol.file.allow=always", "-c", "advice.graftFileDeprecated=false")
+    return git(root, *settings, *arguments, stdin=stdin, **environ)
 
 
 def repo(root: Path, *paths: str) -> Repo:

@@ -300,29 +300,6 @@ def test_a_variable_is_set_and_its_value_stays_private(root: Path) -> None:
         assert (answer.kind, "s3cret" in str(answer.data)) == (kind, False)
 
 
-def test_git_means_a_repository_with_a_commit(root: Path) -> None:
-    assert ask(root, "git").status == "ok"
-    git(root, "checkout", "-q", "--orphan", "new")
-    assert ask(root, "git").kind == "no_commit"
-    os.rename(root / ".git", root / "elsewhere")
-    assert ask(root, "git").kind == "no_repository"
-
-
-@pytest.mark.parametrize("path", ["src/app.py", "new.txt", "src/it’s error.py"])
-def test_a_tree_with_something_uncommitted_is_not_clean(root: Path, path: str) -> None:
-    assert ask(root, "clean_tree").status == "ok"
-    (root / path).write_text("changed\n")
-    answer = ask(root, "clean_tree")
-    assert (answer.status, answer.kind) == ("missing", "dirty")
-    assert path in answer.detail
-
-
-def test_a_tree_that_git_is_told_to_overlook_is_unknown(root: Path) -> None:
-    git(root, "update-index", "--assume-unchanged", "src/app.py")
-    (root / "src" / "app.py").write_text("changed\n")
-    assert ask(root, "clean_tree").status == "unknown"
-
-
 @pytest.mark.parametrize(("status", "wanted"), [(200, "ok"), (403, "missing"), (407, "missing")])
 def test_the_network_is_asked_through_the_proxy_and_its_status_counts(root: Path, status: int, wanted: str) -> None:
     with served({"CONNECT": status}) as (port, asked):
@@ -343,8 +320,10 @@ def test_a_need_that_nobody_can_ask_for_is_missing(root: Path) -> None:
 
 
 def test_each_need_is_asked_once_and_one_that_fails_hides_no_other(root: Path) -> None:
-    asked = preflight.look(["env:A", "git", "env:A", "env:B"], root, environ={}, by="user")
-    assert [need.name for need in asked.needs] == ["env:A", "git", "env:B"]
+    asked = preflight.look(
+        ["env:A", "cmd:git", "env:A", "env:B"], root, environ={"PATH": os.environ["PATH"]}, by="user"
+    )
+    assert [need.name for need in asked.needs] == ["env:A", "cmd:git", "env:B"]
     assert [need.name for need in asked.missing] == ["env:A", "env:B"]
 
 

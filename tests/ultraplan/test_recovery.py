@@ -64,7 +64,7 @@ def test_a_recovery_that_leaves_the_session_broken_does_not_pass(tmp_path: Path)
     here = left_out(tmp_path)
     here.start(here.recover().spec)
     here.carry_out(2)
-    here.commit("src/part1.py", "refactor: lose part 1")
+    here.commit_file("src/part1.py", "refactor: lose part 1")
     done = here.finish()
     assert (done.exit_code, done.closed, done.status.audit.missing) == (3, False, [1])
 
@@ -106,7 +106,7 @@ def test_an_edited_recovery_spec_is_not_believed(tmp_path: Path, old: str) -> No
     here = left_out(tmp_path)
     text = (here.root / here.recover().spec).read_text()
     assert old in text
-    here.commit("mine.md", "docs: a spec of my own", text.replace(old, ""))
+    here.commit_file("mine.md", "docs: a spec of my own", text.replace(old, ""))
     assert "left out" in refused(lambda: here.start("mine.md"), "does not say")
 
 
@@ -128,7 +128,7 @@ def test_what_lies_outside_the_fence_is_never_recovered_nor_by_giving_up(
     tmp_path: Path, path: str, is_given_up: bool
 ) -> None:
     here = left_out(tmp_path)
-    here.commit(path)
+    here.commit_file(path)
     if is_given_up:
         here.abandon()
     assert path in refused(here.recover, "never recovered")

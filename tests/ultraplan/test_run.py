@@ -77,7 +77,7 @@ def test_a_dirty_tree_is_refused_by_name(tmp_path: Path, name: str) -> None:
 
 def test_ignored_files_and_the_plan_itself_do_not_make_a_tree_dirty(tmp_path: Path) -> None:
     here = Project(project(tmp_path))
-    here.commit(".gitignore", text="*.log\n")
+    here.commit_file(".gitignore", text="*.log\n")
     here.write("plan.md", plan_text(2))
     here.write("debug.log")
     assert here.start().state.base
@@ -102,9 +102,9 @@ def test_only_a_clean_critique_of_this_text_that_a_hook_saw_lets_it_start(tmp_pa
     assert "--unreviewed REASON" in refused(unreviewed, "only a file that no hook saw")
     record_critique(here)
     before = (here.root / "plan.md").read_text()
-    here.commit("plan.md", "docs: think again", before + "\nOne more thought.\n")
+    here.commit_file("plan.md", "docs: think again", before + "\nOne more thought.\n")
     refused(unreviewed, "no clean critique")
-    here.commit("plan.md", "docs: leave it", before)
+    here.commit_file("plan.md", "docs: leave it", before)
     assert here.start(unreviewed="").state.overrides == []
 
 
@@ -128,10 +128,10 @@ def test_a_second_start_in_the_same_worktree_is_refused(tmp_path: Path, other: s
 
 def test_another_worktree_of_the_same_repository_is_free(tmp_path: Path) -> None:
     here = make_project(tmp_path)
-    here.state = str(tmp_path / "shared")
+    here.environ["OMO_STATE_DIR"] = str(tmp_path / "shared")
     here.start()
     here.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "other"))
-    assert Project(tmp_path / "other", state=here.state).start(session="s2").state.base
+    assert Project(tmp_path / "other", environ=here.environ).start(session="s2").state.base
 
 
 def test_the_escape_hatch_releases_stop_and_leaves_the_fence(tmp_path: Path) -> None:
@@ -445,8 +445,8 @@ def test_a_failure_names_its_step_the_error_and_what_was_tried(tmp_path: Path) -
 
 def test_the_report_names_what_no_step_claims_and_what_lies_outside(tmp_path: Path) -> None:
     here = started(tmp_path, 1, (1,))
-    here.commit("src/app.py", "chore: by the way")
-    here.commit("notes.txt", "docs: notes")
+    here.commit_file("src/app.py", "chore: by the way")
+    here.commit_file("notes.txt", "docs: notes")
     done = here.finish()
     assert "chore: by the way" in done.report
     assert "notes.txt" in done.report
@@ -465,7 +465,7 @@ def test_a_crash_between_the_ledger_and_the_session_is_mended_by_the_next_look(t
 
 def test_what_is_never_touched_names_the_first_commit_and_is_not_to_be_taken_back(tmp_path: Path) -> None:
     here = started(tmp_path, 1)
-    first = here.commit("infra/main.tf")
+    first = here.commit_file("infra/main.tf")
     here.git("revert", "--no-edit", "HEAD")
     following = here.status()[1]
     assert first[:7] in following.why
@@ -495,7 +495,7 @@ def left_out(here: Project) -> None:
 
 def drifting(here: Project) -> None:
     all_committed(here)
-    here.commit("src/part2.py", "refactor: lose a function")
+    here.commit_file("src/part2.py", "refactor: lose a function")
 
 
 def dirty(here: Project) -> None:
@@ -505,7 +505,7 @@ def dirty(here: Project) -> None:
 
 def outside(here: Project) -> None:
     here.start()
-    here.commit("infra/main.tf")
+    here.commit_file("infra/main.tf")
 
 
 def recovered_once(here: Project) -> None:

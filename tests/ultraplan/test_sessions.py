@@ -313,8 +313,8 @@ def test_whatever_the_context_says_it_is_refused_or_means_nothing(lines: list[st
 
 def test_what_does_not_read_back_is_told() -> None:
     spec = cut(plan_text(2))[0]
-    wrong = sessions.differences(read_back(spec), spec.steps[:1], Fence(("x",)), ("git",))
-    assert wrong == ["step 2 is not as the plan has it", "the scope fence is not the plan's", "need git left out"]
+    wrong = sessions.differences(read_back(spec), spec.steps[:1], Fence(("x",)), ("network",))
+    assert wrong == ["step 2 is not as the plan has it", "the scope fence is not the plan's", "need network left out"]
 
 
 # which sessions come first, and which may run beside each other: in doubt, none may
@@ -523,18 +523,18 @@ def ready(tmp_path: Path, *needs: str) -> Path:
 
 
 def test_a_preflight_that_passes_exits_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    root = ready(tmp_path, "git", "cmd:git")
+    root = ready(tmp_path, "cmd:git")
     capsys.readouterr()
     assert omo(root, "preflight", "specs/session-1.md", "--json") == 0
     data = told(capsys)
     assert (data["ok"], data["missing"], data["bypassed"]) == (True, [], False)
-    assert [need["name"] for need in data["needs"]] == ["git", "cmd:git"]
+    assert [need["name"] for need in data["needs"]] == ["cmd:git"]
 
 
 def test_anything_missing_exits_77_and_says_that_nothing_was_attempted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = ready(tmp_path, "git", "cmd:no-such-program", "git_push")
+    root = ready(tmp_path, "cmd:no-such-program", "git_push")
     capsys.readouterr()
     before = git(root, "rev-parse", "HEAD")
     assert omo(root, "preflight", "specs/session-1.md") == 77

@@ -327,7 +327,7 @@ def test_q3_is_recorded_and_never_gates(shop: Workshop, scope: str) -> None:
 def test_an_interrupted_verification_resumes_where_it_was(shop: Workshop) -> None:
     shop.answer("q1", q1())
     shop.answer("q1.5", checklist())
-    again = Workshop(shop.root, shop.now + 3600)
+    again = Workshop(shop.root, now=shop.now + 3600)
     assert again.begin() is False
     assert [name for name, state in again.steps().items() if state == "done"] == ["q1", "q1.5"]
     again.answer("q2", q2())

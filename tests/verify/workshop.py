@@ -8,41 +8,35 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from omo.state import runtime
 from omo.work import claims
 from omo.work.run import Caller
 from omo.workflows.verify import begin, documents, finish, goals, questions, steps, summary
 from tests.kept import copied, git_init
+from tests.project import LIMITS as LIMITS
+from tests.project import NOW as NOW
+from tests.project import Project
 
-NOW = 1_771_780_801.0
 SUMMARY = "quoted text comes back as one token"
-LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64, "max_hours": 8.0}
 
 
 @dataclass
-class Workshop:
-    root: Path
-    now: float = NOW
-    by: str = "agent"
+class Workshop(Project):
     session: str = "s1"
+    by: str = "agent"
 
-    @property
-    def state(self) -> str:
-        return str(self.root / ".sisyphus" / "cc-omo")
-
-    @property
-    def caller(self) -> Caller:
-        return Caller(self.state, str(self.root), self.session, self.by, self.now, 5.0, LIMITS)
+    def caller(self, by: str = "", session: str = "", **more: Any) -> Caller:
+        """At this moment, by whoever is at work: files get their time from the same clock."""
+        self.now -= 1
+        return super().caller(by or self.by, session, **more)
 
     @property
     def store(self) -> goals.GoalStore:
-        return goals.GoalStore(self.caller)
+        return goals.GoalStore(self.caller())
 
-    def write(self, name: str, text: str) -> None:
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    def write(self, name: str, text: str = "here\n") -> Path:
+        path = super().write(name, text)
         os.utime(path, (self.now + 0.5, self.now + 0.5))
+        return path
 
     def tick(self, seconds: float = 1.0) -> None:
         self.now += seconds
@@ -75,7 +69,7 @@ class Workshop:
         return self.store.goal(name)
 
     def steps(self, name: str = "G1") -> dict[str, str]:
-        listed = steps.steps(self.goal(name), steps.Trees(self.caller))
+        listed = steps.steps(self.goal(name), steps.Trees(self.caller()))
         return {step.name: step.state for step in listed}
 
     def work(self, name: str = "parser.py", text: str = "def parse(text): return [text]\n") -> None:
@@ -88,12 +82,12 @@ class Workshop:
     def publish(self, began: str = "", passed: str = "") -> dict[str, Any]:
         """The session's row, once the goals are told to it."""
         summary.publish_goals(self.store, began=began, passed=passed)
-        return runtime.session(self.state, self.session) or {}
+        return self.row()
 
     def claim(self, statement: str, kind: str, subject: str, text: str = "", **options: Any) -> dict[str, Any]:
         self.tick()
         claim = claims.Claim(kind, subject, text=text)
-        return claims.file_claim(self.caller, claim, statement, goal="G1", **options)
+        return claims.file_claim(self.caller(), claim, statement, goal="G1", **options)
 
     def kinds(self) -> list[str]:
         return [row["kind"] for row in self.store.rows]

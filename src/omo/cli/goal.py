@@ -10,6 +10,7 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.cli.ultragoal import changing, run_of
 from omo.context import Context
+from omo.errors import Unreadable
 from omo.text import clip, counted
 from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.goal_tool import Outcome, ToolGoal
@@ -34,7 +35,8 @@ def register(commands: options.Commands) -> None:
 
 def get(arguments: argparse.Namespace, context: Context) -> Result:
     tool = run_of(arguments, context, looks=True).tool
-    tool.require_readable()
+    if tool.problems and tool.newest is None:
+        raise Unreadable(tool.problems[0], fix=tool.recovery)
     goal = tool.current
     data: dict[str, Any] = {"goal": goal.render() if goal else None}
     notes = []

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from omo import safe_open
 from omo.cli import options
 from omo.cli.adopt import caller_of
 from omo.cli.result import Result
@@ -39,16 +40,18 @@ def register(commands: options.Commands) -> None:
     starts.add_argument(
         "--reduced-scope", default="", metavar="REASON", help="phases may be left out; the user's only, always shown"
     )
-    _verb(verbs, "exec", "open an iteration: what to work on, in which phases", execute)
-    phases = _verb(verbs, "phase", "record that a phase of the iteration is over", phase)
-    phases.add_argument("name", choices=PHASES, metavar="NAME", help=", ".join(PHASES))
-    phases.add_argument(
-        "--skip", default="", metavar="REASON", help=f"REFINE only, for changes under {SMALL_CHANGE} lines"
+    starts.add_argument(
+        "--request", default="", metavar="TEXT", help="what the user asked for, where they did not type /omo:ralph TEXT"
     )
+    _verb(verbs, "exec", "open an iteration: what to work on, in which phases", execute)
+    about = "what no hook can see of an iteration: IMPL was your own work, or REFINE is left out"
+    phases = _verb(verbs, "phase", about, phase)
+    phases.add_argument("name", choices=("IMPL", "REFINE"), metavar="NAME", help="IMPL, or REFINE with --skip")
+    phases.add_argument("--skip", default="", metavar="REASON", help=f"for changes under {SMALL_CHANGE} lines")
     about = "did the phases of this iteration really happen: 0 all of them, 3 not all; writes nothing"
     looks = _verb(verbs, "artifacts", about, artifacts)
     looks.add_argument("--newer-than", metavar="ISO", help="leave out what was seen before that moment")
-    about = "what to ask the agent omo:judge, with the nonce its answer is known by; at most 3 in an iteration"
+    about = "what to ask the agent omo:judge, with the nonce its answer is known by; 3 answers in an iteration at most"
     _verb(verbs, "brief", about, brief)
     about = "evaluate every criterion and conclude: 0 pass, 3 fail or partial, 4 not to be told"
     judges = _verb(verbs, "judge", about, judge)
@@ -92,6 +95,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         Path(context.cwd, arguments.criteria),
         max_iterations=arguments.max_iterations,
         reduced_scope=arguments.reduced_scope,
+        request=arguments.request,
     )
     result = ralph_views.begun(run.require_whole(), step)
     if not session_events(run).has_gates:
@@ -126,30 +130,26 @@ def execute(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def phase(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ralph import iteration
-    from omo.workflows.ralph.end import publish
+    from omo.workflows.ralph import phases
+    from omo.workflows.ralph.iteration import Files
 
     run = _run(arguments, context)
-    is_new = iteration.record_phase(run, iteration.Files(context.root), arguments.name, arguments.skip)
-    step = publish(run)
-    state = run.require_whole()
-    skipped = (state.phase(arguments.name) or {}).get("skipped")
+    phases.note(run, arguments.name, arguments.skip)
+    report = phases.check(run, Files(context.root), phases.session_events(run))
+    proof = report.proofs[arguments.name]
     data = {
         "run": run.id,
-        "iteration": state.iteration,
+        "iteration": report.iteration,
         "phase": arguments.name,
-        "skipped": skipped or None,
-        "recorded": is_new,
-        "next": step.data,
+        "skipped": arguments.skip or None,
+        "status": proof.status,
+        "proof": proof.text,
+        "missing": report.missing,
     }
-    text = f"{arguments.name} of iteration {state.iteration} is "
-    text += f"left out: {clip(str(skipped), 120)}" if skipped else "over"
-    notes = []
-    if not is_new:
-        text += ", as recorded before"
-        if arguments.skip:
-            notes.append(f"the reason was not recorded: {arguments.name} was noted before")
-    return Result(data, f"{text}.\nNext: {step.text}", notes=notes)
+    lines = [f"{arguments.name} of iteration {report.iteration}, {proof.status}: {proof.text}"]
+    if report.missing:
+        lines.append(f"To do: {report.remediation}")
+    return Result(data, "\n".join(lines))
 
 
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
@@ -178,7 +178,6 @@ def brief(arguments: argparse.Namespace, context: Context) -> Result:
     data = {
         "nonce": asked.nonce or None,
         "call": asked.call,
-        "calls_left": briefs.MOST_CALLS - asked.call,
         "criteria": list(asked.criteria),
         "brief": asked.text if asked.nonce else None,
     }
@@ -196,40 +195,19 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _message(named: str, context: Context) -> str:
-    """The judge's message from stdin, or from a file that is no part of the tree that is judged."""
+    """The judge's message from stdin or a file. One that is part of the tree changes what is judged, and is told."""
     option = f"--result {clip(named, 200)}"
-    if named == "-":
-        raw = sys.stdin.buffer.read(LARGEST_MESSAGE + 1)
-    else:
-        path = os.path.join(context.cwd, named)
-        try:
-            if os.path.exists(path) and not os.path.isfile(path):
-                raise OSError("is not a file")
-            with open(path, "rb") as file:
-                raw = file.read(LARGEST_MESSAGE + 1)
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise BadInput(f"{option}: {why}", fix="name the file with the judge's message") from None
-        _require_outside_the_tree(option, path, context.root)
+    try:
+        if named == "-":
+            raw = sys.stdin.buffer.read(LARGEST_MESSAGE + 1)
+        else:
+            raw, _ = safe_open.read_start(os.path.join(context.cwd, named), LARGEST_MESSAGE + 1, follow_link=True)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise BadInput(f"{option}: {why}", fix="name the file with the judge's message") from None
     if len(raw) > LARGEST_MESSAGE:
         raise BadInput(f"{option} has more than {LARGEST_MESSAGE} bytes", fix="only the message")
     return raw.decode("utf-8-sig", "replace")
-
-
-def _require_outside_the_tree(option: str, path: str, project: str) -> None:
-    """A file that is part of the tree changes what is judged: gates and answers would be about other files."""
-    from omo.proof.tree import fingerprint
-    from omo.state.paths import STATE_DIR
-
-    root = os.path.realpath(project)
-    relative = os.path.relpath(os.path.realpath(path), root)
-    if relative.split(os.sep)[0] == ".." or os.path.isabs(relative):
-        return
-    if fingerprint(Path(root)) != fingerprint(Path(root), exclude=(STATE_DIR, relative)):
-        raise BadInput(
-            f"{option} is a file of the project, so it changes what is judged",
-            fix="move it out of the project, then name it there; or pass it on stdin: omo ralph judge --result -",
-        )
 
 
 def replan(arguments: argparse.Namespace, context: Context) -> Result:
@@ -259,10 +237,11 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = load(RALPH, caller, arguments.named)
     if run is None:
         step = next_step(None)
-        return Result({**ralph_views.NO_RUN, "next": step.data}, f"No ralph run. Next: {step.text}")
+        return ralph_views.nothing(f"No ralph run. Next: {step.text}", step)
     step = publish(run)
     if run.state is None or run.problems:
-        return ralph_views.damaged(run, step)
+        text = f"Ralph run {run.id}: its ledger is damaged\nNext: {step.text}"
+        return ralph_views.nothing(text, step, run=run.id, state="damaged", problems=run.problems)
     return ralph_views.status(run.state, step)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from omo.cli.result import Result
@@ -10,13 +11,13 @@ from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.status import units
 from omo.workflows.ralph.rules import PROVEN_BY, Row, method
+from omo.workflows.ralph.run import RalphState
 
 if TYPE_CHECKING:
     from omo.work.status import NextStep
     from omo.workflows.ralph.judge import Judgement
     from omo.workflows.ralph.phases import PhaseReport
     from omo.workflows.ralph.rules import Criterion
-    from omo.workflows.ralph.run import RalphRun, RalphState
 
 LONGEST_SHOWN = 400
 TITLES = {
@@ -26,19 +27,11 @@ TITLES = {
     "complete": "Complete: do not work on it; it is judged again all the same",
     "blocked": "Blocked: do not retry; the user decides",
 }
-ALL_PHASES = "Five phases, in this order, none abridged; each counts only if the host saw it:"
-FEWER_PHASES = "The user lets all but IMPL be left out, without a note; what is done is noted in any order:"
+ALL_PHASES = "Five phases, in this order, none abridged; omo sees each happen, there is nothing to note:"
+FEWER_PHASES = "The user lets all but IMPL be left out:"
 HOW_PROVEN = {
-    "IMPL": "omo:executor finishes, or files change",
+    "IMPL": "omo:executor finishes; or files change and omo ralph phase IMPL says that it was you",
     "SHIP": "every gate passes on these files: omo gate run",
-}
-NO_RUN: Row = {
-    "run": None,
-    "iteration": 0,
-    "max_iterations": 0,
-    "verdict": None,
-    "decision": None,
-    "criteria": [],
 }
 
 
@@ -48,6 +41,8 @@ def begun(run: RalphState, step: NextStep) -> Result:
         "base": run.base,
         "max_iterations": run.max_iterations,
         "reduced_scope": run.reduced_scope or None,
+        "request": run.request or None,
+        "confirmed": run.is_confirmed,
         "criteria": [criterion.data for criterion in run.criteria],
         "before": run.started["before"],
         "lessons": run.lessons,
@@ -65,19 +60,28 @@ def begun(run: RalphState, step: NextStep) -> Result:
             now += f"; failed before run {clip(str(earlier), 40)}, which was never judged to a pass"
         lines.append(f"  {criterion.id} {clip(criterion.description, 200)} ({now})")
         lines += [f"     {check['id']}: {method(check)}" for check in criterion.checks]
-    for lesson in run.lessons.get("blocked") or []:
+    for lesson in run.lessons:
         what = f"{lesson['id']} of run {lesson['from_run']}, {lesson['description']}"
         lines.append(f"Blocked before: {what}: {quoted(lesson['evidence'])}")
-    for lesson in run.lessons.get("overlap") or []:
-        lines.append(f"  {lesson['id']} is {lesson['was']} of that run again; what was seen then goes with it")
+        for again in lesson["again"]:
+            lines.append(f"  {again} is that again; what was seen then goes with it")
+    statuses = ", ".join(f"{name} {status}" for name, status in part(run.after, "statuses").items())
+    if statuses:
+        lines.append(f"It left: {clip(statuses, 300)}")
+    lines += [*asked_for(run), whose_criteria(run)]
+    if not run.is_confirmed:
+        lines.append(f"  They confirm them by typing, before the start: /omo:ralph {clip(run.source, 120)}")
     lines += [*reductions(run), f"Next: show this to the user; then {step.command}"]
     return Result(data, "\n".join(lines))
 
 
-FACTS = (
-    *("run", "state", "iteration", "max_iterations", "open_iteration", "judged", "verdict", "decision"),
-    *("reduced_scope", "independence", "after"),
-)
+def asked_for(run: RalphState) -> list[str]:
+    """What the user asked for, in their words; never lost to a compaction."""
+    return [f"The user asked for, {run.whose_request}: {quoted(run.request)}"] if run.request else []
+
+
+def whose_criteria(run: RalphState) -> str:
+    return f"{run.whose_criteria[0].upper()}{run.whose_criteria[1:]}."
 
 
 def facts(run: RalphState) -> Row:
@@ -92,24 +96,27 @@ def facts(run: RalphState) -> Row:
         "decision": run.decision,
         "reduced_scope": run.reduced_scope or None,
         "independence": run.independence,
+        "request": run.request or None,
+        "confirmed": run.is_confirmed,
         "after": run.after or None,
     }
 
 
-def damaged(run: RalphRun, step: NextStep) -> Result:
-    """What such a ledger counts is nobody's to show: only that it was changed, and what to do about it."""
+def nothing(
+    text: str, step: NextStep, *, run: str | None = None, state: str = "none", problems: Sequence[str] = ()
+) -> Result:
+    """No run, or one whose ledger was changed: what such a ledger counts is nobody's to show."""
     data: Row = {
-        **dict.fromkeys(FACTS),
-        "run": run.id,
-        "state": "damaged",
+        **dict.fromkeys(facts(RalphState())),
+        "run": run,
+        "state": state,
         "criteria": [],
         "remaining": [],
-        "phases": [],
         "receipt": None,
-        "problems": run.problems,
+        "problems": list(problems),
         "next": step.data,
     }
-    return Result(data, f"Ralph run {run.id}: its ledger is damaged\nNext: {step.text}", notes=run.problems)
+    return Result(data, text, notes=list(problems))
 
 
 def status(run: RalphState, step: NextStep) -> Result:
@@ -118,7 +125,6 @@ def status(run: RalphState, step: NextStep) -> Result:
         **facts(run),
         "criteria": [_criterion(run, criterion) for criterion in run.criteria],
         "remaining": run.remaining,
-        "phases": [{"name": row["name"], "skipped": row["skipped"] or None} for row in run.phases],
         "circumventions": run.circumventions,
         "judge_calls": len(run.briefs),
         "receipt": (run.ended or {}).get("receipt"),
@@ -140,6 +146,7 @@ def status(run: RalphState, step: NextStep) -> Result:
         lines.append(f"  circumvented {counted(run.circumventions, 'time')}; three end the run")
     if edited:
         lines.append(f"  note: {edited}")
+    lines += [*asked_for(run), whose_criteria(run)]
     return Result(data, "\n".join([*lines, *reductions(run), f"Next: {step.text}"]))
 
 
@@ -203,7 +210,7 @@ def _in_words(entry: Row) -> list[str]:
             files += f" and {entry['more_files']} more"
         shown.append(f"     changed since {entry['since']}: {files}")
     if entry["before"]:
-        was, evidence = clip(str(entry["before"].get("was")), 8), quoted(str(entry["before"].get("evidence")))
+        was, evidence = clip(str(entry["before"].get("id")), 8), quoted(str(entry["before"].get("evidence")))
         shown.append(f"     {was} of an earlier run, which could not: {evidence}")
     return shown
 
@@ -230,11 +237,10 @@ def order(grouped: dict[str, list[Row]], state: RalphState) -> list[str]:
     shown = [f"Ralph run {state.run}, iteration {state.iteration} of {state.max_iterations}"]
     if state.iteration == 1:
         shown.append("The whole task, every criterion.")
-    shown += to_do(grouped, state)
+    shown += [*asked_for(state), *to_do(grouped, state)]
     shown.append(FEWER_PHASES if state.reduced_scope else ALL_PHASES)
     for phase, agent in PROVEN_BY.items():
-        proof = HOW_PROVEN.get(phase) or f"{agent} finishes"
-        shown.append(f"  {phase:7} {proof}; then omo ralph phase {phase}")
+        shown.append(f"  {phase:7} {HOW_PROVEN.get(phase) or f'{agent} finishes'}")
     return [*shown, "Then: omo ralph artifacts, omo ralph brief for omo:judge, omo ralph judge"]
 
 

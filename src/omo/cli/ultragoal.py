@@ -39,16 +39,15 @@ ALLOWS = {
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ultragoal", "durable multi-goal plans: goals, gates, receipts, steering, review")
-    for name in ("create-goals", "create"):
-        about = "turn a brief into a plan" if name == "create-goals" else "the same as create-goals"
+    abouts = {"create-goals": "turn a brief into a plan", "create": "the same as create-goals"}
+    for name, about in abouts.items():
         parser = options.command(verbs, name, about, create_goals)
         given = parser.add_mutually_exclusive_group(required=True)
         given.add_argument("--brief", metavar="TEXT", help="goals begin with @goal: TITLE at the start of a line")
         given.add_argument("--brief-file", metavar="FILE")
         given.add_argument("--from-stdin", action="store_true")
-        parser.add_argument(
-            "--goal-mode", "--gjc-goal-mode", default=MODES[0], choices=MODES, help="default: aggregate"
-        )
+        mode = parser.add_argument("--goal-mode", "--gjc-goal-mode", default=MODES[0], choices=MODES)
+        mode.help = "default: aggregate"
         parser.add_argument("--force", action="store_true", help="archive an unfinished plan and begin anew")
     parser = options.command(verbs, "complete-goals", "hand out the goal to work on now", complete_goals)
     parser.add_argument(
@@ -135,7 +134,7 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
         kept = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
     notes = [f"the earlier plan is kept as {kept}"] if kept else []
-    notes += [*brief.near_misses, *brief.cut_titles, *goal_tool.create_for_plan(run)]
+    notes += goal_tool.create_for_plan(run)
     step = publish_status(run)
     ids = [goal.id for goal in plan.goals]
     data = {

@@ -138,17 +138,27 @@ def _outcome(context: Context, name: str, row: Row, because: str, skipping: str)
     from omo.proof.run import child_environment
     from omo.workflows.ultrawork import finish
 
+    armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")
+    unseen = _require_looked_at(context, name, because, armed_at) if because else []
     rows = ledger.rows(paths.events_file(context.state, name))
     known = gates.fold(rows, gates.run_of(row))
     look = base.look(context.root, known.base).without(known.left_out)
-    armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")
     environ = child_environment(os.environ)
-    run = finish.Finish(context.root, known, look, environ, armed_at, seals.terms_in(rows), because, skipping)
+    run = finish.Finish(context.root, known, look, environ, armed_at, seals.terms_in(rows), because, skipping, unseen)
     return run.outcome(), look
 
 
 def session_gates(context: Context, name: str) -> gates.SessionGates:
     return gates.SessionGates(context.state, name, context.actor, context.now, store.CLI_WAIT)
+
+
+def _require_looked_at(context: Context, name: str, because: str, armed_at: str) -> list[str]:
+    """The agent's word is handed on to the user, so it is looked at like any statement."""
+    from omo.cli.adopt import caller_of
+    from omo.work import claims
+
+    commands = gates.pinned_commands(context.state, name)
+    return claims.require_statement(caller_of(context, name), "--because", because, since=armed_at, commands=commands)
 
 
 def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:

@@ -38,6 +38,7 @@ def handle(event: Event, world: World) -> Answer:
 
         if (text := user_commands.answer(event, world)) is not None:
             return Answer(hosts.END_PROMPT, text)
+        user_commands.keep_request(event, world)
     reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
     if reading.rule == "machine-text":
         return Answer()

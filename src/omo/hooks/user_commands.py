@@ -1,12 +1,17 @@
-"""What the user types as /omo:pin, /omo:unpin and /omo:allow: answered by the prompt hook, without the model."""
+"""What the user types as /omo:pin, /omo:unpin and /omo:allow: answered by the prompt hook, without the model.
+
+What they type after /omo:ralph goes to the model, and is kept as they typed it.
+"""
 
 from __future__ import annotations
 
 import os
 
+from omo import safe_open
+from omo.digest import sha256
 from omo.errors import BadInput, OmoError
 from omo.state import paths, runtime
-from omo.text import clip
+from omo.text import block, clip
 from omo.work import session
 from omo.workflows.ultrawork import gates
 
@@ -20,6 +25,10 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 
+LONGEST_REQUEST = 8000
+LARGEST_CRITERIA = 1_000_000
+
+
 def answer(event: Event, world: World) -> str | None:
     """What the user reads; None for any other prompt."""
     name = command_of(event.prompt)
@@ -31,6 +40,20 @@ def answer(event: Event, world: World) -> str | None:
     except OmoError as error:
         text = f"/omo:{name} did nothing: {error.message}. {error.fix}".strip()
     return f"omo: {text}"
+
+
+def keep_request(event: Event, world: World) -> None:
+    """What the user asks of ralph, or the digest of the criteria file that they name: `omo ralph start` reads it."""
+    words = event.prompt.split(maxsplit=1)
+    if words[0] not in ("/omo:ralph", "/ralph") or len(words) == 1:
+        return
+    rest = words[1].strip()
+    path = os.path.join(world.root, paths.session_directory(world.environ, event.project), rest)
+    noted: Json = {"kind": "ralph-asked", "text": block(rest, LONGEST_REQUEST)}
+    if len(rest.splitlines()) == 1 and os.path.isfile(path):
+        content, _ = safe_open.read_start(path, LARGEST_CRITERIA, follow_link=True)
+        noted = {"kind": "ralph-asked", "criteria": clip(rest, 200), "digest": sha256(content)}
+    world.change(lambda row: runtime.Change(None, row or {}, [noted]), actor="user")
 
 
 def command_of(prompt: str) -> str | None:

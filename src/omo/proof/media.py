@@ -23,9 +23,6 @@ ENDS = {
     "PNG": (b"\x89PNG\r\n\x1a\n", b"\0\0\0\0IEND\xaeB`\x82"),
     "JPEG": (b"\xff\xd8\xff", b"\xff\xd9"),
 }
-# What other files have at an offset, to refuse them by name.
-OTHERS = {"GIF": (0, b"GIF8"), "BMP": (0, b"BM"), "WebP": (8, b"WEBP"), "PDF": (0, b"%PDF"), "SVG": (0, b"<svg")}
-
 # Neighbours this far apart in a channel are an edge; gradients and the ripples of JPEG stay below.
 STEP = 16
 # This far from the background is ink. Farther than an edge needs, as JPEG smears what is around one.
@@ -139,9 +136,6 @@ def _format(data: bytes) -> str:
     for kind, (start, _) in ENDS.items():
         if data.startswith(start):
             return kind
-    for kind, (offset, start) in OTHERS.items():
-        if data.startswith(start, offset):
-            raise _Unusable(f"is a {kind} file; screenshots are PNG or JPEG")
     raise _Unusable("is neither PNG nor JPEG; save the picture in one of these formats")
 
 

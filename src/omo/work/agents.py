@@ -3,7 +3,7 @@
 The SubagentStop hook writes the final message of each agent into the session's ledger. That row is the only witness of
 independence: a file, or the leading agent's account of what somebody found, is anybody's word.
 
-A workflow that asks a question (the judge of a round, the critic of a plan):
+A workflow that asks a question (the critic of a plan; `omo.work.judge` for all that a judge is asked):
 
     expect(...)                                     the hook keeps the agent's message, whatever else is open
     reported = messages(state, session, AGENT, since=asked["ts"])
@@ -86,14 +86,19 @@ def expect(state: str, session: str, agent: str | None, *, by: str, now: float, 
         runtime.change_session(state, session, decide, actor=by, now=now, wait=wait)
 
 
-def messages(state: str, session: str, *agents: str, since: str = "") -> list[Message]:
-    """What these agents said since a moment, oldest first. A ledger that is not as omo wrote it vouches for nobody."""
+def session_rows(state: str, session: str) -> list[Row]:
+    """A session's ledger. One that is not as omo wrote it vouches for nothing."""
     try:
         if not session or runtime.chain_problems(state, session):
             return []
-        rows = ledger.rows(paths.events_file(state, session))
+        return ledger.rows(paths.events_file(state, session))
     except Unreadable:
         return []
+
+
+def messages(state: str, session: str, *agents: str, since: str = "") -> list[Message]:
+    """What these agents said since a moment, oldest first."""
+    rows = session_rows(state, session)
     return messages_in((row for row in rows if str(row.get("ts")) >= since), agents)
 
 

@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from omo.digest import sha256
+from omo.errors import BadInput, Refused
 from omo.text import clip
 from omo.work import agents
 from omo.work.agents import FULL, REDUCED, Message, NoAnswer
@@ -110,12 +112,32 @@ def failed(reported: Sequence[Message], brief: Row) -> dict[Key, Answer]:
     return failures
 
 
-def answered_at(reported: Sequence[Message], brief: Row) -> str:
-    """When the judge last answered that brief so that it can be read; empty where it did not."""
-    moments = [
-        message.ts for message in said_since(reported, brief) if not read_messages([message], brief["nonce"]).unread
-    ]
-    return max(moments, default="")
+def in_file(text: str, briefs: Sequence[Row], reported: Sequence[Message], *, ask: str) -> JudgeAnswer:
+    """What was handed in instead of the judge's own message, to the newest of these briefs; `ask` renews it.
+
+    It stands in only where no judge answered any of them.
+    """
+    newest = briefs[-1]
+    try:
+        given = read(text)
+    except NoAnswer as error:
+        raise BadInput(f"--result: {error}", fix=f"{ask} shows the form; one JSON object, beginning a line") from None
+    if given.nonce != newest["nonce"]:
+        nonce = clip(given.nonce, 40)
+        what = f"--result answers the nonce {nonce!r}, which is not that of the newest brief"
+        raise Refused(what, fix=f"{ask}, and answer the nonce it shows", nonce=nonce)
+    heard = said_since(reported, newest)
+    own_word = f"leave --result out; or ask anew: {ask}"
+    if agents.independence_of_text(text, heard, newest["nonce"], option="--result", fix=own_word) == FULL:
+        answer = read_messages(heard, newest["nonce"])
+        return given if answer.unread else answer  # others may have answered too
+    for earlier in briefs:
+        if any(earlier["nonce"] in message.text for message in said_since(reported, earlier)):
+            raise Refused(
+                f"--result is for where no {JUDGE} can be started, and one answered an earlier brief",
+                fix=f"start {JUDGE} with the text of the newest {ask}",
+            )
+    return replace(given, digest=sha256(text.encode("utf-8", "replace")))
 
 
 def said_since(reported: Sequence[Message], brief: Row) -> list[Message]:

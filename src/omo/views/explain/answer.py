@@ -61,8 +61,6 @@ class Explanation(NamedTuple):
         """The trail of a prompt is made of places in it, so it comes after the answer."""
         lines = [f"{self.decision}: {self.rule}, {self.why}"]
         lines += [f"  {use['text']!r} at {use['at']}: {use['rule']}, {use['why']}" for use in self.trail]
-        if "effect" in self.extra:
-            lines.append(f"  so {self.extra['effect']}")
         return "\n".join([*lines, *self.reasons])
 
     @property

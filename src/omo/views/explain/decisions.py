@@ -161,18 +161,15 @@ def explain_tool(event: Event, world: World) -> Explanation:
             continue
         times = tool_use.counted(part(row, "denials"), event.call_digest)[1]
         decision = "ask" if tool_use.asks_the_user(event, denial, times) else "deny"
-        read += [*GATE_FACTS[gate.name](world, row), Fact("denials", RUNTIME, f"{times - 1} of this call")]
+        read += [*_gate_facts(world, row), Fact("denials", RUNTIME, f"{times - 1} of this call")]
         change = [gate.until[denial.gate], *_patience(denial, times)]
         return Explanation(f"{title}: {decision}", decision, denial.gate, denial.reason, read, change, trail, extra)
-    read += unreadable
-    for facts_of in GATE_FACTS.values():
-        read += facts_of(world, row)
     return Explanation(
         f"{title}: allow",
         "allow",
         "no-gate",
         "no gate refuses it in this session as it stands; whether the host allows it is the host's to say",
-        list({fact.what: fact for fact in read}.values()),
+        [*read, *unreadable, *_gate_facts(world, row)],
         [f"{gate.name} refuses {gate.what}" for gate in tool_use.GATES],
         trail,
         extra,
@@ -193,92 +190,34 @@ def _patience(denial: Denial, times: int) -> list[str]:
     return [f"{when} the run waits for you, and Stop lets go; the gate stays shut"]
 
 
-def _open_work(row: Row) -> Fact:
-    states = [f"{kind} {summary['state']}" for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES)]
-    cancelled = "cancelled; " if session.is_cancelled(row) else ""
-    return Fact("work", RUNTIME, cancelled + (", ".join(states) or "nothing is open"))
-
-
-def _own_state_facts(world: World, row: Row) -> list[Fact]:
-    return [
-        Fact("omo's own state", "the project", world.state),
-        Fact("settings", "the project", paths.settings_file(world.root)),
-        _open_work(row),
-    ]
-
-
-def _fence_facts(world: World, row: Row) -> list[Fact]:
-    fence = part(part(part(row, "work"), "ultraplan"), "fence")
-    if not fence:
-        return [Fact("work.ultraplan.fence", RUNTIME, "none")]
-    return [Fact(f"fence.{key}", RUNTIME, fence.get(key)) for key in ("touch", "never", "root", "spec")]
-
-
-def _ask_facts(world: World, row: Row) -> list[Fact]:
+def _gate_facts(world: World, row: Row) -> list[Fact]:
+    """What the gates look at beside the call: where our state is, the session's open work, and what that denies."""
     from omo.hooks import tool_use
 
+    states = [f"{kind} {summary['state']}" for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES)]
+    cancelled = "cancelled; " if session.is_cancelled(row) else ""
+    facts = [
+        Fact("omo's own state", "the project", world.state),
+        Fact("settings", "the project", paths.settings_file(world.root)),
+        Fact("work", RUNTIME, cancelled + (", ".join(states) or "nothing is open")),
+    ]
+    work = part(row, "work")
+    fence = part(part(work, "ultraplan"), "fence")
+    for key in ("touch", "never", "root", "spec"):
+        if fence:
+            facts.append(Fact(f"fence.{key}", RUNTIME, fence.get(key)))
+    run = part(work, tool_use.RUN)
+    for what in ("ask", *tool_use.OF_GOAL):
+        # What the command left for the gate to say; where it left nothing, the gate is open.
+        facts.append(Fact(f"work.{tool_use.RUN}.deny.{what}", RUNTIME, part(run, "deny").get(what) or "none"))
     # By the environment of the hook; else as the project was committed where the run began, which its row keeps.
     known = settings.of(world.environ, {})
     if known.origins["attended"] != "default":
-        attended = setting(known, "attended")
+        facts.append(setting(known, "attended"))
     else:
-        kept = part(part(row, "work"), tool_use.RUN).get("attended") is True
-        attended = Fact("attended", f"as committed where the run began, {RUNTIME}", kept)
-    return [_open_work(row), _denial_sentence(row, "ask"), attended]
-
-
-def _leader_facts(world: World, row: Row) -> list[Fact]:
-    from omo.hooks import tool_use
-
-    return [_open_work(row), *(_denial_sentence(row, what) for what in tool_use.OF_GOAL)]
-
-
-def _denial_sentence(row: Row, what: str) -> Fact:
-    """What the command left for the gate to say; where it left nothing, the gate is open."""
-    from omo.hooks import tool_use
-
-    sentence = part(part(part(row, "work"), tool_use.RUN), "deny").get(what)
-    return Fact(f"work.{tool_use.RUN}.deny.{what}", RUNTIME, sentence or "none")
-
-
-GATE_FACTS: dict[str, Callable[[World, Row], list[Fact]]] = {
-    "own-state": _own_state_facts,
-    "fence": _fence_facts,
-    "ask": _ask_facts,
-    "leader": _leader_facts,
-}
-
-# What the hook does with each action of a prompt: while work is open in the session, and where none is.
-EFFECTS = {
-    "activate": (
-        "the run goes on with a full budget; the instructions are not told again",
-        "ultrawork turns on, and the agent is told the instructions",
-    ),
-    "cancel": (
-        "ultrawork is cancelled, and the turn ends without the model",
-        "nothing is on; the turn ends without the model, and ultrawork stays off",
-    ),
-    "cancel-and-continue": (
-        "ultrawork is cancelled, and the rest of the prompt goes to the model",
-        "nothing is on; the prompt goes to the model",
-    ),
-    "pause": ("the run is paused until you say continue", "nothing is on to be paused; the prompt goes to the model"),
-    "resume": ("what waits or is paused goes on", "nothing waits; the prompt goes to the model"),
-    "none": ("what waits for you goes on; a pause stays", "the prompt goes to the model, and nothing is turned on"),
-}
-# Answered by the hook, without the model, whatever is on.
-COMMANDS = {
-    "pin": "the gate is pinned in your name, without the model",
-    "unpin": "the gate is taken away, without the model",
-    "allow": "the gate, or the change of the file, is let through in your name, without the model",
-}
-# In which states work has to be for the first of the two effects; any open work where an action is not listed.
-CONCERNS = {
-    "activate": ("active",),
-    "pause": ("active", "waiting", "blocked"),
-    "resume": ("paused", "waiting", "blocked"),
-    "none": ("waiting", "blocked"),
-}
+        where = f"as committed where the run began, {RUNTIME}"
+        facts.append(Fact("attended", where, run.get("attended") is True))
+    return facts
 
 
 def explain_prompt(
@@ -310,7 +249,7 @@ def explain_prompt(
             words = clip(text[start:end], 60)
             trail.append({"text": words, "at": start, "rule": asked, "why": keyword.RULES[asked][0]})
     read.append(_session_fact(name, row or {}))
-    extra |= {"action": action, "effect": _effect(action, row or {})}
+    extra["action"] = action
     return Explanation(f"prompt: {action}", action, rule, why, read, [change], trail, extra)
 
 
@@ -321,14 +260,3 @@ def _session_fact(name: str, row: Row) -> Fact:
     if not states:
         states.append("on" if runtime.is_live(row) else "nothing is on")
     return Fact(f"session {clip(name, 60)}", RUNTIME, ", ".join(states))
-
-
-def _effect(action: str, row: Row) -> str:
-    if action in COMMANDS:
-        return COMMANDS[action]
-    while_open, while_none = EFFECTS[action]
-    is_live = runtime.is_live(row) and not session.is_cancelled(row)
-    concerns = CONCERNS.get(action)
-    if is_live and (concerns is None or runtime.work_in(row, *concerns)):
-        return while_open
-    return while_none

@@ -302,6 +302,7 @@ LINES: dict[str, dict[str, Lines]] = {
         "gate-recorded": Line("A failure of gate {name} was recorded as pre-existing", ("evidence",), "stale"),
         "gate-removed": Line("Gate {name} was taken away", mark="stale"),
         "gate-allowed": Line("The user let gate {name} through", mark="stale"),
+        "ralph-asked": Line("The user typed what they want of ralph", ("text", "criteria"), mark="active"),
         "change-allowed": Line("The user let {path} be changed", mark="steer"),
         "done": _done,
         "denied": Line("{tool} was denied by gate {gate}", ("reason",), "block"),
@@ -347,12 +348,11 @@ LINES: dict[str, dict[str, Lines]] = {
     "ralph": {
         "started": Line("The run was begun, of at most {max_iterations} rounds", ("source", "reduced_scope"), "active"),
         "exec-delegated": Line("Round {iteration} was opened for {scope}", mark="active"),
-        "phase": Line("Round {iteration}: {name}", ("skipped",)),
+        "phase": Line("Round {iteration}: what the agent says of {name}", ("skipped",)),
         "exec-circumvention": Line(
             "A verdict on round {iteration} was asked for over phases that did not happen: {missing}", mark="stale"
         ),
         "brief": Line("The judge was asked about {criteria}, call {call} of round {iteration}", mark="judge"),
-        "brief-superseded": Line("What a judge found in an earlier brief of round {iteration} stands", mark="judge"),
         "judge-inline-fallback": Line(
             "The answers of round {iteration} came from a file: no hook saw the judge", mark="stale"
         ),

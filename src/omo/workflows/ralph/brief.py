@@ -1,25 +1,20 @@
-"""The judge's brief: the criteria and how each is checked, and nothing about the work or how it went so far."""
+"""The judge's brief: what the user asked for, the criteria and how each is checked; nothing of how the work went."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from omo.errors import Refused
 from omo.text import block, clip
-from omo.work.agents import Message
-from omo.work.judge import brief_text
+from omo.work.judge import JUDGE, brief_text, read_messages, said_since
 from omo.work.status import command
-from omo.workflows.ralph import judge_answer
 from omo.workflows.ralph.iteration import Files
-from omo.workflows.ralph.judge_answer import Answer, Key
 from omo.workflows.ralph.phases import expect, session_events
-from omo.workflows.ralph.rules import JUDGE, Criterion, Row, method
+from omo.workflows.ralph.rules import LONGEST_REQUEST, Row, method
 from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_iteration
 
 MOST_CALLS = 3  # in an iteration
-MOST_KEPT = 100  # of 700 characters each: a row of the ledger is bounded
 LONGEST_QUESTION = 2000
 NOTHING_TO_ASK = "code evaluates every check of this run, so no judge has to be asked; next: omo ralph judge"
 
@@ -35,78 +30,64 @@ class Brief:
 
 
 def ask(run: RalphRun) -> Brief:
-    """Render the brief and record its nonce. Refused while the last one is answered and not judged."""
+    """The brief of these files: the open one again, or a new one. Refused while its answer waits to be judged.
+
+    Nobody asks until the answer suits: a judge answers three times in an iteration at most, and what is answered is
+    judged before anything is asked again.
+    """
     state = require_iteration(run)
-    asked = tuple(criterion.id for criterion in state.criteria if criterion.questions)
-    if not asked:
+    if not state.questions:
         return Brief(NOTHING_TO_ASK)
-    files = Files(run.caller.root)
-    events = session_events(run)
+    files, events = Files(run.caller.root), session_events(run)
     reported = events.messages(JUDGE)
-    if state.briefs and state.briefs[-1].get("tree") == files.tree:
-        # Nobody asks again until the answer suits: what was said of these files is judged first.
-        unknown = [str(row["ts"]) for row in state.of_iteration("judge-unknown")]
-        if judge_answer.answered_at(reported, state.briefs[-1]) > max(unknown, default=""):
+    answered = [row for row in state.briefs if not read_messages(said_since(reported, row), row["nonce"]).unread]
+    newest = state.briefs[-1] if state.briefs else {}
+    if newest.get("tree") == files.tree:
+        if newest not in answered:
+            expect(run, events, JUDGE)
+            return _brief(state, newest["nonce"], newest["call"])
+        if newest["nonce"] not in [row.get("nonce") for row in state.of_iteration("judge-unknown")]:
             what = f"{JUDGE} has answered the last brief, and that was not judged yet"
             raise Refused(what, fix=fix(run, command("omo ralph judge")))
-    superseded = _superseded(state, reported)
+    if len(answered) >= MOST_CALLS:
+        raise Refused(
+            f"the judge answered {MOST_CALLS} times in iteration {state.iteration}, which is as often as it may",
+            fix=fix(run, command("omo ralph judge", after="takes what there is and closes the iteration")),
+        )
     nonce = secrets.token_hex(16)
 
     def decide(now: RalphState) -> tuple[int, list[Row]]:
         require_iteration(run)
         call = len(now.briefs) + 1
-        if call > MOST_CALLS:
-            raise Refused(
-                f"the judge was asked {MOST_CALLS} times in iteration {now.iteration}, which is as often as it may be",
-                fix=fix(run, command("omo ralph judge", after="takes what there is and closes the iteration")),
-            )
-        row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "criteria": list(asked), "call": call}
-        return call, [*superseded, {**row, "tree": files.tree, "files": files.now}]
+        row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": call}
+        return call, [{**row, "criteria": _asked(now), "tree": files.tree, "files": files.now}]
 
     call = change(run, decide)
     expect(run, events, JUDGE)
-    return Brief(render(state.criteria, nonce), nonce, call, asked)
+    return _brief(state, nonce, call)
 
 
-def _superseded(state: RalphState, reported: Sequence[Message]) -> list[Row]:
-    """A row for each brief of this iteration that a judge failed and that no judgement took up."""
-    known = [row["nonce"] for row in state.of_iteration("brief-superseded")]
-    rows = []
-    for brief in state.briefs:
-        if brief["nonce"] in known:
-            continue
-        answers = []
-        for (name, check), answer in list(judge_answer.failed(reported, brief).items())[:MOST_KEPT]:
-            answers.append({"criterion": clip(name, 20), "check": clip(check, 120), **asdict(answer)})
-        if answers:
-            row = {"kind": "brief-superseded", "iteration": state.iteration}
-            rows.append({**row, "nonce": brief["nonce"], "answers": answers})
-    return rows
+def _asked(state: RalphState) -> list[str]:
+    return [criterion.id for criterion in state.criteria if criterion.questions]
 
 
-def earlier_failures(state: RalphState, reported: Sequence[Message]) -> dict[Key, Answer]:
-    """What a judge found not to hold in an earlier brief of this iteration: asking again does not unsay it."""
-    failures: dict[Key, Answer] = {}
-    for row in state.of_iteration("brief-superseded"):
-        for kept in row["answers"]:
-            answer = Answer("fail", kept["evidence"], kept["suggested_action"])
-            failures[kept["criterion"], kept["check"]] = answer
-    for brief in state.briefs[:-1]:  # also what was said only after the next brief was asked for
-        failures |= judge_answer.failed(reported, brief)
-    return failures
+def _brief(state: RalphState, nonce: str, call: int) -> Brief:
+    form = [{"criterion": criterion, "check": check} for criterion, check in state.questions]
+    return Brief(brief_text(listing(state), form, nonce), nonce, call, tuple(_asked(state)))
 
 
-def render(criteria: list[Criterion], nonce: str) -> str:
-    """The criteria and how each is checked, and nothing about the work or how it went so far."""
-    listed, answers = [], []
-    for criterion in criteria:
+def listing(state: RalphState) -> str:
+    listed = []
+    if state.request:
+        words = block(state.request, LONGEST_REQUEST).replace("\n", "\n  > ")
+        listed.append(f"What the user asked for, {state.whose_request}:\n  > {words}")
+    for criterion in state.criteria:
         lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]
         for check in criterion.checks:
-            if check not in criterion.questions:
+            if check in criterion.questions:
+                question = block(check["question"], LONGEST_QUESTION).replace("\n", "\n    ")
+                lines.append(f"  - question {check['id']}: {question}")
+            else:
                 lines.append(f"  - code {check['id']}: {method(check)}")
-                continue
-            question = block(check["question"], LONGEST_QUESTION).replace("\n", "\n    ")
-            lines.append(f"  - question {check['id']}: {question}")
-            answers.append({"criterion": criterion.id, "check": check["id"]})
         listed.append("\n".join(lines))
-    return brief_text("\n\n".join(listed), answers, nonce)
+    return "\n\n".join(listed)

@@ -243,7 +243,7 @@ def subjective(text: str, *, is_measured: bool = False, is_run: bool = False, is
     Degrees are facts once something measures; what is vague or absolute is decided once a command is run for it; and
     what only a judge is asked may not be a conclusion.
     """
-    plain = QUOTED.sub(" … ", text)
+    plain = QUOTED.sub(" … ", text)  # a button may be labelled "Looks good"
     tables = [*TASTE]
     if not is_run:
         tables += VAGUE

@@ -13,7 +13,7 @@ from omo.work import outcome
 from omo.work import publish as engine
 from omo.work.lifecycle import require_reason
 from omo.work.status import NextStep, command, named, units
-from omo.workflows.ralph.rules import PROVEN_BY, Row, State, next_phase
+from omo.workflows.ralph.rules import Row, State
 from omo.workflows.ralph.run import ABANDON, KIND, START, THE_USERS_TURN, RalphRun, RalphState, fix
 
 LONGEST = 160
@@ -40,17 +40,16 @@ def next_step(run: RalphRun | None) -> NextStep:
         return NextStep("exec", f"{open_criteria}, no iteration yet", (command("omo ralph exec"),))
     if not state.open_iteration:
         why = f"{open_criteria} after iteration {state.iteration} of {state.max_iterations}"
-        return NextStep("replan", why, (REPLAN, command("omo ralph exec", lead="then")))
+        return NextStep("exec", why, (command("omo ralph exec"),))
     why = f"{open_criteria}, iteration {state.iteration} of {state.max_iterations}"
-    phase = next_phase([row["name"] for row in state.phases], state.reduced_scope)
-    if phase:
-        agent = PROVEN_BY[phase] or "omo gate run"
-        return NextStep("phase", f"{why}, {phase} ({agent})", (command(f"omo ralph phase {phase}"),))
-    commands = [command("omo ralph artifacts"), command("omo ralph judge")]
+    judge = command("omo ralph judge")
     # An answer counts for one brief, so a judgement that could not tell needs another.
-    if state.has_questions and len(state.briefs) <= state.unknown_calls:
-        commands.insert(1, command("omo ralph brief", after="for omo:judge"))
-    return NextStep("judge", f"{why}, a verdict is due", tuple(commands))
+    if state.questions and len(state.briefs) > state.unknown_calls:
+        return NextStep("judge", why, (judge._replace(lead="once omo:judge has answered the brief"),))
+    commands = [command("omo ralph artifacts", after="names the phases that are missing"), judge._replace(lead="then")]
+    if state.questions:
+        commands.insert(1, command("omo ralph brief", lead="then", after="for omo:judge"))
+    return NextStep("round", why, tuple(commands))
 
 
 def is_over(run: RalphRun) -> bool:
@@ -120,7 +119,7 @@ def summarize(state: RalphState, step: NextStep) -> Row:
         return {**summary, "state": "done", "outcome": ended_as}
     question = "Begin it again, or leave it?"
     if state.how in ("partial", "safeguard"):
-        question = f"What should change? omo ralph replan shows it; {START} begins again"
+        question = f"What should change? omo ralph replan shows it; {START} --max-iterations N begins again"
     elif state.how == "circumvented":
         question = "Run it in full again, or authorise less yourself: omo ralph start … --reduced-scope REASON"
     # `cleared`: the run is over, so no word of the user's wakes it; they begin another.
@@ -178,15 +177,20 @@ def outcome_of(state: RalphState, how: str, *, by: str = "", reason: str = "") -
         count = len(state.criteria)
         verb = "passes" if count == 1 else "pass"
         why = f"ralph run {state.run}: {count} of {units(count, 'criterion')} {verb}, iteration {state.iteration}"
-        verdict, whose = outcome.ATTESTED, "decided by code alone, on criteria that no judge was asked about"
-        if state.has_questions and state.independence == "full":
+        verdict, whose = outcome.ATTESTED, "decided by code alone, no judge was asked"
+        if state.questions and state.independence == "full":
             verdict, whose = outcome.JUDGED, "decided by omo:judge, which a hook saw"
-        elif state.has_questions:
+        elif state.questions:
             whose = "reduced independence, no hook saw the judge say it"
         doubts = [str(doubt) for doubt in state.last_judged.get("doubts") or []]
-        if doubts:
+        is_asked_for = state.is_confirmed or state.is_request_heard
+        if doubts or not is_asked_for:  # what only the agent says was wanted is no more than the agent's word
             verdict = outcome.ATTESTED
-        why = "; ".join([why, whose, *doubts, *(state.last_judged.get("allowed") or [])])
+        against = ""
+        if state.request:
+            against = f"judged against what the user asked for, {state.whose_request}"
+        allowed = state.last_judged.get("allowed") or []
+        why = "; ".join(filter(None, [why, whose, state.whose_criteria, against, *doubts, *allowed]))
     if state.after:
         why += f"; {state.after_text}"
     return outcome.outcome(verdict, why, _exceptions(state))

@@ -6,21 +6,19 @@ remember of it, so that nobody can write a result beside it.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import stat
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from omo.digest import sha256
 from omo.errors import OmoError
 from omo.proof import globs, pins
 from omo.proof.checks import parse_checks
 from omo.proof.evaluate import Observation, evaluate
 from omo.state.runtime import part
 from omo.text import clip
-from omo.workflows.ralph.judge_answer import Answer, Key
+from omo.work.judge import Answer, Key
 from omo.workflows.ralph.rules import Criterion, Row, digest_of
 from omo.workflows.ralph.run import RalphRun, RalphState
 
@@ -40,21 +38,14 @@ NOT_PINNED = "this check is not pinned for this criterion of this run, so it is 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """`digest`, `key`, `seconds` and `ran_in` are what a later iteration may take the result over by."""
+    """`fact` is what a later iteration may take the result over by."""
 
     id: str
     result: str
     evidence: str
     source: str = CODE
     suggested_action: str = ""
-    digest: str = ""
-    key: str = ""
-    seconds: float = 0.0
-    ran_in: int = 0  # iteration
-
-    @property
-    def is_cached(self) -> bool:
-        return self.source == CACHED
+    fact: Row = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,61 +64,39 @@ class CriterionResult:
         return "pass" if results else "unknown"
 
     @property
-    def deciding(self) -> list[CheckResult]:
-        return [check for check in self.checks if check.result == self.result]
+    def is_cached(self) -> bool:
+        return any(check.source == CACHED for check in self.checks)
 
     @property
-    def evidence(self) -> str:
-        deciding = self.deciding
+    def data(self) -> Row:
+        """As the ledger keeps it, and as it is shown; `cached_from` is the iteration that ran it, where another did."""
+        deciding = [check for check in self.checks if check.result == self.result]
         longest = LONGEST_EVIDENCE // min(len(deciding), MOST_REASONS) - 10
         reasons = [clip_middle(f"{check.id}: {check.evidence}", longest) for check in deciding[:MOST_REASONS]]
         if len(deciding) > MOST_REASONS:
             reasons.append(f"and {len(deciding) - MOST_REASONS} more")
-        return "; ".join(reasons)
-
-    @property
-    def suggested_action(self) -> str:
-        if self.result == "pass":
-            return ""
-        return next((check.suggested_action for check in self.deciding if check.suggested_action), "")
-
-    @property
-    def data(self) -> Row:
-        """`source` is shown as it is; `cached_from` is the iteration that ran the check, where another did."""
-        least = max(self.deciding, key=lambda check: SOURCES.index(check.source))
+        actions = [check.suggested_action for check in deciding if check.suggested_action]
+        least = max(deciding, key=lambda check: SOURCES.index(check.source))
+        is_cached = least.source == CACHED
         return {
             "result": self.result,
-            "evidence": self.evidence,
-            "source": f"{CACHED}@{least.ran_in}" if least.is_cached else least.source,
-            "cached_from": least.ran_in if least.is_cached else None,
-            "suggested_action": self.suggested_action,
+            "evidence": "; ".join(reasons),
+            "source": f"{CACHED}@{least.fact['ran_at']}" if is_cached else least.source,
+            "cached_from": least.fact["ran_at"] if is_cached else None,
+            "suggested_action": actions[0] if actions and self.result != "pass" else "",
         }
 
     def as_unknown(self, why: str) -> CriterionResult:
         return replace(self, checks=[CheckResult(check.id, "unknown", why) for check in self.checks])
 
 
-def heavy_facts(results: Sequence[CriterionResult], heavy: float) -> dict[str, list[Row]]:
-    """By criterion, what a later iteration needs in order to take a result over; of those that pass."""
-    facts: dict[str, list[Row]] = {}
-    left = MOST_FACTS
-    for result in results:
-        if result.result != "pass":
-            continue
-        for check in result.checks:
-            if not left or not check.key or check.seconds <= heavy:
-                continue
-            left -= 1
-            fact = {
-                "id": check.id,
-                "evidence": clip(check.evidence, LONGEST_KEPT),
-                "digest": check.digest,
-                "key": check.key,
-                "seconds": round(check.seconds, 3),
-                "ran_at": check.ran_in,
-            }
-            facts.setdefault(result.criterion.id, []).append(fact)
-    return facts
+def clip_middle(text: str, longest: int) -> str:
+    """One line that keeps its end, where a program says what went wrong."""
+    line = clip(text, len(text) + 1)
+    if len(line) <= longest:
+        return line
+    begin = longest // 3
+    return f"{line[:begin].rstrip()} … {line[begin - longest + 3 :].lstrip()}"
 
 
 @dataclass
@@ -140,38 +109,25 @@ class Evaluation:
     run: RalphRun
     state: RalphState
     answers: Mapping[Key, Answer]
-    source: str = "judge"
-    failed: Mapping[Key, Answer] = field(default_factory=dict)
-    heavy: float = HEAVY_SECONDS
-    clock: Callable[[], float] = time.monotonic
-    _pinned: pins.Pinned = field(init=False)
+    source: str
+    failed: Mapping[Key, Answer]
+    heavy: float
+    clock: Callable[[], float]
     _observed: dict[tuple[str, str | None], tuple[Observation, float]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._pinned = pins.pinned(self.run.caller.state)
-
-    def evaluate(self) -> list[CriterionResult]:
-        """Every criterion, whatever it was before."""
+    def evaluate(self, *, takes_over: bool) -> list[CriterionResult]:
+        """Every criterion, whatever it was before. What was run for an earlier call is not run again."""
+        pinned = pins.pinned(self.run.caller.state)
         results = []
         for criterion in self.state.criteria:
-            results.append(CriterionResult(criterion, [self._check(criterion, check) for check in criterion.checks]))
+            checks = [self._check(pinned, criterion, check, takes_over) for check in criterion.checks]
+            results.append(CriterionResult(criterion, checks))
         return results
 
-    def run_cached(self, results: Sequence[CriterionResult]) -> list[CriterionResult]:
-        """The same, with everything run now that was taken over."""
-        complete = []
-        for result in results:
-            checks = list(result.checks)
-            for index, check in enumerate(result.criterion.checks):
-                if checks[index].is_cached:
-                    checks[index] = self._run(result.criterion, check, checks[index].digest, checks[index].key)
-            complete.append(replace(result, checks=checks))
-        return complete
-
-    def _check(self, criterion: Criterion, check: Row) -> CheckResult:
+    def _check(self, pinned: pins.Pinned, criterion: Criterion, check: Row, takes_over: bool) -> CheckResult:
         name, digest = check["id"], digest_of(check)
         goal = criterion.goal(self.state.run)
-        if not any((pin.digest, pin.goal) == (digest, goal) for pin in self._pinned.pins):
+        if not any((pin.digest, pin.goal) == (digest, goal) for pin in pinned.pins):
             return CheckResult(name, "unknown", NOT_PINNED)
         if check in criterion.questions:
             asked = criterion.id, name
@@ -179,44 +135,41 @@ class Evaluation:
             answer = self.failed.get(asked) or self.answers[asked]
             return CheckResult(name, answer.result, answer.evidence, source, answer.suggested_action)
         key = cache_key(Path(self.run.caller.root), check, criterion.affected_paths)
-        fact = remembered(self.state.last_judged, criterion.id, name, digest)
-        if fact and still_holds(fact, key, iteration=self.state.iteration, heavy=self.heavy):
-            seconds, ran_in = float(fact["seconds"]), int(fact["ran_at"])
-            return CheckResult(name, "pass", fact["evidence"], CACHED, "", digest, key, seconds, ran_in)
-        return self._run(criterion, check, digest, key)
-
-    def _run(self, criterion: Criterion, check: Row, digest: str, key: str) -> CheckResult:
-        """What two criteria both ask is run once; the same check from another base is another question."""
-        goal = criterion.goal(self.state.run)
-        same = digest, self._pinned.base(digest, goal)
+        known = remembered(self.state.last_judged, criterion.id, name, digest)
+        if takes_over and known and still_holds(known, key, iteration=self.state.iteration, heavy=self.heavy):
+            return CheckResult(name, "pass", known["evidence"], CACHED, fact=known)
+        # What two criteria both ask is run once; the same check from another base is another question.
+        same = digest, pinned.base(digest, goal)
         if same not in self._observed:
-            tree = self._pinned.tree(self.run.caller.root, goal=goal, source=self.state.source)
+            tree = pinned.tree(self.run.caller.root, goal=goal, source=self.state.source)
             began = self.clock()
             (observation,) = evaluate(parse_checks([check]), tree).checks
             self._observed[same] = observation, self.clock() - began
         observation, seconds = self._observed[same]
-        evidence = observation.reason
-        if observation.observed:
-            evidence += f"; {observation.observed}"
-        action = ""
-        if observation.result != "pass" and check["type"] in COMMANDS:
+        evidence = "; ".join(filter(None, [observation.reason, observation.observed]))
+        action, fact = f"make the {check['type']} check {name} hold", {}
+        if check["type"] in COMMANDS:
             action = f"run {clip(' '.join(check['argv']), 160)} and mend what it reports"
-        elif observation.result != "pass":
-            action = f"make the {check['type']} check {check['id']} hold"
-        ran_in = self.state.iteration
-        return CheckResult(check["id"], observation.result, evidence, CODE, action, digest, key, seconds, ran_in)
-
-
-def clip_middle(text: str, longest: int) -> str:
-    """One line that keeps its end, where a program says what went wrong."""
-    line = clip(text, len(text) + 1)
-    if len(line) <= longest:
-        return line
-    begin = longest // 3
-    return f"{line[:begin].rstrip()} … {line[begin - longest + 3 :].lstrip()}"
+        if key and seconds > self.heavy:
+            kept = clip(evidence, LONGEST_KEPT)
+            fact = {"id": name, "evidence": kept, "digest": digest, "key": key, "seconds": round(seconds, 3)}
+            fact["ran_at"] = self.state.iteration
+        return CheckResult(name, observation.result, evidence, CODE, action, fact)
 
 
 # When a result is taken over
+
+
+def heavy_facts(results: Sequence[CriterionResult]) -> dict[str, list[Row]]:
+    """By criterion, what a later iteration needs in order to take a result over; of those that pass."""
+    facts: dict[str, list[Row]] = {}
+    left = MOST_FACTS
+    for result in results:
+        for check in result.checks:
+            if left and check.fact and result.result == "pass":
+                left -= 1
+                facts.setdefault(result.criterion.id, []).append(check.fact)
+    return facts
 
 
 def cache_key(root: Path, check: Row, affected_paths: Sequence[str]) -> str:
@@ -224,43 +177,23 @@ def cache_key(root: Path, check: Row, affected_paths: Sequence[str]) -> str:
 
     Empty where nothing can be remembered: no command, no paths, no file there, or one that cannot be seen whole.
     """
-    if not affected_paths or check["type"] not in COMMANDS:
+    if check["type"] not in COMMANDS:
         return ""
+    files: set[str] = set()
+    contents = []
     try:
-        files = _files(root, affected_paths)
-        whole = hashlib.sha256(digest_of(check).encode("ascii"))
-        for path in files:
-            name = os.fsencode(path)
-            whole.update(b"%d:%b:%b" % (len(name), name, _file_digest(root / path)))
+        for glob in affected_paths:
+            for pattern in (glob, f"{glob}/**"):  # a directory stands for all that is in it
+                matches = globs.find(root, pattern)
+                files.update(path for path in matches.paths if not (root / path).is_dir() or (root / path).is_symlink())
+                if matches.strays or len(files) > MOST_FILES:
+                    return ""
+        for path in sorted(files):  # a link to a directory, or to nothing, cannot be read
+            content = (root / path).read_bytes()
+            contents.append([path, os.access(root / path, os.X_OK), sha256(content)])
     except (OSError, OmoError):
         return ""
-    return whole.hexdigest() if files else ""
-
-
-def _files(root: Path, affected_paths: Sequence[str]) -> list[str]:
-    """Sorted. Raises OSError where a link hides what is behind it, or where there are too many."""
-    files: set[str] = set()
-    for glob in affected_paths:
-        for pattern in (glob, f"{glob}/**"):  # a directory stands for all that is in it
-            matches = globs.find(root, pattern)
-            for path in matches.paths:
-                full = root / path
-                if full.is_file():
-                    files.add(path)
-                elif full.is_symlink():
-                    raise OSError(f"{path} hides what is behind it")
-            if matches.strays or len(files) > MOST_FILES:
-                raise OSError(f"{glob} names more than can be seen whole")
-    return sorted(files)
-
-
-def _file_digest(path: Path) -> bytes:
-    """Of the executable bit and the content."""
-    with path.open("rb") as file:
-        digest = hashlib.sha256(b"x" if os.fstat(file.fileno()).st_mode & stat.S_IXUSR else b"-")
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.digest()
+    return sha256(repr([digest_of(check), contents]).encode("utf-8", "surrogateescape")) if contents else ""
 
 
 def remembered(judged: Row, criterion: str, check: str, digest: str) -> Row | None:

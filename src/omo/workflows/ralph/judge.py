@@ -6,21 +6,22 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from omo.errors import Refused
+from omo.errors import NotEvaluable, Refused
 from omo.proof import base, changes, seals
-from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
+from omo.proof.checks import parse_checks
 from omo.text import clip
 from omo.work.agents import FULL, Message
+from omo.work.judge import JUDGE, Answer, JudgeAnswer, Key, failed, in_file, match, read_messages, said_since
 from omo.work.status import command
-from omo.workflows.ralph import judge_answer, rules
-from omo.workflows.ralph.brief import MOST_CALLS, earlier_failures
+from omo.workflows.ralph import rules
+from omo.workflows.ralph.brief import MOST_CALLS
 from omo.workflows.ralph.end import end_of, outcome_of, publish
 from omo.workflows.ralph.evaluate_criteria import COMMANDS, HEAVY_SECONDS, CriterionResult, Evaluation, heavy_facts
 from omo.workflows.ralph.iteration import Files
-from omo.workflows.ralph.judge_answer import Answer, JudgeAnswer, Key
-from omo.workflows.ralph.phases import PhaseReport, check, expect, session_events
-from omo.workflows.ralph.rules import JUDGE, MOST_CIRCUMVENTIONS, Row, State
+from omo.workflows.ralph.phases import PhaseReport, SessionEvents, check, expect, session_events
+from omo.workflows.ralph.rules import MOST_CIRCUMVENTIONS, Row, State
 from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_iteration
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
@@ -44,23 +45,33 @@ LEFT_BEHIND = (
 
 @dataclass
 class Judgement:
-    """What one call found. `unknown_calls` counts those of this iteration that could not tell; `decision` is empty
-    while the iteration is open.
+    """What one call found. `decision` is empty where it could not tell, which leaves the iteration open;
+    `unknown_calls` counts those of the iteration.
     """
 
     verdict: str
     decision: str
     results: Sequence[CriterionResult]
     states: Mapping[str, State]
-    independence: str = FULL
-    unknown_calls: int = 0
-    is_closed: bool = True
-    challenges: list[Row] = field(default_factory=list)
+    unknown_calls: int
+    answers: JudgeAnswer
+    notes: list[str]
     gates: list[Row] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
     allowed: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
     next: str = ""
+
+    @property
+    def is_closed(self) -> bool:
+        return bool(self.decision)
+
+    @property
+    def independence(self) -> str:
+        return self.answers.independence
+
+    @property
+    def challenges(self) -> list[dict[str, str]]:
+        return self.answers.challenges
 
     @property
     def criteria(self) -> list[Row]:
@@ -73,20 +84,21 @@ class Judgement:
     @property
     def remaining(self) -> list[Row]:
         left = []
-        for result in self.results:
-            state = self.states[result.criterion.id]
-            if result.result == "pass" or state.status == "BLOCKED":
+        for entry in self.criteria:
+            state = self.states[entry["id"]]
+            if entry["result"] == "pass" or state.status == "BLOCKED":
                 continue
-            entry = {
-                "id": result.criterion.id,
-                "reason": result.evidence,
-                "suggested_action": result.suggested_action,
-                "fail_count": state.fail_count,
-                "regression": state.status == "REGRESSED",
-                "previous_pass_iteration": state.last_pass_iteration,
-                "next_failure_blocks": state.next_failure_blocks,
-            }
-            left.append(entry)
+            left.append(
+                {
+                    "id": entry["id"],
+                    "reason": entry["evidence"],
+                    "suggested_action": entry["suggested_action"],
+                    "fail_count": state.fail_count,
+                    "regression": state.status == "REGRESSED",
+                    "previous_pass_iteration": state.last_pass_iteration,
+                    "next_failure_blocks": state.next_failure_blocks,
+                }
+            )
         return left
 
 
@@ -104,19 +116,20 @@ def judge(
     report = check(run, files, events)
     if not report.ok:
         raise _not_judged(run, state, report)
-    answer, answers, failed = _ask_judge(files, state, events.messages(JUDGE), result_text)
-    notes = [*answer.notes, *(STANDS.format("/".join(key)) for key in failed)]
-    results = _evaluate(Evaluation(run, state, answers, answer.source, failed, heavy, clock))
+    before = files.now
+    answers, failures, is_moved = _answers(run, state, files, events.messages(JUDGE), result_text)
+    notes = [*answers.notes, *(STANDS.format("/".join(key)) for key in failures)]
+    results = _evaluate(Evaluation(run, state, answers.answers, answers.source, failures, heavy, clock))
     after = Files(files.root)
     if after.tree != files.tree:
-        notes += [CHANGED, *_left_behind(after, {"files": files.now})]
+        notes += [CHANGED, *_left_behind(after, {"files": before})]
         results = [result.as_unknown(CHANGED) for result in results]
-    judgement = _conclude(state, results, answer, notes)
-    judgement.gates = report.gates
+    judgement = _conclude(state, results, answers, notes, is_moved=is_moved)
+    judgement.gates = report.gate_rows
     if judgement.verdict == "pass":
-        examined = _seals(run, files, state)
-        judgement.doubts, judgement.allowed = examined.doubts, examined.notes
-    _record(run, state, judgement, answer.digest, files, heavy)
+        sealed = _seals(files, state, report, events)
+        judgement.doubts, judgement.allowed = sealed.doubts, sealed.notes
+    _record(run, state, judgement, files)
     if judgement.is_closed:
         expect(run, events, None)
     judgement.next = publish(run).text
@@ -176,52 +189,59 @@ def _left_behind(files: Files, row: Row) -> list[str]:
     return [LEFT_BEHIND.format(names)]
 
 
-def _ask_judge(
-    files: Files, state: RalphState, reported: Sequence[Message], given: str | None
-) -> tuple[JudgeAnswer, dict[Key, Answer], dict[Key, Answer]]:
-    """What was said to the brief, what of it answers which question, and what a judge found to fail before.
-
-    An answer is about the files of its brief: `unread` where those are others now.
+def _answers(
+    run: RalphRun, state: RalphState, files: Files, reported: Sequence[Message], given: str | None
+) -> tuple[JudgeAnswer, dict[Key, Answer], bool]:
+    """What was answered to the newest brief, what a judge found to fail in earlier ones, and whether it is about
+    other files than these. An iteration with a brief that nobody answered is not judged.
     """
-    asked, by_code = [], []
-    for criterion in state.criteria:
-        asked += [(criterion.id, check["id"]) for check in criterion.questions]
-        by_code += [(criterion.id, check["id"]) for check in criterion.mechanical]
-    if not asked:
+    if not state.questions:
         ignored = ["--result is ignored: code evaluates every check of this run"] if given is not None else []
-        return JudgeAnswer(notes=ignored), {}, {}
-    answer = judge_answer.answer_to(state, reported, given)
-    notes = [] if answer.independence == FULL else [INLINE]
-    if not answer.unread and state.briefs[-1].get("tree") != files.tree:
-        answer = replace(answer, unread=MOVED)
-        notes += _left_behind(files, state.briefs[-1])
-    if answer.unread:
-        notes = [*answer.notes, *notes, answer.unread]
-        answers = dict.fromkeys(asked, Answer("unknown", answer.unread))
+        return JudgeAnswer(notes=ignored), {}, False
+    ask = fix(run, command("omo ralph brief"))
+    if not state.briefs:
+        what = f"iteration {state.iteration} has questions that code cannot answer, and no judge was asked"
+        raise Refused(what, fix=f"{ask}, and let {JUDGE} answer it")
+    newest = state.briefs[-1]
+    if given is None:
+        answers = read_messages(said_since(reported, newest), newest["nonce"])
     else:
-        answers, own_notes = judge_answer.match(answer, asked, by_code)
-        notes = [*own_notes, *notes]
-    failures = {key: each for key, each in earlier_failures(state, reported).items() if key in answers}
-    return replace(answer, notes=notes), answers, failures
+        answers = in_file(given, state.briefs, reported, ask=ask)
+    if answers.unread:
+        raise NotEvaluable(
+            f"iteration {state.iteration} is not judged while its brief is unanswered: {answers.unread}",
+            fix=f"start {JUDGE} with the text of {ask}, which shows the brief again",
+            defects=[*answers.notes, answers.unread],
+        )
+    matched, notes = match(answers, state.questions, state.decided_by_code)
+    if answers.independence != FULL:
+        notes.append(INLINE)
+    is_moved = newest.get("tree") != files.tree
+    if is_moved:
+        notes += [MOVED, *_left_behind(files, newest)]
+        matched = dict.fromkeys(state.questions, Answer("unknown", MOVED))
+    failures = {}
+    for earlier in state.briefs[:-1]:
+        for key, answer in failed(reported, earlier).items():
+            if key in matched:
+                failures[key] = answer
+    return replace(answers, answers=matched, notes=notes), failures, is_moved
 
 
-def _seals(run: RalphRun, files: Files, state: RalphState) -> seals.Seals:
-    """What was done since the start to files that the commands of the criteria rest on."""
-    commands: list[CommandCheck | MetricCheck] = []
+def _seals(files: Files, state: RalphState, report: PhaseReport, events: SessionEvents) -> seals.Seals:
+    """What was done since the start to files that the gates and the commands of the criteria rest on."""
+    commands: list[Any] = [*report.gates]
     for criterion in state.criteria:
-        run_by_code = parse_checks([check for check in criterion.checks if check["type"] in COMMANDS])
-        commands += [check for check in run_by_code if isinstance(check, (CommandCheck, MetricCheck))]
-    began = state.started.get("files")
-    terms = seals.terms_of(run.caller.state, run.caller.session)
-    return seals.examine(files.root, began, commands, look=files.since(began), terms=terms)
+        commands += parse_checks([each for each in criterion.checks if each["type"] in COMMANDS])
+    return seals.examine(files.root, state.started.get("files"), commands, terms=seals.terms_in(events.rows))
 
 
 def _evaluate(evaluation: Evaluation) -> list[CriterionResult]:
     """A result that was taken over never ends a run: before it would, what was taken over is run."""
-    results = evaluation.evaluate()
-    is_cached = any(check.is_cached for result in results for check in result.checks)
+    results = evaluation.evaluate(takes_over=True)
+    is_cached = any(result.is_cached for result in results)
     if is_cached and _apply(evaluation.state, results)[2] != "replan":
-        return evaluation.run_cached(results)
+        return evaluation.evaluate(takes_over=False)
     return results
 
 
@@ -240,47 +260,34 @@ def _apply(state: RalphState, results: Sequence[CriterionResult]) -> tuple[dict[
 
 
 def _conclude(
-    state: RalphState, results: Sequence[CriterionResult], answer: JudgeAnswer, notes: list[str]
+    state: RalphState, results: Sequence[CriterionResult], answers: JudgeAnswer, notes: list[str], *, is_moved: bool
 ) -> Judgement:
     """Unknown closes nothing, three times in one iteration; the third time the iteration is spent.
 
-    While a judge was asked and its answer is missing nothing is known as a whole, whatever code says of the rest.
+    Where the answers are about other files nothing is known as a whole, whatever code says of the rest.
     """
     states, verdict, decision = _apply(state, results)
     unknown_calls = state.unknown_calls
-    is_unknown = verdict == "unknown" or bool(answer.unread)
-    if is_unknown:
+    if verdict == "unknown" or is_moved:
         unknown_calls += 1
-    is_closed = not is_unknown or unknown_calls >= MOST_CALLS
-    if not is_closed:
-        verdict, decision, states = "unknown", "", dict(state.states)
-    elif is_unknown:
-        over = f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}"
-        notes = [*notes, over]
-    return Judgement(
-        verdict=verdict,
-        decision=decision,
-        results=results,
-        states=states,
-        independence=answer.independence,
-        unknown_calls=unknown_calls,
-        is_closed=is_closed,
-        challenges=answer.challenges,
-        notes=notes,
-    )
+        if unknown_calls < MOST_CALLS:
+            verdict, decision, states = "unknown", "", dict(state.states)
+        else:
+            over = f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}"
+            notes = [*notes, over]
+    return Judgement(verdict, decision, results, states, unknown_calls, answers, notes)
 
 
-def _record(run: RalphRun, state: RalphState, judgement: Judgement, digest: str, files: Files, heavy: float) -> None:
+def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files) -> None:
     """All of it or nothing, and only while the run stands where it was looked at."""
     results = {result.criterion.id: result.data for result in judgement.results}
-    about = {"iteration": state.iteration, "results": results, "independence": judgement.independence}
+    row = {"iteration": state.iteration, "results": results, "tree": files.tree}
+    row["independence"] = judgement.independence
     if judgement.is_closed:
-        for name, facts in heavy_facts(judgement.results, heavy).items():
+        for name, facts in heavy_facts(judgement.results).items():
             results[name]["heavy"] = facts
-        row = {
+        row |= {
             "kind": "judged",
-            **about,
-            "tree": files.tree,
             "files": files.now,
             "states": {name: after.data for name, after in judgement.states.items()},
             "verdict": judgement.verdict,
@@ -292,13 +299,14 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, digest: str,
             "unknown_calls": judgement.unknown_calls,
         }
     else:
-        row = {"kind": "judge-unknown", **about, "tree": files.tree, "call": judgement.unknown_calls}
+        row |= {"kind": "judge-unknown", "call": judgement.unknown_calls, "nonce": judgement.answers.nonce}
 
     def decide(now: RalphState) -> tuple[None, list[Row]]:
         if _position(now) != _position(state):
             what = "the run went on while it was judged, so this judgement is void"
             raise Refused(what, fix=fix(run, command("omo ralph judge")))
         events = [row]
+        digest = judgement.answers.digest
         if digest:
             events.insert(0, {"kind": "judge-inline-fallback", "iteration": now.iteration, "digest": digest})
         end = end_of(now, row) if judgement.is_closed else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from omo.text import clip
 
 Row = dict[str, Any]
 
-# In the order in which they have to happen. IMPL is also proven by changed files, SHIP by the session's gates alone.
+# In the order in which they have to happen. IMPL may also be the agent's own work, SHIP is what the gates say.
 PROVEN_BY: dict[str, str | None] = {
     "PLAN": "omo:planner",
     "IMPL": "omo:executor",
@@ -22,7 +22,6 @@ PROVEN_BY: dict[str, str | None] = {
     "SHIP": None,
 }
 PHASES = tuple(PROVEN_BY)
-JUDGE = "omo:judge"
 REDUCIBLE = ("PLAN", "VERIFY", "REFINE", "SHIP")  # what the user may do without; nothing can do without work
 SMALL_CHANGE = 50  # lines; REFINE may be left out below it
 
@@ -35,14 +34,15 @@ DEFAULT_ITERATIONS = 5
 STATUSES = ("PENDING", "PASS", "FAIL", "REGRESSED", "BLOCKED")
 OPEN = ("PENDING", "FAIL", "REGRESSED")
 LONGEST_FIELD, LONGEST_METHOD = 200, 400
-
-
-def next_phase(recorded: Collection[str], reduced_scope: str) -> str:
-    """The first that was not noted; empty once all were. With a reduced scope only what cannot be done without."""
-    for name in PHASES:
-        if name not in recorded and not (reduced_scope and name in REDUCIBLE):
-            return name
-    return ""
+LONGEST_REQUEST = 8000
+# What the user asked for, as a criterion of its own: no file can take its id, and the judge answers it in every round.
+REQUEST = "C0"
+REQUEST_DESCRIPTION = "all that the user asked for is there"
+REQUEST_CHECK = {
+    "id": "request",
+    "type": "judge",
+    "question": "Is all of it there that the user asked for, in the words above, and does it hold when it is tried?",
+}
 
 
 @dataclass(frozen=True)

@@ -74,12 +74,10 @@ class RalphState:
     def of_iteration(self, kind: str) -> list[Row]:
         return [row for row in self.rows if row.get("kind") == kind and row.get("iteration") == self.iteration]
 
-    @property
-    def phases(self) -> list[Row]:
-        return self.of_iteration("phase")
-
     def phase(self, name: str) -> Row | None:
-        return next((row for row in self.phases if row.get("name") == name), None)
+        """What the agent said last of a phase that only it can speak of."""
+        notes = [row for row in self.of_iteration("phase") if row.get("name") == name]
+        return notes[-1] if notes else None
 
     @property
     def briefs(self) -> list[Row]:
@@ -141,8 +139,45 @@ class RalphState:
         return [criterion.id for criterion in self.criteria if criterion in left]
 
     @property
-    def has_questions(self) -> bool:
-        return any(criterion.questions for criterion in self.criteria)
+    def questions(self) -> list[tuple[str, str]]:
+        """Criterion and check of what code cannot decide."""
+        asked = []
+        for criterion in self.criteria:
+            asked += [(criterion.id, check["id"]) for check in criterion.questions]
+        return asked
+
+    @property
+    def decided_by_code(self) -> list[tuple[str, str]]:
+        checks = []
+        for criterion in self.criteria:
+            checks += [(criterion.id, check["id"]) for check in criterion.mechanical]
+        return checks
+
+    # What the user said
+
+    @property
+    def request(self) -> str:
+        """What the user asked for; empty where omo does not know."""
+        return str(part(self.started, "request").get("text") or "")
+
+    @property
+    def is_request_heard(self) -> bool:
+        return part(self.started, "request").get("by") == "user"
+
+    @property
+    def whose_request(self) -> str:
+        return "as they typed it" if self.is_request_heard else "as the agent handed it on"
+
+    @property
+    def is_confirmed(self) -> bool:
+        """The user began the run, or named this very file after /omo:ralph."""
+        return self.started.get("confirmed") is True
+
+    @property
+    def whose_criteria(self) -> str:
+        if self.is_confirmed:
+            return "the user confirmed the criteria"
+        return "the criteria are the agent's own, the user did not confirm them"
 
     @property
     def source_edited(self) -> str:
@@ -159,9 +194,9 @@ class RalphState:
     # The run before it
 
     @property
-    def lessons(self) -> Row:
-        """What earlier runs could not do."""
-        return part(self.started, "lessons")
+    def lessons(self) -> list[Row]:
+        """What earlier runs could not do; `again` are the criteria of this one that ask the same."""
+        return list(self.started.get("lessons") or [])
 
     @property
     def after(self) -> Row:

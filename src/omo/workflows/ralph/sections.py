@@ -5,11 +5,12 @@ from __future__ import annotations
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import times
+from omo.work.judge import JUDGE
 from omo.work.run import load
 from omo.work.sections import Attachment, Cell, Notice, Section, Sections, Table, facts, listed, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
-from omo.workflows.ralph.rules import JUDGE, Criterion, Row, method
+from omo.workflows.ralph.rules import Criterion, Row, method
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
 
 MOST_ROUNDS = 50
@@ -39,7 +40,8 @@ def _covers(state: RalphState) -> tuple[tuple[str, str], ...]:
     digests = [f"{name} {str(digest)[:12]}" for name, digest in part(receipt, "criteria").items()]
     gates = [str(gate.get("name")) for gate in listed(receipt.get("gates")) if isinstance(gate, dict)]
     return facts(
-        ("criteria from", state.source),
+        ("asked for", clip(state.request, 500)),
+        ("criteria from", f"{state.source}; {state.whose_criteria}"),
         ("base", str(state.base or "")[:12]),
         ("receipt of", receipt.get("run")),
         ("issued in", f"iteration {receipt.get('iteration')}" if receipt else ""),

@@ -1,6 +1,7 @@
 """Beginning a run: everything that can be refused is refused before its ledger has a row.
 
-It takes over from the runs before it what they could not do, what they began, and what they were let off.
+It keeps what the user asked for, and takes over from the runs before it what they could not do, what they began, and
+what they were let off.
 """
 
 from __future__ import annotations
@@ -9,30 +10,40 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.proof import base, changes, pins
-from omo.proof.checks import parse_checks
+from omo.proof.checks import dump, parse_checks
 from omo.state import paths, store
 from omo.state.runtime import part
-from omo.text import clip
+from omo.text import block, clip
+from omo.work import agents
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.status import NextStep, units
-from omo.workflows.ralph import criteria
+from omo.workflows.ralph import criteria, rules
 from omo.workflows.ralph.end import is_over, publish
 from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_CRITERIA, MOST_ITERATIONS, Criterion, Row
 from omo.workflows.ralph.run import ABANDON, KIND, RALPH, THE_USERS_TURN, RalphRun, RalphState
 
 LONGEST_EVIDENCE = 500
+ASKED = "ralph-asked"  # what the user typed after /omo:ralph, as the prompt hook keeps it
 
 
 def start(
-    caller: Caller, path: Path, *, max_iterations: int = DEFAULT_ITERATIONS, reduced_scope: str = ""
+    caller: Caller,
+    path: Path,
+    *,
+    max_iterations: int = DEFAULT_ITERATIONS,
+    reduced_scope: str = "",
+    request: str = "",
 ) -> tuple[RalphRun, NextStep]:
+    """`request` is what the user asked for, where no hook heard them type it."""
     _require_options(caller, path, max_iterations, reduced_scope)
     wanted = criteria.load(path)
+    source = sha256(path.read_bytes())
     store.make_state_dir(caller.state)
     store.make_dir(paths.ralph_dir(caller.state), caller.state)
     with store.Lock(os.path.join(paths.ralph_dir(caller.state), "start.lock"), store.Deadline(caller.wait)):
@@ -41,27 +52,49 @@ def start(
             _require_ended(own)
         _require_shown(caller)
         earlier = _earlier(caller, own)
+        after = _carried_on(own, wanted) if own is not None else {}
+        heard = [row for row in agents.session_rows(caller.state, caller.session) if row.get("kind") == ASKED]
+        asked_for = _request(caller, heard, own, request, goes_on=bool(after))
+        if asked_for:
+            checks: list[Any] = [dump(check) for check in parse_checks([rules.REQUEST_CHECK])]
+            wanted = [Criterion(rules.REQUEST, rules.REQUEST_DESCRIPTION, checks, [], False), *wanted]
         row: Row = {
             "kind": "started",
             "run": RALPH.new_id(caller),
             "session": caller.session,
             "root": caller.here,
+            "request": asked_for,
             "criteria": [criterion.data for criterion in wanted],
+            "confirmed": caller.by == "user" or any(each.get("digest") == source for each in heard),
             "source": _relative(caller, path),
-            "source_digest": _digest(path),
+            "source_digest": source,
             "base": changes.head(Path(caller.root)),
             "files": base.take(caller.root, os.environ),
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
             "lessons": _lessons(earlier, wanted),
             "carried": _failing_before(earlier, wanted),
-            "after": _carried_on(own, wanted) if own is not None else {},
+            "after": after,
         }
         check_sizes([row])
         before = _pin(caller, wanted, row)
         run = Run(RALPH, caller, row["run"])
         run.append({**row, "before": before})
     return run, publish(run, begins=True)
+
+
+def _request(caller: Caller, heard: Sequence[Row], own: RalphRun | None, given: str, *, goes_on: bool) -> Row | None:
+    """As the user typed it since the session's last run, or for a run that goes on; else as it was handed in."""
+    last = own.state if own is not None else None
+    since = str(last.started.get("ts")) if last is not None else ""
+    typed = [str(row["text"]) for row in heard if row.get("text") and str(row.get("ts")) > since]
+    if typed:
+        return {"text": typed[-1], "by": "user"}
+    if given.strip():
+        return {"text": block(given.strip(), rules.LONGEST_REQUEST), "by": caller.by}
+    if goes_on and last is not None and last.request:
+        return part(last.started, "request")
+    return None
 
 
 def _require_options(caller: Caller, path: Path, max_iterations: int, reduced_scope: str) -> None:
@@ -147,13 +180,6 @@ def _relative(caller: Caller, path: Path) -> str:
     return os.path.realpath(path) if relative.startswith("..") else relative.replace(os.sep, "/")
 
 
-def _digest(path: Path) -> str:
-    try:
-        return sha256(path.read_bytes())
-    except OSError:
-        return ""
-
-
 # The runs before it
 
 
@@ -170,31 +196,23 @@ def _earlier(caller: Caller, own: RalphRun | None) -> list[RalphState]:
     return [run.state for run in runs if run.state is not None and not run.problems]
 
 
-def _lessons(earlier: Sequence[RalphState], wanted: Sequence[Criterion]) -> Row:
-    """What they left blocked, or took over, and no later one saw pass; and which of the new criteria are that again."""
-    blocked: list[Row] = []
-    passed: list[Row] = []
+def _lessons(earlier: Sequence[RalphState], wanted: Sequence[Criterion]) -> list[Row]:
+    """What they left blocked, or took over, and no later one saw pass; `again` are the new criteria that ask it."""
+    settled: list[Row] = []
+    lessons: list[Row] = []
     for state in earlier:
-        passed += [_asked(criterion) for criterion in state.with_status("PASS")]
-        own = [_lesson(state, criterion) for criterion in state.with_status("BLOCKED")]
-        for lesson in [*own, *(state.lessons.get("blocked") or [])]:
-            if not any(_is_same(lesson, known) for known in [*passed, *blocked]):
-                blocked.append(lesson)
-    overlap = []
-    for criterion in wanted:
-        for lesson in blocked:
-            if _is_same(lesson, _asked(criterion)):
-                overlap.append({**lesson, "id": criterion.id, "was": lesson["id"]})
-    return {"blocked": blocked[:MOST_CRITERIA], "overlap": overlap[:MOST_CRITERIA]}
-
-
-def _lesson(state: RalphState, criterion: Criterion) -> Row:
-    result = state.last_result(criterion.id)
-    return {
-        **_asked(criterion),
-        "from_run": state.run,
-        "evidence": clip(str(result.get("evidence") or ""), LONGEST_EVIDENCE),
-    }
+        settled += [_asked(criterion) for criterion in state.with_status("PASS")]
+        blocked = []
+        for criterion in state.with_status("BLOCKED"):
+            evidence = clip(str(state.last_result(criterion.id).get("evidence") or ""), LONGEST_EVIDENCE)
+            blocked.append({**_asked(criterion), "from_run": state.run, "evidence": evidence})
+        for lesson in [*blocked, *state.lessons]:
+            if any(_is_same(lesson, known) for known in settled):
+                continue
+            settled.append(lesson)
+            again = [criterion.id for criterion in wanted if _is_same(lesson, _asked(criterion))]
+            lessons.append({**lesson, "again": again})
+    return lessons[:MOST_CRITERIA]
 
 
 def _asked(criterion: Criterion) -> Row:
@@ -236,7 +254,7 @@ def _failing_before(earlier: Sequence[RalphState], wanted: Sequence[Criterion]) 
 def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Row:
     """The session's last run, where it did not pass, and what of it is not asked any more; else empty.
 
-    What the runs before it had dropped, and how often they were circumvented, goes on with it.
+    What the runs before it had dropped goes on with it.
     """
     if own.state is None and not own.caller.summary(KIND).get("cleared"):
         return {}
@@ -244,7 +262,7 @@ def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Row:
     if last.ended is not None and not last.is_the_users_turn:
         return {}
     asked = [*(last.after.get("dropped") or []), *(last.after.get("changed") or [])]
-    asked += [_asked(criterion) for criterion in last.criteria]
+    asked += [_asked(criterion) for criterion in last.criteria if criterion.id != rules.REQUEST]
     dropped: list[Row] = []
     changed: list[Row] = []
     for old in asked:
@@ -257,7 +275,7 @@ def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Row:
     return {
         "run": last.run,
         "how": last.how or "abandoned",
-        "attempts": last.circumventions + int(last.after.get("attempts") or 0),
+        "statuses": {name: known.status for name, known in last.states.items()},
         "dropped": dropped[:MOST_CRITERIA],
         "changed": changed[:MOST_CRITERIA],
     }

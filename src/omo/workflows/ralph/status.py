@@ -29,6 +29,8 @@ def status(viewer: Viewer) -> Status | None:
     facts, overrides = [], []
     if state.circumventions:
         facts.append(f"circumvented {state.circumventions} of 3 times")
+    if state.started:
+        facts.append(state.whose_criteria)
     if state.after:
         facts.append(state.after_text)
     if state.reduced_scope:

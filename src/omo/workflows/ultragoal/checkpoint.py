@@ -12,7 +12,7 @@ from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import artifacts, changes, seals, tree
 from omo.text import clip, counted
-from omo.work import agents
+from omo.work import agents, claims
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import same_words, text_defects, title_of
@@ -109,6 +109,7 @@ def checkpoint(
     text = evidence.strip()
     goal = run.require_plan().goal(name)
     if status == "complete":
+        claims.require_statement(run.caller, "--evidence", text, since=goal.started_at or "")
         return _complete(run, name, text, goal_json, gate, gate_file)
     if gate is not None:
         raise BadInput(f"--quality-gate-json belongs to --status complete, not {status}", fix="leave it out")
@@ -382,7 +383,6 @@ def record_review_blockers(
                 fix="close one of them first (omo ultragoal complete-goals), or put the finding into a pending one: "
                 "omo ultragoal steer --kind revise_pending_wording",
             )
-        plan.require_room(1)
         name = plan.new_ids(1)[0]
         goal = {
             "id": name,

@@ -17,7 +17,7 @@ from omo.text import clip, counted
 from omo.work.publish import change_row
 from omo.work.run import Caller, check_sizes
 from omo.workflows.ultragoal import plan as plans
-from omo.workflows.ultragoal.plan import MOST_GOALS, Plan
+from omo.workflows.ultragoal.plan import Plan
 from omo.workflows.ultragoal.run import PlanRun, repository
 
 Row = dict[str, Any]
@@ -26,13 +26,12 @@ MOST_EARLIER = 5
 LONGEST = 20_000
 LONGEST_TEXT = 200_000
 LONGEST_TITLE = 80
-MOST_NOTES = 20
+MOST_DEFECTS = 50
 CREATE = "omo ultragoal create-goals --brief-file PATH"
 
 # A lone CR ends a line too: a file opened as text has it so, and the three ways to pass a brief must agree.
 LINE_END = re.compile(r"\r\n|\n|\r")
 DELIMITER = re.compile(r"@goal(?::|(?=[ \t])|\Z)")
-NEAR_MISS = re.compile(r"[\W_]*@[ \t]?goals?\s*(?:[:：]|\Z)|\s*@goal\s", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,6 @@ class Brief:
     text: str
     preamble: str
     stories: list[Story]
-    near_misses: list[str]
-    cut_titles: list[str]
 
 
 def parse(text: str) -> Brief:
@@ -61,9 +58,7 @@ def parse(text: str) -> Brief:
     if not visible:
         raise BadInput("the brief is blank", fix=f'{CREATE}, or --brief "what is to be done"')
     starts = [number for number, line in enumerate(lines) if DELIMITER.match(line)]
-    stories, defects, cut_titles = [], [], []
-    if len(starts) > MOST_GOALS:
-        defects.append(f"{len(starts)} @goal blocks, at most {MOST_GOALS}; put several steps into one")
+    stories, defects = [], []
     for number, (start, end) in enumerate(zip(starts, [*starts, len(lines)][1:], strict=True), start=1):
         title = DELIMITER.sub("", lines[start], count=1).strip()
         body = "\n".join(lines[start + 1 : end]).strip()
@@ -74,9 +69,6 @@ def parse(text: str) -> Brief:
         else:  # a missing title is borrowed from the text
             borrowed = next(line for line in lines[start + 1 : end] if is_visible(line))
             stories.append(Story(title_of(title) or title_of(borrowed), body))
-            if len(one_line(title)) > LONGEST_TITLE:
-                cut = f"the title was cut at {LONGEST_TITLE} characters; the objective does not hold its end"
-                cut_titles.append(f"G{number:03d}: {cut}")
     _require(defects)
     if not starts:
         stories = [Story(title_of(visible[0]), "\n".join(lines).strip())]
@@ -86,8 +78,6 @@ def parse(text: str) -> Brief:
         text="\n".join(lines[shown:]).rstrip(" \t\n"),  # a form feed after @goal makes it text: it has to stay
         preamble="\n".join(lines[:first]).strip(),
         stories=stories,
-        near_misses=_near_misses(lines),
-        cut_titles=_bounded(cut_titles),
     )
 
 
@@ -96,7 +86,7 @@ def _require(defects: list[str]) -> None:
         raise BadInput(
             f"the brief has {counted(len(defects), 'defect')}: {defects[0]}",
             fix=f"mend the brief, then: {CREATE}",
-            defects=_bounded(defects, MOST_GOALS),
+            defects=defects[:MOST_DEFECTS],
         )
 
 
@@ -118,34 +108,9 @@ def is_visible(text: str) -> bool:
     return any(letter.isprintable() and not letter.isspace() for letter in text)
 
 
-def one_line(text: str) -> str:
-    """Without control characters, which could redraw a terminal, and without runs of blanks."""
-    return clip(text, len(text) + 1)
-
-
 def title_of(text: str) -> str:
-    line = one_line(text)
+    line = clip(text, len(text) + 1)  # without control characters, which could redraw a terminal
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 3] + "..."
-
-
-def _near_misses(lines: list[str]) -> list[str]:
-    """Lines that were read as text although a new goal may have been meant."""
-    notes = []
-    for number, line in enumerate(lines, start=1):
-        if not NEAR_MISS.match(line) or DELIMITER.match(line):
-            continue
-        why = "after @goal comes a colon, a blank, a tab or the end of the line"
-        if not line.startswith("@"):
-            why = "@goal is not in the first column"
-        elif not line.startswith("@goal"):
-            why = "the word is @goal, in small letters"
-        notes.append(f"line {number}: {clip(line, 60)!r} is text and begins no goal: {why}")
-    return _bounded(notes)
-
-
-def _bounded(notes: list[str], most: int = MOST_NOTES) -> list[str]:
-    more = len(notes) - most
-    return notes if more <= 0 else [*notes[:most], f"and {more} more"]
 
 
 def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from omo.clock import stamp
-from omo.errors import BadInput, Refused, Unreadable
+from omo.errors import BadInput, Refused
 from omo.state import paths, store
 from omo.state.journal import Journal
 from omo.text import clip, counted
@@ -107,7 +107,6 @@ class GoalTool:
     def load(self) -> None:
         rows, self.problems = self.journal.read()
         self.newest = fold(rows)
-        self.is_unreadable = bool(self.problems) and not rows
 
     @property
     def current(self) -> ToolGoal | None:
@@ -126,10 +125,6 @@ class GoalTool:
     def recovery(self) -> str:
         """What mends the goal's journal: it costs the plan nothing."""
         return RECOVERY.format(session=shlex.quote(self.caller.session))
-
-    def require_readable(self) -> None:
-        if self.is_unreadable:
-            raise Unreadable(self.problems[0], fix=self.recovery, path=self.journal.path)
 
     def require_whole(self) -> None:
         if self.problems:

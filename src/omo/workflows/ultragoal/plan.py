@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +15,6 @@ Row = dict[str, Any]
 VERSION = 1
 CREATED = "plan_created"
 MARKED, HANDED_OFF, TAKEN_UP = "handoff_marked", "handed_off", "taken_up"
-MOST_GOALS = 999  # ids have three digits
 MODES = ("aggregate", "per-story")
 STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
 STUCK = ("blocked", "review_blocked")
@@ -147,10 +145,8 @@ class Plan:
         for goal in self.goals:
             if goal.id == name:
                 return goal
-        ids = [goal.id for goal in self.goals]
-        near = difflib.get_close_matches(name.upper(), ids, n=1)
-        there = f"did you mean {near[0]}?" if near else f"there are {', '.join(ids)}"
-        raise BadInput(f"there is no goal {name!r} in this plan", fix=f"{there} (omo ultragoal status)")
+        there = ", ".join(goal.id for goal in self.goals)
+        raise BadInput(f"there is no goal {name!r} in this plan", fix=f"there are {there} (omo ultragoal status)")
 
     @property
     def required(self) -> list[Goal]:
@@ -191,13 +187,6 @@ class Plan:
         """Goals are never deleted, so their number never repeats an id."""
         highest = max((int(goal.id[1:]) for goal in self.goals), default=0)
         return [f"G{highest + offset:03}" for offset in range(1, count + 1)]
-
-    def require_room(self, count: int) -> None:
-        if len(self.goals) + count > MOST_GOALS:
-            raise Refused(
-                f"the plan has {counted(len(self.goals), 'goal')}, and {count} more would be over {MOST_GOALS}",
-                fix="put it into the wording of a pending goal: omo ultragoal steer --kind revise_pending_wording",
-            )
 
     def objectives_of(self, goal: Goal | None) -> list[str]:
         """What the goal tool's goal may say while this goal is worked on."""

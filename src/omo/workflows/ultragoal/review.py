@@ -182,7 +182,7 @@ def start(run: PlanRun, done: Review) -> list[str]:
         ids = [f"G{number:03}" for number in range(1, MOST_BLOCKERS + 1)]
         if plan is None:
             text = f"Resolve what the review of {done.source.kind} {clip(done.source.name, 80)} found."
-            events.append(plan_row(run.caller, Brief(text, "", [], [], []), MODES[0]))
+            events.append(plan_row(run.caller, Brief(text, "", []), MODES[0]))
         else:
             known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
             ids = plan.new_ids(MOST_BLOCKERS)
@@ -196,8 +196,6 @@ def start(run: PlanRun, done: Review) -> list[str]:
                 goals.append({"id": known[key], "title": title, "objective": text, "steering": steering})
             if known[key] not in named:
                 named.append(known[key])
-        if goals and plan is not None:
-            plan.require_room(len(goals))
         if goals:
             events.append(_row(done, goals))
         return named, events

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo import settings as all_settings
+from omo.digest import sha256
 from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
 from omo.proof import base, changes, git
 from omo.settings import Settings
@@ -150,26 +151,22 @@ class PlanRun(Run[Plan]):
         return os.path.join(self.directory, "brief.md")
 
     def edited_view(self) -> str:
-        """Whether goals.json is what the ledger said at the row it names. Behind is fine: a crash leaves it so."""
+        """What to say of a goals.json that is not as omo wrote it. Behind is fine: a crash leaves it so."""
         text = _text(self.snapshot)
         return self._edited(text) if text is not None else ""
 
     def _edited(self, text: str) -> str:
-        why = (
-            f"{self.snapshot} was edited, which changes nothing: wording is changed by omo ultragoal steer, status by "
-        )
-        why += "checkpoint; the next command keeps it aside and writes it anew"
         try:
             shown = json.loads(text)
-            seq = shown["ledger"]["seq"]
-            plan = self.state
-            if plan is None or plan.seq != seq:
-                plan = plans.fold(row for row in self.rows if row.get("seq", 0) <= seq)
-        except (ValueError, RecursionError, KeyError, TypeError, Unreadable):
-            return why
-        if plan is None or plan.seq != seq or json.loads(self._snapshot_text(plan)) != shown:
-            return why
-        return ""
+            is_ours = shown.pop("digest") == _digest(shown)
+        except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+            is_ours = False
+        if is_ours:
+            return ""
+        return (
+            f"{self.snapshot} was edited, which changes nothing: wording is changed by omo ultragoal steer, status by "
+            "checkpoint; the next command keeps it aside and writes it anew"
+        )
 
     def write_views(self) -> None:
         """Bring goals.json and brief.md up to the ledger. What was edited by hand is kept aside, never believed."""
@@ -188,7 +185,7 @@ class PlanRun(Run[Plan]):
 
     def _snapshot_text(self, plan: Plan) -> str:
         shown = {**plans.render(plan), "ledger": {"seq": plan.seq, "prev": plan.last.get("prev")}}
-        return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
+        return json.dumps({**shown, "digest": _digest(shown)}, ensure_ascii=False, indent=2) + "\n"
 
     @cached_property
     def base_settings(self) -> Settings:
@@ -250,6 +247,10 @@ def repository(root: str) -> Row:
         "base": files["head"] or changes.head(Path(root)),
         "files": files,
     }
+
+
+def _digest(shown: Row) -> str:
+    return sha256(json.dumps(shown, sort_keys=True).encode())
 
 
 def _text(path: str) -> str | None:

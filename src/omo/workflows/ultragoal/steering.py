@@ -10,8 +10,8 @@ from typing import Any
 from omo.errors import BadInput, OmoError, Refused
 from omo.text import clip, counted
 from omo.work.run import check_sizes
-from omo.workflows.ultragoal.create import LONGEST_TITLE, json_of, same_words, text_defects
-from omo.workflows.ultragoal.plan import MOST_GOALS, Goal, Plan
+from omo.workflows.ultragoal.create import LONGEST_TITLE, json_of, text_defects
+from omo.workflows.ultragoal.plan import Plan
 from omo.workflows.ultragoal.run import PlanRun
 
 Row = dict[str, Any]
@@ -141,8 +141,6 @@ def wording_defects(title: object, objective: object, place: str = "") -> list[s
 
 def _add(plan: Plan, attempt: Attempt) -> Row:
     wording = _wording(attempt.title, attempt.objective)
-    _require_new(plan.open_goals, [wording])
-    plan.require_room(1)
     name = plan.new_ids(1)[0]
     return {"goalIds": [name], "goals": [{"id": name, **wording, "steering": _origin(attempt.kind, attempt)}]}
 
@@ -151,30 +149,10 @@ def _wording(title: Any, objective: Any) -> Row:
     return {"title": " ".join(title.split()), "objective": objective.strip()}
 
 
-def _require_new(there: list[Goal], wanted: list[Row]) -> None:
-    known = {_same(goal.title, goal.objective): goal.id for goal in there}
-    twice = []
-    for wording in wanted:
-        key = _same(wording["title"], wording["objective"])
-        if key in known:
-            twice.append(known[key])
-    if twice:
-        raise Refused(
-            f"{', '.join(twice)} says the same already, and is open",
-            fix="work on that one; what differs has to be in the wording",
-        )
-
-
-def _same(title: str, objective: str) -> tuple[str, str]:
-    return same_words(title), same_words(objective)
-
-
 def _split(plan: Plan, attempt: Attempt) -> Row:
     goal = plan.goal(str(attempt.goal_id))
     goal.move("split")
     parts = _replacements(attempt)
-    _require_new([other for other in plan.open_goals if other is not goal], parts)
-    plan.require_room(len(parts))
     names = plan.new_ids(len(parts))
     steering = {**_origin("split_replacement", attempt), "sourceGoalId": goal.id}
     if goal.blocks is not None:
@@ -186,9 +164,9 @@ def _split(plan: Plan, attempt: Attempt) -> Row:
 def _replacements(attempt: Attempt) -> list[Row]:
     given = json_of(str(attempt.replacements), attempt.cwd, "--replacements-json")
     fix = '--replacements-json \'[{"title": "…", "objective": "…"}, {"title": "…", "objective": "…"}]\''
-    if not isinstance(given, list) or not 2 <= len(given) <= MOST_GOALS:
+    if not isinstance(given, list) or len(given) < 2:
         count = f"a list of {len(given)}" if isinstance(given, list) else clip(repr(given), 60)
-        raise BadInput(f"--replacements-json is {count}: a goal is split into 2 to {MOST_GOALS} goals", fix=fix)
+        raise BadInput(f"--replacements-json is {count}: a goal is split into two or more", fix=fix)
     defects: list[str] = []
     for index, part in enumerate(given):
         place = f"replacements[{index}]"
@@ -202,10 +180,7 @@ def _replacements(attempt: Attempt) -> list[Row]:
     if defects:
         what = f"--replacements-json has {counted(len(defects), 'defect')}: {defects[0]}"
         raise BadInput(what, fix=fix, defects=defects)
-    parts = [_wording(part["title"], part["objective"]) for part in given]
-    if len({_same(part["title"], part["objective"]) for part in parts}) < len(parts):
-        raise BadInput("--replacements-json says the same goal twice", fix="give each part its own wording")
-    return parts
+    return [_wording(part["title"], part["objective"]) for part in given]
 
 
 def _reorder(plan: Plan, attempt: Attempt) -> Row:
@@ -240,7 +215,6 @@ def _revise(plan: Plan, attempt: Attempt) -> Row:
             f"the wording of {goal.id} stays as it is",
             fix="--title or --objective says what is new; a note without a change: --kind annotate_ledger",
         )
-    _require_new([other for other in plan.open_goals if other is not goal], [after])
     wording = {name: after[name] for name in changed}
     return {"goalId": goal.id, "changedFields": changed, "previous": before, **wording}
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
 from omo.proof import base, seals
-from omo.proof.checks import CommandCheck
 from omo.state import store
 from omo.state.runtime import part
 from omo.text import block, clip, counted
@@ -38,6 +37,7 @@ from omo.workflows.ultraplan.status import (
     publish_end,
     publish_status,
     sessions_left,
+    spec_of,
 )
 from omo.workflows.ultraplan.verify import Result, Verify
 
@@ -219,6 +219,8 @@ def outcome_of(status: RunStatus, finished: Row, results: Sequence[Result]) -> R
     exceptions = list(state.exceptions)
     if state.sessions > 1:
         parts.append(f"session {state.number} of {state.sessions} of {clip(state.master, 100)}")
+    if left := sessions_left(status):
+        parts.append(f"next: omo plan start {spec_of(state, left[0])}")
     if unverified := finished.get("unverified"):
         for command in _pinned_commands(status):
             what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
@@ -259,10 +261,10 @@ def _doubts(status: RunStatus, passing: Sequence[Verify]) -> list[str]:
     for path, digest in first.runner.items():  # looked at also where git ignores them
         if base.digest_of(root, path) != digest:
             changed[path] = base.digest_of(root, path)
-    checks = [CommandCheck(argv=list(command.argv)) for command in passing]
+    commands = [seals.Plain(command.argv) for command in passing]
     look = base.Look("", changed, frozenset())
     terms = seals.terms_of(status.run.caller.state, status.run.caller.session)
-    examined = seals.examine(root, {"head": first.base, "files": {}}, checks, look=look, terms=terms)
+    examined = seals.examine(root, {"head": first.base, "files": {}}, commands, look=look, terms=terms)
     return [*examined.doubts, *examined.notes]
 
 

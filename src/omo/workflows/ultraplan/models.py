@@ -17,7 +17,7 @@ STRICT_SINCE = (1, 7)
 ON_FAILURE = ("revert", "retry", "skip", "escalate")
 MOST_ITEMS = 100
 
-PLAIN_NEEDS = ("git", "git_push", "clean_tree", "network")
+PLAIN_NEEDS = ("git_push", "network")
 NAMED_NEEDS = {
     "cmd": re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"),
     "env": re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}"),

@@ -29,7 +29,6 @@ HOSTS = ("github.com", "gitlab.com", "bitbucket.org")  # one is enough
 HTTPS = 443
 CONNECT_SECONDS = 8.0
 PUSH_SECONDS = 60.0
-MOST_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -95,38 +94,14 @@ def _check(need: str, root: Path, environ: Mapping[str, str]) -> Need:
             status, how, detail = _variable(value, environ)
         elif kind == "network":
             status, how, detail = _network(environ)
-        elif kind == "git_push":
-            status, how, detail = _push(root, environ)
-        elif kind == "clean_tree":
-            status, how, detail = _clean_tree(root)
         else:
-            status, how, detail = _git(root)
+            status, how, detail = _push(root, environ)
     except NotEvaluable as error:
         status, how, detail = "unknown", "unknown", error.message
     return Need(need, status, how, clip(detail, 400))
 
 
 Answer = tuple[str, str, str]
-
-
-def _git(root: Path) -> Answer:
-    head = changes.head(root)
-    if head is None:
-        return "missing", "no_repository", "not a git repository, or git is missing: git init"
-    if changes.commit_of(root, "HEAD") is None:
-        return "missing", "no_commit", "the repository has no commit yet: commit first"
-    return "ok", "ok", f"at commit {head[:12]}"
-
-
-def _clean_tree(root: Path) -> Answer:
-    status, how, detail = _git(root)
-    if status != "ok":
-        return status, how, detail
-    dirty = changes.changed(root, "HEAD")
-    if not dirty:
-        return "ok", "ok", "nothing is uncommitted"
-    more = f" and {len(dirty) - MOST_SHOWN} more" if len(dirty) > MOST_SHOWN else ""
-    return "missing", "dirty", f"not committed: {', '.join(dirty[:MOST_SHOWN])}{more}"
 
 
 def _command(name: str, environ: Mapping[str, str]) -> Answer:

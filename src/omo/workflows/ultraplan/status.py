@@ -139,7 +139,7 @@ def _passed(status: RunStatus) -> NextStep:
     why = "the session passed its audit and has its report"
     if left := sessions_left(status):
         why = f"session {state.number} of {state.sessions} passed its audit; the next one of {state.master} is"
-        return NextStep("next-session", why, (command("omo plan start", _spec_of(state, left[0])),))
+        return NextStep("next-session", why, (command("omo plan start", spec_of(state, left[0])),))
     if state.sessions > 1:
         return NextStep("done", f"{why}; so have all {state.sessions} sessions of {state.master}")
     return NextStep("done", why)
@@ -157,7 +157,7 @@ def sessions_left(status: RunStatus) -> list[int]:
     return [number for number in state.order if number not in passed]
 
 
-def _spec_of(state: PlanState, number: int) -> str:
+def spec_of(state: PlanState, number: int) -> str:
     folder = os.path.dirname(state.spec)
     if state.recovery_of:
         folder = os.path.splitext(state.master)[0]

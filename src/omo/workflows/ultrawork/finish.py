@@ -49,6 +49,7 @@ class Finish:
     terms: seals.Terms
     because: str = ""
     skipping: str = ""
+    unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
     exceptions: list[Row] = field(default_factory=list)
     _owners: dict[str, str] = field(default_factory=dict)
 
@@ -64,6 +65,8 @@ class Finish:
         weak = self._why_not_proven(passing)
         if not self.because and not self.skipping:
             raise self._refusal(passing, weak)
+        if self.unseen:
+            weak = [f"cited and not looked at: {clip(', '.join(self.unseen), 120)}", *weak]
         if self.because:
             weak = [f"“{clip(self.because, 200)}”", *weak]
         return outcome.outcome(outcome.ATTESTED, "; ".join(weak), self.exceptions)

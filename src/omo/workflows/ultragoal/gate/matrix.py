@@ -6,7 +6,6 @@ A row that cannot be read is told and left out, and the rest is read all the sam
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
@@ -30,7 +29,6 @@ from omo.workflows.ultragoal.gate.models import (
 )
 
 MOST_ROWS = 500
-MOST_COMPARED = 50  # likeness is costly, and a suggestion out of hundreds is a guess
 LIST_NEEDS = {**NEEDS, "artifactRefs": "one row for each piece of evidence"}
 LINKS = {
     "surfaceEvidenceRefs": "surfaceEvidence",
@@ -109,7 +107,7 @@ def _read_row(value: object, name: str, path: str, defects: list[Defect]) -> Nam
         row = model.model_validate(value)
         row._place = path
     except ValidationError as error:
-        defects += model_defects(error, path, value)
+        defects += model_defects(error, path)
     defects += _judgement_defects(model, path, value)
     return row
 
@@ -160,9 +158,8 @@ def _unresolved(matrix: Matrix, row: Named, key: str, target: str) -> list[Defec
     known = matrix.ids[target]
     for path, name in refs_of(row, key):
         if name not in known:
-            near = get_close_matches(name[:100], known, 1) if len(known) <= MOST_COMPARED else []
-            hint = f"did you mean {shown(near[0])}?" if near else f"there are {shown(sorted(known)[:10], 120)}"
-            defects.append(Defect(path, "UNKNOWN_REF", f"{shown(name)} is no id in {target}: {hint}"))
+            there = shown(sorted(known)[:10], 120)
+            defects.append(Defect(path, "UNKNOWN_REF", f"{shown(name)} is no id in {target}: there are {there}"))
         elif name in matrix.not_applicable[target]:
             text = f"{shown(name)} is a row of {target} that does not apply, which covers nothing: link one that passed"
             defects.append(Defect(path, "LINK_NOT_APPLICABLE", text))

@@ -299,8 +299,8 @@ def join(path: str, keys: Sequence[str | int]) -> str:
     return path
 
 
-def model_defects(error: ValidationError, path: str, row: object = None) -> list[Defect]:
-    """What a model refuses. `path` is where the value stands in the gate, `row` the value itself."""
+def model_defects(error: ValidationError, path: str) -> list[Defect]:
+    """What a model refuses. `path` is where the value stands in the gate."""
     defects = []
     for problem in error.errors(include_url=False):
         field = ""
@@ -308,8 +308,6 @@ def model_defects(error: ValidationError, path: str, row: object = None) -> list
             if isinstance(key, str):
                 field = key
         code, message = _describe(problem, field)
-        if field == "obligation" and isinstance(row, dict) and row.get("description"):
-            message += " (there is a `description`: in this list it is called `obligation`)"
         defects.append(Defect(join(path, problem["loc"]), code, message))
     return defects
 

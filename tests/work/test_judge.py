@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from omo.work import judge
 from omo.work.agents import NoAnswer
-from omo.workflows.ralph import judge_answer
-from omo.workflows.ralph.judge_answer import match, read
+from omo.work.judge import match, read
 from tests.ralph.project import answer, reply
 
 NONCE = "0123456789abcdef0123456789abcdef"
@@ -103,12 +103,12 @@ def test_what_is_shown_is_bounded() -> None:
     long = {**answer("C1", evidence="x" * 9000), "suggested_action": "y\n" * 9000}
     said = read(reply(NONCE, long, challenges=[{"criterion": "C1", "text": "\x1b[2J" + "z" * 9000}] * 99), NONCE)
     found = said.answers[ONE]
-    assert len(found.evidence) <= judge_answer.LONGEST_EVIDENCE
-    assert len(found.suggested_action) <= judge_answer.LONGEST_ACTION
-    assert len(said.challenges) == judge_answer.MOST_CHALLENGES
+    assert len(found.evidence) <= judge.LONGEST_EVIDENCE
+    assert len(found.suggested_action) <= judge.LONGEST_ACTION
+    assert len(said.challenges) == judge.MOST_CHALLENGES
     assert all("\x1b" not in one["text"] and len(one["text"]) <= 300 for one in said.challenges)
     _, notes = match(read(reply(NONCE, *[answer(f"C{n}") for n in range(500)]), NONCE), [ONE], [])
-    assert len(notes) <= judge_answer.MOST_NOTES + 1
+    assert len(notes) <= judge.MOST_NOTES + 1
 
 
 @pytest.mark.parametrize("given_", [None, "no list", [1], [{"criterion": "C1"}], [{"text": "x"}], {"criterion": "C1"}])
