@@ -39,6 +39,7 @@ RUNNER_FILES = (
     *(".golangci.*", "maven.config", ".shellcheckrc", ".gitlab-ci.yml", "Jenkinsfile", ".pre-commit-config.yaml"),
     *(".cargo/config*", "rust-toolchain*", "bunfig.toml", ".yarnrc*", ".pnpmfile.cjs", "babel.config.*", ".babelrc*"),
     *(".bazelrc", "gradle.properties", "*.runsettings", "Directory.Build.*", "nx.json", "turbo.json", "go.work"),
+    "node_modules/.bin/node",
 )
 # Here dependencies come and go: what is taken away or replaced counts, and what tells a runner what to leave out.
 MANIFESTS = (
