@@ -134,7 +134,7 @@ def terms_in(rows: Sequence[Mapping[str, Any]]) -> Terms:
             if name in gates and row.get("by") != "user":
                 sealed.update(gates[name].sealed)
             gates[name] = Plain(row["argv"], str(row.get("cwd") or "."), sorted(sealed))
-        elif kind == "change-allowed":
+        elif kind == "change-allowed" and row.get("actor") == "user":
             allowed[str(row.get("path"))] = str(row.get("digest"))
     return Terms(list(gates.values()), allowed)
 
@@ -221,8 +221,13 @@ def shadows(root: str, began: Mapping[str, Any], commands: Sequence[Command], te
 
     They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do.
     """
+    directories = set()
+    for command in commands:
+        directories.add(command.cwd)
+        scripts = [word for word in command.argv if word.endswith(".py")]  # each looks beside itself first
+        directories.update(os.path.join(command.cwd, os.path.dirname(script)) for script in scripts)
     present = []
-    for directory in sorted({command.cwd for command in commands}):
+    for directory in sorted(directories):
         for name in SHADOWS:
             for file in (f"{name}.py", f"{name}/__init__.py"):
                 path = os.path.normpath(os.path.join(directory, file)).replace(os.sep, "/")
