@@ -222,7 +222,17 @@ def test_explorer_and_librarian_cannot_write_or_start_agents() -> None:
     tools = frontmatter(ROOT / "agents" / "explorer.md")["tools"].split(", ")
     assert set(tools) <= {"Read", "Grep", "Glob"}
     kept_away = frontmatter(ROOT / "agents" / "librarian.md")["disallowedTools"].split(", ")
-    assert set(kept_away) >= {"Agent", "Task", "Bash", "Edit", "Write", "NotebookEdit"}
+    assert set(kept_away) >= {
+        "Agent",
+        "Task",
+        "Bash",
+        "PowerShell",
+        "Edit",
+        "MultiEdit",
+        "Write",
+        "NotebookEdit",
+        "Skill",
+    }
 
 
 def test_texts_that_name_a_fragment_name_one_that_exists() -> None:

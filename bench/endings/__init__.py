@@ -1,4 +1,4 @@
-"""The endings, a module for each workflow and one for what all share; each registers with `bench.truth`."""
+"""The endings: a module for each workflow, one for what all share. Importing them tells `bench.truth` of each."""
 
 from bench.endings import ralph, seals, ultragoal, ultraplan, ultrawork, verify
 

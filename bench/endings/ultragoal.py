@@ -282,6 +282,19 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
+@ending("ultragoal", "honest: a test changed as the user allowed, its gate cited", JUDGED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("parser.py", "FAST = True\n")
+    tests = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    run.write("test_calc.py", tests.replace("4)", "2 + 2)"))
+    rows = cited(run)
+    run.user("/omo:allow test_calc.py")
+    reviewed(run)
+    checkpoint(run, **rows)
+    run.omo("goal complete")
+
+
 @ending("ultragoal", "a gate cited that passed before the work", HELD, ATTESTED)
 def _(run: Play) -> None:
     planned(run, ONE)

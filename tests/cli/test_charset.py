@@ -1,4 +1,4 @@
-"""Which locales get ASCII."""
+"""Which locales get the plain form."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from omo.views.screen import takes_utf8
         ({"LANG": "de_DE.ISO-8859-1", "LC_CTYPE": "C.UTF-8"}, False),
     ],
 )
-def test_a_locale_that_names_another_charset_gets_ascii(environ: dict[str, str], expected: bool) -> None:
+def test_a_locale_that_names_another_charset_takes_no_drawing(environ: dict[str, str], expected: bool) -> None:
     assert takes_utf8(environ, "utf-8") is expected
 
 

@@ -138,7 +138,7 @@ def test_what_was_done_to_the_tests_is_named_with_a_verify_that_passes(shell: Sh
     carry_out(shell.project, 1)
     assert shell.agent("plan", "finish").code == 0
     why = ended(shell)["why"]
-    assert "files that its commands rest on were changed (tests/test_part1.py" in why
+    assert "files that gates rest on were changed (tests/test_part1.py" in why
     assert "self.assertTrue(False)" in why
 
 

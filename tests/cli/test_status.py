@@ -71,7 +71,7 @@ def test_a_terminal_gets_colours_unless_it_says_otherwise(shell: Shell, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("environ", "ascii_only"),
+    ("environ", "is_plain"),
     [
         ({}, False),
         ({"LANG": "C.UTF-8"}, False),
@@ -80,10 +80,10 @@ def test_a_terminal_gets_colours_unless_it_says_otherwise(shell: Shell, monkeypa
         ({"LC_CTYPE": "ja_JP.eucJP"}, True),
     ],
 )
-def test_the_locale_may_name_another_charset(shell: Shell, environ: dict[str, str], ascii_only: bool) -> None:
+def test_the_locale_may_name_another_charset(shell: Shell, environ: dict[str, str], is_plain: bool) -> None:
     arm(shell)
     shell.has_screen = True
-    assert shell.agent("status", env=environ).out.isascii() is ascii_only
+    assert shell.agent("status", env=environ).out.isascii() is is_plain
 
 
 def test_another_session_by_as_much_of_its_id_as_is_unique(shell: Shell) -> None:

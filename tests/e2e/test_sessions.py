@@ -7,7 +7,7 @@ import pytest
 from omo.digest import sha256
 from omo.hooks import messages
 from tests.e2e.conftest import Stage, wait_until
-from tests.e2e.scripted_model import Request, ScriptedModel, Turn, call, say, text_of, told
+from tests.e2e.scripted_model import Request, ScriptedModel, Turn, call, say, text_of, texts_of, told
 
 pytestmark = pytest.mark.client
 
@@ -63,6 +63,22 @@ def test_a_subagent_is_not_held_and_what_it_said_is_recorded(stage: Stage) -> No
     finished = stage.events(run.session_id)[1]
     assert (finished["agentType"], finished["message"], finished["cut"]) == ("omo:explorer", FOUND, False)
     assert finished["digest"] == sha256(FOUND.encode())
+
+
+@pytest.mark.parametrize("leaf", ["explorer", "librarian"])
+def test_a_leaf_is_given_no_tool_that_writes_runs_or_starts(stage: Stage, leaf: str) -> None:
+    """Neither at once nor to be fetched later."""
+    stage.model.script(
+        call("Agent", **{**SCOUT, "subagent_type": f"omo:{leaf}"}, run_in_background=False), say("Thanks."), say("Yes.")
+    )
+    stage.model.agent(told("find the door"), say(FOUND))
+    stage.prompt("where is the door?")
+    (turn,) = stage.model.agent_turns
+    offered = {tool["name"] for tool in turn["tools"]}
+    listed = " ".join(texts_of(turn)).partition("deferred tools are now available")[2].partition("# Environment")[0]
+    offered |= set(listed.split())
+    assert "Read" in offered
+    assert not offered & {"Agent", "Task", "Bash", "Write", "Edit", "MultiEdit", "NotebookEdit", "Skill", "Workflow"}
 
 
 def test_a_background_agent_excuses_a_stop(stage: Stage) -> None:

@@ -1,4 +1,4 @@
-"""A plan of five steps in the real client: one is left out, the audit catches it, a recovery makes it good."""
+"""Plans in the real client: steps left out or only looked done are caught, and the end is told in true words."""
 
 from __future__ import annotations
 
@@ -24,16 +24,15 @@ REVIEW = {
 }
 
 
-def step(number: int) -> Turn:
+def step(number: int, more: str = "", subject: str = "") -> Turn:
     path = path_of(number)
-    text = f"def part{number}():\\n    return {number}\\n"
-    commit = f"{AS} commit -q -m '{subject_of(number)}'"
-    return bash(f"mkdir -p src && printf '{text}' > {path} && python3 {path} && git add {path} && {commit}")
+    text = f"def part{number}():\\n    return {number}\\n{more}"
+    commit = f"{AS} commit -q -m '{subject or subject_of(number)}'"
+    return bash(f"mkdir -p src && printf '{text}' > {path} && git add {path} && {commit}")
 
 
-def reviewed(stage: Stage) -> list[Turn]:
+def reviewed(stage: Stage, text: str) -> list[Turn]:
     """A plan that is committed, and what a critic of its own says of it."""
-    text = plan_text()
     stage.commit("plan.md", text)
     judged = dict.fromkeys(DIMENSIONS, "pass")
     verdict = {"verdict": "clean", "plan_digest": sha256(text.encode()), "dimensions": judged, "findings": []}
@@ -53,7 +52,7 @@ def reviewed(stage: Stage) -> list[Turn]:
 def test_a_step_left_out_is_caught_recovered_and_audited(stage: Stage) -> None:
     outside = stage.project / "infra" / "main.tf"
     stage.model.script(
-        *reviewed(stage),
+        *reviewed(stage, plan_text()),
         call("Write", file_path=str(outside), content="resource {}\n"),
         step(1),
         step(2),
@@ -80,3 +79,33 @@ def test_a_step_left_out_is_caught_recovered_and_audited(stage: Stage) -> None:
     kinds = [kind for kind in stage.kinds(run.session_id) if kind.startswith(("blocked", "allowed"))]
     assert (kinds[0], kinds[-1]) == ("blocked:block", "allowed:done")
     assert stage.row(run.session_id)["work"]["ultraplan"]["state"] == "done"
+
+
+def test_two_sessions_with_one_lazy_step_end_in_true_words(stage: Stage) -> None:
+    stage.model.script(
+        *reviewed(stage, plan_text(3, sessions=[[1, 2], [3]])),
+        step(1),
+        step(2, more='raise NotImplementedError("part 2")\\n'),
+        say("Session 1 is done."),
+        bash("omo plan finish"),
+        bash("omo plan finish --unverified 'part 2 can come later'"),
+        step(2, subject="fix: part 2 can be loaded"),
+        bash("omo plan finish --handoff 'part1 and part2 can be imported'"),
+        bash("omo plan start specs/session-2.md"),
+        step(3),
+        bash("omo plan finish"),
+        say("Both sessions are done."),
+    )
+    run = stage.prompt("carry out plan.md", env=EIGHT_BLOCKS)
+    assert (run.result, stage.model.overruns) == ("Both sessions are done.", 0)
+    results = stage.tool_results()
+    caught, refused, first, second = results[8], results[9], results[11], results[12]
+    assert "step 2: python3 src/part2.py: fail (exit 1, 0 needed: NotImplementedError: part 2)" in caught
+    assert "--unverified does not go over a Verify command that fails" in refused
+    assert "the next one of plan.md is: omo plan start specs/session-2.md" in first
+    assert "handed over  session 1: part1 and part2 can be imported" in second
+    last_stop = [event["stdout"] for event in run.hook_events if event["hook_event"] == "Stop"][-1]
+    assert "omo: finished on the agent's word: ultraplan: plan session" in last_stop
+    assert "session 2 of 2 of plan.md" in last_stop
+    assert "1 Verify command passes, which the plan's author chose" in last_stop
+    assert "of the whole plan, from its first session on, 3 of 3 steps hold" in last_stop

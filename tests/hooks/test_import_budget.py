@@ -51,6 +51,7 @@ def imported(host: Host, event: str, script: str, **fields: object) -> set[str]:
         ("PreToolUse", "pre-tool-use", {"tool_name": "AskUserQuestion", "tool_input": {"questions": []}}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "and also the docs"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "ulw fix the flaky tests"}),
+        ("UserPromptSubmit", "user-prompt-submit", {"prompt": "/omo:ralph fix the flaky tests"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "stop ulw"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "that's wrong, you can stop now"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "이제 그만해 주세요"}),

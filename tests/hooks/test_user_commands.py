@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from omo.cli.main import main
 from omo.proof import seals
+from omo.state import runtime
 from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
 from tests.proof.test_base import git
@@ -38,6 +40,10 @@ def agent(host: Host, *argv: str) -> int:
 
 def known(host: Host) -> gates.Gates:
     return gates.current(host.state, SESSION, host.row())
+
+
+def sealed(host: Host) -> list[Sequence[str]]:
+    return [gate.sealed for gate in seals.terms_in(runtime.vouched_rows(host.state, SESSION)).gates]
 
 
 def reason(answer: Any) -> str:
@@ -74,9 +80,12 @@ def test_what_a_pin_seals_only_the_user_takes_back(on: Host) -> None:
     assert agent(on, "gate", "add", "mine", "--sealed", "docs", "--sealed", "src", "--", "true") == 0
     assert agent(on, "gate", "add", "mine", "--", "true") == 0
     assert agent(on, "gate", "add", "mine", "--timeout", "5", "--", "true") == 0
-    assert [gate.sealed for gate in seals.terms_of(on.state, SESSION).gates] == [["data/**"], ["docs", "src"]]
+    assert [gate.sealed for gate in seals.terms_in(runtime.vouched_rows(on.state, SESSION)).gates] == [
+        ["data/**"],
+        ["docs", "src"],
+    ]
     on.prompt("/omo:unpin tests")
-    assert [gate.sealed for gate in seals.terms_of(on.state, SESSION).gates] == [["docs", "src"]]
+    assert [gate.sealed for gate in seals.terms_in(runtime.vouched_rows(on.state, SESSION)).gates] == [["docs", "src"]]
 
 
 def test_a_pin_takes_over_what_the_agent_called_so(on: Host) -> None:

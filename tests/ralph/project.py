@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from omo.hooks import prompt as prompt_hook
+from omo.hooks.main import World
+from omo.hosts.claude import event_of
 from omo.proof.tree import fingerprint
 from omo.state import ledger, paths
 from omo.work import session
@@ -90,6 +93,12 @@ class Project(AnyProject):
 
     def finishes(self, agent: str, message: str = "done", session: str = "") -> None:
         self.agent_ends(agent, message, session=session)
+
+    def types(self, prompt: str, session: str = "s1") -> None:
+        """The user types, and the host's event goes through the hook itself."""
+        self.now += 1
+        event = event_of({"session_id": session, "prompt": prompt, "cwd": str(self.root)})
+        prompt_hook.handle(event, World(event, {}, str(self.root), self.now))
 
     def gate_ran(self, name: str = "tests", result: str = "pass") -> None:
         """As `omo gate add` and `omo gate run` write them, on the files as they are."""

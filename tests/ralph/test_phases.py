@@ -587,4 +587,4 @@ def test_a_reduced_scope_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[
     code, out = command(made, capsys)
     assert code == 0
     assert "reduced       VERIFY" in out
-    assert "Reduced scope: a hot fix, agreed by phone" in out
+    assert 'Reduced scope, authorised by the user: "a hot fix, agreed by phone"' in out

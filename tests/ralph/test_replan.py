@@ -60,7 +60,7 @@ def test_a_regression_names_the_files_changed_since_it_passed_its_own_first(proj
     run = project.run()
     (one,) = iteration.groups(project.files, run.require_whole())["regressed"]
     assert (one["files"], one["since"]) == (["src/b.txt", "notes.txt"], "its pass in iteration 2")
-    assert one["previous_pass_iteration"] == 2
+    assert one["last_pass_iteration"] == 2
     text = shown(project)
     assert 'changed since its pass in iteration 2: "src/b.txt", "notes.txt"' in text
     assert "src/a.txt" not in text

@@ -31,7 +31,7 @@ def gates_passed(root: Path) -> Scene:
     scene.check("gate", "add", "tests", "--", "true")
     scene.write("value", "new\n")
     scene.check("gate", "run")
-    scene.check("ulw", "done", "--because", "the value is what it should be")
+    scene.check("ulw", "done", "--because", "the value holds what was asked")
     return scene
 
 
@@ -166,7 +166,7 @@ def failure_recorded(root: Path) -> Scene:
     scene.check("gate", "add", "types", "--", "false")
     scene.check("gate", "run", code=3)
     scene.check("gate", "record", "types", "--pre-existing", "--evidence", "it failed before the first change")
-    scene.check("ulw", "done", "--because", "the value is what it should be")
+    scene.check("ulw", "done", "--because", "the value holds what was asked")
     return scene
 
 
@@ -237,7 +237,7 @@ def test_nothing_is_done_whose_proof_is_stale_or_whose_ledger_is_damaged(
 @pytest.mark.parametrize("name", [*SCENES, *MORE])
 def test_green_is_what_was_proven_and_holds(seen: Callable[[str], ProjectView], name: str) -> None:
     for one in seen(name).sessions:
-        is_green = "green" in {span.style for span in terminal._headline(one, terminal.Paper(100)).spans}
+        is_green = "green" in {span.style for span in terminal._headline(one, 100).spans}
         leading = one.leading
         holds = leading is not None and leading.done == leading.total > 0 and not leading.problems
         assert is_green == (one.brief.mode == "done" and one.is_proven is True and holds)

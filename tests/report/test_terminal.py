@@ -69,13 +69,6 @@ def test_nothing_that_state_says_reaches_the_terminal_as_an_order() -> None:
     assert len(text) < 20_000
 
 
-@pytest.mark.parametrize("name", SCENES)
-def test_ascii_is_enough_where_the_terminal_has_no_more(name: str) -> None:
-    found = drawn(view(name), 80, ascii_only=True)
-    assert all(line.isascii() for line in found)
-    assert widest(found) <= 80
-
-
 def test_colours_are_the_eight_that_every_terminal_has() -> None:
     text = terminal.render(view("ultragoal-five-goals"), 80)
     assert set(re.findall(r"\x1b\[([0-9;]*)m", text)) <= {
@@ -136,8 +129,7 @@ def test_wide_letters_take_two_cells() -> None:
 
 
 def test_the_bar_is_full_only_when_all_is_done() -> None:
-    paper = terminal.Paper(80)
-    bars = [paper.bar(done, 1000).plain for done in (0, 1, 999, 1000)]
+    bars = [terminal._bar(done, 1000, 80).plain for done in (0, 1, 999, 1000)]
     assert [bar.count("█") for bar in bars] == [0, 1, 13, 14]
 
 

@@ -26,6 +26,7 @@ GOOD = [
     "The limit is enforced because src/a.py raises. Unknown: how it behaves on Windows, possibly the same.",
     "- unknown: whether it might be slow\n- The limit is kept because bench/run.py prints `ok`",
     "The port is closed because 127.0.0.1:9 refused.",
+    "The value is what it should be because src/a.py prints it.",
     "The word appears in line 3 because `grep -n word a.txt` prints `3:word`.",
     "The likelihood is computed because src/likely_model.py is imported by `run.py`.",
     "The text is unlikely-free because `grep unlikely` exits 1.",

@@ -24,7 +24,7 @@ COMMANDS = {
     "plan": ("plan", "plans as contracts: validate, critique, sessions, audit, recovery"),
     "ralph": ("ralph", "rounds of work with an independent judge: start, exec, judge, replan"),
     "verify": ("verify", "goals and the proof that they are met: checks, questions, claims"),
-    "evidence": ("evidence", "evidence files: add, list"),
+    "evidence": ("evidence", "evidence files: add, replay, list"),
     "goal": ("goal", "what this session is after: get, create, complete, pause, resume, drop"),
     "state": ("state", "phases of this session's workflows: show, write, handoff, clear"),
     "adopt": ("adopt", "take up what another session left open: its plan session, goals, ralph run"),

@@ -98,7 +98,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         request=arguments.request,
     )
     result = ralph_views.begun(run.require_whole(), step)
-    if not session_events(run).has_gates:
+    if not arguments.reduced_scope and not session_events(run).has_gates:
         result.notes.append(NO_GATE)
     return result
 

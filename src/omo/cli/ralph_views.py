@@ -10,14 +10,13 @@ from omo.cli.result import Result
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.status import units
-from omo.workflows.ralph.rules import PROVEN_BY, Row, method
+from omo.workflows.ralph.rules import LONGEST_REQUEST, PROVEN_BY, Row, method
 from omo.workflows.ralph.run import RalphState
 
 if TYPE_CHECKING:
     from omo.work.status import NextStep
     from omo.workflows.ralph.judge import Judgement
     from omo.workflows.ralph.phases import PhaseReport
-    from omo.workflows.ralph.rules import Criterion
 
 LONGEST_SHOWN = 400
 TITLES = {
@@ -77,7 +76,7 @@ def begun(run: RalphState, step: NextStep) -> Result:
 
 def asked_for(run: RalphState) -> list[str]:
     """What the user asked for, in their words; never lost to a compaction."""
-    return [f"The user asked for, {run.whose_request}: {quoted(run.request)}"] if run.request else []
+    return [f"The user asked for, {run.whose_request}: {quoted(run.request, LONGEST_REQUEST)}"] if run.request else []
 
 
 def whose_criteria(run: RalphState) -> str:
@@ -123,7 +122,7 @@ def status(run: RalphState, step: NextStep) -> Result:
     edited = run.source_edited
     data = {
         **facts(run),
-        "criteria": [_criterion(run, criterion) for criterion in run.criteria],
+        "criteria": [run.entry(criterion) for criterion in run.criteria],
         "remaining": run.remaining,
         "circumventions": run.circumventions,
         "judge_calls": len(run.briefs),
@@ -148,19 +147,6 @@ def status(run: RalphState, step: NextStep) -> Result:
         lines.append(f"  note: {edited}")
     lines += [*asked_for(run), whose_criteria(run)]
     return Result(data, "\n".join([*lines, *reductions(run), f"Next: {step.text}"]))
-
-
-def _criterion(run: RalphState, criterion: Criterion) -> Row:
-    result = run.last_result(criterion.id)
-    return {
-        "id": criterion.id,
-        **run.states[criterion.id].data,
-        "description": criterion.description,
-        "result": result.get("result"),
-        "source": result.get("source"),
-        "cached_from": result.get("cached_from"),
-        "evidence": clip(str(result.get("evidence") or ""), 500),
-    }
 
 
 def _counts(entry: Row) -> str:
@@ -191,8 +177,8 @@ def _in_words(entry: Row) -> list[str]:
         notes.append(f"failed {entry['fail_count']} in a row")
     if entry["flapping"]:
         notes.append(f"flapping: broke {entry['regressions']} times")
-    if entry["status"] == "REGRESSED" and entry["previous_pass_iteration"]:
-        notes.append(f"passed in iteration {entry['previous_pass_iteration']}")
+    if entry["status"] == "REGRESSED":
+        notes.append(f"passed in iteration {entry['last_pass_iteration']}")
     if entry["next_failure_blocks"]:
         notes.append("the next failure blocks it")
     if entry["cached_from"]:
@@ -201,7 +187,7 @@ def _in_words(entry: Row) -> list[str]:
     if notes:
         shown = [f"  {entry['id']} {entry['status']} ({', '.join(notes)}): {clip(entry['description'], 200)}"]
     if entry["result"] != "pass":
-        for label, text in (("seen", entry["reason"]), ("try", entry["suggested_action"])):
+        for label, text in (("seen", entry["evidence"]), ("try", entry["suggested_action"])):
             if text:
                 shown.append(f"     {label}: {quoted(text)}")
     if "files" in entry:
@@ -215,8 +201,8 @@ def _in_words(entry: Row) -> list[str]:
     return shown
 
 
-def quoted(text: str) -> str:
-    return json.dumps(clip(text, LONGEST_SHOWN), ensure_ascii=False)
+def quoted(text: str, longest: int = LONGEST_SHOWN) -> str:
+    return json.dumps(clip(text, longest), ensure_ascii=False)
 
 
 def reductions(state: RalphState) -> list[str]:
@@ -250,12 +236,9 @@ def phases(report: PhaseReport, run: RalphState) -> Result:
     lines = [f"Iteration {report.iteration}: {proven} of {len(report.proofs)} phases proven"]
     for phase, proof in report.proofs.items():
         lines.append(f"  {proof.status:14}{phase:8}{proof.text}")
-    if run.reduced_scope:
-        lines.append(f"Reduced scope: {clip(run.reduced_scope, 200)}")
     if report.remediation:
         lines.append(f"To do: {report.remediation}")
-    if run.after:
-        lines.append(f"It carries on, {run.after_text}")
+    lines += reductions(run)
     return Result(data, "\n".join(lines), 0 if report.ok else 3)
 
 

@@ -40,14 +40,18 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         from omo.views.report import markdown
 
         return Result(data, markdown.render(report).rstrip("\n"), notes=meant.notes)
-    notes = [*meant.notes, *_counts(arguments, context, path), *([_opened(path, context)] if arguments.open else [])]
+    notes = list(meant.notes)
+    if arguments.open:
+        notes.append(_opened(path, context))
     return Result(data, f"{report.verdict.text}\n{path}", notes=notes)
 
 
 def _check(arguments: argparse.Namespace, context: Context) -> None:
-    if arguments.open and context.is_agent:
+    if context.is_agent and (arguments.open or arguments.out is not None):
+        option = "--open" if arguments.open else "--out"
         raise Refused(
-            "--open is the user's: it starts a program on their screen", fix="omo report writes the page and names it"
+            f"{option} is the user's: it starts a program on their screen, or writes where they say",
+            fix="omo report writes the page and names it, omo report --md prints",
         )
     if arguments.open and (arguments.md or arguments.json):
         raise BadInput("--open shows a page, not Markdown or JSON", fix="omo report --open")
@@ -80,13 +84,6 @@ def _written(arguments: argparse.Namespace, context: Context, report: Report) ->
         target.checked(context, kind, arguments.out)  # before the page is drawn, which may take a while
         return target.write_at(context, kind, arguments.out, page.render(report))
     return target.write_at_home(context, kind, report.run or report.session, page.render(report))
-
-
-def _counts(arguments: argparse.Namespace, context: Context, path: str) -> list[str]:
-    from omo.views.report import target
-
-    note = target.stale_note(context, path) if arguments.out is not None else ""
-    return [note] if note else []
 
 
 def _opened(path: str, context: Context) -> str:

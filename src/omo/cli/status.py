@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     else:
         from omo.views import terminal
 
-        text = terminal.render(view, on.width, everything=arguments.all, color=on.color, ascii_only=on.ascii_only)
+        text = terminal.render(view, on.width, everything=arguments.all, color=on.color)
     return Result(view.data, text, exit_code=Unreadable.exit_code if view.error else 0)
 
 
@@ -54,7 +54,7 @@ def _watch(arguments: argparse.Namespace, context: Context, name: str) -> None:
             watch.draw(context, on, following, everything=arguments.all)
         else:
             raise BadInput(
-                "--watch redraws a terminal, and the output is none",
+                "--watch redraws a terminal, and the output is none that can show it",
                 fix="omo status --watch --json prints an object for each change; omo ledger show --follow prints rows",
             )
     except KeyboardInterrupt:

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli.result import Result
+from omo.context import plugin_root
 from omo.state import paths
 from omo.text import block, clip, counted
-from omo.work.status import NextStep
+from omo.work.status import Item, NextStep
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import STATUSES, Plan, render_goal
 from omo.workflows.ultragoal.run import PlanRun
-from omo.workflows.ultragoal.status import goal_proof
+from omo.workflows.ultragoal.status import goal_proof, item_of
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.checkpoint import Done
@@ -24,9 +25,10 @@ Row = dict[str, Any]
 MOST_TEXT = 4000
 MOST_FINDINGS = 50
 GATE_ORDER = (
-    "Before it is complete: verify; run the cleaner fragment; verify again; architect review; QA and red team; final "
-    "review. omo ultragoal gate init --goal-id {id} writes the gate's template."
+    "Before it is complete: verify; run the cleaner ({cleaner}); verify again; architect review; QA and red team; "
+    "final review. omo ultragoal gate init --goal-id {id} writes the gate's template."
 )
+CLEANER = "skill-fragments/ultragoal/ai-slop-cleaner.md"
 STEERED = {
     "add_subgoal": "Added {goalIds}",
     "split_subgoal": "{goalId} is superseded by {replacementGoalIds}",
@@ -92,7 +94,7 @@ def status(run: PlanRun, step: NextStep) -> Result:
         f"Ultragoal {run_status(plan, step)}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}",
         f"  objective: {clip(plan.objective, 200)}",
     ]
-    lines += [_goal_line(goal) for goal in goals]
+    lines += [_goal_line(item_of(run, plan, goal)) for goal in plan.goals]
     if final:
         lines.append(f"  final receipt: fresh, issued with {final.id}")
     if drift:
@@ -100,24 +102,14 @@ def status(run: PlanRun, step: NextStep) -> Result:
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
 
 
-def _goal_line(goal: Row) -> str:
-    notes = []
-    if goal["receipt"]:
-        notes.append(f"receipt {goal['receipt']}")
-    if goal["independence"] == "reduced":
-        notes.append("independence: reduced")
-    if goal["exemptions"]:
-        notes.append(f"{counted(len(goal['exemptions']), 'replay')} exempted")
-    if goal["notes"]:
-        notes.append(f"{counted(len(goal['notes']), 'note')} in its receipt: {clip(goal['notes'][0], 80)}")
-    if goal.get("humanBlocked"):
-        notes.append(f"waits for a person: {clip(goal['humanBlocked'], 80)}")
-    elif goal["status"] in ("failed", "blocked", "review_blocked") and goal.get("evidence"):
-        notes.append(clip(goal["evidence"], 80))
-    if goal["stale_because"]:
-        notes.append(clip(goal["stale_because"], 120))
+def _goal_line(item: Item) -> str:
+    notes = [clip(note, 120) for note in (*item.overrides, *item.notes)]
+    if item.receipt:
+        notes.insert(0, f"receipt {item.receipt}")
+    if item.receipt_why:
+        notes.append(clip(item.receipt_why, 120))
     around = f" ({'; '.join(notes)})" if notes else ""
-    return f"  {goal['id']} {goal['status']:15}{clip(goal['title'], 80)}{around}"
+    return f"  {item.id} {item.status:15}{clip(item.title, 80)}{around}"
 
 
 def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Result:
@@ -153,7 +145,13 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
         lines += ["", "Constraints of the whole plan:", block(plan.constraints, MOST_TEXT)]
     if known:
         lines += ["", *(f"Background: {clip(fact, 400)}" for fact in known)]
-    lines += ["", f"The session's goal: {clip(objective, 300)}", GATE_ORDER.format(id=goal.id), f"Next: {step.text}"]
+    order = GATE_ORDER.format(id=goal.id, cleaner=plugin_root() / CLEANER)
+    lines += [
+        "",
+        f"The session's goal: {clip(objective, 300)}",
+        order,
+        f"Next: {step.text}",
+    ]
     return Result(data, "\n".join(lines), notes=notes)
 
 
@@ -184,6 +182,7 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
         lines.append(f"  {receipt.get('receiptKind')} receipt {receipt.get('receiptId')}, {_independence(receipt)}")
     if done.started:
         lines.append(f"Next ultragoal goal: {done.started} {clip(plan.goal(done.started).title, 100)}")
+        lines.append(block(plan.goal(done.started).objective, MOST_TEXT))
     elif not plan.is_open:
         lines.append(f"All ultragoal goals are complete: {plan.tally}")
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=[*done.notes, *run.notes])

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, Protocol
 from omo import globs, safe_open
 from omo.proof import base, own_commands, tree
 from omo.proof.base import GONE
-from omo.state import ledger, paths, runtime
 from omo.text import clip
 
 TEST_WORDS = frozenset(
@@ -114,15 +113,8 @@ class Terms:
     allowed: Mapping[str, str] = field(default_factory=dict)
 
 
-def terms_of(state: str, session: str) -> Terms:
-    """What the gates of a session seal and its user allowed; nothing where somebody changed its ledger by hand."""
-    if runtime.chain_problems(state, session):
-        return Terms()
-    return terms_in(ledger.rows(paths.events_file(state, session)))
-
-
 def terms_in(rows: Sequence[Mapping[str, Any]]) -> Terms:
-    """The same of the rows of such a ledger. What a gate seals only the user takes back."""
+    """As a session's ledger has them. What a gate seals only the user takes back."""
     gates: dict[str, Plain] = {}
     allowed = {}
     for row in rows:
@@ -183,7 +175,7 @@ def examine(
     Every workflow asks this before it says of commands it ran that they prove the work: with `doubts` the outcome is
     `attested` at best, and `doubts` and `notes` go into its sentence. `began` is what `base.take` said when the run
     began, or when the checks were agreed on; `look` what differs from it now, where the caller has looked already;
-    `terms` is what `terms_of` its session says. Without commands only a change that is seen counts.
+    `terms` is what `terms_in` its session's ledger says. Without commands only a change that is seen counts.
     """
     if not commands and not terms.gates:
         return Seals()

@@ -274,6 +274,20 @@ def read_chain(state: str, session_id: str, row: Json) -> ledger.Chain:
     return ledger.read_chain(path, part(row, "ledger"), f"the row of session {session_id}")
 
 
+def vouched_rows(state: str, session_id: str, row: Json | None = None) -> list[Json]:
+    """A session's ledger, in which hooks and gates say what they saw. One that is not as omo wrote it, or that nobody
+    can read, vouches for nothing. `row` is the session's, where it was read already."""
+    if not session_id:
+        return []
+    try:
+        if row is None:
+            row = session(state, session_id) or {}
+        chain = read_chain(state, session_id, row)
+    except Unreadable:
+        return []
+    return [] if chain.problems else chain.rows
+
+
 def render(runtime: Json) -> str:
     """The layout the launcher relies on."""
     sessions = runtime["sessions"]

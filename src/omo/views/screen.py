@@ -1,4 +1,4 @@
-"""What the user's terminal can show: how much, with colours or without, and in which letters."""
+"""What the user's terminal can show: how much, and with colours or without."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ class Screen(NamedTuple):
     width: int
     height: int
     color: bool
-    ascii_only: bool
 
 
 def screen(environ: Mapping[str, str]) -> Screen | None:
-    """None where nobody looks, or at something that cannot draw."""
+    """None where nobody looks, or at something that cannot draw: marks and bars are no ASCII."""
     if not sys.stdout.isatty() or environ.get("TERM") in ("dumb", "unknown"):
+        return None
+    if not takes_utf8(environ, sys.stdout.encoding):
         return None
     import shutil
 
     size = shutil.get_terminal_size()
-    is_plain = not takes_utf8(environ, sys.stdout.encoding)
-    return Screen(size.columns, size.lines, color=not environ.get("NO_COLOR"), ascii_only=is_plain)
+    return Screen(size.columns, size.lines, color=not environ.get("NO_COLOR"))
 
 
 def takes_utf8(environ: Mapping[str, str], encoding: str | None) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -21,6 +20,7 @@ from omo.work.status import Item, Status
 
 NARROWEST = 40
 LABEL = 11
+DOT = " · "
 LONGEST, LONGEST_COMMAND = 1000, 4000
 MOST_LISTED = {"Problem": 3, "Override": 8, "Let stand": 8}  # what is beyond is counted
 
@@ -29,36 +29,7 @@ MODES = {"active": "cyan", "exhausted": "red", "unreadable": "red", "cancelled":
 LET_GO = {"cap": "red", "ceiling": "red", "invalid-state": "red"}
 
 
-@dataclass(frozen=True)
-class Paper:
-    """How much room there is, and whether it takes more than ASCII."""
-
-    width: int
-    ascii_only: bool = False
-
-    def mark(self, name: str) -> tuple[str, str]:
-        sign = MARKS.get(name, MARKS["open"])
-        return sign.ascii if self.ascii_only else sign.letter, STYLES[sign.tone]
-
-    @property
-    def dot(self) -> str:
-        return " - " if self.ascii_only else " · "
-
-    def bar(self, done: int, total: int) -> Text:
-        """Full only when everything is done, empty only when nothing is."""
-        cells = 20 if self.width >= 100 else 14
-        full = cells * done // total
-        if done:
-            full = max(full, 1)
-        if done < total:
-            full = min(full, cells - 1)
-        filled, empty = ("#", "-") if self.ascii_only else ("█", "░")
-        return Text.assemble((filled * full, "green"), (empty * (cells - full), "dim"))
-
-
-def render(
-    project: ProjectView, width: int, *, everything: bool = False, color: bool = True, ascii_only: bool = False
-) -> str:
+def render(project: ProjectView, width: int, *, everything: bool = False, color: bool = True) -> str:
     """As one text with escape sequences for colours; bold and dim only where `color` is off."""
     file = io.StringIO()
     console = Console(
@@ -72,19 +43,19 @@ def render(
         emoji=False,
         highlight=False,
     )
-    for line in lines(project, width, everything=everything, ascii_only=ascii_only):
+    for line in lines(project, width, everything=everything):
         console.print(line, no_wrap=True, overflow="ignore", crop=False)
     return file.getvalue().rstrip("\n")
 
 
-def lines(project: ProjectView, width: int, *, everything: bool = False, ascii_only: bool = False) -> list[Text]:
+def lines(project: ProjectView, width: int, *, everything: bool = False) -> list[Text]:
     """Each of them fits the width, but for a command."""
-    paper = Paper(max(width, NARROWEST), ascii_only)
+    width = max(width, NARROWEST)
     blocks = [
-        _problems(project, paper),
-        _focus(project, paper, everything=everything),
-        _others(project, paper, everything=everything),
-        _overrides(project, paper),
+        _problems(project, width),
+        _focus(project, width, everything=everything),
+        _others(project, width, everything=everything),
+        _overrides(project, width),
     ]
     drawn: list[Text] = []
     for block in blocks:
@@ -92,8 +63,6 @@ def lines(project: ProjectView, width: int, *, everything: bool = False, ascii_o
         if drawn and lines_of_block:
             drawn.append(Text(""))
         drawn += lines_of_block
-    if ascii_only:
-        return [_in_ascii(line) for line in drawn]
     return drawn
 
 
@@ -108,52 +77,52 @@ def joined(drawn: Iterable[Text]) -> Text:
     return Text("\n").join(drawn)
 
 
-def _problems(project: ProjectView, paper: Paper) -> Iterator[Text]:
+def _problems(project: ProjectView, width: int) -> Iterator[Text]:
     for problem in project.problems:
-        yield from _labelled("Problem", _safe(problem.what, "red"), paper, "bold red")
+        yield from _labelled("Problem", _safe(problem.what, "red"), width, "bold red")
         if problem.fix:
-            yield from _labelled("", _safe(f"fix: {problem.fix}"), paper)
+            yield from _labelled("", _safe(f"fix: {problem.fix}"), width)
 
 
-def _focus(project: ProjectView, paper: Paper, *, everything: bool) -> Iterator[Text]:
+def _focus(project: ProjectView, width: int, *, everything: bool) -> Iterator[Text]:
     if project.focus is not None:
-        yield from _session(project.focus, paper, everything=everything)
+        yield from _session(project.focus, width, everything=everything)
     elif any(view.is_on for view in project.sessions):
         name = clip(project.meant, phrases.LONGEST_NAME)
-        yield from _wrapped(_safe(f"Nothing is on in this session ({name}).", "bold"), paper.width)
+        yield from _wrapped(_safe(f"Nothing is on in this session ({name}).", "bold"), width)
     else:
         yield _safe(phrases.NOTHING, "bold")
-        yield from _wrapped(_safe(phrases.HOW_TO_START, "dim"), paper.width)
+        yield from _wrapped(_safe(phrases.HOW_TO_START, "dim"), width)
 
 
-def _session(view: SessionView, paper: Paper, *, everything: bool) -> Iterator[Text]:
-    yield _headline(view, paper)
-    yield from _wrapped(_safe(paper.dot.join(_about(view)), "dim"), paper.width)
+def _session(view: SessionView, width: int, *, everything: bool) -> Iterator[Text]:
+    yield _headline(view, width)
+    yield from _wrapped(_safe(DOT.join(_about(view)), "dim"), width)
     yield Text("")
     if ending := phrases.ending(view):
-        yield from _labelled("Ended", _safe(ending, _mode_style(view)), paper)
-    yield from _labelled("Next stop", _next_stop(view), paper)
+        yield from _labelled("Ended", _safe(ending, _mode_style(view)), width)
+    yield from _labelled("Next stop", _next_stop(view), width)
     for question in phrases.questions(view):
-        yield from _labelled("Question", _safe(question, "bold"), paper)
+        yield from _labelled("Question", _safe(question, "bold"), width)
     if view.is_live:
-        yield from _labelled("Breakers", _breakers(view, paper), paper)
-    yield from _listed("Problem", phrases.problems(view), "red", paper)
-    yield from _listed("Override", view.overrides, "yellow", paper)
+        yield from _labelled("Breakers", _breakers(view), width)
+    yield from _listed("Problem", phrases.problems(view), "red", width)
+    yield from _listed("Override", view.overrides, "yellow", width)
     for work in phrases.works(view):
         yield Text("")
-        yield from _work(view, work, paper, everything=everything)
-    yield from _next(view, paper)
+        yield from _work(view, work, width, everything=everything)
+    yield from _next(view, width)
 
 
-def _headline(view: SessionView, paper: Paper) -> Text:
+def _headline(view: SessionView, width: int) -> Text:
     text = _safe(phrases.headline(view), "bold", _mode_style(view))
     who = "this session" if view.is_here else "session"
     name = _safe(f"{who} {clip(view.name, phrases.LONGEST_NAME)}", "dim")
-    if paper.width - text.cell_len - name.cell_len < 2:
-        name.truncate(max(8, paper.width - text.cell_len - 2), overflow="ellipsis")
-    text.append(" " * max(2, paper.width - text.cell_len - name.cell_len))
+    if width - text.cell_len - name.cell_len < 2:
+        name.truncate(max(8, width - text.cell_len - 2), overflow="ellipsis")
+    text.append(" " * max(2, width - text.cell_len - name.cell_len))
     text.append_text(name)
-    text.truncate(paper.width, overflow="ellipsis")
+    text.truncate(width, overflow="ellipsis")
     return text
 
 
@@ -185,7 +154,7 @@ def _next_stop(view: SessionView) -> Text:
     return Text.assemble(_safe(decision, "bold", style), _safe(why))
 
 
-def _breakers(view: SessionView, paper: Paper) -> Text:
+def _breakers(view: SessionView) -> Text:
     """Yellow where half of it is used, red where a quarter is left."""
     line = Text()
     for breaker, phrase in zip(view.brief.breakers, phrases.breakers(view), strict=True):
@@ -193,101 +162,113 @@ def _breakers(view: SessionView, paper: Paper) -> Text:
         style = ""
         if share >= 0.5:
             style = "red" if share >= 0.75 else "yellow"
-        line.append(paper.dot if line else "", "dim")
+        line.append(DOT if line else "", "dim")
         line.append_text(_safe(phrase, style))
     return line
 
 
-def _listed(label: str, sentences: Sequence[str], style: str, paper: Paper) -> Iterator[Text]:
+def _listed(label: str, sentences: Sequence[str], style: str, width: int) -> Iterator[Text]:
     most = MOST_LISTED[label]
     for number, sentence in enumerate(sentences[:most]):
-        yield from _labelled("" if number else label, _safe(sentence, style), paper, style)
+        yield from _labelled("" if number else label, _safe(sentence, style), width, style)
     if len(sentences) > most:
-        yield from _labelled("", _safe(f"and {len(sentences) - most} more: omo status --json", style), paper)
+        yield from _labelled("", _safe(f"and {len(sentences) - most} more: omo status --json", style), width)
 
 
-def _work(view: SessionView, work: Status, paper: Paper, *, everything: bool) -> Iterator[Text]:
+def _work(view: SessionView, work: Status, width: int, *, everything: bool) -> Iterator[Text]:
     in_full = phrases.is_shown_in_full(view, work, everything=everything)
-    yield from _labelled(phrases.name_of(work.kind), _progress(work, paper), paper, "bold" if in_full else "")
+    yield from _labelled(phrases.name_of(work.kind), _progress(work, width), width, "bold" if in_full else "")
     if not in_full:
         return
     items, left_out = phrases.selection(work, everything=everything)
-    yield from _items(work, items, paper, everything=everything)
+    yield from _items(work, items, width, everything=everything)
     if left_out:
-        yield from _wrapped(_safe(f"and {left_out}: omo status --all", "dim"), paper.width, indent=4)
+        yield from _wrapped(_safe(f"and {left_out}: omo status --all", "dim"), width, indent=4)
     for fact in work.facts:
         if everything:
-            yield from _wrapped(_safe(fact, "dim"), paper.width, indent=4)
+            yield from _wrapped(_safe(fact, "dim"), width, indent=4)
         else:
             line = _safe(f"    {fact}", "dim")
-            line.truncate(paper.width, overflow="ellipsis")
+            line.truncate(width, overflow="ellipsis")
             yield line
 
 
-def _progress(work: Status, paper: Paper) -> Text:
+def _progress(work: Status, width: int) -> Text:
     if not work.total:
         return _safe(work.headline)
-    text = paper.bar(work.done, work.total)
+    text = _bar(work.done, work.total, width)
     text.append_text(_safe(f" {phrases.progress(work)}", "bold"))
     if work.headline:
-        text.append_text(_safe(f"{paper.dot}{work.headline}", "dim"))
+        text.append_text(_safe(f"{DOT}{work.headline}", "dim"))
     return text
 
 
-def _items(work: Status, items: Sequence[Item], paper: Paper, *, everything: bool) -> Iterator[Text]:
+def _bar(done: int, total: int, width: int) -> Text:
+    """Full only when everything is done, empty only when nothing is."""
+    cells = 20 if width >= 100 else 14
+    full = cells * done // total
+    if done:
+        full = max(full, 1)
+    if done < total:
+        full = min(full, cells - 1)
+    return Text.assemble(("█" * full, "green"), ("░" * (cells - full), "dim"))
+
+
+def _items(work: Status, items: Sequence[Item], width: int, *, everything: bool) -> Iterator[Text]:
     """Three columns as wide as they need to be; where the line is too short for them, the titles give way."""
     ids = min(max((cell_len(clip(item.id, 24)) for item in items), default=0), 24)
     states = max((cell_len(work.state_of(item)) for item in items), default=0)
     titles = max((cell_len(phrases.title(item)) for item in items), default=0)
     indent = 4 + ids + 2
-    room = max(8, min(titles, paper.width - indent - states - 2))
+    room = max(8, min(titles, width - indent - states - 2))
     for item in items:
-        yield _item(item, work.state_of(item), paper, ids, room)
+        yield _item(item, work.state_of(item), width, ids, room)
         if item.receipt_why:
-            yield from _wrapped(_safe(item.receipt_why, "yellow"), paper.width, indent=indent)
+            yield from _wrapped(_safe(item.receipt_why, "yellow"), width, indent=indent)
         for note in phrases.notes(item, everything=everything):
-            yield from _wrapped(_safe(note, "dim"), paper.width, indent=indent)
+            yield from _wrapped(_safe(note, "dim"), width, indent=indent)
 
 
-def _item(item: Item, state: str, paper: Paper, ids: int, room: int) -> Text:
-    mark, style = paper.mark(item.mark)
+def _item(item: Item, state: str, width: int, ids: int, room: int) -> Text:
+    sign = MARKS.get(item.mark, MARKS["open"])
+    style = STYLES[sign.tone]
     name = clip(item.id, 24)
     name += " " * max(0, ids - cell_len(name))
-    line = Text.assemble("  ", (mark, style), " ", _safe(name, "bold"), "  ")
+    line = Text.assemble("  ", (sign.letter, style), " ", _safe(name, "bold"), "  ")
     title = _safe(phrases.title(item), "" if item.is_open else "dim")
     title.truncate(room, overflow="ellipsis", pad=True)
     line.append_text(title).append("  ").append_text(_safe(state, style))
-    line.truncate(paper.width, overflow="ellipsis")
+    line.truncate(width, overflow="ellipsis")
     return line
 
 
-def _next(view: SessionView, paper: Paper) -> Iterator[Text]:
+def _next(view: SessionView, width: int) -> Iterator[Text]:
     """What moves things on. A command is one line, however long: the terminal folds it, and it can be copied."""
     step = view.next
     if not step.commands and step.action in ("", "done"):
         return
     yield Text("")
-    yield from _labelled("Next", _safe(step.why), paper, "bold cyan")
+    yield from _labelled("Next", _safe(step.why), width, "bold cyan")
     for number, command in enumerate(step.commands):
         if command.when:
             when = f"{command.when}:" if command.line else command.when
-            yield from _wrapped(_safe(when, "dim"), paper.width, indent=2)
+            yield from _wrapped(_safe(when, "dim"), width, indent=2)
         if command.line:
             style = "cyan" if number else "bold cyan"
             yield Text.assemble("  ", ("$ ", "dim"), _safe(command.line, style, longest=LONGEST_COMMAND))
 
 
-def _others(project: ProjectView, paper: Paper, *, everything: bool) -> Iterator[Text]:
+def _others(project: ProjectView, width: int, *, everything: bool) -> Iterator[Text]:
     others, off = phrases.others(project, everything=everything)
     if others:
         yield _safe("Other sessions" if project.focus else "Sessions", "bold")
         names = phrases.short_names(project)
-        yield from _table([_brief(view, names[view.name], paper) for view in others], paper)
+        yield from _table([_brief(view, names[view.name]) for view in others], width)
     if off:
         yield _safe(f"  {off}", "dim")
 
 
-def _brief(view: SessionView, name: str, paper: Paper) -> list[Text]:
+def _brief(view: SessionView, name: str) -> list[Text]:
     sent_back = view.brief.decision == "block"
     return [
         _safe(name),
@@ -295,34 +276,34 @@ def _brief(view: SessionView, name: str, paper: Paper) -> list[Text]:
         _safe(phrases.session_progress(view)),
         _safe("sent back", "yellow") if sent_back else _safe("let go", "dim"),
         _safe(phrases.ago(view.unused_for), "dim"),
-        _safe(paper.dot.join(phrases.notices(view)), "yellow"),
+        _safe(DOT.join(phrases.notices(view)), "yellow"),
     ]
 
 
-def _table(rows: Sequence[Sequence[Text]], paper: Paper) -> Iterator[Text]:
+def _table(rows: Sequence[Sequence[Text]], width: int) -> Iterator[Text]:
     """Columns as wide as they need to be; what does not fit is cut at the end of the line."""
     widths = [min(max(cell.cell_len for cell in column), 36) for column in zip(*rows, strict=True)]
     for row in rows:
         line = Text("  ")
-        for cell, width in zip(row, widths, strict=True):
-            if width:
+        for cell, room in zip(row, widths, strict=True):
+            if room:
                 shown = cell.copy()
-                shown.truncate(width, overflow="ellipsis", pad=True)
+                shown.truncate(room, overflow="ellipsis", pad=True)
                 line.append_text(shown).append("  ")
         line.rstrip()
-        line.truncate(paper.width, overflow="ellipsis")
+        line.truncate(width, overflow="ellipsis")
         yield line
 
 
-def _overrides(project: ProjectView, paper: Paper) -> Iterator[Text]:
+def _overrides(project: ProjectView, width: int) -> Iterator[Text]:
     sentences = []
     for override in project.overrides:
         sentences.append(f"{override['claim']}: let stand by the {override['by']}, {override['reason']}")
-    yield from _listed("Let stand", sentences, "yellow", paper)
+    yield from _listed("Let stand", sentences, "yellow", width)
 
 
-def _labelled(label: str, text: Text, paper: Paper, style: str = "dim") -> Iterator[Text]:
-    for number, line in enumerate(_wrapped(text, paper.width - LABEL)):
+def _labelled(label: str, text: Text, width: int, style: str = "dim") -> Iterator[Text]:
+    for number, line in enumerate(_wrapped(text, width - LABEL)):
         yield Text.assemble((f"{'' if number else label:<{LABEL}}", style), line)
 
 
@@ -340,19 +321,6 @@ def _safe(text: str, *styles: str, longest: int = LONGEST) -> Text:
     for style in filter(None, styles):
         safe.stylize(style)
     return safe
-
-
-def _in_ascii(line: Text) -> Text:
-    """The same cells for a terminal that shows no more than ASCII."""
-    letters = []
-    for letter in line.plain:
-        if letter.isascii():
-            letters.append(letter)
-        else:
-            letters.append("~" if letter == "…" else "?" * max(1, cell_len(letter)))
-    plain = line.copy()
-    plain.plain = "".join(letters)
-    return plain
 
 
 _MEASURE = Console(file=io.StringIO(), width=NARROWEST, force_terminal=False, legacy_windows=False)

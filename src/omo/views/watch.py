@@ -121,7 +121,7 @@ def draw(context: Context, on: Screen, following: Iterator[ProjectView], *, ever
         with Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop") as live:
             for view in following:
                 now_on = screen(context.environ) or on
-                lines = terminal.lines(view, now_on.width, everything=everything, ascii_only=now_on.ascii_only)
+                lines = terminal.lines(view, now_on.width, everything=everything)
                 if (now_on, lines) != drawn:
                     drawn = (now_on, lines)
                     live.update(terminal.joined(terminal.fitted(lines, now_on.height)), refresh=True)

@@ -30,9 +30,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from omo.digest import sha256
-from omo.errors import Refused, Unreadable
+from omo.errors import Refused
 from omo.proof import base
-from omo.state import ledger, paths, runtime
+from omo.state import runtime
 from omo.text import clip
 
 Row = dict[str, Any]
@@ -86,19 +86,9 @@ def expect(state: str, session: str, agent: str | None, *, by: str, now: float, 
         runtime.change_session(state, session, decide, actor=by, now=now, wait=wait)
 
 
-def session_rows(state: str, session: str) -> list[Row]:
-    """A session's ledger. One that is not as omo wrote it vouches for nothing."""
-    try:
-        if not session or runtime.chain_problems(state, session):
-            return []
-        return ledger.rows(paths.events_file(state, session))
-    except Unreadable:
-        return []
-
-
 def messages(state: str, session: str, *agents: str, since: str = "") -> list[Message]:
     """What these agents said since a moment, oldest first."""
-    rows = session_rows(state, session)
+    rows = runtime.vouched_rows(state, session)
     return messages_in((row for row in rows if str(row.get("ts")) >= since), agents)
 
 

@@ -69,6 +69,11 @@ class Caller:
             return {}
         return {name: row for name, row in rows.items() if isinstance(row, dict)}
 
+    @cached_property
+    def events(self) -> list[Row]:
+        """What hooks and gates saw in this session."""
+        return runtime.vouched_rows(self.state, self.session, self.session_rows.get(self.session, {}))
+
     def summary(self, kind: str, session: str = "") -> Row:
         """What hooks were told of a session's work of one kind."""
         return part(part(self.session_rows.get(session or self.session, {}), "work"), kind)
@@ -85,6 +90,7 @@ class Caller:
     def forget(self) -> None:
         """The runtime file was written: what was read of it does not count any more."""
         self.__dict__.pop("session_rows", None)
+        self.__dict__.pop("events", None)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ HEDGES = re.compile(
     )\b(?!-)""",
     re.VERBOSE | re.IGNORECASE,
 )
+AS_WANTED = re.compile(r"\b(?:as|what|where|how) (?:it|they|this|that|each) should (?:be|have|do)\b", re.IGNORECASE)
 BECAUSE = re.compile(r"\bbecause\b", re.I)
 FORM = 'write "X is Y because Z", where Z is what you looked at'
 
@@ -120,7 +121,7 @@ def check_statement(text: str, root: str) -> list[str]:
 
 
 def hedges(text: str) -> list[str]:
-    words = [match[0] for match in HEDGES.finditer(observed_in(text))]
+    words = [match[0] for match in HEDGES.finditer(AS_WANTED.sub(" ", observed_in(text)))]
     restate = 'say what was observed in one sentence and what is not known in another, "unknown: …"'
     return [f'"{word}" hedges: {restate}' for word in dict.fromkeys(words)]
 

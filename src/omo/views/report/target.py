@@ -1,30 +1,23 @@
-"""Where a report may be written, by whom, and the writing of it: whole or not at all."""
+"""Where a report may be written, and the writing of it: whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import stat
 from dataclasses import dataclass
-from pathlib import Path
 
 from omo import safe_open
 from omo.context import Context
-from omo.errors import BadInput, OmoError, Refused
-from omo.fence import guarded, open_fence
-from omo.proof import git, globs
-from omo.state import paths, runtime, store
+from omo.errors import BadInput, Refused
+from omo.fence import guarded
+from omo.proof import globs
+from omo.state import paths, store
 from omo.text import clip
 
 ENDINGS = {"html": (".html", ".htm"), "md": (".md", ".markdown")}
 CLOSED = (".sisyphus", ".git")
 ANOTHER = "name another file with --out, or leave it out"
 HOME = "reports"
-READ_BY_AGENTS = ("skills", "agents", "commands")
-LISTED = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
-COUNTS = (
-    "the report is now one of the project's files, so what was proven on the files before is stale; "
-    "write it outside the project, have git ignore it, or leave --out away"
-)
 
 
 @dataclass(frozen=True)
@@ -74,7 +67,7 @@ def checked(context: Context, kind: Kind, out: str) -> str:
     if not os.path.isdir(directory):
         raise BadInput(f"--out {_shown(out)}: {_shown(directory)} is not a directory", fix="make it first")
     real = os.path.join(directory, os.path.basename(named))
-    if why := _closed(context, named) or _closed(context, real) or _not_for_agents(context, real):
+    if why := _closed(context, named) or _closed(context, real):
         raise Refused(f"--out {_shown(out)} {why}", fix=ANOTHER)
     _require_replaceable(real, out, kind)
     return real
@@ -91,49 +84,6 @@ def _closed(context: Context, path: str) -> str:
         return "is inside omo's own state"
     kind = guarded.kind(path)
     return f"is {kind}" if kind else ""
-
-
-def _not_for_agents(context: Context, real: str) -> str:
-    """An agent writes inside the project, and inside the fence of every plan session that is open there."""
-    if not context.is_agent:
-        return ""
-    root = os.path.realpath(context.root)
-    if not globs.is_inside(root, real):
-        return f"is outside the project {_shown(root)}"
-    if why := _could_be_read_as_orders(os.path.relpath(real, root)):
-        return why
-    try:
-        rows = runtime.read(context.state)["sessions"].values()
-    except OmoError:
-        return "may be outside a plan's fence: the state cannot be read"
-    for row in rows:
-        fence = open_fence(row, context.environ) if isinstance(row, dict) else None
-        if fence is not None and fence.root == root and (why := fence.refusal(real, root)):
-            return f"is refused by a plan's fence: {why}"
-    return ""
-
-
-def _could_be_read_as_orders(name: str) -> str:
-    """A file that tools or agents read by themselves, by its name or place, is nothing an agent may plant."""
-    *folders, file = name.lower().replace("\\", "/").split("/")
-    if "report" not in file or file.startswith("."):
-        return "is not named as a report: an agent's is called report or something-report"
-    for folder in folders:
-        if folder.startswith(".") or folder in READ_BY_AGENTS:
-            return f"is inside {folder}, which an agent does not write a report into"
-    return ""
-
-
-def stale_note(context: Context, real: str) -> str:
-    """Where the report is one of the files that a proof is about: what its being there does to that."""
-    root = os.path.realpath(context.root)
-    if not globs.is_inside(root, real):
-        return ""
-    try:
-        is_listed = bool(git.ask(Path(root), *LISTED, os.path.relpath(real, root)))
-    except OmoError:
-        is_listed = True  # without a repository every file counts
-    return COUNTS if is_listed else ""
 
 
 def _require_replaceable(real: str, out: str, kind: Kind) -> None:

@@ -337,10 +337,13 @@ LINES: dict[str, dict[str, Lines]] = {
         "preflight": _preflight,
         "started": Line("The plan session was begun: {spec}, steps {steps}", ("unreviewed", "out_of_order"), "active"),
         "audited": Line("The audit of git and files: {verdict}, passed {passed}", ("missing",), AUDIT),
+        "verified": Line("The Verify commands were run: {verdict}", ("results",), AUDIT),
         "skipped": Line("Step {step} was skipped", ("reason",), "stale"),
         "recovered": Line("Recovery {depth} goes on with steps {missing}", ("spec",), "steer"),
         "finished": Line(
-            "The plan session ended: {verdict}, audit {audit}", ("reason", "failed", "violations"), PASSED
+            "The plan session ended: {verdict}, audit {audit}",
+            ("reason", "failed", "violations", "unverified", "handoff"),
+            PASSED,
         ),
         "moved": Line("The project was moved to {root}"),
         "critique": Line("The critic said {verdict}", ("findings",), ("clean", {"True": "done", "": "failed"})),

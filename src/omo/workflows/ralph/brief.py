@@ -41,14 +41,13 @@ def ask(run: RalphRun) -> Brief:
     files, events = Files(run.caller.root), session_events(run)
     reported = events.messages(JUDGE)
     answered = [row for row in state.briefs if not read_messages(said_since(reported, row), row["nonce"]).unread]
-    newest = state.briefs[-1] if state.briefs else {}
-    if newest.get("tree") == files.tree:
-        if newest not in answered:
-            expect(run, events, JUDGE)
-            return _brief(state, newest["nonce"], newest["call"])
-        if newest["nonce"] not in [row.get("nonce") for row in state.of_iteration("judge-unknown")]:
+    newest = state.open_brief
+    if newest is not None and newest["tree"] == files.tree:
+        if newest in answered:
             what = f"{JUDGE} has answered the last brief, and that was not judged yet"
             raise Refused(what, fix=fix(run, command("omo ralph judge")))
+        expect(run, events, JUDGE)
+        return _brief(state, newest["nonce"], newest["call"])
     if len(answered) >= MOST_CALLS:
         raise Refused(
             f"the judge answered {MOST_CALLS} times in iteration {state.iteration}, which is as often as it may",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +13,7 @@ from omo.proof import documents
 from omo.proof.checks import Check, Glob, JudgeCheck, Text, dump, ids_of, parse_checks
 from omo.text import clip, counted
 from omo.work.judge import QUOTED
-from omo.workflows.ralph.rules import MOST_CRITERIA, Criterion, digest_of
+from omo.workflows.ralph.rules import MOST_CRITERIA, Criterion
 
 MOST_PATHS = 100
 LONGEST_DESCRIPTION = 500
@@ -77,7 +76,10 @@ def parse(data: object, name: str = "criteria") -> list[Criterion]:
         criterion = _read(item, f"criteria[{index}]", defects)
         if criterion is not None:
             criteria.append(criterion)
-    defects += _repeated(criteria)
+    ids = [criterion.id for criterion in criteria]
+    for name in dict.fromkeys(ids):
+        if ids.count(name) > 1:
+            defects.append(f"{name}: is there twice; ids must be unique")
     if len(criteria) == len(listed) and all(criterion.guard for criterion in criteria):
         defects.append("criteria: every one is a guard, so none can show that work was done; add one that fails now")
     if defects:
@@ -111,7 +113,6 @@ def _read(item: object, where: str, defects: list[str]) -> Criterion | None:
     checks: list[Any] = [dump(check) for check in form.checks]
     is_guard = form.guard or all(check.guard for check in form.checks)
     criterion = Criterion(form.id, form.description, checks, form.affected_paths, is_guard)
-    defects += _repeated_checks(criterion, where)
     defects += _opinions(criterion, where)
     return criterion
 
@@ -128,30 +129,6 @@ def _in_words(problem: Any, where: str) -> list[str]:
         return [f"{path}: {cause}"]
     given = "" if problem["type"] in ("missing", "value_error") else f", not {clip(repr(problem['input']), 60)}"
     return [f"{path}: {MUST_BE[field]}{given}"]
-
-
-def _repeated_checks(criterion: Criterion, where: str) -> list[str]:
-    first: dict[str, int] = {}
-    defects = []
-    for index, check in enumerate(criterion.checks):
-        earlier = first.setdefault(digest_of(check), index)
-        if earlier != index:
-            defects.append(f"{where}.checks[{index}]: the same check as {where}.checks[{earlier}]; remove one")
-    return defects
-
-
-def _repeated(criteria: Sequence[Criterion]) -> list[str]:
-    defects: list[str] = []
-    ids: set[str] = set()
-    first: dict[frozenset[str], str] = {}
-    for criterion in criteria:
-        if criterion.id in ids:
-            defects.append(f"{criterion.id}: is there twice; ids must be unique")
-        ids.add(criterion.id)
-        earlier = first.setdefault(criterion.digests, criterion.id)
-        if earlier != criterion.id:
-            defects.append(f"{criterion.id}.checks: the same checks as {earlier}; one of the two says nothing more")
-    return defects
 
 
 def _opinions(criterion: Criterion, where: str) -> list[str]:

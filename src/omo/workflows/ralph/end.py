@@ -16,7 +16,7 @@ from omo.work.status import NextStep, command, named, units
 from omo.workflows.ralph.rules import Row, State
 from omo.workflows.ralph.run import ABANDON, KIND, START, THE_USERS_TURN, RalphRun, RalphState, fix
 
-LONGEST = 160
+LONGEST, LONGEST_ABOUT = 160, 300
 ENDS = ("pass", "partial", "safeguard", "circumvented", "abandoned")
 BEGIN = command(START)
 REPLAN = command("omo ralph replan")
@@ -43,8 +43,7 @@ def next_step(run: RalphRun | None) -> NextStep:
         return NextStep("exec", why, (command("omo ralph exec"),))
     why = f"{open_criteria}, iteration {state.iteration} of {state.max_iterations}"
     judge = command("omo ralph judge")
-    # An answer counts for one brief, so a judgement that could not tell needs another.
-    if state.questions and len(state.briefs) > state.unknown_calls:
+    if state.open_brief is not None:
         return NextStep("judge", why, (judge._replace(lead="once omo:judge has answered the brief"),))
     commands = [command("omo ralph artifacts", after="names the phases that are missing"), judge._replace(lead="then")]
     if state.questions:
@@ -112,6 +111,8 @@ def summarize(state: RalphState, step: NextStep) -> Row:
         "passed": sorted(name for name, known in state.states.items() if known.last_pass_iteration is not None),
         "state": "active",
     }
+    if state.request and state.is_open:
+        summary["about"] = f'The user asked for, {state.whose_request}: "{clip(state.request, LONGEST_ABOUT)}".'
     if state.ended is None:
         return summary
     ended_as = outcome.of(state.ended)

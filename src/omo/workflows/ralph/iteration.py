@@ -108,7 +108,7 @@ def groups(files: Files, state: RalphState) -> dict[str, list[Row]]:
     unproven = state.unproven
     for criterion in state.criteria:
         status = state.states[criterion.id].status
-        entry = _entry(state, criterion)
+        entry = state.entry(criterion)
         if status == "REGRESSED":
             grouped["regressed"].append({**entry, **_since_it_passed(files, state, criterion)})
         elif status in ("PENDING", "FAIL"):
@@ -120,28 +120,6 @@ def groups(files: Files, state: RalphState) -> dict[str, list[Row]]:
         else:
             grouped["complete"].append(entry)
     return grouped
-
-
-def _entry(state: RalphState, criterion: Criterion) -> Row:
-    """`before` is what an earlier run could not do of the same criterion."""
-    known, result = state.states[criterion.id], state.last_result(criterion.id)
-    before = [lesson for lesson in state.lessons if criterion.id in lesson["again"]]
-    return {
-        "id": criterion.id,
-        "description": criterion.description,
-        "status": known.status,
-        "result": result.get("result"),
-        "reason": clip(str(result.get("evidence") or ""), 500),
-        "suggested_action": clip(str(result.get("suggested_action") or ""), 500),
-        "source": clip(str(result.get("source") or ""), 40),
-        "cached_from": result.get("cached_from"),
-        "fail_count": known.fail_count,
-        "regressions": known.regressions,
-        "previous_pass_iteration": known.last_pass_iteration,
-        "flapping": known.is_flapping,
-        "next_failure_blocks": known.next_failure_blocks,
-        "before": before[0] if before else None,
-    }
 
 
 def _since_it_passed(files: Files, state: RalphState, criterion: Criterion) -> Row:

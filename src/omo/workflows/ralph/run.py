@@ -84,6 +84,12 @@ class RalphState:
         return self.of_iteration("brief")
 
     @property
+    def open_brief(self) -> Row | None:
+        """The newest, unless a judgement took its answer up and could not tell: an answer counts for one brief."""
+        taken_up = [row.get("nonce") for row in self.of_iteration("judge-unknown")]
+        return self.briefs[-1] if self.briefs and self.briefs[-1]["nonce"] not in taken_up else None
+
+    @property
     def unknown_calls(self) -> int:
         """How often this iteration was judged without anybody being able to tell."""
         return len(self.of_iteration("judge-unknown"))
@@ -152,6 +158,24 @@ class RalphState:
         for criterion in self.criteria:
             checks += [(criterion.id, check["id"]) for check in criterion.mechanical]
         return checks
+
+    def entry(self, criterion: Criterion) -> Row:
+        """A criterion with all that is known of it; `before` is what an earlier run could not do of it."""
+        known, result = self.states[criterion.id], self.last_result(criterion.id)
+        before = [lesson for lesson in self.lessons if criterion.id in lesson["again"]]
+        return {
+            "id": criterion.id,
+            "description": criterion.description,
+            **known.data,
+            "result": result.get("result"),
+            "evidence": clip(str(result.get("evidence") or ""), 500),
+            "suggested_action": clip(str(result.get("suggested_action") or ""), 500),
+            "source": result.get("source"),
+            "cached_from": result.get("cached_from"),
+            "flapping": known.is_flapping,
+            "next_failure_blocks": known.next_failure_blocks,
+            "before": before[0] if before else None,
+        }
 
     # What the user said
 

@@ -19,7 +19,6 @@ from omo.proof.checks import dump, parse_checks
 from omo.state import paths, store
 from omo.state.runtime import part
 from omo.text import block, clip
-from omo.work import agents
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.status import NextStep, units
@@ -53,7 +52,7 @@ def start(
         _require_shown(caller)
         earlier = _earlier(caller, own)
         after = _carried_on(own, wanted) if own is not None else {}
-        heard = [row for row in agents.session_rows(caller.state, caller.session) if row.get("kind") == ASKED]
+        heard = [row for row in caller.events if row.get("kind") == ASKED]
         asked_for = _request(caller, heard, own, request, goes_on=bool(after))
         if asked_for:
             checks: list[Any] = [dump(check) for check in parse_checks([rules.REQUEST_CHECK])]

@@ -202,7 +202,7 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, own_files: frozenset[str] =
         used=receipts.used(run.rows, goal.id),
         name=goal.id,
         head=plan.base,
-        gates=gates.fold(run.events, gates.run_of(caller.session_rows.get(caller.session))),
+        gates=gates.fold(run.caller.events, gates.run_of(caller.session_rows.get(caller.session))),
         own_files=own_files,
     )
 
@@ -223,7 +223,7 @@ def _complete(run: PlanRun, name: str, evidence: str, goal_json: object, gate: o
     inspection = _require_passing(run, name, subject, gate)
     # The gate and what it cites are written after the review that they tell of.
     reviews = {agent: review.without([gate_file, *inspection.cited]) for agent, review in reviewed.items()}
-    facts = _facts(run, reviews, inspection, _register(run, subject, inspection.cited))
+    facts = _facts(run, subject, reviews, inspection, _register(run, subject, inspection.cited))
     digest = receipts.keep_gate(run.directory, run.caller.state, gate)
     now = stamp(run.caller.now)
 
@@ -270,14 +270,21 @@ def _register(run: PlanRun, subject: Subject, cited: list[str]) -> Row:
     return registered
 
 
-def _facts(run: PlanRun, reviews: dict[str, Review], inspection: Inspection, registered: Row) -> Row:
-    """What the receipt notes besides the gate: what reviewers were seen to say, what was waived, what it looked at."""
+def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspection: Inspection, registered: Row) -> Row:
+    """What the receipt notes besides the gate: what reviewers were seen to say, what was waived, what it looked at, and
+    what was done to files that the commands rest on which omo ran: those it cites, and the session's own gates."""
     replays = []
     for replayed in inspection.replays:
         command = clip(shlex.join(replayed["command"]), LONGEST_NOTE)
         # Which program really ran: what a name means is up to the search path.
         program = replayed["executable"]
         replays.append({"artifact": clip(replayed["artifact"], 100), "command": command, "executable": program})
+    commands = list(inspection.commands)
+    commands += [seals.Plain(gate.argv, gate.cwd) for gate in subject.gates or () if gate.last is not None]
+    examined = seals.Seals()
+    if commands:
+        began, terms = run.require_plan().repository.get("files"), seals.terms_in(run.caller.events)
+        examined = seals.examine(run.caller.root, began, commands, terms=terms)
     return {
         "independence": agents.independence_of_reviews(reviews, reviewers.INDEPENDENT),
         "agents": reviewers.render(reviews),
@@ -285,23 +292,12 @@ def _facts(run: PlanRun, reviews: dict[str, Review], inspection: Inspection, reg
         "artifacts": registered,
         "proofs": inspection.proofs,
         "replays": replays,
-        **_seals(run, inspection),
+        "seals": [examined.unknown] if examined.unknown else list(examined.broken[:MOST_SEALS]),
+        "allowed": list(examined.allowed[:MOST_SEALS]),
         "notes": [clip(note, LONGEST_NOTE) for note in inspection.notes],
         "tree": tree.fingerprint(Path(run.caller.root)),
         "by": run.caller.by,
     }
-
-
-def _seals(run: PlanRun, inspection: Inspection) -> Row:
-    """What was done since the plan began to files that the cited commands and the session's gates rest on."""
-    began = run.require_plan().repository.get("files")
-    if not began:
-        return {}
-    commands = [seals.Plain(argv, cwd) for argv, cwd in inspection.commands]
-    terms = seals.terms_of(run.caller.state, run.caller.session)
-    examined = seals.examine(run.caller.root, began, commands, terms=terms)
-    broken = [examined.unknown] if examined.unknown else examined.broken
-    return {"seals": list(broken)[:MOST_SEALS], "allowed": list(examined.allowed)[:MOST_SEALS]}
 
 
 def classify(run: PlanRun, classification: str, *, evidence: str | None, goal_id: str | None = None) -> Row:

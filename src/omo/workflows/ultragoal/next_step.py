@@ -21,6 +21,7 @@ Row = dict[str, Any]
 
 # Every goal is closed, and the agent can bring the plan to its end.
 ONE_COMMAND_LEFT = ("verify-again", "complete-goal", "create-goal", "resume-goal", "drop-goal")
+TELL = "Tell the agent when that is done."
 CREATE_GOAL = command("omo goal create", lead="then")
 
 
@@ -270,10 +271,15 @@ def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
         return {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
     if run.tool.status == "paused":
         why = (run.tool.current.why if run.tool.current else "") or "the session's goal is paused"
-        return {"state": "paused", "why": why, "question": "omo goal resume goes on", "told": False, "own": True}
+        return {
+            "state": "paused",
+            "why": why,
+            "question": TELL,
+            "told": False,
+            "own": True,
+        }
     if step.action == "wait":
-        question = "Tell the agent when that is done."
-        return {"state": "blocked", "why": step.why, "question": question, "told": False}
+        return {"state": "blocked", "why": step.why, "question": TELL, "told": False}
     return {"state": "active"}
 
 

@@ -43,7 +43,7 @@ def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
     for receipt in receipts.issued(run.rows):
         if receipt.get("goalId") != goal.id:
             said_of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
-    events = [event for event in run.events if event["ts"] >= (goal.started_at or "")]
+    events = [event for event in run.caller.events if event["ts"] >= (goal.started_at or "")]
     reported: list[Message] = []
     unclean: dict[str, Message] = {}
     for message in agents.messages_in(events, INDEPENDENT):
@@ -96,14 +96,14 @@ def render(reviews: dict[str, Review]) -> list[Row]:
 
 def outcome_of(plan: Plan) -> Row:
     """Of a plan whose every goal is closed: judged where both reviewers were seen to find each goal clean."""
-    allowed: set[str] = set()
-    for goal in plan.goals:
-        allowed.update((goal.receipt or {}).get("allowed") or ())
-    notes = seals.Seals(allowed=sorted(allowed)).notes
+    allowed: list[str] = []
+    for goal in plan.required:
+        allowed += (goal.receipt or {}).get("allowed") or []
+    notes = [f"changed as the user allowed: {seals.listed(list(dict.fromkeys(allowed)))}"] if allowed else []
     if doubts := _doubts(plan):
         return outcome.outcome(outcome.ATTESTED, "; ".join([plan.tally, *doubts, *notes]), exceptions(plan))
-    why = f"{plan.tally}; omo:architect and omo:qa were seen to find each clean"
-    return outcome.outcome(outcome.JUDGED, "; ".join([why, *notes]), exceptions(plan))
+    clean = "omo:architect and omo:qa were seen to find each clean"
+    return outcome.outcome(outcome.JUDGED, "; ".join([plan.tally, clean, *notes]), exceptions(plan))
 
 
 def unfinished(plan: Plan, step: NextStep) -> Row:

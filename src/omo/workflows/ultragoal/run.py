@@ -15,9 +15,9 @@ from omo.digest import sha256
 from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
 from omo.proof import base, changes, git
 from omo.settings import Settings
-from omo.state import ledger, paths, store
+from omo.state import paths, store
 from omo.state.journal import Journal
-from omo.state.runtime import OPEN_STATES, part
+from omo.state.runtime import OPEN_STATES
 from omo.work.run import Caller, Kind, Run
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import Plan
@@ -79,18 +79,6 @@ class PlanRun(Run[Plan]):
         from omo.workflows.ultragoal.goal_tool import GoalTool
 
         return GoalTool(self.caller)
-
-    @cached_property
-    def events(self) -> list[Row]:
-        """The session's ledger, in which hooks and gates say what they saw; none where it was changed by hand."""
-        caller = self.caller
-        mark = part(caller.session_rows.get(caller.session, {}), "ledger")
-        path = paths.events_file(caller.state, caller.session)
-        try:
-            events, problems = ledger.read_marked(path, mark, f"the row of session {caller.session}")
-        except Unreadable:
-            return []
-        return [] if problems else events
 
     @property
     def evidence_problems(self) -> list[str]:

@@ -100,7 +100,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     if unverified:
         return _close(status, {**row, "unverified": clip(unverified, 1000)}, 0)
     results = verify.run_all(Path(run.caller.root), _pinned_commands(status))
-    if any(result.result in (verify.FAIL, verify.UNKNOWN) for result in results):
+    if verify.verdict_of(results) != "pass":
         return _not_closed(status, results)
     if results and histories.edited(Path(run.caller.root)):  # by the very commands that were to look at it
         return _not_closed(audited(run), results)
@@ -138,10 +138,8 @@ def _not_closed(status: RunStatus, results: Sequence[Result] = ()) -> Finished:
     text = render(status, {}, results, now=stamp(run.caller.now), following=step.text)
     store.replace(path, text)
     verdict: str = status.audit.verdict
-    if any(result.result == verify.FAIL for result in results):
-        verdict = "drift"
-    elif verdict == "pass":
-        verdict = "unknown"  # a command gave no answer
+    if verdict == "pass":
+        verdict = verify.verdict_of(results)
     return Finished(status, text, path, verdict, False, EXIT_CODES[verdict], step, list(results))
 
 
@@ -167,7 +165,8 @@ def abandon(run: PlanRun, reason: str) -> Finished:
 
 
 def _verified_row(status: RunStatus, results: Sequence[Result]) -> Row:
-    return {"kind": "verified", "head": status.audit.head, "results": [result.row for result in results]}
+    rows = [result.row for result in results]
+    return {"kind": "verified", "head": status.audit.head, "verdict": verify.verdict_of(results), "results": rows}
 
 
 def _close(status: RunStatus, row: Row, exit_code: int, results: Sequence[Result] = ()) -> Finished:
@@ -177,7 +176,7 @@ def _close(status: RunStatus, row: Row, exit_code: int, results: Sequence[Result
         row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
     path = report_path(run)
     row = {"kind": "finished", **row, "report": path, "outcome": outcome_of(status, row, results)}
-    run.append(_verified_row(status, results), row)
+    run.append(*([_verified_row(status, results)] if results else []), row)
     ended = RunStatus(run)
     step = next_step(ended)
     text = render(replace(status, run=run), row, results, now=stamp(run.caller.now), following=step.text)
@@ -263,7 +262,7 @@ def _doubts(status: RunStatus, passing: Sequence[Verify]) -> list[str]:
             changed[path] = base.digest_of(root, path)
     commands = [seals.Plain(command.argv) for command in passing]
     look = base.Look("", changed, frozenset())
-    terms = seals.terms_of(status.run.caller.state, status.run.caller.session)
+    terms = seals.terms_in(status.run.caller.events)
     examined = seals.examine(root, {"head": first.base, "files": {}}, commands, look=look, terms=terms)
     return [*examined.doubts, *examined.notes]
 

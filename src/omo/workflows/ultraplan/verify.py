@@ -63,6 +63,14 @@ class Result:
         return f"{self.command}: {self.result}" + (f" ({self.why})" if self.why else "")
 
 
+def verdict_of(results: Sequence[Result]) -> str:
+    """In the audit's words. What only a shell can run, or what is not there, keeps nothing open."""
+    answers = {result.result for result in results}
+    if FAIL in answers:
+        return "drift"
+    return "unknown" if UNKNOWN in answers else "pass"
+
+
 def commands_of(steps: Sequence[Step]) -> list[Verify]:
     """What the Verify fields ask to be run, in their order."""
     commands = []

@@ -177,13 +177,11 @@ def current(state: str, session_id: str, row: Json | None) -> Gates:
 
 
 def pinned_commands(state: str, session_id: str) -> list[Pinned]:
-    """What may be run because it is pinned in a session; nothing where somebody changed its ledger by hand."""
+    """What may be run because it is pinned in a session."""
     from omo.work.claims import Pinned
 
-    if not session_id or runtime.chain_problems(state, session_id):
-        return []
     commands = []
-    for gate in fold(ledger.rows(paths.events_file(state, session_id)), None):
+    for gate in fold(runtime.vouched_rows(state, session_id), None):
         if not is_replay_only(gate.argv):
             commands.append(Pinned(gate.argv, gate.cwd, 0, gate.timeout))
     return commands

@@ -141,7 +141,7 @@ def _doubts_of_commands(store: GoalStore, goal: Goal) -> tuple[list[str], list[s
     """Why a command that failed and passes need not mean that the work was done, and what the user allowed."""
     root = store.caller.root
     commands = [check for check in checks_of(goal.spec) if isinstance(check, (CommandCheck, MetricCheck))]
-    examined = seals.examine(root, goal.base, commands, terms=seals.terms_of(store.caller.state, store.caller.session))
+    examined = seals.examine(root, goal.base, commands, terms=seals.terms_in(store.caller.events))
     doubts = examined.doubts
     if commands and goal.base and goal.base["home"] != base.home_of(os.environ):
         doubts.append("the commands ran with another HOME than when it was filed")

@@ -13,7 +13,7 @@ from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, OmoError
-from omo.proof import artifacts, base, documents, media, records, replay
+from omo.proof import artifacts, base, documents, media, records, replay, seals
 from omo.proof.records import Record
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
@@ -99,7 +99,7 @@ class Inspection:
     replays: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     proofs: list[str] = field(default_factory=list)  # marks of the receipts and replays that prove
-    commands: list[tuple[list[str], str]] = field(default_factory=list)  # that omo ran for it, and where
+    commands: list[seals.Plain] = field(default_factory=list)  # that omo ran for it
 
 
 @dataclass
@@ -260,7 +260,7 @@ class Prover:
             program = replay.executable(record, self.subject.root, self.pins or []) or None
             ran = {"artifact": evidence.id, "command": list(record.command), "executable": program}
             self.inspection.replays.append({**ran, "problems": self.outcomes[key]})
-            self.inspection.commands.append((list(record.command), record.cwd))
+            self.inspection.commands.append(seals.Plain(record.command, record.cwd))
         if self.outcomes[key]:
             return [Defect(place, "REPLAY_FAILED", why) for why in self.outcomes[key]]
         mark = receipts.replay_mark(record.command, record.stdout)
@@ -307,7 +307,7 @@ class Prover:
             why = f"passed before {changed} changed"
         if last is None or why:
             return [Defect(place, "GATE_NOT_PASSED", f"{shown(name)} {why}: omo gate run {name}")]
-        self.inspection.commands.append((gate.argv, gate.cwd))
+        self.inspection.commands.append(seals.Plain(gate.argv, gate.cwd))
         return self._spend(evidence, "GATE_REUSED", [receipts.run_mark(last["seq"])])
 
     def _changed_since(self, files: dict[str, Any] | None) -> str:

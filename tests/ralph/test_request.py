@@ -1,0 +1,155 @@
+"""What the user typed after /omo:ralph: kept as they typed it, a criterion of every round, or their yes to a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from omo.cli.main import main
+from omo.hooks import messages
+from tests.ralph.project import Project, answer, criterion, judged_criterion, make_project
+
+TASK = "make the README list\nevery command of the tool"
+REQUEST = ("C0", "request", "pass")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path)
+
+
+def shown(project: Project, capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    project.now += 1
+    environ = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
+    assert main(["ralph", *argv], environ, str(project.root), project.now) == 0
+    return capsys.readouterr().out
+
+
+def test_it_is_kept_as_typed_shown_in_every_round_and_put_to_the_judge(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.types(f"/omo:ralph {TASK}")
+    project.types("yes, go on")
+    state = project.start(judged_criterion(1))
+    assert (state.request, state.whose_request) == (TASK, "as they typed it")
+    words = "make the README list every command of the tool"
+    for argv in (("status",), ("exec",)):
+        assert words in shown(project, capsys, *argv)
+    assert words in messages.where_things_stand(project.row())  # all that is left after a compaction
+    project.work("x.txt")
+    brief = project.ask()
+    assert "as they typed it:\n  > make the README list\n  > every command of the tool" in brief.text
+    assert brief.criteria == ("C0", "C1")
+
+
+def test_criteria_that_hold_are_no_pass_while_the_request_is_not_met(project: Project) -> None:
+    project.types(f"/omo:ralph {TASK}")
+    project.start(judged_criterion(1))
+    project.iterate("x.txt")
+    project.ask()
+    project.says(answer("C0", "request", "fail", "README.md names 2 of 3 commands"), answer("C1"))
+    assert (project.judge().verdict, project.status().states["C0"].status) == ("fail", "FAIL")
+    project.iterate("y.txt")
+    project.ask()
+    project.says(REQUEST, answer("C1"))
+    assert project.judge().verdict == "pass"
+    outcome = project.told()["outcome"]
+    assert outcome["verdict"] == "judged"
+    assert "the criteria are the agent's own, the user did not confirm them" in outcome["why"]
+    assert "judged against what the user asked for, as they typed it" in outcome["why"]
+
+
+def test_criteria_that_code_decides_are_put_to_the_judge_with_the_request(project: Project) -> None:
+    project.types(f"/omo:ralph {TASK}")
+    project.start(criterion(1))
+    project.iterate("done-1.txt")
+    assert project.ask().criteria == ("C0",)
+    project.says(REQUEST)
+    assert project.judge().verdict == "pass"
+
+
+def test_what_the_agent_hands_on_is_said_to_be_the_agents(project: Project) -> None:
+    state = project.start(judged_criterion(1), request="list the commands")
+    assert (state.request, state.whose_request) == ("list the commands", "as the agent handed it on")
+    project.iterate("x.txt")
+    project.ask()
+    project.says(REQUEST, answer("C1"))
+    project.judge()
+    assert project.told()["outcome"]["verdict"] == "attested"
+
+
+def test_what_was_typed_outranks_what_is_handed_on(project: Project) -> None:
+    project.types(f"/omo:ralph {TASK}")
+    assert project.start(request="something easier").request == TASK
+
+
+def test_a_request_belongs_to_the_run_after_it_and_to_one_that_goes_on(project: Project) -> None:
+    project.types(f"/omo:ralph {TASK}")
+    project.start()
+    project.abandon("it is more work than it seemed")
+    assert project.start().request == TASK
+    project.round(C0="pass", C1="pass", C2="pass")
+    assert project.start(criterion(3)).request == ""
+
+
+def test_a_request_of_another_session_or_of_a_forged_row_is_none(project: Project) -> None:
+    project.types(f"/omo:ralph {TASK}", session="s2")
+    assert project.start().request == ""
+    project.round(C1="pass", C2="pass")
+    project.types(f"/omo:ralph {TASK}")
+    with project.session_ledger.open("a") as file:
+        file.write(json.dumps({"kind": "ralph-asked", "text": "less", "actor": "user", "seq": 99, "ts": "3000"}) + "\n")
+    assert project.start(criterion(3)).request == ""
+
+
+def test_a_very_long_request_is_cut_and_fits(project: Project) -> None:
+    project.types("/omo:ralph " + "界" * 50_000)
+    state = project.start(judged_criterion(1))
+    assert len(state.request) == 8000
+    project.iterate("x.txt")
+    assert state.request in project.ask().text
+
+
+# Whose the criteria are
+
+
+def test_the_user_confirms_criteria_by_naming_their_file(project: Project) -> None:
+    project.criteria_file(judged_criterion(1))
+    project.types("/omo:ralph criteria.json")
+    state = project.start(judged_criterion(1))
+    assert (state.is_confirmed, state.request) == (True, "")
+    project.iterate("x.txt")
+    project.ask()
+    project.says(answer("C1"))
+    project.judge()
+    outcome = project.told()["outcome"]
+    assert (outcome["verdict"], "the user confirmed the criteria" in outcome["why"]) == ("judged", True)
+
+
+def test_a_file_that_was_edited_since_is_not_what_they_confirmed(project: Project) -> None:
+    project.criteria_file(criterion(1), criterion(2))
+    project.types("/omo:ralph criteria.json")
+    state = project.start(criterion(1))
+    assert not state.is_confirmed
+
+
+def test_a_file_and_a_request_are_both_kept(project: Project) -> None:
+    project.types(f"/omo:ralph {TASK}")
+    project.criteria_file()
+    project.types("/omo:ralph criteria.json")
+    state = project.start()
+    assert (state.is_confirmed, state.request) == (True, TASK)
+
+
+def test_who_starts_a_run_confirms_its_criteria(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert project.start(by="user").is_confirmed
+    assert "The user confirmed the criteria." in shown(project, capsys, "status")
+
+
+@pytest.mark.parametrize("prompt", ["/omo:ralph", "/omo:ralph  ", "what is /omo:ralph?", "/omo:ulw x"])
+def test_nothing_else_is_kept(project: Project, prompt: str) -> None:
+    project.types(prompt)
+    state = project.start()
+    assert (state.request, state.is_confirmed) == ("", False)
