@@ -230,7 +230,7 @@ class Prover:
         """Why the record is not what the command says: omo has run it on these files, or runs it again."""
         subject = self.subject
         own = artifacts.recording(subject.state, subject.root, evidence.artifact.path, subject.goal)
-        if own is not None:
+        if own is not None and own.files is not None:
             if not replay.speaks_of_project(str(subject.root), subject.head, record.command, record.cwd):
                 return ["command: says nothing about this project; record one of the project's own"]
             changed = self._changed_since(own.files)
