@@ -16,7 +16,7 @@ from omo.work import agents, claims
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import same_words, text_defects, title_of
-from omo.workflows.ultragoal.gate.proof import Inspection, Subject
+from omo.workflows.ultragoal.gate.proof import Inspection, Subject, about_the_work
 from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.plan import Goal, Plan, applied
 from omo.workflows.ultragoal.run import PlanRun
@@ -222,7 +222,10 @@ def _complete(run: PlanRun, name: str, evidence: str, goal_json: object, gate: o
     reviewed = _require_agreement(run, goal)  # before replays, which may write files
     inspection = _require_passing(run, name, subject, gate)
     # The gate and what it cites are written after the review that they tell of.
-    reviews = {agent: review.without([gate_file, *inspection.cited]) for agent, review in reviewed.items()}
+    reviews = {}
+    for agent, review in reviewed.items():
+        written_after = about_the_work(run.caller.root, review.message.files, review.changed or (), inspection.cited)
+        reviews[agent] = review.without({gate_file, *written_after})
     facts = _facts(run, subject, reviews, inspection, _register(run, subject, inspection.cited))
     digest = receipts.keep_gate(run.directory, run.caller.state, gate)
     now = stamp(run.caller.now)
