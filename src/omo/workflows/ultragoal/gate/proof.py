@@ -60,21 +60,7 @@ KNOWN_KINDS = sorted({*SHAPES, *REPORTS})
 # What of an artifact could prove anything at all.
 FILE, EXEMPT, RECEIPT, GATE, NOTHING = "file", "exempt", "receipt", "gate", "nothing"
 MOST_REPLAYS = 25
-EVIDENCE_ENDS = (
-    ".txt",
-    ".log",
-    ".out",
-    ".json",
-    ".jsonl",
-    ".md",
-    ".xml",
-    ".html",
-    ".png",
-    ".jpg",
-    ".jpeg",
-    ".pty",
-    ".cast",
-)
+EVIDENCE_ENDS = (".txt", ".log", ".out", ".json", ".md", ".xml", ".html", ".png", ".jpg", ".jpeg", ".pty", ".cast")
 # A file that is old or borrowed can still be looked at; one that is missing or elsewhere cannot.
 STILL_THERE = ("old", "reused")
 FILE_CODES = {"old": "ARTIFACT_OLD", "reused": "ARTIFACT_REUSED"}
@@ -104,7 +90,7 @@ class Subject:
     name: str = ""  # empty: a review, which is about no goal
     head: str | None = None
     gates: Gates | None = None  # what the session's own gates said
-    own_files: frozenset[str] = frozenset()  # that tell of the work and are no part of it
+    gate_file: str = ""  # where in the project the gate was read from
 
 
 @dataclass
@@ -197,7 +183,7 @@ class Prover:
 
     subject: Subject
     inspection: Inspection
-    own_files: frozenset[str]
+    cited_files: frozenset[str]
     outcomes: dict[str, list[str]] = field(default_factory=dict)  # of each replay: it runs once
     pins: list[tuple[str, ...]] | None = None
 
@@ -286,7 +272,8 @@ class Prover:
         changed = base.look(str(self.subject.root), files).changed
         if changed is None:
             return "nobody knows which files"
-        left = sorted(set(changed) - about_the_work(str(self.subject.root), files, changed, self.own_files))
+        about = about_the_work(str(self.subject.root), files, changed, self.cited_files)
+        left = sorted(set(changed) - about - {self.subject.gate_file})
         return clip(left[0], 120) if left else ""
 
     def _spend(self, evidence: Evidence, code: str, mark: str) -> list[Defect]:
