@@ -45,7 +45,8 @@ def broken(
     root: Path, began: dict[str, object], allowed: tuple[str, ...] = (), sealed: tuple[str, ...] = ()
 ) -> list[str]:
     digests = {path: base.digest_of(str(root), path) for path in allowed}
-    return list(seals.examine(str(root), began, [GATE], terms=seals.Terms(sealed, digests)).broken)
+    terms = seals.Terms([seals.Plain(["true"], sealed=sealed)], digests)
+    return list(seals.examine(str(root), began, [GATE], terms=terms).broken)
 
 
 @pytest.mark.parametrize(
@@ -175,6 +176,8 @@ def test_a_file_in_the_place_of_the_runner_is_found_where_the_command_runs_and_w
     assert broken(project, began) == []
     in_pkg = seals.Plain(["python3", "-m", "unittest"], "pkg")
     assert seals.examine(str(project), began, [in_pkg]).broken == found
+    by_script = seals.Plain(["python3", "-B", "pkg/code.py"])
+    assert seals.shadows(str(project), began, [by_script]) == ["pkg/unittest.py"]
     git(project, "add", "-f", ".")
     git(project, "commit", "-qm", "it is the project's own")
     assert seals.shadows(str(project), base.take(str(project), os.environ), [in_pkg]) == []

@@ -38,6 +38,7 @@ RUNNER_FILES = (
     *(".golangci.*", "maven.config", ".shellcheckrc", ".gitlab-ci.yml", "Jenkinsfile", ".pre-commit-config.yaml"),
     *(".cargo/config*", "rust-toolchain*", "bunfig.toml", ".yarnrc*", ".pnpmfile.cjs", "babel.config.*", ".babelrc*"),
     *(".bazelrc", "gradle.properties", "*.runsettings", "Directory.Build.*", "nx.json", "turbo.json", "go.work"),
+    "node_modules/.bin/node",
 )
 # Here dependencies come and go: what is taken away or replaced counts, and what tells a runner what to leave out.
 MANIFESTS = (
@@ -84,31 +85,6 @@ def is_test(path: str) -> bool:
     return any(word.lower() in TEST_WORDS for word in _WORD.findall(path))
 
 
-@dataclass(frozen=True)
-class Terms:
-    """What was agreed on about such files: globs of more of them (`--sealed`), and the changes that the user allowed,
-    each by the digest of what they saw."""
-
-    sealed: Sequence[str] = ()
-    allowed: Mapping[str, str] = field(default_factory=dict)
-
-
-def terms_in(rows: Sequence[Mapping[str, Any]]) -> Terms:
-    """What the gates of a session seal and its user allowed, from its ledger. What a gate seals only the user takes
-    back."""
-    sealed: dict[str, set[str]] = {}
-    allowed = {}
-    for row in rows:
-        kind, gate = row.get("kind"), str(row.get("name"))
-        if kind == "gate-removed" or (kind == "gate-added" and row.get("by") == "user"):
-            sealed.pop(gate, None)
-        if kind == "gate-added":
-            sealed.setdefault(gate, set()).update(row.get("sealed") or ())
-        elif kind == "change-allowed":
-            allowed[str(row.get("path"))] = str(row.get("digest"))
-    return Terms(sorted(set().union(*sealed.values())), allowed)
-
-
 class Command(Protocol):
     """A gate, or a check that runs something; `sealed` are globs of more files that it rests on."""
 
@@ -129,6 +105,33 @@ class Plain(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Terms:
+    """What was agreed on in a session: the gates that are pinned in it, with what each seals, and the changes that the
+    user allowed, each by the digest of what they saw."""
+
+    gates: Sequence[Command] = ()
+    allowed: Mapping[str, str] = field(default_factory=dict)
+
+
+def terms_in(rows: Sequence[Mapping[str, Any]]) -> Terms:
+    """As a session's ledger has them. What a gate seals only the user takes back."""
+    gates: dict[str, Plain] = {}
+    allowed = {}
+    for row in rows:
+        kind, name = row.get("kind"), str(row.get("name"))
+        if kind == "gate-removed":
+            gates.pop(name, None)
+        elif kind == "gate-added":
+            sealed = set(row.get("sealed") or ())
+            if name in gates and row.get("by") != "user":
+                sealed.update(gates[name].sealed)
+            gates[name] = Plain(row["argv"], str(row.get("cwd") or "."), sorted(sealed))
+        elif kind == "change-allowed" and row.get("actor") == "user":
+            allowed[str(row.get("path"))] = str(row.get("digest"))
+    return Terms(list(gates.values()), allowed)
+
+
+@dataclass(frozen=True)
 class Seals:
     """What became of the files that commands rest on.
 
@@ -137,6 +140,7 @@ class Seals:
     """
 
     unknown: str = ""
+    is_unchanged: bool = False
     broken: Sequence[str] = ()
     allowed: Sequence[str] = ()
 
@@ -145,6 +149,8 @@ class Seals:
         """For an outcome: why commands that pass need not mean that the work was done."""
         if self.unknown:
             return [self.unknown]
+        if self.is_unchanged:
+            return ["no file was changed"]
         return [f"files that gates rest on were changed ({listed(self.broken)})"] if self.broken else []
 
     @property
@@ -164,25 +170,22 @@ def examine(
     look: base.Look | None = None,
     terms: Terms = NO_TERMS,
 ) -> Seals:
-    """What was done since a run began to the files that its commands rest on.
+    """What was done since a run began to the files that its commands rest on, and the gates of its session.
 
     Every workflow asks this before it says of commands it ran that they prove the work: with `doubts` the outcome is
     `attested` at best, and `doubts` and `notes` go into its sentence. `began` is what `base.take` said when the run
     began, or when the checks were agreed on; `look` what differs from it now, where the caller has looked already;
-    `terms` is what `terms_in` its session's ledger says. Without commands there is nothing to seal.
+    `terms` is what `terms_in` its session's ledger says. Without commands only a change that is seen counts.
     """
-    if not commands:
+    if not commands and not terms.gates:
         return Seals()
     look = look or base.look(root, dict(began) if began else None)
-    if not began or look.changed is None:
-        return Seals(f"what was changed is not known ({look.unknown})")
+    if not began or look.changed is None or not began["head"] or not look.changed:
+        return _nothing_to_compare(began, look) if commands else Seals()
     head = began["head"]
-    if not head:
-        return Seals("there is no commit to compare with")
-    if not look.changed:
-        return Seals("no file was changed")
+    commands = [*commands, *terms.gates]
     named: set[str] = set()
-    sealed = list(terms.sealed)
+    sealed: list[str] = []
     for command in commands:
         named.update(own_commands.scripts(root, head, command.argv, command.cwd))
         sealed += command.sealed
@@ -197,13 +200,26 @@ def examine(
     return Seals(broken=broken, allowed=allowed)
 
 
+def _nothing_to_compare(began: Mapping[str, Any] | None, look: base.Look) -> Seals:
+    if not began or look.changed is None:
+        return Seals(f"what was changed is not known ({look.unknown})")
+    if not began["head"]:
+        return Seals("there is no commit to compare with")
+    return Seals(is_unchanged=True)
+
+
 def shadows(root: str, began: Mapping[str, Any], commands: Sequence[Command], terms: Terms = NO_TERMS) -> list[str]:
     """Files beside a command that Python would load in place of the runner's own, and that were not there before.
 
     They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do.
     """
+    directories = set()
+    for command in commands:
+        directories.add(command.cwd)
+        scripts = [word for word in command.argv if word.endswith(".py")]  # each looks beside itself first
+        directories.update(os.path.join(command.cwd, os.path.dirname(script)) for script in scripts)
     present = []
-    for directory in sorted({command.cwd for command in commands}):
+    for directory in sorted(directories):
         for name in SHADOWS:
             for file in (f"{name}.py", f"{name}/__init__.py"):
                 path = os.path.normpath(os.path.join(directory, file)).replace(os.sep, "/")
