@@ -226,6 +226,22 @@ def _(run: Play) -> None:
     judged(run, "G001", "G002")
 
 
+@ending("ultragoal", "a goal split into two notes", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    planned(run)
+    notes = json.dumps([{"title": f"Note {number}", "objective": "A note is there."} for number in (1, 2)])
+    run.omo(f"ultragoal steer --kind split_subgoal --goal-id G002 --replacements-json {shlex.quote(notes)} {WHY}")
+    judged(run, "G001", "G003", "G004")
+
+
+@ending("ultragoal", "reviewers that leave their lanes out", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("parser.py", "FAST = True\n")
+    reviewed(run, architect='{"status": "passed"}', qa='{"status": "passed"}')
+    completed(run, "G001")
+
+
 @ending("ultragoal", "a goal dropped as blocked", HELD, WAIVED)
 def _(run: Play) -> None:
     planned(run)

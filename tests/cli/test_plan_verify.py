@@ -128,6 +128,27 @@ def test_without_running_them_it_ends_with_exceptions_and_never_over_a_failure(s
     assert (ended(shell)["verdict"], exception["by"]) == ("waived", "user")
 
 
+def test_a_failure_is_not_forgotten_by_a_recovery(shell: Shell) -> None:
+    planned(shell)
+    start(shell)
+    write(shell, 1, BROKEN)
+    carry_out(shell.project, 2)
+    assert shell.agent("plan", "finish").code == 3
+    git(shell.project, "revert", "--no-edit", "HEAD")
+    start(shell, shell.agent("plan", "recover", "--json").json["spec"])
+    carry_out(shell.project, 2)
+    assert shell.agent("plan", "finish", "--unverified", "there is no time for it").code == 3
+
+
+def test_what_cannot_be_run_is_no_exception_when_the_rest_is_left_out(shell: Shell) -> None:
+    planned(shell, 1, step1={"Verify": "`python3 src/part1.py | cat` → expected: nothing"})
+    start(shell)
+    carry_out(shell.project, 1)
+    assert shell.agent("plan", "finish", "--unverified", "there is no time for it").code == 0
+    assert [exception["what"] for exception in ended(shell)["exceptions"]] == ["no clean critique of the plan"]
+    assert "not run by omo: step 1" in ended(shell)["why"]
+
+
 def test_what_was_done_to_the_tests_is_named_with_a_verify_that_passes(shell: Shell) -> None:
     test = "import unittest\n\n\nclass Part(unittest.TestCase):\n    def test(self):\n        self.assertTrue({0})\n"
     planned(shell, 1, step1={"Verify": "`python3 -m unittest tests.test_part1` → expected: OK"})
@@ -159,6 +180,8 @@ def test_a_handoff_is_kept_and_printed_to_the_next_session(shell: Shell) -> None
     in_two_sessions(shell)
     assert "handed over" not in start(shell, "plan/session-1.md")
     carry_out(shell.project, 1)
+    refused = shell.agent("plan", "finish", "--handoff", "docs/nowhere.md says what session 2 calls")
+    assert (refused.code, "docs/nowhere.md is cited, and is not there" in refused.err) == (3, True)
     ran = shell.agent("plan", "finish", "--handoff", "part1() is what session 2 calls")
     assert "For the next session" in ran.out
     assert "Next: session 1 of 2 passed its audit; the next one of plan.md is: omo plan start plan/session-2.md" in (
@@ -166,6 +189,7 @@ def test_a_handoff_is_kept_and_printed_to_the_next_session(shell: Shell) -> None
     )
     assert "next: omo plan start plan/session-2.md" in ended(shell)["why"]
     assert "  handed over  session 1: part1() is what session 2 calls" in start(shell, "plan/session-2.md")
+    assert "handed over: session 1: part1() is what session 2 calls" in shell.agent("plan", "status").out
 
 
 def test_the_next_session_is_one_that_can_begin(shell: Shell) -> None:

@@ -13,7 +13,6 @@ from omo.proof import base, changes, globs
 from omo.state import paths, store
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.agents import FULL
 from omo.work.lifecycle import adoptable, require_reason
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Row, Run, load
@@ -22,6 +21,7 @@ from omo.workflows.ultraplan import critique, preflight, rules, sessions, spec_t
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
+from omo.workflows.ultraplan.audited import RunStatus, audited
 from omo.workflows.ultraplan.critique import CRITIC
 from omo.workflows.ultraplan.models import Document, Fence
 from omo.workflows.ultraplan.run import (
@@ -29,8 +29,6 @@ from omo.workflows.ultraplan.run import (
     PLAN,
     PlanRun,
     PlanState,
-    RunStatus,
-    audited,
     depth_of,
     line_of,
     pinned_path,
@@ -49,14 +47,12 @@ LONGEST_UNCOMMITTED = 8000
 
 @dataclass(frozen=True)
 class Started:
-    """`missing` names what kept it from beginning; then nothing was opened. `handoffs` are what earlier sessions left
-    for this one."""
+    """`missing` names what kept it from beginning; then nothing was opened."""
 
     state: PlanState
     next: NextStep
     missing: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    handoffs: list[str] = field(default_factory=list)
 
 
 def start(
@@ -74,7 +70,7 @@ def start(
         require_in_order(contract, out_of_order)
         history, looked = clean_history(root, contract)
         unreviewed = unreviewed or _inherited(contract)
-        review = require_reviewed(caller, contract, history, unreviewed)
+        require_reviewed(caller, contract, history, unreviewed)
         before = require_something_missing(caller, contract)
         asked = preflight.look(contract.spec.needs, root, environ=environ, by=caller.by)
         first = line_of(caller, contract.recovers)[0].spec if contract.recovers else contract.document.path
@@ -89,24 +85,14 @@ def start(
         store.replace(pinned_path(caller.state, run_id), contract.spec.text)
         store.replace(pinned_path(caller.state, run_id, "plan.md"), contract.plan.text)
         let_through = {"unreviewed": clip(unreviewed, 1000), "out_of_order": clip(out_of_order, 1000)}
-        row = {**_started_row(caller, contract, history), **let_through, "review": review}
+        row = {**_started_row(caller, contract, history), **let_through}
         run.append(preflight_row(caller, contract.document, asked), row)
     if contract.recovers:
         close_recovered(caller, contract.recovers.run)
     status = RunStatus(run, contract.spec, looked)
     if before is not None:  # a recovery answers for its whole session
         status = replace(before, run=run)
-    step = publish_end(status, session=caller.session)
-    return Started(_state_of(run), step, notes=contract.notes, handoffs=handoffs(contract.runs))
-
-
-def handoffs(runs: Sequence[PlanState]) -> list[str]:
-    """What the sessions of a plan left for those after them, oldest first."""
-    notes = []
-    for state in runs:
-        if note := state.finished.get("handoff"):
-            notes.append(f"session {state.number}: {note}")
-    return notes
+    return Started(_state_of(run), publish_end(status, session=caller.session), notes=contract.notes)
 
 
 def _state_of(run: PlanRun) -> PlanState:
@@ -144,6 +130,7 @@ def _started_row(caller: Caller, contract: Contract, history: histories.History)
         "recovery_of": recovers.run if recovers else "",
         "anew": str(recovers.recovered.get("anew") or "") if recovers else "",
         "left_behind": _left_behind(contract),
+        "handoffs": _handoffs(contract.runs),
         "legacy": contract.plan.is_legacy,
     }
 
@@ -164,6 +151,15 @@ def _left_behind(contract: Contract) -> list[str]:
         if state.lineage == contract.lineage:
             lines += [*state.left_behind, *map(str, state.finished.get("violations") or [])]
     return list(dict.fromkeys(lines))[:MOST_SHOWN]
+
+
+def _handoffs(runs: Sequence[PlanState]) -> list[str]:
+    """What the sessions of the plan left for those after them, oldest first."""
+    notes = []
+    for state in runs:
+        if note := state.finished.get("handoff"):
+            notes.append(f"session {state.number}: {note}")
+    return notes[-MOST_SHOWN:]
 
 
 # the contract: a spec that says what its plan says, and nothing less
@@ -327,12 +323,11 @@ def _gives_way(caller: Caller, run: str, contract: Contract | None) -> bool:
     return state is not None and state.end == "recovered"
 
 
-def require_reviewed(caller: Caller, contract: Contract, history: histories.History, unreviewed: str) -> str:
-    """How independent the critic was; empty where none is asked for."""
+def require_reviewed(caller: Caller, contract: Contract, history: histories.History, unreviewed: str) -> None:
     plan = contract.plan
     review = critique.latest(caller.state, plan.digest)
     if critique.is_clean(review):
-        return FULL
+        return
     if unreviewed:
         require_reason(unreviewed, "--unreviewed", "say why no critic looked")
         if caller.by != "user" and not contract.recovers and critique.has_refused(caller, plan):
@@ -341,14 +336,13 @@ def require_reviewed(caller: Caller, contract: Contract, history: histories.Hist
                 fix=f"mend it and have it reviewed: omo plan critique {shlex.quote(plan.path)}; or ask the user, who "
                 "runs omo plan start in their own terminal, with --unreviewed and --session",
             )
-        return ""
+        return
     is_committed = plan.path not in history.tree.dirty and not history.tree.is_untracked(plan.path)
     if plan.is_legacy and is_committed:
-        return str((review or {}).get("independence") or "")
+        return
     reviewed = ""
     if review is not None:
-        is_seen = review.get("independence") == FULL
-        reviewed = ": the critic's is not" if is_seen else ": there is only a file that no hook saw a critic say"
+        reviewed = ": the critic's is not"
     elif plan.is_legacy:
         reviewed = ", nor was it there before: of an older plan only what is committed needs none"
     raise Refused(
