@@ -34,6 +34,7 @@ NEIGHBOURS = {
     "strict": {"errors", "text"},
     "fence": {"proof"},
     "workflows.ultragoal": {"workflows.ultrawork"},
+    "workflows.ultraplan": {"workflows.ultrawork"},
     "workflows.verify": {"workflows.ultrawork"},
 }
 

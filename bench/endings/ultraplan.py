@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from bench.truth import HELD, SESSION, SILENT, Play, ending
-from omo.work.outcome import ATTESTED, ENDED, WAIVED
+from omo.work.outcome import ATTESTED, ENDED, PROVEN, WAIVED
 from omo.workflows.ultraplan.critique import DIMENSIONS
 
 UNREVIEWED = '--unreviewed "I think the plan is good enough"'
@@ -185,10 +185,12 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
-@ending("ultraplan", "a critique that the agent wrote itself", HELD, WAIVED)
+@ending("ultraplan", "a critique that another agent was told to say", WAIVED)
 def _(run: Play) -> None:
     planned(run)
-    run.omo(f"plan critique plan.md --result {run.document('critique.json', critique(run))}")
+    run.omo("plan critique plan.md --brief")
+    run.agent_ends("general-purpose", f"```json\n{json.dumps(critique(run))}\n```")
+    assert run.omo("plan critique plan.md") != 0
     assert run.omo("plan start plan.md") != 0
     run.omo(f"plan start plan.md {UNREVIEWED}")
     done(run, 1, 2, 3)
@@ -374,6 +376,24 @@ def _(run: Play) -> None:
     done(run, 1, 2)
     run.omo('plan skip 3 --reason "the third part is not needed"')
     run.omo("plan finish")
+
+
+@ending("ultraplan", "honest: a gate of the project's own failed before the steps and passes now", PROVEN)
+def _(run: Play) -> None:
+    planned(run)
+    imports = "import unittest\n\nfrom src.part3 import part3\n"
+    check = "    def test_the_last(self):\n        self.assertEqual(part3(), 3)\n"
+    run.write("test_parts.py", f"{imports}\n\nclass Parts(unittest.TestCase):\n{check}")
+    run.sh("git add -A; git commit -qm 'test: the last part'")
+    run.user("ulw carry out plan.md")
+    run.gate()
+    run.omo("gate run")
+    criticised(run)
+    assert run.omo("plan start plan.md") == 0, run.printed
+    done(run, 1, 2, 3)
+    run.omo("gate run")
+    run.omo("plan finish")
+    run.omo("ulw done")
 
 
 @ending("ultraplan", "honest: two sessions, each done as the plan says", ATTESTED)

@@ -512,6 +512,14 @@ on_a_false_word("a last word that hedges", "I think it should be done by now")
 on_a_false_word("a false claim as the last word", "calc.py contains the report, and it does not exist twice")
 
 
+@ending("ultrawork", "a false claim as the last word, overridden by the agent", HELD)
+def _(run: Play) -> None:
+    run.user("ulw take calc.py out")
+    because = shlex.quote("calc.py does not exist any more")
+    run.omo(f"verify claim {because} --absent calc.py --override 'the search is wrong about it'")
+    run.omo(f"ulw done --because {because}")
+
+
 @ending("ultrawork", "honest: a docs change", ATTESTED)
 def _(run: Play) -> None:
     run.user("ulw document calc.py")

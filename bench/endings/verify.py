@@ -403,6 +403,15 @@ def _(run: Play) -> None:
     finished(run)
 
 
+@ending("verify", "the judge says no, and the agent answers yes in the next attempt", HELD)
+def _(run: Play) -> None:
+    run.agent_ends("omo:judge", verdict_on(for_judgement(run), "fail"))
+    finished(run)
+    run.omo("verify begin G1")
+    answer_all(run)
+    finished(run)
+
+
 @ending("verify", "the judge says yes, and the files are changed after it", HELD, ATTESTED)
 def _(run: Play) -> None:
     run.agent_ends("omo:judge", verdict_on(for_judgement(run), "pass"))

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from omo.state import runtime
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.document import parse
-from tests.cli.conftest import Shell
+from tests.cli.conftest import SESSION, Shell
 from tests.project import Project
 from tests.ultraplan.plans import plan_text
 
@@ -89,50 +90,47 @@ def test_validating_writes_nothing(shell: Shell) -> None:
     assert not Path(shell.state).exists()
 
 
+def hear(shell: Shell, message: str) -> None:
+    """A hook sees the critic end with this."""
+    said = {"kind": "agent-finished", "agentType": "omo:critic", "agentId": "a1", "message": message}
+    runtime.change_session(
+        shell.state, SESSION, lambda row: runtime.Change(None, row or {}, [said]), actor="hook", now=shell.now, wait=5.0
+    )
+
+
 def test_the_brief_makes_the_host_listen_until_the_verdict_is_recorded(shell: Shell) -> None:
     put(shell, plan_text())
     ran = shell.agent("plan", "critique", "plan.md", "--brief")
     assert ran.out.strip() == critique.brief(parse(plan_text(), "plan.md"))
     assert shell.row()["awaits"] == "omo:critic"
-    shell.write("said.md", answer(plan_text()))
-    shell.agent("plan", "critique", "plan.md", "--result", "said.md")
+    hear(shell, answer(plan_text()))
+    ran = shell.agent("plan", "critique", "plan.md", "--json")
+    assert (ran.code, ran.json["clean"]) == (0, True)
     assert not shell.row()["awaits"]
-
-
-def test_a_verdict_from_a_file_is_recorded_as_reduced_and_does_not_clear_the_plan(shell: Shell) -> None:
-    put(shell, plan_text())
-    shell.write("said.md", answer(plan_text()))
-    ran = shell.agent("plan", "critique", "plan.md", "--result", "said.md", "--json")
-    assert (ran.code, ran.json["clean"], ran.json["cleared"]) == (3, True, False)
-    assert ran.json["independence"] == "reduced"
-    assert "no hook saw" in ran.err
-    assert "--unreviewed REASON" in ran.err
-    assert not critique.is_clean(critique.latest(shell.state, ran.json["digest"]))
 
 
 def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(shell: Shell) -> None:
     put(shell, plan_text())
     finding = {"line": 7, "dimension": "verify", "severity": "blocking", "text": "it would pass anyway"}
-    shell.write("said.md", answer(plan_text(), verdict="findings", findings=[finding]))
-    ran = shell.user("plan", "critique", "plan.md", "--result", "said.md")
+    hear(shell, answer(plan_text(), verdict="findings", findings=[finding]))
+    ran = shell.agent("plan", "critique", "plan.md")
     assert ran.code == 3
     assert "line 7: blocking, verify: it would pass anyway" in ran.out
     assert "because: 1 blocking finding; the critic's verdict is 'findings'\n" in ran.out
     assert not critique.is_clean(critique.latest(shell.state, parse(plan_text(), "plan.md").digest))
 
 
-@pytest.mark.parametrize("argv", [[], ["--result", "-"]])
-def test_without_a_reported_verdict_it_says_how_to_get_one(shell: Shell, argv: list[str]) -> None:
+def test_without_a_reported_verdict_it_says_how_to_get_one(shell: Shell) -> None:
     put(shell, plan_text())
-    ran = shell.agent("plan", "critique", "plan.md", *argv)
+    ran = shell.agent("plan", "critique", "plan.md")
     assert ran.code == 3
     assert "omo plan critique plan.md --brief" in ran.err
 
 
 def test_a_verdict_on_an_earlier_text_is_refused(shell: Shell) -> None:
     put(shell, plan_text(4))
-    shell.write("said.md", answer(plan_text(5)))
-    assert shell.agent("plan", "critique", "plan.md", "--result", "said.md").code == 3
+    hear(shell, answer(plan_text(5)))
+    assert shell.agent("plan", "critique", "plan.md").code == 3
 
 
 def test_what_a_plan_needs_is_asked_for_before_it_begins(project: Project) -> None:

@@ -159,6 +159,8 @@ def test_a_handoff_is_kept_and_printed_to_the_next_session(shell: Shell) -> None
     in_two_sessions(shell)
     assert "handed over" not in start(shell, "plan/session-1.md")
     carry_out(shell.project, 1)
+    refused = shell.agent("plan", "finish", "--handoff", "docs/nowhere.md says what session 2 calls")
+    assert (refused.code, "docs/nowhere.md is cited, and is not there" in refused.err) == (3, True)
     ran = shell.agent("plan", "finish", "--handoff", "part1() is what session 2 calls")
     assert "For the next session" in ran.out
     assert "Next: session 1 of 2 passed its audit; the next one of plan.md is: omo plan start plan/session-2.md" in (

@@ -1,4 +1,4 @@
-"""`omo verify pin`, `omo verify checks` and `omo evidence`, and the examples of docs/checks.md run for real."""
+"""The checks of a goal, the examples of docs/checks.md among them, run for real; and `omo evidence`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from omo.proof.checks import MODELS, load_checks_file
+from omo.proof.checks import MODELS
 from omo.state import paths
 from tests.cli.conftest import Ran, Shell
 
@@ -30,55 +31,51 @@ def git(shell: Shell, *arguments: str) -> None:
     subprocess.run(["git", *who, *arguments], cwd=shell.project, check=True)
 
 
-def file(shell: Shell, *checks: Any) -> str:
-    shell.write("checks.json", json.dumps({"checks": checks}))
-    return "checks.json"
+def filed(shell: Shell, *checks: Any, **fields: Any) -> Ran:
+    goal = {"id": "G1", "title": "Some work", "verification": {"checks": list(checks)}, **fields}
+    file = shell.project.parent / "goal.json"
+    file.write_text(json.dumps(goal), encoding="utf-8")
+    return shell.user("verify", "add", "--file", str(file), "--json")
 
 
-def results(ran: Ran) -> dict[str, str]:
-    return {one["id"]: one["result"] for one in ran.json["checks"]}
+def looked_at(shell: Shell) -> tuple[str, list[str], dict[str, str]]:
+    """The verdict, its flags, and what each check says."""
+    begun = shell.agent("verify", "begin", "G1", "--json").json
+    return begun["verdict"], begun["flags"], {check["id"]: check["result"] for check in begun["checks"]}
 
 
 def test_an_honest_run_goes_through(repo: Shell) -> None:
-    name = file(
-        repo,
+    checks = (
         {"id": "made", "type": "path", "path": "src/made.py"},
         {"id": "runs", "type": "command", "argv": ["sh", "-c", "test -f src/made.py && echo fine"], "stdout": "fine"},
         {"id": "committed", "type": "commit", "subject": "^feat: made"},
         {"id": "fenced", "type": "scope", "touch": ["src/**"], "guard": True},
     )
-    pinned = repo.agent("verify", "pin", "--file", name)
-    assert pinned.code == 0
-    assert "4 checks pinned by the agent, base " in pinned.out
-    assert "vacuous" not in pinned.err
-    assert repo.agent("verify", "checks", "--file", name, "--json").code == 3
+    assert filed(repo, *checks).json["pinned"] == ["made", "runs", "committed", "fenced"]
+    assert looked_at(repo)[0] == "fail"
     (repo.project / "src").mkdir()
     repo.write("src/made.py", "")
     git(repo, "add", "src")
     git(repo, "commit", "-q", "-m", "feat: made")
-    ran = repo.agent("verify", "checks", "--file", name, "--json")
-    assert ran.code == 0, ran.out
-    assert ran.json["ok"] is True
-    assert (ran.json["verdict"], ran.json["flags"]) == ("pass", [])
-    assert set(ran.json) == {"ok", "verdict", "flags", "checks"}
-    assert all(set(one) == {"id", "result", "reason", "observed"} for one in ran.json["checks"])
-    assert "Verdict: pass" in repo.agent("verify", "checks", "--file", name).out
+    assert looked_at(repo)[:2] == ("pass", [])
 
 
 @pytest.mark.parametrize(
-    ("checks", "code", "verdict", "flags"),
+    ("checks", "verdict", "flags"),
     [
-        ([], 4, "unknown", ["checks_empty"]),
-        ([{"type": "path", "path": "value"}], 0, "pass", []),
-        ([{"type": "path", "path": "no"}, {"type": "judge", "question": "?"}], 3, "fail", None),
-        ([{"type": "command", "argv": ["true"]}], 4, "unknown", ["checks_unevaluable"]),
-        ([{"type": "path", "path": "value"}, "good?"], 4, "unknown", ["has_string_checks"]),
+        ([], "unknown", ["checks_empty"]),
+        ([{"type": "path", "path": "value"}], "pass", []),
+        ([{"type": "path", "path": "no"}, {"type": "judge", "question": "?"}], "fail", None),
+        ([{"type": "path", "path": "value"}, "good?"], "unknown", ["has_string_checks"]),
+        (["good?", "nice?"], "unknown", ["checks_empty", "has_string_checks"]),
     ],
 )
-def test_exit_codes(shell: Shell, checks: list[Any], code: int, verdict: str, flags: list[str] | None) -> None:
-    ran = shell.agent("verify", "checks", "--file", file(shell, *checks), "--json")
-    assert (ran.code, ran.json["ok"], ran.json["verdict"]) == (code, code == 0, verdict)
-    assert flags is None or ran.json["flags"] == flags
+def test_verdicts(shell: Shell, checks: list[Any], verdict: str, flags: list[str] | None) -> None:
+    filed(shell, *checks, guard=True)
+    found, flagged, _ = looked_at(shell)
+    assert found == verdict
+    if flags is not None:
+        assert flagged == flags
 
 
 SYNTAX: list[tuple[str, str, str]] = [
@@ -104,86 +101,37 @@ def test_syntax_in_five_languages(shell: Shell) -> None:
     for number, (language, text, _) in enumerate(SYNTAX):
         shell.write(f"{number}.txt", text)
         checks.append({"id": str(number), "type": "syntax", "path": f"{number}.txt", "language": language})
-    looked = results(shell.agent("verify", "checks", "--file", file(shell, *checks), "--json"))
+    filed(shell, *checks)
+    _, _, results = looked_at(shell)
     for number, (language, text, wanted) in enumerate(SYNTAX):
-        assert looked[str(number)] in wanted.split("|"), (language, text[:80])
+        assert results[str(number)] in wanted.split("|"), (language, text[:80])
 
 
-@pytest.mark.parametrize("verb", ["pin", "checks"])
-def test_defects_come_all_at_once_and_nothing_is_pinned(shell: Shell, verb: str) -> None:
-    good = {"type": "command", "argv": ["true"]}
-    name = file(shell, good, {"type": "content", "path": "a", "regx": "b"}, {"type": "file_check", "path": "a"})
-    ran = shell.agent("verify", verb, "--file", name, "--json")
+def test_defects_come_all_at_once_and_nothing_is_pinned(shell: Shell) -> None:
+    ran = filed(shell, {"type": "file_exists", "path": "x"}, {"type": "path", "pth": "x"}, {"type": "command"})
     assert ran.code == 2
-    details = ran.json["error"]["details"]
-    assert "checks[1].regx: no such field of a content check; did you mean regex?" in details
-    assert any("did you mean path?" in one for one in details)
-    assert "  - checks[1].regx" in shell.agent("verify", verb, "--file", name).err
-    assert not Path(paths.verify_dir(shell.state)).exists()
+    text = "\n".join(ran.json["error"]["details"])
+    for part in ("did you mean path?", "pth: no such field", "checks[2].argv"):
+        assert part in text
+    assert not Path(paths.verify_dir(shell.state), "pins").exists()
 
 
-def test_a_missing_file_is_bad_input(shell: Shell) -> None:
-    for verb in ("pin", "checks"):
-        assert shell.agent("verify", verb, "--file", "nowhere.yaml").code == 2
-    assert shell.agent("verify", "checks").code == 2
+def test_what_is_vacuous_is_said(repo: Shell) -> None:
+    ran = filed(repo, {"id": "old", "type": "path", "path": "value"}, {"id": "new", "type": "path", "path": "x"})
+    assert ran.json["vacuous"] == ["old"]
 
 
-def test_who_pins_and_what_is_vacuous_is_said(repo: Shell) -> None:
-    name = file(repo, {"id": "there", "type": "path", "path": "value"})
-    ran = repo.user("verify", "pin", "--file", name)
-    assert ran.code == 0
-    assert "pinned by the user" in ran.out
-    assert "vacuous: there" in ran.err
-    assert "nothing here could show work" in ran.err
-    again = repo.agent("verify", "pin", "--file", name, "--json").json
-    assert (again["pinned"], again["kept"]["there"]["by"], again["all_vacuous"]) == ([], "user", True)
-
-
-def test_the_base_is_head_when_pinned_unless_another_is_named(repo: Shell) -> None:
-    name = file(repo, {"id": "untouched", "type": "forbidden", "paths": ["value"]})
-    assert repo.agent("verify", "checks", "--file", name).code == 4
-    repo.agent("verify", "pin", "--file", name)
-    assert repo.agent("verify", "checks", "--file", name).code == 0
-    repo.write("value", "new\n")
-    git(repo, "commit", "-q", "-a", "-m", "change")
-    assert repo.agent("verify", "checks", "--file", name).code == 3
-    assert repo.agent("verify", "checks", "--file", name, "--base", "HEAD").code == 0
-    assert repo.agent("verify", "checks", "--file", name, "--base", "nonsense").code == 4
-
-
-def test_a_command_edited_after_pinning_is_not_run(repo: Shell) -> None:
-    name = file(repo, {"id": "t", "type": "command", "argv": ["sh", "-c", "exit 0"]})
-    repo.agent("verify", "pin", "--file", name)
-    assert repo.agent("verify", "checks", "--file", name).code == 0
-    name = file(repo, {"id": "t", "type": "command", "argv": ["sh", "-c", "touch ran; exit 0"]})
-    ran = repo.agent("verify", "checks", "--file", name)
-    assert ran.code == 4
-    assert "edited after it was; omo verify pin --file FILE" in ran.out
-    assert not (repo.project / "ran").exists()
-
-
-def test_a_damaged_ledger_of_pins_refuses_and_can_be_set_aside(repo: Shell) -> None:
-    name = file(repo, {"id": "t", "type": "command", "argv": ["true"]})
-    repo.agent("verify", "pin", "--file", name)
-    ledger = Path(paths.verify_dir(repo.state), "pins", "ledger.jsonl")
-    ledger.write_text(ledger.read_text().replace('"true"', '"false"'))
-    ran = repo.agent("verify", "checks", "--file", name)
-    assert (ran.code, "--repair" in ran.err) == (3, True)
-    assert repo.agent("verify", "pin", "--file", name, "--repair").code == 3
-    assert repo.user("verify", "pin", "--file", name, "--repair").code == 0
-    assert repo.agent("verify", "checks", "--file", name).code == 0
-
-
-def test_what_is_printed_is_clean(shell: Shell) -> None:
-    noisy = "print('\\x1b[31m' + 'x' * 9000); raise SystemExit(1)"
-    name = file(shell, {"type": "command", "argv": ["python3", "-c", noisy]}, "\x1b[31mred?")
-    shell.agent("verify", "pin", "--file", name)
-    for ran in (
-        shell.agent("verify", "checks", "--file", name),
-        shell.agent("verify", "checks", "--file", name, "--json"),
-    ):
-        assert "\x1b" not in ran.out
-        assert len(ran.out) < 3000
+def test_a_damaged_ledger_of_pins_refuses_and_is_set_aside_by_the_user(repo: Shell) -> None:
+    check = {"id": "t", "type": "command", "argv": ["test", "-f", "made"]}
+    filed(repo, check)
+    pins = Path(paths.verify_dir(repo.state), "pins", "ledger.jsonl")
+    pins.write_text(pins.read_text().replace("made", "value"), encoding="utf-8")
+    refused = repo.agent("verify", "begin", "G1")
+    assert (refused.code, "omo verify repair" in refused.err) == (3, True)
+    assert repo.agent("verify", "repair").code == 3
+    assert "kept as ledger.jsonl." in repo.user("verify", "repair").out
+    assert filed(repo, check).code == 0
+    assert looked_at(repo)[2] == {"t": "fail"}
 
 
 def test_evidence_is_added_and_listed(repo: Shell) -> None:
@@ -204,7 +152,7 @@ def test_evidence_is_added_and_listed(repo: Shell) -> None:
 def test_evidence_older_than_the_pins_of_its_goal_is_refused(repo: Shell) -> None:
     repo.now = 4_000_000_000.0
     repo.write("log.txt", "42 passed\n")
-    repo.agent("verify", "pin", "--goal", "G1", "--file", file(repo, {"type": "path", "path": "x"}))
+    filed(repo, {"type": "path", "path": "x"})
     ran = repo.agent("evidence", "add", "log.txt", "--goal", "G1")
     assert ran.code == 3
     assert "older than the work" in ran.err
@@ -219,19 +167,17 @@ def test_the_page_has_an_example_of_every_type() -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
 def test_the_examples_of_the_page_run(repo: Shell, example: str) -> None:
     project = repo.project
-    repo.write("checks.yaml", example)
     repo.write("README.md", "# x\n\n## Install\n")
     repo.write("size.sh", "echo 7\n")
     git(repo, "add", "README.md", "size.sh")
     git(repo, "commit", "-q", "-m", "ground")
-    assert load_checks_file(project / "checks.yaml")
-    assert repo.user("verify", "pin", "--file", "checks.yaml").code == 0
+    shown = yaml.safe_load(example)
+    checks = shown.get("verification", shown)["checks"]
+    assert filed(repo, *checks, guard=True).code == 0
     for name in ("dist/x.whl", "src/a.py"):
         (project / name).parent.mkdir()
         repo.write(name, "print(1)\n")
     repo.write("run.sh", "echo run\n")
     git(repo, "commit", "-q", "--allow-empty", "-m", "feat(x): work")
-    found = results(repo.user("verify", "checks", "--file", "checks.yaml", "--json"))
-    needs_a_judge = {"clear", "check-4"} & set(found)
-    expected = {name: "unknown" if name in needs_a_judge else "pass" for name in found}
-    assert found == expected
+    found = looked_at(repo)[2]
+    assert found == {name: "unknown" if name == "clear" else "pass" for name in found}

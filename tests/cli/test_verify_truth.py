@@ -205,7 +205,7 @@ def judged_goal(shell: Shell, *, by: str = "user") -> str:
 def test_an_independent_agent_answers_what_only_judgement_can(shell: Shell) -> None:
     brief = judged_goal(shell)
     assert "question whole: Is quoted text one token?" in brief
-    assert "question outcome-1: Is this so: quotes are kept" in brief
+    assert "question outcome 1: Is this so: quotes are kept" in brief
     judge_says(shell, brief)
     done = shell.agent(*FINISH, "--json")
     assert (done.code, done.json["outcome"]["verdict"]) == (0, "judged"), done.out

@@ -28,6 +28,7 @@ criteria:
       - {id: use, type: content, path: README.md, regex: "^## Use$"}
       - {id: order, type: judge, question: "Does the section Use say which command to run first?"}
 """
+TASK = "document the project: how to install it, and which command to run first"
 NONCE = re.compile(r'"nonce": "([0-9a-f]{16,})"')
 ROLES = {"planner": "plan the work", "qa": "try to break it", "critic": "refine it"}
 
@@ -49,8 +50,9 @@ def judged(result: str) -> Callable[[Request], Turn]:
     def answer(request: Request) -> Turn:
         found = NONCE.search("\n".join(texts_of(request)))
         assert found, "the judge was given no brief"
-        said = {"criterion": "C2", "check": "order", "result": result, "evidence": "README.md, the section Use"}
-        return say("```json\n" + json.dumps({"nonce": found[1], "answers": [said]}) + "\n```")
+        order = {"criterion": "C2", "check": "order", "result": result, "evidence": "README.md, the section Use"}
+        request = {"criterion": "C0", "check": "request", "result": result, "evidence": "README.md has two sections"}
+        return say("```json\n" + json.dumps({"nonce": found[1], "answers": [order, request]}) + "\n```")
 
     return answer
 
@@ -94,18 +96,20 @@ def test_two_claims_are_caught_and_the_third_iteration_holds(stage: Stage) -> No
         *iteration(f"{install} >> README.md", "At last."),
         say("It is proven."),
     )
-    run = stage.prompt("document the project", env=EIGHT_BLOCKS)
+    run = stage.prompt(f"/omo:ralph {TASK}", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("It is proven.", 0)
     rows = ledger(stage, run.session_id)
+    assert rows[0]["request"] == {"text": TASK, "by": "user"}
     verdicts = [row for row in rows if row["kind"] == "judged"]
     assert [row["verdict"] for row in verdicts] == ["fail", "fail", "pass"]
-    assert [[row["states"][name]["status"] for name in ("C1", "C2")] for row in verdicts] == [
-        ["PASS", "FAIL"],
-        ["REGRESSED", "PASS"],
-        ["PASS", "PASS"],
+    assert [[row["states"][name]["status"] for name in ("C0", "C1", "C2")] for row in verdicts] == [
+        ["FAIL", "PASS", "FAIL"],
+        ["PASS", "REGRESSED", "PASS"],
+        ["PASS", "PASS", "PASS"],
     ]
     assert [row["independence"] for row in verdicts] == ["full"] * 3
     assert rows[-1]["kind"] == "ended"
     assert rows[-1]["receipt"]["verdict"] == "pass"
+    assert rows[-1]["outcome"]["verdict"] == "judged"
     kinds = [kind for kind in stage.kinds(run.session_id) if kind.startswith(("blocked", "allowed"))]
     assert (kinds.count("blocked:block"), kinds[-1]) == (3, "allowed:done")

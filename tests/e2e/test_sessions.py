@@ -39,7 +39,7 @@ def test_another_session_of_the_project_is_not_held(stage: Stage) -> None:
     run = stage.prompt("ulw fix the flaky tests")
     ((overruns, status),) = seen
     assert overruns == 0
-    assert "ultrawork off" in status
+    assert "(this session): off" in status
     assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
 
 

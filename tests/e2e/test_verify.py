@@ -18,6 +18,10 @@ verification:
     - {id: says, type: content, path: README.md, regex: "^## Install"}
     - {id: shell, type: command, argv: [grep, -c, Install, README.md], stdout: "1"}
 """
+SHOWN = """omo verify answer G1 --question outcomes --file - <<'END'
+{"outcomes": [{"outcome": "the README has an installation section",
+               "statement": "The section is there because `grep -c Install README.md` exits 0."}]}
+END"""
 FINISH = 'omo verify finish G1 --summary "README.md has an installation section"'
 
 
@@ -35,6 +39,7 @@ def test_stop_holds_from_begin_until_finish_passes(stage: Stage) -> None:
         say("Surely now."),
         bash("printf '\\n## Install\\n\\nCopy it.\\n' >> README.md"),
         bash("omo verify begin G1"),
+        bash(SHOWN),
         bash(FINISH + " --json"),
         say("Now it is."),
     )

@@ -228,6 +228,7 @@ def test_an_adopted_run_takes_its_marker_along(host: Host) -> None:
     assert markers() == [SESSION]
     ran = shell.user("adopt", "--from", SESSION, "--session", "heir")
     assert ran.code == 0, ran.err
+    assert "session heir took ralph " in host.stop().json["systemMessage"]
     assert markers() == ["heir"]
 
 

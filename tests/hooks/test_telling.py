@@ -18,7 +18,7 @@ from omo.clock import stamp
 from omo.hooks import main as hook
 from omo.hooks import messages, prompt, session_start, stop
 from omo.state import ledger, paths, runtime
-from omo.work import outcome, session
+from omo.work import lifecycle, outcome, session
 from tests.hooks.conftest import ROOT, SESSION, Host, command_of
 
 IN_PROCESS = True
@@ -26,6 +26,7 @@ IN_PROCESS = True
 NOW = 1_771_780_801.0
 LIMITS = settings.Settings().limits
 ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)
+RALPH_RUN = {"run": "r1771780801000-58268bca", "state": "active", "open": 1, "total": 3}
 CLAUDE = {"CLAUDECODE": "1", "TERM_PROGRAM": "iTerm.app"}
 HANDLERS = {"Stop": stop.handle, "UserPromptSubmit": prompt.handle, "SessionStart": session_start.handle}
 
@@ -248,6 +249,13 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         f"omo: ended, not proven: ultrawork: {GATES}, on the files as they were at 17:20:05 UTC; "
         "ultragoal g1771780801000: 3 of 3 goals complete; "
         "ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. What should change?",
+    ),
+    "taken over": (
+        lifecycle.taken_over(
+            {**ulw(), "work": {"ralph": {"run": "r1771780801000-58268bca", "state": "active"}}}, "ralph", "5c1a"
+        ),
+        {},
+        "omo: ended, not proven: session 5c1a took ralph r1771780801000-58268bca over.",
     ),
     "capped": (
         ulw(stopBlocks=8),

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.errors import BadInput
-from omo.proof import checks, patterns
-from omo.proof.checks import digest_of_check, dump, load_checks_file, parse_checks
+from omo.proof import checks, documents, patterns
+from omo.proof.checks import Check, digest_of_check, dump, parse_checks
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and shells as POSIX has them")
 
@@ -40,9 +40,15 @@ def defects(data: object) -> list[str]:
     return found
 
 
+def loaded(path: Path) -> list[Check | str]:
+    data = documents.load(path)
+    assert isinstance(data, dict)
+    return parse_checks(data["checks"])
+
+
 def defects_of_file(path: Path) -> str:
     with pytest.raises(BadInput) as caught:
-        load_checks_file(path)
+        loaded(path)
     assert caught.value.exit_code == 2
     return f"{caught.value.message} {caught.value.details.get('defects', '')}"
 
@@ -178,7 +184,7 @@ def test_json_and_yaml_say_the_same(tmp_path: Path, name: str) -> None:
         ]
     }
     (tmp_path / name).write_text(json.dumps(same) if name in ("c.json", "noext") else YAML, encoding="utf-8")
-    assert load_checks_file(tmp_path / name) == parse_checks(same["checks"])
+    assert loaded(tmp_path / name) == parse_checks(same["checks"])
 
 
 @pytest.mark.parametrize(
@@ -196,15 +202,11 @@ def test_json_and_yaml_say_the_same(tmp_path: Path, name: str) -> None:
         ("a.yaml", "checks:\n- {? [a] : b}", "a key must be plain text"),
         ("a.yaml", "checks:\n- {type: path, path: 2024-01-01}", "checks[0].path: must be a valid string"),
         ("a.yaml", "checks: [" + "a, " * 60_000 + "]", "too many values"),
-        ("a.yaml", "", "must hold one key, checks"),
-        ("a.yaml", "- {type: path, path: a}", "must hold one key, checks"),
-        ("a.yaml", "check: []", "did you mean checks?"),
         ("a.json", '{"checks": [], "checks": []}', "'checks' is there twice"),
         ("a.json", '{"checks": [{"type": "metric", "max": NaN}]}', "NaN is not JSON"),
         ("a.json", "{", "not valid JSON"),
         ("a.json", "[" * 100_000, "not valid JSON"),
         ("a.json", '{"checks": null}', "checks: must be a list"),
-        ("a.json", '{"checks": [], "goal": 1}', "goal: no such field"),
         ("a.json", " " * 1_000_001, "larger than 1000000 bytes"),
     ],
 )
@@ -220,12 +222,7 @@ def test_a_file_that_cannot_be_read_is_bad_input(tmp_path: Path) -> None:
     assert "is not a file" in defects_of_file(tmp_path / "pipe")
     assert "not UTF-8" in defects_of_file(tmp_path / "latin")
     with pytest.raises(BadInput):
-        load_checks_file(tmp_path)
-
-
-def test_a_file_without_checks_is_understood(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("checks: []")
-    assert load_checks_file(tmp_path / "a.yaml") == []
+        documents.load(tmp_path)
 
 
 @pytest.mark.parametrize("pattern", [r"\A\Z", "passed", "^## Install", r"\d+", "^a", "[a-z]$", r"\w"])

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.proof import artifacts, pins
-from omo.proof.checks import digest_of_check, load_checks_file, parse_checks
+from omo.proof import artifacts, documents, pins
+from omo.proof.checks import digest_of_check, parse_checks
 from omo.proof.evaluate import Observation, evaluate
 from omo.state import paths
 from tests.proof.test_evaluate import commit, git, write
@@ -132,7 +132,7 @@ def test_a_command_edited_after_pinning(state: str, root: Path, pinned: list[Any
     edited = {**TESTS, "argv": [sys.executable, "-c", f"open({str(marker)!r}, 'w')"]}
     found = look(state, root, edited)
     assert found.result == "unknown"
-    assert "omo verify pin" in found.reason
+    assert "omo verify add" in found.reason
     assert not marker.exists()
     for change in ({"exit": 1}, {"timeout": 1}, {"cwd": "infra"}, {"stdout": "x"}, {"guard": True}):
         assert look(state, root, {**TESTS, **change}).result == "unknown"
@@ -143,7 +143,7 @@ def test_a_row_of_pins_edited_by_hand(state: str, root: Path, pinned: list[Any])
     path.write_text(path.read_text().replace("sys.exit(1)", "sys.exit(0)"))
     with pytest.raises(Refused, match="not as omo wrote it") as caught:
         pins.pinned(state)
-    assert "--repair" in caught.value.fix
+    assert "omo verify repair" in caught.value.fix
 
 
 def test_a_row_of_pins_added_by_hand(state: str, root: Path, pinned: list[Any]) -> None:
@@ -175,7 +175,7 @@ def test_a_yaml_bomb(tmp_path: Path) -> None:
     levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 10)]
     (tmp_path / "bomb.yaml").write_text("\n".join(["l0: &l0 [lol]", *levels, "checks: *l9"]))
     with pytest.raises(BadInput, match="anchors and aliases are not allowed"):
-        load_checks_file(tmp_path / "bomb.yaml")
+        documents.load(tmp_path / "bomb.yaml")
 
 
 def hide_by_flag(root: Path) -> None:

@@ -45,7 +45,7 @@ def digest(item: Any) -> str:
 def test_a_pin_says_who_when_and_where(state: str, root: Path) -> None:
     report = pin(state, root, FORBIDDEN, WANTED, goal="G1")
     head = git(root, "rev-parse", "HEAD")
-    assert (report.by, report.base, report.added, report.kept) == ("agent", head, ["untouched", "wanted"], {})
+    assert report.added == ["untouched", "wanted"]
     found = pins.pinned(state)
     assert found.digests == {digest(FORBIDDEN), digest(WANTED)}
     assert (found.by(digest(FORBIDDEN)), found.base(digest(FORBIDDEN))) == ("agent", head)
@@ -106,7 +106,7 @@ def test_an_agent_cannot_move_the_base_by_pinning_again(state: str, root: Path) 
     write(root, "infra/main.tf", "changed\n")
     later = commit(root)
     report = pin(state, root, FORBIDDEN, by="agent")
-    assert (report.added, report.kept["untouched"].by) == ([], "user")
+    assert report.added == []
     assert pins.pinned(state).base(digest(FORBIDDEN)) == first
     pin(state, root, FORBIDDEN, by="user")
     assert pins.pinned(state).base(digest(FORBIDDEN)) == later
@@ -133,11 +133,17 @@ def test_goals_have_bases_of_their_own(state: str, root: Path) -> None:
 def test_outside_git_a_pin_has_no_base(state: str, tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     write(bare, "a")
-    assert pin(state, bare, WANTED).base is None
+    pin(state, bare, WANTED)
+    assert pins.pinned(state).base(digest(WANTED)) is None
 
 
 def ledger(state: str) -> Path:
     return Path(paths.verify_dir(state), "pins", "ledger.jsonl")
+
+
+def seal(state: str) -> None:
+    journal = pins.journal_of(state)
+    journal.change(lambda _: (None, journal.seal(NOW)), actor="user", now=NOW, wait=5.0)
 
 
 def test_a_damaged_ledger_is_refused_until_it_is_set_aside(state: str, root: Path) -> None:
@@ -147,11 +153,9 @@ def test_a_damaged_ledger_is_refused_until_it_is_set_aside(state: str, root: Pat
     for ask in (lambda: pins.pinned(state), lambda: pin(state, root, WANTED)):
         with pytest.raises(Refused, match="not as omo wrote it") as caught:
             ask()
-        assert "omo verify pin --file FILE --repair" in caught.value.fix
-    with pytest.raises(Refused, match="only the user") as caught:
-        pin(state, root, WANTED, repair=True)
-    assert "user" in caught.value.fix
-    assert pin(state, root, WANTED, repair=True, by="user").added == ["wanted"]
+        assert "omo verify repair" in caught.value.fix
+    seal(state)
+    assert pin(state, root, WANTED).added == ["wanted"]
     assert pins.pinned(state).digests == {digest(WANTED)}
     assert [name for name in os.listdir(path.parent) if "damaged" in name]
 
@@ -168,11 +172,6 @@ def test_rows_that_are_missing_are_noticed(state: str, root: Path, damage: str) 
         (path.parent / "mark.json").write_text("nonsense")
     with pytest.raises(Refused):
         pins.pinned(state)
-    pin(state, root, WANTED, repair=True, by="user")
+    seal(state)
+    pin(state, root, WANTED)
     assert pins.pinned(state).digests == {digest(WANTED)}
-
-
-def test_repair_of_a_whole_ledger_keeps_it(state: str, root: Path) -> None:
-    pin(state, root, FORBIDDEN)
-    pin(state, root, WANTED, repair=True, by="user")
-    assert pins.pinned(state).digests == {digest(FORBIDDEN), digest(WANTED)}

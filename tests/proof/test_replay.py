@@ -90,7 +90,7 @@ def test_a_record_with_nothing_but_what_it_needs() -> None:
     assert (found.exit_code, found.timeout, found.cwd) == (0, 10.0, ".")
 
 
-def test_a_record_with_everything_and_fields_of_the_row_it_stands_in() -> None:
+def test_a_record_with_everything() -> None:
     more = {
         **GOOD,
         "recordedStderr": "",
@@ -98,9 +98,6 @@ def test_a_record_with_everything_and_fields_of_the_row_it_stands_in() -> None:
         "normalization": "default",
         "timeoutMs": 2500,
         "cwd": "sub",
-        "id": "r1",
-        "description": "of the row",
-        "path": "a.json",
     }
     found = parse(more)
     assert (found.stderr, found.exit_code, found.timeout, found.cwd) == ("", 3, 2.5, "sub")

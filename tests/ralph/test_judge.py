@@ -287,9 +287,9 @@ def test_answers_about_other_files_do_not_count(tmp_path: Path) -> None:
     made.says(answer("C1"))
     made.write("README.md", "# emptied after the judge had looked\n")
     made.gate_ran()
-    judged = made.judge()
-    assert judged.verdict == "unknown"
-    assert judge.MOVED in of(judged)["evidence"]
+    for _ in range(4):
+        refused(made.judge, judge.MOVED, "omo ralph brief", "README.md", kind=NotEvaluable)
+    assert made.rows("judge-unknown") == []
     made.ask()
     made.says(answer("C1"))
     assert made.judge().verdict == "pass"

@@ -18,7 +18,7 @@ from omo.errors import BadInput, Refused
 from omo.proof.tree import fingerprint
 from omo.state import ledger, paths, runtime
 from omo.work import session
-from omo.work.agents import Message
+from omo.work.agents import Message, session_events
 from omo.workflows.ralph import judge, phases
 from omo.workflows.ralph.phases import PHASE_OF, Gate, PhaseReport
 from omo.workflows.ralph.rules import PHASES
@@ -39,7 +39,7 @@ def project(tmp_path: Path) -> Project:
 
 def look(project: Project, **options: Any) -> PhaseReport:
     run = project.run()
-    return phases.check(run, project.files, phases.session_events(run), **options)
+    return phases.check(run, project.files, session_events(run), **options)
 
 
 def statuses(found: PhaseReport) -> dict[str, str]:
@@ -272,7 +272,7 @@ def test_a_session_with_a_new_id_goes_on(project: Project) -> None:
     for agent in LETTERS.values():
         project.finishes(agent, session="s9")
     run = project.run(session="s9")
-    found = phases.check(run, project.files, phases.session_events(run))
+    found = phases.check(run, project.files, session_events(run))
     assert found.missing == ["SHIP"]
 
 

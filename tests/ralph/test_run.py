@@ -342,7 +342,7 @@ class TestBeginningAgain:
         second = project.start(criterion(1)).run
         project.abandon("once more, to make it forgotten")
         at = project.start(criterion(1, {"type": "path", "path": "easy.txt"}))
-        said = f"after {second}: abandoned; 1 criterion was dropped (C2); 1 criterion was given other checks (C1)"
+        said = f"after {second}: abandoned; 2 criteria were dropped (C2, C1)"
         assert at.after_text == said
         ended = project.round(C1="pass").ended or {}
         assert ended["receipt"]["after"] == at.after

@@ -229,7 +229,8 @@ def replaying(project: Project) -> Gate:
         "recordedStdout": "7 rows\n",
     }
     gate = copy.deepcopy(project.gate("G001"))
-    return add_surface(gate, surface("surface-cli", "cli", "replay"), artifact("replay", "cli-replay", replay=record))
+    (project.root / "replay.json").write_text(json.dumps(record), encoding="utf-8")
+    return add_surface(gate, surface("surface-cli", "cli", "replay"), artifact("replay", "cli-replay", "replay.json"))
 
 
 def pin(project: Project, by: str) -> None:

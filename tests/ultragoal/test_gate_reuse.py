@@ -28,29 +28,15 @@ def diff_replay(**more: object) -> Gate:
     return {**record, "command": ["git", "diff", "--stat"], **more}
 
 
-def fileless(gate: Gate) -> Gate:
-    """The gate of the audit: a typed receipt and a version, not one file."""
-    gate["executorQa"]["artifactRefs"] = [
-        artifact("api-report", "api-test-report", receipt=RECEIPT),
-        artifact("attack-report", "cli-replay", replay=diff_replay(command=["git", "--version"])),
-    ]
-    return gate
-
-
 @pytest.fixture
 def started(project: Project) -> Project:
     return project.begin()
 
 
-def test_a_gate_without_a_file_closes_no_goal(started: Project) -> None:
-    gate = fileless(copy.deepcopy(started.gate("G001")))
-    with started.refused("git --version may not be replayed", "artifactRefs[1]"):
-        started.complete("G001", gate=gate)
-
-
 def test_which_program_ran_is_kept_in_the_receipt(started: Project) -> None:
     gate = copy.deepcopy(started.gate("G001"))
-    add_surface(gate, surface("cli", "cli", "run"), artifact("run", "cli-replay", replay=diff_replay()))
+    (started.root / "run.json").write_text(json.dumps(diff_replay()), encoding="utf-8")
+    add_surface(gate, surface("cli", "cli", "run"), artifact("run", "cli-replay", "run.json"))
     started.complete("G001", gate=gate)
     receipt = started.receipt("G001")
     assert receipt["replays"] == [{"artifact": "run", "command": "git diff --stat", "executable": shutil.which("git")}]
@@ -70,9 +56,7 @@ def receipted(gate: Gate, receipt: Gate) -> Gate:
     "again",
     [
         RECEIPT,
-        {**RECEIPT, "note": "another look"},
-        {"kind": "consumer-run", "ref": "run-1", "verdict": "verified"},
-        {**RECEIPT, "id": "run-2", "receiptId": "run-1"},
+        {**RECEIPT, "note": "another look", "status": "verified"},
         {**RECEIPT, "id": " RUN-1 "},
     ],
     ids=str,
@@ -84,19 +68,6 @@ def test_a_typed_receipt_proves_one_goal(started: Project, again: Gate) -> None:
     assert started.complete("G002", gate=receipted(started.gate("G002"), {**RECEIPT, "id": "run-2"})).changed
 
 
-def replayed(gate: Gate) -> Gate:
-    row = artifact("status", "cli-replay", replay=diff_replay())
-    return add_surface(copy.deepcopy(gate), surface("cli", "cli", "status"), row)
-
-
-def test_a_replay_in_the_row_proves_one_goal(started: Project) -> None:
-    started.complete("G001", gate=replayed(started.gate("G001")))
-    again = replayed(started.gate("G002"))
-    again["executorQa"]["artifactRefs"][-1]["replay"]["timeoutMs"] = 9_000
-    with started.refused("proves another goal of this run already"):
-        started.complete("G002", gate=again)
-
-
 def test_one_receipt_that_was_issued_anew_frees_nothing(started: Project) -> None:
     first = receipted(started.gate("G001"), RECEIPT)
     started.complete("G001", gate=first)
@@ -106,7 +77,7 @@ def test_one_receipt_that_was_issued_anew_frees_nothing(started: Project) -> Non
 
 
 def test_the_same_goal_may_be_closed_again_by_what_proved_it(started: Project) -> None:
-    gate = replayed(receipted(started.gate("G001"), RECEIPT))
+    gate = receipted(started.gate("G001"), RECEIPT)
     started.complete("G001", gate=gate)
     assert started.complete("G001", f"{SEEN}, once more", gate=gate).changed
 

@@ -13,7 +13,7 @@ from omo.errors import BadInput, NotEvaluable, Refused
 from omo.workflows.ultragoal.review import (
     FAIL,
     LARGEST_SPEC,
-    MOST_BLOCKERS,
+    OPEN_BLOCKER,
     OWN_CONTRACT,
     PASS,
     UNSEEN_SOURCE,
@@ -166,7 +166,7 @@ def test_a_pull_request_is_asked_for_with_gh(project: Project, monkeypatch: pyte
     said = put_gh(project, monkeypatch, answering(project))
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not-for-gh")
     found = find_source(project.root, pr=12, branch=None, environ={"GH_TOKEN": "sign-in"})
-    assert (found.kind, found.name, found.base, found.pr_source) == ("pr", "12", "main", "gh")
+    assert (found.kind, found.name, found.base) == ("pr", "12", "main")
     assert found.changed == ["a b.txt", "one.txt"]
     assert found.base_commit == git(project.root, "rev-parse", "main")
     assert found.is_here
@@ -186,13 +186,13 @@ GH_FAILS = {
 
 
 @pytest.mark.parametrize("script", GH_FAILS.values(), ids=GH_FAILS)
-def test_a_gh_that_fails_leaves_the_local_difference_and_no_clean_pass(
+def test_without_gh_there_is_no_pull_request_to_review(
     project: Project, monkeypatch: pytest.MonkeyPatch, script: str
 ) -> None:
     put_gh(project, monkeypatch, script)
-    source = find(project, pr=12)
-    assert (source.pr_source, source.base, source.changed) == ("gh-unavailable", "main", ["one.txt", "two.txt"])
-    assert judge(project, qa_of(project), source=source).verdict == UNSEEN_SOURCE
+    with pytest.raises(NotEvaluable) as caught:
+        find(project, pr=12)
+    assert "--branch REF" in caught.value.fix
 
 
 # What counts as a contract
@@ -374,7 +374,7 @@ def test_what_qa_covered_is_held_against_the_contract(project: Project, about: G
 
 
 def found(project: Project, *texts: str) -> Review:
-    return Review(find(project), Measure(derived=True), [Finding("", "X", text) for text in texts], [])
+    return Review(find(project), Measure(derived=True), [Finding("", OPEN_BLOCKER, text) for text in texts], [])
 
 
 def test_a_review_writes_nothing(project: Project) -> None:
@@ -415,19 +415,14 @@ def test_the_same_finding_twice_is_one_goal(project: Project) -> None:
     assert start(project.run(), found(project, "Another one.", "The date is wrong.")) == ["G002", "G001"]
 
 
-@pytest.mark.parametrize(("count", "goals"), [(MOST_BLOCKERS, 10), (MOST_BLOCKERS + 1, 10), (500, 10)])
-def test_ten_goals_are_made_at_most_and_the_last_takes_in_the_rest(project: Project, count: int, goals: int) -> None:
-    texts = [f"Finding number {number} is open." for number in range(count)]
-    assert len(start(project.run(), found(project, *texts))) == goals
-    last = project.plan().goals[-1]
-    assert texts[9] in last.objective
-    if count > MOST_BLOCKERS:
-        assert f"Resolve {count - 9} more findings" in last.title
-        assert texts[10] in last.objective
-    assert len(last.objective) < 20_000
-    again = start(project.run(), found(project, *texts))
-    assert len(again) == goals
-    assert len(project.plan().goals) == goals
+def test_what_is_wrong_with_the_qa_itself_is_one_goal(project: Project) -> None:
+    form = [Finding(f"executorQa.artifactRefs[{number}].path", "ARTIFACT_OLD", "is old") for number in range(500)]
+    done = found(project, "The date is wrong.")
+    assert start(project.run(), Review(done.source, done.contract, [*form, *done.findings], [])) == ["G001", "G002"]
+    work, qa = project.plan().goals
+    assert (work.objective, qa.title) == ("The date is wrong.", "Let the QA of the review hold")
+    assert "executorQa.artifactRefs[0].path: is old" in qa.objective
+    assert len(qa.objective) < 20_000
 
 
 def test_no_plan_is_made_over_one_that_was_damaged(project: Project) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 
 from omo.state import ledger, paths
 from omo.work.lifecycle import require
+from omo.work.run import Run
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import critique, finish, recovery, sessions, spec_text, start
 from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan.audited import RunStatus, follow, load_status
 from omo.workflows.ultraplan.finish import Failure, Finished
 from omo.workflows.ultraplan.recovery import Recovered
-from omo.workflows.ultraplan.run import PLAN, PlanState, RunStatus, follow, load_status, records
+from omo.workflows.ultraplan.run import PLAN, PlanState
 from omo.workflows.ultraplan.start import Started
 from omo.workflows.ultraplan.status import publish_status
 from tests.kept import put_back
@@ -92,7 +94,12 @@ class Project(AnyProject):
         return written
 
     def record(self) -> PlanState:
-        return records(self.state)[-1]
+        return self.records()[-1]
+
+    def records(self) -> list[PlanState]:
+        """Every run of the project, oldest first."""
+        runs = [Run(PLAN, self.caller(), name) for name in PLAN.names(self.state)]
+        return [run.state for run in runs if run.state is not None]
 
     def ledger(self) -> Path:
         return Path(paths.plan_run_dir(self.state, self.record().run), "ledger.jsonl")
@@ -120,8 +127,8 @@ def started(tmp_path: Path, steps: int = 3, done: tuple[int, ...] = (), **change
     return put_back(tmp_path, make, steps, done, repr(changes))
 
 
-def record_critique(here: Project, independence: str = "full") -> None:
+def record_critique(here: Project) -> None:
     """As the journal has it once a critic found nothing; what makes a verdict clean is tested where it is decided."""
     digest = documents.load(here.root / "plan.md", here.root).digest
-    row = {"kind": "critique", "digest": digest, "clean": True, "independence": independence}
+    row = {"kind": "critique", "digest": digest, "clean": True, "independence": "full"}
     critique.reviews(here.state).change(lambda rows: (None, [row]), actor="agent", now=here.now, wait=5.0)

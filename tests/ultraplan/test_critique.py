@@ -51,35 +51,18 @@ def hear(root: Path, message: str, agent: str = "omo:critic", session: str = SES
     subagent_stop.handle(event, World(event, {}, str(root), NOW))
 
 
-def said_by_critic(root: Path, place: Caller, message: str, document: Document = PLAN) -> critique.Recorded:
+def said_by_critic(root: Path, place: Caller, message: str, document: Document = PLAN) -> critique.Verdict:
     critique.await_critic(place)
     hear(root, message)
-    return critique.record(place, document, None)
+    return critique.record(place, document)
 
 
 def test_a_clean_verdict_holds_for_exactly_this_text(root: Path, place: Caller) -> None:
-    assert said_by_critic(root, place, answer()).independence == "full"
+    assert said_by_critic(root, place, answer()).is_clean
     assert critique.is_clean(critique.latest(place.state, PLAN.digest))
     assert not critique.is_clean(critique.latest(place.state, EDITED.digest))
     with pytest.raises(Refused, match="not about what"):
-        critique.record(place, EDITED, None)
-    with pytest.raises(Refused, match="is about the text"):
-        critique.record(place, EDITED, answer(PLAN))
-
-
-def test_a_file_no_hook_saw_is_reduced_independence(root: Path, place: Caller) -> None:
-    assert critique.record(place, PLAN, answer()).independence == "reduced"
-    row = critique.latest(place.state, PLAN.digest)
-    assert row is not None
-    assert (row["clean"], row["independence"]) == (True, "reduced")
-    assert not critique.is_clean(row)
-
-
-def test_a_file_with_what_the_critic_said_is_full_and_one_that_was_touched_up_is_not(root: Path, place: Caller) -> None:
-    critique.await_critic(place)
-    hear(root, answer(verdict="findings", findings=[BLOCKING]))
-    assert critique.record(place, PLAN, answer(verdict="findings", findings=[BLOCKING]) + "\n").independence == "full"
-    assert critique.record(place, PLAN, answer()).independence == "reduced"
+        critique.record(place, EDITED)
 
 
 def test_another_agents_word_is_no_critique(root: Path, place: Caller) -> None:
@@ -87,14 +70,15 @@ def test_another_agents_word_is_no_critique(root: Path, place: Caller) -> None:
     for agent in ("omo:explorer", "critic", "general-purpose"):
         hear(root, answer(), agent)
     with pytest.raises(Refused, match="no verdict of omo:critic"):
-        critique.record(place, PLAN, None)
+        critique.record(place, PLAN)
 
 
 def test_another_sessions_critic_does_not_vouch(root: Path, place: Caller) -> None:
     other = Caller(place.state, str(root), "other", "agent", NOW, 5.0)
     critique.await_critic(other)
     hear(root, answer(), session="other")
-    assert critique.record(place, PLAN, answer()).independence == "reduced"
+    with pytest.raises(Refused, match="no verdict of omo:critic"):
+        critique.record(place, PLAN)
 
 
 def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: Caller) -> None:
@@ -103,47 +87,23 @@ def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: Caller)
     events = Path(paths.events_file(place.state, SESSION))
     events.write_text(events.read_text().replace("an empty file would do", "nothing"))
     with pytest.raises(Refused, match="no verdict"):
-        critique.record(place, PLAN, None)
+        critique.record(place, PLAN)
 
 
 def test_the_newest_verdict_on_a_text_counts(root: Path, place: Caller) -> None:
-    assert said_by_critic(root, place, answer()).is_cleared
-    assert not said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING])).is_cleared
+    assert said_by_critic(root, place, answer()).is_clean
+    assert not said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING])).is_clean
     assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
-    assert said_by_critic(root, place, answer(EDITED), EDITED).is_cleared
+    assert said_by_critic(root, place, answer(EDITED), EDITED).is_clean
     assert critique.is_clean(critique.latest(place.state, EDITED.digest))
     assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
-
-
-def test_a_file_overrules_no_verdict_that_was_seen(root: Path, place: Caller) -> None:
-    said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING]))
-    done = critique.record(place, PLAN, answer())
-    assert (done.verdict.is_clean, done.independence, done.is_cleared) == (True, "reduced", False)
-    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
-    row = critique.latest(place.state, PLAN.digest)
-    assert row is not None
-    assert (row["clean"], row["independence"]) == (False, "full")
-
-
-def test_a_file_does_not_take_back_a_clean_verdict_that_was_seen(root: Path, place: Caller) -> None:
-    said_by_critic(root, place, answer())
-    critique.record(place, PLAN, answer(verdict="findings", findings=[BLOCKING]))
-    assert critique.is_clean(critique.latest(place.state, PLAN.digest))
 
 
 def test_an_earlier_word_of_the_critic_cannot_be_picked(root: Path, place: Caller) -> None:
     critique.await_critic(place)
     hear(root, answer())
     hear(root, answer(verdict="findings", findings=[BLOCKING]))
-    with pytest.raises(Refused, match=r"spoken about this text of .* again"):
-        critique.record(place, PLAN, answer())
-    assert not critique.record(place, PLAN, None).is_cleared
-
-
-def test_damaging_the_journal_does_not_let_a_file_in(root: Path, place: Caller) -> None:
-    said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING]))
-    Path(critique.reviews(place.state).path).write_text("")
-    assert not critique.record(place, PLAN, answer()).is_cleared
+    assert not critique.record(place, PLAN).is_clean
 
 
 def test_a_journal_that_was_edited_is_not_believed_and_the_next_verdict_begins_anew(root: Path, place: Caller) -> None:
@@ -180,7 +140,7 @@ def test_clean_needs_the_word_no_blocking_finding_and_strong_manifests_else_it_s
     changes: dict[str, Any], reasons: list[str], root: Path, place: Caller
 ) -> None:
     done = said_by_critic(root, place, answer(**changes))
-    assert done.verdict.reasons == reasons
+    assert done.reasons == reasons
     assert critique.is_clean(critique.latest(place.state, PLAN.digest)) is (not reasons)
 
 
@@ -199,15 +159,14 @@ def test_clean_needs_the_word_no_blocking_finding_and_strong_manifests_else_it_s
         (answer(findings="none"), "findings"),
     ],
 )
-def test_what_is_not_in_the_form_is_no_verdict(message: str, said: str, place: Caller) -> None:
+def test_what_is_not_in_the_form_is_no_verdict(message: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        critique.record(place, PLAN, message)
-    assert critique.latest(place.state, PLAN.digest) is None
+        critique.read_verdict(message)
 
 
 def test_the_form_that_is_quoted_before_the_answer_is_not_the_answer(place: Caller) -> None:
     quoted = f"The form:\n```json{critique.brief(PLAN).partition('```json')[2]}\n```\nMy answer:\n{answer()}"
-    assert critique.record(place, PLAN, quoted).verdict.is_clean
+    assert critique.read_verdict(quoted).is_clean
 
 
 def test_the_brief_names_path_digest_every_dimension_and_a_form_that_can_be_filled_in() -> None:

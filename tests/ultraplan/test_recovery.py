@@ -11,7 +11,7 @@ import pytest
 from omo.errors import NotEvaluable
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import recovery
-from omo.workflows.ultraplan.run import audit_file, records
+from omo.workflows.ultraplan.audited import audit_file
 from tests.ultraplan.project import WHY, Project, make_project, started
 from tests.ultraplan.test_run import SKIP, refused
 
@@ -188,7 +188,7 @@ def test_without_the_first_run_nothing_can_be_said(tmp_path: Path) -> None:
     first = here.record().run
     here.start(here.recover().spec)
     os.rename(os.path.join(here.state, "plans", first), os.path.join(here.state, "elsewhere"))
-    assert first not in [record.run for record in records(here.state)]
+    assert first not in [record.run for record in here.records()]
     status, following = here.status()
     assert (status.audit.verdict, following.action) == ("unknown", "abandon")
 

@@ -12,8 +12,11 @@ import pytest
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused
 from omo.hooks import messages
 from omo.state import paths
+from omo.work.lifecycle import require
+from omo.workflows.ultraplan import finish, verify
 from omo.workflows.ultraplan import start as starting
-from omo.workflows.ultraplan.run import audit_file, pinned_path
+from omo.workflows.ultraplan.audited import audit_file
+from omo.workflows.ultraplan.run import PLAN, pinned_path
 from tests.ultraplan.plans import plan_text, project, subject_of
 from tests.ultraplan.project import WHY, Project, make_project, record_critique, started
 
@@ -98,8 +101,6 @@ def test_only_a_clean_critique_of_this_text_that_a_hook_saw_lets_it_start(tmp_pa
         here.start(unreviewed="")
 
     assert "omo plan critique plan.md" in refused(unreviewed, "no clean critique")
-    record_critique(here, "reduced")
-    assert "--unreviewed REASON" in refused(unreviewed, "only a file that no hook saw")
     record_critique(here)
     before = (here.root / "plan.md").read_text()
     here.commit_file("plan.md", "docs: think again", before + "\nOne more thought.\n")
@@ -503,6 +504,12 @@ def dirty(here: Project) -> None:
     here.write("src/left.py")
 
 
+def verify_fails(here: Project) -> None:
+    left_out(here)
+    here.commit_file("src/part2.py", subject_of(2), "def part2():\n    return 2\n\n\nraise SystemExit(1)\n")
+    assert here.finish().exit_code == 3
+
+
 def outside(here: Project) -> None:
     here.start()
     here.commit_file("infra/main.tf")
@@ -558,6 +565,7 @@ STATES: dict[str, tuple[Callable[[Project], None], str, str]] = {
     "a step left out": (left_out, "execute", "omo plan recover plan.md"),
     "a step that no longer holds": (drifting, "mend", "omo plan finish --failed 2"),
     "not committed": (dirty, "clean", "omo plan finish"),
+    "a Verify that fails": (verify_fails, "mend", "omo plan finish --failed 2"),
     "outside the fence": (outside, "escalate", "omo plan finish --failed 1"),
     "recovered": (recovered_once, "start-recovery", "omo plan start .sisyphus/"),
     "recovered twice": (recovered_twice, "execute", "omo plan finish --failed 2"),
@@ -584,6 +592,19 @@ def test_every_state_names_a_command_that_leads_on_and_can_be_given_up(tmp_path:
     assert "fence" not in here.told()
     assert here.told()["state"] == "blocked"
     assert "given up in this test" in here.told()["why"]
+
+
+def test_a_verify_without_an_answer_can_be_left_out_with_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = started(tmp_path, 1, (1,), step1={"Verify": "`sleep 60` → expected: exit 0"})
+    monkeypatch.setattr(verify, "SECONDS", 0.1)
+    done = here.finish()
+    assert (done.exit_code, done.closed, done.results[0].result) == (4, False, "unknown")
+    assert "omo plan finish --unverified" in here.status()[1].command
+    run = require(PLAN, here.caller())
+    assert finish.finish(run, unverified="it waits for a minute").closed
+    assert here.told()["outcome"]["verdict"] == "waived"
 
 
 @pytest.mark.parametrize(("by", "state"), [("agent", "blocked"), ("user", "done")])

@@ -178,7 +178,7 @@ def test_a_pattern_that_two_unrelated_commits_match_is_refused(pattern: str, roo
 
 
 @pytest.mark.parametrize(
-    ("needs", "wrong"), [(["netwrok"], 1), (["git", "gpu"], 1), (["cmd:a/b"], 1), (["git_push", "env:CI"], 0)]
+    ("needs", "wrong"), [(["netwrok"], 1), (["network", "gpu"], 1), (["cmd:a/b"], 1), (["git_push", "env:CI"], 0)]
 )
 def test_a_need_that_nobody_can_ask_for_is_a_defect_on_its_line(needs: list[str], wrong: int, root: Path) -> None:
     text = plan_text(1, needs=needs)
@@ -271,6 +271,14 @@ def test_text_that_was_left_to_be_filled_in_is_a_defect(said: dict[str, str], ro
 )
 def test_words_about_such_text_are_fine(said: dict[str, str], root: Path) -> None:
     assert found(plan_text(1, step1=said), root) == []
+
+
+def test_a_verify_that_cannot_fail_and_a_skip_of_what_others_need_are_defects(root: Path) -> None:
+    for verify in ("`true` → expected: exit 0", "`echo done` → expected: done"):
+        assert "verify" in codes(plan_text(1, step1={"Verify": verify}), root)
+    skip = {"On failure": "skip — nobody needs it"}
+    assert "on-failure" in codes(plan_text(2, step1=skip, step2={"Depends on": "Step 1"}), root)
+    assert found(plan_text(2, step1=skip), root) == []
 
 
 @pytest.mark.parametrize(

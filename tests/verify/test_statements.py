@@ -112,7 +112,11 @@ def test_any_text_is_answered(text: str) -> None:
             "tests/test_a.py::test_b passes (commit 8a7e685c0)",
             [("path", "tests/test_a.py", None), ("commit", "8a7e685c0", None)],
         ),
-        ("src/tool and lib/tool were read", [("path", "src/tool", None)]),
+        ("`src/tool`, src/other and lib/tool were read", [("path", "src/tool", None)]),
+        (
+            "(see __init__.py, ./a.py and .ci.yml)",
+            [("path", "__init__.py", None), ("path", "./a.py", None), ("path", ".ci.yml", None)],
+        ),
         ("console.log and package.json", [("path", "package.json", None)]),
         ("localhost:5432 answered", [("address", "localhost:5432", None)]),
         ("unknown: whether src/gone.py is read. src/a.py is.", [("path", "src/a.py", None)]),

@@ -9,10 +9,9 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused
-from omo.state import store
 from omo.state.runtime import OPEN_STATES
 from omo.work import lifecycle
-from omo.work.run import Caller
+from omo.work.run import Caller, caller_of
 
 
 def register(commands: options.Commands) -> None:
@@ -42,19 +41,6 @@ def adopt(arguments: argparse.Namespace, context: Context) -> Result:
     lines = [f"Adopted from session {source}: {kind} {run}" for kind, run in adopted.items()]
     lines.append("Next: omo status")
     return Result({"from": source, "adopted": adopted}, "\n".join(lines), notes=notes)
-
-
-def caller_of(context: Context, session: str) -> Caller:
-    return Caller(
-        state=context.state,
-        root=context.root,
-        session=session,
-        by=context.actor,
-        now=context.now,
-        wait=store.CLI_WAIT,
-        limits=context.limits,
-        control_globs=context.settings.computer_control,
-    )
 
 
 def _ralph(caller: Caller, source: str) -> str:

@@ -61,9 +61,9 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 
 def replay(arguments: argparse.Namespace, context: Context) -> Result:
     """What omo ran itself is known to be true while the files are the same; nobody has to allow it."""
-    from omo.cli.adopt import caller_of
     from omo.proof import artifacts, base
     from omo.proof import replay as replays
+    from omo.work.run import caller_of
     from omo.workflows.ultragoal.run import PlanRun
 
     run = PlanRun(caller_of(context, context.session(arguments.session)))

@@ -28,8 +28,7 @@ def register(commands: options.Commands) -> None:
     stop_parser.add_argument("--event", metavar="FILE", help="a Stop event as the host sends it; - reads stdin")
     tool_parser = options.command(verbs, "tool", "would a tool call be denied, by which gate and why", tool)
     tool_parser.add_argument("--event", metavar="FILE", help="a PreToolUse event as the host sends it; - reads stdin")
-    tool_parser.add_argument("--tool", metavar="NAME", help="the tool, for --input")
-    tool_parser.add_argument("--input", metavar="JSON", help="the tool's input, one JSON object")
+    tool_parser.add_argument("--tool", metavar="NAME", help="any other tool, by its name")
     tool_parser.add_argument("--write", metavar="PATH", help="a Write of this file")
     tool_parser.add_argument("--subagent", action="store_true", help="as if a subagent made the call")
     tool_parser.add_argument("shell", metavar="-- COMMAND", nargs="*", help="a Bash call with this command")
@@ -88,7 +87,7 @@ def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[Event,
     given = [arguments.event, arguments.tool, arguments.write, arguments.shell]
     if len([option for option in given if option]) != 1:
         raise BadInput(
-            "name one call: --event FILE, --tool NAME --input JSON, --write PATH, or -- COMMAND",
+            "name one call: --event FILE, --tool NAME, --write PATH, or -- COMMAND",
             fix="for example: omo explain tool -- rm -rf build",
         )
     if arguments.event:
@@ -105,22 +104,10 @@ def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[Event,
         name, argument = host.shell_tool
         given_input = {argument: words[0] if len(words) == 1 else shlex.join(words)}
     else:
-        name, given_input = arguments.tool, _input(arguments.input)
+        name, given_input = arguments.tool, {}
     event = host.tool_call(meant.name, context.cwd, name, given_input)
     event.is_subagent = arguments.subagent
     return event, meant.notes
-
-
-def _input(text: str | None) -> dict[str, Any]:
-    import json
-
-    try:
-        value = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        raise BadInput(f"--input {(text or '')[:80]!r} is not JSON", fix="""--input '{"command": "ls"}'""") from None
-    if not isinstance(value, dict):
-        raise BadInput("--input is not a JSON object", fix="""--input '{"command": "ls"}'""")
-    return value
 
 
 def goal(arguments: argparse.Namespace, context: Context) -> Result:

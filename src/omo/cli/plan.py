@@ -10,22 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli import options, plan_run
-from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.proof import globs
-from omo.safe_open import read_file
 from omo.text import clip, counted
+from omo.work.run import caller_of
 
 if TYPE_CHECKING:
     from omo.workflows.ultraplan.audit import Audit
+    from omo.workflows.ultraplan.audited import AuditedFile
     from omo.workflows.ultraplan.models import Defect, Document
     from omo.workflows.ultraplan.preflight import Preflight
-    from omo.workflows.ultraplan.run import AuditedFile
     from omo.workflows.ultraplan.sessions import SessionSpec
 
-LARGEST_MESSAGE = 256 * 1024
 LONGEST_SHOWN = 600
 MOST_SHOWN = 20
 EDITED = 3
@@ -37,9 +35,7 @@ def register(commands: options.Commands) -> None:
     checking.add_argument("plan", metavar="PLAN")
     reviewing = options.command(verbs, "critique", "record the critic's verdict on exactly this text", critique)
     reviewing.add_argument("plan", metavar="PLAN")
-    how = reviewing.add_mutually_exclusive_group()
-    how.add_argument("--result", metavar="FILE", help="the critic's final message; default: the one the host reported")
-    how.add_argument("--brief", action="store_true", help="print what the critic is to be asked")
+    reviewing.add_argument("--brief", action="store_true", help="print what the critic is to be asked")
     cutting = options.command(verbs, "decompose", "write a spec for each session of a plan", decompose, session=False)
     cutting.add_argument("plan", metavar="PLAN", help="a plan in Markdown")
     cutting.add_argument("--out", required=True, metavar="DIR", help="a directory of the project, for session-1.md …")
@@ -103,32 +99,23 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan import critique as critiques
 
     document = load(arguments.plan, context)
-    # A file can be recorded outside any session; then no host vouches for it.
-    live = context.live_sessions()
-    session = arguments.session or context.named_session or (live[0] if len(live) == 1 else "")
-    caller = caller_of(context, session)
+    caller = caller_of(context, context.session(arguments.session))
     if arguments.brief:
         critiques.await_critic(caller)
         brief = critiques.brief(document)
         return Result({"plan": document.path, "digest": document.digest, "brief": brief}, brief)
-    message = None
-    if arguments.result not in (None, "-"):
-        message = _message(arguments.result, context.cwd)
-    done = critiques.record(caller, document, message)
-    verdict = done.verdict
+    verdict = critiques.record(caller, document)
     data = {
-        "plan": done.plan,
-        "digest": done.digest,
+        "plan": document.path,
+        "digest": document.digest,
         "verdict": verdict.verdict,
         "clean": verdict.is_clean,
-        "cleared": done.is_cleared,
-        "independence": done.independence,
         "reasons": verdict.reasons,
         "dimensions": verdict.dimensions,
         "findings": [finding.model_dump(exclude_none=True) for finding in verdict.findings],
     }
     word = "clean" if verdict.is_clean else "not clean"
-    lines = [f"{word}: {clip(done.plan, 200)} at {done.digest[:12]}, independence {done.independence}"]
+    lines = [f"{word}: {clip(document.path, 200)} at {document.digest[:12]}"]
     if verdict.reasons:
         lines.append(f"  because: {clip('; '.join(verdict.reasons), 300)}")
     if verdict.concerns:
@@ -136,20 +123,7 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     for finding in verdict.findings:
         where = f"line {finding.line}: " if finding.line else ""
         lines.append(f"  - {where}{finding.severity}, {finding.dimension}: {clip(finding.text, 300)}")
-    notes = []
-    if done.independence != "full":
-        unseen = "no hook saw a critic say this (reduced independence): it is kept, and does not clear the plan"
-        remedy = "omo plan start still asks for a verdict that the host saw, or for --unreviewed REASON"
-        notes = [f"{unseen}; {remedy}"]
-    return Result(data, "\n".join(lines), 0 if done.is_cleared else 3, notes)
-
-
-def _message(named: str, cwd: str) -> str:
-    try:
-        return read_file(os.path.join(cwd, named), LARGEST_MESSAGE, follow_link=True).decode("utf-8-sig", "replace")
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise BadInput(f"--result {clip(named, 200)}: {why}", fix="name the file with the critic's message") from None
+    return Result(data, "\n".join(lines), 0 if verdict.is_clean else 3)
 
 
 # sessions
@@ -291,7 +265,7 @@ def _preflight_text(spec: Document, asked: Preflight) -> str:
 
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultraplan.run import audit_file
+    from omo.workflows.ultraplan.audited import audit_file
 
     caller = caller_of(context, "")
     audited = audit_file(caller, Path(context.cwd, arguments.document), arguments.base or "")

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli import options
-from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput
 from omo.text import clip
+from omo.work.run import caller_of
 
 if TYPE_CHECKING:
     from omo.work.run import Caller
@@ -128,7 +128,8 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import adoptable
     from omo.work.status import NextStep, command
-    from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, follow, load_status
+    from omo.workflows.ultraplan.audited import follow, load_status
+    from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES
     from omo.workflows.ultraplan.status import publish_status
 
     caller = _caller(arguments, context, looks=True)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from omo import safe_open
 from omo.cli import options
-from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput
 from omo.text import clip
+from omo.work.run import caller_of
 from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_ITERATIONS, PHASES, SMALL_CHANGE
 
 if TYPE_CHECKING:
@@ -87,8 +87,9 @@ def _run(arguments: argparse.Namespace, context: Context, *, looks: bool = False
 
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
+    from omo.work.agents import session_events
     from omo.workflows.ralph import start as starting
-    from omo.workflows.ralph.phases import NO_GATE, session_events
+    from omo.workflows.ralph.phases import NO_GATE
 
     run, step = starting.start(
         caller_of(context, context.session(arguments.session)),
@@ -130,12 +131,13 @@ def execute(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def phase(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.work.agents import session_events
     from omo.workflows.ralph import phases
     from omo.workflows.ralph.iteration import Files
 
     run = _run(arguments, context)
     phases.note(run, arguments.name, arguments.skip)
-    report = phases.check(run, Files(context.root), phases.session_events(run))
+    report = phases.check(run, Files(context.root), session_events(run))
     proof = report.proofs[arguments.name]
     data = {
         "run": run.id,
@@ -154,13 +156,14 @@ def phase(arguments: argparse.Namespace, context: Context) -> Result:
 
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
+    from omo.work.agents import session_events
     from omo.workflows.ralph import phases
     from omo.workflows.ralph.iteration import Files
     from omo.workflows.ralph.run import require_open
 
     run = _run(arguments, context, looks=True)
     state = require_open(run)
-    events = phases.session_events(run)
+    events = session_events(run)
     report = phases.check(run, Files(context.root), events, newer_than=arguments.newer_than)
     result = ralph_views.phases(report, state)
     if "SHIP" in report.missing and not events.has_gates:

@@ -132,13 +132,7 @@ def status(run: RalphState, step: NextStep) -> Result:
         "problems": [],
         "next": step.data,
     }
-    state = "between rounds"
-    if run.ended:
-        state = f"ended ({run.how})"
-    elif run.open_iteration:
-        state = "iteration open"
-    judged = f"verdict {run.verdict}, decision {run.decision}" if run.judged else "not judged yet"
-    lines = [f"Ralph run {run.run}: {state}, iteration {run.iteration} of {run.max_iterations}, {judged}"]
+    lines = [f"Ralph run {run.run}: {run.headline}"]
     for entry in data["criteria"]:
         lines.append(f"  {entry['id']:4} {entry['status']:9} {_counts(entry)}{clip(entry['description'], 120)}")
     if run.circumventions:

@@ -6,7 +6,6 @@ import argparse
 from typing import Any
 
 from omo.cli import options
-from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.cli.ultragoal import run_of
 from omo.context import Context
@@ -16,6 +15,7 @@ from omo.state.runtime import part
 from omo.text import clip
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
+from omo.work.run import caller_of
 from omo.workflows.ultragoal import lifecycle as ultragoal
 
 Row = dict[str, Any]

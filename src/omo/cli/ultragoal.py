@@ -13,12 +13,12 @@ from typing import Any
 
 from omo.cli import evidence, options
 from omo.cli import ultragoal_views as views
-from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, OmoError
 from omo.text import clip, counted
 from omo.work.lifecycle import adoptable
+from omo.work.run import caller_of
 from omo.workflows.ultragoal import create, goal_tool, steering
 from omo.workflows.ultragoal.create import json_of
 from omo.workflows.ultragoal.next_step import next_step, publish_status

@@ -154,8 +154,8 @@ def session_gates(context: Context, name: str) -> gates.SessionGates:
 
 def _require_looked_at(context: Context, name: str, because: str, armed_at: str) -> list[str]:
     """The agent's word is handed on to the user, so it is looked at like any statement."""
-    from omo.cli.adopt import caller_of
     from omo.work import claims
+    from omo.work.run import caller_of
 
     commands = gates.pinned_commands(context.state, name)
     return claims.require_statement(caller_of(context, name), "--because", because, since=armed_at, commands=commands)

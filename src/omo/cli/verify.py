@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli import options
-from omo.cli.adopt import caller_of
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.state import store as files
 from omo.text import clip, counted
 from omo.work import claims, session
+from omo.work.run import caller_of
 from omo.work.statements import LONGEST_TEXT
 from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, Goal, GoalStore
 from omo.workflows.verify.status import brief, details
@@ -26,7 +25,6 @@ from omo.workflows.verify.steps import Trees, steps
 from omo.workflows.verify.summary import publish_goals, release_sessions
 
 if TYPE_CHECKING:
-    from omo.proof.evaluate import Observation
     from omo.workflows.verify.finish import Finished
 
 Row = dict[str, Any]
@@ -60,17 +58,8 @@ def register(commands: options.Commands) -> None:
     parser = options.command(verbs, "status", "where a goal stands, or all of them", status)
     parser.add_argument("goal", metavar="GOAL", help="the goal's id", nargs="?")
 
-    options.command(verbs, "repair", "keep a damaged journal aside and begin an empty one", repair, session=False)
-
-    about = "file checks and approve their commands; tells defects and what passes already"
-    parser = options.command(verbs, "pin", about, pin, session=False)
-    _add_checks_file(parser)
-    parser.add_argument("--repair", action="store_true", help="keep a damaged ledger of pins aside and begin anew")
-
-    about = "evaluate a file of checks: exit 0 all pass, 3 one fails, 4 one is unknown"
-    parser = options.command(verbs, "checks", about, checks, session=False)
-    _add_checks_file(parser)
-    parser.add_argument("--base", metavar="REV", help="compare with this revision (default: HEAD when pinned)")
+    about = "keep damaged goals or pins aside and begin anew; the user's"
+    options.command(verbs, "repair", about, repair, session=False)
     _register_claim(verbs)
 
 
@@ -98,11 +87,6 @@ def _of_goal(verbs: options.Commands, name: str, about: str, run: options.Run) -
     parser = options.command(verbs, name, about, run)
     parser.add_argument("goal", metavar="GOAL", help="the goal's id")
     return parser
-
-
-def _add_checks_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--file", required=True, metavar="FILE", help='JSON or YAML: {"checks": [...]}')
-    parser.add_argument("--goal", metavar="ID", help="the goal the checks belong to")
 
 
 def _store(arguments: argparse.Namespace, context: Context) -> GoalStore:
@@ -358,88 +342,14 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify.begin import repair as seal
 
     store = _store(arguments, context)
+    are_goals_damaged = bool(store.problems)
     kept = seal(store)
-    release_sessions(store.caller)
+    if are_goals_damaged:
+        release_sessions(store.caller)
     what = "There was no journal to keep."
-    if kept is not None:
-        what = f"The damaged journal is kept as {kept}; nothing of it is carried over."
+    if kept:
+        what = f"What was damaged is kept as {', '.join(kept)}; nothing of it is carried over."
     return Result({"kept": kept}, f"Sealed. {what}\nNext: file the goals anew, omo verify add --file GOAL")
-
-
-def pin(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.proof import pins
-    from omo.proof.checks import load_checks_file
-
-    path = Path(context.cwd, arguments.file)
-    report = pins.pin(
-        context.state,
-        Path(context.root),
-        load_checks_file(path),
-        source=_source(path, context),
-        goal=arguments.goal,
-        by=context.actor,
-        now=context.now,
-        wait=files.CLI_WAIT,
-        repair=arguments.repair,
-    )
-    base = f", base {report.base[:12]}" if report.base else ", no git: no base"
-    lines = [f"{len(report.added)} checks pinned by the {report.by}{base}."]
-    kept = {}
-    for name, earlier in report.kept.items():
-        kept[name] = {"by": earlier.by, "base": earlier.base}
-        since = f", base {earlier.base[:12]}" if earlier.base else ""
-        lines.append(f"kept    {name}: pinned already by the {earlier.by}{since}")
-    lines += ["As things stand before the work:", *(_check_line(check) for check in report.verdict.checks)]
-    notes = []
-    if not report.verdict.checks:
-        notes.append("there are no checks in it: nothing can pass")
-    for name in report.vacuous:
-        meant = "guard: true says that it is meant to pass before and after"
-        notes.append(f"vacuous: {name} passes already, so it proves nothing about the work; {meant}")
-    if report.all_vacuous:
-        notes.append("nothing here could show work: every check passes already or is a guard; add one that fails now")
-    data = {
-        "by": report.by,
-        "base": report.base,
-        "pinned": report.added,
-        "kept": kept,
-        "vacuous": report.vacuous,
-        "all_vacuous": report.all_vacuous,
-        "checks": [_check_data(check) for check in report.verdict.checks],
-    }
-    return Result(data, "\n".join(lines), notes=notes)
-
-
-def checks(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.proof import pins
-    from omo.proof.checks import load_checks_file
-    from omo.proof.evaluate import evaluate
-
-    path = Path(context.cwd, arguments.file)
-    parsed = load_checks_file(path)
-    pinned = pins.pinned(context.state)
-    tree = pinned.tree(Path(context.root), base=arguments.base, goal=arguments.goal, source=_source(path, context))
-    verdict = evaluate(parsed, tree)
-    listed = [_check_data(check) for check in verdict.checks]
-    flags = f" ({', '.join(verdict.flags)})" if verdict.flags else ""
-    lines = [*(_check_line(check) for check in verdict.checks), f"Verdict: {verdict.verdict}{flags}"]
-    data = {"verdict": verdict.verdict, "flags": verdict.flags, "checks": listed}
-    return Result(data, "\n".join(lines), verdict.exit_code)
-
-
-def _source(path: Path, context: Context) -> str:
-    return os.path.relpath(os.path.realpath(path), os.path.realpath(context.root))
-
-
-def _check_data(check: Observation) -> dict[str, str]:
-    reason, observed = clip(check.reason, 500), clip(check.observed, 500)
-    return {"id": check.id, "result": check.result, "reason": reason, "observed": observed}
-
-
-def _check_line(check: Observation) -> str:
-    guard = " [guard]" if check.guard else ""
-    observed = f" | {clip(check.observed, 200)}" if check.observed else ""
-    return f"{check.result:8}{clip(check.id, 60)}{guard}: {clip(check.reason, 300)}{observed}"
 
 
 def claim(arguments: argparse.Namespace, context: Context) -> Result:

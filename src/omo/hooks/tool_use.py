@@ -51,7 +51,7 @@ LEADERS = {
         "record-review-blockers",
     ),
     "goal": ("create", "complete", "pause", "resume", "drop"),
-    "state": ("clear", "ultraplan", "ultragoal", "ralph", "verify"),
+    "state": ("clear", "ultragoal"),
     "plan": ("start", "skip", "recover", "finish"),
     "ralph": ("start", "exec", "phase", "brief", "judge", "abandon"),
 }

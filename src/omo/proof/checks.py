@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args
 
 from pydantic import AfterValidator, Field, FiniteFloat, ValidationError, model_validator
@@ -13,7 +12,7 @@ from pydantic import AfterValidator, Field, FiniteFloat, ValidationError, model_
 from omo import strict
 from omo.digest import sha256
 from omo.errors import BadInput
-from omo.proof import documents, globs, patterns
+from omo.proof import globs, patterns
 from omo.text import clip
 
 MOST_CHECKS = 200
@@ -220,26 +219,6 @@ def parse_checks(data: object, where: str = "checks") -> list[Check | str]:
             also = f"{where}[{first[name]}]"
             defects.append(f"{where}[{number}].id: {name} is also the id of {also}; ids must be unique")
         first.setdefault(name, number)
-    if defects:
-        raise _bad(defects)
-    return checks
-
-
-def load_checks_file(path: Path) -> list[Check | str]:
-    """`{"checks": [...]}` in JSON or YAML."""
-    data = documents.load(path)
-    if not isinstance(data, dict):
-        raise _bad([f"{path.name}: must hold one key, checks, with a list; got {clip(repr(data), 80)}"])
-    defects = []
-    for key in data:
-        if key != "checks":
-            defects.append(f"{clip(str(key), 60)}: no such field{strict.meant(str(key), ['checks'])}")
-    if "checks" not in data:
-        raise _bad([*defects, f"{path.name}: has no key checks"])
-    try:
-        checks = parse_checks(data["checks"])
-    except BadInput as error:
-        raise _bad([*defects, *_defects_of(error)]) from None
     if defects:
         raise _bad(defects)
     return checks

@@ -37,7 +37,6 @@ from omo.proof.run import Outcome, run
 from omo.text import clip
 
 Result = Literal["pass", "fail", "unknown"]
-ReasonClass = Literal["work", "schema", "environment"]
 
 LARGEST_READ = 8_000_000
 LARGEST_PARSED = 2_000_000
@@ -73,7 +72,6 @@ class Observation:
     type: str
     result: Result
     reason: str
-    reason_class: ReasonClass
     observed: str
     guard: bool = False
 
@@ -89,16 +87,11 @@ class Verdict:
     flags: list[str]
     checks: list[Observation]
 
-    @property
-    def exit_code(self) -> int:
-        return EXIT_CODES[self.verdict]
-
 
 class Finding(NamedTuple):
     result: Result
     reason: str
     observed: str = ""
-    reason_class: ReasonClass = "work"
 
 
 def evaluate(checks: Sequence[Check | str], tree: Tree) -> Verdict:
@@ -127,10 +120,10 @@ def evaluate(checks: Sequence[Check | str], tree: Tree) -> Verdict:
 def _observe(check: Check | str, name: str, tree: Tree) -> Observation:
     if isinstance(check, str):
         reason = "a question in words: only judgement can answer it"
-        return Observation(name, "string", "unknown", reason, "schema", clip(check, LONGEST_OBSERVED))
+        return Observation(name, "string", "unknown", reason, clip(check, LONGEST_OBSERVED))
     finding = _evaluate(check, tree)
     reason, observed = (clip(text, LONGEST_OBSERVED) for text in (finding.reason, finding.observed))
-    return Observation(name, check.type, finding.result, reason, finding.reason_class, observed, check.guard)
+    return Observation(name, check.type, finding.result, reason, observed, check.guard)
 
 
 def _evaluate(check: Check, tree: Tree) -> Finding:
@@ -139,18 +132,18 @@ def _evaluate(check: Check, tree: Tree) -> Finding:
     except _NoFile as error:
         return Finding("fail", str(error))
     except patterns.TooSlow:
-        return Finding("unknown", "its regex takes too long; write it without nested repeats", "", "schema")
+        return Finding("unknown", "its regex takes too long; write it without nested repeats")
     except patterns.Spent:
         reason = f"the regexes of all checks together took {SEARCH_SECONDS:g} s, so this one was not tried"
-        return Finding("unknown", reason, "", "schema")
+        return Finding("unknown", reason)
     except (NotEvaluable, BadInput) as error:
         fix = f"; {error.fix}" if error.fix else ""
-        return Finding("unknown", error.message + fix, "", "schema" if isinstance(error, BadInput) else "environment")
+        return Finding("unknown", error.message + fix)
     except OSError as error:
-        return Finding("unknown", f"cannot be read: {error}", "", "environment")
+        return Finding("unknown", f"cannot be read: {error}")
     except Exception as error:  # the boundary: an evaluator that fails is no verdict on the work
         why = error.message if isinstance(error, OmoError) else f"{type(error).__name__}: {error}"
-        return Finding("unknown", f"omo could not evaluate it: {why}", "", "environment")
+        return Finding("unknown", f"omo could not evaluate it: {why}")
 
 
 def _path(check: PathCheck, tree: Tree) -> Finding:
@@ -208,7 +201,7 @@ def _content(check: ContentCheck, tree: Tree) -> Finding:
     if bad and not (check.any and unclear):
         return Finding("fail", f"{len(good)} of {len(paths)} files {wish}", f"not: {_listing(bad)}")
     reason = f"larger than {LARGEST_READ} bytes, only the beginning was read"
-    return Finding("unknown", reason, _listing(unclear), "environment")
+    return Finding("unknown", reason, _listing(unclear))
 
 
 def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
@@ -236,24 +229,23 @@ def _command(check: CommandCheck, tree: Tree) -> Finding:
             "unknown",
             f"/{clip(check.stdout, 80)}/ is not in the part of the output that was kept ({OUTPUT_LIMIT} bytes)",
             _said(outcome),
-            "environment",
         )
     return Finding("fail", f"{_ending(outcome)}, but its output has no /{clip(check.stdout, 80)}/", _said(outcome))
 
 
 def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
     if digest_of_check(check) not in tree.pinned:
-        reason = "its command is not pinned, or was edited after it was; omo verify pin --file FILE pins it"
-        return Finding("unknown", reason, json.dumps(check.argv, ensure_ascii=False), "schema")
+        reason = "its command is not pinned, or was edited after it was; filing it again (omo verify add) pins it"
+        return Finding("unknown", reason, json.dumps(check.argv, ensure_ascii=False))
     where = globs.directory_inside(tree.root, check.cwd)
     if not where.is_dir():
         return Finding("fail", f"its directory {check.cwd} is not there")
     outcome = run(check.argv, cwd=where, timeout=check.timeout, output_limit=OUTPUT_LIMIT)
     if outcome.not_found:
-        return Finding("unknown", f"{check.argv[0]} cannot be started: {outcome.stderr}", "", "environment")
+        return Finding("unknown", f"{check.argv[0]} cannot be started: {outcome.stderr}")
     if outcome.timed_out:
         reason = f"no answer within {check.timeout:g} s, so it was ended; raise timeout or make it faster"
-        return Finding("unknown", reason, _said(outcome), "environment")
+        return Finding("unknown", reason, _said(outcome))
     if outcome.ok and strength.ran_nothing(outcome.stdout + outcome.stderr):
         return Finding("unknown", "it ran no test", _said(outcome))
     began = {"head": tree.base or tree.bases.get(digest_of_check(check))}
@@ -356,7 +348,7 @@ _PARSERS: Mapping[str, Callable[[Path, str], str]] = {
 def _base(check: Check, tree: Tree) -> str:
     base = tree.base or tree.bases.get(digest_of_check(check))
     if not base:
-        raise NotEvaluable("there is no base to compare with", fix="pin it (omo verify pin --file FILE) or name --base")
+        raise NotEvaluable("there is no base to compare with", fix="file it again, which takes HEAD for the base")
     return changes.resolve(tree.root, base)
 
 

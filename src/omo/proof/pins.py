@@ -64,19 +64,12 @@ class Pinned:
                 return pin.at
         return None
 
-    def tree(
-        self,
-        root: str | Path,
-        *,
-        base: str | None = None,
-        goal: str | None = None,
-        source: str = "",
-    ) -> Tree:
+    def tree(self, root: str | Path, *, goal: str | None = None, source: str = "") -> Tree:
         """What to evaluate on: the tree at `root`, with these pins and the base of each."""
         from omo.proof.evaluate import Tree
 
         bases = {digest: self.base(digest, goal) for digest in self.digests}
-        return Tree(Path(root), base, self.digests, bases, _inputs(Path(root), source))
+        return Tree(Path(root), None, self.digests, bases, _inputs(Path(root), source))
 
 
 @dataclass(frozen=True)
@@ -84,10 +77,7 @@ class PinReport:
     """What was pinned, and what each check says of the tree before the work."""
 
     verdict: Verdict
-    base: str | None
-    by: str
     added: list[str] = field(default_factory=list)
-    kept: dict[str, Pin] = field(default_factory=dict)
 
     @property
     def vacuous(self) -> list[str]:
@@ -113,36 +103,31 @@ def pin(
     now: float,
     wait: float,
     refuse_vacuous: bool = False,
-    repair: bool = False,
 ) -> PinReport:
     """Record the checks as approved, after one look at the tree as it is. Nothing is written if this raises.
 
     What is pinned already keeps its base, or an agent could pin again after the fact to move it; only the
-    user's own pin moves it. `repair` keeps a damaged ledger of pins aside and begins a new one; it is the user's.
+    user's own pin moves it.
     """
     from omo.proof.checks import digest_of_check, dump, ids_of
     from omo.proof.evaluate import Tree, evaluate
 
-    if repair and by != "user":
-        raise Refused("only the user can repair the ledger of pinned checks", fix=REPAIR)
     root = Path(root)
-    journal = _journal(state)
-    if not repair:
-        journal.require_whole("pinned checks", REPAIR)
+    journal = journal_of(state)
+    journal.require_whole("pinned checks", REPAIR)
     digests = [digest_of_check(check) for check in checks]
     base = changes.head(root)
     verdict = evaluate(checks, Tree(root, base, frozenset(digests), inputs=_inputs(root, source)))
-    report = PinReport(verdict, base, by)
+    report = PinReport(verdict)
     if refuse_vacuous and report.all_vacuous:
         raise _nothing_to_prove(report)
 
     def decide(rows: list[Row]) -> tuple[None, list[Row]]:
-        events = journal.seal(now) if repair else []
-        known = {} if events else {(pin.digest, pin.goal): pin for pin in _fold(rows).pins}
+        events = []
+        known = {(pin.digest, pin.goal): pin for pin in _fold(rows).pins}
         for check, digest, name in zip(checks, digests, ids_of(checks), strict=True):
             earlier = known.get((digest, goal))
             if earlier is not None and (by != "user" or (earlier.by, earlier.base) == (by, base)):
-                report.kept[name] = earlier
                 continue
             report.added.append(name)
             events.append(
@@ -156,18 +141,18 @@ def pin(
 
 def pinned(state: str) -> Pinned:
     """Refused where the ledger of pins is not whole: nothing is run because a file says so."""
-    journal = _journal(state)
+    journal = journal_of(state)
     journal.require_whole("pinned checks", REPAIR)
     return _fold(journal.rows())
 
 
 REPAIR = (
-    "let the user look at what was changed, then pin again in their own terminal: "
-    "omo verify pin --file FILE --repair (the old ledger is kept)"
+    "let the user look at what was changed, then run in their own terminal: omo verify repair "
+    "(the old ledger is kept); what was pinned is filed anew"
 )
 
 
-def _journal(state: str) -> Journal:
+def journal_of(state: str) -> Journal:
     return Journal(os.path.join(paths.verify_dir(state), "pins"), state)
 
 

@@ -36,8 +36,6 @@ Written = Annotated[str, AfterValidator(_written)]
 LONGEST_COMMAND = 8000
 LONGEST_OUTPUT = 1 << 20
 SHORTEST_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT = 1.0, 10.0, 120.0
-# A record may stand in a row of a gate, which has these beside it.
-ROW_FIELDS = ("id", "description", "path")
 RECORD_FIX = (
     "omo evidence replay --goal ID -- COMMAND runs it and writes the record; by hand: "
     '{"schemaVersion": 1, "kind": "cli-replay", "replaySafe": true, "command": ["…"], "recordedStdout": "…"}'
@@ -89,8 +87,6 @@ class Record(Strict):
 
 def parse_replay(document: object) -> Record:
     """BadInput with everything that is wrong in `defects`."""
-    if isinstance(document, dict):
-        document = {key: value for key, value in document.items() if key not in ROW_FIELDS}
     return validated(Record, document, what="the replay record", fix=RECORD_FIX)
 
 

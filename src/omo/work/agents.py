@@ -30,10 +30,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from omo.digest import sha256
-from omo.errors import Refused
+from omo.errors import Refused, Unreadable
 from omo.proof import base
 from omo.state import runtime
 from omo.text import clip
+from omo.work.run import Run
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -84,6 +85,52 @@ def expect(state: str, session: str, agent: str | None, *, by: str, now: float, 
 
     if session:
         runtime.change_session(state, session, decide, actor=by, now=now, wait=wait)
+
+
+@dataclass(frozen=True)
+class SessionEvents:
+    """The row and the ledger of the session that works on a run, read once.
+
+    `damage` says why none of the ledger can be believed.
+    """
+
+    session: str
+    row: Row
+    rows: list[Row]
+    damage: str = ""
+
+    def messages(self, agent: str) -> list[Message]:
+        """What a hook saw that agent say last, oldest first."""
+        return messages_in(self.rows, [agent])
+
+    @property
+    def has_gates(self) -> bool:
+        return any(row.get("kind") == "gate-added" for row in self.rows)
+
+
+def session_events(run: Run[Any]) -> SessionEvents:
+    """Of the session that works on the run: the host may have given it a new id since the start."""
+    caller = run.caller
+    session = caller.session
+    if caller.summary(run.kind.name).get("run") != run.id and run.state is not None:
+        session = run.state.session
+    row = caller.session_rows.get(session, {})
+    try:
+        chain = runtime.read_chain(caller.state, session, row)
+    except Unreadable as error:
+        return SessionEvents(session, row, [], error.message)
+    if chain.problems:
+        what = f"the ledger of session {session} is not as omo wrote it, so it proves nothing"
+        return SessionEvents(session, row, [], f"{what}: {clip(chain.problems[0], 200)}")
+    return SessionEvents(session, row, chain.rows)
+
+
+def expect_of(run: Run[Any], events: SessionEvents, agent: str | None) -> None:
+    """A session that was let go hears that agent all the same; a live one hears every agent, so nothing is written."""
+    caller = run.caller
+    if (agent and not runtime.is_live(events.row)) or (not agent and events.row.get("awaits")):
+        expect(caller.state, events.session, agent, by=caller.by, now=caller.now, wait=caller.wait)
+        caller.forget()
 
 
 def messages(state: str, session: str, *agents: str, since: str = "") -> list[Message]:

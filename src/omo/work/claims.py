@@ -196,7 +196,8 @@ def require_cited(caller: Caller, what: str, text: str, commands: Iterable[Pinne
 
 def _run_cited(caller: Caller, command: Pinned, exits: int | None) -> str:
     """What is not as it was said; empty where it is."""
-    ran = run(command.argv, cwd=Path(caller.root, command.cwd), timeout=command.timeout)
+    where = globs.directory_inside(Path(caller.root), command.cwd)
+    ran = run(command.argv, cwd=where, timeout=command.timeout)
     wanted = command.exit if exits is None else exits
     result, why = strength.result_of(ran)
     if result == "unknown":
@@ -223,7 +224,10 @@ class Unsettled:
 
 
 def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> list[Unsettled]:
-    """What of a statement is still to be claimed. Files are looked at again, now; a service was asked when filed."""
+    """What of a statement is still to be claimed. Files are looked at again, now; a service was asked when filed.
+
+    The end of a goal names what was let stand in it, whoever did so; elsewhere only the user lets something stand.
+    """
     called = statements.triggers(statement)
     if not called:
         return []
@@ -231,7 +235,8 @@ def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> list[
     for row in recorded(caller.state):
         is_its_own = (row.get("goal") or "") == goal and row["ts"] >= since
         if is_its_own and row["claim"].split() == statement.split():
-            filed.append(row)
+            may_let_stand = bool(goal) or row["actor"] == "user"
+            filed.append(row if may_let_stand else {**row, "override": None})
     still_open = []
     for name, words in called.items():
         settled_by = statements.TRIGGERS[name].settled_by
@@ -253,10 +258,11 @@ def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> list[
 def refused(what: str, goal: str, statement: str, still_open: list[Unsettled]) -> Refused:
     example = statements.TRIGGERS[still_open[0].about].options
     of_goal = f" --goal {goal}" if goal else ""
+    who = "add" if goal else "the user adds"
     return Refused(
         f"{what} claims what code has not seen: {clip(statement, 120)!r}",
         fix=f"omo verify claim {shlex.quote(statement)}{of_goal} {example}; then the same again. If it does not "
-        "hold, restate it; if code is wrong about it, add --override REASON to the claim (recorded and shown)",
+        f"hold, restate it; if code is wrong about it, {who} --override REASON to the claim (recorded and shown)",
         defects=[words.text for words in still_open],
     )
 

@@ -140,6 +140,11 @@ def in_file(text: str, briefs: Sequence[Row], reported: Sequence[Message], *, as
     return replace(given, digest=sha256(text.encode("utf-8", "replace")))
 
 
+def answered(briefs: Sequence[Row], reported: Sequence[Message]) -> list[Row]:
+    """The briefs that a judge was seen to answer so that it can be read."""
+    return [brief for brief in briefs if not read_messages(said_since(reported, brief), brief["nonce"]).unread]
+
+
 def said_since(reported: Sequence[Message], brief: Row) -> list[Message]:
     """What was said after the brief was asked for."""
     return [message for message in reported if message.ts >= str(brief["ts"])]

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
+from omo.context import Context
 from omo.digest import sha256
 from omo.errors import BadInput, Refused, Unreadable
-from omo.state import ledger, runtime
+from omo.state import ledger, runtime, store
 from omo.state.journal import Journal
 from omo.state.runtime import part
 from omo.text import clip
@@ -91,6 +92,20 @@ class Caller:
         """The runtime file was written: what was read of it does not count any more."""
         self.__dict__.pop("session_rows", None)
         self.__dict__.pop("events", None)
+
+
+def caller_of(context: Context, session: str, known_rows: Mapping[str, Any] | None = None) -> Caller:
+    return Caller(
+        state=context.state,
+        root=context.root,
+        session=session,
+        by=context.actor,
+        now=context.now,
+        wait=store.CLI_WAIT,
+        limits=context.limits,
+        control_globs=context.settings.computer_control,
+        known_rows=known_rows,
+    )
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ COMMIT = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
 EXIT_CODE = re.compile(r"\s*(?:exit(?:s|ed)?(?: with)?|returns?|returned)(?: code| status)?\s+(\d{1,3})\b", re.I)
 ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
 PLACE_IN_FILE = re.compile(r"(?:::|:\d|#L\d).*$")  # tests/test_a.py::test_b, a.py:12, a.py#L12
-AROUND_WORDS = ".,;:!?()[]{}<>*_\"'"
+BEFORE_WORDS, AFTER_WORDS = "([{<*\"'", ")]}>*\"'.,;:!?"
 # A name with a dot is a file where it ends in one of these; `shlex.split` is none.
 FILE_ENDINGS = frozenset(
     (
@@ -173,7 +173,8 @@ def _citations_in(plain: str, quotations: list[str], root: str) -> list[Citation
         is_absence = "absence" in _triggers_in(sentence)
         for match in re.finditer(r"`(\d+)`|[^\s`]+", sentence):
             if match[1] is None:
-                citation = _of_word(match[0], root)
+                word = match[0].lstrip(BEFORE_WORDS).rstrip(AFTER_WORDS)
+                citation = _of_word(word, root, in_code=False)
             else:
                 after = EXIT_CODE.match(sentence, match.end())
                 citation = _of_quotation(quotations[int(match[1])], root, int(after[1]) if after else None)
@@ -182,33 +183,33 @@ def _citations_in(plain: str, quotations: list[str], root: str) -> list[Citation
     return list(dict.fromkeys(cited))
 
 
-def _of_word(word: str, root: str) -> Citation | None:
-    plain = word.strip(AROUND_WORDS)
-    if "://" in plain:
-        return Citation("address", plain)
-    word = PLACE_IN_FILE.sub("", plain)
-    if COMMIT.fullmatch(word):
-        return Citation("commit", word)
-    directory, _, name = word.rpartition("/")
+def _of_word(word: str, root: str, *, in_code: bool) -> Citation | None:
+    if "://" in word:
+        return Citation("address", word)
+    path = PLACE_IN_FILE.sub("", word)
+    if COMMIT.fullmatch(path):
+        return Citation("commit", path)
+    directory, _, name = path.rpartition("/")
     stem, _, ending = name.rpartition(".")
     is_file = bool(stem) and ending.lower() in FILE_ENDINGS
-    if directory:
-        top = os.path.join(root, word.removeprefix("./").split("/")[0])
-        is_file = is_file or ending in ENDINGS_IN_CODE or (not word.startswith("/") and os.path.isdir(top))
+    if directory and ending in ENDINGS_IN_CODE:
+        is_file = True
+    elif directory and not is_file and os.path.isdir(os.path.join(root, path.removeprefix("./").split("/")[0])):
+        is_file = in_code or os.path.lexists(os.path.join(root, path))  # src/tool; but client/server are two words
     elif ending in ENDINGS_IN_CODE:
-        is_file = bool(stem) and is_there(root, word)
-    elif ending == "js" and stem[:1].isupper():
+        is_file = bool(stem) and is_there(root, path)
+    elif ending == "js" and stem[:1].isupper() and not directory:
         is_file = False  # Node.js
     if is_file:
-        return Citation("path", word)
-    return Citation("address", plain) if ADDRESS.fullmatch(plain) else None
+        return Citation("path", path)
+    return Citation("address", word) if ADDRESS.fullmatch(word) else None
 
 
 def _of_quotation(quotation: str, root: str, exits: int | None) -> Citation | None:
     content = quotation.strip("`\"'“”‘’").strip().removeprefix("$ ")
     citation = None
     if len(content.split()) == 1:
-        citation = _of_word(content, root)
+        citation = _of_word(content, root, in_code=quotation.startswith("`"))
     if citation is not None or not quotation.startswith("`"):
         return citation
     if os.path.lexists(os.path.join(root, content)) and content.strip("./"):

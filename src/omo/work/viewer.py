@@ -7,7 +7,7 @@ from functools import cached_property
 
 from omo.context import Context
 from omo.errors import NotEvaluable, OmoError
-from omo.state import paths, runtime, store
+from omo.state import paths, runtime
 from omo.work.status import UNKNOWN_TREE
 
 TYPE_CHECKING = False
@@ -53,19 +53,9 @@ class Viewer:
 
     @cached_property
     def caller(self) -> Caller:
-        from omo.work.run import Caller
+        from omo.work.run import caller_of
 
-        return Caller(
-            state=self.context.state,
-            root=self.context.root,
-            session=self.session,
-            by=self.context.actor,
-            now=self.context.now,
-            wait=store.CLI_WAIT,
-            limits=self.context.limits,
-            control_globs=self.context.settings.computer_control,
-            known_rows=self.session_rows,
-        )
+        return caller_of(self.context, self.session, self.session_rows)
 
     @cached_property
     def own_ledger(self) -> Chain:

@@ -364,10 +364,11 @@ LINES: dict[str, dict[str, Lines]] = {
         "ended": Line("The run ended: {how}, verdict {verdict}", mark=("how", {"pass": "done", "": "failed"})),
     },
     "verify": {
-        "goal-added": Line("{goal} was filed", ("reason",), "active"),
+        "goal-added": Line("{goal} was filed", mark="active"),
         "begun": Line("{goal} was begun, attempt {attempt}", ("again",), "active"),
         "checks-evaluated": Line("The checks of {goal}: {verdict}", ("flags",), VERDICT),
         "answered": Line("{question} of {goal} was answered: {result}", mark="judge"),
+        "brief": Line("A judge was asked about {goal}", mark="judge"),
         "finished": Line(
             "{goal} was verified: {verdict}, now {to}", ("reason", "summary", "notes"), VERDICT
         ),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from omo.errors import Refused
 from omo.text import block, clip
-from omo.work.judge import JUDGE, brief_text, read_messages, said_since
+from omo.work.agents import expect_of, session_events
+from omo.work.judge import JUDGE, answered, brief_text
 from omo.work.status import command
 from omo.workflows.ralph.iteration import Files
-from omo.workflows.ralph.phases import expect, session_events
 from omo.workflows.ralph.rules import LONGEST_REQUEST, Row, method
 from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_iteration
 
@@ -40,15 +40,15 @@ def ask(run: RalphRun) -> Brief:
         return Brief(NOTHING_TO_ASK)
     files, events = Files(run.caller.root), session_events(run)
     reported = events.messages(JUDGE)
-    answered = [row for row in state.briefs if not read_messages(said_since(reported, row), row["nonce"]).unread]
+    answers = answered(state.briefs, reported)
     newest = state.open_brief
     if newest is not None and newest["tree"] == files.tree:
-        if newest in answered:
+        if newest in answers:
             what = f"{JUDGE} has answered the last brief, and that was not judged yet"
             raise Refused(what, fix=fix(run, command("omo ralph judge")))
-        expect(run, events, JUDGE)
+        expect_of(run, events, JUDGE)
         return _brief(state, newest["nonce"], newest["call"])
-    if len(answered) >= MOST_CALLS:
+    if len(answers) >= MOST_CALLS:
         raise Refused(
             f"the judge answered {MOST_CALLS} times in iteration {state.iteration}, which is as often as it may",
             fix=fix(run, command("omo ralph judge", after="takes what there is and closes the iteration")),
@@ -62,7 +62,7 @@ def ask(run: RalphRun) -> Brief:
         return call, [{**row, "criteria": _asked(now), "tree": files.tree, "files": files.now}]
 
     call = change(run, decide)
-    expect(run, events, JUDGE)
+    expect_of(run, events, JUDGE)
     return _brief(state, nonce, call)
 
 

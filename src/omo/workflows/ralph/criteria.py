@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from omo.errors import BadInput
 from omo.proof import documents
-from omo.proof.checks import Check, Glob, JudgeCheck, Text, dump, ids_of, parse_checks
+from omo.proof.checks import Glob, JudgeCheck, Text, dump, ids_of, parse_checks
+from omo.strict import Strict, defects_of
 from omo.text import clip, counted
 from omo.work.judge import QUOTED
 from omo.workflows.ralph.rules import MOST_CRITERIA, Criterion
@@ -21,41 +22,27 @@ EXAMPLE = (
     "criteria: [{id: C1, description: the tests pass, "
     "checks: [{type: command, argv: [python3, -m, pytest, -q]}], affected_paths: [src/**, tests/**]}]"
 )
-MUST_BE = {
-    "id": "must be C and a number, such as C1",
-    "description": f"must say in 1 to {LONGEST_DESCRIPTION} characters what is true when the work is done",
-    "checks": "a criterion needs at least one check; a judge check where no machine can decide",
-    "affected_paths": f"must be a list of at most {MOST_PATHS} globs inside the project, such as [src/**]",
-    "guard": "must be true or false",
-}
+
+
+def _id(text: str) -> str:
+    if not re.fullmatch(r"C[1-9][0-9]{0,3}", text):
+        raise ValueError("must be C and a number, such as C1")
+    return text
 
 
 def _description(text: str) -> str:
-    if not text.strip():
-        raise ValueError(MUST_BE["description"])
+    if not 1 <= len(text.strip()) <= LONGEST_DESCRIPTION:
+        raise ValueError(f"must say in 1 to {LONGEST_DESCRIPTION} characters what is true when the work is done")
     return clip(text, LONGEST_DESCRIPTION)
 
 
-def _checks(value: object) -> list[Check]:
-    """A check in plain words is a question to the judge."""
-    if value is None or value == []:
-        raise ValueError(MUST_BE["checks"])
-    listed = parse_checks(value)
-    checks: list[Check] = []
-    for name, check in zip(ids_of(listed), listed, strict=True):
-        checks.append(JudgeCheck(id=name, question=check) if isinstance(check, str) else check)
-    return checks
+class CriterionForm(Strict):
+    """Its checks are read by themselves, so that every defect of theirs is told with its own field."""
 
-
-class CriterionForm(BaseModel):
-    """Every check has an id, unique in its criterion."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    id: Annotated[str, Field(pattern=r"^C[1-9][0-9]{0,3}\z")]
-    description: Annotated[Text, Field(max_length=LONGEST_DESCRIPTION), AfterValidator(_description)]
-    checks: Annotated[list[Check], PlainValidator(_checks)]
-    affected_paths: Annotated[list[Glob], Field(max_length=MOST_PATHS)] = []
+    id: Annotated[str, AfterValidator(_id)]
+    description: Annotated[Text, AfterValidator(_description)]
+    checks: Any = None
+    affected_paths: list[Glob] = Field(default_factory=list, max_length=MOST_PATHS)
     guard: bool = False
 
 
@@ -73,7 +60,7 @@ def parse(data: object, name: str = "criteria") -> list[Criterion]:
     defects = [f"{clip(str(key), 60)}: no such key; the file has one, criteria" for key in data if key != "criteria"]
     criteria = []
     for index, item in enumerate(listed):
-        criterion = _read(item, f"criteria[{index}]", defects)
+        criterion = _read(item, index, defects)
         if criterion is not None:
             criteria.append(criterion)
     ids = [criterion.id for criterion in criteria]
@@ -95,40 +82,44 @@ def _bad(defects: list[str]) -> BadInput:
     )
 
 
-def _read(item: object, where: str, defects: list[str]) -> Criterion | None:
+def _read(item: object, index: int, defects: list[str]) -> Criterion | None:
     """None where it is not in the form."""
-    if not isinstance(item, dict):
-        defects.append(f"{where}: must be an object with {', '.join(MUST_BE)}; {EXAMPLE}")
-        return None
+    where = f"criteria[{index}]"
+    form, checks = None, None
     try:
         form = CriterionForm.model_validate(item)
     except ValidationError as error:
-        for problem in error.errors(include_url=False):
-            defects += _in_words(problem, where)
-        # Without its checks only taste is surely no fact.
+        defects += defects_of(error, CriterionForm, where=("criteria", index), of=" of a criterion")
+    if isinstance(item, dict):
+        checks = _checks(item.get("checks"), where, defects)
+    if form is not None and checks is not None:
+        is_guard = form.guard or all(check["guard"] for check in checks)
+        criterion = Criterion(form.id, form.description, checks, form.affected_paths, is_guard)
+        defects += _opinions(criterion, where)
+        return criterion
+    if isinstance(item, dict):  # without its checks only taste is surely no fact
         opinion = subjective(str(item.get("description")), is_run=True, is_measured=True)
         if opinion:
             defects.append(f"{where}.description: {opinion}")
+    return None
+
+
+def _checks(value: object, where: str, defects: list[str]) -> list[Any] | None:
+    """As the ledger keeps them, each with an id. A check in plain words is a question to the judge."""
+    if value is None or value == []:
+        defects.append(
+            f"{where}.checks: a criterion needs at least one check; a judge check where no machine can decide"
+        )
         return None
-    checks: list[Any] = [dump(check) for check in form.checks]
-    is_guard = form.guard or all(check.guard for check in form.checks)
-    criterion = Criterion(form.id, form.description, checks, form.affected_paths, is_guard)
-    defects += _opinions(criterion, where)
-    return criterion
-
-
-def _in_words(problem: Any, where: str) -> list[str]:
-    field, *inside = problem["loc"] or ("",)
-    if problem["type"] == "extra_forbidden":
-        return [f"{where}.{clip(str(field), 60)}: no such field; a criterion has {', '.join(MUST_BE)}"]
-    cause = problem.get("ctx", {}).get("error")
-    if isinstance(cause, BadInput):
-        return [f"{where}.{line}" for line in cause.details["defects"]]  # type: ignore[attr-defined]
-    path = f"{where}.{field}" + "".join(f"[{index}]" for index in inside)
-    if inside and cause is not None:
-        return [f"{path}: {cause}"]
-    given = "" if problem["type"] in ("missing", "value_error") else f", not {clip(repr(problem['input']), 60)}"
-    return [f"{path}: {MUST_BE[field]}{given}"]
+    try:
+        listed = parse_checks(value)
+    except BadInput as error:
+        defects += [f"{where}.{line}" for line in error.details["defects"]]  # type: ignore[attr-defined]
+        return None
+    checks = []
+    for name, check in zip(ids_of(listed), listed, strict=True):
+        checks.append(dump(JudgeCheck(id=name, question=check) if isinstance(check, str) else check))
+    return checks
 
 
 def _opinions(criterion: Criterion, where: str) -> list[str]:

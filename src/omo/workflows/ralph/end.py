@@ -219,10 +219,9 @@ def _exceptions(state: RalphState) -> list[Row]:
     exceptions = []
     if state.reduced_scope:
         exceptions.append(outcome.exception("reduced scope", starter, clip(state.reduced_scope, LONGEST)))
-    for key, became in (("dropped", "dropped"), ("changed", "given other checks")):
-        for entry in state.after.get(key) or []:
-            what = f"{entry['id']} of ralph run {state.after.get('run')} was {became}: {clip(entry['description'], 80)}"
-            exceptions.append(outcome.exception(what, starter, "the run before did not pass"))
+    for entry in state.after.get("dropped") or []:
+        what = f"{entry['id']} of ralph run {state.after.get('run')} was dropped: {clip(entry['description'], 80)}"
+        exceptions.append(outcome.exception(what, starter, "the run before did not pass"))
     for gate in state.last_judged.get("gates") or []:
         if gate.get("failed"):
             exceptions.append(outcome.exception(f"gate {gate['name']} fails", "user", "/omo:allow"))

@@ -12,15 +12,15 @@ from omo.errors import NotEvaluable, Refused
 from omo.proof import base, changes, seals
 from omo.proof.checks import parse_checks
 from omo.text import clip
-from omo.work.agents import FULL, Message
-from omo.work.judge import JUDGE, Answer, JudgeAnswer, Key, failed, in_file, match, read_messages, said_since
+from omo.work.agents import FULL, Message, SessionEvents, expect_of, session_events
+from omo.work.judge import JUDGE, Answer, JudgeAnswer, Key, answered, failed, in_file, match, read_messages, said_since
 from omo.work.status import command
 from omo.workflows.ralph import rules
 from omo.workflows.ralph.brief import MOST_CALLS
 from omo.workflows.ralph.end import end_of, outcome_of, publish
 from omo.workflows.ralph.evaluate_criteria import COMMANDS, HEAVY_SECONDS, CriterionResult, Evaluation, heavy_facts
 from omo.workflows.ralph.iteration import Files
-from omo.workflows.ralph.phases import PhaseReport, SessionEvents, check, expect, session_events
+from omo.workflows.ralph.phases import PhaseReport, check
 from omo.workflows.ralph.rules import MOST_CIRCUMVENTIONS, Row, State
 from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_iteration
 
@@ -131,7 +131,7 @@ def judge(
         judgement.doubts, judgement.allowed = sealed.doubts, sealed.notes
     _record(run, state, judgement, files)
     if judgement.is_closed:
-        expect(run, events, None)
+        expect_of(run, events, None)
     judgement.next = publish(run).text
     return judgement
 
@@ -193,7 +193,8 @@ def _answers(
     run: RalphRun, state: RalphState, files: Files, reported: Sequence[Message], given: str | None
 ) -> tuple[JudgeAnswer, dict[Key, Answer], bool]:
     """What was answered to the newest brief, what a judge found to fail in earlier ones, and whether it is about
-    other files than these. An iteration with a brief that nobody answered is not judged.
+    other files than these. An iteration with a brief that nobody answered is not judged; nor on answers about other
+    files, while the judge may be asked about these.
     """
     if not state.questions:
         ignored = ["--result is ignored: code evaluates every check of this run"] if given is not None else []
@@ -217,6 +218,8 @@ def _answers(
     if answers.independence != FULL:
         notes.append(INLINE)
     is_moved = newest.get("tree") != files.tree
+    if is_moved and len(answered(state.briefs, reported)) < MOST_CALLS:
+        raise NotEvaluable(MOVED, fix="; ".join([ask, *_left_behind(files, newest)]), defects=[MOVED])
     if is_moved:
         notes += [MOVED, *_left_behind(files, newest)]
         matched = dict.fromkeys(state.questions, Answer("unknown", MOVED))
@@ -296,7 +299,6 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files
             "doubts": judgement.doubts,
             "allowed": judgement.allowed,
             "challenges": judgement.challenges,
-            "unknown_calls": judgement.unknown_calls,
         }
     else:
         row |= {"kind": "judge-unknown", "call": judgement.unknown_calls, "nonce": judgement.answers.nonce}

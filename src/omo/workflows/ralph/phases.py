@@ -13,16 +13,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from omo.clock import stamp
-from omo.errors import BadInput, Unreadable
-from omo.state import ledger, paths
+from omo.errors import BadInput
 from omo.state.runtime import is_live, part
 from omo.text import clip, counted
-from omo.work import agents
-from omo.work.agents import Message, messages_in
+from omo.work.agents import Message, SessionEvents, messages_in
 from omo.work.lifecycle import require_reason
 from omo.workflows.ralph.iteration import Files, changed_lines
 from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, Row
-from omo.workflows.ralph.run import KIND, RalphRun, RalphState, change, require_iteration
+from omo.workflows.ralph.run import RalphRun, RalphState, change, require_iteration
 
 MOST_GATES = 50  # named in a judgement
 PHASE_OF = {agent: phase for phase, agent in PROVEN_BY.items() if agent}
@@ -276,54 +274,6 @@ def cannot_fail(argv: Sequence[str]) -> bool:
 
 
 # What the session's ledger has
-
-
-@dataclass(frozen=True)
-class SessionEvents:
-    """The row and the ledger of the session that works on a run, read once.
-
-    `damage` says why none of the ledger can be believed.
-    """
-
-    session: str
-    row: Row
-    rows: list[Row]
-    damage: str = ""
-
-    def messages(self, agent: str) -> list[Message]:
-        """What a hook saw that agent say last, oldest first."""
-        return messages_in(self.rows, [agent])
-
-    @property
-    def has_gates(self) -> bool:
-        """Whether SHIP can be proven in this session at all."""
-        return any(row.get("kind") == "gate-added" for row in self.rows)
-
-
-def session_events(run: RalphRun) -> SessionEvents:
-    """Of the session that works on the run: the host may have given it a new id since the start."""
-    caller = run.caller
-    session = caller.session
-    if caller.summary(KIND).get("run") != run.id and run.state is not None:
-        session = run.state.session
-    row = caller.session_rows.get(session, {})
-    path = paths.events_file(caller.state, session)
-    try:
-        rows, problems = ledger.read_marked(path, part(row, "ledger"), f"the row of session {session}")
-    except Unreadable as error:
-        return SessionEvents(session, row, [], error.message)
-    if problems:
-        what = f"the ledger of session {session} is not as omo wrote it, so it proves nothing"
-        return SessionEvents(session, row, [], f"{what}: {clip(problems[0], 200)}")
-    return SessionEvents(session, row, rows)
-
-
-def expect(run: RalphRun, events: SessionEvents, agent: str | None) -> None:
-    """A session that was let go hears that agent all the same; a live one hears every agent, so nothing is written."""
-    caller = run.caller
-    if (agent and not is_live(events.row)) or (not agent and events.row.get("awaits")):
-        agents.expect(caller.state, events.session, agent, by=caller.by, now=caller.now, wait=caller.wait)
-        caller.forget()
 
 
 def moment(text: str) -> str:

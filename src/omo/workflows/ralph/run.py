@@ -69,6 +69,14 @@ class RalphState:
         """It ended so; empty while it is open."""
         return str(self.ended.get("how")) if self.ended is not None else ""
 
+    @property
+    def headline(self) -> str:
+        phase = "iteration open" if self.open_iteration else "between rounds"
+        if self.ended is not None:
+            phase = f"ended ({self.how})"
+        judged = f"verdict {self.verdict}" if self.judged else "not judged yet"
+        return f"{phase}, iteration {self.iteration} of {self.max_iterations}, {judged}"
+
     # The open iteration, or the last one
 
     def of_iteration(self, kind: str) -> list[Row]:
@@ -232,14 +240,12 @@ class RalphState:
         """`after r…: circumvented; 1 criterion was dropped (C2)`; empty where it carries nothing on."""
         if not self.after:
             return ""
-        parts = [f"after {clip(str(self.after.get('run')), 60)}: {clip(str(self.after.get('how')), 20)}"]
-        for name, what in (("dropped", "dropped"), ("changed", "given other checks")):
-            entries = self.after.get(name) or []
-            if entries:
-                ids = clip(", ".join(str(entry["id"]) for entry in entries), 60)
-                verb = "was" if len(entries) == 1 else "were"
-                parts.append(f"{units(len(entries), 'criterion')} {verb} {what} ({ids})")
-        return "; ".join(parts)
+        text = f"after {clip(str(self.after.get('run')), 60)}: {clip(str(self.after.get('how')), 20)}"
+        dropped = self.after.get("dropped") or []
+        if dropped:
+            ids = clip(", ".join(str(entry["id"]) for entry in dropped), 60)
+            text += f"; {units(len(dropped), 'criterion')} {'was' if len(dropped) == 1 else 'were'} dropped ({ids})"
+        return text
 
 
 def fold(rows: list[Row], run: str) -> RalphState | None:
@@ -262,9 +268,7 @@ def _begin(state: RalphState, row: Row) -> None:
     state.base, state.max_iterations = row["base"], int(row["max_iterations"])
     state.reduced_scope = str(row["reduced_scope"])
     for given in row["criteria"]:
-        checks = [{**check, "id": str(check["id"]), "type": str(check["type"])} for check in given["checks"]]
-        affected_paths = [str(path) for path in given["affected_paths"]]
-        criterion = Criterion(str(given["id"]), str(given["description"]), checks, affected_paths, bool(given["guard"]))
+        criterion = Criterion(**given)
         state.criteria.append(criterion)
         state.states[criterion.id] = State()
 

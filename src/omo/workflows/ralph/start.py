@@ -52,12 +52,15 @@ def start(
         _require_shown(caller)
         earlier = _earlier(caller, own)
         after = _carried_on(own, wanted) if own is not None else {}
-        heard = [row for row in caller.events if row.get("kind") == ASKED]
+        heard = []
+        for row in caller.events:
+            if (row.get("kind"), row.get("actor")) == (ASKED, "user"):
+                heard.append(row)
         asked_for = _request(caller, heard, own, request, goes_on=bool(after))
         if asked_for:
             checks: list[Any] = [dump(check) for check in parse_checks([rules.REQUEST_CHECK])]
             wanted = [Criterion(rules.REQUEST, rules.REQUEST_DESCRIPTION, checks, [], False), *wanted]
-        row: Row = {
+        begins: Row = {
             "kind": "started",
             "run": RALPH.new_id(caller),
             "session": caller.session,
@@ -75,10 +78,10 @@ def start(
             "carried": _failing_before(earlier, wanted),
             "after": after,
         }
-        check_sizes([row])
-        before = _pin(caller, wanted, row)
-        run = Run(RALPH, caller, row["run"])
-        run.append({**row, "before": before})
+        check_sizes([begins])
+        before = _pin(caller, wanted, begins)
+        run = Run(RALPH, caller, begins["run"])
+        run.append({**begins, "before": before})
     return run, publish(run, begins=True)
 
 
@@ -260,21 +263,15 @@ def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Row:
     last = own.state or RalphState(run=own.id)  # its directory is gone
     if last.ended is not None and not last.is_the_users_turn:
         return {}
-    asked = [*(last.after.get("dropped") or []), *(last.after.get("changed") or [])]
+    asked = list(last.after.get("dropped") or [])
     asked += [_asked(criterion) for criterion in last.criteria if criterion.id != rules.REQUEST]
-    dropped: list[Row] = []
-    changed: list[Row] = []
-    for old in asked:
-        if any(set(old["checks"]) <= new.digests for new in wanted):
-            continue
-        if any(_plain(old["description"]) == _plain(_asked(new)["description"]) for new in wanted):
-            changed.append(old)
-        else:
+    dropped = []
+    for old in asked:  # with other checks it is another criterion, whatever its words
+        if not any(set(old["checks"]) <= new.digests for new in wanted):
             dropped.append(old)
     return {
         "run": last.run,
         "how": last.how or "abandoned",
         "statuses": {name: known.status for name, known in last.states.items()},
         "dropped": dropped[:MOST_CRITERIA],
-        "changed": changed[:MOST_CRITERIA],
     }

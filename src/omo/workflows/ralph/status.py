@@ -41,7 +41,7 @@ def status(viewer: Viewer) -> Status | None:
         "ralph",
         "criterion",
         run=state.run,
-        headline="its ledger is damaged" if run.problems else _headline(state),
+        headline="its ledger is damaged" if run.problems else state.headline,
         items=tuple(_item(state, criterion, viewer) for criterion in state.criteria),
         next=next_step(run),
         facts=tuple(facts),
@@ -49,14 +49,6 @@ def status(viewer: Viewer) -> Status | None:
         problems=tuple(run.problems),
         outcome=outcome.of(state.ended) if state.ended is not None else None,
     )
-
-
-def _headline(state: RalphState) -> str:
-    phase = "open" if state.open_iteration else "between rounds"
-    if state.ended is not None:
-        phase = f"ended ({state.how})"
-    judged = f"verdict {state.verdict}" if state.judged else "not judged yet"
-    return f"{phase}, iteration {state.iteration} of {state.max_iterations}, {judged}"
 
 
 def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:

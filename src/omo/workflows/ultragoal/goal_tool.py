@@ -362,12 +362,8 @@ def check_passed(run: PlanRun, goal: Goal, passed: object, *, status: str) -> Ro
 
 
 def _goal_in(passed: object) -> Row:
-    """`omo goal get --json` as it was printed, the goal alone, or a whole tool result."""
-    candidates = [passed]
-    if isinstance(passed, dict):
-        details = passed.get("details")
-        candidates += [passed.get("goal"), details.get("goal") if isinstance(details, dict) else None]
-    for candidate in candidates:
+    """`omo goal get --json` as it was printed, or the goal alone."""
+    for candidate in (passed, passed.get("goal") if isinstance(passed, dict) else None):
         if isinstance(candidate, dict) and "objective" in candidate:
             return candidate
     raise BadInput(

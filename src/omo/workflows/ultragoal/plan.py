@@ -121,7 +121,6 @@ class Plan:
     updated_at: str
     goals: list[Goal] = field(default_factory=list)
     replaced: list[Row] = field(default_factory=list)  # plans that were given up for this one
-    steered_by: dict[str, str] = field(default_factory=dict)  # who cut or reworded a goal last
     handoff: Row | None = None  # by whom, and to which workflow; None while it is worked on here
     handoffs: list[Row] = field(default_factory=list)  # with goals open, also those that were taken back
     outcome: Row | None = None  # how it ended, once no goal is open
@@ -242,7 +241,7 @@ def fold(rows: Iterable[Row], run: str = "") -> Plan | None:
                 raise ValueError("a row before the plan was made")
             else:
                 _APPLY[kind](plan, row)
-        except (KeyError, TypeError, ValueError, AttributeError, BadInput):
+        except (LookupError, TypeError, ValueError, AttributeError, BadInput):
             raise Unreadable(f"row {row.get('seq')} of the plan's ledger does not have the shape of {kind}") from None
     if plan is not None:
         seq = row.get("seq")
@@ -323,10 +322,8 @@ def _split(plan: Plan, row: Row) -> None:
 
 
 def _reordered(plan: Plan, row: Row) -> None:
-    """Only the places of pending goals are dealt out anew. In a damaged ledger some may be unknown or missing."""
-    pending = [goal for goal in plan.goals if goal.status == "pending"]
-    named = [goal for goal in map(plan.goal, row["pendingGoalIds"]) if goal in pending]
-    wanted = [*named, *(goal for goal in pending if goal not in named)]
+    """Only the places of pending goals are dealt out anew."""
+    wanted = [plan.goal(name) for name in row["pendingGoalIds"]]
     for index, goal in enumerate(plan.goals):
         if goal.status == "pending":
             plan.goals[index] = wanted.pop(0)
@@ -339,19 +336,17 @@ def _revised(plan: Plan, row: Row) -> None:
     # However often it is revised: what was promised first stays visible.
     first = known.get("firstWording", row.get("previous"))
     goal.steering = {**known, **_why(row), "changedFields": row["changedFields"], "firstWording": first}
-    plan.steered_by[goal.id] = str(row.get("actor"))
 
 
 def _superseded(plan: Plan, row: Row) -> None:
     goal = _touch(plan, row["goalId"], row)
     goal.status, goal.human_blocked = "superseded", ""
     goal.steering = {**(goal.steering or {}), **_why(row), "noReplacementRequired": True}
-    plan.steered_by[goal.id] = str(row.get("actor"))
 
 
 def _why(row: Row) -> Row:
     """What came of the goal; a blocker stays one, so its own kind is kept apart."""
-    return {"mutation": row["mutation"], "evidence": row["evidence"], "rationale": row["rationale"]}
+    return {**{name: row[name] for name in ("mutation", "evidence", "rationale")}, "by": row.get("actor")}
 
 
 def _blockers(plan: Plan, row: Row) -> None:

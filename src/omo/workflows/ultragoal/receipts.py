@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo.digest import sha256
 from omo.errors import NotEvaluable, Unreadable
@@ -19,11 +19,13 @@ from omo.state import store
 from omo.text import clip
 from omo.workflows.ultragoal.plan import Goal, Plan
 
+if TYPE_CHECKING:
+    from omo.workflows.ultragoal.gate.models import TypedReceipt
+
 Row = dict[str, Any]
 
 SCHEMA = 1
 FINAL, PER_GOAL = "final-aggregate", "per-goal"
-TYPE_KEYS, ID_KEYS = ("type", "kind", "receiptType"), ("id", "receiptId", "ref")
 EVIDENCE_GONE = "the ledger is gone or was begun anew: it does not know the files that receipts of this plan name"
 
 
@@ -155,30 +157,16 @@ def gate_mark(digest: str) -> str:
     return f"gate:{digest}"
 
 
-def replay_mark(command: Sequence[str], stdout: str) -> str:
-    return f"replay:{canonical_digest([list(command), stdout])}"
-
-
 def run_mark(seq: int) -> str:
     return f"gate-run:{seq}"
 
 
-def receipt_marks(receipt: Row) -> list[str]:
-    """One for each way to read its type and id: a second id under another key makes no second receipt."""
-    marks = []
-    for kind in _texts(receipt, TYPE_KEYS):
-        for name in _texts(receipt, ID_KEYS):
-            marks.append(f"receipt:{canonical_digest([kind, name])}")
-    return marks
-
-
-def _texts(receipt: Row, keys: Sequence[str]) -> list[str]:
-    texts = [receipt.get(key) for key in keys]
-    return ["".join(text.split()).lower() for text in texts if isinstance(text, str)]
+def receipt_mark(receipt: TypedReceipt) -> str:
+    return f"receipt:{canonical_digest(['-'.join(receipt.type.lower().split()), '-'.join(receipt.id.lower().split())])}"
 
 
 def used(rows: Sequence[Row], goal: str) -> frozenset[str]:
-    """Marks of every gate, file, typed receipt and replay in a receipt of another goal, also in one issued anew."""
+    """Marks of every gate, file, typed receipt and gate run in a receipt of another goal, also in one issued anew."""
     marks: set[str] = set()
     for receipt in issued(rows):
         if receipt.get("goalId") == goal:

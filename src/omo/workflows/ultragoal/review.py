@@ -30,11 +30,11 @@ from omo.workflows.ultragoal.run import PlanRun, settings_at
 Row = dict[str, Any]
 
 PASS, FAIL = "pass", "fail"
+OPEN_BLOCKER = "OPEN_BLOCKER"  # reported by QA itself; every other code is a defect of its report
 WEAK_CONTRACT, UNSEEN_SOURCE = "inconclusive: weak-contract", "inconclusive: unseen-source"
 OWN_CONTRACT = "attested: own-contract"
 EXIT_CODES = {PASS: 0, FAIL: 3, WEAK_CONTRACT: 4, UNSEEN_SOURCE: 4, OWN_CONTRACT: 4}
 
-MOST_BLOCKERS = 10
 MOST_LISTED = 50
 LONGEST_FINDING = 2_000
 MESSAGE_KEYS = ("message", "summary", "description", "objective", "title")
@@ -52,6 +52,7 @@ OBLIGES = re.compile(r"\b(?:must|shall|should|given|when|then|requires?|never|al
 WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 FENCE = re.compile(r"(```|~~~)")
 SECONDS = 30.0
+WITHOUT_GH = "gh auth status; or check its branch out, and review that: --branch REF"
 LARGEST_ANSWER = 8_000_000
 FIELDS = "baseRefName,headRefOid,title"
 # gh may use what it was given to sign in; no other command of ours sees these.
@@ -69,8 +70,12 @@ class Finding:
         return {"severity": "blocker", "path": self.path, "code": self.code, "message": self.message}
 
     @property
+    def is_of_the_work(self) -> bool:
+        return self.code == OPEN_BLOCKER
+
+    @property
     def objective(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
+        return self.message if self.is_of_the_work else f"{self.path}: {self.message}"
 
 
 @dataclass(frozen=True)
@@ -169,7 +174,7 @@ def _blockers(qa: object) -> list[Finding]:
             message = texts[0] if texts else repr(blocker)
         elif isinstance(blocker, str) and blocker.strip():
             message = blocker
-        findings.append(Finding(f"executorQa.blockers[{index}]", "OPEN_BLOCKER", clip(message, LONGEST_FINDING)))
+        findings.append(Finding(f"executorQa.blockers[{index}]", OPEN_BLOCKER, clip(message, LONGEST_FINDING)))
     return findings
 
 
@@ -179,17 +184,18 @@ def start(run: PlanRun, done: Review) -> list[str]:
     def decide(plan: Plan | None) -> tuple[list[str], list[Row]]:
         events: list[Row] = []
         known: dict[str, str] = {}
-        ids = [f"G{number:03}" for number in range(1, MOST_BLOCKERS + 1)]
+        wordings = _wordings(done.findings)
+        ids = [f"G{number:03}" for number in range(1, len(wordings) + 1)]
         if plan is None:
             text = f"Resolve what the review of {done.source.kind} {clip(done.source.name, 80)} found."
             events.append(plan_row(run.caller, Brief(text, "", []), MODES[0]))
         else:
             known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
-            ids = plan.new_ids(MOST_BLOCKERS)
+            ids = plan.new_ids(len(wordings))
         steering = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
         named: list[str] = []
         goals: list[Row] = []
-        for title, text in _wordings(done.findings):
+        for title, text in wordings:
             key = same_words(text)
             if key not in known:
                 known[key] = ids[len(goals)]
@@ -211,18 +217,16 @@ def start(run: PlanRun, done: Review) -> list[str]:
 
 
 def _wordings(findings: list[Finding]) -> list[tuple[str, str]]:
-    """Title and objective of at most ten goals; the last one takes in what is over."""
-    alone = findings if len(findings) <= MOST_BLOCKERS else findings[: MOST_BLOCKERS - 1]
-    wordings = [(title_of(f"Resolve: {finding.objective}"), finding.objective) for finding in alone]
-    rest = findings[len(alone) :]
-    if rest:
-        heading = f"Resolve {len(rest)} more findings of the review"
-        lines = [f"{heading}:"]
-        for number, finding in enumerate(rest[:MOST_LISTED], start=1):
-            lines.append(f"{number}. {clip(finding.objective, 300)}")
-        if len(rest) > MOST_LISTED:
-            lines.append(f"and {len(rest) - MOST_LISTED} more: review again")
-        wordings.append((heading, "\n".join(lines)))
+    """Title and objective of each goal: what QA found in the work, and in one goal what is wrong with the QA."""
+    wordings: list[tuple[str, str]] = []
+    lines: list[str] = []
+    for finding in findings:
+        if finding.is_of_the_work:
+            wordings.append((title_of(f"Resolve: {finding.objective}"), finding.objective))
+        elif len(lines) < MOST_LISTED:
+            lines.append(f"- {clip(finding.objective, 300)}")
+    if lines:
+        wordings.append(("Let the QA of the review hold", "\n".join(["The QA of the review has to hold:", *lines])))
     return wordings
 
 
@@ -337,7 +341,6 @@ class Source:
     base_commit: str | None
     changed: list[str] | None
     is_here: bool = True
-    pr_source: str | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -349,8 +352,6 @@ class Source:
         shown: Row = {"kind": self.kind, "name": self.name}
         if self.tip is not None:
             shown["head"] = self.tip
-        if self.pr_source is not None:
-            shown["prSource"] = self.pr_source
         return {**shown, "changedFiles": None if self.changed is None else len(self.changed)}
 
 
@@ -405,19 +406,11 @@ def _elsewhere(root: Path, tip: str) -> list[str]:
 
 
 def _pull_request(root: Path, number: int, environ: Mapping[str, str]) -> Source:
-    try:
-        answer, changed = _ask_gh(root, number, environ)
-    except NotEvaluable as error:
-        local = _worktree(root)
-        note = f"{error.message}: this is the working tree, and nobody knows whether it is pull request {number}"
-        return Source(
-            "pr", str(number), local.tip, local.base, local.base_commit, local.changed,
-            is_here=False, pr_source="gh-unavailable", notes=[note, *local.notes],
-        )  # fmt: skip
+    answer, changed = _ask_gh(root, number, environ)
     tip, base = answer["headRefOid"], answer["baseRefName"]
     commit = changes.commit_of(root, f"origin/{base}") or changes.commit_of(root, base)
     away = _elsewhere(root, tip)
-    return Source("pr", str(number), tip, base, commit, changed, is_here=not away, pr_source="gh", notes=away)
+    return Source("pr", str(number), tip, base, commit, changed, is_here=not away, notes=away)
 
 
 def _ask_gh(root: Path, number: int, environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
@@ -428,7 +421,7 @@ def _ask_gh(root: Path, number: int, environ: Mapping[str, str]) -> tuple[dict[s
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict) or not all(isinstance(answer.get(name), str) for name in FIELDS.split(",")):
-        raise NotEvaluable("gh pr view did not answer with a pull request", fix="gh auth status")
+        raise NotEvaluable("gh pr view did not answer with a pull request", fix=WITHOUT_GH)
     listed = _gh(root, environ, "pr", "diff", str(number), "--name-only").stdout
     return answer, sorted({line for line in listed.splitlines() if line.strip()})
 
@@ -440,5 +433,5 @@ def _gh(root: Path, environ: Mapping[str, str], *arguments: str) -> Outcome:
     if not outcome.ok or outcome.stdout_truncated:
         silence = "no answer in time" if outcome.timed_out else "no whole answer"
         why = clip(outcome.stderr, 160) or silence
-        raise NotEvaluable(f"gh {' '.join(arguments[:2])} failed ({why})", fix="gh auth status")
+        raise NotEvaluable(f"gh {' '.join(arguments[:2])} failed ({why})", fix=WITHOUT_GH)
     return outcome

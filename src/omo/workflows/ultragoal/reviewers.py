@@ -152,7 +152,7 @@ def exceptions(plan: Plan) -> list[Row]:
             what = f"the plan was handed off with {counted(handed['open'], 'open goal')}"
             let_through.append(exception(what, "agent", "and then taken up again"))
     for goal in plan.goals:
-        if plan.steered_by.get(goal.id) == "agent":
+        if (goal.steering or {}).get("by") == "agent":
             let_through += _steered(goal)
         receipt = goal.receipt or {}
         for exempted in receipt.get("exemptions") or []:

@@ -145,14 +145,11 @@ def _artifact(viewer: Viewer, row: Row, recorded: Row, replay: Row | None) -> At
     name, kind, about = (str(row.get(key) or "") for key in ("id", "kind", "description"))
     path = str(row.get("path") or "")
     if replay is not None:
-        about += f" (run again by omo: {clip(str(replay.get('command')), 120)}, {replay.get('executable')})"
+        about += f" (run by omo: {clip(str(replay.get('command')), 120)})"
     if path:
         digest = recorded.get(path) or recorded.get(name_in(viewer.context.root, path))
         return Attachment(name, kind, about, path=path, digest=digest)
-    inline = row.get("replay") or (row if "command" in row else None)
-    if inline:
-        return Attachment(name, "replay record", about=about, document={"kind": kind, **inline})
-    text = row.get("verifiedReceipt") or row.get("receipt") or row.get("inlineEvidence") or ""
+    text = row.get("receipt") or f"gate {row.get('gate')}"
     return Attachment(name, clip(kind, 60), about, str(text))
 
 

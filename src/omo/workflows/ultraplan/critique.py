@@ -1,10 +1,9 @@
-"""The critic's verdicts on plans: each belongs to exactly one text, and says whether the host saw the critic speak."""
+"""The critic's verdicts on plans, as a hook saw them said: each belongs to exactly one text."""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -15,7 +14,7 @@ from omo.state.journal import Journal
 from omo.strict import defects_of
 from omo.text import clip, counted
 from omo.work import agents
-from omo.work.agents import FULL, REDUCED, Message
+from omo.work.agents import FULL
 from omo.work.run import Caller, Row
 from omo.workflows.ultraplan.models import Document
 
@@ -122,42 +121,21 @@ def _digest_in(message: str) -> str | None:
 # what is recorded
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """`independence` is full where the host saw an agent of type omo:critic say it; `is_cleared`: it may be started."""
-
-    plan: str
-    digest: str
-    verdict: Verdict
-    independence: str
-    is_cleared: bool = False
-
-
 def reviews(state: str) -> Journal:
     return Journal(os.path.join(state, "plans", "reviews"), state)
 
 
 def latest(state: str, digest: str) -> Row | None:
-    """The verdict that counts: the newest the host saw, else the newest file. A damaged journal has none.
-
-    A file is anybody's word, the author's too: it neither clears a text nor overrules what a critic was seen to say.
-    """
+    """The newest verdict on a text. A damaged journal has none."""
     rows, problems = reviews(state).read()
-    return None if problems else _counting(rows, digest)
-
-
-def _counting(rows: list[Row], digest: str) -> Row | None:
-    counting: Row | None = None
-    for row in rows:
-        if row.get("kind") != "critique" or row.get("digest") != digest:
-            continue
-        if counting is None or row.get("independence") == FULL or counting.get("independence") != FULL:
-            counting = row
-    return counting
+    newest = None
+    for row in [] if problems else rows:
+        if row.get("kind") == "critique" and row.get("digest") == digest:
+            newest = row
+    return newest
 
 
 def is_clean(row: Row | None) -> bool:
-    """Whether the host saw a critic find the text clean; its newest word decides."""
     return row is not None and row.get("clean") is True and row.get("independence") == FULL
 
 
@@ -208,25 +186,24 @@ def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
     agents.expect(caller.state, caller.session, agent, by=caller.by, now=caller.now, wait=caller.wait)
 
 
-def record(caller: Caller, document: Document, message: str | None) -> Recorded:
-    """`message` is the critic's final message as a file has it; None takes the one the host reported."""
-    messages = agents.messages(caller.state, caller.session, CRITIC)
-    about = [spoken for spoken in messages if _digest_in(spoken.text) == document.digest]
-    if message is None:
-        message = _reported(document, messages, about)
-    verdict = read_verdict(message)
-    if verdict.plan_digest != document.digest:
+def record(caller: Caller, document: Document) -> Verdict:
+    """The critic's last word on this text, as the host reported it: of several, nobody gets to pick."""
+    ask = f"omo plan critique {document.path} --brief says what to ask the agent {CRITIC}"
+    spoken, other = None, ""
+    for message in agents.messages(caller.state, caller.session, CRITIC):
+        digest = _digest_in(message.text)
+        if digest == document.digest:
+            spoken = message
+        other = digest or other
+    if spoken is None and other:
         raise Refused(
-            f"the verdict is about the text {verdict.plan_digest[:12]}; {document.path} is {document.digest[:12]} now",
-            fix=f"omo plan critique {document.path} --brief, and let omo:critic read it again",
+            f"the critic of this session spoke about the text {clip(other, 12)}, not about what {document.path} "
+            f"is now ({document.digest[:12]})",
+            fix=f"{ask}; ask again",
         )
-    witness = next((spoken for spoken in messages if spoken.is_same(message)), None)
-    if witness is not None and about and not about[-1].is_same(message):
-        # Of several verdicts on one text, nobody gets to pick.
-        raise Refused(
-            f"{CRITIC} has spoken about this text of {document.path} again since",
-            fix=f"omo plan critique {document.path} records its last word",
-        )
+    if spoken is None:
+        raise Refused(f"no verdict of {CRITIC} on {document.path} was reported in this session", fix=ask)
+    verdict = read_verdict(spoken.text)
     row = {
         "kind": "critique",
         "plan": document.path,
@@ -235,36 +212,16 @@ def record(caller: Caller, document: Document, message: str | None) -> Recorded:
         "verdict": verdict.verdict,
         "dimensions": verdict.dimensions,
         "findings": [finding.model_dump(exclude_none=True) for finding in verdict.findings],
-        "independence": FULL if witness else REDUCED,
-        "agent": witness.agent_id if witness else None,
-        "message": sha256(message.encode("utf-8", "replace")),
+        "independence": FULL,
+        "agent": spoken.agent_id,
+        "message": sha256(spoken.text.encode("utf-8", "replace")),
         "session": caller.session,
     }
     journal = reviews(caller.state)
 
-    def decide(rows: list[Row]) -> tuple[bool, list[Row]]:
-        sealed = journal.seal(caller.now)
-        kept = [] if sealed else rows
-        return is_clean(_counting([*kept, row], document.digest)), [*sealed, row]
+    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+        return None, [*journal.seal(caller.now), row]
 
-    is_cleared = journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
+    journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
     await_critic(caller, None)
-    return Recorded(document.path, document.digest, verdict, str(row["independence"]), is_cleared)
-
-
-def _reported(document: Document, messages: list[Message], about: list[Message]) -> str:
-    """The critic's last message on this text, as the host reported it."""
-    if about:
-        return about[-1].text
-    ask = f"omo plan critique {document.path} --brief says what to ask the agent {CRITIC}"
-    for spoken in reversed(messages):
-        if other := _digest_in(spoken.text):
-            raise Refused(
-                f"the critic of this session spoke about the text {clip(other, 12)}, not about what {document.path} "
-                f"is now ({document.digest[:12]})",
-                fix=f"{ask}; ask again",
-            )
-    raise Refused(
-        f"no verdict of {CRITIC} on {document.path} was reported in this session",
-        fix=f"{ask}; or pass its final message with --result FILE",
-    )
+    return verdict

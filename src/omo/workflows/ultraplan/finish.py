@@ -9,45 +9,32 @@ from pathlib import Path
 
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
-from omo.proof import base, seals
 from omo.state import store
 from omo.state.runtime import part
-from omo.text import block, clip, counted
-from omo.work import outcome
+from omo.text import block, clip
+from omo.work import claims, outcome
 from omo.work.lifecycle import require_reason
 from omo.work.run import Row
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
-from omo.workflows.ultraplan.audit import EXIT_CODES, OUTSIDE
-from omo.workflows.ultraplan.run import (
-    ENDED,
-    MOST_RECOVERIES,
-    PlanRun,
-    PlanState,
-    RunStatus,
-    audit_plan,
-    audited,
-    line_of,
-)
+from omo.workflows.ultraplan.audit import EXIT_CODES
+from omo.workflows.ultraplan.audited import RunStatus, audited
+from omo.workflows.ultraplan.run import ENDED, MOST_RECOVERIES, PlanRun, PlanState
+from omo.workflows.ultraplan.session_outcome import outcome_of, pinned_commands
 from omo.workflows.ultraplan.status import (
     failed_command,
     next_step,
     publish_end,
     publish_status,
-    sessions_left,
-    spec_of,
 )
-from omo.workflows.ultraplan.verify import Result, Verify
+from omo.workflows.ultraplan.verify import Result
 
 LONGEST = 8000
 LONGEST_SHOWN = 4000
 MOST_SHOWN = 50
-LONGEST_WHY = 160
 MOST_VIOLATIONS = 20
-MOST_NAMED = 5
-UNVERIFIED = 'omo plan finish --unverified "why it cannot be run"'
 
 
 @dataclass(frozen=True)
@@ -85,6 +72,8 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         _check(state, failure)
     if unverified:
         _require_not_failing(run, unverified)
+    if handoff:
+        claims.require_statement(run.caller, "--handoff", handoff, since=state.started_at)
     status = audited(run)
     row: Row = {"verdict": "pass", "audit": status.audit.verdict, "by": run.caller.by, "missing": status.audit.missing}
     row |= {"passed": status.audit.passed, "head": status.audit.head, "handoff": block(handoff, LONGEST)}
@@ -99,20 +88,12 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         return _not_closed(status)
     if unverified:
         return _close(status, {**row, "unverified": clip(unverified, 1000)}, 0)
-    results = verify.run_all(Path(run.caller.root), _pinned_commands(status))
+    results = verify.run_all(Path(run.caller.root), pinned_commands(status))
     if verify.verdict_of(results) != "pass":
         return _not_closed(status, results)
     if results and histories.edited(Path(run.caller.root)):  # by the very commands that were to look at it
         return _not_closed(audited(run), results)
     return _close(status, row, 0, results)
-
-
-def _pinned_commands(status: RunStatus) -> list[Verify]:
-    """Those of the whole session, as its first start pinned them; a skipped step has none."""
-    assert status.run is not None
-    first = line_of(status.run.caller, status.state)[0]
-    skipped = [step.step for step in status.audit.steps if step.status == "skipped"]
-    return [command for command in first.verify if command.step not in skipped]
 
 
 def _require_not_failing(run: PlanRun, reason: str) -> None:
@@ -199,102 +180,6 @@ def _again(run: PlanRun) -> Finished:
     return Finished(status, documents.text_of(path) or "", path, end, True, code, step)
 
 
-def outcome_of(status: RunStatus, finished: Row, results: Sequence[Result]) -> Row:
-    """How a session ended, decided from the row that ends it and what git, the files and the commands showed."""
-    state = status.state
-    name = f"plan session {state.run}"
-    if finished["verdict"] == "failed":
-        failed = part(finished, "failed")
-        why = f"{name} stopped at step {failed.get('step')}: {clip(str(failed.get('error') or ''), LONGEST_WHY)}"
-        return outcome.outcome(outcome.ENDED, why, state.exceptions)
-    if finished["verdict"] == "abandoned":
-        reason = clip(str(finished.get("reason") or ""), LONGEST_WHY)
-        why = f"the agent abandoned {name}: {reason}"
-        if finished["by"] == "user":
-            why = f"{name} was ended by the user: {reason}"
-        return outcome.outcome(outcome.ENDED, why, state.exceptions)
-    count = len(status.audit.passed)
-    parts = [f"{name}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
-    exceptions = list(state.exceptions)
-    if state.sessions > 1:
-        parts.append(f"session {state.number} of {state.sessions} of {clip(state.master, 100)}")
-    if left := sessions_left(status):
-        parts.append(f"next: omo plan start {spec_of(state, left[0])}")
-    if unverified := finished.get("unverified"):
-        for command in _pinned_commands(status):
-            what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
-            exceptions.append(outcome.exception(what, finished["by"], clip(unverified, LONGEST_WHY)))
-    parts += _verified_in_words(status, results)
-    if state.sessions > 1 and not sessions_left(status):
-        whole, against = _whole_plan(status)
-        parts.append(whole)
-        exceptions += against
-    for step in status.audit.steps:
-        if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
-            reason = clip(state.skipped.get(step.step, "in the session that this one recovers"), LONGEST_WHY)
-            parts.append(f"step {step.step} was skipped, as its plan allows: {reason}")
-    return outcome.outcome(outcome.ATTESTED, "; ".join(parts), exceptions)
-
-
-def _verified_in_words(status: RunStatus, results: Sequence[Result]) -> list[str]:
-    """What the Verify commands showed, which of them omo did not run, and why green ones need not mean much."""
-    passing = [result.command for result in results if result.result == verify.PASS]
-    not_run = [str(result.command) for result in results if result.result == verify.NOT_RUN]
-    parts = []
-    if passing:
-        verb = "passes" if len(passing) == 1 else "pass"
-        parts.append(f"{counted(len(passing), 'Verify command')} {verb}, which the plan's author chose")
-        parts += _doubts(status, passing)
-    if not_run:
-        more = f" and {len(not_run) - MOST_NAMED} more" if len(not_run) > MOST_NAMED else ""
-        parts.append(f"not run by omo: {'; '.join(not_run[:MOST_NAMED])}{more}")
-    return parts
-
-
-def _doubts(status: RunStatus, passing: Sequence[Verify]) -> list[str]:
-    """What was done since the session began to files that the commands rest on."""
-    assert status.run is not None
-    root = status.state.root
-    first = line_of(status.run.caller, status.state)[0]
-    changed = {path: base.digest_of(root, path) for path in status.audit.changed}
-    for path, digest in first.runner.items():  # looked at also where git ignores them
-        if base.digest_of(root, path) != digest:
-            changed[path] = base.digest_of(root, path)
-    commands = [seals.Plain(command.argv) for command in passing]
-    look = base.Look("", changed, frozenset())
-    terms = seals.terms_in(status.run.caller.events)
-    examined = seals.examine(root, {"head": first.base, "files": {}}, commands, look=look, terms=terms)
-    return [*examined.doubts, *examined.notes]
-
-
-def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
-    """The last session answers for the plan: what no longer holds of it, from where its first session began."""
-    assert status.run is not None
-    state = status.state
-    try:
-        audit = audit_plan(status.run).audit
-    except Refused as error:
-        return "", [outcome.exception("the whole plan could not be audited", "agent", clip(error.message, 200))]
-    exceptions = []
-    outside = []
-    for violation in audit.violations:
-        if violation.rule == OUTSIDE:  # in no session's time: somebody else's work, maybe
-            outside.append(violation.path)
-        elif not any(violation.path in line for line in state.left_behind):
-            what = "changed since the plan's first session began"
-            exceptions.append(outcome.exception(what, "agent", clip(str(violation), 200)))
-    for step in audit.steps:
-        if step.status not in ("pass", "skipped"):
-            what = f"step {step.step} of {clip(state.master, 100)} does not hold any more"
-            exceptions.append(outcome.exception(what, "agent", clip("; ".join(step.findings), 200)))
-    for problem in audit.problems:
-        exceptions.append(outcome.exception("the whole plan could not be audited", "agent", clip(problem, 200)))
-    words = f"of the whole plan, from its first session on, {len(audit.passed)} of {len(audit.steps)} steps hold"
-    if outside:
-        words += f"; between its sessions also changed: {clip(', '.join(outside), 160)}"
-    return words, exceptions
-
-
 def report_path(run: PlanRun) -> str:
     return os.path.join(run.directory, "report.md")
 
@@ -318,6 +203,8 @@ def render(status: RunStatus, end: Row, results: Sequence[Result], *, now: str, 
         lines.append(f"- Recovery: {state.depth} of {MOST_RECOVERIES}")
     whole = " (of the whole session, from where it began)" if state.recovery_of else ""
     lines += [f"- Audit: {status.audit.words}{whole}", f"- Ended as: {end.get('verdict') or 'not ended'}"]
+    if end:
+        lines.append(f"- Outcome: {outcome.in_words(outcome.of(end))}")
 
     def section(heading: str, listed: Sequence[object]) -> None:
         if listed:

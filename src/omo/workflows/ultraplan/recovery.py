@@ -15,14 +15,13 @@ from omo.work.run import Caller, Run, load
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import sessions, spec_text
 from omo.workflows.ultraplan.audit import holds
+from omo.workflows.ultraplan.audited import RunStatus, audited
 from omo.workflows.ultraplan.models import Recovery
 from omo.workflows.ultraplan.run import (
     MOST_RECOVERIES,
     PLAN,
     PlanRun,
     PlanState,
-    RunStatus,
-    audited,
     depth_of,
     digest_of,
     from_top,

@@ -19,6 +19,7 @@ from omo.workflows.ultraplan.document import fence_of_session, synthesise
 from omo.workflows.ultraplan.markdown import CODE, code_spans, commit_subjects, is_none, shell_texts
 from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Document, Fence, Manifest, Step, covering
 from omo.workflows.ultraplan.sessions import structure
+from omo.workflows.ultraplan.verify import commands_of
 
 # What no plan of any age may have: it cannot be carried out at all, or must not be.
 ALWAYS = frozenset({"no-steps", "step-repeated", "version", "command", "length"})
@@ -33,6 +34,8 @@ FIELDS = {
     "on failure": ("On failure", "retry — what to try instead", False),
     "checkpoint": ("Checkpoint", '`git add src/report.py && git commit -m "feat(report): …"`', True),
 }
+
+ALWAYS_PASSES = (("true",), (":",), ("echo",), ("printf",))
 
 # Subjects of commits that have nothing to do with each other; a pattern that two of them match names no step.
 UNRELATED = (
@@ -144,6 +147,23 @@ def _fields(document: Document) -> Iterator[Defect]:
                     yield Defect(line, "field", f"{where} {shown}; write such as `{example}`")
             if open_part := _open_part(step, key, value):
                 yield _left_open(line, where, open_part)
+        yield from _harmless(document, step)
+
+
+def _harmless(document: Document, step: Step) -> Iterator[Defect]:
+    """What would make a failure go unseen: a Verify that cannot fail, a skip of what others build on."""
+    commands = commands_of([step])
+    if commands and all(command.argv[:1] in ALWAYS_PASSES for command in commands):
+        message = (
+            f"step {step.number}: Verify {clip(step.verify, 60)!r} passes whatever the step did; run what shows it"
+        )
+        yield Defect(step.field_lines.get("verify", step.line), "verify", message)
+    for other in document.steps:
+        if step.on_failure == "skip" and step.number in other.depends_on:
+            message = (
+                f"step {step.number}: On failure says skip, and step {other.number} depends on it; retry or escalate"
+            )
+            yield Defect(step.field_lines.get("on failure", step.line), "on-failure", message)
 
 
 def _field_value(step: Step, key: str) -> str:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from omo.digest import sha256
-from omo.errors import BadInput, NotEvaluable, OmoError, Refused
+from omo.errors import Refused
 from omo.state import paths
 from omo.state.runtime import part
-from omo.text import clip, counted
+from omo.text import clip
 from omo.work.outcome import exception
-from omo.work.run import Caller, Kind, Row, Run, load, tag
+from omo.work.run import Caller, Kind, Row, Run, tag
 from omo.workflows.ultraplan import document as documents
-from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
-from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.verify import Verify
 
@@ -59,7 +56,6 @@ class PlanState:
     out_of_order: str = ""
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
     is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up
-    review: str = ""  # how independent the critic was
     preflight: Row = field(default_factory=dict)
     skipped: Mapping[int, str] = field(default_factory=dict)
     seen: tuple[int, ...] = ()
@@ -94,8 +90,11 @@ class PlanState:
     @property
     def failing(self) -> list[Row]:
         """The Verify commands that failed when they last ran."""
-        results = self.verified.get("results") or []
-        return [row for row in results if row["result"] == verify.FAIL]
+        return [row for row in self.verified.get("results") or [] if row["result"] == verify.FAIL]
+
+    @property
+    def unanswered(self) -> list[Row]:
+        return [row for row in self.verified.get("results") or [] if row["result"] == verify.UNKNOWN]
 
     @property
     def done(self) -> list[int]:
@@ -118,8 +117,6 @@ class PlanState:
             let_through.append(exception(what, self.by, self.anew))
         for path in self.left_behind:
             let_through.append(exception("changed by an earlier session outside its fence", "agent", path))
-        if self.review == "reduced":
-            let_through.append(exception("the critique has reduced independence", self.by, "no hook saw the critic"))
         if self.preflight.get("bypassed"):
             whose = str(self.preflight.get("actor") or self.by)
             let_through.append(exception("preflight bypassed", whose, str(self.preflight["bypassed"])))
@@ -133,7 +130,7 @@ class PlanState:
 
 TEXTS = (
     *("session", "spec", "digest", "source", "plan", "master", "lineage", "base", "root"),
-    *("recovery_of", "anew", "unreviewed", "out_of_order", "review"),
+    *("recovery_of", "anew", "unreviewed", "out_of_order"),
 )
 
 
@@ -303,17 +300,6 @@ def require_shown(caller: Caller, session: str) -> None:
     )
 
 
-def records(state: str) -> list[PlanState]:
-    """Every run of the project that left a readable row, oldest first."""
-    caller = Caller(state, "", "", "", 0.0, 0.0)
-    states = []
-    for name in PLAN.names(state):
-        run = Run(PLAN, caller, name)
-        if run.state is not None:
-            states.append(run.state)
-    return states
-
-
 # the spec that was pinned
 
 
@@ -345,188 +331,3 @@ def _pinned(state: PlanState, copy: str, name: str, digest: str) -> Document:
         f"{clip(name, 200)} of plan session {state.run} is no longer what it was started with, digest {digest[:12]}",
         fix=f'omo plan finish --abandon "why", then {START}',
     )
-
-
-# what git and the files show of a run
-
-NOT_AUDITED = Audit(None, None, [])
-
-
-@dataclass(frozen=True)
-class RunStatus:
-    """`audit` decides, and `document` is what it was held to: for a recovery the whole session, from where that one
-    began."""
-
-    run: PlanRun | None
-    document: Document | None = None
-    audit: Audit = NOT_AUDITED
-    broken: str = ""  # why the spec cannot be believed any more
-    edited: str = ""
-
-    @property
-    def state(self) -> PlanState:
-        assert self.run is not None
-        return self.run.state or PlanState(self.run.id)
-
-    @property
-    def problems(self) -> list[str]:
-        return self.run.problems if self.run else []
-
-    @property
-    def unknown(self) -> str:
-        """Why nothing can be said; empty where something can."""
-        if self.audit.verdict != "unknown" or not self.audit.steps:
-            return self.broken
-        reasons = list(self.audit.problems)
-        for step in self.audit.steps:
-            if step.status == "unknown":
-                reasons += step.findings
-        return next(iter(reasons), "nothing could be established")
-
-    def require_evaluable(self) -> None:
-        """Raises for a session of which nothing can be said."""
-        if self.unknown:
-            error: type[OmoError] = Refused if self.broken else NotEvaluable
-            raise error(self.unknown, fix="omo plan status names the way on")
-
-
-def follow(run: PlanRun) -> None:
-    """Where a recorded root is gone, this is where the project went; one that is still there is another project."""
-    state = run.state
-    if state is not None and state.root and not run.problems and not os.path.isdir(state.root):
-        run.require_whole()
-
-
-def load_status(caller: Caller, named: str = "", before: Callable[[PlanRun], None] | None = None) -> RunStatus:
-    """The session's run, or the one that is named, and what git and the files show of it. Nothing is written, but what
-    `before` does to the run."""
-    run = load(PLAN, caller, named)
-    if run is not None and before is not None:
-        before(run)
-    if run is None or run.problems or run.state is None or not run.state.base:
-        return RunStatus(run)
-    return audited(run)
-
-
-def audited(run: PlanRun) -> RunStatus:
-    """What git and the files show of one run, by the specs that were pinned. A recovery answers for its session.
-
-    A session that passed is held to what was there when it did: what comes after it is not its own. Of several, the
-    next may build on its files: what the manifests say of those held when it ended, and `audit_plan` looks at them now.
-    """
-    caller, state = run.caller, run.state
-    assert state is not None
-    if state.root != caller.here:  # a copy of the project, or another worktree: that is never audited from here
-        return RunStatus(run, broken=f"plan session {state.run} belongs to {state.root}, and this is {caller.here}")
-    edited = _edited(state)
-    try:
-        line = line_of(caller, state)
-        document = pinned(caller.state, line[0])
-    except Refused as error:
-        return RunStatus(run, broken=error.message, edited=edited)
-    try:
-        history = histories.look(Path(state.root), line[0].base)
-        if state.end == "pass":
-            history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
-    except NotEvaluable as error:
-        return RunStatus(run, document, unknown(document, error), edited=edited)
-    inputs = [earlier.spec for earlier in line]
-    audit = audit_history(document, history, skipped=_skipped_in(line), inputs=inputs)
-    return RunStatus(run, document, audit, edited=edited)
-
-
-def _edited(state: PlanState, name: str = "") -> str:
-    """What became of a file since it was started from; empty where nothing did."""
-    shown = name or state.spec
-    text = documents.text_of(os.path.join(state.root, shown))
-    if text is not None and digest_of(text) in (state.source, state.plan):
-        return ""
-    became = "deleted" if text is None else "edited"
-    return f"{clip(shown, 200)} was {became} after start; the copy made then is what counts"
-
-
-def _skipped_in(line: Sequence[PlanState]) -> dict[int, str]:
-    skipped: dict[int, str] = {}
-    for state in line:
-        skipped |= state.skipped
-    return skipped
-
-
-# the audit of a file: what is recorded of it tells where the work began
-
-
-@dataclass(frozen=True)
-class AuditedFile:
-    """`edited` says what became of the file since a run of it began; then the copy made at that start was audited."""
-
-    document: Document
-    audit: Audit
-    edited: str = ""
-    run: PlanRun | None = None
-
-
-def audit_file(caller: Caller, path: Path, base: str = "") -> AuditedFile:
-    """What is recorded of it tells where the work began and what was skipped; `base` names another commit."""
-    runs = runs_at(caller, path)
-    if not runs:
-        return _audit_unknown_file(caller, path, base)
-    state = runs[-1]
-    if not base and state.root != caller.here and os.path.isdir(state.root):
-        # A run that was copied with its project tells where the work began there, not here.
-        raise Refused(
-            f"plan session {state.run} belongs to {state.root}, and this is {caller.here}",
-            fix="audit it there; or name where the work began here: --base REV",
-        )
-    run = Run(PLAN, caller, state.run)
-    if from_top(caller, path) == state.master:
-        return audit_plan(run, base)
-    if base:
-        return replace(_audit_unknown_file(caller, path, base), edited=_edited(state))
-    status = audited(run)
-    if status.document is None:
-        raise Refused(status.broken, fix="omo plan status names the way on")
-    return AuditedFile(status.document, status.audit, status.edited, run)
-
-
-def audit_plan(run: PlanRun, base: str = "") -> AuditedFile:
-    """The whole plan that a session is of, as it is now, from where its first session began."""
-    caller, state = run.caller, run.state
-    assert state is not None
-    document = documents.synthesise(pinned_plan(caller.state, state))
-    runs = []
-    for other in runs_of_plan(caller, state.plan):
-        is_lost = other.end == "abandoned" and other.finished.get("audit") == "unknown"
-        if not is_lost:  # a base that the history no longer has is no base
-            runs.append(other)
-    edited = _edited(state, state.master)
-    try:
-        history = histories.look(Path(caller.root), base or runs[0].base)
-    except NotEvaluable as error:
-        return AuditedFile(document, unknown(document, error), edited, run)
-    inputs = [other.spec for other in runs]
-    audit = audit_history(document, history, skipped=_skipped_in(runs), inputs=inputs)
-    return AuditedFile(document, audit, edited, run)
-
-
-def _audit_unknown_file(caller: Caller, path: Path, base: str) -> AuditedFile:
-    """A file that no run began with says itself what is to be done, and the base is named."""
-    document = documents.synthesise(documents.load(path, Path(caller.root)))
-    defects = document.wrong
-    if not document.work_steps and not defects:
-        defects = ["it has no step; steps are headed ### Step N: Title"]
-    if defects:
-        raise NotEvaluable(
-            f"{clip(document.path, 200)} has {counted(len(defects), 'defect')}, so what it asks for is not clear",
-            fix=f"omo plan validate {shlex.quote(document.path)}",
-            defects=[clip(defect, 400) for defect in defects],
-        )
-    if not base:
-        raise BadInput(
-            f"where the work on {clip(document.path, 200)} began is not recorded",
-            fix=f"name the commit: omo plan audit {shlex.quote(document.path)} --base REV",
-        )
-    try:
-        history = histories.look(Path(caller.root), base)
-    except NotEvaluable as error:
-        return AuditedFile(document, unknown(document, error))
-    return AuditedFile(document, audit_history(document, history, skipped={}, inputs=()))

@@ -13,7 +13,6 @@ from omo.proof import base, changes, globs
 from omo.state import paths, store
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.agents import FULL
 from omo.work.lifecycle import adoptable, require_reason
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Row, Run, load
@@ -22,6 +21,7 @@ from omo.workflows.ultraplan import critique, preflight, rules, sessions, spec_t
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
+from omo.workflows.ultraplan.audited import RunStatus, audited
 from omo.workflows.ultraplan.critique import CRITIC
 from omo.workflows.ultraplan.models import Document, Fence
 from omo.workflows.ultraplan.run import (
@@ -29,8 +29,6 @@ from omo.workflows.ultraplan.run import (
     PLAN,
     PlanRun,
     PlanState,
-    RunStatus,
-    audited,
     depth_of,
     line_of,
     pinned_path,
@@ -74,7 +72,7 @@ def start(
         require_in_order(contract, out_of_order)
         history, looked = clean_history(root, contract)
         unreviewed = unreviewed or _inherited(contract)
-        review = require_reviewed(caller, contract, history, unreviewed)
+        require_reviewed(caller, contract, history, unreviewed)
         before = require_something_missing(caller, contract)
         asked = preflight.look(contract.spec.needs, root, environ=environ, by=caller.by)
         first = line_of(caller, contract.recovers)[0].spec if contract.recovers else contract.document.path
@@ -89,7 +87,7 @@ def start(
         store.replace(pinned_path(caller.state, run_id), contract.spec.text)
         store.replace(pinned_path(caller.state, run_id, "plan.md"), contract.plan.text)
         let_through = {"unreviewed": clip(unreviewed, 1000), "out_of_order": clip(out_of_order, 1000)}
-        row = {**_started_row(caller, contract, history), **let_through, "review": review}
+        row = {**_started_row(caller, contract, history), **let_through}
         run.append(preflight_row(caller, contract.document, asked), row)
     if contract.recovers:
         close_recovered(caller, contract.recovers.run)
@@ -327,12 +325,11 @@ def _gives_way(caller: Caller, run: str, contract: Contract | None) -> bool:
     return state is not None and state.end == "recovered"
 
 
-def require_reviewed(caller: Caller, contract: Contract, history: histories.History, unreviewed: str) -> str:
-    """How independent the critic was; empty where none is asked for."""
+def require_reviewed(caller: Caller, contract: Contract, history: histories.History, unreviewed: str) -> None:
     plan = contract.plan
     review = critique.latest(caller.state, plan.digest)
     if critique.is_clean(review):
-        return FULL
+        return
     if unreviewed:
         require_reason(unreviewed, "--unreviewed", "say why no critic looked")
         if caller.by != "user" and not contract.recovers and critique.has_refused(caller, plan):
@@ -341,14 +338,13 @@ def require_reviewed(caller: Caller, contract: Contract, history: histories.Hist
                 fix=f"mend it and have it reviewed: omo plan critique {shlex.quote(plan.path)}; or ask the user, who "
                 "runs omo plan start in their own terminal, with --unreviewed and --session",
             )
-        return ""
+        return
     is_committed = plan.path not in history.tree.dirty and not history.tree.is_untracked(plan.path)
     if plan.is_legacy and is_committed:
-        return str((review or {}).get("independence") or "")
+        return
     reviewed = ""
     if review is not None:
-        is_seen = review.get("independence") == FULL
-        reviewed = ": the critic's is not" if is_seen else ": there is only a file that no hook saw a critic say"
+        reviewed = ": the critic's is not"
     elif plan.is_legacy:
         reviewed = ", nor was it there before: of an older plan only what is committed needs none"
     raise Refused(

@@ -14,17 +14,9 @@ from omo.work.publish import LONGEST_NEXT, change_row, publish, publish_damage
 from omo.work.run import Caller, Row
 from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
+from omo.workflows.ultraplan.audited import RunStatus, load_status
 from omo.workflows.ultraplan.models import Step
-from omo.workflows.ultraplan.run import (
-    KIND,
-    MOST_RECOVERIES,
-    START,
-    PlanRun,
-    PlanState,
-    RunStatus,
-    load_status,
-    runs_of_plan,
-)
+from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanRun, PlanState, runs_of_plan
 
 if TYPE_CHECKING:
     from omo.work.viewer import Viewer
@@ -83,11 +75,16 @@ def next_step(status: RunStatus) -> NextStep:
     if status.audit.dirty:
         why = f"not committed: {clip(', '.join(status.audit.dirty), 160)}; commit or remove it, then"
         return NextStep("clean", why, (FINISH,))
-    failing = status.state.failing
-    if failing and status.state.verified.get("head") == status.audit.head:
-        first = failing[0]
-        why = f"step {first['step']}: its Verify {clip(first['text'], 120)} fails ({clip(first['why'], 160)}); mend it"
-        return NextStep("mend", why, (FINISH, failed_command(first["step"], lead="if it fails after retry")))
+    if status.state.verified.get("head") == status.audit.head:
+        for row in status.state.failing:
+            why = f"step {row['step']}: its Verify {clip(row['text'], 120)} fails ({clip(row['why'], 160)}); mend it"
+            return NextStep("mend", why, (FINISH, failed_command(row["step"], lead="if it fails after retry")))
+        for row in status.state.unanswered:
+            why = (
+                f"step {row['step']}: its Verify {clip(row['text'], 120)} gave {clip(row['why'], 160)}; make it faster"
+            )
+            leave_out = command("omo plan finish --unverified", "why it cannot be run", lead="or")
+            return NextStep("mend", why, (FINISH, leave_out))
     return NextStep("finish", "every step passes the audit", (FINISH,))
 
 
@@ -131,7 +128,7 @@ def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
 
 def _what(step: Step) -> str:
     verify = f"; verify: {clip(step.verify, 80)}" if step.verify else ""
-    return f"step {step.number} {clip(step.title, 60)}{verify}; then {clip(step.checkpoint, 120) or 'commit it'}"
+    return f"step {step.number} {clip(step.title, 60)}{verify}; then {clip(step.checkpoint, 300) or 'commit it'}"
 
 
 def _passed(status: RunStatus) -> NextStep:

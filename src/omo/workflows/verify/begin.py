@@ -10,6 +10,7 @@ from omo.errors import Refused
 from omo.proof import artifacts, base, pins
 from omo.proof.checks import Check as AnyCheck
 from omo.proof.checks import CommandCheck, MetricCheck, ids_of, parse_checks
+from omo.state.journal import Journal
 from omo.work.lifecycle import require_reason
 from omo.workflows.ultrawork.gates import resolve
 from omo.workflows.verify.goals import OVER, Goal, Goals, GoalStore, Row, Spec, known, spent
@@ -146,20 +147,22 @@ def _check_beginning(goal: Goal, *, by: str, now: float, again: str) -> None:
         )
 
 
-def repair(store: GoalStore) -> str | None:
-    """Keep a damaged journal aside and begin an empty one: the name it is kept under, None where it was gone."""
+def repair(store: GoalStore) -> list[str]:
+    """Keep damaged goals or pins aside and begin empty ones: the names they are kept under."""
     caller = store.caller
     if caller.by != "user":
         raise Refused(
             "what a damaged journal says of the goals cannot be trusted; only the user can seal it",
             fix="ask the user to run omo verify repair in a terminal of their own",
         )
+    sealed: list[Row] = []
+    for journal in (store.journal, pins.journal_of(caller.state)):
 
-    def decide(_: list[Row]) -> tuple[str | None, list[Row]]:
-        sealed = store.journal.seal(caller.now)
-        if not sealed:
-            raise Refused("the goals' journal needs no repair", fix="omo verify status")
-        return sealed[0]["kept"], sealed
+        def decide(_: list[Row], journal: Journal = journal) -> tuple[list[Row], list[Row]]:
+            rows = journal.seal(caller.now)
+            return rows, rows
 
-    kept: str | None = store.journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
-    return kept
+        sealed += journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
+    if not sealed:
+        raise Refused("the goals' journal needs no repair", fix="omo verify status")
+    return [row["kept"] for row in sealed if row["kept"]]

@@ -109,7 +109,7 @@ class Spec:
                     name, question = check.get("id") or name, check["question"]
                 questions[name] = question
         for number, outcome in enumerate(self.outcomes, start=1):
-            questions[f"outcome-{number}"] = f"Is this so: {outcome}"
+            questions[f"outcome {number}"] = f"Is this so: {outcome}"  # no id of a check has a blank
         return questions
 
 
@@ -180,7 +180,7 @@ class Goal:
     inputs: dict[str, Row] = field(default_factory=dict)
     answers: dict[str, Answer] = field(default_factory=dict)
     found_broken: list[Answer] = field(default_factory=list)
-    briefs: list[Row] = field(default_factory=list)  # of this attempt
+    briefs: list[Row] = field(default_factory=list)  # what a judge was asked, in every attempt
     checked: Row | None = None
     failures: int = 0
     attempt: int = 0
@@ -277,7 +277,7 @@ def _carry_over(old: Goal, goal: Goal) -> None:
     goal.begun = old.begun and not is_over
     goal.inputs = {name: output for name, output in old.inputs.items() if name in goal.spec.expects}
     if goal.spec.contract == old.spec.contract:
-        goal.found_broken = old.found_broken
+        goal.found_broken, goal.briefs = old.found_broken, old.briefs
     if not is_over:
         goal.ready_at = old.ready_at
     if old.state == "in-progress":
@@ -288,7 +288,7 @@ def _begun(goals: Goals, row: Row) -> None:
     goal = goals[row["goal"]]
     if row.get("again"):
         goal.failures, goal.receipt, goal.ready_at = 0, None, seconds(row["ts"])
-    goal.state, goal.attempt, goal.answers, goal.checked, goal.briefs = "in-progress", row["seq"], {}, None, []
+    goal.state, goal.attempt, goal.answers, goal.checked = "in-progress", row["seq"], {}, None
     goal.begun, goal.begun_at, goal.outcome = True, row["ts"], None
 
 

@@ -22,10 +22,10 @@ LONGEST_QUESTION = 2000
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the judge was seen to say in this attempt.
+    """What the judge was seen to say.
 
     `state` is done or failed, owed where nobody has answered, stale where it spoke of other files, else unknown.
-    `found_broken` is what it found not to hold on other files, and has not been asked about again.
+    `found_broken` is what it found not to hold on other files; empty where it has passed these.
     """
 
     state: str
@@ -52,7 +52,8 @@ def ask(store: GoalStore, name: str, trees: Trees) -> str:
     brief |= {"contract": goal.spec.contract, "tree": trees.now(without), "without": without, "session": caller.session}
 
     def decide(goals: Goals) -> tuple[None, list[Row]]:
-        if len(known(goals, name).briefs) >= MOST_BRIEFS:
+        asked = [row for row in known(goals, name).briefs if row["attempt"] == goal.attempt]
+        if len(asked) >= MOST_BRIEFS:
             raise Refused(f"{JUDGE} was asked {MOST_BRIEFS} times in this attempt", fix=f"take what there is: {finish}")
         return None, [brief]
 
@@ -70,36 +71,35 @@ def ask(store: GoalStore, name: str, trees: Trees) -> str:
 
 
 def judgement_of(goal: Goal, trees: Trees) -> Judgement | None:
-    """None where no judge was asked in this attempt. What it found broken on these files stands."""
+    """None where no judge was asked. What it found broken on these files stands, in every attempt."""
     if not goal.briefs:
         return None
-    caller = trees.caller
     newest, failures, found_broken = goal.briefs[-1], [], []
     for brief in goal.briefs:
-        for (_, check), answer in failed(_said(caller.state, brief), brief).items():
+        for (_, check), answer in failed(_said(trees, brief), brief).items():
             line = f"{clip(check, 60)}: {clip(answer.evidence, 200)}"
-            if is_of_these_files(goal, brief, trees):
+            if _is_of_these_files(goal, brief, trees):
                 failures.append(line)
             else:
                 found_broken.append(line)
-    given = read_messages(_said(caller.state, newest), newest["nonce"])
+    given = read_messages(_said(trees, newest), newest["nonce"])
     asked: list[Key] = [(goal.id, check) for check in goal.spec.in_words]
     answers = {check: answer for (_, check), answer in match(given, asked, ())[0].items()}
     unclear = [f"{check}: {answer.evidence}" for check, answer in answers.items() if answer.result != "pass"]
     if failures:
         return Judgement("failed", "; ".join(failures), answers, found_broken)
+    if newest["attempt"] != goal.attempt or not _is_of_these_files(goal, newest, trees):
+        return Judgement("stale", "it was asked about other files, or in another attempt", answers, found_broken)
     if given.unread:
         return Judgement("owed", given.unread, answers, found_broken)
-    if not is_of_these_files(goal, newest, trees):
-        return Judgement("stale", "the tree was changed since", answers, found_broken)
     if unclear:
         return Judgement("unknown", clip("; ".join(unclear), 400), answers, found_broken)
     return Judgement("done", f"{len(answers)} of {len(answers)} questions pass", answers, [])
 
 
-def is_of_these_files(goal: Goal, brief: Row, trees: Trees) -> bool:
+def _is_of_these_files(goal: Goal, brief: Row, trees: Trees) -> bool:
     return brief["contract"] == goal.spec.contract and trees.holds(brief["tree"], brief["without"], goal)
 
 
-def _said(state: str, brief: Row) -> list[agents.Message]:
-    return agents.messages(state, brief["session"], JUDGE, since=brief["ts"])
+def _said(trees: Trees, brief: Row) -> list[agents.Message]:
+    return agents.messages(trees.caller.state, brief["session"], JUDGE, since=brief["ts"])

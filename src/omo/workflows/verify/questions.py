@@ -12,8 +12,8 @@ from typing import Any
 
 from omo.digest import sha256
 from omo.errors import BadInput, Refused
-from omo.proof import artifacts, changes, git
-from omo.proof.checks import CommandCheck
+from omo.proof import artifacts, changes, git, pins
+from omo.proof.checks import CommandCheck, digest_of_check
 from omo.text import clip, counted
 from omo.work import claims
 from omo.work.statements import COMMIT, SHORTEST_REASON, check_statement, hedges
@@ -206,8 +206,9 @@ class Judging:
 def pinned_commands(store: GoalStore, goal: Goal) -> list[claims.Pinned]:
     """The commands that an answer may cite to have them run: the goal's own, and the gates of the session."""
     commands = gates.pinned_commands(store.caller.state, store.caller.session)
+    pinned = pins.pinned(store.caller.state)
     for check in checks_of(goal.spec):
-        if isinstance(check, CommandCheck):
+        if isinstance(check, CommandCheck) and digest_of_check(check) in pinned.digests:
             commands.append(claims.Pinned(check.argv, check.cwd, check.exit, check.timeout))
     return commands
 

@@ -137,17 +137,23 @@ class Named(Section):
         return self._place
 
 
+class TypedReceipt(Section):
+    """What another system says it has verified: what it is, which one, and that it passed."""
+
+    type: Written
+    id: Written
+    status: Literal["passed", "verified"]
+
+
 class Artifact(Named):
-    """One piece of evidence. What proves is the file at `path`, a replay, a gate of the session, or a typed receipt."""
+    """One piece of evidence. What proves is the file at `path`, a gate of the session, or a typed receipt."""
 
     kind: Written
     description: Written
     path: Written = ""
-    replay: dict[str, Any] = Field(default_factory=dict)
-    replayExempt: dict[str, Any] = Field(default_factory=dict)
-    verifiedReceipt: dict[str, Any] = Field(default_factory=dict)
-    receipt: dict[str, Any] = Field(default_factory=dict)
     gate: Written = ""
+    receipt: TypedReceipt | None = None
+    replayExempt: dict[str, Any] | None = None
 
 
 class NotApplicable(Named):
@@ -261,6 +267,7 @@ NEEDS = {
     "kind": "what it is, such as screenshot, cli-replay or test-report",
     "description": "what it shows",
     "path": "leave the key out, or name a file of the project",
+    "type": "what kind of receipt it is",
     "gate": "leave the key out, or name a gate of this session (omo gate list)",
     "contractRef": "the criterion or interface this row is about",
     "obligation": "what the contract asks for",

@@ -55,13 +55,11 @@ REPORTS = frozenset(
 KNOWN_KINDS = sorted({*SHAPES, *REPORTS})
 
 # What of an artifact could prove anything at all.
-FILE, EXEMPT, RECEIPT, GATE, INLINE, METADATA = "file", "exempt", "receipt", "gate", "inline", "metadata"
+FILE, EXEMPT, RECEIPT, GATE, NOTHING = "file", "exempt", "receipt", "gate", "nothing"
 MOST_REPLAYS = 25
 # A file that is old or borrowed can still be looked at; one that is missing or elsewhere cannot.
 STILL_THERE = ("old", "reused")
 FILE_CODES = {"old": "ARTIFACT_OLD", "reused": "ARTIFACT_REUSED"}
-RECEIPT_KEYS = {"its type": receipts.TYPE_KEYS, "its id": receipts.ID_KEYS}
-RECEIPT_WORDS = ("verified", "passed")
 
 
 def shape_of(kind: str) -> str:
@@ -98,7 +96,7 @@ class Inspection:
     exemptions: list[dict[str, Any]] = field(default_factory=list)
     replays: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    proofs: list[str] = field(default_factory=list)  # marks of the receipts and replays that prove
+    proofs: list[str] = field(default_factory=list)  # marks of the receipts and gate runs that prove
     commands: list[seals.Plain] = field(default_factory=list)  # that omo ran for it
 
 
@@ -108,12 +106,9 @@ class Evidence:
 
     artifact: Artifact
     shape: str
-    basis: str = METADATA
+    basis: str = NOTHING
     refusal: OmoError | None = None  # why its file cannot be evidence
     structure: list[str] = field(default_factory=list)  # why a picture or capture shows nothing
-    record: Record | None = None
-    record_problems: list[str] = field(default_factory=list)
-    exemption: dict[str, Any] | None = None
 
     @property
     def id(self) -> str:
@@ -123,10 +118,6 @@ class Evidence:
     def is_there(self) -> bool:
         """Whether there is a file of the project to look into, however old."""
         return self.refusal is None or self.refusal.details.get("why") in STILL_THERE
-
-    @property
-    def receipt(self) -> dict[str, Any]:
-        return self.artifact.verifiedReceipt or self.artifact.receipt
 
     @property
     def file_defects(self) -> list[Defect]:
@@ -156,50 +147,22 @@ def examine(artifact: Artifact, subject: Subject) -> Evidence:
             )
         except OmoError as error:  # also where git or the evidence ledger cannot be read: no proof either way
             evidence.refusal = error
-    extra = artifact.model_extra or {}
-    if evidence.shape == REPLAY:
-        _read_record(evidence, subject)
-    inline = extra.get("inlineEvidence")
-    if evidence.exemption is not None:
+    path = evidence.full_path(subject.root)
+    if evidence.shape == REPLAY and artifact.replayExempt is not None:
         evidence.basis = EXEMPT
-    elif evidence.shape == REPLAY and (artifact.path or artifact.replay or "command" in extra):
+    elif evidence.shape == REPLAY and artifact.path:
         evidence.basis = REPLAY
     elif artifact.path:
         evidence.basis = FILE
-        path = evidence.full_path(subject.root)
         if path and evidence.is_there and evidence.shape == SCREENSHOT:
             evidence.structure = media.screenshot_defects(path)
         if path and evidence.is_there and evidence.shape == CAPTURE:
             evidence.structure = media.capture_defects(path)
     elif artifact.gate:
         evidence.basis = GATE
-    elif artifact.verifiedReceipt or artifact.receipt:
+    elif artifact.receipt is not None:
         evidence.basis = RECEIPT
-    elif isinstance(inline, str) and inline.strip():
-        evidence.basis = INLINE
     return evidence
-
-
-def _read_record(evidence: Evidence, subject: Subject) -> None:
-    """A replay's record is the row's `replay`, the row itself, or the file; two of them are one too many."""
-    artifact = evidence.artifact
-    extra = artifact.model_extra or {}
-    document: object = artifact.replay
-    if not artifact.replay and "command" in extra:
-        document = {**extra, "kind": artifact.kind}
-    if "replayExempt" in artifact.model_fields_set:
-        evidence.exemption = artifact.replayExempt
-    try:
-        if document and artifact.path:
-            raise BadInput("has a record in the row and one at path: keep one of them")
-        if path := evidence.full_path(subject.root):
-            document = documents.load(path) if evidence.is_there else {}
-        inside = document.get("replayExempt") if isinstance(document, dict) else None
-        if evidence.exemption is None and isinstance(inside, dict):
-            evidence.exemption = inside
-        evidence.record = records.parse_replay(document)
-    except BadInput as error:
-        evidence.record_problems = defects_of(error)
 
 
 def defects_of(error: OmoError) -> list[str]:
@@ -217,7 +180,7 @@ class Prover:
     subject: Subject
     inspection: Inspection
     own_files: frozenset[str]
-    outcomes: dict[str, list[str]] = field(default_factory=dict)  # of each different replay: one that ran runs once
+    outcomes: dict[str, list[str]] = field(default_factory=dict)  # of each replay: it runs once
     pins: list[tuple[str, ...]] | None = None
 
     def prove(self, evidence: Evidence, family: str) -> list[Defect]:
@@ -229,9 +192,8 @@ class Prover:
             defects += self._replay(evidence)
         elif evidence.basis == GATE:
             defects += self._gate(evidence)
-        elif evidence.basis == RECEIPT:
-            marks = receipts.receipt_marks(evidence.receipt)
-            defects += receipt_defects(evidence) or self._spend(evidence, "RECEIPT_REUSED", marks)
+        elif evidence.artifact.receipt is not None and evidence.basis == RECEIPT:
+            defects += self._spend(evidence, "RECEIPT_REUSED", receipts.receipt_mark(evidence.artifact.receipt))
         path = evidence.artifact.path
         if not defects and path and path not in self.inspection.cited:
             self.inspection.cited.append(path)
@@ -249,41 +211,32 @@ class Prover:
         return defects
 
     def _replay(self, evidence: Evidence) -> list[Defect]:
-        place, record = evidence.artifact.place, evidence.record
-        if not evidence.is_there:
+        path = evidence.full_path(self.subject.root)
+        if path is None or not evidence.is_there:
             return []
-        if record is None:
-            return [Defect(place, "REPLAY_INVALID", why) for why in evidence.record_problems]
-        key = repr(record)
-        if key not in self.outcomes:
-            self.outcomes[key] = self._outcome(evidence, record)
+        if evidence.id not in self.outcomes:
+            try:
+                record = records.parse_replay(documents.load(path))
+            except BadInput as error:
+                return [Defect(evidence.artifact.place, "REPLAY_INVALID", why) for why in defects_of(error)]
+            self.outcomes[evidence.id] = self._outcome(evidence, record)
             program = replay.executable(record, self.subject.root, self.pins or []) or None
             ran = {"artifact": evidence.id, "command": list(record.command), "executable": program}
-            self.inspection.replays.append({**ran, "problems": self.outcomes[key]})
+            self.inspection.replays.append({**ran, "problems": self.outcomes[evidence.id]})
             self.inspection.commands.append(seals.Plain(record.command, record.cwd))
-        if self.outcomes[key]:
-            return [Defect(place, "REPLAY_FAILED", why) for why in self.outcomes[key]]
-        mark = receipts.replay_mark(record.command, record.stdout)
-        if evidence.artifact.path:  # a record in a file is new or it is not, like any file
-            self._keep([mark])
-            return []
-        return self._spend(evidence, "REPLAY_REUSED", [mark])
+        return [Defect(evidence.artifact.place, "REPLAY_FAILED", why) for why in self.outcomes[evidence.id]]
 
     def _outcome(self, evidence: Evidence, record: Record) -> list[str]:
         """Why the record is not what the command says: omo has run it on these files, or runs it again."""
         subject = self.subject
-        own = None
-        if evidence.artifact.path:
-            own = artifacts.recording(subject.state, subject.root, evidence.artifact.path, subject.goal)
+        own = artifacts.recording(subject.state, subject.root, evidence.artifact.path, subject.goal)
         if own is not None:
             if not replay.speaks_of_project(str(subject.root), subject.head, record.command, record.cwd):
                 return ["command: says nothing about this project; record one of the project's own"]
             changed = self._changed_since(own.files)
-            if changed:
-                return [f"was recorded before {changed} changed: run omo evidence replay again"]
-            return []
+            return [f"was recorded before {changed} changed: run omo evidence replay again"] if changed else []
         if len(self.outcomes) >= MOST_REPLAYS:
-            return [f"is not run: a gate replays at most {MOST_REPLAYS} different commands; cite fewer"]
+            return [f"is not run: a gate replays at most {MOST_REPLAYS} commands; cite fewer"]
         try:
             if self.pins is None:
                 self.pins = replay.allowed(subject.state)
@@ -308,7 +261,7 @@ class Prover:
         if last is None or why:
             return [Defect(place, "GATE_NOT_PASSED", f"{shown(name)} {why}: omo gate run {name}")]
         self.inspection.commands.append(seals.Plain(gate.argv, gate.cwd))
-        return self._spend(evidence, "GATE_REUSED", [receipts.run_mark(last["seq"])])
+        return self._spend(evidence, "GATE_REUSED", receipts.run_mark(last["seq"]))
 
     def _changed_since(self, files: dict[str, Any] | None) -> str:
         """A file of the work that is another one now; empty where none is."""
@@ -318,17 +271,13 @@ class Prover:
         left = sorted(set(changed) - self.own_files)
         return clip(left[0], 120) if left else ""
 
-    def _spend(self, evidence: Evidence, code: str, marks: list[str]) -> list[Defect]:
-        if self.subject.used.intersection(marks):
+    def _spend(self, evidence: Evidence, code: str, mark: str) -> list[Defect]:
+        if mark in self.subject.used:
             text = "proves another goal of this run already: cite what is about this goal"
             return [Defect(evidence.artifact.place, code, f"{shown(evidence.id)} {text}")]
-        self._keep(marks)
+        if mark not in self.inspection.proofs:
+            self.inspection.proofs.append(mark)
         return []
-
-    def _keep(self, marks: list[str]) -> None:
-        for mark in marks:
-            if mark not in self.inspection.proofs:
-                self.inspection.proofs.append(mark)
 
 
 def _own_family(path: Path) -> str:
@@ -339,21 +288,3 @@ def _own_family(path: Path) -> str:
         return ""
     surface = document.get("surface") if isinstance(document, dict) else None
     return records.FAMILIES.get(surface, "") if isinstance(surface, str) else ""
-
-
-def receipt_defects(evidence: Evidence) -> list[Defect]:
-    """A typed receipt says what it is, which one it is, and that it passed."""
-    receipt = evidence.receipt
-    name = "verifiedReceipt" if evidence.artifact.verifiedReceipt else "receipt"
-    path = f"{evidence.artifact.place}.{name}"
-    defects = []
-    for what, keys in RECEIPT_KEYS.items():
-        if not any(isinstance(receipt.get(key), str) and receipt[key].strip() for key in keys):
-            text = f"is {shown(receipt)}: it lacks {what} (one of {', '.join(keys)})"
-            defects.append(Defect(path, "RECEIPT_INCOMPLETE", text))
-    outcomes = [receipt[key] for key in ("status", "verdict") if key in receipt]
-    if not outcomes or any(str(word).strip().lower() not in RECEIPT_WORDS for word in outcomes):
-        stated = clip(", ".join(map(str, outcomes)), 60) or "nothing"
-        text = f"says {stated}: its status or verdict must be {' or '.join(RECEIPT_WORDS)}"
-        defects.append(Defect(path, "RECEIPT_NOT_PASSED", text))
-    return defects

@@ -38,8 +38,7 @@ from omo.workflows.ultragoal.gate.proof import (
     EXEMPT,
     FILE,
     GATE,
-    INLINE,
-    METADATA,
+    NOTHING,
     RECEIPT,
     REPLAY,
     Evidence,
@@ -61,11 +60,10 @@ BASES = {
     "": (FILE, REPLAY, GATE),
 }
 REFUSALS = {
-    INLINE: (
-        "INLINE_ONLY",
+    NOTHING: (
+        "WORDS_ONLY",
         "is text in the row, which proves nothing: save what was seen to a file, and name it in path",
     ),
-    METADATA: ("METADATA_ONLY", "only describes evidence: name the file in path"),
     GATE: ("GATE_ONLY", "is a gate's result, which shows no surface that people see or type at: show that surface"),
     RECEIPT: ("RECEIPT_ONLY", "is a receipt alone, which stands only for api, package, algorithm and math surfaces"),
     EXEMPT: ("EXEMPT_NOT_HERE", "is exempt from replay, which counts only for a cli surface: cite its fallback here"),
@@ -214,7 +212,7 @@ def _examine_cited(matrix: Matrix, subject: Subject) -> dict[str, Evidence]:
         name = names.pop(0)
         if name in by_id and name not in evidence:
             evidence[name] = proof.examine(by_id[name], subject)
-            fallbacks = (evidence[name].exemption or {}).get("fallbackArtifactRefs")
+            fallbacks = (by_id[name].replayExempt or {}).get("fallbackArtifactRefs")
             if isinstance(fallbacks, list):
                 names += [fallback for fallback in fallbacks if isinstance(fallback, str)]
     return evidence
@@ -270,7 +268,7 @@ def _exemption_defects(
     """Why a command need not be replayed, who says so, and what shows the run instead; one that stands is noted."""
     path = f"{cited.artifact.place}.replayExempt"
     try:
-        claim = records.parse_exemption(cited.exemption)
+        claim = records.parse_exemption(cited.artifact.replayExempt)
     except BadInput as error:
         return [Defect(path, "EXEMPT_INVALID", why) for why in proof.defects_of(error)]
     defects = cited.file_defects
