@@ -16,7 +16,7 @@ from omo.proof.evaluate import Tree, evaluate
 from omo.text import clip
 from omo.workflows.ultraplan.audit import checks_of
 from omo.workflows.ultraplan.document import fence_of_session, synthesise
-from omo.workflows.ultraplan.markdown import CODE, code_spans, commit_subjects, is_none, shell_texts
+from omo.workflows.ultraplan.markdown import CODE, code_spans, code_texts, commit_subjects, is_none, shell_texts
 from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Document, Fence, Manifest, Step, covering
 from omo.workflows.ultraplan.sessions import structure
 from omo.workflows.ultraplan.verify import commands_of
@@ -255,11 +255,12 @@ def _commands(document: Document, root: Path) -> Iterator[Defect]:
         for key, label, value in (("verify", "Verify", step.verify), ("checkpoint", "Checkpoint", step.checkpoint)):
             line = step.field_lines.get(key, step.line)
             where = f"step {step.number}: {label}"
+            is_talk = is_none(value) or not code_texts(value)
             for text in shell_texts(value):
                 never = violations(text)
                 for reason in never:
                     yield Defect(line, "command", f"{where} must not be run: {reason}; it would be escalated")
-                if never:
+                if never or is_talk:
                     continue  # the same rules are part of the fence, and would be told twice
                 for reason in refusals(text, fence, str(root)):
                     denied = reason.removesuffix(fences.REMEDY).strip()

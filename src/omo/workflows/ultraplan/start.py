@@ -69,8 +69,7 @@ def start(
         require_free(caller, contract)
         require_in_order(contract, out_of_order)
         history, looked = clean_history(root, contract)
-        unreviewed = unreviewed or _inherited(contract)
-        require_reviewed(caller, contract, history, unreviewed)
+        unreviewed = require_reviewed(caller, contract, history, unreviewed or _inherited(contract))
         before = require_something_missing(caller, contract)
         asked = preflight.look(contract.spec.needs, root, environ=environ, by=caller.by)
         first = line_of(caller, contract.recovers)[0].spec if contract.recovers else contract.document.path
@@ -323,11 +322,12 @@ def _gives_way(caller: Caller, run: str, contract: Contract | None) -> bool:
     return state is not None and state.end == "recovered"
 
 
-def require_reviewed(caller: Caller, contract: Contract, history: histories.History, unreviewed: str) -> None:
+def require_reviewed(caller: Caller, contract: Contract, history: histories.History, unreviewed: str) -> str:
+    """Why it begins without a clean critique; empty where it has one, or needs none."""
     plan = contract.plan
     review = critique.latest(caller.state, plan.digest)
     if critique.is_clean(review):
-        return
+        return ""
     if unreviewed:
         require_reason(unreviewed, "--unreviewed", "say why no critic looked")
         if caller.by != "user" and not contract.recovers and critique.has_refused(caller, plan):
@@ -336,10 +336,10 @@ def require_reviewed(caller: Caller, contract: Contract, history: histories.Hist
                 fix=f"mend it and have it reviewed: omo plan critique {shlex.quote(plan.path)}; or ask the user, who "
                 "runs omo plan start in their own terminal, with --unreviewed and --session",
             )
-        return
+        return unreviewed
     is_committed = plan.path not in history.tree.dirty and not history.tree.is_untracked(plan.path)
     if plan.is_legacy and is_committed:
-        return
+        return ""
     reviewed = ""
     if review is not None:
         reviewed = ": the critic's is not"
