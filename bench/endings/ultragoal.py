@@ -193,6 +193,16 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
+@ending("ultragoal", "the work changed after its last receipt", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("parser.py", "FAST = True\n")
+    reviewed(run)
+    checkpoint(run)
+    run.write("parser.py", "SLOW = True\n")
+    run.omo("goal complete")
+
+
 @ending("ultragoal", "one review used for two goals", HELD, ATTESTED)
 def _(run: Play) -> None:
     planned(run)

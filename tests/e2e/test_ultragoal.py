@@ -147,6 +147,7 @@ def test_three_goals_from_the_brief_to_the_final_receipt(stage: Stage) -> None:
         "goal_checkpointed",
         "goal_started",
         "goal_checkpointed",
+        "plan_ended",
     ]
     kinds = stage.kinds(session)
     assert (kinds.count("blocked:block"), kinds[-1]) == (1, "allowed:done")

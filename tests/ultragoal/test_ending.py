@@ -26,8 +26,11 @@ def test_goals_that_both_reviewers_were_seen_to_find_clean_are_judged(project: P
         f"omo: done, judged: ultragoal {project.plan().run}: 2 of 2 goals complete; "
         "omo:architect and omo:qa were seen to find each clean. `omo report` shows the evidence."
     )
-    closing = [row for row in project.rows() if row["kind"] == "goal_checkpointed"][-1]
-    assert closing["outcome"] == project.told()["outcome"] == project.plan().outcome
+    ended = project.rows()[-1]
+    assert ended["kind"] == "plan_ended"
+    assert ended["outcome"] == project.told()["outcome"] == project.plan().outcome
+    (project.root / "later.py").write_text("other work\n", encoding="utf-8")
+    assert project.tell()["outcome"] == ended["outcome"], "what is changed after the end is other work"
 
 
 def test_goals_that_nobody_reviewed_say_so(project: Project) -> None:

@@ -321,6 +321,7 @@ LINES: dict[str, dict[str, Lines]] = {
         "review_blockers_recorded": Line("A review{of_goal} asks for more: {blockerGoalIds}", ("evidence",), "failed"),
         "blocker_classified": Line("A blocker{of_goal} was classified {classification}", ("evidence",), "waiting"),
         "goal_resumed": Line("The paused goal goes on", mark="active"),
+        "plan_ended": Line("The plan came to its end", mark="done"),
         "handoff_marked": Line("The plan was marked ready for handoff", mark="steer"),
         "handed_off": Line("The plan was handed off to {to}", mark="steer"),
         "taken_up": Line("The plan was taken up again", mark="steer"),

@@ -243,9 +243,7 @@ def _complete(run: PlanRun, name: str, evidence: str, goal_json: object, gate: o
             "qualityGateHash": digest,
             "completionVerification": receipt,
         }
-        after = applied(plan, {**closed, "ts": now, "actor": run.caller.by})
-        if not after.is_open:
-            closed["outcome"] = reviewers.outcome_of(after)
+        after = applied(plan, {**closed, "ts": now})
         following = [] if after.active is not None else _start_next(after)
         return (following[0]["goalId"] if following else None), [closed, *following]
 

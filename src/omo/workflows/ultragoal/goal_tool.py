@@ -17,6 +17,7 @@ from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.create import text_defects
 from omo.workflows.ultragoal.next_step import next_step, tool_step
 from omo.workflows.ultragoal.plan import POINTER, Goal, Plan
+from omo.workflows.ultragoal.reviewers import outcome_of
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.run import PlanRun
@@ -195,7 +196,13 @@ def resume(run: PlanRun) -> Outcome:
 
 
 def complete(run: PlanRun) -> Outcome:
-    return _change(run.tool, "complete", lambda goal: _proof(run, goal) if goal else {})
+    """Where this brings the plan to its end, how it ended is written down then: later changes are other work."""
+    completed = _change(run.tool, "complete", lambda goal: _proof(run, goal) if goal else {})
+    plan = run.plan
+    if completed.changed and plan is not None and not plan.is_open and next_step(run).action == "done":
+        ended = outcome_of(run, plan)
+        run.change_plan(lambda plan: (None, [{"kind": "plan_ended", "outcome": ended}]))
+    return completed
 
 
 def drop(run: PlanRun) -> Outcome:

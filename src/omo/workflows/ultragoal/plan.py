@@ -300,7 +300,6 @@ def _checkpointed(plan: Plan, row: Row) -> None:
         goal.human_blocked = ""
     goal.receipt = row.get("completionVerification")
     goal.completed_at = row["ts"] if goal.status == "complete" else None
-    plan.outcome = row.get("outcome")
 
 
 def _steered(plan: Plan, row: Row) -> None:
@@ -372,6 +371,10 @@ def _resumed(plan: Plan, row: Row) -> None:
         plan.active.human_blocked = ""
 
 
+def _ended(plan: Plan, row: Row) -> None:
+    plan.outcome = row["outcome"]
+
+
 def _handed_off(plan: Plan, row: Row) -> None:
     by, to = str(row.get("actor")), row.get("to")
     if plan.handoff is None and plan.is_open:
@@ -412,6 +415,7 @@ _APPLY: dict[str, Callable[[Plan, Row], None]] = {
     "review_blockers_recorded": _blockers,
     "blocker_classified": _classified,
     "goal_resumed": _resumed,
+    "plan_ended": _ended,
     MARKED: _handed_off,
     HANDED_OFF: _handed_off,
     TAKEN_UP: _taken_up,

@@ -97,13 +97,17 @@ def render(reviews: dict[str, Review]) -> list[Row]:
     return rendered
 
 
-def outcome_of(plan: Plan) -> Row:
-    """Of a plan whose every goal is closed: judged where both reviewers were seen to find each goal clean."""
+def outcome_of(run: PlanRun, plan: Plan) -> Row:
+    """Of a plan whose every goal is closed: judged where both reviewers were seen to find each goal clean, and no file
+    was changed after the last receipt."""
     allowed: list[str] = []
     for goal in plan.required:
         allowed += (goal.receipt or {}).get("allowed") or []
     notes = [f"changed as the user allowed: {_listed(list(dict.fromkeys(allowed)))}"] if allowed else []
-    if doubts := _doubts(plan):
+    doubts = _doubts(plan)
+    if drift := receipts.drift(plan, run.caller.root, None):
+        doubts.append(drift)
+    if doubts:
         return outcome.outcome(outcome.ATTESTED, "; ".join([plan.tally, *doubts, *notes]), exceptions(plan))
     clean = "omo:architect and omo:qa were seen to find each clean"
     return outcome.outcome(outcome.JUDGED, "; ".join([plan.tally, clean, *notes]), exceptions(plan))
