@@ -31,7 +31,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def fence(project: Path) -> Fence:
-    return Fence(TOUCH, NEVER, str(project), "", {"HOME": "/home/me"})
+    fence = Fence(TOUCH, NEVER, str(project), "", {"HOME": "/home/me"})
+    fence.has_begun = True
+    return fence
 
 
 def refused(text: str, fence: Fence) -> list[str]:
@@ -80,6 +82,8 @@ def test_every_reason_is_told_once(fence: Fence) -> None:
 def test_what_cannot_be_read_is_denied_and_said_to_be_so(text: str, fence: Fence) -> None:
     assert any("cannot be read" in one for one in refused(text, fence))
     assert commands.violations("it's done") == []
+    fence.has_begun = False
+    assert refused("none (nothing changes)", fence) == []
 
 
 @pytest.mark.parametrize("text", ["if ls", "", " \n", "case x in", "declare -a x=(1 2)", "time (ls)", "x=(a b); ls"])

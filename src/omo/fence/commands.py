@@ -80,7 +80,7 @@ class _Judge:
                 yield from self.read(forbidden.piped_text(upstream), depth - 1)
         for target, directory in script.redirects:
             yield from self._refuse(Write(target), directory)
-        if self.fence is not None and self.is_plan:
+        if self.fence is not None and self.fence.has_begun:  # the text of a plan may be prose
             for part in script.unread:
                 yield f"`{shown(part)}` {UNREAD}. {REMEDY}"
 
