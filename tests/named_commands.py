@@ -42,8 +42,9 @@ def assert_named_commands_exist(path: Path) -> None:
     """With their options."""
     for words in named_commands(path):
         parser, rest = parser_at(words)
-        own = rest[: rest.index("--")] if "--" in rest else rest  # what follows is a command of its own
-        for option in (word for word in own if word.startswith("--")):
+        if "--" in rest:
+            rest = rest[: rest.index("--")]
+        for option in (word for word in rest if word.startswith("--")):
             assert option in parser._option_string_actions, f"{parser.prog} has no {option}"
 
 

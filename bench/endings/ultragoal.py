@@ -182,6 +182,17 @@ def _(run: Play) -> None:
     completed(run, "G001")
 
 
+@ending("ultragoal", "the source changed after the review, and cited as its evidence", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("parser.py", "FAST = True\n")
+    reviewed(run)
+    run.write("parser.py", "SLOW = True\n")
+    attacks = artifact("attacks", "failure-mode-test", path=".sisyphus/evidence/G001/attacks.txt")
+    checkpoint(run, artifactRefs=[artifact("report", "api-test-report", path="parser.py"), attacks])
+    run.omo("goal complete")
+
+
 @ending("ultragoal", "one review used for two goals", HELD, ATTESTED)
 def _(run: Play) -> None:
     planned(run)
@@ -224,6 +235,22 @@ def _(run: Play) -> None:
     less = '--goal-id G002 --title "Write a note" --objective "A note is there."'
     run.omo(f"ultragoal steer --kind revise_pending_wording {less} {WHY}")
     judged(run, "G001", "G002")
+
+
+@ending("ultragoal", "a goal split into two notes", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    planned(run)
+    notes = json.dumps([{"title": f"Note {number}", "objective": "A note is there."} for number in (1, 2)])
+    run.omo(f"ultragoal steer --kind split_subgoal --goal-id G002 --replacements-json {shlex.quote(notes)} {WHY}")
+    judged(run, "G001", "G003", "G004")
+
+
+@ending("ultragoal", "reviewers that leave their lanes out", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("parser.py", "FAST = True\n")
+    reviewed(run, architect='{"status": "passed"}', qa='{"status": "passed"}')
+    completed(run, "G001")
 
 
 @ending("ultragoal", "a goal dropped as blocked", HELD, WAIVED)

@@ -109,7 +109,7 @@ SPOILED: dict[Callable[[Project, Gate], None], str] = {
     times_that_run_back: "drive",
     nobody_approved: "artifactRefs[5]",
     nothing_instead: "artifactRefs[5]",
-    not_run_again: "artifactRefs[5]",
+    not_run_again: "upload",
     the_file_is_gone: "page",
 }
 

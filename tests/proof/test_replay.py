@@ -282,12 +282,14 @@ def test_a_project_command_is_replayed_once_pinned(root: Path) -> None:
         (["mycli"], False),
         (["ls", "."], False),
         (["cat", "../outside.txt"], False),
+        (["cat", ".sisyphus/evidence/said.txt"], False),
     ],
 )
 def test_which_commands_say_anything_of_the_project(root: Path, argv: list[str], is_about_it: bool) -> None:
     tool(root, "")
     write(root, "pkg/cli.py", "")
     write(root.parent, "outside.txt", "x")
+    write(root, ".sisyphus/evidence/said.txt", "all passed")
     assert speaks_of_project(str(root), None, argv, ".") is is_about_it
 
 

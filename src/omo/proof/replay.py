@@ -121,7 +121,9 @@ def speaks_of_project(root: str, head: str | None, argv: Sequence[str], cwd: str
         module = name.split(".")[0]  # python3 -m package.module
         for candidate in filter(None, (name, module, module and f"{module}.py")):
             path = os.path.realpath(os.path.join(top, cwd, candidate))
-            if path != top and os.path.exists(path) and globs.is_inside(top, path):
+            inside = os.path.relpath(path, top).replace(os.sep, "/")
+            is_work = path != top and globs.is_inside(top, path) and inside.split("/")[0] not in (".sisyphus", ".git")
+            if is_work and os.path.exists(path):
                 return True
     return False
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from omo.proof import seals
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import agents, outcome
@@ -28,6 +27,8 @@ CLEAN = {
     "redTeamStatus": "passed",
     "status": "passed",
 }
+# A report that leaves a lane out has no verdict; one word against is one, whatever else is there.
+LANES = (("architectureStatus", "productStatus", "codeStatus"), ("e2eStatus", "redTeamStatus"))
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
 MOST_CHANGED = 50  # files in a receipt
@@ -78,6 +79,8 @@ def read_verdict(text: str) -> tuple[str, bool]:
             return clip(verdict, 40), False
     if report.get("blockers"):
         return OPEN, False
+    if not any(set(lanes) <= set(verdicts) for lanes in LANES):
+        raise NoAnswer("not every lane has a verdict")
     return clip(list(verdicts.values())[-1], 40), True
 
 
@@ -99,7 +102,7 @@ def outcome_of(plan: Plan) -> Row:
     allowed: list[str] = []
     for goal in plan.required:
         allowed += (goal.receipt or {}).get("allowed") or []
-    notes = [f"changed as the user allowed: {seals.listed(list(dict.fromkeys(allowed)))}"] if allowed else []
+    notes = [f"changed as the user allowed: {_listed(list(dict.fromkeys(allowed)))}"] if allowed else []
     if doubts := _doubts(plan):
         return outcome.outcome(outcome.ATTESTED, "; ".join([plan.tally, *doubts, *notes]), exceptions(plan))
     clean = "omo:architect and omo:qa were seen to find each clean"
@@ -112,9 +115,14 @@ def unfinished(plan: Plan, step: NextStep) -> Row:
 
 
 def _doubts(plan: Plan) -> list[str]:
-    """Why the clean words of both kinds of reviewer do not cover every goal that counts."""
+    """Why the clean words of both kinds of reviewer do not cover all that the plan was made for."""
     silent: dict[str, list[str]] = {}  # goals of which one of them was not seen to give a verdict
     doubts = []
+    for goal in plan.goals:
+        steering = goal.steering or {}
+        if steering.get("replacementGoalIds") and steering.get("by") == "agent":
+            parts = ", ".join(f"{name} {clip(plan.goal(name).title, 40)!r}" for name in steering["replacementGoalIds"])
+            doubts.append(f"that {goal.id} {clip(goal.title, 40)!r} is the same as {parts} is the agent's word")
     for goal in plan.required:
         receipt = goal.receipt or {}
         last = {str(review["role"]): review for review in receipt.get("agents") or []}
@@ -132,11 +140,17 @@ def _doubts(plan: Plan) -> list[str]:
         if unseen:
             silent.setdefault(" or ".join(unseen), []).append(goal.id)
         if receipt.get("seals"):
-            doubts.append(f"files that the gates of {goal.id} rest on were changed ({seals.listed(receipt['seals'])})")
+            doubts.append(f"files that the gates of {goal.id} rest on were changed ({_listed(receipt['seals'])})")
     for agents_named, goals in silent.items():
         named = ", ".join(goals[:MOST_NAMED])
         doubts.insert(0, f"reduced independence, no verdict of {agents_named} was seen for {named}")
     return doubts
+
+
+def _listed(files: list[str]) -> str:
+    from omo.proof import seals  # its patterns are slow to load, and few plans need them
+
+    return seals.listed(files)
 
 
 def exceptions(plan: Plan) -> list[Row]:
