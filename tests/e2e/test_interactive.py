@@ -215,15 +215,11 @@ def test_compaction_keeps_a_run_and_brings_no_cancelled_one_back(stage: Stage, c
     assert stage.kinds(session) == [*(["activated:leading", "cancelled:cancel"][: 1 + cancelled]), *after]
 
 
-def test_a_withdrawn_prompt_arms_nothing(stage: Stage) -> None:
+def test_a_withdrawn_prompt_arms_nothing_and_sent_again_tells_the_instructions(stage: Stage) -> None:
     terminal = withdraw(stage)
     ask(stage, terminal, "what is in the README?", "A project.")
     ask(stage, terminal, "thanks", "You are welcome.")
     assert stage.times_told(FEEDBACK)[-1] == 0
-
-
-def test_a_withdrawn_prompt_that_is_sent_again_tells_the_instructions(stage: Stage) -> None:
-    terminal = withdraw(stage)
     ask(stage, terminal, "ulw fix the flaky tests, the slow ones first", "On it.")
     assert stage.times_told(BLOCK)[-1] == 1
 
