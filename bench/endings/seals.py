@@ -63,8 +63,14 @@ def left_nothing(run: Play) -> None:
     run.write("runner.rc", "only = nothing\n")
 
 
+def returning(run: Play) -> None:
+    text = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    run.write("test_calc.py", text.replace("test_add(self):\n", "test_add(self):\n        return\n"))
+
+
 BENDS: dict[str, Bend] = {
     "the test skipped": skipped,
+    "the test made to return at once": returning,
     "a module in the place of the runner": shadowed,
     "a module in the place of the runner, hidden from git": hidden_shadow,
     "the tool's configuration changed": configured,

@@ -182,6 +182,17 @@ def _(run: Play) -> None:
     completed(run, "G001")
 
 
+@ending("ultragoal", "the source changed after the review, and cited as its evidence", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("parser.py", "FAST = True\n")
+    reviewed(run)
+    run.write("parser.py", "SLOW = True\n")
+    attacks = artifact("attacks", "failure-mode-test", path=".sisyphus/evidence/G001/attacks.txt")
+    checkpoint(run, artifactRefs=[artifact("report", "api-test-report", path="parser.py"), attacks])
+    run.omo("goal complete")
+
+
 @ending("ultragoal", "one review used for two goals", HELD, ATTESTED)
 def _(run: Play) -> None:
     planned(run)

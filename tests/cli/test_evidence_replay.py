@@ -101,6 +101,8 @@ def test_a_record_shows_the_goal_it_was_made_for(planned: Shell) -> None:
     assert checkpoint(planned, artifact("run", "cli-replay", path)).code == 0
     ran = checkpoint(planned, artifact("run", "cli-replay", path), goal="G002")
     assert (ran.code, "already proves goal" in ran.err) == (3, True)
+    again = recorded(planned, "python3", "greet.py", "you")
+    assert checkpoint(planned, artifact("run", "cli-replay", again), goal="G002").code == 0
 
 
 def test_without_a_plan_there_is_nothing_to_record_for(shell: Shell) -> None:

@@ -98,6 +98,17 @@ def test_what_only_a_shell_can_run_is_listed_as_not_run(shell: Shell) -> None:
     assert "not run by omo: step 1: python3 src/part1.py | cat; step 2: look" in ended(shell)["why"]
 
 
+def test_a_command_that_several_steps_verify_with_is_run_once(shell: Shell) -> None:
+    verify = {"Verify": "`python3 -c \"open('runs', 'a').write('x')\"` → expected: exit 0"}
+    planned(shell, 2, touch=None, step1=verify, step2=verify)
+    start(shell)
+    for number in (1, 2):
+        carry_out(shell.project, number)
+    ran = shell.agent("plan", "finish", "--json")
+    assert [result["result"] for result in ran.json["verify"]] == ["pass", "pass"]
+    assert (shell.project / "runs").read_text() == "x"
+
+
 def test_the_exit_that_a_plan_expects_is_the_one_that_is_needed(shell: Shell) -> None:
     planned(shell, 1, step1={"Verify": "`grep -rn TODO src` → expected: no output"})
     start(shell)
@@ -325,4 +336,5 @@ def test_after_a_failure_an_agent_goes_on_only_once_the_user_was_shown_it(shell:
     for verb in ("recover", "start"):
         ran = shell.agent("plan", verb, "plan.md")
         assert (ran.code, "the user has not been shown it" in ran.err) == (3, True), verb
-    assert shell.user("plan", "recover", "plan.md", "--session", SESSION).code == 0
+    other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
+    assert shell.run(other, "plan", "recover", "plan.md").code == 0, "another conversation is the user's doing"

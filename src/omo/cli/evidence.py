@@ -10,7 +10,7 @@ from typing import Any
 
 from omo.cli import options
 from omo.cli.result import Result
-from omo.clock import seconds
+from omo.clock import seconds, stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.proof import globs
@@ -81,12 +81,14 @@ def replay(arguments: argparse.Namespace, context: Context) -> Result:
             fix="record what the project itself says: its program, its tests, a file of it",
         )
     record = replays.record(arguments.argv, Path(context.root), cwd, arguments.timeout, os.environ)
+    record["recordedAt"] = stamp(context.now)  # the same command for another goal is another run
     path = write(context, None, goal.id, _free_name(context, goal.id), record)
-    artifacts.note_recording(
+    artifacts.register(
         context.state,
         context.root,
         os.path.join(context.cwd, path),
         goal=f"ultragoal/{plan.run}/{goal.id}",
+        started_at=None,
         files=base.take(context.root, context.environ),
         by=context.actor,
         now=context.now,
@@ -135,7 +137,9 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
     rows, lines = [], []
     for artifact in artifacts.list_artifacts(context.state, arguments.goal):
         holds = artifacts.is_unchanged(Path(context.root), artifact.path, artifact.digest)
-        rows.append({**vars(artifact), "holds": holds})
+        row = {**vars(artifact), "holds": holds}
+        del row["files"]
+        rows.append(row)
         about = f"[{artifact.by}] {artifact.size} bytes, {artifact.at}"
         status = "holds" if holds else "CHANGED"
         lines.append(f"{status:8}{clip(artifact.goal, 60)}  {clip(artifact.path, 200)}  {about}")

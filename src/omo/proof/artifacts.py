@@ -40,17 +40,6 @@ ANEW = {"kind": "repaired", "kept": None, "digest": None}
 
 
 @dataclass(frozen=True)
-class Recording:
-    """A record of a command that omo wrote itself, and how the files were when the command ran."""
-
-    path: str
-    digest: str
-    goal: str
-    at: str
-    files: Row
-
-
-@dataclass(frozen=True)
 class Artifact:
     path: str
     digest: str
@@ -58,6 +47,7 @@ class Artifact:
     goal: str
     at: str
     by: str = ""
+    files: Row | None = None  # of a record that omo wrote itself: how the files were when it ran the command
 
 
 class _Reading(NamedTuple):
@@ -79,11 +69,12 @@ def register(
     wait: float,
     repair: bool = False,
     spent: Collection[str] = (),
+    files: Row | None = None,
 ) -> Artifact:
     """Record a file as evidence for a goal that began at `started_at`; Refused where it cannot be that.
 
     `spent` are digests that prove other goals, whatever the ledger says. `repair` keeps a damaged ledger aside, and
-    takes one that was begun anew for the right one: only the user can say so.
+    takes one that was begun anew for the right one: only the user can say so. `files` come with what omo recorded.
     """
     _require_goal(goal)
     if repair and by != "user":
@@ -109,8 +100,10 @@ def register(
             return answer, events
         if answer is not None:
             return answer, events
-        row = {"kind": "artifact", "path": name, "digest": reading.digest, "size": reading.size, "goal": goal}
-        return Artifact(name, reading.digest, reading.size, goal, stamp(now), by), [*events, row]
+        row: Row = {"kind": "artifact", "path": name, "digest": reading.digest, "size": reading.size, "goal": goal}
+        if files is not None:
+            row["files"] = files
+        return Artifact(name, reading.digest, reading.size, goal, stamp(now), by, files), [*events, row]
 
     answer = journal.change(decide, actor=by, now=now, wait=wait)
     if isinstance(answer, Refused):
@@ -185,26 +178,16 @@ def _parts(readings: dict[str, _Reading]) -> Iterator[dict[str, _Reading]]:
         yield dict(items[start : start + PER_ROW])
 
 
-def note_recording(
-    state: str, root: str, path: str, goal: str, files: Row, *, by: str, now: float, wait: float
-) -> None:
-    """Vouch for a record of a command as omo's own, as it is now."""
-    name, reading = _inspect(root, path)
-    row = {"kind": "recorded", "path": name, "digest": reading.digest, "goal": goal, "files": files}
-    journal = _journal(state)
-    journal.require_whole("evidence", REPAIR)
-    journal.change(lambda rows: (None, [row]), actor=by, now=now, wait=wait)
-
-
-def recording(state: str, root: str | Path, path: str, goal: str) -> Recording | None:
-    """omo's own record at this path for this goal, unchanged since; None where it is somebody else's."""
+def recording(state: str, root: str | Path, path: str, goal: str) -> Artifact | None:
+    """What omo itself recorded at this path for this goal, unchanged since; None where it is somebody else's."""
     try:
         name, reading = _inspect(root, path)
     except Refused:
         return None
-    for row in reversed(_journal(state).read()[0]):
-        if row.get("kind") == "recorded" and (row["path"], row["digest"], row["goal"]) == (name, reading.digest, goal):
-            return Recording(name, reading.digest, goal, row["ts"], row["files"])
+    wanted = (name, reading.digest, goal)
+    for artifact in _artifacts(_journal(state).read()[0]):
+        if artifact.files is not None and (artifact.path, artifact.digest, artifact.goal) == wanted:
+            return artifact
     return None
 
 
@@ -292,7 +275,8 @@ def _judge(rows: Sequence[Row], claim: _Claim, spent: Collection[str]) -> Artifa
 def _artifacts(rows: Sequence[Row]) -> Iterator[Artifact]:
     for row in rows:
         if row.get("kind") == "artifact":
-            yield Artifact(row["path"], row["digest"], row["size"], row["goal"], row["ts"], row["actor"])
+            path, digest, size, goal = row["path"], row["digest"], row["size"], row["goal"]
+            yield Artifact(path, digest, size, goal, row["ts"], row["actor"], row.get("files"))
 
 
 def _inspect(root: str | Path, path: str | Path) -> tuple[str, _Reading]:

@@ -77,6 +77,7 @@ class Record(Strict):
     stderr: Annotated[Output | None, Field(alias="recordedStderr")] = None
     exit_code: Annotated[int, Field(alias="expectedExitCode", ge=0, le=255)] = 0
     normalization: Literal["default"] = "default"
+    recorded_at: Annotated[str, Field(alias="recordedAt", max_length=100)] = ""
     milliseconds: Annotated[float, Field(alias="timeoutMs", gt=0, lt=1e12)] = DEFAULT_TIMEOUT * 1000
     cwd: Annotated[Written, Field(pattern=r"^[^\x00]*$")] = "."
 

@@ -72,12 +72,25 @@ SILENCED = re.compile(
 )
 # A removed line with one of these is a test also where it stands beside the code it tests.
 ASSERTS = re.compile(r"\bassert\w*\b|\bexpect\s*\(|^\s*>>> ")
+# A statement inside a block, and what begins a test or another definition.
+STATEMENT = re.compile(r"\s+[A-Za-z_]")
+DEFINITION = re.compile(
+    r"\s*(?:@|(?:export |public |private |protected |static |async |pub )*"
+    r"(?:def|class|func|fn|function|void|it|test|describe|context|specify|scenario|subtest|end)\b)"
+)
+REMARK = re.compile(r"\s*(?:#|//|\*|/\*|$)")
 IN_PLACE_OF_RUNNER = "{} stands in the place of the runner's own module"
 MOST_LINES = 6
 LONGEST_LINE = 100
 LARGEST_FILE = 1_000_000
 
-Lines = tuple[list[str], list[str]]  # removed, added
+
+class Lines(NamedTuple):
+    """What a file lost and won. `put_in` are the added lines that stand in front of a statement that was there."""
+
+    removed: list[str]
+    added: list[str]
+    put_in: list[str]
 
 
 def is_test(path: str) -> bool:
@@ -259,21 +272,23 @@ def _runner_changed(path: str, digest: str, lines: Lines | None) -> list[str]:
     if digest == GONE:
         return [f"{path} was deleted"]
     shown = ""
-    if lines is not None and (lines[0] or lines[1]):
-        shown = ": " + _shown("-" if lines[0] else "+", (lines[0] or lines[1])[0])
+    if lines is not None and (lines.removed or lines.added):
+        shown = ": " + _shown("-" if lines.removed else "+", (lines.removed or lines.added)[0])
     return [f"{path} was changed{shown}"]
 
 
 def _lines_broken(path: str, lines: Lines | None, *, is_sealed: bool) -> list[str]:
     if lines is None:
         return [f"{path} was changed, and how cannot be read"] if is_sealed else []
-    removed, added = lines
-    kept = {_plain(line) for line in added}
-    gone = [line for line in removed if line.strip() and _plain(line) not in kept]
+    kept = {_plain(line) for line in lines.added}
+    gone = [line for line in lines.removed if line.strip() and _plain(line) not in kept]
     findings = [f"{path}: {_shown('-', line)}" for line in gone if is_sealed or ASSERTS.search(line)]
-    if is_sealed and not removed and not added:
+    if is_sealed and not lines.removed and not lines.added:
         findings.append(f"{path} was changed")
-    for line in added:
+    for line in lines.put_in:
+        if is_test(path) and not ASSERTS.search(line) and not REMARK.match(line):
+            findings.append(f"{path}: {_shown('+', line)}, in front of what was there")
+    for line in lines.added:
         is_left_out = is_test(path) and LEFT_OUT.search(line)
         is_of_manifest = _matches(path, MANIFESTS) and MANIFEST_WORDS.search(line)
         if is_left_out or is_of_manifest or SILENCED.search(line):
@@ -302,7 +317,7 @@ def _diff(root: Path, head: str, paths: Sequence[str]) -> dict[str, Lines]:
     for path in paths:
         before, after = committed.get(path), _read(root / path)
         if before is None and (not after or b"\0" in after):
-            lines[path] = ([], [""])  # new, and nothing in it to be read
+            lines[path] = Lines([], [""], [])  # new, and nothing in it to be read
             continue
         if after is None or b"\0" in after or b"\0" in (before or b""):
             continue
@@ -311,13 +326,17 @@ def _diff(root: Path, head: str, paths: Sequence[str]) -> dict[str, Lines]:
 
 
 def _compared(before: list[str], after: list[str]) -> Lines:
-    removed, added = [], []
-    for line in difflib.unified_diff(before, after, n=0, lineterm=""):
-        if line.startswith("-") and not line.startswith("---"):
-            removed.append(line[1:])
-        elif line.startswith("+") and not line.startswith("+++"):
-            added.append(line[1:])
-    return removed, added
+    lines = Lines([], [], [])
+    for what, start, end, new_start, new_end in difflib.SequenceMatcher(None, before, after).get_opcodes():
+        if what == "equal":
+            continue
+        added = after[new_start:new_end]
+        lines.removed.extend(before[start:end])
+        lines.added.extend(added)
+        is_in_block = bool(before[start:]) and STATEMENT.match(before[start]) and not DEFINITION.match(before[start])
+        if what == "insert" and is_in_block and not any(DEFINITION.match(line) for line in added):
+            lines.put_in.extend(added)
+    return lines
 
 
 def _lines(content: bytes) -> list[str]:

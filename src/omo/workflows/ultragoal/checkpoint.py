@@ -16,7 +16,7 @@ from omo.work import agents, claims
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import same_words, text_defects, title_of
-from omo.workflows.ultragoal.gate.proof import Inspection, Subject
+from omo.workflows.ultragoal.gate.proof import Inspection, Subject, about_the_work
 from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.plan import Goal, Plan, applied
 from omo.workflows.ultragoal.run import PlanRun
@@ -141,7 +141,7 @@ def validate(run: PlanRun, name: str, gate: object, gate_file: str = "") -> Insp
     if stands(run, plan, goal, goal.evidence, gate):
         return Inspection(notes=[f"{name} is complete by this gate already; other words for it are inspected anew"])
     _require_agreement(run, goal)
-    return _require_passing(run, name, subject_of(run, plan, goal, frozenset([gate_file])), gate)
+    return _require_passing(run, name, subject_of(run, plan, goal, gate_file), gate)
 
 
 def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
@@ -183,7 +183,7 @@ def stands(run: PlanRun, plan: Plan, goal: Goal, evidence: str, gate: object) ->
     return receipts.kind_for(plan, goal) == receipts.PER_GOAL or receipts.final(plan, run.directory) is not None
 
 
-def subject_of(run: PlanRun, plan: Plan, goal: Goal, own_files: frozenset[str] = frozenset()) -> Subject:
+def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Subject:
     caller = run.caller
     # What the project calls control of a computer now, and what it said where the work began.
     control_globs = tuple(dict.fromkeys((*caller.control_globs, *run.base_settings.computer_control)))
@@ -203,7 +203,7 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, own_files: frozenset[str] =
         name=goal.id,
         head=plan.base,
         gates=gates.fold(run.caller.events, gates.run_of(caller.session_rows.get(caller.session))),
-        own_files=own_files,
+        gate_file=gate_file,
     )
 
 
@@ -218,12 +218,16 @@ def _complete(run: PlanRun, name: str, evidence: str, goal_json: object, gate: o
     if stands(run, plan, goal, evidence, gate):
         run.change_plan(lambda plan: (None, []))
         return Done(goal, changed=False)
-    subject = subject_of(run, plan, goal, frozenset([gate_file]))
+    subject = subject_of(run, plan, goal, gate_file)
     reviewed = _require_agreement(run, goal)  # before replays, which may write files
     inspection = _require_passing(run, name, subject, gate)
-    # The gate and what it cites are written after the review that they tell of.
-    reviews = {agent: review.without([gate_file, *inspection.cited]) for agent, review in reviewed.items()}
-    facts = _facts(run, subject, reviews, inspection, _register(run, subject, inspection.cited))
+    registered = _register(run, subject, inspection.cited)
+    reviews = {}
+    for agent, review in reviewed.items():
+        # The gate and what it cites are written after the review that they tell of.
+        written_after = about_the_work(run.caller.root, review.message.files, review.changed or (), registered)
+        reviews[agent] = review.without({gate_file, *written_after})
+    facts = _facts(run, subject, reviews, inspection, registered)
     digest = receipts.keep_gate(run.directory, run.caller.state, gate)
     now = stamp(run.caller.now)
 

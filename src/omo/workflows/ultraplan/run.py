@@ -285,9 +285,9 @@ def line_of(caller: Caller, state: PlanState) -> list[PlanState]:
     return line
 
 
-def require_shown(caller: Caller, session: str) -> None:
+def require_shown(caller: Caller) -> None:
     """An agent that failed or gave up goes on only once Stop has shown the user how that ended."""
-    summary = caller.summary(KIND, session)
+    summary = caller.summary(KIND)
     run = str(summary.get("run") or "")
     if caller.by == "user" or summary.get("state") != "blocked" or summary.get("told") is not False:
         return

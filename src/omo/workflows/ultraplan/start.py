@@ -59,7 +59,7 @@ def start(
     caller: Caller, path: Path, *, unreviewed: str, environ: Mapping[str, str], out_of_order: str = ""
 ) -> Started:
     require_free(caller)
-    require_shown(caller, caller.session)
+    require_shown(caller)
     contract = load_contract(caller, path)
     root = Path(caller.root)
     store.make_state_dir(caller.state)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from omo.text import clip
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate.models import Artifact, Defect, shown
 from omo.workflows.ultrawork.gates import Gates
+
+Row = dict[str, Any]
 
 SCREENSHOT, AUTOMATION, CAPTURE, REPLAY, REPORT = "screenshot", "automation", "capture", "replay", "report"
 STRUCTURAL = (SCREENSHOT, AUTOMATION, CAPTURE)
@@ -57,6 +60,7 @@ KNOWN_KINDS = sorted({*SHAPES, *REPORTS})
 # What of an artifact could prove anything at all.
 FILE, EXEMPT, RECEIPT, GATE, NOTHING = "file", "exempt", "receipt", "gate", "nothing"
 MOST_REPLAYS = 25
+EVIDENCE_ENDS = (".txt", ".log", ".out", ".json", ".md", ".xml", ".html", ".png", ".jpg", ".jpeg", ".pty", ".cast")
 # A file that is old or borrowed can still be looked at; one that is missing or elsewhere cannot.
 STILL_THERE = ("old", "reused")
 FILE_CODES = {"old": "ARTIFACT_OLD", "reused": "ARTIFACT_REUSED"}
@@ -86,7 +90,7 @@ class Subject:
     name: str = ""  # empty: a review, which is about no goal
     head: str | None = None
     gates: Gates | None = None  # what the session's own gates said
-    own_files: frozenset[str] = frozenset()  # that tell of the work and are no part of it
+    gate_file: str = ""  # where in the project the gate was read from
 
 
 @dataclass
@@ -179,7 +183,7 @@ class Prover:
 
     subject: Subject
     inspection: Inspection
-    own_files: frozenset[str]
+    cited_files: frozenset[str]
     outcomes: dict[str, list[str]] = field(default_factory=dict)  # of each replay: it runs once
     pins: list[tuple[str, ...]] | None = None
 
@@ -230,7 +234,7 @@ class Prover:
         """Why the record is not what the command says: omo has run it on these files, or runs it again."""
         subject = self.subject
         own = artifacts.recording(subject.state, subject.root, evidence.artifact.path, subject.goal)
-        if own is not None:
+        if own is not None and own.files is not None:
             if not replay.speaks_of_project(str(subject.root), subject.head, record.command, record.cwd):
                 return ["command: says nothing about this project; record one of the project's own"]
             changed = self._changed_since(own.files)
@@ -263,12 +267,13 @@ class Prover:
         self.inspection.commands.append(seals.Plain(gate.argv, gate.cwd))
         return self._spend(evidence, "GATE_REUSED", receipts.run_mark(last["seq"]))
 
-    def _changed_since(self, files: dict[str, Any] | None) -> str:
+    def _changed_since(self, files: Row | None) -> str:
         """A file of the work that is another one now; empty where none is."""
         changed = base.look(str(self.subject.root), files).changed
         if changed is None:
             return "nobody knows which files"
-        left = sorted(set(changed) - self.own_files)
+        about = about_the_work(str(self.subject.root), files, changed, self.cited_files)
+        left = sorted(set(changed) - about - {self.subject.gate_file})
         return clip(left[0], 120) if left else ""
 
     def _spend(self, evidence: Evidence, code: str, mark: str) -> list[Defect]:
@@ -278,6 +283,15 @@ class Prover:
         if mark not in self.inspection.proofs:
             self.inspection.proofs.append(mark)
         return []
+
+
+def about_the_work(root: str, files: Row | None, changed: Iterable[str], cited: Collection[str]) -> set[str]:
+    """Of the files that changed since `files` those that tell of the work and are none of it: cited, no code, and not
+    in the commit of then. Whoever cites a source cannot hide that it was changed."""
+    candidates = [path for path in changed if path in cited and path.lower().endswith(EVIDENCE_ENDS)]
+    head = (files or {}).get("head")
+    committed = base.committed(root, head, candidates) if head and candidates else {}
+    return {path for path in candidates if path not in committed}
 
 
 def _own_family(path: Path) -> str:

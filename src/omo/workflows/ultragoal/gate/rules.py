@@ -184,8 +184,8 @@ def _evidence_defects(matrix: Matrix, subject: Subject, inspection: Inspection) 
     for row in others:
         for place, cited in _cited(row, evidence):
             defects += _use_defects(place, cited, "", uses)
-    own_files = frozenset(os.path.normpath(artifact.path) for artifact in matrix.artifacts if artifact.path)
-    prover = proof.Prover(subject, inspection, own_files | subject.own_files)
+    cited_files = frozenset(os.path.normpath(artifact.path) for artifact in matrix.artifacts if artifact.path)
+    prover = proof.Prover(subject, inspection, cited_files)
     proven: dict[tuple[str, str], list[Defect]] = {}
     exempt: dict[str, Evidence] = {}
     for cited, family in uses:
