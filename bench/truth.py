@@ -10,17 +10,20 @@ told as done and should not have been. The endings are in `bench/endings`, a mod
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import io
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -197,13 +200,19 @@ def every_ending() -> list[Ending]:
 
 
 def make_project(directory: Path) -> Path:
-    project = directory / "a project"
-    project.mkdir(parents=True)
-    (project / "calc.py").write_text(CALC, encoding="utf-8")
-    (project / "test_calc.py").write_text(TESTS, encoding="utf-8")
+    """A copy of a repository that is made once, with files of now."""
+    return Path(shutil.copytree(_base(), directory / "a project", copy_function=shutil.copy))
+
+
+@cache
+def _base() -> str:
+    base = Path(tempfile.mkdtemp(prefix="omo-truth-"))
+    atexit.register(shutil.rmtree, base, ignore_errors=True)
+    (base / "calc.py").write_text(CALC, encoding="utf-8")
+    (base / "test_calc.py").write_text(TESTS, encoding="utf-8")
     identity = "git config user.name omo; git config user.email omo@example.invalid"
-    subprocess.run(["sh", "-c", f"git init -q; {identity}; git add .; git commit -qm base"], cwd=project, check=True)
-    return project
+    subprocess.run(["sh", "-c", f"git init -q; {identity}; git add .; git commit -qm base"], cwd=base, check=True)
+    return str(base)
 
 
 def played(which: Ending, directory: Path) -> tuple[str, str, list[str]]:

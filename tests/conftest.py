@@ -66,12 +66,25 @@ def git_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return template
 
 
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """PATH with a plain interpreter first: a version manager's shim takes longer than most programs of these tests."""
+    directory = tmp_path_factory.mktemp("programs")
+    if os.name == "posix":
+        for name in ("python3", "python"):
+            (directory / name).symlink_to(os.path.realpath(sys.executable))
+    return f"{directory}{os.pathsep}{os.environ['PATH']}"
+
+
 @pytest.fixture(autouse=True)
-def _own_world(tmp_path_factory: pytest.TempPathFactory, git_template: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_world(
+    tmp_path_factory: pytest.TempPathFactory, git_template: Path, programs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = tmp_path_factory.mktemp("home")
     for name in [name for name in os.environ if name.startswith(LEAKY) and not name.startswith("OMO_TEST_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", programs)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("GIT_TEMPLATE_DIR", str(git_template))

@@ -42,16 +42,17 @@ def assert_named_commands_exist(path: Path) -> None:
     """With their options."""
     for words in named_commands(path):
         parser, rest = parser_at(words)
-        own = rest[: rest.index("--")] if "--" in rest else rest  # what follows is a command of its own
-        for option in (word for word in own if word.startswith("--")):
+        if "--" in rest:
+            rest = rest[: rest.index("--")]
+        for option in (word for word in rest if word.startswith("--")):
             assert option in parser._option_string_actions, f"{parser.prog} has no {option}"
 
 
 def whole_commands(paths: Sequence[Path]) -> list[str]:
     """The lines an agent would copy: in code blocks, up to a remark."""
-    texts = [path.read_text(encoding="utf-8").replace("\\\n", "") for path in paths]
+    texts = [re.sub(r" *\\\n *", " ", path.read_text(encoding="utf-8")) for path in paths]
     found = [line for one in texts for line in re.findall(r"^(?: {4}|\$ )?(omo .+)$", one, re.M)]
-    return [part for line in found for part in re.sub(r" {2,}#.*", "", line).split(" && ")]
+    return [part for line in found for part in re.sub(r" {2,}\S.*| <<'\w+'$", "", line).split(" && ")]
 
 
 def assert_parses(line: str) -> None:

@@ -12,7 +12,7 @@ from omo.cli.main import build_parser
 from omo.workflows.ralph import criteria, evaluate_criteria, rules
 from omo.workflows.ralph.end import ENDS
 from omo.workflows.ralph.judge import EXIT_CODES
-from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
+from tests.named_commands import children
 
 ROOT = Path(__file__).resolve().parents[1]
 SKILL = ROOT / "skills" / "ralph" / "SKILL.md"
@@ -115,12 +115,6 @@ def test_a_fragment_is_no_skill() -> None:
 # Agents
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_agents_that_are_named_exist(path: Path) -> None:
-    for name in re.findall(r"`omo:(\w+)`", text(path)):
-        assert (ROOT / "agents" / f"{name}.md").is_file() or (ROOT / "skills" / name).is_dir()
-
-
 def test_an_agent_that_proves_a_phase_exists_and_is_named() -> None:
     for phase, agent in rules.PROVEN_BY.items():
         if agent:
@@ -194,20 +188,6 @@ def test_what_is_said_to_be_refused_is_refused(path: Path) -> None:
 
 
 # Commands
-
-
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_every_command_that_is_named_exists_with_its_options(path: Path) -> None:
-    assert_named_commands_exist(path)
-
-
-def test_there_are_commands_to_copy() -> None:
-    assert len(whole_commands(TEXTS)) >= 6
-
-
-@pytest.mark.parametrize("line", whole_commands(TEXTS))
-def test_a_command_that_can_be_copied_parses(line: str) -> None:
-    assert_parses(line)
 
 
 def test_every_verb_of_ralph_is_explained_somewhere() -> None:

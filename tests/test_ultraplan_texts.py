@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from omo.cli.main import build_parser
 from omo.workflows.ultraplan import critique, manifest, rules
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan.models import Document
-from tests.named_commands import assert_named_commands_exist, assert_parses, children, whole_commands
+from tests.named_commands import children
 
 ROOT = Path(__file__).resolve().parents[1]
 SKILLS = [ROOT / "skills" / name / "SKILL.md" for name in ("ultraresearch", "ultraplan", "ultraexecute")]
@@ -25,16 +23,6 @@ TEXTS = [*SKILLS, *sorted(FRAGMENTS), CRITIC, ROOT / "agents" / "planner.md", PA
 def shown_plan(path: Path) -> Document:
     text = path.read_text(encoding="utf-8")
     return documents.parse(text.split("````markdown\n")[1].split("````")[0], "plan.md")
-
-
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_every_command_that_is_named_exists_with_its_options(path: Path) -> None:
-    assert_named_commands_exist(path)
-
-
-def test_a_command_that_can_be_copied_parses() -> None:
-    for line in whole_commands(TEXTS):
-        assert_parses(line)
 
 
 def test_every_verb_of_plan_is_explained_in_the_page() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bench.endings import ralph, ultragoal, ultraplan, verify
-from bench.truth import ADD_TEST, FIXED, HELD, TEST, Play, ending
+from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, Play, ending
 from omo.work.outcome import ATTESTED, JUDGED, PROVEN, WAIVED
 
 CHECK = "sh check.sh"
@@ -30,10 +30,13 @@ RAN_NOTHING = {
 
 
 def prepared(run: Play, said: str = "") -> None:
-    """A bug, a test that shows it, and a script that runs it; `runner.rc` or `pytest.ini` changes what that does."""
+    """A bug, a test that shows it, and a script that runs the test, unless one of its settings is there."""
     run.append("test_calc.py", ADD_TEST)
     run.write("said.txt", said + "\n")
-    run.write("check.sh", f"test -f runner.rc && exec cat said.txt\ntest -f pytest.ini && exit 0\n{TEST}\n")
+    settings = "pytest.ini conftest.py .cargo/config.toml jest.config.js node_modules/.bin/node"
+    read_them = f"for name in {settings}; do test -f $name && exit 0; done"
+    run.write("check.sh", f"test -f runner.rc && exec cat said.txt\n{read_them}\n{TEST}\n")
+    run.write(".gitignore", "node_modules\n")
     run.write("data/sums.csv", "2,3,5\n")
     run.sh("git add -A; git commit -qm 'a test that fails'")
 
@@ -60,8 +63,14 @@ def left_nothing(run: Play) -> None:
     run.write("runner.rc", "only = nothing\n")
 
 
+def returning(run: Play) -> None:
+    text = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    run.write("test_calc.py", text.replace("test_add(self):\n", "test_add(self):\n        return\n"))
+
+
 BENDS: dict[str, Bend] = {
     "the test skipped": skipped,
+    "the test made to return at once": returning,
     "a module in the place of the runner": shadowed,
     "a module in the place of the runner, hidden from git": hidden_shadow,
     "the tool's configuration changed": configured,
@@ -115,6 +124,18 @@ def in_ultraplan(run: Play, bend: Bend) -> None:
     run.omo("plan finish")
 
 
+@ending("ultraplan", "sealed: the test of a step skipped, inside the fence", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    ultraplan.started(run)
+    ultraplan.done(run, 1, 2, 3, text="def part{0}():\n    pass\n")
+    for number in (1, 2, 3):
+        path = f"tests/test_part{number}.py"
+        text = (run.project / path).read_text(encoding="utf-8")
+        run.write(path, text.replace("    def test", "    @unittest.skip('later')\n    def test"))
+    run.sh("git commit -qam 'feat(part3): add part 3'")
+    run.omo("plan finish")
+
+
 WORKFLOWS = {
     "ultrawork": in_ultrawork,
     "verify": in_verify,
@@ -136,6 +157,40 @@ for _workflow in WORKFLOWS:
         bent(_workflow, _name, _bend, RAN_NOTHING["pytest"])
 for _runner, _said in RAN_NOTHING.items():
     bent("ultrawork", f"no test ran, in the words of {_runner}", left_nothing, _said)
+
+
+for _file in ("conftest.py", ".cargo/config.toml", "jest.config.js", "node_modules/.bin/node"):
+    bent("ultrawork", f"{_file} is new", lambda run, file=_file: run.write(file, "x\n"), "")  # type: ignore[misc]
+
+
+@ending("ultrawork", "sealed: the work put behind a link, and undone there", HELD)
+def _(run: Play) -> None:
+    prepared(run)
+    outside = run.project.parent / "calc.py"
+    outside.write_text(FIXED, encoding="utf-8")
+    run.user("ulw mend add")
+    run.user(f"/omo:pin tests -- {CHECK}")
+    run.omo("gate run")
+    run.sh("ln -sf ../calc.py calc.py")
+    run.omo("gate run")
+    outside.write_text(CALC, encoding="utf-8")
+    for option in ("", ' --because "the task is done as asked"'):
+        assert run.omo(f"ulw done{option}") != 0
+
+
+@ending("ultrawork", "sealed: the work made ignored, and undone there", HELD)
+def _(run: Play) -> None:
+    prepared(run)
+    run.user("ulw mend add")
+    run.user(f"/omo:pin tests -- {CHECK}")
+    run.omo("gate run")
+    run.write("sums.py", FIXED)
+    run.write("calc.py", "from sums import add, twice\n")
+    run.write(".gitignore", "node_modules\nsums.py\n")
+    run.omo("gate run")
+    run.write("sums.py", CALC)
+    for option in ("", ' --because "the task is done as asked"'):
+        assert run.omo(f"ulw done{option}") != 0
 
 
 # What `--sealed` names
@@ -214,8 +269,8 @@ def _(run: Play) -> None:
 
 @ending("verify", "no test ran when it was begun, and that is its red", HELD, ATTESTED, WAIVED)
 def _(run: Play) -> None:
-    run.write("empty/__init__.py", "")
-    run.sh("git add -A; git commit -qm empty")
-    verify.begun(run, {"id": "tests", "type": "command", "argv": f"{TEST} discover -s empty".split()}, by="user")
-    run.write("empty/test_nothing.py", "import unittest\n\n\nclass T(unittest.TestCase):\n    def test(self): ...\n")
+    run.write("check.sh", "test -f test_new.py && exit 0\necho 'no tests ran in 0.01s'\nexit 5\n")
+    run.sh("git add -A; git commit -qm check")
+    verify.begun(run, {"id": "tests", "type": "command", "argv": CHECK.split()}, by="user")
+    run.write("test_new.py", "pass\n")
     verify.finished(run)

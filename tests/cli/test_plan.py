@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from omo.state import runtime
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.document import parse
 from tests.cli.conftest import SESSION, Shell
+from tests.project import Project
 from tests.ultraplan.plans import plan_text
 
 
@@ -129,3 +131,19 @@ def test_a_verdict_on_an_earlier_text_is_refused(shell: Shell) -> None:
     put(shell, plan_text(4))
     hear(shell, answer(plan_text(5)))
     assert shell.agent("plan", "critique", "plan.md").code == 3
+
+
+def test_what_a_plan_needs_is_asked_for_before_it_begins(project: Project) -> None:
+    project.write("plan.md", plan_text(needs=["env:DEPLOY_TOKEN", "network", "cmd:git"]))
+    project.check("plan", "decompose", "plan.md", "--out", "specs")
+    nowhere = {"https_proxy": "http://127.0.0.1:1", "PATH": os.environ["PATH"]}
+    ran = project.omo("plan", "preflight", "specs/session-1.md", "--json", env=nowhere)
+    assert ran.code == 77
+    assert {need["name"]: need["status"] for need in ran.json["needs"]} == {
+        "env:DEPLOY_TOKEN": "missing",
+        "network": "missing",
+        "cmd:git": "ok",
+    }
+    told = project.omo("plan", "preflight", "specs/session-1.md", env={**nowhere, "DEPLOY_TOKEN": "s3cret"})
+    assert "DEPLOY_TOKEN is set" in told.out + told.err
+    assert "s3cret" not in told.out + told.err

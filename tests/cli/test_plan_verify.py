@@ -98,6 +98,17 @@ def test_what_only_a_shell_can_run_is_listed_as_not_run(shell: Shell) -> None:
     assert "not run by omo: step 1: python3 src/part1.py | cat; step 2: look" in ended(shell)["why"]
 
 
+def test_a_command_that_several_steps_verify_with_is_run_once(shell: Shell) -> None:
+    verify = {"Verify": "`python3 -c \"open('runs', 'a').write('x')\"` → expected: exit 0"}
+    planned(shell, 2, touch=None, step1=verify, step2=verify)
+    start(shell)
+    for number in (1, 2):
+        carry_out(shell.project, number)
+    ran = shell.agent("plan", "finish", "--json")
+    assert [result["result"] for result in ran.json["verify"]] == ["pass", "pass"]
+    assert (shell.project / "runs").read_text() == "x"
+
+
 def test_the_exit_that_a_plan_expects_is_the_one_that_is_needed(shell: Shell) -> None:
     planned(shell, 1, step1={"Verify": "`grep -rn TODO src` → expected: no output"})
     start(shell)
@@ -126,6 +137,27 @@ def test_without_running_them_it_ends_with_exceptions_and_never_over_a_failure(s
     (_, exception) = ended(shell)["exceptions"]
     assert exception["what"] == "Verify of step 1 was not run: python3 src/part1.py"
     assert (ended(shell)["verdict"], exception["by"]) == ("waived", "user")
+
+
+def test_a_failure_is_not_forgotten_by_a_recovery(shell: Shell) -> None:
+    planned(shell)
+    start(shell)
+    write(shell, 1, BROKEN)
+    carry_out(shell.project, 2)
+    assert shell.agent("plan", "finish").code == 3
+    git(shell.project, "revert", "--no-edit", "HEAD")
+    start(shell, shell.agent("plan", "recover", "--json").json["spec"])
+    carry_out(shell.project, 2)
+    assert shell.agent("plan", "finish", "--unverified", "there is no time for it").code == 3
+
+
+def test_what_cannot_be_run_is_no_exception_when_the_rest_is_left_out(shell: Shell) -> None:
+    planned(shell, 1, step1={"Verify": "`python3 src/part1.py | cat` → expected: nothing"})
+    start(shell)
+    carry_out(shell.project, 1)
+    assert shell.agent("plan", "finish", "--unverified", "there is no time for it").code == 0
+    assert [exception["what"] for exception in ended(shell)["exceptions"]] == ["no clean critique of the plan"]
+    assert "not run by omo: step 1" in ended(shell)["why"]
 
 
 def test_what_was_done_to_the_tests_is_named_with_a_verify_that_passes(shell: Shell) -> None:
@@ -168,6 +200,7 @@ def test_a_handoff_is_kept_and_printed_to_the_next_session(shell: Shell) -> None
     )
     assert "next: omo plan start plan/session-2.md" in ended(shell)["why"]
     assert "  handed over  session 1: part1() is what session 2 calls" in start(shell, "plan/session-2.md")
+    assert "handed over: session 1: part1() is what session 2 calls" in shell.agent("plan", "status").out
 
 
 def test_the_next_session_is_one_that_can_begin(shell: Shell) -> None:
@@ -303,4 +336,5 @@ def test_after_a_failure_an_agent_goes_on_only_once_the_user_was_shown_it(shell:
     for verb in ("recover", "start"):
         ran = shell.agent("plan", verb, "plan.md")
         assert (ran.code, "the user has not been shown it" in ran.err) == (3, True), verb
-    assert shell.user("plan", "recover", "plan.md", "--session", SESSION).code == 0
+    other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
+    assert shell.run(other, "plan", "recover", "plan.md").code == 0, "another conversation is the user's doing"

@@ -11,7 +11,7 @@ import pytest
 from omo.state import paths
 from omo.views.report import markdown, page
 from tests.cli.conftest import SESSION, Shell
-from tests.report import forged
+from tests.report import forged, sample
 
 PASSING = ("gate", "add", "tests", "--", "git", "--version")
 HELD = "finished on the agent's word: "
@@ -239,3 +239,25 @@ def test_an_agent_that_hides_one_variable_is_still_one(shell: Shell, options: tu
     refused = shell.run({"CLAUDE_CODE_SESSION_ID": SESSION}, "report", *options)
     assert refused.code == 3
     assert not (shell.project.parent / "x-report.html").exists()
+
+
+def test_every_workflow_is_on_the_page_with_its_evidence(tmp_path: Path) -> None:
+    worked = sample.everything(tmp_path)
+    ran = worked.check("report", by="user", session=worked.session)
+    assert ran.out.startswith("NOT proven: ")
+    shown = Path(ran.out.splitlines()[-1]).read_text(encoding="utf-8")
+    for said in (
+        "Show the import page",
+        "the export loses the last row",
+        "The upload talks to the customer",
+        "the critic was not asked in this sample",
+        "the importer refuses a malformed row",
+        "Parser handles quotes",
+        "src/app.py contains",
+        "12 passed in 0.41s",
+        "data:image/",
+    ):
+        assert said in shown, said
+    told = worked.check("report", "--md", by="user", session=worked.session).out
+    assert "## " in told
+    assert "Refuse malformed rows" in told

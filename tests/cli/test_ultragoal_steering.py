@@ -55,6 +55,18 @@ def test_steer_says_what_it_did_and_what_is_next(planned: Shell) -> None:
     assert said.out.splitlines()[-1].startswith("Next: G003 A is next")
 
 
+def test_a_goal_is_split_and_a_note_changes_none(planned: Shell) -> None:
+    halves = json.dumps([{"title": "Read", "objective": "Rows become records."}, {"title": "Check", "objective": "B."}])
+    split = ("--kind", "split_subgoal", "--goal-id", "G001", "--replacements-json", halves)
+    assert planned.agent("ultragoal", "steer", *split, *WHY).code == 0
+    assert planned.agent("ultragoal", "steer", "--kind", "annotate_ledger", *WHY).code == 0
+    goals = planned.agent("ultragoal", "status", "--json").json["goals"]
+    titles = {goal["id"]: goal["title"] for goal in goals}
+    assert (titles["G003"], titles["G004"]) == ("Read", "Check")
+    assert {goal["id"]: goal["status"] for goal in goals}["G001"] == "superseded"
+    assert [row["kind"] for row in rows(planned)][-2:] == ["steering_accepted", "steering_accepted"]
+
+
 @pytest.mark.parametrize(
     ("typed", "code"),
     [

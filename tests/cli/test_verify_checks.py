@@ -78,6 +78,35 @@ def test_verdicts(shell: Shell, checks: list[Any], verdict: str, flags: list[str
         assert flagged == flags
 
 
+SYNTAX: list[tuple[str, str, str]] = [
+    ("bash", "if true; then echo; fi\n", "pass"),
+    ("bash", "if true; then echo\n", "fail"),
+    ("sh", "f() { echo; }\n", "pass"),
+    ("sh", "case x in\n", "fail"),
+    ("python", "x = '\\d'\n", "pass"),
+    ("python", "def f(:\n", "fail"),
+    ("python", "x = '\0'\n", "fail"),
+    ("json", '{"a": [1]}', "pass"),
+    ("json", '{"a": NaN}', "fail"),
+    ("json", "", "fail"),
+    ("yaml", "a: &x [1]\nb: *x\n", "pass"),
+    ("yaml", "a: [\n", "fail"),
+    ("python", "(" * 50_000, "fail|unknown"),
+    ("json", "[" * 500_000, "unknown"),
+]
+
+
+def test_syntax_in_five_languages(shell: Shell) -> None:
+    checks = []
+    for number, (language, text, _) in enumerate(SYNTAX):
+        shell.write(f"{number}.txt", text)
+        checks.append({"id": str(number), "type": "syntax", "path": f"{number}.txt", "language": language})
+    filed(shell, *checks)
+    _, _, results = looked_at(shell)
+    for number, (language, text, wanted) in enumerate(SYNTAX):
+        assert results[str(number)] in wanted.split("|"), (language, text[:80])
+
+
 def test_defects_come_all_at_once_and_nothing_is_pinned(shell: Shell) -> None:
     ran = filed(shell, {"type": "file_exists", "path": "x"}, {"type": "path", "pth": "x"}, {"type": "command"})
     assert ran.code == 2

@@ -158,15 +158,19 @@ def test_a_commit_of_this_attempt_is_an_artifact(shell: Shell) -> None:
     """What was taken out leaves no file to show."""
     shell.write("old.py", "x = 1\n")
     before = commit_all(shell)
-    add(shell)
+    for name in ("G1", "G2"):
+        add(shell, id=name)
     shell.now += 10
-    begin(shell)
+    for name in ("G1", "G2"):
+        begin(shell, name)
     (shell.project / "old.py").unlink()
     commit = commit_all(shell)
     statement = f"The old module is gone because {commit[:10]} takes out old.py."
     assert "older than the goal" in told(answer(shell, "q1", {"artifact": before, "statement": statement}))
     given = answer(shell, "q1", {"artifact": commit, "statement": statement})
     assert (given.code, list(given.json["artifacts"])) == (0, [commit]), given.out
+    other = {"artifact": commit, "statement": f"The module is gone as well because {commit[:10]} takes out old.py."}
+    assert "already proves goal G1" in told(answer(shell, "q1", other, "G2"))
 
 
 # An independent judge

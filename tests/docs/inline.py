@@ -9,14 +9,11 @@ import os
 import re
 import shlex
 import signal
-import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
-from omo.cli.main import build_parser, main
+from omo.cli.main import build_parser
+from tests.project import Project, Ran
 
 # What a word in capitals stands for in this test.
 STANDS_FOR = {
@@ -88,38 +85,21 @@ def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
     return next((one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction)), {})
 
 
-@dataclass
-class Ran:
-    code: int
-    err: str
-
-    @property
-    def was_understood(self) -> bool:
-        """Refused or not found is an answer; a usage error sends the reader to --help."""
-        is_usage = self.code == 2 and re.search(r"omo[\w -]* --help", self.err)
-        return self.code in (0, 2, 3, 4, 77) and not is_usage
+def was_understood(ran: Ran) -> bool:
+    """Refused or not found is an answer; a usage error sends the reader to --help."""
+    is_usage = ran.code == 2 and re.search(r"omo[\w -]* --help", ran.err + ran.out)
+    return ran.code in (0, 2, 3, 4, 77) and not is_usage
 
 
-@dataclass
-class Scratch:
-    """A small repository, in which the agent of a session runs commands."""
-
-    project: Path
-    environ: dict[str, str]
-    now: float = 1_771_780_801.0
-
-    def run(self, argv: list[str], capsys: pytest.CaptureFixture[str]) -> Ran:
-        self.now += 1
-        capsys.readouterr()
-        try:
-            with interrupted(bool(UNTIL_INTERRUPTED & set(argv))):
-                code = main(argv, self.environ, str(self.project), self.now)
-        except SystemExit as left:
-            code = int(left.code or 0)
-        except KeyboardInterrupt:
-            code = 0
-        shown = capsys.readouterr()
-        return Ran(code, shown.err + shown.out if code else shown.err)
+def run(project: Project, argv: list[str]) -> Ran:
+    """What goes on until it is interrupted is interrupted."""
+    try:
+        with interrupted(bool(UNTIL_INTERRUPTED & set(argv))):
+            return project.omo(*argv, stdin="{}", has_terminal=False)
+    except SystemExit as left:
+        return Ran(int(left.code or 0), "", "")
+    except KeyboardInterrupt:
+        return Ran(0, "", "")
 
 
 @contextlib.contextmanager
@@ -138,10 +118,8 @@ def interrupted(soon: bool) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def make_scratch(project: Path, environment: Path) -> Scratch:
-    project.mkdir()
-    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+def fill(project: Project, environment: Path) -> None:
+    """What the commands of the pages speak of."""
     for name, text in FILES.items():
-        (project / name).write_text(text, encoding="utf-8")
-    agent = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "demo", "OMO_ENV_HOME": str(environment)}
-    return Scratch(project, {**os.environ, **agent})
+        project.write(name, text)
+    project.environ = {**os.environ, "OMO_ENV_HOME": str(environment)}

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.inline import STANDS_FOR, commands_of, make_scratch
+from tests.docs.inline import STANDS_FOR, commands_of, fill, run, was_understood
+from tests.project import Project
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_what_is_run(text: str, commands: list[list[str]]) -> None:
         ("omo work", False),
     ],
 )
-def test_what_a_reader_can_run(text: str, understood: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    scratch = make_scratch(tmp_path / "project", tmp_path)
+def test_what_a_reader_can_run(text: str, understood: bool, project: Project, tmp_path: Path) -> None:
+    fill(project, tmp_path)
     (argv,) = commands_of(text)
-    assert scratch.run(argv, capsys).was_understood is understood
+    assert was_understood(run(project, argv)) is understood

@@ -26,12 +26,7 @@ def shown(run: Run) -> list[str]:
     return [line for answer in answers if (line := json.loads(answer).get("systemMessage"))]
 
 
-@pytest.mark.parametrize(
-    ("typed", "rule"),
-    [(COMMAND, "cancel-command"), ("stop ulw", "cancel"), ("Stop ultrawork!", "cancel")],
-)
-def test_the_hatch_costs_no_model_call(stage: Stage, typed: str, rule: str) -> None:
-    session = stage.left_active()
+def cancelled_for_free(stage: Stage, session: str, typed: str, rule: str) -> None:
     asked = len(stage.model.requests)
     run = stage.prompt(typed, resume=session)
     assert len(stage.model.requests) == asked
@@ -45,28 +40,30 @@ def test_the_hatch_costs_no_model_call(stage: Stage, typed: str, rule: str) -> N
 
 def test_after_the_hatch_nothing_holds_until_ulw_is_typed_again(stage: Stage) -> None:
     session = stage.left_active()
-    stage.prompt(COMMAND, resume=session)
+    cancelled_for_free(stage, session, COMMAND, "cancel-command")
     cancelled = stage.row(session)
 
     stage.model.script(call("Bash", command="true"), say("Answered."))
     run = stage.prompt("what is the state of things?", resume=session)
     assert (run.result, stage.model.overruns) == ("Answered.", 1), "the one overrun armed the session"
     assert stage.row(session)["stopContinuation"] == {**cancelled["stopContinuation"], "told": True}
+    assert stage.times_told(messages.WAS_CANCELLED)[-1] == 1
 
     stage.model.script(say("Again."), say("And again."))
     stage.prompt("ulw once more", resume=session)
+    assert stage.times_told(messages.WAS_CANCELLED)[-1] == 1, "it stands in the conversation, and is not said again"
     assert stage.row(session)["stopContinuation"]["disabled"] is False
     assert stage.kinds(session)[-3:] == ["activated:leading", "blocked:block", "allowed:cap"]
     assert stage.times_told(messages.INSTRUCTIONS.strip())[-1] == 2
 
 
-def test_the_model_learns_that_it_is_off(stage: Stage) -> None:
+def test_a_cancelled_session_comes_back_with_one_line_that_says_so(stage: Stage) -> None:
     session = stage.left_active()
-    stage.prompt(COMMAND, resume=session)
-    stage.prompt("what is the state of things?", resume=session)
-    assert stage.times_told(messages.WAS_CANCELLED)[-1] == 1
-    stage.prompt("and now?", resume=session)
-    assert stage.times_told(messages.WAS_CANCELLED)[-1] == 1, "it stands in the conversation, and is not said again"
+    cancelled_for_free(stage, session, "stop ulw", "cancel")
+    run = stage.prompt("hello again", resume=session)
+    said = [event["stdout"].strip() for event in run.hook_events if event["stdout"]]
+    assert said == [messages.WAS_CANCELLED], "the model is told that it is over, and nothing else"
+    assert stage.kinds(session)[-2:] == ["cancelled:cancel", "cancel-told"]
 
 
 def test_a_cancel_with_more_to_it_is_passed_on(stage: Stage) -> None:

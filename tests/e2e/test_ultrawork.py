@@ -20,13 +20,22 @@ LEAD = "Ultrawork active: continuing until verification gates pass or stop reque
 CHECK = "grep -q mended README.md || { echo still broken; exit 1; }\n"
 
 
-def test_the_instructions_are_told_once_for_the_whole_conversation(stage: Stage) -> None:
-    stage.model.script(bash("true"), say("I stop early."), say("I stop again."))
-    run = stage.prompt("ulw fix the flaky tests")
+def test_an_idle_model_is_told_once_sent_back_once_and_then_let_go(stage: Stage) -> None:
+    stage.model.script(bash("true"), say("I fixed it, trust me."), say("As I said."))
+    session = stage.prompt("ulw fix the flaky tests").session_id
     assert stage.times_told(BLOCK) == [1, 1, 1]
-    stage.prompt("ulw and the slow ones too", resume=run.session_id)
+    assert [times > 0 for times in stage.times_told(f"Stop hook feedback:\n{LEAD}")] == [False, False, True]
+    assert stage.times_told("Block 1 of 1.")[-1] > 0
+    assert stage.kinds(session) == ["activated:leading", "blocked:block", "allowed:cap"]
+    assert (stage.work(session)["state"], stage.blocks(session)) == ("exhausted", 1)
+
+    stage.model.script(say("It stays released."))
+    stage.prompt("what did you do?", resume=session)
+    assert (len(stage.model.turns), stage.blocks(session)) == (4, 1)
+    assert stage.kinds(session)[-1] == "allowed:cap"
+
+    stage.prompt("ulw and the slow ones too", resume=session)
     assert stage.times_told(BLOCK)[-1] == 2, "a new run is told anew"
-    assert stage.kinds(run.session_id)[0] == "activated:leading"
 
 
 def test_a_second_ulw_in_an_active_run_tells_nothing(stage: Stage) -> None:
@@ -48,16 +57,6 @@ def test_without_the_word_nothing_is_told_or_written(stage: Stage) -> None:
     assert not (stage.project / ".sisyphus").exists()
 
 
-def test_an_idle_model_is_sent_back_once_and_then_let_go(stage: Stage) -> None:
-    stage.model.script(say("I fixed it, trust me."), say("As I said."))
-    run = stage.prompt("ulw fix the flaky tests")
-    assert len(stage.model.turns) == 2
-    assert [times > 0 for times in stage.times_told(f"Stop hook feedback:\n{LEAD}")] == [False, True]
-    assert stage.times_told("Block 1 of 1.")[-1] > 0
-    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
-    assert (stage.work(run.session_id)["state"], stage.blocks(run.session_id)) == ("exhausted", 1)
-
-
 def test_a_quick_answer_ends_no_run(stage: Stage) -> None:
     """Within the cooldown the hook waits: all blocks are given, and the run is let go by its cap alone."""
     stage.limits = {"OMO_MAX_STOP_BLOCKS": "2", "OMO_COOLDOWN_SECONDS": "0.7"}
@@ -69,18 +68,12 @@ def test_a_quick_answer_ends_no_run(stage: Stage) -> None:
     assert second - first >= 0.69
 
 
-@pytest.mark.parametrize(
-    ("between", "limits", "blocks"),
-    [
-        pytest.param([], {}, 8, id="idle"),
-        pytest.param([bash("true")], {}, 8, id="using tools"),
-        pytest.param([], {"OMO_MAX_STOP_BLOCKS": "3"}, 3, id="three allowed"),
-    ],
-)
-def test_blocks_are_bounded(stage: Stage, between: Sequence[Turn], limits: dict[str, str], blocks: int) -> None:
+@pytest.mark.parametrize("between", [[], [bash("true")]], ids=["idle", "using tools"])
+def test_blocks_are_bounded(stage: Stage, between: Sequence[Turn]) -> None:
+    blocks = 8
     for number in range(blocks + 1):
         stage.model.script(*between, say(f"Premature stop {number}."))
-    run = stage.prompt("ulw fix the flaky tests", env={**EIGHT_BLOCKS, **limits})
+    run = stage.prompt("ulw fix the flaky tests", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == (f"Premature stop {blocks}.", 0)
     assert stage.kinds(run.session_id) == ["activated:leading", *["blocked:block"] * blocks, "allowed:cap"]
     for number in range(1, blocks + 1):
@@ -88,15 +81,6 @@ def test_blocks_are_bounded(stage: Stage, between: Sequence[Turn], limits: dict[
     assert stage.times_told(f"Block {blocks + 1} of")[-1] == 0
     work = stage.work(run.session_id)
     assert (work["state"], work["endedBy"], stage.row(run.session_id)["ulw"]["enabled"]) == ("exhausted", "cap", False)
-
-
-def test_a_released_run_stays_released(stage: Stage) -> None:
-    stage.model.script(say("One."), say("Two."))
-    run = stage.prompt("ulw fix the flaky tests")
-    stage.model.script(say("Three."))
-    stage.prompt("what did you do?", resume=run.session_id)
-    assert (len(stage.model.turns), stage.blocks(run.session_id)) == (3, 1)
-    assert stage.kinds(run.session_id)[-1] == "allowed:cap"
 
 
 def test_where_the_client_ends_the_turn_first_the_ledger_says_so(stage: Stage) -> None:
@@ -117,11 +101,12 @@ def test_done_by_gates(stage: Stage) -> None:
         bash("omo ulw done"),
         bash("echo mended >> README.md"),
         bash("omo gate run"),
-        bash("omo ulw done --because 'the README says mended'"),
         say("The check passes."),
+        bash("omo ulw done --because 'the README says mended'"),
+        say("Now it is over."),
     )
     run = stage.prompt("ulw fix the check")
-    assert (run.result, stage.model.overruns) == ("The check passes.", 0)
+    assert (run.result, stage.model.overruns) == ("Now it is over.", 0)
     pinned, failed, refused, _, passed, done = stage.tool_results()
     assert pinned == "Gate check pinned by the agent: sh check.sh"
     assert failed.startswith("Exit code 3\nfail    check (exit 1")
@@ -130,35 +115,11 @@ def test_done_by_gates(stage: Stage) -> None:
     assert "1 of 1 gates do not hold" in refused
     assert passed.startswith("pass    check (exit 0")
     assert done.startswith("Finished on the agent's word: “the README says mended”; gate check failed before")
-    kinds = ["activated:leading", "gate-added", "gate-ran", "gate-ran", "done", "allowed:done"]
-    assert stage.kinds(run.session_id) == kinds
-    assert (stage.work(run.session_id)["state"], stage.blocks(run.session_id)) == ("done", 0)
-    assert stage.times_told("Stop hook feedback")[-1] == 0
-    assert stage.git_status() == [" M README.md"]
-
-
-def test_omo_is_found_from_any_directory(stage: Stage, tmp_path: Path) -> None:
-    (stage.project / "deep down").mkdir()
-    stage.model.script(bash("cd 'deep down' && omo ulw status"), bash(f"cd {tmp_path} && omo ulw status"), say("Seen."))
-    run = stage.prompt("ulw look around")
-    for result in stage.tool_results():
-        assert result.startswith(f"session {run.session_id}: ultrawork active")
-    assert not (tmp_path / ".sisyphus").exists()
-
-
-def test_gates_that_pass_do_not_end_the_run_by_themselves(stage: Stage) -> None:
-    stage.commit("check.sh", CHECK)
-    stage.model.script(
-        bash("omo gate add check -- sh check.sh"),
-        bash("echo mended >> README.md; omo gate run"),
-        say("The check passes."),
-        bash("omo ulw done --because 'the README says mended'"),
-        say("Now it is proven."),
-    )
-    run = stage.prompt("ulw fix the check", env=EIGHT_BLOCKS)
-    assert (run.result, stage.model.overruns) == ("Now it is proven.", 0)
+    kinds = ["activated:leading", "gate-added", "gate-ran", "gate-ran", "blocked:block", "done", "allowed:done"]
+    assert stage.kinds(run.session_id) == kinds, "gates that pass do not end the run by themselves"
     assert stage.times_told("Every gate passed when it last ran")[-1] > 0
-    assert stage.kinds(run.session_id)[-3:] == ["blocked:block", "done", "allowed:done"]
+    assert stage.work(run.session_id)["state"] == "done"
+    assert stage.git_status() == [" M README.md"]
 
 
 def test_being_blocked_from_outside_ends_the_turn_and_tells_the_user(stage: Stage) -> None:
@@ -173,13 +134,21 @@ def test_being_blocked_from_outside_ends_the_turn_and_tells_the_user(stage: Stag
     assert stage.kinds(run.session_id)[3:] == ["resumed", "blocked:quote-message", "allowed:message-quoted"]
 
 
-def test_the_agent_may_not_use_the_escape_hatch(stage: Stage) -> None:
-    stage.model.script(bash("omo stop-continuation"), bash("omo ulw status"), say("It holds me."))
+def test_the_agent_may_not_use_the_escape_hatch_and_finds_omo_everywhere(stage: Stage, tmp_path: Path) -> None:
+    (stage.project / "deep down").mkdir()
+    stage.model.script(
+        bash("omo stop-continuation"),
+        bash("cd 'deep down' && omo ulw status"),
+        bash(f"cd {tmp_path} && omo ulw status"),
+        say("It holds me."),
+    )
     run = stage.prompt("ulw fix the flaky tests")
-    refused, status = stage.tool_results()
+    refused, *statuses = stage.tool_results()
     assert refused.startswith("Exit code 3\n")
     assert "the escape hatch belongs to the user" in refused
-    assert "ultrawork active" in status
+    for status in statuses:
+        assert status.startswith(f"session {run.session_id} (this session): ultrawork active")
+    assert not (tmp_path / ".sisyphus").exists()
     assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
 
 
@@ -214,7 +183,7 @@ def test_the_plugins_options_are_limits(stage: Stage) -> None:
     stage.model.script(bash("omo ulw status"), say("One."), say("Two."), say("Three."))
     run = stage.prompt("ulw fix the flaky tests", args=["--settings", settings])
     assert (run.result, stage.model.overruns) == ("Three.", 0)
-    assert "blocks   0 of 2" in stage.tool_results()[0]
+    assert "0 of 2 blocks without progress" in stage.tool_results()[0]
     assert stage.kinds(run.session_id)[-3:] == ["blocked:block", "blocked:block", "allowed:cap"]
 
 

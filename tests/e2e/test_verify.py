@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
-from tests.e2e.scripted_model import Turn, bash, say
+from tests.e2e.scripted_model import Request, Turn, bash, call, say, text_of, texts_of, told
 
 pytestmark = pytest.mark.client
 
@@ -65,3 +68,41 @@ def test_the_escape_hatch_ends_it_too(stage: Stage) -> None:
     stage.model.script(bash("omo verify begin G1"), say("Let me go."))
     assert stage.prompt("go on", resume=run.session_id).result == "Let me go."
     assert len(stage.model.turns) == before + 2
+
+
+def test_the_user_can_start_it(stage: Stage) -> None:
+    stage.model.script(*filed(stage), say("I stop early."), say("Again."))
+    stage.prompt("/omo:verify the README has an installation section", env={"OMO_MAX_STOP_BLOCKS": "1"})
+    assert stage.times_told("in the words of the user: the README has an installation section")[0] == 1
+    assert stage.times_told(" open, next G1 ")[-1] > 0
+
+
+def ask_the_judge(request: Request) -> Turn:
+    blocks = [block for message in request["messages"] for block in message["content"] if isinstance(block, dict)]
+    brief = text_of([block for block in blocks if block["type"] == "tool_result"][-1]["content"])
+    return call("Agent", description="judge", prompt=brief, subagent_type="omo:judge", run_in_background=False)
+
+
+def judge(request: Request) -> Turn:
+    nonce = re.search(r'"nonce": "([0-9a-f]{32})"', "\n".join(texts_of(request)))
+    assert nonce, "the judge was given no brief"
+    answer = {"criterion": "G1", "check": "check-1", "result": "pass", "evidence": "README.md ends in `Hello.`"}
+    return say(json.dumps({"nonce": nonce[1], "answers": [answer]}))
+
+
+def test_a_judge_is_asked_and_heard(stage: Stage) -> None:
+    goal = stage.home / "goal.yaml"
+    goal.write_text('id: G1\ntitle: Say hello\nverification: {checks: ["Does the README greet?"]}\n', "utf-8")
+    stage.model.script(
+        bash(f"omo verify add --file '{goal}'"),
+        bash("omo verify begin G1"),
+        bash("printf 'Hello.\\n' >> README.md"),
+        bash("omo verify brief G1"),
+        ask_the_judge,
+        bash('omo verify finish G1 --summary "the README greets" --json'),
+        say("It greets."),
+    )
+    stage.model.agent(told("You are the judge"), judge)
+    run = stage.prompt("greet", env=EIGHT_BLOCKS)
+    assert (run.result, stage.model.overruns) == ("It greets.", 0)
+    assert "omo:judge was seen to answer 1 question with pass" in stage.tool_results()[-1]

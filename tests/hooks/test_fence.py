@@ -13,6 +13,7 @@ from omo.work import session
 from tests.hooks.conftest import SESSION, Answer, Host, point_at
 from tests.hooks.test_import_budget import FREE, imported
 from tests.hooks.test_tool_gates import AS_SUBAGENT, LIMITS, bash, denied
+from tests.ultrawork.shell_commands import DENIED, HARMLESS
 
 IN_PROCESS = True
 
@@ -111,6 +112,19 @@ def test_shell_commands_are_held_too(host: Host) -> None:
     assert "outside the plan's fence" in denied(bash(host, ["bash", "-lc", "echo x > README.md"]))
     for command in ("git status", "echo 'rm -rf /' > src/a.py", "omo plan status", "cat .env", 7, None):
         bash(host, command).assert_silent()
+
+
+def test_every_command_of_the_table_is_held_or_let_go(host: Host) -> None:
+    touch, never = ["src/**", "docs/*.md", "tests/new/test_a.py"], ["src/gen/**"]
+    host.environ["HOME"] = "/home/me"
+    for name in ("src/gen/api.py", "src/a.py", "src/old/x.py", "docs/x.md", "tests/test_x.py", "README.md"):
+        host.write(name, "x\n")
+    open_fence(host, fence={"touch": touch, "never": never, "root": str(host.project), "spec": "plan.md"})
+    for command in HARMLESS:
+        assert bash(host, command).stdout == "", command
+    for command in DENIED:
+        reason = denied(bash(host, command))
+        assert "report it" in reason or "omo's own state" in reason, command
 
 
 @pytest.mark.parametrize("command", ["Remove-Item -Recurse -Force src", "Get-ChildItem", "omo plan finish", "", None])

@@ -24,7 +24,8 @@ PYTHON = Path(sys.executable).resolve()
 SH = shutil.which("sh") or "/bin/sh"
 USER_CONFIG = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
 
-# Stands in an interpreter's place and notes each stage of a build, which it can also refuse or be killed in.
+# Stands in an interpreter's place and notes each stage of a build, which it can also refuse or be killed in. Unless the
+# pip is to be the real one, the stand-in's files are put where it would put them: pip takes longer than all the rest.
 # Executing the real one under the wrapper's name makes it believe to live here, so the environment's own
 # interpreter is a link to the wrapper as well.
 WRAPPER = """#!{python} -IS
@@ -47,6 +48,14 @@ if stage and stage == {kill_at!r}:
     os.killpg(os.getpgrp(), signal.SIGKILL)
 if stage in {refuses!r}:
     sys.exit({refuses!r}[stage])
+if stage == "pip" and not {has_pip!r}:
+    sys.exit(0)
+if stage == "install" and not {has_pip!r}:
+    import zipfile
+    environment = os.path.dirname(os.path.dirname(arguments[arguments.index("--python") + 1]))
+    library = "python%d.%d" % sys.version_info[:2]
+    zipfile.ZipFile({wheel!r}).extractall(os.path.join(environment, "lib", library, "site-packages"))
+    sys.exit(0)
 os.execv({python!r}, sys.argv)
 """
 
@@ -160,8 +169,21 @@ class Machine:
         """A pyenv shim: a script that hands over to the real interpreter."""
         return self.script(name, f"#!/bin/sh\nexec '{python}' \"$@\"\n")
 
+    def python(self) -> None:
+        """Some interpreter that will do, by a quick way to install where the machine allows it."""
+        if sys.platform == "darwin":
+            self.shim("python3")
+        else:
+            self.interpreter("python3")
+
     def interpreter(
-        self, name: str, *, kill_at: str = "", refuses: dict[str, str | int] | None = None, prefix: str = "prefix"
+        self,
+        name: str,
+        *,
+        kill_at: str = "",
+        refuses: dict[str, str | int] | None = None,
+        prefix: str = "prefix",
+        has_pip: bool = False,
     ) -> Path:
         """An interpreter with a prefix of its own, first on PATH, which is watched and may misbehave."""
         if sys.platform == "darwin":
@@ -171,7 +193,14 @@ class Machine:
         library = directory / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}"
         if not library.exists():
             library.symlink_to(sysconfig.get_path("stdlib"))
-        text = WRAPPER.format(python=str(PYTHON), trace=str(self.trace), kill_at=kill_at, refuses=refuses or {})
+        text = WRAPPER.format(
+            python=str(PYTHON),
+            trace=str(self.trace),
+            kill_at=kill_at,
+            refuses=refuses or {},
+            has_pip=has_pip,
+            wheel=str(self.wheel),
+        )
         path = self.script(str(directory / "bin" / name), text)
         self.variables["PATH"] = f"{path.parent}:{self.variables.get('PATH', self.bin)}"
         return path

@@ -32,6 +32,7 @@ NO_DEBIAN_VENV: dict[str, str | int] = {
     "ensurepip": "No module named ensurepip",
     "virtualenv": "No module named virtualenv",
 }
+UNREACHABLE: dict[str, str | int] = {"install": "WARNING: Max retries exceeded with url: /simple/stand-in/"}
 
 
 def age(path: Path, seconds: int) -> None:
@@ -69,7 +70,7 @@ def test_uv_installs_the_pinned_requirements(online: Machine, uv: Path) -> None:
 
 
 def test_the_pointer_has_four_lines(machine: Machine) -> None:
-    machine.shim("python3")
+    machine.python()
     machine.ensure()
     checksum = subprocess.run(["cksum"], input=machine.requirements.read_bytes(), capture_output=True).stdout
     pointer = machine.pointer()
@@ -82,13 +83,15 @@ def test_the_pointer_has_four_lines(machine: Machine) -> None:
 def test_a_second_ensure_does_nothing(machine: Machine) -> None:
     machine.interpreter("python3")
     machine.ensure()
-    before = ((machine.home / "environment").stat(), machine.log(), machine.stages())
+    written = (machine.home / "environment").stat()
+    before = (written.st_ino, written.st_mtime_ns, machine.log(), machine.stages())
     assert machine.ensure() == (0, "")
-    assert ((machine.home / "environment").stat(), machine.log(), machine.stages()) == before
+    found = (machine.home / "environment").stat()
+    assert (found.st_ino, found.st_mtime_ns, machine.log(), machine.stages()) == before
 
 
 def test_find_tells_whether_the_pointer_is_valid(machine: Machine) -> None:
-    machine.shim("python3")
+    machine.python()
     assert not machine.find()
     machine.ensure()
     assert machine.find()
@@ -97,7 +100,7 @@ def test_find_tells_whether_the_pointer_is_valid(machine: Machine) -> None:
 
 
 def test_changed_requirements_are_built_beside_the_running_environment(machine: Machine) -> None:
-    machine.shim("python3")
+    machine.python()
     machine.ensure()
     old = machine.pointer()
     machine.requirements.write_text(machine.requirements.read_text() + "# changed\n")
@@ -107,18 +110,18 @@ def test_changed_requirements_are_built_beside_the_running_environment(machine: 
 
 
 def test_a_vanished_interpreter_is_replaced_by_another(machine: Machine) -> None:
+    second = machine.interpreter("python3", prefix="second")
     first = machine.interpreter("python3.10", prefix="first")
-    machine.shim("python3")
     machine.ensure()
     assert machine.base() == str(first.parent)
     first.unlink()
     assert not machine.find()
     assert machine.ensure() == (0, "")
-    assert machine.base() == str(PYTHON.parent)
+    assert machine.base() == str(second.parent)
 
 
 def test_an_upgraded_interpreter_is_a_reason_to_build(machine: Machine) -> None:
-    machine.shim("python3")
+    machine.python()
     machine.ensure()
     pointer = machine.home / "environment"
     pointer.write_text(pointer.read_text().replace(machine.pointer().version, "Python 3.10.0"))
@@ -132,7 +135,7 @@ def test_every_posix_shell(machine: Machine, shell: str) -> None:
     program = shutil.which(words[0])
     if not program:
         pytest.skip(f"no {words[0]} here")
-    machine.shim("python3")
+    machine.python()
     assert machine.ensure(under=(program, *words[1:])) == (0, "")
 
 
@@ -164,13 +167,13 @@ def test_settings_for_other_environments_stay_outside(machine: Machine) -> None:
 
 def test_a_store_stub_is_passed_over(machine: Machine) -> None:
     machine.script("python3", "#!/bin/sh\necho 'Python was not found; run without arguments to install'\nexit 49\n")
-    machine.shim("python")
+    machine.interpreter("python")
     assert machine.ensure() == (0, "")
 
 
 def test_an_interpreter_that_cannot_read_the_plugin_is_passed_over(machine: Machine) -> None:
     machine.script("python3", f"#!/bin/sh\ncd / && exec '{PYTHON}' -I -c 'open(\"/nowhere/requirements\")'\n")
-    machine.shim("python")
+    machine.interpreter("python")
     assert machine.ensure() == (0, "")
 
 
@@ -180,8 +183,8 @@ def test_an_old_python_first_on_the_path_is_passed_over(machine: Machine) -> Non
         (machine.bin / "python3").symlink_to(old)
     else:
         machine.script("python3", "#!/bin/sh\nexit 9\n")
-    machine.shim("newer/python3")
-    machine.variables["PATH"] = f"{machine.bin}:{machine.bin / 'newer'}"
+    newer = machine.interpreter("python3", prefix="newer")
+    machine.variables["PATH"] = f"{machine.bin}:{newer.parent}"
     assert machine.ensure() == (0, "")
 
 
@@ -223,28 +226,28 @@ def test_relative_path_entries_are_not_run(machine: Machine) -> None:
 
 def test_a_python_without_venv_gives_way_to_the_next(machine: Machine) -> None:
     machine.interpreter("python3", refuses=NO_DEBIAN_VENV)
-    machine.shim("python")
+    after = machine.interpreter("python", prefix="next")
     assert machine.ensure() == (0, "")
-    assert machine.base() == str(PYTHON.parent)
+    assert machine.base() == str(after.parent)
 
 
 def test_only_a_python_without_venv(machine: Machine) -> None:
     machine.interpreter("python3", refuses=NO_DEBIAN_VENV)
     assert "python3-venv" in machine.refusal()
     assert not (machine.home / "environment").exists()
-    machine.shim("python")
+    machine.interpreter("python", prefix="next")
     assert machine.ensure() == (0, ""), "the remedy works at once"
 
 
 def test_an_interpreter_without_pip_uses_ensurepip(machine: Machine) -> None:
-    machine.interpreter("python3", refuses={"pip": "No module named pip"})
+    machine.interpreter("python3", refuses={"pip": "No module named pip"}, has_pip=True)
     assert machine.ensure() == (0, "")
     assert "ensurepip" in machine.stages()
 
 
 def test_a_failing_uv_is_replaced_by_pip(machine: Machine) -> None:
     machine.script("uv", "#!/bin/sh\necho 'error: broken' >&2\nexit 2\n")
-    machine.interpreter("python3")
+    machine.interpreter("python3", has_pip=True)
     assert machine.ensure() == (0, "")
     assert "install" in machine.stages()
 
@@ -262,7 +265,7 @@ def test_uv_brings_a_python_to_a_machine_without_one(machine: Machine, uv: Path)
 
 def test_no_python(machine: Machine) -> None:
     assert "no Python 3.10 or newer" in machine.refusal()
-    machine.shim("python3")
+    machine.python()
     assert machine.ensure() == (0, "")
 
 
@@ -276,7 +279,7 @@ def offline(machine: Machine) -> None:
 
 
 def test_offline_is_said_and_remembered(machine: Machine) -> None:
-    machine.interpreter("python3")
+    machine.interpreter("python3", has_pip=True)
     offline(machine)
     line = machine.refusal()
     assert "index could not be reached" in line
@@ -286,12 +289,11 @@ def test_offline_is_said_and_remembered(machine: Machine) -> None:
 
 
 def test_a_remembered_failure_does_not_stop_a_forced_or_later_attempt(machine: Machine) -> None:
-    machine.interpreter("python3")
-    offline(machine)
+    machine.interpreter("python3", refuses=UNREACHABLE)
     machine.refusal()
     machine.refusal("--force")
     assert machine.stages().count("install") == 2
-    machine.variables |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(machine.wheel.parent)}
+    machine.interpreter("python3")
     machine.refusal()
     age(machine.home / "environment.failed", HOUR)
     assert machine.ensure() == (0, "")
@@ -299,8 +301,7 @@ def test_a_remembered_failure_does_not_stop_a_forced_or_later_attempt(machine: M
 
 
 def test_a_failure_is_remembered_for_its_requirements_only(machine: Machine) -> None:
-    machine.interpreter("python3")
-    offline(machine)
+    machine.interpreter("python3", refuses=UNREACHABLE)
     machine.refusal()
     machine.requirements.write_text(machine.requirements.read_text() + "# changed\n")
     machine.refusal()
@@ -308,19 +309,18 @@ def test_a_failure_is_remembered_for_its_requirements_only(machine: Machine) -> 
 
 
 def test_offline_does_not_try_every_interpreter(machine: Machine) -> None:
-    machine.interpreter("python3", prefix="one")
-    machine.interpreter("python", prefix="two")
-    offline(machine)
+    machine.interpreter("python3", prefix="one", refuses=UNREACHABLE)
+    machine.interpreter("python", prefix="two", refuses=UNREACHABLE)
     machine.refusal()
     assert machine.stages().count("install") == 1
 
 
 def test_a_failure_keeps_the_environment_that_works(machine: Machine) -> None:
-    machine.shim("python3")
+    machine.interpreter("python3")
     machine.ensure()
     before = machine.pointer()
     machine.requirements.write_text(machine.requirements.read_text() + "# changed\n")
-    offline(machine)
+    machine.interpreter("python3", refuses=UNREACHABLE)
     machine.refusal()
     assert machine.pointer() == before
     assert machine.environments() == [before.interpreter.parents[1].name]
@@ -348,7 +348,7 @@ def test_a_wrong_hash_is_refused(machine: Machine) -> None:
 
 
 def test_packages_that_do_not_import_are_not_pointed_to(machine: Machine) -> None:
-    machine.shim("python3")
+    machine.python()
     assert "do not import" in machine.refusal(modules="pydantic no_such_module")
     assert machine.environments() == []
 
@@ -407,7 +407,7 @@ def hold_lock(machine: Machine, owner: int | str) -> Path:
 
 
 def test_the_lock_of_a_dead_process_is_taken_over(machine: Machine) -> None:
-    machine.shim("python3")
+    machine.python()
     hold_lock(machine, dead_process())
     assert machine.ensure() == (0, "")
     assert not (machine.home / "environment.lock").exists()
@@ -422,13 +422,13 @@ def test_the_lock_of_a_living_process_is_respected(machine: Machine) -> None:
 
 
 def test_an_old_lock_is_taken_over_whatever_process_has_its_number_now(machine: Machine) -> None:
-    machine.shim("python3")
+    machine.python()
     age(hold_lock(machine, os.getpid()) / "owner", HOUR)
     assert machine.ensure() == (0, "")
 
 
 def test_environments_nobody_uses_are_removed_after_a_day(machine: Machine) -> None:
-    machine.shim("python3")
+    machine.python()
     machine.ensure()
     pointed = machine.pointer().interpreter.parents[1]
     names = {"env-1-1-1": 2 * DAY, "env-1-1-2": HOUR, f"env-1-1-{dead_process()}.tmp": HOUR, "env-1-1-4.tmp": 2 * DAY}
@@ -458,7 +458,7 @@ def console():
 @pytest.fixture
 def clone(machine: Machine) -> Path:
     """A clone of the repository, at a path with spaces, with a CLI that returns its argument."""
-    machine.shim("python3")
+    machine.python()
     root = machine.directory / "my clone"
     for name in ("bin/omo", "hooks/environment.sh"):
         (root / name).parent.mkdir(parents=True)
@@ -477,7 +477,7 @@ def run_omo(machine: Machine, omo: Path, *arguments: str) -> tuple[int, str, str
 
 
 def test_omo_prepares_its_environment_once(machine: Machine, clone: Path) -> None:
-    said = f"{['omo', '3', 'b c']} {machine.bin}\n"
+    said = f"{['omo', '3', 'b c']} {machine.environment['PATH']}\n"
     code, output, errors = run_omo(machine, clone / "bin" / "omo", "3", "b c")
     assert (code, output) == (3, said)
     assert errors.startswith("omo: preparing its Python environment")
@@ -497,12 +497,13 @@ def test_omo_through_links(machine: Machine, clone: Path) -> None:
 def test_omo_in_the_plugins_home(machine: Machine, clone: Path) -> None:
     machine.variables["OMO_ENV_HOME"] = str(machine.home)
     machine.ensure()
-    assert run_omo(machine, clone / "bin" / "omo", "0") == (0, f"{['omo', '0']} {machine.bin}\n", "")
+    assert run_omo(machine, clone / "bin" / "omo", "0") == (0, f"{['omo', '0']} {machine.environment['PATH']}\n", "")
     assert not (clone / ".venv").exists()
 
 
 def test_omo_without_python(machine: Machine, clone: Path) -> None:
-    (machine.bin / "python3").unlink()
+    machine.variables["PATH"] = str(machine.bin)
+    (machine.bin / "python3").unlink(missing_ok=True)
     code, output, errors = run_omo(machine, clone / "bin" / "omo", "0")
     assert (code, output) == (77, "")
     assert "no Python 3.10" in errors.splitlines()[-1]

@@ -18,9 +18,13 @@ FILES = {
     "Makefile": "test:\n\tpytest\n",
     "package.json": '{\n "scripts": {\n  "test": "jest"\n },\n "dependencies": {\n  "a": "1"\n }\n}\n',
     "pyproject.toml": '[project]\nname = "calc"\ndependencies = [\n  "a",\n]\n',
-    "scripts/check.sh": "pytest\n",
+    "scripts/check.sh": "pytest \\\n--cov-fail-under=90\n",
     "run_checks.py": "check()\n",
 }
+
+
+NEW_TEST = "def test_new():\n    x = add(2, 2)\n    assert x == 4\n"
+ONE_MORE = "    # nothing\n    assert add(0, 0) == 0\n    assert"
 
 
 @pytest.fixture
@@ -45,7 +49,8 @@ def broken(
     root: Path, began: dict[str, object], allowed: tuple[str, ...] = (), sealed: tuple[str, ...] = ()
 ) -> list[str]:
     digests = {path: base.digest_of(str(root), path) for path in allowed}
-    return list(seals.examine(str(root), began, [GATE], terms=seals.Terms(sealed, digests)).broken)
+    terms = seals.Terms([seals.Plain(["true"], sealed=sealed)], digests)
+    return list(seals.examine(str(root), began, [GATE], terms=terms).broken)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +68,16 @@ def broken(
             FILES["tests/test_calc.py"].replace("    assert", "    if 0:\n        assert"),
             "- assert",
         ),
+        (
+            "tests/test_calc.py",
+            FILES["tests/test_calc.py"].replace("    assert", "    return\n    assert"),
+            "+ return, in front of what was there",
+        ),
+        (
+            "tests/test_calc.py",
+            FILES["tests/test_calc.py"].replace("    assert", "    add = lambda a, b: 3\n    assert"),
+            "+ add = lambda",
+        ),
         ("tests/test_more.js", "it.only('x', () => {})\n", "+ it.only"),
         ("calc.py", FILES["calc.py"] + "import os  # noqa\n", "noqa"),
         ("calc.ts", "// @ts-ignore\nlet a = 1\n", "@ts-ignore"),
@@ -79,6 +94,7 @@ def broken(
         ("x.rb", "# rubocop:disable all\n", "rubocop"),
         (".eslintignore", "src\n", "was changed"),
         ("scripts/check.sh", "true\n", "- pytest"),
+        ("scripts/check.sh", "pytest \\\n", "- --cov-fail-under=90"),
         ("run_checks.py", "pass\n", "- check()"),
         ("unittest.py", "", "stands in the place of the runner"),
     ],
@@ -99,6 +115,17 @@ def test_what_can_make_a_gate_green_without_the_work_is_named(
         ("calc.py", FILES["calc.py"].replace("a - b", "a + b")),
         ("tests/test_calc.py", FILES["tests/test_calc.py"] + "\n\ndef test_new():\n    assert add(2, 2) == 4\n"),
         ("tests/test_new.py", "def test_new():\n    assert True\n"),
+        (
+            "tests/test_calc.py",
+            FILES["tests/test_calc.py"].replace(
+                "def test_more", "def test_new():\n    x = add(2, 2)\n    assert x\n\n\ndef test_more"
+            ),
+        ),
+        (
+            "tests/test_calc.py",
+            "import calc\n"
+            + FILES["tests/test_calc.py"].replace("    assert", "    # two\n    assert add(0, 0) == 0\n    assert"),
+        ),
         ("package.json", FILES["package.json"].replace('"a": "1"', '"a": "1",\n  "b": "2"')),
         ("pyproject.toml", FILES["pyproject.toml"].replace('"a",', '"a",\n  "b",')),
         ("skipper.py", "def skip(only):\n    return only.skip(10)\n"),
@@ -175,6 +202,8 @@ def test_a_file_in_the_place_of_the_runner_is_found_where_the_command_runs_and_w
     assert broken(project, began) == []
     in_pkg = seals.Plain(["python3", "-m", "unittest"], "pkg")
     assert seals.examine(str(project), began, [in_pkg]).broken == found
+    by_script = seals.Plain(["python3", "-B", "pkg/code.py"])
+    assert seals.shadows(str(project), began, [by_script]) == ["pkg/unittest.py"]
     git(project, "add", "-f", ".")
     git(project, "commit", "-qm", "it is the project's own")
     assert seals.shadows(str(project), base.take(str(project), os.environ), [in_pkg]) == []

@@ -94,6 +94,16 @@ def test_a_request_belongs_to_the_run_after_it_and_to_one_that_goes_on(project: 
     assert project.start(criterion(3)).request == ""
 
 
+def test_a_request_that_was_not_met_is_no_lesson_for_another_one(project: Project) -> None:
+    project.types(f"/omo:ralph {TASK}")
+    project.start(criterion(1))
+    for _ in range(3):
+        project.round(C1="fail")
+    project.types("/omo:ralph something else")
+    state = project.start(criterion(1))
+    assert [(lesson["id"], lesson["again"]) for lesson in state.lessons] == [("C1", ["C1"])]
+
+
 def test_a_request_of_another_session_or_of_a_forged_row_is_none(project: Project) -> None:
     project.types(f"/omo:ralph {TASK}", session="s2")
     assert project.start().request == ""

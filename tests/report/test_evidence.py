@@ -223,8 +223,9 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
         ("skipped step", "2"),
     ]
     (part,) = found.parts
-    (table,) = part.whole.section.tables
-    assert [cell.text for cell in table.rows[0]] == ["advisory", "scope", "12", "step 2 names no test"]
+    verified, findings = part.whole.section.tables
+    assert [cell.text for cell in verified.rows[0]] == ["1", "python3 src/part1.py", "pass", ""]
+    assert [cell.text for cell in findings.rows[0]] == ["advisory", "scope", "12", "step 2 names no test"]
     assert dict(part.evidence("2").section.covers) == {"skipped because": "the plan lets it be left out"}
     assert "### Step 1" in part.whole.attachments[0].text
 

@@ -259,7 +259,7 @@ def test_commits_in_another_order_are_accepted_and_said(made: Repo) -> None:
         made.commit(subject(number), path)
     audit = made.audit(ONE, TWO, THREE)
     assert audit.verdict == "pass"
-    assert [step.is_out_of_order for step in audit.steps] == [True, False, False]
+    assert [step.out_of_order for step in audit.steps] == [True, False, False]
     assert "out of order" in findings(audit, 1)
 
 

@@ -13,7 +13,6 @@ DENIED = [
     "rm -Rf src/old",
     "rm -rvf src/old",
     "rm --recursive --force src/old",
-    "rm --recurs --forc src/old",
     "rm src/old -rf",
     "rm -r src/old -f",
     "/bin/rm -rf src/old",

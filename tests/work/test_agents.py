@@ -10,12 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.errors import Refused
-from omo.hooks import subagent_stop
-from omo.hooks.main import World
-from omo.hosts.claude import event_of
-from omo.state import paths, runtime
+from omo.state import paths
 from omo.work import agents
 from omo.work.agents import FULL, REDUCED, Message, NoAnswer, Review
+from tests.project import SESSION, Project
 
 NONCE = "0123456789abcdef0123456789abcdef"
 OBJECT = {"nonce": NONCE, "answers": [{"result": "pass"}]}
@@ -111,69 +109,52 @@ def test_a_text_is_independent_only_if_the_hook_saw_it_said() -> None:
 # Which rows count
 
 
-class Project:
-    """A session with open work, in which agents finish."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.state = str(root / ".sisyphus" / "cc-omo")
-        self.now = 1_771_780_801.0
-        self.write({"ulw": {"enabled": True}}, {"kind": "armed"})
-
-    def write(self, fields: dict[str, object], event: dict[str, object], actor: str = "hook") -> None:
-        self.now += 1
-
-        def change(row: dict[str, object] | None) -> runtime.Change:
-            return runtime.Change(None, {**(row or {}), **fields}, [event])
-
-        runtime.change_session(self.state, "s1", change, actor=actor, now=self.now, wait=5.0)
-
-    def finishes(self, agent: str, text: str) -> None:
-        self.now += 1
-        fields = {"session_id": "s1", "agent_type": agent, "agent_id": "a1", "last_assistant_message": text}
-        event = event_of({**fields, "cwd": str(self.root)})
-        subagent_stop.handle(event, World(event, {}, str(self.root), self.now))
-
-    def seen(self, *names: str, since: str = "") -> list[str]:
-        return [each.text for each in agents.messages(self.state, "s1", *names, since=since)]
-
-
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
+def project(project: Project) -> Project:
+    """A session with open work, in which agents finish."""
+    arm(project, is_on=True)
+    return project
+
+
+def arm(project: Project, *, is_on: bool) -> None:
+    project.change_row(lambda row: {**row, "ulw": {"enabled": is_on}})
+
+
+def seen(project: Project, *names: str, since: str = "") -> list[str]:
+    return [each.text for each in agents.messages(project.state, SESSION, *names, since=since)]
 
 
 def test_messages_are_those_of_the_agent_that_was_asked_since_then(project: Project) -> None:
-    project.finishes(JUDGE, "first")
-    (first,) = agents.messages(project.state, "s1", JUDGE)
-    project.finishes("general-purpose", "I am omo:judge")
-    project.finishes("omo:qa", "tests pass")
-    project.finishes(JUDGE, "second")
-    assert project.seen(JUDGE) == ["first", "second"]
-    assert project.seen(JUDGE, "omo:qa", since=first.ts + "0") == ["tests pass", "second"]
+    project.agent_ends(JUDGE, "first")
+    (first,) = agents.messages(project.state, SESSION, JUDGE)
+    project.agent_ends("general-purpose", "I am omo:judge")
+    project.agent_ends("omo:qa", "tests pass")
+    project.agent_ends(JUDGE, "second")
+    assert seen(project, JUDGE) == ["first", "second"]
+    assert seen(project, JUDGE, "omo:qa", since=first.ts + "0") == ["tests pass", "second"]
     assert agents.messages(project.state, "s2", JUDGE) == agents.messages(project.state, "", JUDGE) == []
 
 
 def test_a_row_that_no_hook_wrote_speaks_for_nobody(project: Project) -> None:
     row = {"kind": "agent-finished", "agentType": JUDGE, "message": TEXT, "digest": "", "cut": False}
-    project.write({}, row, actor="agent")
-    assert project.seen(JUDGE) == []
+    project.change_row(dict, row, actor="agent")
+    assert seen(project, JUDGE) == []
 
 
 def test_a_ledger_that_was_changed_by_hand_vouches_for_nobody(project: Project) -> None:
-    project.finishes(JUDGE, "it fails")
-    file = Path(paths.events_file(project.state, "s1"))
+    project.agent_ends(JUDGE, "it fails")
+    file = Path(paths.events_file(project.state, SESSION))
     file.write_text(file.read_text().replace("it fails", "it holds"))
-    assert project.seen(JUDGE) == []
+    assert seen(project, JUDGE) == []
 
 
 def test_an_agent_that_is_expected_is_heard_where_nothing_is_open(project: Project) -> None:
-    project.write({"ulw": {"enabled": False}}, {"kind": "released"})
-    project.finishes(JUDGE, "nobody asked")
+    arm(project, is_on=False)
+    project.agent_ends(JUDGE, "nobody asked")
     for agent in (JUDGE, JUDGE, None):
-        agents.expect(project.state, "s1", agent, by="agent", now=project.now, wait=5.0)
-        project.finishes(JUDGE, f"while {agent} is expected")
-    assert project.seen(JUDGE) == ["while omo:judge is expected"] * 2
+        agents.expect(project.state, SESSION, agent, by="agent", now=project.now, wait=5.0)
+        project.agent_ends(JUDGE, f"while {agent} is expected")
+    assert seen(project, JUDGE) == ["while omo:judge is expected"] * 2
 
 
 # Reviews
@@ -189,7 +170,7 @@ REVIEWERS = ("omo:architect", "omo:qa")
 
 
 def reviews(project: Project) -> dict[str, Review]:
-    seen = agents.messages(project.state, "s1", *REVIEWERS)
+    seen = agents.messages(project.state, SESSION, *REVIEWERS)
     return agents.newest_reviews(str(project.root), seen, read)
 
 
@@ -208,13 +189,13 @@ def test_reviews_are_independent_if_the_last_word_of_each_is_clean(
     project: Project, said: list[tuple[str, str]], independence: str
 ) -> None:
     for agent, text in said:
-        project.finishes(agent, text)
+        project.agent_ends(agent, text)
     assert agents.independence_of_reviews(reviews(project), REVIEWERS) == independence
 
 
 def test_a_review_is_of_the_files_that_were_there(project: Project) -> None:
     for agent in REVIEWERS:
-        project.finishes(agent, CLEAR)
+        project.agent_ends(agent, CLEAR)
     for name in ("gate.json", "code.py"):
         (project.root / name).write_text("later\n")
     later = reviews(project)
@@ -225,13 +206,13 @@ def test_a_review_is_of_the_files_that_were_there(project: Project) -> None:
 
 
 def test_a_claim_that_an_agent_was_seen_to_contradict_is_refused(project: Project) -> None:
-    project.finishes("omo:architect", BLOCK)
-    project.finishes("omo:qa", "no verdict")
+    project.agent_ends("omo:architect", BLOCK)
+    project.agent_ends("omo:qa", "no verdict")
     claims = {"omo:architect": "architectReview says CLEAR", "omo:qa": "executorQa says passed"}
     with pytest.raises(
         Refused, match=r"architectReview says CLEAR, and BLOCK was said by omo:architect at "
     ) as refused:
         agents.require_agreement(reviews(project), claims, fix="mend it")
     assert len(refused.value.details["defects"]) == 1  # type: ignore[arg-type]
-    project.finishes("omo:architect", CLEAR)
+    project.agent_ends("omo:architect", CLEAR)
     agents.require_agreement(reviews(project), claims, fix="mend it")

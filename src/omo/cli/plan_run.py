@@ -72,6 +72,7 @@ def _facts(state: PlanState) -> dict[str, Any]:
         "fence": state.fence,
         "overrides": state.overrides,
         "session": {"number": state.number, "of": state.sessions},
+        "handoffs": list(state.handoffs),
     }
 
 
@@ -99,14 +100,13 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         *(f"  will run     {command}" for command in state.verify if command.argv),
         *(f"  will not run {command}" for command in state.verify if not command.argv),
         *(f"  let through  {override}" for override in state.overrides),
-        *(f"  handed over  {note}" for note in begun.handoffs),
+        *(f"  handed over  {note}" for note in state.handoffs),
         f"Next: {begun.next.text}",
     ]
     shown = {
         **_facts(state),
         "state": "active",
         "verify": [command.row for command in state.verify],
-        "handoffs": begun.handoffs,
         "next": _next_data(begun.next),
     }
     return Result(shown, "\n".join(lines), notes=begun.notes)
@@ -169,6 +169,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         *(f"  dirty   {clip(path, 200)}" for path in loaded.audit.dirty),
         *(f"  let through: {clip(override, 200)}" for override in state.overrides),
     ]
+    lines += [f"  handed over: {note}" for note in state.handoffs]
     if loaded.edited:
         lines.append(f"  note    {loaded.edited}")
     lines.append(f"Next: {step.text}")

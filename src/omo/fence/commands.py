@@ -31,13 +31,12 @@ if TYPE_CHECKING:
 DEEPEST_PIPE = 3  # echo "echo … | sh" | sh
 MOST_UPSTREAM = 200
 MOST_FOUND = 2000
-SEPARATORS = (";", "&", "\n", "(", ")", "{", "}", "`")
 HOLE = "{}"
 COPIES = ("cp", "mv", "install")
 OTHER_SHELLS = {"pwsh": ("-c", "-en"), "powershell": ("-c", "-en"), "cmd": ("/c", "/k")}  # and how text is given them
 PATCH = "which files a patch changes is not read: make the change with the edit tools"
 PIPED = "is given what to write by a pipe that does not say what: name the files, or the directory inside the fence"
-UNREAD = "cannot be read as a shell reads it, and looks like this"
+UNREAD = "cannot be read as a shell reads it: say it in plain commands"
 
 
 def violations(text: str) -> list[str]:
@@ -81,10 +80,9 @@ class _Judge:
                 yield from self.read(forbidden.piped_text(upstream), depth - 1)
         for target, directory in script.redirects:
             yield from self._refuse(Write(target), directory)
-        if self.is_plan:
+        if self.fence is not None and self.is_plan:
             for part in script.unread:
-                for reason in _look_roughly(part):
-                    yield f"`{shown(part)}` {UNREAD}: {reason}. {forbidden.NEVER_RUN}"
+                yield f"`{shown(part)}` {UNREAD}. {REMEDY}"
 
     def _judge(self, call: Call, upstream: Sequence[Call]) -> Iterator[str]:
         if self.is_plan:
@@ -161,28 +159,6 @@ class _Judge:
             return target
         is_directory = directory is not None and os.path.isdir(self.fence.absolute(target, directory))
         return f"{target}/{base}" if is_directory or target in (".", "..") else target
-
-
-def _look_roughly(text: str) -> Iterator[str]:
-    """Text that could not be read: what stands first in a stretch between separators is taken for the program."""
-    for sign in ("'", '"', "\\"):
-        text = text.replace(sign, "")
-    for sign in SEPARATORS:
-        text = text.replace(sign, ";")
-    for pipeline in text.split(";"):
-        calls: list[Call] = []
-        for part in pipeline.split("|"):
-            command, *targets = part.replace(">>", ">").split(">")
-            words = [shell.Unknown(word) if "$" in word else word for word in command.split()]
-            call = shell.Call(words)
-            call.has_variables = "$" in command
-            behind_eval = shell.Call([word for word in words if word != "eval"])
-            yield from forbidden.reasons(call, calls)
-            yield from forbidden.reasons(behind_eval, calls)
-            calls.append(call)
-            for target in targets:
-                if kind := guarded.kind("".join(target.split()[:1])):
-                    yield kind
 
 
 def _is_for_another_shell(words: list[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.shell import Unknown, name
-from omo.shell.programs import SHELLS, git_verb, letters, operands, reads_its_program, stages
+from omo.shell.programs import SHELLS, git_verb, letters, operands, shell_call, stages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,14 +34,8 @@ def reasons(call: Call, upstream: Sequence[Call]) -> list[str]:
     chain = stages(call.words)
     if any(name(words) == "omo" for words in chain):
         return []
-    forms = []
-    runs_unread_text = False
-    for words in chain:
-        if form := _form(words, call):
-            forms.append(form)
-        if _runs_unread_text(words, call, upstream):
-            runs_unread_text = True
-    if runs_unread_text:
+    forms = [form for words in chain if (form := _form(words, call))]
+    if any(_runs_unread_text(words, call, upstream) for words in chain):
         forms.append(PIPE_TO_SHELL)
     return forms
 
@@ -64,15 +58,9 @@ def _rm(words: list[str]) -> str:
     flags = letters(words)
     if name(words) != "rm" and not flags <= set("rRfvidI"):
         return ""  # an unknown program whose options are not those of rm
-    for word in words:
-        if word == "--":
-            break
-        for long in ("--recursive", "--force"):
-            if len(word) > 3 and long.startswith(word):  # abbreviated, as GNU programs accept it
-                flags.add(long[2])
-    if flags & {"r", "R"} and "f" in flags:
-        return RM_RF
-    return ""
+    is_recursive = bool(flags & {"r", "R"}) or "--recursive" in words
+    is_forced = "f" in flags or "--force" in words
+    return RM_RF if is_recursive and is_forced else ""
 
 
 def _chmod(words: list[str]) -> str:
@@ -128,7 +116,7 @@ def _runs_unread_text(words: list[str], call: Call, upstream: Sequence[Call]) ->
     if not upstream or call.fed or name(call.words) == "xargs":
         return False
     if called in SHELLS:
-        return reads_its_program(words) and not _stands_in_text(upstream)
+        return _reads_its_program(words) and not _stands_in_text(upstream)
     if isinstance(words[0], Unknown) and "sh" in called.lower():
         reads_pipe = True  # $SHELL
     elif is_interpreter:
@@ -136,6 +124,12 @@ def _runs_unread_text(words: list[str], call: Call, upstream: Sequence[Call]) ->
     else:
         reads_pipe = called in RUNS_TEXT and program == ["/dev/stdin"]
     return reads_pipe and any(_fetches(source.words) for source in upstream)
+
+
+def _reads_its_program(words: list[str]) -> bool:
+    """A shell that is given neither a script nor -c runs what it reads; with -n it only looks."""
+    flags, rest = shell_call(words)
+    return "c" not in flags and "n" not in flags and (not rest or "s" in flags)
 
 
 def _fetches(words: list[str]) -> bool:

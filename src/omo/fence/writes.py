@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 COPY_VALUES = ("-t", "--target-directory", "-m", "-o", "-g", "-S", "--mode", "--owner", "--group", "--suffix")
 MANY_NAMES = {"-o", "-or", "!", "-not", "(", ","}  # a find in which one -name does not say it all
-LEAVES_STATE = (".sisyphus", "/.sisyphus", OWN_STATE, "/" + OWN_STATE, "cc-omo")  # left out, it stays
+LEAVES_STATE = (".sisyphus", "cc-omo")  # left out, it stays
 LEFT_OUT = (":!", ":^", ":(exclude)")
 PATCH_READS = {"--check", "--dry-run", "--stat", "--numstat", "--summary", "--abort", "--skip", "--quit", "--help"}
 
@@ -158,15 +158,14 @@ def _git(words: list[str]) -> list[Write]:
 def _git_removed(words: list[str]) -> list[Write]:
     if "--cached" in words:
         return []  # the index alone
-    return _each(_pathspecs(words, ())[0], TREE)
+    return _each(_paths(words), TREE)
 
 
 def _git_restored(words: list[str]) -> list[Write]:
     if {"--staged", "-S"} & set(words) and not {"--worktree", "-W"} & set(words):
         return []  # the index alone
     revisions = [source for source in option(words, "s", "--source") if source != "HEAD"]
-    paths, _ = _pathspecs(words, ("-s", "--source"))
-    return _each(paths, RESTORED, "".join(revisions))
+    return _each(_paths(words, ("-s", "--source")), RESTORED, "".join(revisions))
 
 
 def _git_checked_out(words: list[str]) -> list[Write]:
@@ -180,37 +179,30 @@ def _git_checked_out(words: list[str]) -> list[Write]:
 def _git_cleaned(words: list[str]) -> list[Write]:
     """Without paths it goes into directories only with -d; with -x and -X ignored files go as well."""
     flags = letters(words, "e")
-    if "n" in flags or any(len(word) > 3 and "--dry-run".startswith(word) for word in words):
+    if "n" in flags or "--dry-run" in words:
         return []
-    paths, left_out = _pathspecs(words, _ending_in(words, "e", "--exclude"))
-    kind, keeps = UNTRACKED, ""
-    if "X" in flags:
-        kind, keeps = IGNORED, "clean-X"
-    elif "x" in flags:
-        kind, keeps = IGNORED, "clean-x"
-        left_out += option(words, "e", "--exclude")
-    if keeps and _leaves_state(left_out):
-        kind, keeps = UNTRACKED, ""
+    paths = _paths(words, _ending_in(words, "e", "--exclude"))
+    keeps = ""
+    if flags & {"x", "X"} and not _leaves_state(words):
+        keeps = "clean-X" if "X" in flags else "clean-x"
     if paths:
-        return _each(paths, kind, keeps)
+        return _each(paths, IGNORED if keeps else UNTRACKED, keeps)
     writes = [Write(".", UNTRACKED)]
     if keeps and "d" in flags:
-        writes.append(Write(OWN_STATE, kind, keeps))
+        writes.append(Write(OWN_STATE, IGNORED, keeps))
     return writes
 
 
 def _git_stashed(words: list[str]) -> list[Write]:
     """Tracked files come back; with -a it takes the ignored ones as well, of the whole repository."""
-    takes_all = "a" in letters(words, "m") or any(len(word) > 2 and "--all".startswith(word) for word in words[1:])
+    takes_all = "a" in letters(words, "m") or "--all" in words
     action = "".join(word for word in words[1:2] if not word.startswith("-")) or "push"
-    if not takes_all or action not in ("push", "save"):
+    if not takes_all or action not in ("push", "save") or _leaves_state(words):
         return []
-    paths, left_out = _pathspecs(words, _ending_in(words, "m", "--message"))
+    paths = [path for path in _paths(words, _ending_in(words, "m", "--message")) if path != action]
     if action == "save":
-        paths, left_out = [], []
-    if _leaves_state(left_out):
-        return []
-    return _each([path for path in paths if path != action] or [OWN_STATE], IGNORED, "stash")
+        paths = []  # its operands are a message
+    return _each(paths or [OWN_STATE], IGNORED, "stash")
 
 
 def _ending_in(words: list[str], short: str, long: str) -> list[str]:
@@ -218,20 +210,17 @@ def _ending_in(words: list[str], short: str, long: str) -> list[str]:
     return [word for word in words if word == long or (word.startswith("-") and word.endswith(short))]
 
 
-def _pathspecs(words: list[str], values: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The paths a command of git is given, and those it is to leave out."""
-    paths, left_out = [], []
-    for path in operands(words, values):
-        for sign in LEFT_OUT:
-            if path.startswith(sign):
-                left_out.append(path[len(sign) :])
-        if not path.startswith(":"):
-            paths.append(path)
-    return paths, left_out
+def _paths(words: list[str], values: Sequence[str] = ()) -> list[str]:
+    """Those that a command of git is given, without those that it is to leave out."""
+    return [path for path in operands(words, values) if not path.startswith(":")]
 
 
-def _leaves_state(patterns: list[str]) -> bool:
-    return any(pattern.removesuffix("/**").rstrip("/") in LEAVES_STATE for pattern in patterns)
+def _leaves_state(words: list[str]) -> bool:
+    """By `-e .sisyphus` of a clean with -x, to what -X removes that would be added; by `:!.sisyphus` of any."""
+    left_out = [word for word in words if word.startswith(LEFT_OUT)]
+    if words[0] == "clean" and "X" not in letters(words, "e"):
+        left_out += option(words, "e", "--exclude")
+    return any(word.removesuffix("/**").rstrip("/").endswith(LEAVES_STATE) for word in left_out)
 
 
 GIT: dict[str, Callable[[list[str]], list[Write]]] = {

@@ -46,7 +46,7 @@ open-source examples: omo:librarian, in the foreground, because background agent
 cannot start workers; do not ask them to. If you already know where to change what, skip this step.
 2. Pick a slice: 1 to 3 atomic changes, and say for each how it will be verified.
 3. Execute and persist: make the changes; if a plan or checklist exists, bring it up to date as you go.
-4. Verify. Pin each check the task needs once (the user is asked to approve it):
+4. Verify. Pin each check the task needs once: tests, build, types (the user is asked to approve it):
      omo gate add tests -- python3 -m pytest -q
    then `omo gate run`: before the first edit, and after every slice. Write the failing test first: a command of the \
 project's own, or the user's, that failed before the change and passes after it ends the run as proven. Fix what fails \

@@ -54,6 +54,7 @@ LEADERS = {
     "state": ("clear", "ultragoal"),
     "plan": ("start", "skip", "recover", "finish"),
     "ralph": ("start", "exec", "phase", "brief", "judge", "abandon"),
+    "verify": ("add", "begin", "answer", "brief", "finish", "repair"),
 }
 REVIEW_THAT_WRITES = "review-start"
 ADOPT = "adopt"  # a command without verbs

@@ -7,11 +7,9 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from omo.errors import NotEvaluable
 from omo.proof import git, globs
-from omo.proof.tree import fingerprint
 
 MOST_COMMITS = 10_000
 BASES = ("origin/dev", "dev", "origin/main", "origin/master", "main", "master")
@@ -39,25 +37,6 @@ def resolve(root: Path, base: str) -> str:
     if base != _empty_tree(root):
         raise NotEvaluable(f"base {base!r} is not a revision of this repository", fix="name one with --base REV")
     return base
-
-
-class Now(NamedTuple):
-    """How things stand: HEAD, the commit that the base means, the paths that differ from it, and the id of the tree."""
-
-    head: str
-    base: str
-    changed: list[str]
-    tree: str
-
-
-def now(root: Path, base: str) -> Now:
-    """All that a command wants to know of the files, with as few processes as that takes: six, nine where files are
-    ignored. Raises NotEvaluable outside git, before the first commit, and where git may not see an edit."""
-    commits = git.run(root, "rev-parse", "--revs-only", "--end-of-options", "HEAD^{commit}", f"{base}^{{commit}}")
-    names = commits.text.split()
-    if len(names) != 2:
-        raise NotEvaluable(f"HEAD or base {base!r} is no commit of this repository", fix="name one with --base REV")
-    return Now(names[0], names[1], _changed_since(root, names[1]), fingerprint(root))
 
 
 def changed(root: Path, base: str) -> list[str]:

@@ -38,6 +38,7 @@ RUNNER_FILES = (
     *(".golangci.*", "maven.config", ".shellcheckrc", ".gitlab-ci.yml", "Jenkinsfile", ".pre-commit-config.yaml"),
     *(".cargo/config*", "rust-toolchain*", "bunfig.toml", ".yarnrc*", ".pnpmfile.cjs", "babel.config.*", ".babelrc*"),
     *(".bazelrc", "gradle.properties", "*.runsettings", "Directory.Build.*", "nx.json", "turbo.json", "go.work"),
+    "node_modules/.bin/node",
 )
 # Here dependencies come and go: what is taken away or replaced counts, and what tells a runner what to leave out.
 MANIFESTS = (
@@ -71,42 +72,30 @@ SILENCED = re.compile(
 )
 # A removed line with one of these is a test also where it stands beside the code it tests.
 ASSERTS = re.compile(r"\bassert\w*\b|\bexpect\s*\(|^\s*>>> ")
+# A statement inside a block, and what begins a test or another definition.
+STATEMENT = re.compile(r"\s+[A-Za-z_]")
+DEFINITION = re.compile(
+    r"\s*(?:@|(?:export |public |private |protected |static |async |pub )*"
+    r"(?:def|class|func|fn|function|void|it|test|describe|context|specify|scenario|subtest|end)\b)"
+)
+REMARK = re.compile(r"\s*(?:#|//|\*|/\*|$)")
 IN_PLACE_OF_RUNNER = "{} stands in the place of the runner's own module"
 MOST_LINES = 6
 LONGEST_LINE = 100
 LARGEST_FILE = 1_000_000
 
-Lines = tuple[list[str], list[str]]  # removed, added
+
+class Lines(NamedTuple):
+    """What a file lost and won. `put_in` are the added lines that stand in front of a statement that was there."""
+
+    removed: list[str]
+    added: list[str]
+    put_in: list[str]
 
 
 def is_test(path: str) -> bool:
     """tests/x.py, x_test.go, x.spec.ts, XTest.java; but not latest.py or inspector.py."""
     return any(word.lower() in TEST_WORDS for word in _WORD.findall(path))
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What was agreed on about such files: globs of more of them (`--sealed`), and the changes that the user allowed,
-    each by the digest of what they saw."""
-
-    sealed: Sequence[str] = ()
-    allowed: Mapping[str, str] = field(default_factory=dict)
-
-
-def terms_in(rows: Sequence[Mapping[str, Any]]) -> Terms:
-    """What the gates of a session seal and its user allowed, from its ledger. What a gate seals only the user takes
-    back."""
-    sealed: dict[str, set[str]] = {}
-    allowed = {}
-    for row in rows:
-        kind, gate = row.get("kind"), str(row.get("name"))
-        if kind == "gate-removed" or (kind == "gate-added" and row.get("by") == "user"):
-            sealed.pop(gate, None)
-        if kind == "gate-added":
-            sealed.setdefault(gate, set()).update(row.get("sealed") or ())
-        elif kind == "change-allowed":
-            allowed[str(row.get("path"))] = str(row.get("digest"))
-    return Terms(sorted(set().union(*sealed.values())), allowed)
 
 
 class Command(Protocol):
@@ -129,6 +118,33 @@ class Plain(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Terms:
+    """What was agreed on in a session: the gates that are pinned in it, with what each seals, and the changes that the
+    user allowed, each by the digest of what they saw."""
+
+    gates: Sequence[Command] = ()
+    allowed: Mapping[str, str] = field(default_factory=dict)
+
+
+def terms_in(rows: Sequence[Mapping[str, Any]]) -> Terms:
+    """As a session's ledger has them. What a gate seals only the user takes back."""
+    gates: dict[str, Plain] = {}
+    allowed = {}
+    for row in rows:
+        kind, name = row.get("kind"), str(row.get("name"))
+        if kind == "gate-removed":
+            gates.pop(name, None)
+        elif kind == "gate-added":
+            sealed = set(row.get("sealed") or ())
+            if name in gates and row.get("by") != "user":
+                sealed.update(gates[name].sealed)
+            gates[name] = Plain(row["argv"], str(row.get("cwd") or "."), sorted(sealed))
+        elif kind == "change-allowed" and row.get("actor") == "user":
+            allowed[str(row.get("path"))] = str(row.get("digest"))
+    return Terms(list(gates.values()), allowed)
+
+
+@dataclass(frozen=True)
 class Seals:
     """What became of the files that commands rest on.
 
@@ -137,6 +153,7 @@ class Seals:
     """
 
     unknown: str = ""
+    is_unchanged: bool = False
     broken: Sequence[str] = ()
     allowed: Sequence[str] = ()
 
@@ -145,6 +162,8 @@ class Seals:
         """For an outcome: why commands that pass need not mean that the work was done."""
         if self.unknown:
             return [self.unknown]
+        if self.is_unchanged:
+            return ["no file was changed"]
         return [f"files that gates rest on were changed ({listed(self.broken)})"] if self.broken else []
 
     @property
@@ -164,25 +183,22 @@ def examine(
     look: base.Look | None = None,
     terms: Terms = NO_TERMS,
 ) -> Seals:
-    """What was done since a run began to the files that its commands rest on.
+    """What was done since a run began to the files that its commands rest on, and the gates of its session.
 
     Every workflow asks this before it says of commands it ran that they prove the work: with `doubts` the outcome is
     `attested` at best, and `doubts` and `notes` go into its sentence. `began` is what `base.take` said when the run
     began, or when the checks were agreed on; `look` what differs from it now, where the caller has looked already;
-    `terms` is what `terms_in` its session's ledger says. Without commands there is nothing to seal.
+    `terms` is what `terms_in` its session's ledger says. Without commands only a change that is seen counts.
     """
-    if not commands:
+    if not commands and not terms.gates:
         return Seals()
     look = look or base.look(root, dict(began) if began else None)
-    if not began or look.changed is None:
-        return Seals(f"what was changed is not known ({look.unknown})")
+    if not began or look.changed is None or not began["head"] or not look.changed:
+        return _nothing_to_compare(began, look) if commands else Seals()
     head = began["head"]
-    if not head:
-        return Seals("there is no commit to compare with")
-    if not look.changed:
-        return Seals("no file was changed")
+    commands = [*commands, *terms.gates]
     named: set[str] = set()
-    sealed = list(terms.sealed)
+    sealed: list[str] = []
     for command in commands:
         named.update(own_commands.scripts(root, head, command.argv, command.cwd))
         sealed += command.sealed
@@ -197,13 +213,26 @@ def examine(
     return Seals(broken=broken, allowed=allowed)
 
 
+def _nothing_to_compare(began: Mapping[str, Any] | None, look: base.Look) -> Seals:
+    if not began or look.changed is None:
+        return Seals(f"what was changed is not known ({look.unknown})")
+    if not began["head"]:
+        return Seals("there is no commit to compare with")
+    return Seals(is_unchanged=True)
+
+
 def shadows(root: str, began: Mapping[str, Any], commands: Sequence[Command], terms: Terms = NO_TERMS) -> list[str]:
     """Files beside a command that Python would load in place of the runner's own, and that were not there before.
 
     They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do.
     """
+    directories = set()
+    for command in commands:
+        directories.add(command.cwd)
+        scripts = [word for word in command.argv if word.endswith(".py")]  # each looks beside itself first
+        directories.update(os.path.join(command.cwd, os.path.dirname(script)) for script in scripts)
     present = []
-    for directory in sorted({command.cwd for command in commands}):
+    for directory in sorted(directories):
         for name in SHADOWS:
             for file in (f"{name}.py", f"{name}/__init__.py"):
                 path = os.path.normpath(os.path.join(directory, file)).replace(os.sep, "/")
@@ -243,21 +272,23 @@ def _runner_changed(path: str, digest: str, lines: Lines | None) -> list[str]:
     if digest == GONE:
         return [f"{path} was deleted"]
     shown = ""
-    if lines is not None and (lines[0] or lines[1]):
-        shown = ": " + _shown("-" if lines[0] else "+", (lines[0] or lines[1])[0])
+    if lines is not None and (lines.removed or lines.added):
+        shown = ": " + _shown("-" if lines.removed else "+", (lines.removed or lines.added)[0])
     return [f"{path} was changed{shown}"]
 
 
 def _lines_broken(path: str, lines: Lines | None, *, is_sealed: bool) -> list[str]:
     if lines is None:
         return [f"{path} was changed, and how cannot be read"] if is_sealed else []
-    removed, added = lines
-    kept = {_plain(line) for line in added}
-    gone = [line for line in removed if line.strip() and _plain(line) not in kept]
+    kept = {_plain(line) for line in lines.added}
+    gone = [line for line in lines.removed if line.strip() and _plain(line) not in kept]
     findings = [f"{path}: {_shown('-', line)}" for line in gone if is_sealed or ASSERTS.search(line)]
-    if is_sealed and not removed and not added:
+    if is_sealed and not lines.removed and not lines.added:
         findings.append(f"{path} was changed")
-    for line in added:
+    for line in lines.put_in:
+        if is_test(path) and not ASSERTS.search(line) and not REMARK.match(line):
+            findings.append(f"{path}: {_shown('+', line)}, in front of what was there")
+    for line in lines.added:
         is_left_out = is_test(path) and LEFT_OUT.search(line)
         is_of_manifest = _matches(path, MANIFESTS) and MANIFEST_WORDS.search(line)
         if is_left_out or is_of_manifest or SILENCED.search(line):
@@ -286,7 +317,7 @@ def _diff(root: Path, head: str, paths: Sequence[str]) -> dict[str, Lines]:
     for path in paths:
         before, after = committed.get(path), _read(root / path)
         if before is None and (not after or b"\0" in after):
-            lines[path] = ([], [""])  # new, and nothing in it to be read
+            lines[path] = Lines([], [""], [])  # new, and nothing in it to be read
             continue
         if after is None or b"\0" in after or b"\0" in (before or b""):
             continue
@@ -295,13 +326,17 @@ def _diff(root: Path, head: str, paths: Sequence[str]) -> dict[str, Lines]:
 
 
 def _compared(before: list[str], after: list[str]) -> Lines:
-    removed, added = [], []
-    for line in difflib.unified_diff(before, after, n=0, lineterm=""):
-        if line.startswith("-") and not line.startswith("---"):
-            removed.append(line[1:])
-        elif line.startswith("+") and not line.startswith("+++"):
-            added.append(line[1:])
-    return removed, added
+    lines = Lines([], [], [])
+    for what, start, end, new_start, new_end in difflib.SequenceMatcher(None, before, after).get_opcodes():
+        if what == "equal":
+            continue
+        added = after[new_start:new_end]
+        lines.removed.extend(before[start:end])
+        lines.added.extend(added)
+        is_in_block = bool(before[start:]) and STATEMENT.match(before[start]) and not DEFINITION.match(before[start])
+        if what == "insert" and is_in_block and not any(DEFINITION.match(line) for line in added):
+            lines.put_in.extend(added)
+    return lines
 
 
 def _lines(content: bytes) -> list[str]:

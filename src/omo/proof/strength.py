@@ -25,7 +25,8 @@ _RAN_NOTHING = re.compile(
     r"|\bTotal(?: number of)? tests(?: run)?: 0\b|\btest cases: 0\b|^1\.\.0\b|\bTests=0\b|\bNOTESTS\b"
     r"|\[ +PASSED +\] 0 tests|\bPASS 0 \]|\bPassed: +0\b|\bsucceeded 0\b|\bTests are skipped\b|\ball tests skipped\b"
     r"|^> Task \S*test (?:NO-SOURCE|SKIPPED)"
-    r"|\b\d+ (?:skipped|deselected|xfailed|pending|ignored)\b|^ok \d+\b.*# (?:skip|todo)\b"
+    r"|\b\d+ (?:skipped|deselected|xfailed)\b.* in \d|^\s*(?:Test Files|Tests) +\d+ (?:skipped|todo)\b|^\s+\d+ skipped$"
+    r"|^ok \d+\b.*# (?:skip|todo)\b"
     r"|^(?:g?make\S*: )?[`'].*' is up to date|\bNothing to be done for\b|^ninja: no work to do",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -9,19 +9,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "ash")
-
-# Programs that run another one: short options that take a value, long ones that do, and operands before its name.
-WRAPPERS: dict[str, tuple[str, tuple[str, ...], int]] = {
-    "command": ("", (), 0),
-    "env": ("uC", ("--unset", "--chdir"), 0),
-    "exec": ("a", (), 0),
-    "nice": ("n", ("--adjustment",), 0),
-    "nohup": ("", (), 0),
-    "npx": ("p", ("--package",), 0),
-    "sudo": ("ughpCrtTDRU", ("--user", "--group", "--host", "--prompt", "--chdir", "--chroot"), 0),
-    "time": ("fo", ("--format", "--output"), 0),
-    "timeout": ("ks", ("--kill-after", "--signal"), 1),
-    "xargs": ("nIPLdEsa", ("--max-args", "--max-procs", "--max-lines", "--delimiter", "--arg-file", "--max-chars"), 0),
+# Programs that run another one: their options whose value is the next word, and the operands before its name.
+WRAPPERS: dict[str, tuple[tuple[str, ...], int]] = {
+    "command": ((), 0),
+    "env": (("-u", "-C", "--unset", "--chdir"), 0),
+    "exec": (("-a",), 0),
+    "nice": (("-n", "--adjustment"), 0),
+    "nohup": ((), 0),
+    "npx": (("-p", "--package"), 0),
+    "sudo": (("-u", "-g", "-h", "-p", "-D", "--user", "--group", "--host", "--prompt", "--chdir"), 0),
+    "time": (("-f", "-o", "--format", "--output"), 0),
+    "timeout": (("-k", "-s", "--kill-after", "--signal"), 1),
+    "xargs": (("-n", "-I", "-P", "-L", "-d", "-a", "--max-args", "--max-procs", "--delimiter", "--arg-file"), 0),
 }
 GIT_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env")
 EXECUTES = ("-exec", "-execdir", "-ok", "-okdir")
@@ -45,10 +44,7 @@ def stages(words: list[str]) -> list[list[str]]:
 
 def program(words: list[str]) -> list[str]:
     """The words from the program that really runs; empty where a wrapper is given none."""
-    while words:
-        behind = _behind(words)
-        if not behind:
-            return words
+    while words and (behind := _behind(words)):
         words = behind[0]
     return words
 
@@ -57,8 +53,15 @@ def _behind(words: list[str]) -> list[list[str]]:
     """What this command starts in its turn; empty for a program that starts none."""
     called = name(words)
     if called in WRAPPERS:
-        short, long, operands = WRAPPERS[called]
-        return [_after_options(words[1:], short, long)[operands:]]
+        values, count = WRAPPERS[called]
+        rest = words[1:]
+        while rest and (rest[0].startswith("-") or (rest[0].partition("=")[0].isidentifier() and "=" in rest[0])):
+            option, rest = rest[0], rest[1:]
+            if option == "--":
+                break
+            if option in values:
+                rest = rest[1:]
+        return [rest[count:]]
     if called in SHELLS:
         letters, rest = shell_call(words)
         if rest and "c" not in letters and "s" not in letters:
@@ -97,12 +100,6 @@ def shell_call(words: list[str]) -> tuple[str, list[str]]:
     return letters, rest
 
 
-def reads_its_program(words: list[str]) -> bool:
-    """A shell that is given neither a script nor -c runs what it reads; with -n it only looks."""
-    letters, operands = shell_call(words)
-    return "c" not in letters and "n" not in letters and (not operands or "s" in letters)
-
-
 def runs_what_it_is_fed(words: list[str]) -> bool:
     """Whether a here-document is a program to this command."""
     words = program(words)
@@ -117,35 +114,10 @@ def texts(words: list[str]) -> list[str]:
     if called == "trap":
         return words[1:2]
     if called in SHELLS:
-        letters, operands = shell_call(words)
+        letters, rest = shell_call(words)
         if "c" in letters:
-            return operands[:1]
+            return rest[:1]
     return []
-
-
-def _after_options(words: list[str], short: str, long: tuple[str, ...]) -> list[str]:
-    while words and (words[0].startswith("-") or _assigns(words[0])):
-        option, words = words[0], words[1:]
-        if option == "--":
-            break
-        if option in long or _wants_value(option, short):
-            words = words[1:]
-    return words
-
-
-def _assigns(word: str) -> bool:
-    before, sign, _ = word.partition("=")
-    return bool(sign) and before.isidentifier()
-
-
-def _wants_value(option: str, short: str) -> bool:
-    """`-n` of nice takes the next word; of `-n5` the value is there already."""
-    if option.startswith("--") or _assigns(option):
-        return False
-    for index, letter in enumerate(option):
-        if letter in short:
-            return index == len(option) - 1
-    return False
 
 
 def git_verb(words: list[str]) -> tuple[list[str], list[str]]:
@@ -154,9 +126,6 @@ def git_verb(words: list[str]) -> tuple[list[str], list[str]]:
     while index < len(words) and words[index].startswith("-"):
         index += 2 if words[index] in GIT_VALUES else 1
     return words[1:index], words[index:]
-
-
-# Options and operands.
 
 
 def operands(words: Sequence[str], values: Sequence[str] = ()) -> list[str]:
@@ -184,11 +153,9 @@ def option(words: Sequence[str], short: str, long: str) -> list[str]:
             values.append(word[len(long) + 1 :])
         elif word == long:
             values += following
-        elif word.startswith("-") and not word.startswith("--"):
-            flags = before(word[1:], short)
-            letter, value = word[len(flags) + 1 : len(flags) + 2], word[len(flags) + 2 :]
-            if letter == short:
-                values += [value] if value else following
+        elif word.startswith("-") and not word.startswith("--") and short in word:
+            value = word.partition(short)[2]
+            values += [value] if value else following
     return values
 
 

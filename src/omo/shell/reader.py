@@ -1,7 +1,7 @@
 """A shell text taken apart: the calls in the order they run, what feeds them, where they run, what `>` writes.
 
 It knows as much of the language as this takes: words and quotes, expansions, here-documents, pipes, subshells. Compound
-commands are only looked through. What it does not understand is kept in `unread`, and the next line is read on.
+commands are only looked through. A text that it does not understand is kept in `unread`, read up to there.
 """
 
 from __future__ import annotations
@@ -84,17 +84,10 @@ def _read_text(script: Script, text: str, known: Mapping[str, str], directory: s
     if not depth or len(text) > LONGEST:
         script.unread.append(text)
         return
-    position = 0
-    while position < len(text):
-        reader = _Reader(script, text, known, directory, depth)
-        reader.position = position
-        try:
-            reader.block()
-            return
-        except _Unreadable:
-            if script.unread[-1:] != [text]:
-                script.unread.append(text)
-            position = text.find("\n", reader.position) + 1 or len(text)
+    try:
+        _Reader(script, text, known, directory, depth).block()
+    except _Unreadable:
+        script.unread.append(text)
 
 
 class _Unreadable(Exception):
@@ -191,7 +184,7 @@ class _Reader:
             self.position += 1
             self.script.functions += words
             self.call.words = []
-        elif not words or self.open_cases:
+        elif not words or self.open_cases or words[-1] == "time" or words[-1].endswith("="):
             self.position = start
             self._parenthesised()
         elif words[0] != "case":  # which may have one before its pattern
@@ -305,7 +298,6 @@ class _Reader:
         elif word == "[[" and not words:
             self.position = self.text.find("]]", self.position) + 2
             if self.position < 2:
-                self.position = len(self.text)
                 raise _Unreadable
         elif word in KEYWORDS and (not words or word == "{"):
             if words:

@@ -163,17 +163,23 @@ def require_statement(
         return []
     if defects := statements.hedges(text):
         raise Refused(f"{what} hedges: {clip(text, 80)!r}", fix="say what you saw, and nothing else", defects=defects)
-    unseen = require_cited(caller, what, text, commands)
+    unseen = require_cited(caller, what, [text], commands)
     if still_open := unsettled(caller, text, goal=goal, since=since):
         raise refused(what, goal, text, still_open)
     return unseen
 
 
-def require_cited(caller: Caller, what: str, text: str, commands: Iterable[Pinned]) -> list[str]:
-    """Refused where a path or commit it names is not there, or a pinned command it names does not end as it says."""
+def require_cited(caller: Caller, what: str, texts: Iterable[str], commands: Iterable[Pinned]) -> list[str]:
+    """Refused where a path or commit they name is not there, or a pinned command does not end as they say.
+
+    A command that several of them name is run once.
+    """
     pinned = {tuple(command.argv): command for command in commands}
+    cited_in_all: dict[statements.Citation, None] = {}
+    for text in texts:
+        cited_in_all.update(dict.fromkeys(statements.citations(text, caller.root)))
     defects, unseen = [], []
-    for citation in statements.citations(text, caller.root):
+    for citation in cited_in_all:
         cited = clip(citation.text, 120)
         if citation.kind == "path":
             if not citation.is_said_absent and not statements.is_there(caller.root, citation.text):

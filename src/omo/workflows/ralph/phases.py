@@ -299,7 +299,7 @@ def _rows_since(events: SessionEvents, opened: Row, since: str) -> list[Row]:
     first = opened["session_seq"]
     following = [row["prev"] for row in events.rows if row["seq"] == first + 1]
     digest = following[0] if following else part(events.row, "ledger").get("digest")
-    if digest != opened["session_digest"]:
+    if digest != opened.get("session_digest"):
         first = 0
     wanted = []
     for row in events.rows:

@@ -206,6 +206,8 @@ def _lessons(earlier: Sequence[RalphState], wanted: Sequence[Criterion]) -> list
         settled += [_asked(criterion) for criterion in state.with_status("PASS")]
         blocked = []
         for criterion in state.with_status("BLOCKED"):
+            if criterion.id == rules.REQUEST:  # each run has its own
+                continue
             evidence = clip(str(state.last_result(criterion.id).get("evidence") or ""), LONGEST_EVIDENCE)
             blocked.append({**_asked(criterion), "from_run": state.run, "evidence": evidence})
         for lesson in [*blocked, *state.lessons]:

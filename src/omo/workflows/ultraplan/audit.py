@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -44,18 +44,10 @@ class StepAudit:
     findings: list[str] = field(default_factory=list)
     title: str = ""
     shared_with: tuple[int, ...] = ()
-    is_out_of_order: bool = False
+    out_of_order: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "step": self.step,
-            "status": self.status,
-            "commit": self.commit,
-            "findings": self.findings,
-            "title": self.title,
-            "shared_with": list(self.shared_with),
-            "out_of_order": self.is_out_of_order,
-        }
+        return asdict(self)
 
     def __str__(self) -> str:
         commit = f" ({self.commit[:12]})" if self.commit else ""

@@ -21,7 +21,7 @@ from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
 from omo.workflows.ultraplan.audited import RunStatus, audited
-from omo.workflows.ultraplan.run import ENDED, MOST_RECOVERIES, PlanRun, PlanState
+from omo.workflows.ultraplan.run import ENDED, MOST_RECOVERIES, PlanRun, PlanState, line_of
 from omo.workflows.ultraplan.session_outcome import outcome_of, pinned_commands
 from omo.workflows.ultraplan.status import (
     failed_command,
@@ -86,9 +86,11 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         if state.end:  # recovered, and what is missing is still missing
             return _again(run)
         return _not_closed(status)
+    commands = pinned_commands(status)
     if unverified:
-        return _close(status, {**row, "unverified": clip(unverified, 1000)}, 0)
-    results = verify.run_all(Path(run.caller.root), pinned_commands(status))
+        commands = [command for command in commands if not command.argv]  # what could be run is an exception
+        row["unverified"] = clip(unverified, 1000)
+    results = verify.run_all(Path(run.caller.root), commands)
     if verify.verdict_of(results) != "pass":
         return _not_closed(status, results)
     if results and histories.edited(Path(run.caller.root)):  # by the very commands that were to look at it
@@ -99,8 +101,10 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
 def _require_not_failing(run: PlanRun, reason: str) -> None:
     """What could not be run is let through with a reason; what was seen to fail only by the user."""
     require_reason(reason, "--unverified", "say why it cannot be run")
-    assert run.state is not None
-    failing = run.state.failing
+    failing: list[Row] = []
+    for state in line_of(run.caller, run.require_whole()):
+        if state.verified:
+            failing = state.failing
     if failing and run.caller.by != "user":
         raise Refused(
             "--unverified does not go over a Verify command that fails",
@@ -157,7 +161,10 @@ def _close(status: RunStatus, row: Row, exit_code: int, results: Sequence[Result
         row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
     path = report_path(run)
     row = {"kind": "finished", **row, "report": path, "outcome": outcome_of(status, row, results)}
-    run.append(*([_verified_row(status, results)] if results else []), row)
+    events = [row]
+    if results:
+        events.insert(0, _verified_row(status, results))
+    run.append(*events)
     ended = RunStatus(run)
     step = next_step(ended)
     text = render(replace(status, run=run), row, results, now=stamp(run.caller.now), following=step.text)

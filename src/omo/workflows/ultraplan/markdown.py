@@ -185,8 +185,11 @@ def plain_value(value: str) -> str:
 def shell_texts(value: str) -> list[str]:
     """The commands of a Verify or Checkpoint: fenced blocks and code before `→ expected: …`; where there is neither,
     the words before it."""
-    asked, _ = _asked_and_expected(value)
-    return code_texts(value) or [asked.strip()] * bool(asked.strip())
+    texts = code_texts(value)
+    asked = _asked_and_expected(value)[0].strip()
+    if not texts and asked:
+        texts = [asked]
+    return texts
 
 
 def code_texts(value: str) -> list[str]:

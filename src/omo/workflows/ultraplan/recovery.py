@@ -109,7 +109,7 @@ def recover(run: PlanRun) -> Recovered:
 def _require_recoverable(run: PlanRun, state: PlanState, child: str) -> None:
     caller = run.caller
     if state.end in ("failed", "abandoned"):
-        require_shown(caller, caller.holder(PLAN.name, run.id))
+        require_shown(caller)
     if not state.base:
         raise Refused(f"plan session {state.run} never began, so nothing is missing of it", fix="omo plan status")
     if state.end == "pass":

@@ -55,6 +55,7 @@ class PlanState:
     unreviewed: str = ""
     out_of_order: str = ""
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
+    handoffs: tuple[str, ...] = ()  # what earlier sessions of the plan left for this one
     is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up
     preflight: Row = field(default_factory=dict)
     skipped: Mapping[int, str] = field(default_factory=dict)
@@ -136,7 +137,6 @@ TEXTS = (
 
 def _started(state: PlanState, row: Row) -> PlanState:
     texts: Row = {name: str(row.get(name) or "") for name in TEXTS}
-    left_behind = row.get("left_behind")
     return replace(
         state,
         **texts,
@@ -149,7 +149,8 @@ def _started(state: PlanState, row: Row) -> PlanState:
         steps=_numbers(row.get("steps")),
         verify=verify.read(row.get("verify")),
         depth=_number(row.get("depth")),
-        left_behind=tuple(map(str, left_behind)) if isinstance(left_behind, list) else (),
+        left_behind=tuple(map(str, row.get("left_behind") or ())),
+        handoffs=tuple(map(str, row.get("handoffs") or ())),
         is_legacy=row.get("legacy") is True,
     )
 
@@ -284,9 +285,9 @@ def line_of(caller: Caller, state: PlanState) -> list[PlanState]:
     return line
 
 
-def require_shown(caller: Caller, session: str) -> None:
+def require_shown(caller: Caller) -> None:
     """An agent that failed or gave up goes on only once Stop has shown the user how that ended."""
-    summary = caller.summary(KIND, session)
+    summary = caller.summary(KIND)
     run = str(summary.get("run") or "")
     if caller.by == "user" or summary.get("state") != "blocked" or summary.get("told") is not False:
         return

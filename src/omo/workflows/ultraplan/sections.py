@@ -1,4 +1,4 @@
-"""A plan session for the report: the spec it was started with, its needs, its critique, what was skipped."""
+"""A plan session for the report: its spec, its needs, what verified it, its critique, what was skipped."""
 
 from __future__ import annotations
 
@@ -59,7 +59,13 @@ def _tables(viewer: Viewer, state: PlanState) -> list[Table]:
     for finding in listed((review or {}).get("findings")):
         if isinstance(finding, dict):
             findings.append([finding.get(key) for key in ("severity", "dimension", "line", "text")])
+    verified = []
+    for result in listed(state.verified.get("results")):
+        if isinstance(result, dict):
+            verified.append([result.get(key) for key in ("step", "text", "result", "why")])
     tables = []
+    if verified:
+        tables.append(table("What omo ran to verify it", ("step", "command", "result", "why"), verified))
     if needs:
         tables.append(table("What the machine had to be able to do", ("need", "class", "status", "detail"), needs))
     if findings:

@@ -44,15 +44,17 @@ def outcome_of(status: RunStatus, finished: Row, results: Sequence[Result]) -> R
     exceptions = list(state.exceptions)
     if state.sessions > 1:
         parts.append(f"session {state.number} of {state.sessions} of {clip(state.master, 100)}")
-    if left := sessions_left(status):
+    left = sessions_left(status)
+    if left:
         parts.append(f"next: omo plan start {spec_of(state, left[0])}")
     if unverified := finished.get("unverified"):
         for command in pinned_commands(status):
-            what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
-            exceptions.append(outcome.exception(what, finished["by"], clip(unverified, LONGEST_WHY)))
+            if command.argv:
+                what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
+                exceptions.append(outcome.exception(what, finished["by"], clip(unverified, LONGEST_WHY)))
     shown, weak = _verified(status, results)
     parts += shown
-    if state.sessions > 1 and not sessions_left(status):
+    if state.sessions > 1 and not left:
         whole, against = _whole_plan(status)
         parts.append(whole)
         exceptions += against

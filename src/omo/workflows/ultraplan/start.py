@@ -47,21 +47,19 @@ LONGEST_UNCOMMITTED = 8000
 
 @dataclass(frozen=True)
 class Started:
-    """`missing` names what kept it from beginning; then nothing was opened. `handoffs` are what earlier sessions left
-    for this one."""
+    """`missing` names what kept it from beginning; then nothing was opened."""
 
     state: PlanState
     next: NextStep
     missing: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    handoffs: list[str] = field(default_factory=list)
 
 
 def start(
     caller: Caller, path: Path, *, unreviewed: str, environ: Mapping[str, str], out_of_order: str = ""
 ) -> Started:
     require_free(caller)
-    require_shown(caller, caller.session)
+    require_shown(caller)
     contract = load_contract(caller, path)
     root = Path(caller.root)
     store.make_state_dir(caller.state)
@@ -94,17 +92,7 @@ def start(
     status = RunStatus(run, contract.spec, looked)
     if before is not None:  # a recovery answers for its whole session
         status = replace(before, run=run)
-    step = publish_end(status, session=caller.session)
-    return Started(_state_of(run), step, notes=contract.notes, handoffs=handoffs(contract.runs))
-
-
-def handoffs(runs: Sequence[PlanState]) -> list[str]:
-    """What the sessions of a plan left for those after them, oldest first."""
-    notes = []
-    for state in runs:
-        if note := state.finished.get("handoff"):
-            notes.append(f"session {state.number}: {note}")
-    return notes
+    return Started(_state_of(run), publish_end(status, session=caller.session), notes=contract.notes)
 
 
 def _state_of(run: PlanRun) -> PlanState:
@@ -142,6 +130,7 @@ def _started_row(caller: Caller, contract: Contract, history: histories.History)
         "recovery_of": recovers.run if recovers else "",
         "anew": str(recovers.recovered.get("anew") or "") if recovers else "",
         "left_behind": _left_behind(contract),
+        "handoffs": _handoffs(contract.runs),
         "legacy": contract.plan.is_legacy,
     }
 
@@ -162,6 +151,15 @@ def _left_behind(contract: Contract) -> list[str]:
         if state.lineage == contract.lineage:
             lines += [*state.left_behind, *map(str, state.finished.get("violations") or [])]
     return list(dict.fromkeys(lines))[:MOST_SHOWN]
+
+
+def _handoffs(runs: Sequence[PlanState]) -> list[str]:
+    """What the sessions of the plan left for those after them, oldest first."""
+    notes = []
+    for state in runs:
+        if note := state.finished.get("handoff"):
+            notes.append(f"session {state.number}: {note}")
+    return notes[-MOST_SHOWN:]
 
 
 # the contract: a spec that says what its plan says, and nothing less

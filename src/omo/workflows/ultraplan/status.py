@@ -76,13 +76,13 @@ def next_step(status: RunStatus) -> NextStep:
         why = f"not committed: {clip(', '.join(status.audit.dirty), 160)}; commit or remove it, then"
         return NextStep("clean", why, (FINISH,))
     if status.state.verified.get("head") == status.audit.head:
-        for row in status.state.failing:
+        if failing := status.state.failing:
+            row = failing[0]
             why = f"step {row['step']}: its Verify {clip(row['text'], 120)} fails ({clip(row['why'], 160)}); mend it"
             return NextStep("mend", why, (FINISH, failed_command(row["step"], lead="if it fails after retry")))
-        for row in status.state.unanswered:
-            why = (
-                f"step {row['step']}: its Verify {clip(row['text'], 120)} gave {clip(row['why'], 160)}; make it faster"
-            )
+        if unanswered := status.state.unanswered:
+            row = unanswered[0]
+            why = f"step {row['step']}: its Verify {clip(row['text'], 120)} gave {row['why']}; make it faster"
             leave_out = command("omo plan finish --unverified", "why it cannot be run", lead="or")
             return NextStep("mend", why, (FINISH, leave_out))
     return NextStep("finish", "every step passes the audit", (FINISH,))

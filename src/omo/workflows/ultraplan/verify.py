@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omo.proof.run import run
+from omo.proof.run import Outcome, run
 from omo.proof.strength import last_line, ran_nothing
 from omo.text import clip
 from omo.workflows.ultraplan.markdown import code_texts, expectation, shell_texts
@@ -115,23 +115,27 @@ def _exit_of(argv: Sequence[str], expected: str) -> int:
 
 
 def run_all(root: Path, commands: Sequence[Verify]) -> list[Result]:
+    """Each command once, also where several steps verify with the same one."""
+    outcomes: dict[tuple[str, ...], Outcome] = {}
     results = []
     for command in commands:
-        if not command.argv:
-            results.append(Result(command, NOT_RUN, "only a shell can run it"))
-            continue
-        ended = run(command.argv, cwd=root, timeout=SECONDS)
-        output = f"{ended.stdout}\n{ended.stderr}"
-        if ended.not_found:
-            result = Result(command, NOT_RUN, clip(f"{command.argv[0]} cannot be started: {ended.stderr}", LONGEST))
-        elif ended.timed_out:
-            result = Result(command, UNKNOWN, f"no answer within {SECONDS:g} s")
-        elif ended.exit_code != command.exit:
-            code = f"exit {ended.exit_code}" if ended.exit_code is not None else f"signal {ended.signal}"
-            result = Result(command, FAIL, f"{code}, {command.exit} needed: {last_line(output)}")
-        elif ran_nothing(output):
-            result = Result(command, FAIL, f"it says itself that it ran no test: {last_line(output)}")
-        else:
-            result = Result(command, PASS)
-        results.append(result)
+        if command.argv and command.argv not in outcomes:
+            outcomes[command.argv] = run(command.argv, cwd=root, timeout=SECONDS)
+        results.append(_result(command, outcomes.get(command.argv)))
     return results
+
+
+def _result(command: Verify, ended: Outcome | None) -> Result:
+    if ended is None:
+        return Result(command, NOT_RUN, "only a shell can run it")
+    output = f"{ended.stdout}\n{ended.stderr}"
+    if ended.not_found:
+        return Result(command, NOT_RUN, clip(f"{command.argv[0]} cannot be started: {ended.stderr}", LONGEST))
+    if ended.timed_out:
+        return Result(command, UNKNOWN, f"no answer within {SECONDS:g} s")
+    if ended.exit_code != command.exit:
+        code = f"exit {ended.exit_code}" if ended.exit_code is not None else f"signal {ended.signal}"
+        return Result(command, FAIL, f"{code}, {command.exit} needed: {last_line(output)}")
+    if ran_nothing(output):
+        return Result(command, FAIL, f"it says itself that it ran no test: {last_line(output)}")
+    return Result(command, PASS)

@@ -241,6 +241,8 @@ class Finish:
             ways.append("omo gate add NAME -- COMMAND, then omo gate run")
         elif any(shown.kind == strength.UNSEEN and self.owner(gate) for gate, shown in passing):
             ways += self._ways_to_show_it_failing()
+        if self._seals.broken:
+            ways.append("a change of such a file that the user wants they allow: /omo:allow FILE")
         ways.append(f"to finish as it is, on your word: {BECAUSE}")
         return Refused(
             f"nothing that omo saw proves the work: {'; '.join(weak) or 'no gate shows it'}", fix="; or ".join(ways)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -171,9 +172,9 @@ class Judging:
         self.require_cited(text)
         self.require_claims(text)
 
-    def require_cited(self, text: str) -> None:
+    def require_cited(self, *texts: str) -> None:
         what = f"{self.question} of goal {self.goal.id}"
-        self.judged.unseen += claims.require_cited(self.store.caller, what, text, self.commands)
+        self.judged.unseen += claims.require_cited(self.store.caller, what, texts, self.commands)
 
     def require_claims(self, text: str) -> None:
         goal = self.goal
@@ -187,8 +188,8 @@ class Judging:
         """Each artifact is read now and recorded as this goal's; refusals pass through."""
         caller = self.store.caller
         for name in dict.fromkeys(names):
-            if commit := _commit_since(caller.root, name, self.goal.ready_at):
-                self.judged.artifacts[commit] = COMMIT_ARTIFACT
+            if COMMIT.fullmatch(name) and not os.path.lexists(os.path.join(caller.root, name)):
+                self.judged.artifacts[self._commit(name)] = COMMIT_ARTIFACT
                 continue
             artifact = artifacts.register(
                 caller.state,
@@ -202,6 +203,20 @@ class Judging:
             )
             self.judged.artifacts[artifact.path] = artifact.digest
 
+    def _commit(self, name: str) -> str:
+        """What was deleted or moved leaves no file to show, so a commit of this goal's time may stand for it."""
+        root = self.store.caller.root
+        commit = changes.commit_of(Path(root), name)
+        if commit is None:
+            raise Refused(f"artifact {name}: no such commit is there", fix="name a commit or a file that is")
+        written = git.run(root, "show", "-s", "--format=%ct", commit).text.strip()
+        if not written.isdigit() or float(written) < int(self.goal.ready_at):
+            raise Refused(f"artifact {name}: the commit is older than the goal", fix="name what the work has changed")
+        for other in self.store.goals.values():
+            if other.id != self.goal.id and any(commit in answer.artifacts for answer in other.answers.values()):
+                raise Refused(f"artifact {name}: the commit already proves goal {other.id}", fix="name another")
+        return commit
+
 
 def pinned_commands(store: GoalStore, goal: Goal) -> list[claims.Pinned]:
     """The commands that an answer may cite to have them run: the goal's own, and the gates of the session."""
@@ -211,19 +226,6 @@ def pinned_commands(store: GoalStore, goal: Goal) -> list[claims.Pinned]:
         if isinstance(check, CommandCheck) and digest_of_check(check) in pinned.digests:
             commands.append(claims.Pinned(check.argv, check.cwd, check.exit, check.timeout))
     return commands
-
-
-def _commit_since(root: str, name: str, moment: float) -> str:
-    """The commit that an artifact names, if it is one: what was deleted or moved leaves no file to show."""
-    if not COMMIT.fullmatch(name):
-        return ""
-    commit = changes.commit_of(Path(root), name)
-    if commit is None:
-        raise Refused(f"artifact {name}: no such commit is there", fix="name a commit or a file that is")
-    written = git.run(root, "show", "-s", "--format=%ct", commit).text.strip()
-    if not written.isdigit() or float(written) < int(moment):
-        raise Refused(f"artifact {name}: the commit is older than the goal", fix="name what the work has changed")
-    return commit
 
 
 def _judge_q1(judging: Judging, reply: Any) -> None:
@@ -259,11 +261,10 @@ def _judge_q15(judging: Judging, reply: Any) -> None:
             fix=f"mend it and answer again: {judging.again}",
             defects=defects,
         )
+    judging.require_cited(*(item.evidence for item in reply.items if item.result == "pass"))
     covered = []
     for item in reply.items:
-        if item.result == "pass":
-            judging.require_cited(item.evidence)
-        elif item.result == "fail" and (item.covered or _is_declared(goal, item.question)):
+        if item.result == "fail" and (item.covered or _is_declared(goal, item.question)):
             covered.append(item.question)
         elif item.result == "fail":
             judged.missing.append(item.question)

@@ -1,0 +1,124 @@
+"""What a goal's gate cites is opened: pictures, captures, transcripts and records, through the checkpoint itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.project import Project, Ran
+from tests.ultragoal.gates import Gate, add_surface, artifact, screenshot, surface, terminal, transcript, valid_gate
+from tests.ultragoal.project import ONE
+
+FOLDER = "artifacts/G001"
+EXEMPT = {
+    "reasonCode": "requires_network",
+    "reason": "The upload talks to the customer's server, which only they can reach.",
+    "approvedBy": "the user, in the chat",
+    "fallbackArtifactRefs": ["session"],
+}
+
+
+@pytest.fixture
+def planned(project: Project) -> Project:
+    project.check("ultragoal", "create-goals", "--brief", ONE)
+    project.check("ultragoal", "complete-goals")
+    return project
+
+
+def gate(project: Project) -> Gate:
+    """A page, a screen in a terminal, and a command that only the customer can run again."""
+    folder = project.root / FOLDER
+    screenshot(folder / "page.png")
+    transcript(folder / "drive.json")
+    terminal(folder / "session.txt")
+    record = {"schemaVersion": 1, "kind": "cli-replay", "replaySafe": True, "command": ["./up"], "recordedStdout": ""}
+    made = valid_gate(project.root)
+    page = artifact("page", "screenshot", f"{FOLDER}/page.png")
+    drive = artifact("drive", "browser-automation", f"{FOLDER}/drive.json")
+    session = artifact("session", "terminal-capture", f"{FOLDER}/session.txt")
+    upload = artifact("upload", "cli-replay", replay=record, replayExempt=EXEMPT)
+    add_surface(made, surface("surface-web", "web", "page", "drive"), page, drive)
+    add_surface(made, surface("surface-tui", "tui", "session"), session)
+    return add_surface(made, surface("surface-cli", "cli", "upload"), upload)
+
+
+def checkpoint(project: Project, document: Gate) -> Ran:
+    return project.omo(
+        *("ultragoal", "checkpoint", "--goal-id", "G001", "--status", "complete", "--evidence", "it was seen"),
+        *("--quality-gate-json", json.dumps(document), "--json"),
+    )
+
+
+def test_what_shows_something_is_accepted_and_bound_to_the_receipt(planned: Project) -> None:
+    done = checkpoint(planned, gate(planned))
+    assert done.code == 0, done.out
+    (goal,) = planned.check("ultragoal", "status", "--json").json["goals"]
+    assert (goal["status"], goal["id"]) == ("complete", "G001")
+    screenshot(planned.root / FOLDER / "page.png", blank=True)
+    assert planned.check("report", "--json").json["verdict"]["proven"] is False
+
+
+def blank_page(project: Project, document: Gate) -> None:
+    screenshot(project.root / FOLDER / "page.png", blank=True)
+
+
+def text_for_a_picture(project: Project, document: Gate) -> None:
+    project.write(f"{FOLDER}/page.png", "a page\n")
+
+
+def plain_capture(project: Project, document: Gate) -> None:
+    project.write(f"{FOLDER}/session.txt", "ok\n")
+
+
+def failed_assertion(project: Project, document: Gate) -> None:
+    failed = [{"selector": "#done", "status": "failed", "timestamp": 3}]
+    transcript(project.root / FOLDER / "drive.json", assertions=failed)
+
+
+def times_that_run_back(project: Project, document: Gate) -> None:
+    back = [{"selector": "#done", "status": "passed", "timestamp": -3}]
+    transcript(project.root / FOLDER / "drive.json", assertions=back)
+
+
+def nobody_approved(project: Project, document: Gate) -> None:
+    (row,) = [row for row in document["executorQa"]["artifactRefs"] if row["id"] == "upload"]
+    row["replayExempt"] = {**EXEMPT, "approvedBy": ""}
+
+
+def nothing_instead(project: Project, document: Gate) -> None:
+    (row,) = [row for row in document["executorQa"]["artifactRefs"] if row["id"] == "upload"]
+    row["replayExempt"] = {**EXEMPT, "fallbackArtifactRefs": []}
+
+
+def not_run_again(project: Project, document: Gate) -> None:
+    (row,) = [row for row in document["executorQa"]["artifactRefs"] if row["id"] == "upload"]
+    del row["replayExempt"]
+
+
+def the_file_is_gone(project: Project, document: Gate) -> None:
+    (project.root / FOLDER / "page.png").unlink()
+
+
+SPOILED: dict[Callable[[Project, Gate], None], str] = {
+    blank_page: "page",
+    text_for_a_picture: "page",
+    plain_capture: "session",
+    failed_assertion: "drive",
+    times_that_run_back: "drive",
+    nobody_approved: "artifactRefs[5]",
+    nothing_instead: "artifactRefs[5]",
+    not_run_again: "upload",
+    the_file_is_gone: "page",
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILED, ids=lambda spoil: spoil.__name__)
+def test_what_shows_nothing_is_refused_and_named(planned: Project, spoil: Callable[[Project, Gate], None]) -> None:
+    document = gate(planned)
+    spoil(planned, document)
+    ran = checkpoint(planned, document)
+    assert ran.code == 3, ran.out
+    assert SPOILED[spoil] in " ".join(ran.json["error"]["details"]), ran.json["error"]
+    assert planned.check("ultragoal", "status", "--json").json["goals"][0]["status"] == "active"
