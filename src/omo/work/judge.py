@@ -15,7 +15,7 @@ from typing import Any
 from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.text import clip
-from omo.work import agents
+from omo.work import agents, statements
 from omo.work.agents import FULL, REDUCED, Message, NoAnswer
 
 Row = dict[str, Any]
@@ -30,14 +30,9 @@ LONGEST_EVIDENCE = 400
 LONGEST_ACTION = 200
 LONGEST_CHALLENGE = 300
 
-# What is only quoted is no opinion: a button may be labelled "Looks good".
-QUOTED = re.compile(r'`[^`\n]{1,400}`|"[^"\n]{1,400}"|“[^”\n]{1,400}”|(?<![\w\'])\'[^\'\n]{1,400}\'(?!\w)')
-# A pass is something that was seen. What is quoted is the work's own words, not the judge's.
-HEDGES = re.compile(
-    r"\b(?:probably|presumably|likely|perhaps|maybe|possibly|hopefully|apparently|seemingly|supposedly|might"
-    r"|should (?:be|work|pass|hold|do)|seems?|looks like|appears? (?:to|as if)|could be|in theory"
-    r"|I (?:think|believe|guess|assume|suppose|expect|hope)|assum(?:e|es|ed|ing)"
-    r"|as far as I (?:know|can tell|can see)|not (?:sure|certain|tested|verified|checked)|unverified|untested"
+# Beside a hedge: what the judge says it did not look at.
+UNSEEN = re.compile(
+    r"\b(?:assum(?:e|es|ed|ing)|not (?:tested|verified|checked)|unverified|untested"
     r"|(?:did not|didn't|could not|couldn't|cannot|can't) (?:run|verify|check|test|confirm|open|read))\b",
     re.IGNORECASE,
 )
@@ -199,7 +194,8 @@ def _answer(fields: Row) -> Answer:
     if not isinstance(evidence, str) or not any(letter.isalnum() for letter in evidence):
         return Answer("unknown", f"the judge said {result} and no evidence for it", suggested)
     shown = clip(evidence, LONGEST_EVIDENCE)
-    hedge = HEDGES.search(QUOTED.sub(" ", " ".join(evidence.replace("’", "'").split())))
+    own_words = " ".join(statements.without_quotations(evidence).split())
+    hedge = statements.HEDGES.search(own_words) or UNSEEN.search(own_words)
     if result == "pass" and hedge:
         return Answer("unknown", f"the judge said pass and hedged ({hedge[0]!r}): {shown}", suggested)
     return Answer(result, shown, suggested)

@@ -25,7 +25,7 @@ UNKNOWN = re.compile(r"\s*(?:[-*•]\s+)?(?:still\s+)?(?:unknown|not known|not v
 HEDGES = re.compile(
     r"""\b(?:
       possibly | perhaps | maybe | probably | presumably | supposedly | apparently | hopefully | likely
-    | might | could\ be | could\ have\ been | may\ (?:be|have) | should\ (?:be|have|work|pass|now|do)
+    | might | could\ be | could\ have\ been | may\ (?:be|have) | should\ (?:be|have|hold|work|pass|now|do)
     | seems? | seemed | seemingly | appears?\ (?:to|that|as\ if|correct|fine|good|ok|okay|done|complete|right|working)
     | looks\ (?:like|as\ if|correct|fine|good|ok|okay|done|complete|right)
     | I\ (?:think|believe|guess|assume|suppose|suspect|imagine|expect|hope)
@@ -124,6 +124,11 @@ def hedges(text: str) -> list[str]:
     words = [match[0] for match in HEDGES.finditer(AS_WANTED.sub(" ", observed_in(text)))]
     restate = 'say what was observed in one sentence and what is not known in another, "unknown: …"'
     return [f'"{word}" hedges: {restate}' for word in dict.fromkeys(words)]
+
+
+def without_quotations(text: str) -> str:
+    """What is only quoted is the work's own words: a button may be labelled "Looks good"."""
+    return QUOTED.sub(" … ", text[:LONGEST_TEXT]).replace("’", "'")
 
 
 def observed_in(text: str) -> str:

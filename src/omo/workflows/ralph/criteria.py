@@ -13,7 +13,7 @@ from omo.proof import documents
 from omo.proof.checks import Glob, JudgeCheck, Text, dump, ids_of, parse_checks
 from omo.strict import Strict, defects_of
 from omo.text import clip, counted
-from omo.work.judge import QUOTED
+from omo.work.statements import without_quotations
 from omo.workflows.ralph.rules import MOST_CRITERIA, Criterion
 
 MOST_PATHS = 100
@@ -211,7 +211,7 @@ def subjective(text: str, *, is_measured: bool = False, is_run: bool = False, is
     Degrees are facts once something measures; what is vague or absolute is decided once a command is run for it; and
     what only a judge is asked may not be a conclusion.
     """
-    plain = QUOTED.sub(" … ", text)  # a button may be labelled "Looks good"
+    plain = without_quotations(text)
     tables = [*TASTE]
     if not is_run:
         tables += VAGUE
