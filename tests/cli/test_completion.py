@@ -12,8 +12,8 @@ import pytest
 from omo.cli.completion import INSTALL
 from omo.cli.main import build_parser
 from tests.cli import shells
-from tests.cli.conftest import Shell
 from tests.cli.shells import ROOT, World
+from tests.project import Project
 
 every_shell = pytest.mark.parametrize("shell_name", INSTALL)
 
@@ -83,15 +83,15 @@ def test_files_where_files_are_meant(world: World, shell_name: str) -> None:
 
 
 @every_shell
-def test_the_help_says_how_to_install_the_script(shell: Shell, shell_name: str) -> None:
-    ran = shell.user("completion", shell_name)
+def test_the_help_says_how_to_install_the_script(project: Project, shell_name: str) -> None:
+    ran = project.user("completion", shell_name)
     assert (ran.code, ran.err) == (0, "")
-    assert shell.user("completion", shell_name, "--json").json["script"] + "\n" == ran.out
+    assert project.user("completion", shell_name, "--json").json["script"] + "\n" == ran.out
     assert INSTALL[shell_name] in (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 
 
-def test_another_shell_is_told_which_there_are(shell: Shell) -> None:
-    ran = shell.user("completion", "tcsh")
+def test_another_shell_is_told_which_there_are(project: Project) -> None:
+    ran = project.user("completion", "tcsh")
     assert ran.code == 2
     for name in INSTALL:
         assert name in ran.err

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Shell
+from tests.project import Project
 from tests.terminal import terminal
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -55,53 +55,55 @@ def pinned_by(where: Path, stdin: int, environ: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize(("environ", "by"), [({}, "user"), ({"AI_AGENT": "x"}, "agent"), ({"CLAUDECODE": ""}, "agent")])
-def test_a_person_types_in_a_terminal_that_no_host_has_started(shell: Shell, environ: dict[str, str], by: str) -> None:
+def test_a_person_types_in_a_terminal_that_no_host_has_started(
+    project: Project, environ: dict[str, str], by: str
+) -> None:
     with terminal() as screen:
-        assert pinned_by(shell.project, screen, environ) == by
+        assert pinned_by(project.root, screen, environ) == by
 
 
-def test_without_a_terminal_nobody_is_taken_for_a_person(shell: Shell) -> None:
-    assert pinned_by(shell.project, subprocess.DEVNULL, {}) == "agent"
+def test_without_a_terminal_nobody_is_taken_for_a_person(project: Project) -> None:
+    assert pinned_by(project.root, subprocess.DEVNULL, {}) == "agent"
 
 
-def test_a_terminal_counts_also_where_input_and_output_go_elsewhere(shell: Shell) -> None:
+def test_a_terminal_counts_also_where_input_and_output_go_elsewhere(project: Project) -> None:
     command = [sys.executable, "-c", CONSOLE, "ulw", "start", "--session", "s1"]
     environ = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONUTF8": "1"}
-    subprocess.run([sys.executable, "-c", IN_A_TERMINAL, *command], cwd=shell.project, env=environ, check=True)
-    assert shell.row("s1")["ulw"]["by"] == "user"
+    subprocess.run([sys.executable, "-c", IN_A_TERMINAL, *command], cwd=project.root, env=environ, check=True)
+    assert project.row("s1")["ulw"]["by"] == "user"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")
 @pytest.mark.parametrize("argv", [("status",), ("completion", "bash")])
-def test_a_full_output_is_told_in_a_line(shell: Shell, argv: tuple[str, ...]) -> None:
-    done = ran(shell.project, ">/dev/full", *argv)
+def test_a_full_output_is_told_in_a_line(project: Project, argv: tuple[str, ...]) -> None:
+    done = ran(project.root, ">/dev/full", *argv)
     assert (done.returncode, done.stderr) == (1, FULL)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")
-def test_help_that_cannot_be_written_ends_without_noise(shell: Shell) -> None:
-    done = ran(shell.project, ">/dev/full", "--help")  # newer argparse swallows the error itself
+def test_help_that_cannot_be_written_ends_without_noise(project: Project) -> None:
+    done = ran(project.root, ">/dev/full", "--help")  # newer argparse swallows the error itself
     assert (done.returncode, done.stderr) in [(0, ""), (1, FULL)]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")
-def test_where_nothing_can_be_told_the_exit_code_still_is(shell: Shell) -> None:
-    assert ran(shell.project, ">/dev/full 2>/dev/full", "status").returncode == 1
+def test_where_nothing_can_be_told_the_exit_code_still_is(project: Project) -> None:
+    assert ran(project.root, ">/dev/full 2>/dev/full", "status").returncode == 1
 
 
 @pytest.mark.parametrize(
     ("closed", "argv", "code"),
     [(">&-", ("status",), 0), (">&-", ("status", "--nonsense"), 2), (">&- 2>&- <&-", ("explain", "prompt"), 0)],
 )
-def test_a_closed_output_is_silence(shell: Shell, closed: str, argv: tuple[str, ...], code: int) -> None:
-    done = ran(shell.project, closed, *argv)
+def test_a_closed_output_is_silence(project: Project, closed: str, argv: tuple[str, ...], code: int) -> None:
+    done = ran(project.root, closed, *argv)
     assert (done.returncode, done.stdout) == (code, "")
     assert "bug" not in done.stderr
     assert "Exception" not in done.stderr
 
 
-def test_whoever_has_read_enough_is_left_in_peace(shell: Shell) -> None:
-    done = ran(shell.project, "| head -c 1", "completion", "bash")
+def test_whoever_has_read_enough_is_left_in_peace(project: Project) -> None:
+    done = ran(project.root, "| head -c 1", "completion", "bash")
     assert (done.stdout, done.stderr) == ("#", "")
 
 

@@ -5,24 +5,26 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from tests.cli.conftest import Shell
 from tests.hooks.conftest import ROOT, point_at
+from tests.project import Project
 
 
-def test_the_demo_plays_to_its_end(shell: Shell, tmp_path: Path) -> None:
+def test_the_demo_plays_to_its_end(project: Project, tmp_path: Path) -> None:
     import os
     import sys
 
     home = tmp_path / "environment home"
     home.mkdir()
     point_at(home, sys.executable)
-    ran = shell.run({"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "OMO_ENV_HOME": str(home)}, "demo")
+    ran = project.omo(
+        "demo", by="user", env={"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "OMO_ENV_HOME": str(home)}
+    )
     assert ran.code == 0, ran.err
     for line in ("2. ulw turns it on", "Ultrawork active", "Done, proven: gate check", "git status: M add.py"):
         assert line in ran.out
 
 
-def test_bin_omo_runs_the_same_cli(shell: Shell, tmp_path: Path) -> None:
+def test_bin_omo_runs_the_same_cli(project: Project, tmp_path: Path) -> None:
     import os
     import sys
 
@@ -33,7 +35,7 @@ def test_bin_omo_runs_the_same_cli(shell: Shell, tmp_path: Path) -> None:
     environ["CLAUDE_CODE_SESSION_ID"] = "x"
     done = subprocess.run(
         [ROOT / "bin" / "omo", "ulw", "status", "--json"],
-        cwd=shell.project,
+        cwd=project.root,
         env=environ,
         capture_output=True,
         text=True,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Ran, Shell
+from tests.project import Project, Ran
 from tests.ultragoal.gates import add_surface, artifact, surface, valid_gate
 
 GREET = "import sys\nprint('hello', *sys.argv[1:])\n"
@@ -16,42 +16,42 @@ BRIEF = "@goal: Greet\nSay hello.\n@goal: Leave\nSay bye."
 
 
 @pytest.fixture
-def planned(shell: Shell) -> Shell:
-    shell.write("greet.py", GREET)
-    assert shell.agent("ultragoal", "create-goals", "--brief", BRIEF).code == 0
-    assert shell.agent("ultragoal", "complete-goals").code == 0
-    return shell
+def planned(project: Project) -> Project:
+    project.write("greet.py", GREET)
+    assert project.agent("ultragoal", "create-goals", "--brief", BRIEF).code == 0
+    assert project.agent("ultragoal", "complete-goals").code == 0
+    return project
 
 
-def recorded(shell: Shell, *argv: str) -> str:
-    ran = shell.agent("evidence", "replay", "--json", "--", *argv)
+def recorded(project: Project, *argv: str) -> str:
+    ran = project.agent("evidence", "replay", "--json", "--", *argv)
     assert ran.code == 0, ran.err
     return str(ran.json["path"])
 
 
-def checkpoint(shell: Shell, *rows: dict[str, Any], goal: str = "G001", word: str = "cli") -> Ran:
+def checkpoint(project: Project, *rows: dict[str, Any], goal: str = "G001", word: str = "cli") -> Ran:
     """With a gate that shows one more surface by these."""
-    gate = valid_gate(shell.project, goal)
+    gate = valid_gate(project.root, goal)
     add_surface(gate, surface("more", word, *[row["id"] for row in rows]), *rows)
-    shell.write("gate.json", json.dumps(gate))
+    project.write("gate.json", json.dumps(gate))
     complete = ("--goal-id", goal, "--status", "complete", "--evidence", "seen", "--quality-gate-json", "gate.json")
-    return shell.agent("ultragoal", "checkpoint", *complete)
+    return project.agent("ultragoal", "checkpoint", *complete)
 
 
-def receipt(shell: Shell, goal: str = "G001") -> dict[str, Any]:
-    for shown in shell.agent("ultragoal", "status", "--json").json["goals"]:
+def receipt(project: Project, goal: str = "G001") -> dict[str, Any]:
+    for shown in project.agent("ultragoal", "status", "--json").json["goals"]:
         if shown["id"] == goal:
             found: dict[str, Any] = shown["completionVerification"]
             return found
     raise AssertionError(goal)
 
 
-def test_a_command_that_nobody_pinned_is_run_by_omo_and_shows_a_command_line(planned: Shell) -> None:
+def test_a_command_that_nobody_pinned_is_run_by_omo_and_shows_a_command_line(planned: Project) -> None:
     path = recorded(planned, "python3", "greet.py", "you")
     assert path == ".sisyphus/evidence/G001/replay-1.json"
-    record = json.loads((planned.project / path).read_text())
+    record = json.loads((planned.root / path).read_text())
     assert (record["recordedStdout"], record["expectedExitCode"]) == ("hello you\n", 0)
-    (planned.project / "greet.py").chmod(0o600)  # nothing is run again
+    (planned.root / "greet.py").chmod(0o600)  # nothing is run again
     ran = checkpoint(planned, artifact("run", "cli-replay", path))
     assert ran.code == 0, ran.err
     assert receipt(planned)["replays"][0]["command"] == "python3 greet.py you"
@@ -60,27 +60,27 @@ def test_a_command_that_nobody_pinned_is_run_by_omo_and_shows_a_command_line(pla
 @pytest.mark.parametrize(
     "argv", [["echo", "all tests passed"], ["python3", "--version"], ["python3", "-c", "print('ok')"]], ids=str
 )
-def test_what_only_prints_success_is_not_recorded(planned: Shell, argv: list[str]) -> None:
+def test_what_only_prints_success_is_not_recorded(planned: Project, argv: list[str]) -> None:
     ran = planned.agent("evidence", "replay", "--", *argv)
     assert (ran.code, "it shows nothing" in ran.err) == (3, True)
 
 
-def test_a_run_that_fails_is_recorded_as_it_is(planned: Shell) -> None:
+def test_a_run_that_fails_is_recorded_as_it_is(planned: Project) -> None:
     planned.write("fails.py", "raise SystemExit(3)\n")
-    record = json.loads((planned.project / recorded(planned, "python3", "fails.py")).read_text())
+    record = json.loads((planned.root / recorded(planned, "python3", "fails.py")).read_text())
     assert record["expectedExitCode"] == 3
 
 
-def edit(shell: Shell, path: str) -> None:
-    shell.write("greet.py", GREET + "print('more')\n")
+def edit(project: Project, path: str) -> None:
+    project.write("greet.py", GREET + "print('more')\n")
 
 
-def forge(shell: Shell, path: str) -> None:
-    record = json.loads((shell.project / path).read_text())
-    shell.write(path, json.dumps({**record, "recordedStdout": "hello world\n"}))
+def forge(project: Project, path: str) -> None:
+    record = json.loads((project.root / path).read_text())
+    project.write(path, json.dumps({**record, "recordedStdout": "hello world\n"}))
 
 
-SPOILT: dict[str, tuple[Callable[[Shell, str], None], str]] = {
+SPOILT: dict[str, tuple[Callable[[Project, str], None], str]] = {
     "a file was changed after it": (edit, "was recorded before greet.py changed"),
     "it was changed itself": (forge, "neither pinned by the user"),
 }
@@ -88,7 +88,7 @@ SPOILT: dict[str, tuple[Callable[[Shell, str], None], str]] = {
 
 @pytest.mark.parametrize(("spoil", "why"), SPOILT.values(), ids=SPOILT)
 def test_a_record_counts_as_omo_wrote_it_and_on_the_files_it_saw(
-    planned: Shell, spoil: Callable[[Shell, str], None], why: str
+    planned: Project, spoil: Callable[[Project, str], None], why: str
 ) -> None:
     path = recorded(planned, "python3", "greet.py", "you")
     spoil(planned, path)
@@ -96,7 +96,7 @@ def test_a_record_counts_as_omo_wrote_it_and_on_the_files_it_saw(
     assert (ran.code, why in ran.err) == (3, True), ran.err
 
 
-def test_a_record_shows_the_goal_it_was_made_for(planned: Shell) -> None:
+def test_a_record_shows_the_goal_it_was_made_for(planned: Project) -> None:
     path = recorded(planned, "python3", "greet.py", "you")
     assert checkpoint(planned, artifact("run", "cli-replay", path)).code == 0
     ran = checkpoint(planned, artifact("run", "cli-replay", path), goal="G002")
@@ -105,8 +105,8 @@ def test_a_record_shows_the_goal_it_was_made_for(planned: Shell) -> None:
     assert checkpoint(planned, artifact("run", "cli-replay", again), goal="G002").code == 0
 
 
-def test_without_a_plan_there_is_nothing_to_record_for(shell: Shell) -> None:
-    assert shell.agent("evidence", "replay", "--", "python3", "greet.py").code == 3
+def test_without_a_plan_there_is_nothing_to_record_for(project: Project) -> None:
+    assert project.agent("evidence", "replay", "--", "python3", "greet.py").code == 3
 
 
 # Gates
@@ -116,7 +116,7 @@ def gate_result(name: str = "tests") -> dict[str, Any]:
     return artifact("result", "gate-result", gate=name)
 
 
-def test_the_result_of_a_gate_is_cited_once_it_passed_on_these_files(planned: Shell) -> None:
+def test_the_result_of_a_gate_is_cited_once_it_passed_on_these_files(planned: Project) -> None:
     planned.agent("gate", "add", "tests", "--", "python3", "greet.py")
     refused = checkpoint(planned, gate_result(), word="api")
     assert (refused.code, "was not run since the goal began: omo gate run tests" in refused.err) == (3, True)
@@ -129,7 +129,7 @@ def test_the_result_of_a_gate_is_cited_once_it_passed_on_these_files(planned: Sh
     assert checkpoint(planned, gate_result(), goal="G002", word="api").code == 0
 
 
-def test_a_gate_that_failed_or_passed_on_other_files_shows_nothing(planned: Shell) -> None:
+def test_a_gate_that_failed_or_passed_on_other_files_shows_nothing(planned: Project) -> None:
     planned.agent("gate", "add", "tests", "--", "python3", "greet.py")
     planned.agent("gate", "run")
     planned.write("greet.py", "raise SystemExit(1)\n")
@@ -142,7 +142,7 @@ def test_a_gate_that_failed_or_passed_on_other_files_shows_nothing(planned: Shel
 
 
 @pytest.mark.parametrize("word", ["cli", "web", "tui"])
-def test_a_gate_shows_no_surface_that_people_use(planned: Shell, word: str) -> None:
+def test_a_gate_shows_no_surface_that_people_use(planned: Project, word: str) -> None:
     planned.agent("gate", "add", "tests", "--", "python3", "greet.py")
     planned.agent("gate", "run")
     ran = checkpoint(planned, gate_result(), word=word)

@@ -12,44 +12,45 @@ from omo.state import paths, runtime
 from omo.work import session
 from omo.workflows.ultragoal import create, goal_tool
 from omo.workflows.ultragoal.plan import POINTER
-from tests.cli.conftest import NOW, SESSION, Shell
-from tests.ultragoal.project import TWO, Project
+from tests.project import NOW, SESSION, Project
+from tests.ultragoal.project import TWO
+from tests.ultragoal.project import Project as GoalProject
 
 HANDOFF = '{"current_phase":"handoff"}'
 
 
 @pytest.fixture
-def project(shell: Shell) -> Project:
+def goals(project: Project) -> GoalProject:
     """The same session, for what other commands would do to its plan."""
-    return Project(shell.project, now=NOW, session=SESSION)
+    return GoalProject(project.root, now=NOW, session=SESSION)
 
 
 @pytest.fixture
-def planned(shell: Shell, project: Project) -> Project:
-    make_plan(project)
-    project.start()
-    assert shell.agent("goal", "create").code == 0
-    return project
+def planned(project: Project, goals: GoalProject) -> GoalProject:
+    make_plan(goals)
+    goals.start()
+    assert project.agent("goal", "create").code == 0
+    return goals
 
 
-def make_plan(project: Project) -> None:
+def make_plan(goals: GoalProject) -> None:
     """Without the session's goal for it."""
-    create.create_goals(project.run(), create.parse(TWO), mode="aggregate", force=False)
+    create.create_goals(goals.run(), create.parse(TWO), mode="aggregate", force=False)
 
 
-def next_stop(shell: Shell) -> str:
-    data = shell.agent("ulw", "status", "--json").json
+def next_stop(project: Project) -> str:
+    data = project.agent("ulw", "status", "--json").json
     rule: str = data["nextStop"]["rule"]
     return rule
 
 
-def change_row(shell: Shell, decide: Any) -> None:
+def change_row(project: Project, decide: Any) -> None:
     runtime.change_session(
-        shell.state,
+        project.state,
         SESSION,
         lambda row: runtime.Change(None, decide(row or {}), [{"kind": "paused"}]),
         actor="hook",
-        now=shell.now,
+        now=project.now,
         wait=5.0,
     )
 
@@ -57,31 +58,31 @@ def change_row(shell: Shell, decide: Any) -> None:
 # omo goal
 
 
-def test_a_session_without_a_goal(shell: Shell) -> None:
-    ran = shell.agent("goal", "get", "--json")
+def test_a_session_without_a_goal(project: Project) -> None:
+    ran = project.agent("goal", "get", "--json")
     assert (ran.code, ran.json) == (0, {"ok": True, "goal": None})
-    assert "no goal" in shell.agent("goal", "get").out
-    assert not Path(shell.state).exists()
+    assert "no goal" in project.agent("goal", "get").out
+    assert not Path(project.state).exists()
 
 
-def test_a_goal_from_its_creation_to_its_end(shell: Shell) -> None:
-    made = shell.agent("goal", "create", "--objective", " Ship the parser ", "--json").json
-    shown = shell.agent("goal", "get", "--json").json
+def test_a_goal_from_its_creation_to_its_end(project: Project) -> None:
+    made = project.agent("goal", "create", "--objective", " Ship the parser ", "--json").json
+    shown = project.agent("goal", "get", "--json").json
     assert shown == {"ok": True, "goal": made["goal"]}
     assert set(shown["goal"]) == {"id", "objective", "status", "createdAt", "updatedAt"}
     assert (shown["goal"]["objective"], shown["goal"]["status"]) == ("Ship the parser", "active")
     assert shown["goal"]["createdAt"].endswith("Z")
-    again = shell.agent("goal", "create", "--objective", "Another")
+    again = project.agent("goal", "create", "--objective", "Another")
     assert again.code == 3
     assert "Ship the parser" in again.err
     assert "omo goal drop" in again.err
-    assert shell.agent("goal", "complete").code == 0
-    assert shell.agent("goal", "complete").code == 3
-    assert shell.agent("goal", "get", "--json").json["goal"]["status"] == "complete"
+    assert project.agent("goal", "complete").code == 0
+    assert project.agent("goal", "complete").code == 3
+    assert project.agent("goal", "get", "--json").json["goal"]["status"] == "complete"
 
 
-def test_what_get_prints_can_be_passed_to_a_checkpoint(shell: Shell, planned: Project) -> None:
-    printed = shell.agent("goal", "get", "--json").json
+def test_what_get_prints_can_be_passed_to_a_checkpoint(project: Project, planned: GoalProject) -> None:
+    printed = project.agent("goal", "get", "--json").json
     run = planned.run()
     plan = run.require_plan()
     live = goal_tool.check_passed(run, plan.goals[0], printed, status="complete")
@@ -89,143 +90,145 @@ def test_what_get_prints_can_be_passed_to_a_checkpoint(shell: Shell, planned: Pr
     assert live["objective"] == POINTER
 
 
-def test_get_writes_not_a_byte(shell: Shell, planned: Project) -> None:
+def test_get_writes_not_a_byte(project: Project, planned: GoalProject) -> None:
     before = planned.state_files()
     for argv in (["goal", "get"], ["goal", "get", "--json"], ["state", "show"], ["state", "show", "--json"]):
-        assert shell.agent(*argv).code == 0
+        assert project.agent(*argv).code == 0
     assert planned.state_files() == before
 
 
-def test_get_shows_what_it_can_of_a_damaged_journal(shell: Shell, planned: Project) -> None:
+def test_get_shows_what_it_can_of_a_damaged_journal(project: Project, planned: GoalProject) -> None:
     ledger = planned.home / "goal" / "ledger.jsonl"
     ledger.write_text(ledger.read_text().replace("Complete every", "Complete no"))
-    ran = shell.agent("goal", "get", "--json")
+    ran = project.agent("goal", "get", "--json")
     assert ran.code == 0
     assert ran.json["goal"]["objective"].startswith("Complete no")
     assert ran.json["problems"]
     assert f"omo goal drop --session {SESSION}" in ran.err
-    assert shell.agent("goal", "complete").code == 3
-    assert shell.agent("goal", "drop").code == 3
-    dropped = shell.user("goal", "drop", "--session", SESSION, "--json")
+    assert project.agent("goal", "complete").code == 3
+    assert project.agent("goal", "drop").code == 3
+    dropped = project.user("goal", "drop", "--session", SESSION, "--json")
     assert dropped.code == 0
     assert Path(dropped.json["kept"]).is_dir()
 
 
-def test_get_does_not_pretend_when_nothing_can_be_read(shell: Shell, planned: Project) -> None:
+def test_get_does_not_pretend_when_nothing_can_be_read(project: Project, planned: GoalProject) -> None:
     ledger = planned.home / "goal" / "ledger.jsonl"
     ledger.unlink()
     ledger.mkdir()
-    ran = shell.agent("goal", "get", "--json")
+    ran = project.agent("goal", "get", "--json")
     assert ran.code == 3
     assert ran.json["error"]["code"] == "unreadable-state"
     assert "omo goal drop" in ran.json["error"]["fix"]
 
 
-def test_every_answer_names_the_next_step(shell: Shell, project: Project) -> None:
-    make_plan(project)
-    made = shell.agent("goal", "create", "--json").json
+def test_every_answer_names_the_next_step(project: Project, goals: GoalProject) -> None:
+    make_plan(goals)
+    made = project.agent("goal", "create", "--json").json
     assert made["next"]["command"] == "omo ultragoal complete-goals"
-    assert "Next: " in shell.agent("goal", "resume").out
+    assert "Next: " in project.agent("goal", "resume").out
 
 
-def test_pausing_lets_the_turn_end_and_tells_why(shell: Shell, planned: Project) -> None:
-    refused = shell.agent("goal", "pause", "--json")
+def test_pausing_lets_the_turn_end_and_tells_why(project: Project, planned: GoalProject) -> None:
+    refused = project.agent("goal", "pause", "--json")
     assert refused.code == 3
     assert "classify-blocker" in refused.json["error"]["fix"]
     assert len(refused.json["error"]["details"]) > 3
-    assert next_stop(shell) == "block"
+    assert next_stop(project) == "block"
     planned.classify()
-    assert shell.agent("goal", "pause").code == 0
+    assert project.agent("goal", "pause").code == 0
     assert (planned.told()["state"], planned.told()["why"]) == ("paused", "the key is with the user")
-    assert next_stop(shell) == "waiting"
-    assert shell.agent("goal", "resume").code == 0
+    assert next_stop(project) == "waiting"
+    assert project.agent("goal", "resume").code == 0
     assert planned.told()["state"] == "active"
-    assert next_stop(shell) == "block"
-    assert shell.agent("goal", "pause").code == 3
+    assert next_stop(project) == "block"
+    assert project.agent("goal", "pause").code == 3
 
 
-def test_a_resume_that_died_half_way_is_finished_by_the_next(shell: Shell, planned: Project) -> None:
+def test_a_resume_that_died_half_way_is_finished_by_the_next(project: Project, planned: GoalProject) -> None:
     planned.classify()
-    shell.agent("goal", "pause")
-    before = Path(paths.runtime_file(shell.state)).read_bytes()
-    ledger = Path(paths.events_file(shell.state, SESSION))
+    project.agent("goal", "pause")
+    before = Path(paths.runtime_file(project.state)).read_bytes()
+    ledger = Path(paths.events_file(project.state, SESSION))
     kept = ledger.read_bytes()
-    shell.agent("goal", "resume")
-    Path(paths.runtime_file(shell.state)).write_bytes(before)
+    project.agent("goal", "resume")
+    Path(paths.runtime_file(project.state)).write_bytes(before)
     ledger.write_bytes(kept)
     assert planned.told()["state"] == "paused"
-    again = shell.agent("goal", "resume", "--json").json
+    again = project.agent("goal", "resume", "--json").json
     assert again["changed"] is False
     assert planned.told()["state"] == "active"
 
 
-def test_what_the_user_paused_stays_paused_whatever_the_goal_does(shell: Shell, planned: Project) -> None:
-    change_row(shell, lambda row: session.suspend(row, state="paused", why="the user asked to stop for now"))
-    assert shell.agent("goal", "resume").code == 0
+def test_what_the_user_paused_stays_paused_whatever_the_goal_does(project: Project, planned: GoalProject) -> None:
+    change_row(project, lambda row: session.suspend(row, state="paused", why="the user asked to stop for now"))
+    assert project.agent("goal", "resume").code == 0
     assert planned.told()["state"] == "paused"
-    shell.agent("goal", "drop")
+    project.agent("goal", "drop")
     assert planned.told()["state"] == "paused"
 
 
-def test_a_pause_and_a_resume_give_no_new_budget(shell: Shell, planned: Project) -> None:
-    change_row(shell, lambda row: session.exhaust(row, rule="cap", why="8 blocks"))
+def test_a_pause_and_a_resume_give_no_new_budget(project: Project, planned: GoalProject) -> None:
+    change_row(project, lambda row: session.exhaust(row, rule="cap", why="8 blocks"))
     planned.classify()
-    shell.agent("goal", "pause")
-    shell.agent("goal", "resume")
+    project.agent("goal", "pause")
+    project.agent("goal", "resume")
     assert planned.told()["state"] != "active"
     assert planned.row()["ulw"]["enabled"] is False
 
 
-def test_dropping_the_goal_does_not_end_the_plan(shell: Shell, planned: Project) -> None:
-    ran = shell.agent("goal", "drop", "--json")
+def test_dropping_the_goal_does_not_end_the_plan(project: Project, planned: GoalProject) -> None:
+    ran = project.agent("goal", "drop", "--json")
     assert (ran.code, ran.json["goal"]["status"], ran.json["by"]) == (0, "dropped", "agent")
     assert "does not end the plan" in ran.err
     assert "2 goals" in ran.err
-    assert next_stop(shell) == "block"
-    assert shell.agent("goal", "get", "--json").json["goal"] is None
+    assert next_stop(project) == "block"
+    assert project.agent("goal", "get", "--json").json["goal"] is None
 
 
-def test_dropping_a_paused_goal_makes_stop_hold_again(shell: Shell, planned: Project) -> None:
+def test_dropping_a_paused_goal_makes_stop_hold_again(project: Project, planned: GoalProject) -> None:
     planned.classify()
-    shell.agent("goal", "pause")
-    assert next_stop(shell) == "waiting"
-    shell.agent("goal", "drop")
-    assert next_stop(shell) == "block"
+    project.agent("goal", "pause")
+    assert next_stop(project) == "waiting"
+    project.agent("goal", "drop")
+    assert next_stop(project) == "block"
 
 
-def test_completing_the_goal_of_a_plan_needs_its_receipts_and_ends_the_run(shell: Shell, planned: Project) -> None:
-    refused = shell.agent("goal", "complete", "--json")
+def test_completing_the_goal_of_a_plan_needs_its_receipts_and_ends_the_run(
+    project: Project, planned: GoalProject
+) -> None:
+    refused = project.agent("goal", "complete", "--json")
     assert refused.code == 3
     assert refused.json["error"]["details"] == ["G001 is active", "G002 is pending"]
     assert "omo ultragoal checkpoint --goal-id G001" in refused.json["error"]["fix"]
     planned.close("G001", "G002")
-    assert shell.agent("goal", "complete").code == 0
+    assert project.agent("goal", "complete").code == 0
     assert planned.told()["state"] == "done"
-    assert next_stop(shell) == "done"
+    assert next_stop(project) == "done"
 
 
-def test_a_goal_is_changed_though_the_plan_cannot_be_read(shell: Shell, planned: Project) -> None:
+def test_a_goal_is_changed_though_the_plan_cannot_be_read(project: Project, planned: GoalProject) -> None:
     planned.ledger.write_text('{"kind": "plan_created", "seq": 1}\n')
-    ran = shell.agent("goal", "drop")
+    ran = project.agent("goal", "drop")
     assert ran.code == 0
     assert "the plan is not as omo wrote it" in ran.out
-    assert shell.agent("goal", "get", "--json").json["goal"] is None
+    assert project.agent("goal", "get", "--json").json["goal"] is None
 
 
-def test_a_goal_that_goes_on_waits_for_nobody(shell: Shell, planned: Project) -> None:
+def test_a_goal_that_goes_on_waits_for_nobody(project: Project, planned: GoalProject) -> None:
     why = ("--classification", "human_blocked", "--evidence", "the key is with the user")
-    assert shell.agent("ultragoal", "classify-blocker", *why).code == 0
-    assert shell.agent("goal", "pause").code == 0
-    assert "waits for a person" in shell.agent("ultragoal", "status").out
-    assert shell.agent("goal", "resume").code == 0
-    assert "waits for a person" not in shell.agent("ultragoal", "status").out
+    assert project.agent("ultragoal", "classify-blocker", *why).code == 0
+    assert project.agent("goal", "pause").code == 0
+    assert "waits for a person" in project.agent("ultragoal", "status").out
+    assert project.agent("goal", "resume").code == 0
+    assert "waits for a person" not in project.agent("ultragoal", "status").out
 
 
 # omo state
 
 
-def test_the_phases_of_a_session(shell: Shell, planned: Project) -> None:
-    shown = shell.agent("state", "show", "--json").json["phases"]
+def test_the_phases_of_a_session(project: Project, planned: GoalProject) -> None:
+    shown = project.agent("state", "show", "--json").json["phases"]
     assert {mode: one["phase"] for mode, one in shown.items()} == {
         "ultraplan": "missing",
         "ultragoal": "active",
@@ -234,19 +237,19 @@ def test_the_phases_of_a_session(shell: Shell, planned: Project) -> None:
     }
 
 
-def test_from_ultragoal_to_planning_and_back(shell: Shell, planned: Project) -> None:
-    early = shell.agent("state", "ultragoal", "handoff", "--to", "ultraplan", "--json")
+def test_from_ultragoal_to_planning_and_back(project: Project, planned: GoalProject) -> None:
+    early = project.agent("state", "ultragoal", "handoff", "--to", "ultraplan", "--json")
     assert early.code == 3
     assert early.json["error"]["fix"] == f"omo state ultragoal write --input '{HANDOFF}'"
-    written = shell.agent("state", "ultragoal", "write", "--input", HANDOFF, "--json").json
+    written = project.agent("state", "ultragoal", "write", "--input", HANDOFF, "--json").json
     assert (written["before"], written["phase"]) == ("active", "handoff")
-    assert next_stop(shell) == "waiting"
-    given = shell.agent("state", "ultragoal", "handoff", "--to", "ultraplan", "--json").json
+    assert next_stop(project) == "waiting"
+    given = project.agent("state", "ultragoal", "handoff", "--to", "ultraplan", "--json").json
     assert (given["to"], given["phase"]) == ("ultraplan", "handoff")
-    assert "ultragoal  handoff (to ultraplan)" in shell.agent("state", "show").out
-    back = shell.agent("state", "ultragoal", "write", "--input", '{"current_phase": "active"}', "--json").json
+    assert "ultragoal  handoff (to ultraplan)" in project.agent("state", "show").out
+    back = project.agent("state", "ultragoal", "write", "--input", '{"current_phase": "active"}', "--json").json
     assert (back["before"], back["phase"]) == ("handoff", "active")
-    assert next_stop(shell) == "block"
+    assert next_stop(project) == "block"
 
 
 @pytest.mark.parametrize(
@@ -262,65 +265,67 @@ def test_from_ultragoal_to_planning_and_back(shell: Shell, planned: Project) -> 
     ],
 )
 def test_an_input_that_cannot_be_used_says_everything_that_is_wrong(
-    shell: Shell, planned: Project, given: str, said: list[str]
+    project: Project, planned: GoalProject, given: str, said: list[str]
 ) -> None:
-    ran = shell.agent("state", "ultragoal", "write", "--input", given)
+    ran = project.agent("state", "ultragoal", "write", "--input", given)
     assert ran.code == 2
     assert [one for one in said if one not in ran.err] == []
     assert planned.plan().handoff is None
 
 
 @pytest.mark.parametrize("phase", ["complete", "pending", "missing"])
-def test_a_derived_phase_cannot_be_written(shell: Shell, planned: Project, phase: str) -> None:
-    ran = shell.agent("state", "ultragoal", "write", "--input", json.dumps({"current_phase": phase}))
+def test_a_derived_phase_cannot_be_written(project: Project, planned: GoalProject, phase: str) -> None:
+    ran = project.agent("state", "ultragoal", "write", "--input", json.dumps({"current_phase": phase}))
     assert ran.code == 2
     assert "is no phase that can be written" in ran.err
 
 
-def test_an_unreadable_plan_is_shown_as_such(shell: Shell, planned: Project) -> None:
+def test_an_unreadable_plan_is_shown_as_such(project: Project, planned: GoalProject) -> None:
     planned.ledger.write_text('{"kind": "plan_created", "seq": 1}\n')
-    ran = shell.agent("state", "show", "--json")
+    ran = project.agent("state", "show", "--json")
     assert (ran.code, ran.json["phases"]["ultragoal"]["phase"]) == (0, "unreadable")
     assert "omo " in ran.err
 
 
-def test_clearing_says_when_there_is_nothing(shell: Shell) -> None:
-    ran = shell.agent("state", "clear", "--mode", "ultragoal", "--json")
+def test_clearing_says_when_there_is_nothing(project: Project) -> None:
+    ran = project.agent("state", "clear", "--mode", "ultragoal", "--json")
     assert (ran.code, ran.json["cleared"]) == (0, False)
-    assert "nothing to clear" in shell.agent("state", "clear", "--mode", "ultragoal", "--force").out
+    assert "nothing to clear" in project.agent("state", "clear", "--mode", "ultragoal", "--force").out
 
 
-def test_clearing_an_unfinished_run_needs_force_and_is_recorded(shell: Shell, planned: Project) -> None:
-    refused = shell.agent("state", "clear", "--mode", "ultragoal", "--json")
+def test_clearing_an_unfinished_run_needs_force_and_is_recorded(project: Project, planned: GoalProject) -> None:
+    refused = project.agent("state", "clear", "--mode", "ultragoal", "--json")
     assert refused.code == 3
     assert "--force" in refused.json["error"]["fix"]
-    cleared = shell.agent("state", "clear", "--mode", "ultragoal", "--force", "--json")
+    cleared = project.agent("state", "clear", "--mode", "ultragoal", "--force", "--json")
     assert (cleared.code, cleared.json["open"], cleared.json["by"]) == (0, 2, "agent")
     assert all(Path(path).is_dir() for path in cleared.json["kept"])
     assert "the user is shown it" in cleared.err
-    assert next_stop(shell) == "waiting"
-    last = shell.events()[-1]
+    assert next_stop(project) == "waiting"
+    last = project.events()[-1]
     assert (last["kind"], last["actor"], last["forced"]) == ("cleared", "agent", True)
 
 
-def test_the_user_clears_another_session_by_its_name(shell: Shell, planned: Project) -> None:
+def test_the_user_clears_another_session_by_its_name(project: Project, planned: GoalProject) -> None:
     other = planned.other()
     make_plan(other)
     other.tell()
-    ran = shell.user("state", "clear", "--mode", "ultragoal", "--force", "--session", "other")
+    ran = project.user("state", "clear", "--mode", "ultragoal", "--force", "--session", "other")
     assert ran.code == 0
     assert other.run().plan is None
     assert planned.run().require_plan().open_goals
-    assert next_stop(shell) == "block"
+    assert next_stop(project) == "block"
 
 
 @pytest.mark.parametrize(
     ("mode", "code", "fix"),
     [("ulw", 3, "omo ulw done"), ("all", 2, "--mode ultragoal")],
 )
-def test_other_modes_are_not_cleared_here(shell: Shell, planned: Project, mode: str, code: int, fix: str) -> None:
+def test_other_modes_are_not_cleared_here(
+    project: Project, planned: GoalProject, mode: str, code: int, fix: str
+) -> None:
     before = planned.state_files()
-    ran = shell.agent("state", "clear", "--mode", mode, "--force")
+    ran = project.agent("state", "clear", "--mode", mode, "--force")
     assert ran.code == code
     assert fix in ran.err
     assert planned.state_files() == before

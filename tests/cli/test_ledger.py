@@ -18,7 +18,7 @@ from omo.cli.ledger import ANEW, news
 from omo.errors import Unreadable
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
-from tests.cli.conftest import NOW, SESSION, Shell
+from tests.project import NOW, SESSION, Project
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "\x1b[2J\u202eevil\x07\n\u2028\x9b"
@@ -28,15 +28,15 @@ def append(path: str, *kinds: str, now: float = NOW, **more: Any) -> None:
     ledger.append(path, [{"kind": kind, **more} for kind in kinds], actor="user", now=now)
 
 
-def note(shell: Shell, name: str, *kinds: str, now: float = NOW, **more: Any) -> str:
-    journal = Journal(os.path.join(shell.state, name), shell.state)
+def note(project: Project, name: str, *kinds: str, now: float = NOW, **more: Any) -> str:
+    journal = Journal(os.path.join(project.state, name), project.state)
     rows = [{"kind": kind, **more} for kind in kinds]
     journal.change(lambda _: (None, rows), actor="user", now=now, wait=5)
     return journal.path
 
 
-def shown(shell: Shell, *argv: str) -> list[str]:
-    ran = shell.agent("ledger", "show", "--json", *argv)
+def shown(project: Project, *argv: str) -> list[str]:
+    ran = project.agent("ledger", "show", "--json", *argv)
     assert ran.code == 0, ran.out
     return [row["kind"] for row in ran.json["rows"]]
 
@@ -44,145 +44,145 @@ def shown(shell: Shell, *argv: str) -> list[str]:
 # show
 
 
-def test_the_sessions_rows_are_shown_one_a_line_in_utc(shell: Shell) -> None:
-    assert shell.agent("ledger", "show").out == "No rows.\n"
-    shell.agent("ulw", "start")
-    (line,) = shell.agent("ledger", "show").out.splitlines()
+def test_the_sessions_rows_are_shown_one_a_line_in_utc(project: Project) -> None:
+    assert project.agent("ledger", "show").out == "No rows.\n"
+    project.agent("ulw", "start")
+    (line,) = project.agent("ledger", "show").out.splitlines()
     assert line.startswith("2026-02-22T17:20:03.000Z activated agent ")
-    told = shell.agent("ledger", "show", "--json").json
+    told = project.agent("ledger", "show", "--json").json
     assert (told["session"], told["ledger"], told["problems"]) == (SESSION, "session", [])
-    assert told["rows"] == ledger.rows(paths.events_file(shell.state, SESSION)), "as they were written"
+    assert told["rows"] == ledger.rows(paths.events_file(project.state, SESSION)), "as they were written"
 
 
-def test_the_rest_of_a_row_is_compact_text_clipped_to_one_line(shell: Shell) -> None:
-    note(shell, "evidence", "added", path="a.png", why="as told", sizes=[1, 2], of={"a": None})
-    note(shell, "evidence", "noted", text="x" * 5000)
-    first, second = shell.agent("ledger", "show", "--of", "evidence").out.splitlines()
+def test_the_rest_of_a_row_is_compact_text_clipped_to_one_line(project: Project) -> None:
+    note(project, "evidence", "added", path="a.png", why="as told", sizes=[1, 2], of={"a": None})
+    note(project, "evidence", "noted", text="x" * 5000)
+    first, second = project.agent("ledger", "show", "--of", "evidence").out.splitlines()
     assert first == '2026-02-22T17:20:01.000Z added user path=a.png why="as told" sizes=[1,2] of={"a":null}'
     assert (len(second), second[-1]) == (command.LONGEST_LINE, "…")
 
 
 @pytest.mark.parametrize("cut", ["the last row", "a piece of the last row", "all"])
-def test_a_ledger_that_was_cut_is_shown_to_be(shell: Shell, cut: str) -> None:
-    shell.agent("ulw", "start")
-    shell.agent("ulw", "pause")
-    assert shell.agent("ledger", "show").code == 0
-    path = Path(paths.events_file(shell.state, SESSION))
+def test_a_ledger_that_was_cut_is_shown_to_be(project: Project, cut: str) -> None:
+    project.agent("ulw", "start")
+    project.agent("ulw", "pause")
+    assert project.agent("ledger", "show").code == 0
+    path = Path(paths.events_file(project.state, SESSION))
     rows = path.read_bytes().splitlines(keepends=True)
     left = {"the last row": b"".join(rows[:-1]), "a piece of the last row": path.read_bytes()[:-9], "all": b""}
     path.write_bytes(left[cut])
-    ran = shell.agent("ledger", "show")
+    ran = project.agent("ledger", "show")
     problem = f"ends at row {len(left[cut].splitlines()) - (cut == 'a piece of the last row')}, before row {len(rows)}"
     assert (ran.code, ran.out.splitlines()[-1].startswith(f"! {problem}")) == (3, True)
-    told = shell.agent("ledger", "show", "--json").json
+    told = project.agent("ledger", "show", "--json").json
     assert (told["ok"], told["problems"][-1].startswith(problem)) == (False, True)
 
 
-def test_rows_are_shown_also_where_nobody_can_say_whether_they_are_all(shell: Shell) -> None:
-    shell.agent("ulw", "start")
-    Path(paths.runtime_file(shell.state)).write_text("{")
-    ran = shell.agent("ledger", "show")
+def test_rows_are_shown_also_where_nobody_can_say_whether_they_are_all(project: Project) -> None:
+    project.agent("ulw", "start")
+    Path(paths.runtime_file(project.state)).write_text("{")
+    ran = project.agent("ledger", "show")
     assert (ran.code, len(ran.out.splitlines())) == (3, 2)
     assert "runtime.local.json" in ran.out.splitlines()[1]
 
 
-def test_a_journal_that_was_cut_is_shown_to_be(shell: Shell) -> None:
-    path = note(shell, "evidence", "one", "two")
+def test_a_journal_that_was_cut_is_shown_to_be(project: Project) -> None:
+    path = note(project, "evidence", "one", "two")
     Path(path).write_bytes(Path(path).read_bytes().splitlines(keepends=True)[0])
-    ran = shell.agent("ledger", "show", "--of", "evidence")
+    ran = project.agent("ledger", "show", "--of", "evidence")
     assert (ran.code, "! ends at row 1, before row 2, where the state says it should" in ran.out) == (3, True)
 
 
-def test_in_a_terminal_of_the_users_the_newest_session_is_shown_and_named(shell: Shell) -> None:
-    shell.user("ulw", "start", "--session", "older")
-    shell.user("ulw", "start", "--session", "newer-1")
-    shell.user("stop-continuation", "--session", "older")
-    shell.user("stop-continuation", "--session", "newer-1")
+def test_in_a_terminal_of_the_users_the_newest_session_is_shown_and_named(project: Project) -> None:
+    project.user("ulw", "start", "--session", "older")
+    project.user("ulw", "start", "--session", "newer-1")
+    project.user("stop-continuation", "--session", "older")
+    project.user("stop-continuation", "--session", "newer-1")
     for argv in (["show"], ["verify"]):
-        ran = shell.user("ledger", *argv)
+        ran = project.user("ledger", *argv)
         assert (ran.code, "omo: session newer-1, the newest, none is live" in ran.err) == (0, True)
-    assert shell.user("ledger", "show", "--json").json["session"] == "newer-1"
-    ran = shell.user("ledger", "verify", "--session", "old")
+    assert project.user("ledger", "show", "--json").json["session"] == "newer-1"
+    ran = project.user("ledger", "verify", "--session", "old")
     assert (ran.code, "session older, which --session old begins" in ran.err) == (0, True)
     assert "session of older" in ran.out
 
 
 @pytest.mark.parametrize("verb", ["show", "verify"])
-def test_a_session_nobody_knows_is_refused(shell: Shell, verb: str) -> None:
-    shell.agent("ulw", "start")
-    ran = shell.user("ledger", verb, "--session", "nonsense")
+def test_a_session_nobody_knows_is_refused(project: Project, verb: str) -> None:
+    project.agent("ulw", "start")
+    ran = project.user("ledger", verb, "--session", "nonsense")
     assert (ran.code, "is no session of this project" in ran.err, SESSION in ran.err) == (2, True, True)
 
 
-def test_what_the_project_shares_is_shown_and_checked_without_any_session(shell: Shell) -> None:
-    note(shell, "evidence", "added")
-    assert shell.user("ledger", "show", "--of", "evidence", "--json").json["rows"][0]["kind"] == "added"
-    assert shell.user("ledger", "show").out == "No rows.\n"
-    assert shell.user("ledger", "verify").out.startswith("evidence")
+def test_what_the_project_shares_is_shown_and_checked_without_any_session(project: Project) -> None:
+    note(project, "evidence", "added")
+    assert project.user("ledger", "show", "--of", "evidence", "--json").json["rows"][0]["kind"] == "added"
+    assert project.user("ledger", "show").out == "No rows.\n"
+    assert project.user("ledger", "verify").out.startswith("evidence")
 
 
-def test_a_repair_that_is_refused_leaves_nothing(shell: Shell) -> None:
-    shell.agent("ulw", "start")
-    ran = shell.user("ledger", "repair", "--session", "brandnew4")
+def test_a_repair_that_is_refused_leaves_nothing(project: Project) -> None:
+    project.agent("ulw", "start")
+    ran = project.user("ledger", "repair", "--session", "brandnew4")
     assert (ran.code, "needs no repair" in ran.err) == (3, True)
-    assert os.listdir(Path(shell.state, "sessions")) == [SESSION]
+    assert os.listdir(Path(project.state, "sessions")) == [SESSION]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 @pytest.mark.parametrize(
     ("of", "name"), [("session", f"sessions/{SESSION}/events.jsonl"), ("evidence", "evidence/ledger.jsonl")]
 )
-def test_a_pipe_in_the_place_of_a_ledger_holds_nobody(shell: Shell, of: str, name: str) -> None:
-    shell.agent("ulw", "start")
-    note(shell, "evidence", "added")
-    path = Path(shell.state, name)
+def test_a_pipe_in_the_place_of_a_ledger_holds_nobody(project: Project, of: str, name: str) -> None:
+    project.agent("ulw", "start")
+    note(project, "evidence", "added")
+    path = Path(project.state, name)
     path.unlink()
     os.mkfifo(path)
-    ran = shell.agent("ledger", "verify")
+    ran = project.agent("ledger", "verify")
     assert (ran.code, f"{path} cannot be read: it is no file" in ran.out + ran.err) == (3, True)
-    assert shell.agent("ledger", "show", "--of", of).code == 3
-    shell.agent("status")
+    assert project.agent("ledger", "show", "--of", of).code == 3
+    project.agent("status")
 
 
-def test_another_ledger_is_shown_by_the_name_that_verify_gives_it(shell: Shell) -> None:
-    shell.agent("goal", "create", "--objective", "Ship it")
-    note(shell, "evidence", "added")
-    note(shell, "plans/p-1", "checked")
-    assert shown(shell, "--of", "goal") == ["goal_created"]
-    assert shown(shell, "--of", "evidence") == ["added"]
-    assert shown(shell, "--of", "plans/p-1") == ["checked"]
-    assert shown(shell, "--of", "commands") == []
-    for entry in shell.agent("ledger", "verify", "--json").json["files"]:
-        assert shell.agent("ledger", "show", "--of", entry["ledger"]).code == 0
+def test_another_ledger_is_shown_by_the_name_that_verify_gives_it(project: Project) -> None:
+    project.agent("goal", "create", "--objective", "Ship it")
+    note(project, "evidence", "added")
+    note(project, "plans/p-1", "checked")
+    assert shown(project, "--of", "goal") == ["goal_created"]
+    assert shown(project, "--of", "evidence") == ["added"]
+    assert shown(project, "--of", "plans/p-1") == ["checked"]
+    assert shown(project, "--of", "commands") == []
+    for entry in project.agent("ledger", "verify", "--json").json["files"]:
+        assert project.agent("ledger", "show", "--of", entry["ledger"]).code == 0
 
 
 @pytest.mark.parametrize(
     "name", ["nothing", "plans/../../x", "sessions/abc123", "../cc-omo/evidence", "plans/none", "ultraplan", ""]
 )
-def test_a_name_that_is_no_ledger_is_refused(shell: Shell, name: str) -> None:
-    note(shell, "evidence", "added")
-    ran = shell.agent("ledger", "show", "--of", name)
+def test_a_name_that_is_no_ledger_is_refused(project: Project, name: str) -> None:
+    note(project, "evidence", "added")
+    ran = project.agent("ledger", "show", "--of", name)
     assert (ran.code, "one of session, goal" in ran.err) == (2, True)
 
 
 @pytest.mark.parametrize("option", ["--all", "--last=1", "--since=1m", "--kind=added"])
-def test_there_is_one_ledger_and_all_its_rows(shell: Shell, option: str) -> None:
-    assert shell.agent("ledger", "show", option).code == 2
+def test_there_is_one_ledger_and_all_its_rows(project: Project, option: str) -> None:
+    assert project.agent("ledger", "show", option).code == 2
 
 
-def test_what_an_agent_wrote_cannot_draw_on_the_terminal(shell: Shell) -> None:
-    note(shell, "evidence", HOSTILE, why=HOSTILE)
-    out = shell.agent("ledger", "show", "--of", "evidence").out
+def test_what_an_agent_wrote_cannot_draw_on_the_terminal(project: Project) -> None:
+    note(project, "evidence", HOSTILE, why=HOSTILE)
+    out = project.agent("ledger", "show", "--of", "evidence").out
     assert len(out.splitlines()) == 1
     assert out.rstrip("\n").isprintable()
     assert "[2J evil" in out
 
 
-def test_a_row_of_strange_shapes_is_shown_all_the_same(shell: Shell) -> None:
-    path = note(shell, "evidence", "added")
+def test_a_row_of_strange_shapes_is_shown_all_the_same(project: Project) -> None:
+    path = note(project, "evidence", "added")
     with open(path, "a", encoding="utf-8") as file:
         file.write('{"seq": [], "ts": {}, "kind": null, "half": "\\ud800"}\n{"ts": "nanZ"}\nrubbish\n[1]\n')
-    lines = shell.agent("ledger", "show", "--of", "evidence").out.splitlines()
+    lines = project.agent("ledger", "show", "--of", "evidence").out.splitlines()
     assert lines[1:7] == [
         "{} None - half=",
         "nanZ - -",
@@ -193,11 +193,11 @@ def test_a_row_of_strange_shapes_is_shown_all_the_same(shell: Shell) -> None:
     ]
 
 
-def test_a_row_that_does_not_follow_is_named(shell: Shell) -> None:
-    path = note(shell, "evidence", "added")
+def test_a_row_that_does_not_follow_is_named(project: Project) -> None:
+    path = note(project, "evidence", "added")
     with open(path, "a", encoding="utf-8") as file:
         file.write('{"seq": 2, "ts": "2001-01-01T00:00:00Z", "kind": "forged"}\n')
-    ran = shell.agent("ledger", "show", "--of", "evidence", "--json")
+    ran = project.agent("ledger", "show", "--of", "evidence", "--json")
     assert (ran.code, [row["kind"] for row in ran.json["rows"]]) == (3, ["added", "forged"])
     assert ran.json["problems"][0] == "line 2 does not follow the line before it"
 
@@ -275,13 +275,13 @@ def test_something_else_in_the_place_of_a_ledger_holds_nobody_up(path: str, make
 
 
 @pytest.fixture
-def following(shell: Shell) -> Iterator[subprocess.Popen[bytes]]:
+def following(project: Project) -> Iterator[subprocess.Popen[bytes]]:
     """The command itself, on a session with one row."""
-    shell.agent("ulw", "start")
+    project.agent("ulw", "start")
     start = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from omo.cli import console; console()"
     process = subprocess.Popen(
         [sys.executable, "-I", "-X", "utf8", "-c", start, "ledger", "show", "--follow", "--json", "--session", SESSION],
-        cwd=shell.project,
+        cwd=project.root,
         env={"PATH": os.environ["PATH"]},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -292,11 +292,11 @@ def following(shell: Shell) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_row_is_told_when_it_comes_and_an_interrupt_is_no_error(
-    shell: Shell, following: subprocess.Popen[bytes]
+    project: Project, following: subprocess.Popen[bytes]
 ) -> None:
     assert following.stdout
     assert json.loads(following.stdout.readline())["kind"] == "activated"
-    shell.agent("ulw", "blocked", "--evidence", "the key is missing in the vault", "--question", "which one?")
+    project.agent("ulw", "blocked", "--evidence", "the key is missing in the vault", "--question", "which one?")
     assert json.loads(following.stdout.readline())["seq"] == 2
     following.send_signal(signal.SIGINT)
     out, err = following.communicate(timeout=60)
@@ -315,15 +315,15 @@ def test_it_ends_when_nobody_reads_any_more_though_no_row_comes(following: subpr
 # verify
 
 
-def test_verify_lists_every_ledger_with_its_rows_and_where_it_is(shell: Shell) -> None:
-    shell.agent("ulw", "start")
-    evidence = note(shell, "evidence", "added", "used")
-    ran = shell.agent("ledger", "verify", "--json")
+def test_verify_lists_every_ledger_with_its_rows_and_where_it_is(project: Project) -> None:
+    project.agent("ulw", "start")
+    evidence = note(project, "evidence", "added", "used")
+    ran = project.agent("ledger", "verify", "--json")
     assert ran.code == 0
     entries = {one["ledger"]: one for one in ran.json["files"]}
     assert set(entries) == {"session", "evidence"}
     assert (entries["session"]["path"], entries["session"]["session"]) == (
-        paths.events_file(shell.state, SESSION),
+        paths.events_file(project.state, SESSION),
         SESSION,
     )
     assert (entries["evidence"]["path"], entries["evidence"]["rows"], entries["evidence"]["whole"]) == (
@@ -331,49 +331,49 @@ def test_verify_lists_every_ledger_with_its_rows_and_where_it_is(shell: Shell) -
         2,
         True,
     )
-    first, second, last = shell.agent("ledger", "verify").out.splitlines()
+    first, second, last = project.agent("ledger", "verify").out.splitlines()
     assert first.split(maxsplit=6)[:6] == ["session", "of", SESSION, "1", "row", "whole"]
     assert second.split(maxsplit=4) == ["evidence", "2", "rows", "whole", evidence]
     assert last == "Every row is there and unchanged."
 
 
-def test_a_damaged_ledger_is_named_in_the_list(shell: Shell) -> None:
-    path = note(shell, "plans/p-1", "checked")
+def test_a_damaged_ledger_is_named_in_the_list(project: Project) -> None:
+    path = note(project, "plans/p-1", "checked")
     Path(path).write_text(Path(path).read_text().replace("checked", "skipped"))
-    ran = shell.agent("ledger", "verify", "--json")
+    ran = project.agent("ledger", "verify", "--json")
     (entry,) = ran.json["files"]
     assert (ran.code, entry["whole"], entry["problems"]) == (3, False, ran.json["ledgers"]["plans/p-1"])
-    assert shell.agent("ledger", "verify").out.splitlines()[0].split()[:4] == ["plans/p-1", "1", "row", "damaged"]
+    assert project.agent("ledger", "verify").out.splitlines()[0].split()[:4] == ["plans/p-1", "1", "row", "damaged"]
 
 
-def test_verify_looks_at_every_session_when_asked(shell: Shell) -> None:
+def test_verify_looks_at_every_session_when_asked(project: Project) -> None:
     for name in (SESSION, "other"):
-        shell.user("ulw", "start", "--session", name)
-        shell.user("goal", "create", "--objective", "Ship it", "--session", name)
-    whole = shell.user("ledger", "verify", "--all", "--json")
+        project.user("ulw", "start", "--session", name)
+        project.user("goal", "create", "--objective", "Ship it", "--session", name)
+    whole = project.user("ledger", "verify", "--all", "--json")
     assert (whole.code, whole.json["problems"], whole.json["session"]) == (0, [], None)
     assert [(one["session"], one["ledger"]) for one in whole.json["files"]] == [
         (name, which) for name in (SESSION, "other") for which in ("session", "goal")
     ]
-    path = Path(paths.events_file(shell.state, "other"))
+    path = Path(paths.events_file(project.state, "other"))
     path.write_text(path.read_text().replace("activated", "cancelled"))
-    assert shell.user("ledger", "verify", "--session", SESSION).code == 0
-    ran = shell.user("ledger", "verify", "--all", "--json")
+    assert project.user("ledger", "verify", "--session", SESSION).code == 0
+    ran = project.user("ledger", "verify", "--all", "--json")
     assert (ran.code, ran.json["problems"][0].startswith("other: session: ")) == (3, True)
     assert [one["session"] for one in ran.json["files"] if not one["whole"]] == ["other"]
 
 
-def test_a_session_that_was_forgotten_is_verified_as_far_as_its_chain_goes(shell: Shell) -> None:
-    shell.user("ulw", "start", "--session", "old")
-    runtime._update(shell.state, lambda kept: kept["sessions"].clear(), NOW, store.Deadline(5))
-    ran = shell.user("ledger", "verify", "--all")
+def test_a_session_that_was_forgotten_is_verified_as_far_as_its_chain_goes(project: Project) -> None:
+    project.user("ulw", "start", "--session", "old")
+    runtime._update(project.state, lambda kept: kept["sessions"].clear(), NOW, store.Deadline(5))
+    ran = project.user("ledger", "verify", "--all")
     assert (ran.code, "whole, end unknown" in ran.out) == (0, True)
-    path = Path(paths.events_file(shell.state, "old"))
+    path = Path(paths.events_file(project.state, "old"))
     path.write_text("rubbish\n")
-    assert shell.user("ledger", "verify", "--all").code == 3
+    assert project.user("ledger", "verify", "--all").code == 3
 
 
-def test_verify_all_of_a_project_without_state(shell: Shell) -> None:
-    ran = shell.user("ledger", "verify", "--all", "--json")
+def test_verify_all_of_a_project_without_state(project: Project) -> None:
+    ran = project.user("ledger", "verify", "--all", "--json")
     assert (ran.code, ran.json["files"]) == (0, [])
-    assert not Path(shell.state).exists()
+    assert not Path(project.state).exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from omo.context import OF_AN_AGENT
-from tests.cli.conftest import SESSION, Shell
+from tests.project import SESSION, Project
 
 LOOKS = {
     "status": ["status"],
@@ -26,10 +26,10 @@ each_look = pytest.mark.parametrize("argv", LOOKS.values(), ids=LOOKS)
 
 
 @pytest.fixture
-def begun(shell: Shell) -> Shell:
-    shell.agent("ulw", "start")
-    shell.agent("gate", "add", "tests", "--", "true")
-    return shell
+def begun(project: Project) -> Project:
+    project.agent("ulw", "start")
+    project.agent("gate", "add", "tests", "--", "true")
+    return project
 
 
 def with_session(argv: list[str], name: str) -> list[str]:
@@ -37,7 +37,7 @@ def with_session(argv: list[str], name: str) -> list[str]:
 
 
 @each_look
-def test_a_unique_beginning_of_an_id_is_enough_to_look(begun: Shell, argv: list[str]) -> None:
+def test_a_unique_beginning_of_an_id_is_enough_to_look(begun: Project, argv: list[str]) -> None:
     whole = begun.user(*with_session(argv, SESSION))
     begun.now -= 1
     cut = begun.user(*with_session(argv, SESSION[:4]))
@@ -47,7 +47,7 @@ def test_a_unique_beginning_of_an_id_is_enough_to_look(begun: Shell, argv: list[
 
 
 @each_look
-def test_nonsense_is_refused_with_the_sessions_there_are(begun: Shell, argv: list[str]) -> None:
+def test_nonsense_is_refused_with_the_sessions_there_are(begun: Project, argv: list[str]) -> None:
     ran = begun.user(*with_session(argv, "nonsense"))
     assert (ran.code, ran.out) == (2, "")
     assert "--session nonsense is no session of this project" in ran.err
@@ -55,7 +55,7 @@ def test_nonsense_is_refused_with_the_sessions_there_are(begun: Shell, argv: lis
 
 
 @each_look
-def test_in_the_users_own_terminal_the_newest_is_shown_and_named(begun: Shell, argv: list[str]) -> None:
+def test_in_the_users_own_terminal_the_newest_is_shown_and_named(begun: Project, argv: list[str]) -> None:
     begun.user("stop-continuation", "--session", SESSION)
     ran = begun.user(*argv)
     assert ran.code == 0
@@ -63,7 +63,7 @@ def test_in_the_users_own_terminal_the_newest_is_shown_and_named(begun: Shell, a
 
 
 @pytest.mark.parametrize("argv", CHANGES.values(), ids=CHANGES)
-def test_what_changes_something_takes_no_beginning_for_an_id(begun: Shell, argv: list[str]) -> None:
+def test_what_changes_something_takes_no_beginning_for_an_id(begun: Project, argv: list[str]) -> None:
     tail = ["--", "true"] if argv[0] == "gate" else []
     ran = begun.user(*with_session(argv, SESSION[:4]), *tail)
     assert (ran.code, f"did you mean {SESSION}?" in ran.err) == (2, True)
@@ -87,30 +87,30 @@ OF_ANOTHER = {"CLAUDE_CODE_SESSION_ID": "other"}
         ["state", "clear", "--mode", "ultragoal", "--force"],
     ],
 )
-def test_an_agent_changes_no_session_but_its_own(begun: Shell, argv: list[str]) -> None:
+def test_an_agent_changes_no_session_but_its_own(begun: Project, argv: list[str]) -> None:
     before = begun.row()
     tail = ["--", "true"] if argv[0] == "gate" else []
     for environ, named in ((OF_ANOTHER, ["--session", SESSION]), ({**OF_ANOTHER, "OMO_SESSION_ID": SESSION}, [])):
-        ran = begun.run(environ, *argv, *named, *tail)
+        ran = begun.omo(*argv, *named, *tail, by="user", env=environ)
         assert (ran.code, f"{SESSION} is another session than this agent's own, other" in ran.err) == (3, True)
         assert f"--session {SESSION}" in ran.err
     assert begun.row() == before
 
 
 @pytest.mark.parametrize("argv", [*LOOKS.values(), ["goal", "get"], ["state", "show"], ["plan", "status"]])
-def test_an_agent_looks_at_any_session(begun: Shell, argv: list[str]) -> None:
-    assert begun.run(OF_ANOTHER, *argv, "--session", SESSION).code == 0
+def test_an_agent_looks_at_any_session(begun: Project, argv: list[str]) -> None:
+    assert begun.omo(*argv, "--session", SESSION, by="user", env=OF_ANOTHER).code == 0
 
 
 @pytest.mark.parametrize("variable", OF_AN_AGENT)
-def test_whichever_variable_an_agent_forgot_it_is_no_user(begun: Shell, variable: str) -> None:
+def test_whichever_variable_an_agent_forgot_it_is_no_user(begun: Project, variable: str) -> None:
     for argv in (["stop-continuation", "--all"], ["ledger", "repair", "--session", SESSION]):
-        assert begun.run({"CLAUDECODE": "", variable: ""}, *argv).code == 3
+        assert begun.omo(*argv, by="user", env={"CLAUDECODE": "", variable: ""}).code == 3
     assert begun.row()["ulw"]["enabled"] is True
 
 
-def test_a_prompt_is_explained_without_quotes_too(shell: Shell) -> None:
-    quoted = shell.user("explain", "prompt", "ulw fix it")
+def test_a_prompt_is_explained_without_quotes_too(project: Project) -> None:
+    quoted = project.user("explain", "prompt", "ulw fix it")
     assert quoted.code == 0
-    assert shell.user("explain", "prompt", "ulw", "fix", "it").out == quoted.out
-    assert shell.user("explain", "prompt", "hello", "--session", "nobody").code == 2
+    assert project.user("explain", "prompt", "ulw", "fix", "it").out == quoted.out
+    assert project.user("explain", "prompt", "hello", "--session", "nobody").code == 2

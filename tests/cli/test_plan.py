@@ -11,13 +11,12 @@ import pytest
 from omo.state import runtime
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.document import parse
-from tests.cli.conftest import SESSION, Shell
-from tests.project import Project
+from tests.project import SESSION, Project
 from tests.ultraplan.plans import plan_text
 
 
-def put(shell: Shell, text: str) -> None:
-    (shell.project / "plan.md").write_text(text, encoding="utf-8")
+def put(project: Project, text: str) -> None:
+    (project.root / "plan.md").write_text(text, encoding="utf-8")
 
 
 def answer(text: str, **changes: object) -> str:
@@ -31,9 +30,9 @@ def answer(text: str, **changes: object) -> str:
     return json.dumps(said)
 
 
-def test_a_sound_plan_is_valid(shell: Shell) -> None:
-    put(shell, plan_text())
-    ran = shell.agent("plan", "validate", "plan.md", "--json")
+def test_a_sound_plan_is_valid(project: Project) -> None:
+    put(project, plan_text())
+    ran = project.agent("plan", "validate", "plan.md", "--json")
     assert ran.code == 0
     assert ran.json == {
         "ok": True,
@@ -46,13 +45,13 @@ def test_a_sound_plan_is_valid(shell: Shell) -> None:
         "defects": [],
         "advisories": [],
     }
-    assert shell.user("plan", "validate", "plan.md").out == "plan.md: 5 steps, no defect\n"
+    assert project.user("plan", "validate", "plan.md").out == "plan.md: 5 steps, no defect\n"
 
 
-def test_every_defect_is_shown_with_its_line(shell: Shell) -> None:
+def test_every_defect_is_shown_with_its_line(project: Project) -> None:
     text = plan_text(2, step1={"On failure": "panic"}, step2={"manifest": {"min_file_count": 9}})
-    put(shell, text)
-    ran = shell.agent("plan", "validate", "plan.md", "--json")
+    put(project, text)
+    ran = project.agent("plan", "validate", "plan.md", "--json")
     assert ran.code == 3
     sound = {"ok", "plan", "digest", "version", "legacy_plan", "legacy_synthesis", "steps", "defects", "advisories"}
     assert ran.json.keys() == {*sound, "error"}
@@ -63,74 +62,79 @@ def test_every_defect_is_shown_with_its_line(shell: Shell) -> None:
         ("on-failure", "- On failure: panic"),
         ("count", "min_file_count: 9"),
     ]
-    spoken = shell.agent("plan", "validate", "plan.md")
+    spoken = project.agent("plan", "validate", "plan.md")
     assert spoken.code == 3
     assert spoken.err.splitlines()[0] == "omo: plan.md has 2 defects"
     assert all(spoken.err.count(f"  - line {one['line']}: {one['message']}") == 1 for one in details)
     assert "fix: mend the plan, then omo plan validate plan.md" in spoken.err
 
 
-def test_an_older_plan_is_valid_and_says_so(shell: Shell) -> None:
-    put(shell, plan_text(2, version=None, step1={"manifest": None}, step2={"manifest": None}))
-    ran = shell.agent("plan", "validate", "plan.md", "--json")
+def test_an_older_plan_is_valid_and_says_so(project: Project) -> None:
+    put(project, plan_text(2, version=None, step1={"manifest": None}, step2={"manifest": None}))
+    ran = project.agent("plan", "validate", "plan.md", "--json")
     assert (ran.code, ran.json["legacy_plan"], ran.json["legacy_synthesis"]) == (0, True, True)
     assert ran.json["version"] is None
     assert "legacy" in [one["code"] for one in ran.json["advisories"]]
 
 
 @pytest.mark.parametrize("name", ["missing.md", "../plan.md", "."])
-def test_a_plan_that_cannot_be_read_is_a_usage_error(shell: Shell, name: str) -> None:
-    (shell.project.parent / "plan.md").write_text(plan_text())
-    assert shell.agent("plan", "validate", name).code == 2
+def test_a_plan_that_cannot_be_read_is_a_usage_error(project: Project, name: str) -> None:
+    (project.root.parent / "plan.md").write_text(plan_text())
+    assert project.agent("plan", "validate", name).code == 2
 
 
-def test_validating_writes_nothing(shell: Shell) -> None:
-    put(shell, plan_text())
-    shell.agent("plan", "validate", "plan.md")
-    assert not Path(shell.state).exists()
+def test_validating_writes_nothing(project: Project) -> None:
+    put(project, plan_text())
+    project.agent("plan", "validate", "plan.md")
+    assert not Path(project.state).exists()
 
 
-def hear(shell: Shell, message: str) -> None:
+def hear(project: Project, message: str) -> None:
     """A hook sees the critic end with this."""
     said = {"kind": "agent-finished", "agentType": "omo:critic", "agentId": "a1", "message": message}
     runtime.change_session(
-        shell.state, SESSION, lambda row: runtime.Change(None, row or {}, [said]), actor="hook", now=shell.now, wait=5.0
+        project.state,
+        SESSION,
+        lambda row: runtime.Change(None, row or {}, [said]),
+        actor="hook",
+        now=project.now,
+        wait=5.0,
     )
 
 
-def test_the_brief_makes_the_host_listen_until_the_verdict_is_recorded(shell: Shell) -> None:
-    put(shell, plan_text())
-    ran = shell.agent("plan", "critique", "plan.md", "--brief")
+def test_the_brief_makes_the_host_listen_until_the_verdict_is_recorded(project: Project) -> None:
+    put(project, plan_text())
+    ran = project.agent("plan", "critique", "plan.md", "--brief")
     assert ran.out.strip() == critique.brief(parse(plan_text(), "plan.md"))
-    assert shell.row()["awaits"] == "omo:critic"
-    hear(shell, answer(plan_text()))
-    ran = shell.agent("plan", "critique", "plan.md", "--json")
+    assert project.row()["awaits"] == "omo:critic"
+    hear(project, answer(plan_text()))
+    ran = project.agent("plan", "critique", "plan.md", "--json")
     assert (ran.code, ran.json["clean"]) == (0, True)
-    assert not shell.row()["awaits"]
+    assert not project.row()["awaits"]
 
 
-def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(shell: Shell) -> None:
-    put(shell, plan_text())
+def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Project) -> None:
+    put(project, plan_text())
     finding = {"line": 7, "dimension": "verify", "severity": "blocking", "text": "it would pass anyway"}
-    hear(shell, answer(plan_text(), verdict="findings", findings=[finding]))
-    ran = shell.agent("plan", "critique", "plan.md")
+    hear(project, answer(plan_text(), verdict="findings", findings=[finding]))
+    ran = project.agent("plan", "critique", "plan.md")
     assert ran.code == 3
     assert "line 7: blocking, verify: it would pass anyway" in ran.out
     assert "because: 1 blocking finding; the critic's verdict is 'findings'\n" in ran.out
-    assert not critique.is_clean(critique.latest(shell.state, parse(plan_text(), "plan.md").digest))
+    assert not critique.is_clean(critique.latest(project.state, parse(plan_text(), "plan.md").digest))
 
 
-def test_without_a_reported_verdict_it_says_how_to_get_one(shell: Shell) -> None:
-    put(shell, plan_text())
-    ran = shell.agent("plan", "critique", "plan.md")
+def test_without_a_reported_verdict_it_says_how_to_get_one(project: Project) -> None:
+    put(project, plan_text())
+    ran = project.agent("plan", "critique", "plan.md")
     assert ran.code == 3
     assert "omo plan critique plan.md --brief" in ran.err
 
 
-def test_a_verdict_on_an_earlier_text_is_refused(shell: Shell) -> None:
-    put(shell, plan_text(4))
-    hear(shell, answer(plan_text(5)))
-    assert shell.agent("plan", "critique", "plan.md").code == 3
+def test_a_verdict_on_an_earlier_text_is_refused(project: Project) -> None:
+    put(project, plan_text(4))
+    hear(project, answer(plan_text(5)))
+    assert project.agent("plan", "critique", "plan.md").code == 3
 
 
 def test_what_a_plan_needs_is_asked_for_before_it_begins(project: Project) -> None:

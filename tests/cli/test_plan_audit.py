@@ -8,141 +8,142 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Shell
-from tests.ultraplan.plans import carry_out, commit, git, head, plan_text, project
+from tests.project import Project
+from tests.ultraplan.plans import carry_out, commit, git, head, plan_text
+from tests.ultraplan.plans import project as plan_project
 
 PLAN = plan_text(steps=3, step3={"On failure": "skip — the rest works without it"})
 
 
-def planned(tmp_path: Path, plan: str) -> Shell:
-    return Shell(project(tmp_path, plan))
+def planned(tmp_path: Path, plan: str) -> Project:
+    return Project(plan_project(tmp_path, plan))
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
+def project(tmp_path: Path) -> Project:
     return planned(tmp_path, PLAN)
 
 
-def audit(shell: Shell, *more: str, name: str = "plan.md") -> tuple[int, dict[str, Any]]:
-    ran = shell.agent("plan", "audit", name, "--json", *more)
+def audit(project: Project, *more: str, name: str = "plan.md") -> tuple[int, dict[str, Any]]:
+    ran = project.agent("plan", "audit", name, "--json", *more)
     return ran.code, ran.json
 
 
-def start(shell: Shell, name: str = "plan.md") -> None:
-    ran = shell.agent("plan", "start", name, "--unreviewed", "there is no critic in this test")
+def start(project: Project, name: str = "plan.md") -> None:
+    ran = project.agent("plan", "start", name, "--unreviewed", "there is no critic in this test")
     assert ran.code == 0, ran.err
 
 
-def test_pass_drift_and_unknown_have_their_exit_codes_and_the_text_says_the_same(shell: Shell) -> None:
-    base = head(shell.project)
-    first = carry_out(shell.project, 1)
-    code, shown = audit(shell, "--base", base)
+def test_pass_drift_and_unknown_have_their_exit_codes_and_the_text_says_the_same(project: Project) -> None:
+    base = head(project.root)
+    first = carry_out(project.root, 1)
+    code, shown = audit(project, "--base", base)
     assert (code, shown["ok"], shown["verdict"]) == (3, False, "drift")
     assert [step["status"] for step in shown["steps"]] == ["pass", "missing", "missing"]
     assert shown["next"] == "omo plan recover plan.md"
-    lines = shell.agent("plan", "audit", "plan.md", "--base", base).out.splitlines()
+    lines = project.agent("plan", "audit", "plan.md", "--base", base).out.splitlines()
     assert lines[:2] == [f"pass    Step 1: Add part 1 ({first[:12]})", "missing Step 2: Add part 2"]
     assert lines[2].startswith("          none of 1 commits")
     assert lines[-2:] == [f"Verdict: drift since {base[:12]}, 1 of 3 steps pass", "Next: omo plan recover plan.md"]
-    carry_out(shell.project, 2)
-    carry_out(shell.project, 3)
-    code, shown = audit(shell, "--base", base)
+    carry_out(project.root, 2)
+    carry_out(project.root, 3)
+    code, shown = audit(project, "--base", base)
     assert (code, shown["ok"], shown["verdict"], shown["next"]) == (0, True, "pass", "")
-    code, shown = audit(shell, "--base", "0" * 40)
+    code, shown = audit(project, "--base", "0" * 40)
     assert (code, shown["ok"], shown["verdict"]) == (4, False, "unknown")
-    text = shell.agent("plan", "audit", "plan.md", "--base", "0" * 40).out
+    text = project.agent("plan", "audit", "plan.md", "--base", "0" * 40).out
     assert text.count("is not a revision") == 1, "a reason that is about everything is said once"
 
 
-def test_a_violation_goes_to_the_user_and_not_to_recovery(shell: Shell) -> None:
-    base = head(shell.project)
-    (shell.project / "infra").mkdir()
-    (shell.project / "infra" / "x").write_text("x")
-    commit(shell.project, "chore: quick")
-    _, shown = audit(shell, "--base", base)
+def test_a_violation_goes_to_the_user_and_not_to_recovery(project: Project) -> None:
+    base = head(project.root)
+    (project.root / "infra").mkdir()
+    (project.root / "infra" / "x").write_text("x")
+    commit(project.root, "chore: quick")
+    _, shown = audit(project, "--base", base)
     assert shown["session"]["scope_violations"][0].startswith("infra/x: changed by")
     assert "tell the user" in shown["next"]
 
 
-def test_the_base_is_the_one_start_recorded_and_else_it_is_asked_for(shell: Shell) -> None:
-    ran = shell.agent("plan", "audit", "plan.md")
+def test_the_base_is_the_one_start_recorded_and_else_it_is_asked_for(project: Project) -> None:
+    ran = project.agent("plan", "audit", "plan.md")
     assert (ran.code, "omo plan audit plan.md --base REV" in ran.err) == (2, True)
-    base = head(shell.project)
-    start(shell)
-    carry_out(shell.project, 1)
-    code, shown = audit(shell)
+    base = head(project.root)
+    start(project)
+    carry_out(project.root, 1)
+    code, shown = audit(project)
     assert (code, shown["base"], shown["next"]) == (3, base, "omo plan status")
 
 
-def test_a_step_that_was_reverted_since_is_no_pass(shell: Shell) -> None:
-    start(shell)
-    first = carry_out(shell.project, 1)
-    shell.agent("plan", "status")
-    git(shell.project, "revert", "--no-edit", first)
-    code, shown = audit(shell)
+def test_a_step_that_was_reverted_since_is_no_pass(project: Project) -> None:
+    start(project)
+    first = carry_out(project.root, 1)
+    project.agent("plan", "status")
+    git(project.root, "revert", "--no-edit", first)
+    code, shown = audit(project)
     assert (code, shown["steps"][0]["status"]) == (3, "drift")
 
 
 def test_specs_beside_the_one_that_is_audited_are_not_counted(tmp_path: Path) -> None:
-    shell = planned(tmp_path, plan_text(steps=2, sessions=[[1], [2]]))
-    base = head(shell.project)
-    assert shell.agent("plan", "decompose", "plan.md", "--out", "specs").code == 0
-    (shell.project / "src" / "part1.py").write_text("def part1():\n    return 1\n")
-    git(shell.project, "add", "src")
-    git(shell.project, "commit", "-q", "-m", "feat(part1): add part 1")
-    assert git(shell.project, "status", "--porcelain") == "?? specs/"
-    code, shown = audit(shell, "--base", base, name="specs/session-1.md")
+    project = planned(tmp_path, plan_text(steps=2, sessions=[[1], [2]]))
+    base = head(project.root)
+    assert project.agent("plan", "decompose", "plan.md", "--out", "specs").code == 0
+    (project.root / "src" / "part1.py").write_text("def part1():\n    return 1\n")
+    git(project.root, "add", "src")
+    git(project.root, "commit", "-q", "-m", "feat(part1): add part 1")
+    assert git(project.root, "status", "--porcelain") == "?? specs/"
+    code, shown = audit(project, "--base", base, name="specs/session-1.md")
     assert (code, shown["session"]["dirty"], shown["session"]["scope_violations"]) == (0, [], [])
-    (shell.project / "specs" / "notes.md").write_text("# Notes\n")
-    _, shown = audit(shell, "--base", base, name="specs/session-1.md")
+    (project.root / "specs" / "notes.md").write_text("# Notes\n")
+    _, shown = audit(project, "--base", base, name="specs/session-1.md")
     assert shown["session"]["dirty"] == ["specs/notes.md"]
 
 
-def test_a_plan_with_defects_cannot_be_evaluated(shell: Shell) -> None:
-    (shell.project / "broken.md").write_text(PLAN.replace("expected_paths", "expected_path", 1))
-    ran = shell.agent("plan", "audit", "broken.md", "--base", "HEAD")
+def test_a_plan_with_defects_cannot_be_evaluated(project: Project) -> None:
+    (project.root / "broken.md").write_text(PLAN.replace("expected_paths", "expected_path", 1))
+    ran = project.agent("plan", "audit", "broken.md", "--base", "HEAD")
     assert (ran.code, "omo plan validate broken.md" in ran.err) == (4, True)
 
 
 def test_a_plan_of_before_is_audited_by_what_its_prose_says(tmp_path: Path) -> None:
     old = plan_text(steps=2, version="1.6", step1={"manifest": None}, step2={"manifest": None})
-    shell = planned(tmp_path, old)
-    base = head(shell.project)
-    carry_out(shell.project, 1)
-    code, shown = audit(shell, "--base", base)
+    project = planned(tmp_path, old)
+    base = head(project.root)
+    carry_out(project.root, 1)
+    code, shown = audit(project, "--base", base)
     assert (code, [step["status"] for step in shown["steps"]]) == (3, ["pass", "missing"])
 
 
-def test_an_edited_plan_is_audited_by_the_copy_that_was_started(shell: Shell) -> None:
-    base = head(shell.project)
-    start(shell)
-    carry_out(shell.project, 1)
+def test_an_edited_plan_is_audited_by_the_copy_that_was_started(project: Project) -> None:
+    base = head(project.root)
+    start(project)
+    carry_out(project.root, 1)
     edited = plan_text(steps=1)
-    (shell.project / "plan.md").write_text(edited)
+    (project.root / "plan.md").write_text(edited)
     for more in ((), ("--base", base)):
-        code, shown = audit(shell, *more)
+        code, shown = audit(project, *more)
         assert (code, [step["step"] for step in shown["steps"]]) == (3, [1, 2, 3])
         assert "edited after start" in shown["edited"]
-    assert shell.agent("plan", "audit", "plan.md").out.startswith("Note: plan.md was edited after start")
+    assert project.agent("plan", "audit", "plan.md").out.startswith("Note: plan.md was edited after start")
     for number in (2, 3):
-        carry_out(shell.project, number)
-    assert audit(shell)[0] == 0
-    code, shown = audit(shell, "--base", base)
+        carry_out(project.root, number)
+    assert audit(project)[0] == 0
+    code, shown = audit(project, "--base", base)
     assert (code, shown["ok"]) == (3, False), "it never passes from a base of one's own"
 
 
 def test_an_edited_plan_of_several_sessions_is_audited_by_the_copy_too(tmp_path: Path) -> None:
-    shell = planned(tmp_path, plan_text(steps=2, sessions=[[1], [2]]))
-    shell.agent("plan", "decompose", "plan.md", "--out", "specs")
-    start(shell, "specs/session-1.md")
-    (shell.project / "plan.md").write_text(plan_text(steps=1))
-    code, shown = audit(shell)
+    project = planned(tmp_path, plan_text(steps=2, sessions=[[1], [2]]))
+    project.agent("plan", "decompose", "plan.md", "--out", "specs")
+    start(project, "specs/session-1.md")
+    (project.root / "plan.md").write_text(plan_text(steps=1))
+    code, shown = audit(project)
     assert (code, [step["step"] for step in shown["steps"]]) == (3, [1, 2])
     assert "plan.md was edited after start" in shown["edited"]
 
 
-def test_in_a_copy_of_the_project_the_audit_says_whose_run_it_is(shell: Shell) -> None:
-    start(shell)
-    there = Shell(shutil.copytree(shell.project, shell.project.parent / "copy"))
+def test_in_a_copy_of_the_project_the_audit_says_whose_run_it_is(project: Project) -> None:
+    start(project)
+    there = Project(shutil.copytree(project.root, project.root.parent / "copy"))
     ran = there.agent("plan", "audit", "plan.md")
-    assert (ran.code, f"belongs to {shell.project}" in ran.err) == (3, True)
+    assert (ran.code, f"belongs to {project.root}" in ran.err) == (3, True)

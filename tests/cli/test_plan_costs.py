@@ -13,7 +13,7 @@ import pytest
 
 from omo.work.run import Caller, Run
 from omo.workflows.ultraplan.run import PLAN, tags
-from tests.cli.conftest import Shell
+from tests.project import Project
 from tests.ultraplan.plans import begin_repository, carry_out, plan_text
 
 MOST_GIT = 10
@@ -45,9 +45,9 @@ def _hear(event: str, arguments: tuple[object, ...]) -> None:
 
 
 @contextmanager
-def counted(shell: Shell) -> Iterator[Costs]:
+def counted(project: Project) -> Iterator[Costs]:
     costs = Costs()
-    _counting.append((os.path.realpath(shell.state), costs))
+    _counting.append((os.path.realpath(project.state), costs))
     try:
         yield costs
     finally:
@@ -59,16 +59,16 @@ def hooked() -> None:
     sys.addaudithook(_hear)
 
 
-def earlier_runs(shell: Shell, count: int) -> None:
+def earlier_runs(project: Project, count: int) -> None:
     """Sessions of other plans that ended long ago."""
     for number in range(count):
-        caller = Caller(shell.state, str(shell.project), f"old-{number}", "agent", 1_700_000_000.0 + number, 5.0)
+        caller = Caller(project.state, str(project.root), f"old-{number}", "agent", 1_700_000_000.0 + number, 5.0)
         run = Run(PLAN, caller, PLAN.new_id(caller, tags(f"digest {number}", f"{number}.md", f"{number}.md")))
         started = {"kind": "started", "session": caller.session, "base": "0" * 40, "root": caller.here, "steps": [1]}
         run.append(started, {"kind": "finished", "verdict": "pass"})
 
 
-def walk(shell: Shell) -> dict[str, Costs]:
+def walk(project: Project) -> dict[str, Costs]:
     found = {}
     argvs = {
         "start": ("plan", "start", "plan.md", "--unreviewed", "no critic in this test"),
@@ -78,21 +78,21 @@ def walk(shell: Shell) -> dict[str, Costs]:
     for name, argv in argvs.items():
         if name == "finish":
             for number in (1, 2, 3):
-                carry_out(shell.project, number)
-        with counted(shell) as found[name]:
-            ran = shell.agent(*argv)
+                carry_out(project.root, number)
+        with counted(project) as found[name]:
+            ran = project.agent(*argv)
         assert ran.code == 0, ran.err
     return found
 
 
 @pytest.fixture
-def planned(shell: Shell) -> Shell:
-    shell.write("plan.md", plan_text(3))
-    begin_repository(shell.project)
-    return shell
+def planned(project: Project) -> Project:
+    project.write("plan.md", plan_text(3))
+    begin_repository(project.root)
+    return project
 
 
-def test_no_command_costs_more_because_of_earlier_runs(planned: Shell) -> None:
+def test_no_command_costs_more_because_of_earlier_runs(planned: Project) -> None:
     earlier_runs(planned, 200)
     for name, costs in walk(planned).items():
         assert len(costs.git) <= MOST_GIT, (name, costs.git)

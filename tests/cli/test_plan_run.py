@@ -10,8 +10,8 @@ import pytest
 
 from omo.cli.main import main
 from omo.state import paths, runtime
-from tests.cli.conftest import SESSION, Shell
 from tests.kept import copied
+from tests.project import SESSION, Project
 from tests.ultraplan.plans import begin_repository, carry_out, commit, git, path_of, plan_text
 
 WHY = "no critic in this test"
@@ -23,17 +23,17 @@ def with_a_plan(root: Path) -> None:
 
 
 @pytest.fixture
-def planned(tmp_path: Path) -> Shell:
+def planned(tmp_path: Path) -> Project:
     copied(tmp_path / "a b", with_a_plan)
-    return Shell(tmp_path / "a b")
+    return Project(tmp_path / "a b")
 
 
-def start(shell: Shell, spec: str = "plan.md") -> None:
-    ran = shell.agent("plan", "start", spec, "--unreviewed", WHY)
+def start(project: Project, spec: str = "plan.md") -> None:
+    ran = project.agent("plan", "start", spec, "--unreviewed", WHY)
     assert ran.code == 0, ran.err
 
 
-def shown_to_the_user(shell: Shell) -> None:
+def shown_to_the_user(project: Project) -> None:
     """What a Stop does."""
 
     def decide(row: dict[str, Any] | None) -> runtime.Change:
@@ -41,18 +41,18 @@ def shown_to_the_user(shell: Shell) -> None:
         work["ultraplan"] = {**work["ultraplan"], "told": True}
         return runtime.Change(None, {**(row or {}), "work": work}, [{"kind": "test"}])
 
-    runtime.change_session(shell.state, SESSION, decide, actor="hook", now=shell.now, wait=5.0)
+    runtime.change_session(project.state, SESSION, decide, actor="hook", now=project.now, wait=5.0)
 
 
-def next_stop(shell: Shell) -> str:
-    rule: str = shell.agent("ulw", "status", "--json").json["nextStop"]["rule"]
+def next_stop(project: Project) -> str:
+    rule: str = project.agent("ulw", "status", "--json").json["nextStop"]["rule"]
     return rule
 
 
-def test_a_plan_of_five_steps_that_skips_the_third_is_caught_recovers_and_passes(planned: Shell) -> None:
+def test_a_plan_of_five_steps_that_skips_the_third_is_caught_recovers_and_passes(planned: Project) -> None:
     start(planned)
     for number in (1, 2, 4, 5):
-        carry_out(planned.project, number)
+        carry_out(planned.root, number)
     ran = planned.agent("plan", "finish", "plan.md", "--json")
     assert (ran.code, ran.json["ok"], ran.json["closed"], ran.json["verdict"]) == (3, False, False, "drift")
     assert next_stop(planned) == "block"
@@ -60,19 +60,19 @@ def test_a_plan_of_five_steps_that_skips_the_third_is_caught_recovers_and_passes
     assert (ran.code, ran.json["missing"], ran.json["depth"]) == (0, [3], 1)
     assert next_stop(planned) == "block"
     start(planned, ran.json["spec"])
-    carry_out(planned.project, 3)
+    carry_out(planned.root, 3)
     ran = planned.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["closed"], ran.json["verdict"]) == (0, True, "pass")
     assert [step["status"] for step in ran.json["audit"]["steps"]] == ["pass"] * 5
     assert next_stop(planned) == "done"
     assert planned.agent("plan", "audit", "plan.md").code == 0
-    assert git(planned.project, "status", "--porcelain") == ""
+    assert git(planned.root, "status", "--porcelain") == ""
 
 
-def test_work_called_complete_after_two_of_five_steps_holds_stop(planned: Shell) -> None:
+def test_work_called_complete_after_two_of_five_steps_holds_stop(planned: Project) -> None:
     start(planned)
-    carry_out(planned.project, 1)
-    carry_out(planned.project, 2)
+    carry_out(planned.root, 1)
+    carry_out(planned.root, 2)
     ran = planned.agent("plan", "finish")
     assert ran.code == 3
     assert "Not closed" in ran.out
@@ -80,25 +80,25 @@ def test_work_called_complete_after_two_of_five_steps_holds_stop(planned: Shell)
     assert "step 3" in planned.row()["work"]["ultraplan"]["next"]
 
 
-def test_a_report_that_is_missing_holds_stop_even_when_every_step_passes(planned: Shell) -> None:
+def test_a_report_that_is_missing_holds_stop_even_when_every_step_passes(planned: Project) -> None:
     start(planned)
     for number in range(1, 6):
-        carry_out(planned.project, number)
+        carry_out(planned.root, number)
     assert "omo plan finish" in planned.agent("plan", "status").out
     assert next_stop(planned) == "block"
 
 
-def test_status_shows_everything_that_counts(planned: Shell) -> None:
+def test_status_shows_everything_that_counts(planned: Project) -> None:
     assert planned.agent("plan", "status", "--json").json["next"]["command"] == "omo plan start SPEC"
     start(planned)
-    carry_out(planned.project, 1)
+    carry_out(planned.root, 1)
     planned.agent("plan", "skip", "5", "--reason", "the last part is not needed")
     ran = planned.agent("plan", "status", "--json")
     shown = ran.json
     assert (ran.code, shown["state"], shown["verdict"]) == (0, "active", "drift")
     assert [step["status"] for step in shown["steps"]] == ["pass", "missing", "missing", "missing", "skipped"]
     assert (shown["seen"], shown["depth"], list(shown["skipped"])) == ([1], 0, ["5"])
-    assert shown["base"] == git(planned.project, "rev-parse", "HEAD~1")
+    assert shown["base"] == git(planned.root, "rev-parse", "HEAD~1")
     assert any(WHY in override for override in shown["overrides"])
     assert shown["fence"]["touch"] == ["src/**", "tests/**"]
     assert (shown["next"]["action"], shown["next"]["step"]) == ("execute", 2)
@@ -106,23 +106,23 @@ def test_status_shows_everything_that_counts(planned: Shell) -> None:
         assert said in planned.agent("plan", "status").out
 
 
-def test_a_missing_capability_exits_77_and_lets_the_session_stop(planned: Shell) -> None:
-    (planned.project / "plan.md").write_text(plan_text(1, needs=["cmd:no-such-program"]))
-    commit(planned.project, "docs: needs")
+def test_a_missing_capability_exits_77_and_lets_the_session_stop(planned: Project) -> None:
+    (planned.root / "plan.md").write_text(plan_text(1, needs=["cmd:no-such-program"]))
+    commit(planned.root, "docs: needs")
     ran = planned.agent("plan", "start", "plan.md", "--unreviewed", WHY, "--json")
     assert (ran.code, ran.json["state"]) == (77, "blocked")
     assert next_stop(planned) == "waiting"
     skipping = {"OMO_SKIP_PREFLIGHT": "1"}
     argv = ("plan", "start", "plan.md", "--unreviewed", WHY)
     agent = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION, **skipping}
-    assert planned.run(agent, *argv).code == 77, "only the user leaves it out"
-    assert planned.run(skipping, *argv, "--session", SESSION).code == 0
+    assert planned.omo(*argv, by="user", env=agent).code == 77, "only the user leaves it out"
+    assert planned.omo(*argv, "--session", SESSION, by="user", env=skipping).code == 0
     assert "preflight bypassed: OMO_SKIP_PREFLIGHT" in planned.agent("plan", "status").out
 
 
-def test_a_failed_step_is_reported_and_the_user_is_told(planned: Shell) -> None:
+def test_a_failed_step_is_reported_and_the_user_is_told(planned: Project) -> None:
     start(planned)
-    carry_out(planned.project, 1)
+    carry_out(planned.root, 1)
     ran = planned.agent("plan", "finish", "--failed", "2", "--error", "it does not build", "--tried", "two other ways")
     assert ran.code == 3
     assert "it does not build" in ran.out
@@ -142,60 +142,63 @@ REFUSED = [
 ]
 
 
-def test_what_is_refused_says_why_and_what_to_do(planned: Shell) -> None:
+def test_what_is_refused_says_why_and_what_to_do(planned: Project) -> None:
     start(planned)
-    (planned.project.parent / "outside.md").write_text("# x\n")
+    (planned.root.parent / "outside.md").write_text("# x\n")
     for argv, code, said in REFUSED:
         ran = planned.agent("plan", *argv)
         assert (ran.code, said in ran.err, "fix:" in ran.err) == (code, True, True), argv
 
 
 @pytest.mark.parametrize("spec", ["nowhere.md", "../outside.md"])
-def test_a_spec_that_is_not_there_is_not_started(planned: Shell, spec: str) -> None:
-    (planned.project.parent / "outside.md").write_text("# x\n")
+def test_a_spec_that_is_not_there_is_not_started(planned: Project, spec: str) -> None:
+    (planned.root.parent / "outside.md").write_text("# x\n")
     ran = planned.agent("plan", "start", spec)
     assert ran.code == 2
     assert spec.removeprefix("../") in ran.err
 
 
-def test_a_dead_clients_session_is_ended_by_the_user_and_recovered_from_a_new_one(planned: Shell) -> None:
+def test_a_dead_clients_session_is_ended_by_the_user_and_recovered_from_a_new_one(planned: Project) -> None:
     start(planned)
-    carry_out(planned.project, 1)
+    carry_out(planned.root, 1)
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
-    assert f"omo adopt --from {SESSION}" in planned.run(other, "plan", "status").out
-    ran = planned.run(other, "plan", "recover", "plan.md")
+    assert f"omo adopt --from {SESSION}" in planned.omo("plan", "status", by="user", env=other).out
+    ran = planned.omo("plan", "recover", "plan.md", by="user", env=other)
     assert ran.code == 3
     assert f"--session {SESSION} --abandon" in ran.err
     ran = planned.user("plan", "finish", "--session", SESSION, "--abandon", "that client is gone")
     assert "omo plan recover plan.md" in ran.out
-    assert "omo plan recover plan.md" in planned.run(other, "plan", "start", "plan.md", "--unreviewed", WHY).err
-    ran = planned.run(other, "plan", "recover", "plan.md", "--json")
+    assert (
+        "omo plan recover plan.md"
+        in planned.omo("plan", "start", "plan.md", "--unreviewed", WHY, by="user", env=other).err
+    )
+    ran = planned.omo("plan", "recover", "plan.md", "--json", by="user", env=other)
     assert (ran.code, ran.json["missing"], ran.json["depth"]) == (0, [2, 3, 4, 5], 1)
     assert "fence" in planned.row("other")["work"]["ultraplan"]
     command = ran.json["next"]["command"].split()
-    assert planned.run(other, *command[1:]).code == 0
+    assert planned.omo(*command[1:], by="user", env=other).code == 0
     for number in (2, 3, 4, 5):
-        carry_out(planned.project, number)
-    assert planned.run(other, "plan", "finish").code == 0
+        carry_out(planned.root, number)
+    assert planned.omo("plan", "finish", by="user", env=other).code == 0
     assert planned.row()["work"]["ultraplan"]["state"] == "done"
 
 
-def test_the_marks_of_an_older_plan_are_shown_everywhere(planned: Shell) -> None:
-    (planned.project / "old.md").write_text(plan_text(1, version="1.6", step1={"manifest": None}))
-    commit(planned.project, "docs: an older plan")
+def test_the_marks_of_an_older_plan_are_shown_everywhere(planned: Project) -> None:
+    (planned.root / "old.md").write_text(plan_text(1, version="1.6", step1={"manifest": None}))
+    commit(planned.root, "docs: an older plan")
     assert planned.agent("plan", "start", "old.md").code == 0
     assert planned.agent("plan", "status", "--json").json["legacy"] is True
     assert "before 1.7" in planned.agent("plan", "finish").out
 
 
-def test_a_skipped_step_is_told_with_the_verdict_and_counts_are_those_of_the_audit(planned: Shell) -> None:
+def test_a_skipped_step_is_told_with_the_verdict_and_counts_are_those_of_the_audit(planned: Project) -> None:
     start(planned)
     for number in (1, 3, 4):
-        carry_out(planned.project, number)
+        carry_out(planned.root, number)
     planned.agent("plan", "skip", "5", "--reason", "the last part is not needed")
     spec = planned.agent("plan", "recover", "--json").json["spec"]
     start(planned, spec)
-    carry_out(planned.project, 2)
+    carry_out(planned.root, 2)
     shown = planned.agent("plan", "status").out
     assert "audit pass, 1 skipped" in shown
     assert "4 of 5 steps have passed" in shown
@@ -205,7 +208,7 @@ def test_a_skipped_step_is_told_with_the_verdict_and_counts_are_those_of_the_aud
     assert "Verdict: pass, 1 skipped" in planned.agent("plan", "audit", "plan.md").out
 
 
-def test_an_agent_ends_only_its_own_session(planned: Shell) -> None:
+def test_an_agent_ends_only_its_own_session(planned: Project) -> None:
     start(planned)
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
     run = planned.row()["work"]["ultraplan"]["run"]
@@ -213,7 +216,7 @@ def test_an_agent_ends_only_its_own_session(planned: Shell) -> None:
         (("--session", SESSION), "another session than this agent's own, other"),
         (("--run", run), "acts only on its own"),
     ):
-        ran = planned.run(other, "plan", "finish", *named, "--abandon", "it is in my way here")
+        ran = planned.omo("plan", "finish", *named, "--abandon", "it is in my way here", by="user", env=other)
         assert (ran.code, why in ran.err) == (3, True)
     assert planned.row()["work"]["ultraplan"]["fence"]
     ran = planned.user("plan", "finish", "--run", run, "--session", "other", "--abandon", "that session died")
@@ -221,7 +224,7 @@ def test_an_agent_ends_only_its_own_session(planned: Shell) -> None:
     assert "fence" not in planned.row()["work"]["ultraplan"]
 
 
-def test_the_users_stop_releases_stop_and_the_session_can_still_be_given_up(planned: Shell) -> None:
+def test_the_users_stop_releases_stop_and_the_session_can_still_be_given_up(planned: Project) -> None:
     start(planned)
     assert planned.user("stop-continuation", "--session", SESSION).code == 0
     assert next_stop(planned) == "cancelled"
@@ -230,7 +233,7 @@ def test_the_users_stop_releases_stop_and_the_session_can_still_be_given_up(plan
     assert "fence" not in planned.row()["work"]["ultraplan"]
 
 
-def test_an_agents_giving_up_is_shown_to_the_user(planned: Shell) -> None:
+def test_an_agents_giving_up_is_shown_to_the_user(planned: Project) -> None:
     start(planned)
     planned.agent("plan", "finish", "--abandon", "the plan is beyond me")
     summary = planned.row()["work"]["ultraplan"]
@@ -239,7 +242,7 @@ def test_an_agents_giving_up_is_shown_to_the_user(planned: Shell) -> None:
     assert next_stop(planned) == "waiting"
 
 
-def test_ledger_verify_looks_at_the_plan_sessions_too(planned: Shell) -> None:
+def test_ledger_verify_looks_at_the_plan_sessions_too(planned: Project) -> None:
     start(planned)
     assert planned.agent("ledger", "verify").code == 0
     run = planned.row()["work"]["ultraplan"]["run"]
@@ -252,34 +255,34 @@ def test_ledger_verify_looks_at_the_plan_sessions_too(planned: Shell) -> None:
     assert planned.agent("plan", "finish").code == 3
 
 
-def test_a_spec_is_found_from_a_directory_below_the_project(planned: Shell) -> None:
+def test_a_spec_is_found_from_a_directory_below_the_project(planned: Project) -> None:
     start(planned)
-    carry_out(planned.project, 1)
+    carry_out(planned.root, 1)
     environ = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
-    assert (planned.project / path_of(1)).exists()
-    code = main(["plan", "recover", "plan.md"], environ, str(planned.project / "src"), planned.now + 1)
+    assert (planned.root / path_of(1)).exists()
+    code = main(["plan", "recover", "plan.md"], environ, str(planned.root / "src"), planned.now + 1)
     assert code == 0
 
 
 # The failures this exists for; the first, work called complete after two of five steps, is above.
 
 
-def test_a_push_that_would_be_denied_is_found_before_any_work(planned: Shell) -> None:
-    git(planned.project, "remote", "add", "origin", str(planned.project / "nowhere.git"))
+def test_a_push_that_would_be_denied_is_found_before_any_work(planned: Project) -> None:
+    git(planned.root, "remote", "add", "origin", str(planned.root / "nowhere.git"))
     assert planned.agent("plan", "decompose", "plan.md", "--out", "specs").code == 0
-    commit(planned.project, "docs: specs")
-    head = git(planned.project, "rev-parse", "HEAD")
+    commit(planned.root, "docs: specs")
+    head = git(planned.root, "rev-parse", "HEAD")
     ran = planned.agent("plan", "start", "specs/session-1.md", "--unreviewed", WHY, "--json")
     assert (ran.code, ran.json["state"]) == (77, "blocked")
     assert "git_push" in json.dumps(ran.json["missing"])
-    assert git(planned.project, "rev-parse", "HEAD") == head
+    assert git(planned.root, "rev-parse", "HEAD") == head
     assert "fence" not in planned.row()["work"]["ultraplan"]
 
 
-def test_a_plan_of_prose_cannot_be_started(planned: Shell) -> None:
+def test_a_plan_of_prose_cannot_be_started(planned: Project) -> None:
     prose = "# Improve it\n\nplan_version: 1.7\n\nFirst refactor the parser, then test everything and ship it.\n"
-    (planned.project / "prose.md").write_text(prose)
-    commit(planned.project, "docs: prose")
+    (planned.root / "prose.md").write_text(prose)
+    commit(planned.root, "docs: prose")
     assert planned.agent("plan", "validate", "prose.md").code == 3
     ran = planned.agent("plan", "start", "prose.md", "--unreviewed", WHY)
     assert ran.code == 3
@@ -289,32 +292,32 @@ def test_a_plan_of_prose_cannot_be_started(planned: Shell) -> None:
 # Several sessions, and what one leaves behind
 
 
-def in_two_sessions(shell: Shell) -> None:
+def in_two_sessions(project: Project) -> None:
     text = plan_text(2, sessions=[[1], [2]], touch=None, step2={"Depends on": "Step 1"})
-    (shell.project / "plan.md").write_text(text)
-    assert shell.agent("plan", "decompose", "plan.md", "--out", "plan").code == 0
-    commit(shell.project, "docs: two sessions")
+    (project.root / "plan.md").write_text(text)
+    assert project.agent("plan", "decompose", "plan.md", "--out", "plan").code == 0
+    commit(project.root, "docs: two sessions")
 
 
-def test_the_end_of_a_session_leads_to_the_next_one_of_its_plan(planned: Shell) -> None:
+def test_the_end_of_a_session_leads_to_the_next_one_of_its_plan(planned: Project) -> None:
     in_two_sessions(planned)
     start(planned, "plan/session-1.md")
-    carry_out(planned.project, 1)
+    carry_out(planned.root, 1)
     ran = planned.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["session"]) == (0, {"number": 1, "of": 2})
     assert ran.json["next"]["command"] == "omo plan start plan/session-2.md"
     assert "session 1 of 2 of plan.md" in planned.row()["work"]["ultraplan"]["outcome"]["why"]
     start(planned, "plan/session-2.md")
-    carry_out(planned.project, 2)
+    carry_out(planned.root, 2)
     ran = planned.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["next"]["action"], ran.json["next"]["command"]) == (0, "done", "")
 
 
-def test_what_the_next_session_does_is_not_held_against_the_one_before(planned: Shell) -> None:
+def test_what_the_next_session_does_is_not_held_against_the_one_before(planned: Project) -> None:
     in_two_sessions(planned)
     for number in (1, 2):
         start(planned, f"plan/session-{number}.md")
-        carry_out(planned.project, number)
+        carry_out(planned.root, number)
         assert planned.agent("plan", "finish").code == 0
     assert planned.agent("plan", "audit", "plan/session-1.md").code == 0
     assert planned.agent("plan", "audit", "plan.md").code == 0
@@ -327,17 +330,17 @@ def test_what_the_next_session_does_is_not_held_against_the_one_before(planned: 
         ("--abandon", "it is too hard"),
     ],
 )
-def test_a_new_start_does_not_make_an_earlier_violation_undone(planned: Shell, end: tuple[str, ...]) -> None:
+def test_a_new_start_does_not_make_an_earlier_violation_undone(planned: Project, end: tuple[str, ...]) -> None:
     start(planned)
-    (planned.project / "infra").mkdir()
+    (planned.root / "infra").mkdir()
     planned.write("infra/main.tf", "x\n")
-    commit(planned.project, "chore: slip")
+    commit(planned.root, "chore: slip")
     planned.agent("plan", "finish", *end)
     assert "has not been shown" in planned.agent("plan", "start", "plan.md", "--unreviewed", WHY).err
     shown_to_the_user(planned)
     start(planned)
     for number in range(1, 6):
-        carry_out(planned.project, number)
+        carry_out(planned.root, number)
     assert planned.agent("plan", "finish").code == 0
     ended = planned.row()["work"]["ultraplan"]["outcome"]
     assert ended["verdict"] == "waived"

@@ -10,277 +10,277 @@ import pytest
 from omo.state import runtime
 from omo.workflows.ultraplan.critique import DIMENSIONS
 from omo.workflows.ultraplan.document import parse
-from tests.cli.conftest import SESSION, Shell
+from tests.project import SESSION, Project
 from tests.ultraplan.plans import begin_repository, carry_out, commit, git, path_of, plan_text, subject_of
 
 WHY = "no critic in this test"
 BROKEN = "def part{0}():\n    return {0}\n\n\nraise SystemExit('part {0} does not work')\n"
 
 
-def planned(shell: Shell, steps: int = 2, **changes: Any) -> None:
+def planned(project: Project, steps: int = 2, **changes: Any) -> None:
     for folder in ("src", "tests", "infra"):
-        (shell.project / folder).mkdir(exist_ok=True)
-    shell.write("src/app.py", "VALUE = 1\n")
-    shell.write("plan.md", plan_text(steps, **changes))
-    begin_repository(shell.project)
+        (project.root / folder).mkdir(exist_ok=True)
+    project.write("src/app.py", "VALUE = 1\n")
+    project.write("plan.md", plan_text(steps, **changes))
+    begin_repository(project.root)
 
 
-def start(shell: Shell, spec: str = "plan.md") -> str:
-    ran = shell.agent("plan", "start", spec, "--unreviewed", WHY)
+def start(project: Project, spec: str = "plan.md") -> str:
+    ran = project.agent("plan", "start", spec, "--unreviewed", WHY)
     assert ran.code == 0, ran.err
     return ran.out
 
 
-def write(shell: Shell, number: int, text: str) -> None:
-    (shell.project / path_of(number)).write_text(text.format(number))
-    commit(shell.project, subject_of(number))
+def write(project: Project, number: int, text: str) -> None:
+    (project.root / path_of(number)).write_text(text.format(number))
+    commit(project.root, subject_of(number))
 
 
-def ended(shell: Shell) -> dict[str, Any]:
-    outcome: dict[str, Any] = shell.row()["work"]["ultraplan"]["outcome"]
+def ended(project: Project) -> dict[str, Any]:
+    outcome: dict[str, Any] = project.row()["work"]["ultraplan"]["outcome"]
     return outcome
 
 
-def in_two_sessions(shell: Shell, **changes: Any) -> None:
-    planned(shell, 2, sessions=[[1], [2]], **changes)
-    assert shell.agent("plan", "decompose", "plan.md", "--out", "plan").code == 0
-    commit(shell.project, "docs: two sessions")
+def in_two_sessions(project: Project, **changes: Any) -> None:
+    planned(project, 2, sessions=[[1], [2]], **changes)
+    assert project.agent("plan", "decompose", "plan.md", "--out", "plan").code == 0
+    commit(project.root, "docs: two sessions")
 
 
 # Verify
 
 
-def test_a_session_whose_verify_fails_is_not_closed_until_it_passes(shell: Shell) -> None:
-    planned(shell)
-    assert "  will run     step 1: python3 src/part1.py" in start(shell)
-    write(shell, 1, BROKEN)
-    carry_out(shell.project, 2)
-    ran = shell.agent("plan", "finish", "--json")
+def test_a_session_whose_verify_fails_is_not_closed_until_it_passes(project: Project) -> None:
+    planned(project)
+    assert "  will run     step 1: python3 src/part1.py" in start(project)
+    write(project, 1, BROKEN)
+    carry_out(project.root, 2)
+    ran = project.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["closed"], ran.json["verdict"]) == (3, False, "drift")
     assert [result["result"] for result in ran.json["verify"]] == ["fail", "pass"]
     assert "exit 1, 0 needed: part 1 does not work" in ran.json["verify"][0]["why"]
-    step = shell.agent("plan", "status", "--json").json["next"]
+    step = project.agent("plan", "status", "--json").json["next"]
     assert (step["action"], "step 1: its Verify python3 src/part1.py fails" in step["why"]) == ("mend", True)
-    (shell.project / path_of(1)).write_text("def part1():\n    return 1\n")
-    commit(shell.project, "fix: part 1 works")
-    ran = shell.agent("plan", "finish", "--json")
+    (project.root / path_of(1)).write_text("def part1():\n    return 1\n")
+    commit(project.root, "fix: part 1 works")
+    ran = project.agent("plan", "finish", "--json")
     assert (ran.code, [result["result"] for result in ran.json["verify"]]) == (0, ["pass", "pass"])
-    assert "2 Verify commands pass, which the plan's author chose" in ended(shell)["why"]
+    assert "2 Verify commands pass, which the plan's author chose" in ended(project)["why"]
 
 
-def test_what_was_pinned_at_the_start_is_run_whatever_the_plan_says_later(shell: Shell) -> None:
-    planned(shell, 1)
-    start(shell)
-    shell.write("plan.md", plan_text(1, step1={"Verify": "`true` → expected: exit 0"}))
-    (shell.project / path_of(1)).write_text(BROKEN.format(1))
-    git(shell.project, "add", "src")
-    git(shell.project, "commit", "-q", "-m", subject_of(1))
-    ran = shell.agent("plan", "finish", "--json")
+def test_what_was_pinned_at_the_start_is_run_whatever_the_plan_says_later(project: Project) -> None:
+    planned(project, 1)
+    start(project)
+    project.write("plan.md", plan_text(1, step1={"Verify": "`true` → expected: exit 0"}))
+    (project.root / path_of(1)).write_text(BROKEN.format(1))
+    git(project.root, "add", "src")
+    git(project.root, "commit", "-q", "-m", subject_of(1))
+    ran = project.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["verify"][0]["text"]) == (3, "python3 src/part1.py")
 
 
-def test_a_recovery_runs_the_verify_commands_of_the_whole_session(shell: Shell) -> None:
-    planned(shell)
-    start(shell)
-    write(shell, 1, BROKEN)
-    start(shell, shell.agent("plan", "recover", "--json").json["spec"])
-    carry_out(shell.project, 2)
-    assert [each["result"] for each in shell.agent("plan", "finish", "--json").json["verify"]] == ["fail", "pass"]
+def test_a_recovery_runs_the_verify_commands_of_the_whole_session(project: Project) -> None:
+    planned(project)
+    start(project)
+    write(project, 1, BROKEN)
+    start(project, project.agent("plan", "recover", "--json").json["spec"])
+    carry_out(project.root, 2)
+    assert [each["result"] for each in project.agent("plan", "finish", "--json").json["verify"]] == ["fail", "pass"]
 
 
-def test_what_only_a_shell_can_run_is_listed_as_not_run(shell: Shell) -> None:
-    planned(shell, 2, step1={"Verify": "`python3 src/part1.py | cat` → expected: nothing"}, step2={"Verify": "look"})
-    assert "  will not run step 1: python3 src/part1.py | cat" in start(shell)
+def test_what_only_a_shell_can_run_is_listed_as_not_run(project: Project) -> None:
+    planned(project, 2, step1={"Verify": "`python3 src/part1.py | cat` → expected: nothing"}, step2={"Verify": "look"})
+    assert "  will not run step 1: python3 src/part1.py | cat" in start(project)
     for number in (1, 2):
-        carry_out(shell.project, number)
-    ran = shell.agent("plan", "finish")
+        carry_out(project.root, number)
+    ran = project.agent("plan", "finish")
     assert (ran.code, "python3 src/part1.py | cat: not run (only a shell can run it)" in ran.out) == (0, True)
-    assert "not run by omo: step 1: python3 src/part1.py | cat; step 2: look" in ended(shell)["why"]
+    assert "not run by omo: step 1: python3 src/part1.py | cat; step 2: look" in ended(project)["why"]
 
 
-def test_a_command_that_several_steps_verify_with_is_run_once(shell: Shell) -> None:
+def test_a_command_that_several_steps_verify_with_is_run_once(project: Project) -> None:
     verify = {"Verify": "`python3 -c \"open('runs', 'a').write('x')\"` → expected: exit 0"}
-    planned(shell, 2, touch=None, step1=verify, step2=verify)
-    start(shell)
+    planned(project, 2, touch=None, step1=verify, step2=verify)
+    start(project)
     for number in (1, 2):
-        carry_out(shell.project, number)
-    ran = shell.agent("plan", "finish", "--json")
+        carry_out(project.root, number)
+    ran = project.agent("plan", "finish", "--json")
     assert [result["result"] for result in ran.json["verify"]] == ["pass", "pass"]
-    assert (shell.project / "runs").read_text() == "x"
+    assert (project.root / "runs").read_text() == "x"
 
 
-def test_the_exit_that_a_plan_expects_is_the_one_that_is_needed(shell: Shell) -> None:
-    planned(shell, 1, step1={"Verify": "`grep -rn TODO src` → expected: no output"})
-    start(shell)
-    carry_out(shell.project, 1)
-    assert shell.agent("plan", "finish").code == 0
+def test_the_exit_that_a_plan_expects_is_the_one_that_is_needed(project: Project) -> None:
+    planned(project, 1, step1={"Verify": "`grep -rn TODO src` → expected: no output"})
+    start(project)
+    carry_out(project.root, 1)
+    assert project.agent("plan", "finish").code == 0
 
 
-def test_a_command_that_changes_the_work_it_looks_at_shows_nothing(shell: Shell) -> None:
+def test_a_command_that_changes_the_work_it_looks_at_shows_nothing(project: Project) -> None:
     change = "from pathlib import Path; Path('src/app.py').write_text('VALUE = 2')"
-    planned(shell, 1, step1={"Verify": f'`python3 -c "{change}"` → expected: exit 0'})
-    start(shell)
-    carry_out(shell.project, 1)
-    ran = shell.agent("plan", "finish", "--json")
+    planned(project, 1, step1={"Verify": f'`python3 -c "{change}"` → expected: exit 0'})
+    start(project)
+    carry_out(project.root, 1)
+    ran = project.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["closed"], ran.json["audit"]["session"]["dirty"]) == (3, False, ["src/app.py"])
 
 
-def test_without_running_them_it_ends_with_exceptions_and_never_over_a_failure(shell: Shell) -> None:
-    planned(shell, 1)
-    start(shell)
-    write(shell, 1, BROKEN)
+def test_without_running_them_it_ends_with_exceptions_and_never_over_a_failure(project: Project) -> None:
+    planned(project, 1)
+    start(project)
+    write(project, 1, BROKEN)
     unverified = ("plan", "finish", "--unverified", "there is no time for it")
-    assert shell.agent("plan", "finish").code == 3
-    ran = shell.agent(*unverified)
+    assert project.agent("plan", "finish").code == 3
+    ran = project.agent(*unverified)
     assert (ran.code, "does not go over a Verify command that fails" in ran.err) == (3, True)
-    assert shell.user(*unverified, "--session", SESSION).code == 0
-    (_, exception) = ended(shell)["exceptions"]
+    assert project.user(*unverified, "--session", SESSION).code == 0
+    (_, exception) = ended(project)["exceptions"]
     assert exception["what"] == "Verify of step 1 was not run: python3 src/part1.py"
-    assert (ended(shell)["verdict"], exception["by"]) == ("waived", "user")
+    assert (ended(project)["verdict"], exception["by"]) == ("waived", "user")
 
 
-def test_a_failure_is_not_forgotten_by_a_recovery(shell: Shell) -> None:
-    planned(shell)
-    start(shell)
-    write(shell, 1, BROKEN)
-    carry_out(shell.project, 2)
-    assert shell.agent("plan", "finish").code == 3
-    git(shell.project, "revert", "--no-edit", "HEAD")
-    start(shell, shell.agent("plan", "recover", "--json").json["spec"])
-    carry_out(shell.project, 2)
-    assert shell.agent("plan", "finish", "--unverified", "there is no time for it").code == 3
+def test_a_failure_is_not_forgotten_by_a_recovery(project: Project) -> None:
+    planned(project)
+    start(project)
+    write(project, 1, BROKEN)
+    carry_out(project.root, 2)
+    assert project.agent("plan", "finish").code == 3
+    git(project.root, "revert", "--no-edit", "HEAD")
+    start(project, project.agent("plan", "recover", "--json").json["spec"])
+    carry_out(project.root, 2)
+    assert project.agent("plan", "finish", "--unverified", "there is no time for it").code == 3
 
 
-def test_what_cannot_be_run_is_no_exception_when_the_rest_is_left_out(shell: Shell) -> None:
-    planned(shell, 1, step1={"Verify": "`python3 src/part1.py | cat` → expected: nothing"})
-    start(shell)
-    carry_out(shell.project, 1)
-    assert shell.agent("plan", "finish", "--unverified", "there is no time for it").code == 0
-    assert [exception["what"] for exception in ended(shell)["exceptions"]] == ["no clean critique of the plan"]
-    assert "not run by omo: step 1" in ended(shell)["why"]
+def test_what_cannot_be_run_is_no_exception_when_the_rest_is_left_out(project: Project) -> None:
+    planned(project, 1, step1={"Verify": "`python3 src/part1.py | cat` → expected: nothing"})
+    start(project)
+    carry_out(project.root, 1)
+    assert project.agent("plan", "finish", "--unverified", "there is no time for it").code == 0
+    assert [exception["what"] for exception in ended(project)["exceptions"]] == ["no clean critique of the plan"]
+    assert "not run by omo: step 1" in ended(project)["why"]
 
 
-def test_what_was_done_to_the_tests_is_named_with_a_verify_that_passes(shell: Shell) -> None:
+def test_what_was_done_to_the_tests_is_named_with_a_verify_that_passes(project: Project) -> None:
     test = "import unittest\n\n\nclass Part(unittest.TestCase):\n    def test(self):\n        self.assertTrue({0})\n"
-    planned(shell, 1, step1={"Verify": "`python3 -m unittest tests.test_part1` → expected: OK"})
-    shell.write("tests/test_part1.py", test.format("False"))
-    commit(shell.project, "test: a part")
-    start(shell)
-    shell.write("tests/test_part1.py", test.format("True"))
-    carry_out(shell.project, 1)
-    assert shell.agent("plan", "finish").code == 0
-    why = ended(shell)["why"]
+    planned(project, 1, step1={"Verify": "`python3 -m unittest tests.test_part1` → expected: OK"})
+    project.write("tests/test_part1.py", test.format("False"))
+    commit(project.root, "test: a part")
+    start(project)
+    project.write("tests/test_part1.py", test.format("True"))
+    carry_out(project.root, 1)
+    assert project.agent("plan", "finish").code == 0
+    why = ended(project)["why"]
     assert "files that gates rest on were changed (tests/test_part1.py" in why
     assert "self.assertTrue(False)" in why
 
 
-def test_a_runner_that_git_ignores_is_seen(shell: Shell) -> None:
-    shell.write(".gitignore", "unittest.py\n")
-    planned(shell, 1, touch=None, step1={"Verify": "`python3 -m unittest tests` → expected: OK"})
-    start(shell)
-    carry_out(shell.project, 1)
-    shell.write("unittest.py", "")
-    assert shell.agent("plan", "finish").code == 0
-    assert "unittest.py stands in the place of the runner's own module" in ended(shell)["why"]
+def test_a_runner_that_git_ignores_is_seen(project: Project) -> None:
+    project.write(".gitignore", "unittest.py\n")
+    planned(project, 1, touch=None, step1={"Verify": "`python3 -m unittest tests` → expected: OK"})
+    start(project)
+    carry_out(project.root, 1)
+    project.write("unittest.py", "")
+    assert project.agent("plan", "finish").code == 0
+    assert "unittest.py stands in the place of the runner's own module" in ended(project)["why"]
 
 
 # Several sessions
 
 
-def test_a_handoff_is_kept_and_printed_to_the_next_session(shell: Shell) -> None:
-    in_two_sessions(shell)
-    assert "handed over" not in start(shell, "plan/session-1.md")
-    carry_out(shell.project, 1)
-    refused = shell.agent("plan", "finish", "--handoff", "docs/nowhere.md says what session 2 calls")
+def test_a_handoff_is_kept_and_printed_to_the_next_session(project: Project) -> None:
+    in_two_sessions(project)
+    assert "handed over" not in start(project, "plan/session-1.md")
+    carry_out(project.root, 1)
+    refused = project.agent("plan", "finish", "--handoff", "docs/nowhere.md says what session 2 calls")
     assert (refused.code, "docs/nowhere.md is cited, and is not there" in refused.err) == (3, True)
-    ran = shell.agent("plan", "finish", "--handoff", "part1() is what session 2 calls")
+    ran = project.agent("plan", "finish", "--handoff", "part1() is what session 2 calls")
     assert "For the next session" in ran.out
     assert "Next: session 1 of 2 passed its audit; the next one of plan.md is: omo plan start plan/session-2.md" in (
         ran.out
     )
-    assert "next: omo plan start plan/session-2.md" in ended(shell)["why"]
-    assert "  handed over  session 1: part1() is what session 2 calls" in start(shell, "plan/session-2.md")
-    assert "handed over: session 1: part1() is what session 2 calls" in shell.agent("plan", "status").out
+    assert "next: omo plan start plan/session-2.md" in ended(project)["why"]
+    assert "  handed over  session 1: part1() is what session 2 calls" in start(project, "plan/session-2.md")
+    assert "handed over: session 1: part1() is what session 2 calls" in project.agent("plan", "status").out
 
 
-def test_the_next_session_is_one_that_can_begin(shell: Shell) -> None:
-    planned(shell, 3, sessions=[[1], [2], [3]], touch=None)
+def test_the_next_session_is_one_that_can_begin(project: Project) -> None:
+    planned(project, 3, sessions=[[1], [2], [3]], touch=None)
     text = (
-        (shell.project / "plan.md")
+        (project.root / "plan.md")
         .read_text()
         .replace("## Session 2: Part 2", "## Session 2: Part 2\n\n- Depends on: Session 3")
     )
-    shell.write("plan.md", text)
-    assert shell.agent("plan", "decompose", "plan.md", "--out", "plan").code == 0
-    commit(shell.project, "docs: three sessions")
-    start(shell, "plan/session-1.md")
-    carry_out(shell.project, 1)
-    assert shell.agent("plan", "finish", "--json").json["next"]["command"] == "omo plan start plan/session-3.md"
+    project.write("plan.md", text)
+    assert project.agent("plan", "decompose", "plan.md", "--out", "plan").code == 0
+    commit(project.root, "docs: three sessions")
+    start(project, "plan/session-1.md")
+    carry_out(project.root, 1)
+    assert project.agent("plan", "finish", "--json").json["next"]["command"] == "omo plan start plan/session-3.md"
 
 
-def test_the_next_session_may_change_what_the_one_before_made(shell: Shell) -> None:
-    in_two_sessions(shell, step2={"Files": "`src/part1.py`, `src/part2.py`"})
-    start(shell, "plan/session-1.md")
-    carry_out(shell.project, 1)
-    assert shell.agent("plan", "finish").code == 0
-    start(shell, "plan/session-2.md")
-    (shell.project / path_of(1)).write_text("def first_part():\n    return 1\n")
-    carry_out(shell.project, 2)
-    assert shell.agent("plan", "finish").code == 0
-    assert shell.agent("plan", "audit", "plan/session-1.md").code == 0, "a sibling does not turn it red"
-    assert shell.agent("plan", "audit", "plan.md").code == 3
-    (_, exception) = ended(shell)["exceptions"]
+def test_the_next_session_may_change_what_the_one_before_made(project: Project) -> None:
+    in_two_sessions(project, step2={"Files": "`src/part1.py`, `src/part2.py`"})
+    start(project, "plan/session-1.md")
+    carry_out(project.root, 1)
+    assert project.agent("plan", "finish").code == 0
+    start(project, "plan/session-2.md")
+    (project.root / path_of(1)).write_text("def first_part():\n    return 1\n")
+    carry_out(project.root, 2)
+    assert project.agent("plan", "finish").code == 0
+    assert project.agent("plan", "audit", "plan/session-1.md").code == 0, "a sibling does not turn it red"
+    assert project.agent("plan", "audit", "plan.md").code == 3
+    (_, exception) = ended(project)["exceptions"]
     assert exception["what"] == "step 1 of plan.md does not hold any more"
 
 
-def test_the_last_session_answers_for_the_whole_plan_from_its_first_base(shell: Shell) -> None:
-    in_two_sessions(shell)
+def test_the_last_session_answers_for_the_whole_plan_from_its_first_base(project: Project) -> None:
+    in_two_sessions(project)
     for number in (1, 2):
-        start(shell, f"plan/session-{number}.md")
-        carry_out(shell.project, number)
-        assert shell.agent("plan", "finish").code == 0
+        start(project, f"plan/session-{number}.md")
+        carry_out(project.root, number)
+        assert project.agent("plan", "finish").code == 0
         if number == 1:
-            shell.write("infra/main.tf", "x\n")
-            shell.write("README.md", "# Between the sessions\n")
-            commit(shell.project, "chore: between")
-    why = ended(shell)["why"]
+            project.write("infra/main.tf", "x\n")
+            project.write("README.md", "# Between the sessions\n")
+            commit(project.root, "chore: between")
+    why = ended(project)["why"]
     assert "of the whole plan, from its first session on, 2 of 2 steps hold" in why
     assert "between its sessions also changed: README.md" in why
-    (_, exception) = ended(shell)["exceptions"]
+    (_, exception) = ended(project)["exceptions"]
     assert "infra/main.tf: changed by" in exception["why"]
 
 
-def test_what_a_step_forbids_its_own_session_another_one_may_change(shell: Shell) -> None:
-    in_two_sessions(shell, step1={"manifest": {"forbidden_paths": ["src/part2.py"]}})
+def test_what_a_step_forbids_its_own_session_another_one_may_change(project: Project) -> None:
+    in_two_sessions(project, step1={"manifest": {"forbidden_paths": ["src/part2.py"]}})
     for number in (1, 2):
-        start(shell, f"plan/session-{number}.md")
-        carry_out(shell.project, number)
-        assert shell.agent("plan", "finish").code == 0
-    assert shell.agent("plan", "audit", "plan.md").code == 0
-    assert len(ended(shell)["exceptions"]) == 1
+        start(project, f"plan/session-{number}.md")
+        carry_out(project.root, number)
+        assert project.agent("plan", "finish").code == 0
+    assert project.agent("plan", "audit", "plan.md").code == 0
+    assert len(ended(project)["exceptions"]) == 1
 
 
-def test_a_violation_is_not_lost_by_recovering_and_giving_up(shell: Shell) -> None:
-    planned(shell)
-    start(shell)
-    assert shell.agent("plan", "recover").code == 0
-    shell.write("infra/main.tf", "x\n")
-    commit(shell.project, "chore: slip")
-    assert shell.user("plan", "finish", "--session", SESSION, "--abandon", "begin it anew").code == 0
-    assert "infra/main.tf" in start(shell)
+def test_a_violation_is_not_lost_by_recovering_and_giving_up(project: Project) -> None:
+    planned(project)
+    start(project)
+    assert project.agent("plan", "recover").code == 0
+    project.write("infra/main.tf", "x\n")
+    commit(project.root, "chore: slip")
+    assert project.user("plan", "finish", "--session", SESSION, "--abandon", "begin it anew").code == 0
+    assert "infra/main.tf" in start(project)
 
 
-def test_the_why_of_a_plan_reaches_every_spec_and_every_recovery(shell: Shell) -> None:
-    in_two_sessions(shell)
-    text = (shell.project / "plan.md").read_text()
-    shell.write("plan.md", text.replace("plan_version: 1.7", "plan_version: 1.7\n\nParts are sold one by one."))
-    assert shell.agent("plan", "decompose", "plan.md", "--out", "plan", "--force").code == 0
-    commit(shell.project, "docs: why")
+def test_the_why_of_a_plan_reaches_every_spec_and_every_recovery(project: Project) -> None:
+    in_two_sessions(project)
+    text = (project.root / "plan.md").read_text()
+    project.write("plan.md", text.replace("plan_version: 1.7", "plan_version: 1.7\n\nParts are sold one by one."))
+    assert project.agent("plan", "decompose", "plan.md", "--out", "plan", "--force").code == 0
+    commit(project.root, "docs: why")
     for number in (1, 2):
-        assert "> Parts are sold one by one." in (shell.project / f"plan/session-{number}.md").read_text()
-    start(shell, "plan/session-1.md")
-    spec = shell.agent("plan", "recover", "--json").json["spec"]
-    recovery = (shell.project / spec).read_text()
+        assert "> Parts are sold one by one." in (project.root / f"plan/session-{number}.md").read_text()
+    start(project, "plan/session-1.md")
+    spec = project.agent("plan", "recover", "--json").json["spec"]
+    recovery = (project.root / spec).read_text()
     assert "> Parts are sold one by one." in recovery
     assert "  - step 1: missing: none of 0 commits" in recovery
     assert "- Parent ledger: `.sisyphus/cc-omo/plans/" in recovery
@@ -289,52 +289,59 @@ def test_the_why_of_a_plan_reaches_every_spec_and_every_recovery(shell: Shell) -
 # What is the user's
 
 
-def criticised(shell: Shell, verdict: str) -> None:
+def criticised(project: Project, verdict: str) -> None:
     """A hook sees the critic speak of the plan's text, and it is recorded."""
     marks = dict.fromkeys(DIMENSIONS, "pass" if verdict == "clean" else "fail")
-    digest = parse((shell.project / "plan.md").read_text(), "plan.md").digest
+    digest = parse((project.root / "plan.md").read_text(), "plan.md").digest
     answer = {"verdict": verdict, "plan_digest": digest, "dimensions": marks, "findings": []}
     message = json.dumps(answer)
     said = {"kind": "agent-finished", "agentType": "omo:critic", "agentId": "a1", "message": message}
     runtime.change_session(
-        shell.state, SESSION, lambda row: runtime.Change(None, row or {}, [said]), actor="hook", now=shell.now, wait=5.0
+        project.state,
+        SESSION,
+        lambda row: runtime.Change(None, row or {}, [said]),
+        actor="hook",
+        now=project.now,
+        wait=5.0,
     )
 
 
 @pytest.mark.parametrize("is_recorded", [True, False])
-def test_a_plan_that_the_critic_refused_is_started_only_by_the_user(shell: Shell, is_recorded: bool) -> None:
-    planned(shell, 1)
-    shell.agent("plan", "critique", "plan.md", "--brief")
-    criticised(shell, "findings")
+def test_a_plan_that_the_critic_refused_is_started_only_by_the_user(project: Project, is_recorded: bool) -> None:
+    planned(project, 1)
+    project.agent("plan", "critique", "plan.md", "--brief")
+    criticised(project, "findings")
     if is_recorded:
-        assert shell.agent("plan", "critique", "plan.md").code == 3
+        assert project.agent("plan", "critique", "plan.md").code == 3
     begin = ("plan", "start", "plan.md", "--unreviewed", "I think it is good enough")
-    ran = shell.agent(*begin)
+    ran = project.agent(*begin)
     assert (ran.code, "only the user starts it all the same" in ran.err) == (3, True)
-    assert shell.user(*begin, "--session", SESSION).code == 0
-    carry_out(shell.project, 1)
-    shell.agent("plan", "finish")
-    (exception,) = ended(shell)["exceptions"]
+    assert project.user(*begin, "--session", SESSION).code == 0
+    carry_out(project.root, 1)
+    project.agent("plan", "finish")
+    (exception,) = ended(project)["exceptions"]
     assert (exception["what"], exception["by"]) == ("no clean critique of the plan", "user")
 
 
-def test_an_older_plan_needs_no_critic_only_where_it_was_committed(shell: Shell) -> None:
-    planned(shell, 1, version="1.6", step1={"manifest": None})
-    text = (shell.project / "plan.md").read_text()
-    shell.write("plan.md", text.replace("Add part 1", "Add the part"))
-    ran = shell.agent("plan", "start", "plan.md")
+def test_an_older_plan_needs_no_critic_only_where_it_was_committed(project: Project) -> None:
+    planned(project, 1, version="1.6", step1={"manifest": None})
+    text = (project.root / "plan.md").read_text()
+    project.write("plan.md", text.replace("Add part 1", "Add the part"))
+    ran = project.agent("plan", "start", "plan.md")
     assert (ran.code, "of an older plan only what is committed needs none" in ran.err) == (3, True)
-    shell.write("plan.md", text)
-    assert shell.agent("plan", "start", "plan.md").code == 0
+    project.write("plan.md", text)
+    assert project.agent("plan", "start", "plan.md").code == 0
 
 
-def test_after_a_failure_an_agent_goes_on_only_once_the_user_was_shown_it(shell: Shell) -> None:
-    planned(shell)
-    start(shell)
-    carry_out(shell.project, 1)
-    shell.agent("plan", "finish", "--failed", "2", "--error", "it does not build", "--tried", "two other ways")
+def test_after_a_failure_an_agent_goes_on_only_once_the_user_was_shown_it(project: Project) -> None:
+    planned(project)
+    start(project)
+    carry_out(project.root, 1)
+    project.agent("plan", "finish", "--failed", "2", "--error", "it does not build", "--tried", "two other ways")
     for verb in ("recover", "start"):
-        ran = shell.agent("plan", verb, "plan.md")
+        ran = project.agent("plan", verb, "plan.md")
         assert (ran.code, "the user has not been shown it" in ran.err) == (3, True), verb
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
-    assert shell.run(other, "plan", "recover", "plan.md").code == 0, "another conversation is the user's doing"
+    assert project.omo("plan", "recover", "plan.md", by="user", env=other).code == 0, (
+        "another conversation is the user's doing"
+    )

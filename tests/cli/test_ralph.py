@@ -11,50 +11,51 @@ import pytest
 
 from omo.state import ledger, paths
 from omo.workflows.ralph.run import RALPH
-from tests.cli.conftest import SESSION, Ran, Shell
-from tests.ralph.project import Project, criterion, question
+from tests.project import SESSION, Project, Ran
+from tests.ralph.project import Project as RalphProject
+from tests.ralph.project import criterion, question
 
 
-def criteria(shell: Shell, *items: Any, name: str = "criteria.json") -> str:
-    shell.write(name, json.dumps({"criteria": list(items) or [criterion(1), criterion(2, question())]}))
+def criteria(project: Project, *items: Any, name: str = "criteria.json") -> str:
+    project.write(name, json.dumps({"criteria": list(items) or [criterion(1), criterion(2, question())]}))
     return name
 
 
-def start(shell: Shell, *options: str) -> Ran:
-    ran = shell.agent("ralph", "start", "--criteria", criteria(shell), *options, "--json")
+def start(project: Project, *options: str) -> Ran:
+    ran = project.agent("ralph", "start", "--criteria", criteria(project), *options, "--json")
     assert ran.code == 0, ran.out
     return ran
 
 
-def judged(shell: Shell, **results: str) -> None:
+def judged(project: Project, **results: str) -> None:
     """As if omo ralph judge had found so."""
-    shell.now += 100
-    Project(shell.project, now=shell.now - 90, session=SESSION).judged(**results)
+    project.now += 100
+    RalphProject(project.root, now=project.now - 90, session=SESSION).judged(**results)
 
 
-def rule(shell: Shell) -> str:
-    told: str = shell.agent("ulw", "status", "--json").json["nextStop"]["rule"]
+def rule(project: Project) -> str:
+    told: str = project.agent("ulw", "status", "--json").json["nextStop"]["rule"]
     return told
 
 
-def rows(shell: Shell) -> list[dict[str, Any]]:
-    (name,) = [one for one in os.listdir(paths.ralph_dir(shell.state)) if one.startswith("r")]
-    return ledger.rows(os.path.join(RALPH.directory(shell.state, name), "ledger.jsonl"))
+def rows(project: Project) -> list[dict[str, Any]]:
+    (name,) = [one for one in os.listdir(paths.ralph_dir(project.state)) if one.startswith("r")]
+    return ledger.rows(os.path.join(RALPH.directory(project.state, name), "ledger.jsonl"))
 
 
-def test_a_start_shows_the_criteria_for_the_user_to_see(shell: Shell) -> None:
-    ran = shell.agent("ralph", "start", "--criteria", criteria(shell))
+def test_a_start_shows_the_criteria_for_the_user_to_see(project: Project) -> None:
+    ran = project.agent("ralph", "start", "--criteria", criteria(project))
     assert ran.code == 0
     for part in ("C1 part 1 is in place (now: fail)", "path done-1.txt", "judge question Does README.md", "at most 5"):
         assert part in ran.out
     assert "show this to the user" in ran.out
-    assert rule(shell) == "block"
+    assert rule(project) == "block"
 
 
-def test_yaml_and_the_file_beside_the_command(shell: Shell) -> None:
+def test_yaml_and_the_file_beside_the_command(project: Project) -> None:
     text = "criteria:\n- {id: C1, description: a.txt is there, checks: [{type: path, path: a.txt}]}\n"
-    shell.write("c.yaml", text)
-    ran = shell.agent("ralph", "start", "--criteria", "c.yaml", "--max-iterations", "2", "--json")
+    project.write("c.yaml", text)
+    ran = project.agent("ralph", "start", "--criteria", "c.yaml", "--max-iterations", "2", "--json")
     assert (ran.code, ran.json["max_iterations"], ran.json["before"]) == (0, 2, {"C1": "fail"})
 
 
@@ -67,37 +68,37 @@ def test_yaml_and_the_file_beside_the_command(shell: Shell) -> None:
     ],
 )
 def test_what_cannot_be_judged_is_refused_and_nothing_begins(
-    shell: Shell, items: list[Any], code: int, said: str
+    project: Project, items: list[Any], code: int, said: str
 ) -> None:
-    ran = shell.agent("ralph", "start", "--criteria", criteria(shell, *items), "--json")
+    ran = project.agent("ralph", "start", "--criteria", criteria(project, *items), "--json")
     assert (ran.code, ran.json["ok"]) == (code, False)
     assert said in str(ran.json["error"]["details"])
     assert ran.json["error"]["fix"]
-    assert shell.agent("ralph", "status", "--json").json["run"] is None
+    assert project.agent("ralph", "status", "--json").json["run"] is None
 
 
-def test_a_file_that_is_not_there(shell: Shell) -> None:
-    ran = shell.agent("ralph", "start", "--criteria", "nowhere.json")
+def test_a_file_that_is_not_there(project: Project) -> None:
+    ran = project.agent("ralph", "start", "--criteria", "nowhere.json")
     assert ran.code == 2
     assert "nowhere.json" in ran.err
 
 
-def test_only_the_user_reduces_the_scope_and_every_report_shows_it(shell: Shell) -> None:
+def test_only_the_user_reduces_the_scope_and_every_report_shows_it(project: Project) -> None:
     reason = "a demonstration, nobody needs QA"
-    name = criteria(shell)
-    refused = shell.agent("ralph", "start", "--criteria", name, "--reduced-scope", reason)
+    name = criteria(project)
+    refused = project.agent("ralph", "start", "--criteria", name, "--reduced-scope", reason)
     assert refused.code == 3
     assert f"--session {SESSION}" in refused.err
-    ran = shell.user("ralph", "start", "--criteria", name, "--reduced-scope", reason, "--session", SESSION)
+    ran = project.user("ralph", "start", "--criteria", name, "--reduced-scope", reason, "--session", SESSION)
     assert ran.code == 0
     for argv in (("exec",), ("status",), ("replan",)):
-        assert reason in shell.agent("ralph", *argv).out
-        assert shell.agent("ralph", *argv, "--json").json["reduced_scope"] == reason
+        assert reason in project.agent("ralph", *argv).out
+        assert project.agent("ralph", *argv, "--json").json["reduced_scope"] == reason
 
 
-def test_the_status_before_any_judgement(shell: Shell) -> None:
-    start(shell)
-    ran = shell.agent("ralph", "status", "--json")
+def test_the_status_before_any_judgement(project: Project) -> None:
+    start(project)
+    ran = project.agent("ralph", "status", "--json")
     told = ran.json
     assert (told["ok"], told["iteration"], told["max_iterations"]) == (True, 0, 5)
     assert (told["verdict"], told["decision"], told["judged"]) == ("fail", "replan", False)
@@ -108,119 +109,119 @@ def test_the_status_before_any_judgement(shell: Shell) -> None:
     ]
 
 
-def test_a_round(shell: Shell) -> None:
-    start(shell)
-    ran = shell.agent("ralph", "exec", "--json")
+def test_a_round(project: Project) -> None:
+    start(project)
+    ran = project.agent("ralph", "exec", "--json")
     assert (ran.code, ran.json["iteration"], ran.json["scope"], ran.json["opened"]) == (0, 1, ["C1", "C2"], True)
-    assert shell.agent("ralph", "exec", "--json").json["opened"] is False
-    shell.write("done-1.txt", "")
-    ran = shell.agent("ralph", "phase", "IMPL", "--json")
+    assert project.agent("ralph", "exec", "--json").json["opened"] is False
+    project.write("done-1.txt", "")
+    ran = project.agent("ralph", "phase", "IMPL", "--json")
     assert (ran.json["status"], ran.json["missing"]) == ("present", ["PLAN", "VERIFY", "REFINE", "SHIP"])
-    ran = shell.agent("ralph", "phase", "REFINE", "--skip", "an empty file, nothing to refine", "--json")
+    ran = project.agent("ralph", "phase", "REFINE", "--skip", "an empty file, nothing to refine", "--json")
     assert (ran.json["status"], ran.json["skipped"]) == ("skip-recorded", "an empty file, nothing to refine")
-    assert "omo ralph artifacts" in shell.agent("ralph", "status").out
-    judged(shell, C1="pass")
-    ran = shell.agent("ralph", "replan", "--json")
+    assert "omo ralph artifacts" in project.agent("ralph", "status").out
+    judged(project, C1="pass")
+    ran = project.agent("ralph", "replan", "--json")
     assert [one["id"] for one in ran.json["complete"]] == ["C1"]
     assert [one["id"] for one in ran.json["to_fix"]] == ["C2"]
     assert ran.json["next"]["command"] == "omo ralph exec"
-    assert shell.agent("ralph", "exec", "--json").json["scope"] == ["C2"]
+    assert project.agent("ralph", "exec", "--json").json["scope"] == ["C2"]
 
 
-def test_an_unknown_phase_is_bad_input(shell: Shell) -> None:
-    start(shell)
-    shell.agent("ralph", "exec")
+def test_an_unknown_phase_is_bad_input(project: Project) -> None:
+    start(project)
+    project.agent("ralph", "exec")
     for name in ("DEPLOY", "PLAN", "VERIFY", "REFINE", "SHIP"):  # what hooks and gates see is not for the agent to say
-        assert shell.agent("ralph", "phase", name).code == 2
+        assert project.agent("ralph", "phase", name).code == 2
 
 
-def test_a_pass_ends_with_a_receipt_and_lets_go(shell: Shell) -> None:
-    start(shell)
-    shell.agent("ralph", "exec")
-    judged(shell, C1="pass", C2="pass")
-    told = shell.agent("ralph", "status", "--json").json
+def test_a_pass_ends_with_a_receipt_and_lets_go(project: Project) -> None:
+    start(project)
+    project.agent("ralph", "exec")
+    judged(project, C1="pass", C2="pass")
+    told = project.agent("ralph", "status", "--json").json
     assert (told["verdict"], told["decision"], told["state"]) == ("pass", "done", "ended: pass")
     assert set(told["receipt"]["criteria"]) == {"C1", "C2"}
-    assert rule(shell) == "done"
-    assert shell.agent("ralph", "exec").code == 3
+    assert rule(project) == "done"
+    assert project.agent("ralph", "exec").code == 3
 
 
-def test_the_last_iteration_is_a_forced_honest_stop(shell: Shell) -> None:
-    start(shell, "--max-iterations", "1")
-    shell.agent("ralph", "exec")
-    judged(shell, C1="pass")
-    told = shell.agent("ralph", "status", "--json").json
+def test_the_last_iteration_is_a_forced_honest_stop(project: Project) -> None:
+    start(project, "--max-iterations", "1")
+    project.agent("ralph", "exec")
+    judged(project, C1="pass")
+    told = project.agent("ralph", "status", "--json").json
     assert (told["verdict"], told["decision"], told["receipt"]) == ("fail", "safeguard", None)
-    assert rule(shell) == "waiting"
-    assert "C2" in shell.agent("ralph", "status").out
+    assert rule(project) == "waiting"
+    assert "C2" in project.agent("ralph", "status").out
 
 
-def test_an_edited_file_is_said(shell: Shell) -> None:
-    start(shell)
-    criteria(shell, criterion(1, {"type": "path", "path": "value"}))
-    ran = shell.agent("ralph", "status")
+def test_an_edited_file_is_said(project: Project) -> None:
+    start(project)
+    criteria(project, criterion(1, {"type": "path", "path": "value"}))
+    ran = project.agent("ralph", "status")
     assert "criteria.json was edited after start" in ran.out
-    assert shell.agent("ralph", "status", "--json").json["criteria"][1]["id"] == "C2"
+    assert project.agent("ralph", "status", "--json").json["criteria"][1]["id"] == "C2"
 
 
-def test_the_ledger_of_a_run_is_verified_with_the_sessions(shell: Shell) -> None:
-    start(shell)
-    assert shell.agent("ledger", "verify").code == 0
-    (directory,) = Path(paths.ralph_dir(shell.state)).glob("r*-*")
+def test_the_ledger_of_a_run_is_verified_with_the_sessions(project: Project) -> None:
+    start(project)
+    assert project.agent("ledger", "verify").code == 0
+    (directory,) = Path(paths.ralph_dir(project.state)).glob("r*-*")
     text = (directory / "ledger.jsonl").read_text()
     (directory / "ledger.jsonl").write_text(text.replace("part 1", "part 9"))
-    ran = shell.agent("ledger", "verify", "--json")
+    ran = project.agent("ledger", "verify", "--json")
     assert ran.code == 3
     assert ran.json["ledgers"]["ralph"]
-    refused = shell.agent("ralph", "exec")
+    refused = project.agent("ralph", "exec")
     assert (refused.code, "not as omo wrote it" in refused.err) == (3, True)
-    told = shell.agent("ralph", "status", "--json").json
+    told = project.agent("ralph", "status", "--json").json
     assert (told["state"], told["iteration"], told["verdict"], told["criteria"]) == ("damaged", None, None, [])
     assert told["problems"]
     assert told["next"]["action"] == "seal"
 
 
-def test_giving_up(shell: Shell) -> None:
-    start(shell)
-    assert shell.agent("ralph", "abandon", "no").code == 2
-    ran = shell.agent("ralph", "abandon", "the user wants something else")
+def test_giving_up(project: Project) -> None:
+    start(project)
+    assert project.agent("ralph", "abandon", "no").code == 2
+    ran = project.agent("ralph", "abandon", "the user wants something else")
     assert ran.code == 0
     assert "the user is shown this" in ran.err
-    assert rule(shell) == "waiting"
-    assert rows(shell)[-1]["kind"] == "ended"
-    assert "end your turn" in shell.agent("ralph", "start", "--criteria", criteria(shell)).err
-    Project(shell.project, now=shell.now).turn_ends(SESSION)
-    ran = shell.agent("ralph", "start", "--criteria", criteria(shell, criterion(1)))
+    assert rule(project) == "waiting"
+    assert rows(project)[-1]["kind"] == "ended"
+    assert "end your turn" in project.agent("ralph", "start", "--criteria", criteria(project)).err
+    RalphProject(project.root, now=project.now).turn_ends(SESSION)
+    ran = project.agent("ralph", "start", "--criteria", criteria(project, criterion(1)))
     assert "omo gate add NAME -- COMMAND" in ran.err
     for argv in (("status",), ("replan",), ("exec",), ("artifacts",)):
-        assert "abandoned; 1 criterion was dropped (C2)" in shell.agent("ralph", *argv).out, argv
-    assert rule(shell) == "block"
+        assert "abandoned; 1 criterion was dropped (C2)" in project.agent("ralph", *argv).out, argv
+    assert rule(project) == "block"
 
 
-def test_an_agent_gives_up_only_its_own(shell: Shell) -> None:
-    run = start(shell).json["run"]
+def test_an_agent_gives_up_only_its_own(project: Project) -> None:
+    run = start(project).json["run"]
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
     for argv in (("exec",), ("phase", "IMPL"), ("brief",), ("judge",), ("abandon", "it is in my way here")):
         for named, why in (
             (("--run", run), "an agent acts only on its own"),
             (("--session", SESSION), "another session than this agent's own, other"),
         ):
-            refused = shell.run(other, "ralph", *argv, *named)
+            refused = project.omo("ralph", *argv, *named, by="user", env=other)
             assert (refused.code, why in refused.err) == (3, True), (argv, named)
-    assert shell.user("ralph", "abandon", "it is in my way here", "--run", run, "--session", SESSION).code == 0
+    assert project.user("ralph", "abandon", "it is in my way here", "--run", run, "--session", SESSION).code == 0
 
 
-def test_a_run_that_nobody_knows_is_bad_input_and_a_known_one_is_named(shell: Shell) -> None:
-    run = start(shell).json["run"]
+def test_a_run_that_nobody_knows_is_bad_input_and_a_known_one_is_named(project: Project) -> None:
+    run = start(project).json["run"]
     for argv in (("status",), ("exec",), ("artifacts",), ("judge",)):
-        ran = shell.agent("ralph", *argv, "--run", "r1-mistyped", "--json")
+        ran = project.agent("ralph", *argv, "--run", "r1-mistyped", "--json")
         assert (ran.code, run in ran.json["error"]["fix"]) == (2, True)
-    assert f"omo ralph exec --run {run}" in shell.agent("ralph", "status", "--run", run).out
-    assert f"omo ralph exec --run {run}" in shell.agent("ralph", "phase", "IMPL", "--run", run).err
+    assert f"omo ralph exec --run {run}" in project.agent("ralph", "status", "--run", run).out
+    assert f"omo ralph exec --run {run}" in project.agent("ralph", "phase", "IMPL", "--run", run).err
 
 
-def test_without_a_run_every_verb_names_the_start(shell: Shell) -> None:
+def test_without_a_run_every_verb_names_the_start(project: Project) -> None:
     for argv in (("exec",), ("phase", "IMPL"), ("replan",), ("abandon", "nothing to give up")):
-        ran = shell.agent("ralph", *argv)
+        ran = project.agent("ralph", *argv)
         assert (ran.code, "omo ralph start" in ran.err) == (3, True), argv
-    assert "omo ralph start" in shell.agent("ralph", "status").out
+    assert "omo ralph start" in project.agent("ralph", "status").out

@@ -10,7 +10,7 @@ import pytest
 
 from omo.state import paths
 from omo.views.report import markdown, page
-from tests.cli.conftest import SESSION, Shell
+from tests.project import SESSION, Project
 from tests.report import forged, sample
 
 PASSING = ("gate", "add", "tests", "--", "git", "--version")
@@ -18,18 +18,18 @@ HELD = "finished on the agent's word: "
 
 
 @pytest.fixture
-def done(shell: Shell) -> Shell:
+def done(project: Project) -> Project:
     """A run that ended: a gate that passed on files that were changed after it was pinned."""
-    shell.write(".git/info/exclude", "*-report.html\n")
-    shell.user("ulw", "start", "--session", SESSION)
-    shell.user(*PASSING[:2], "--session", SESSION, *PASSING[2:])
-    shell.write("value", "new\n")
-    assert shell.agent("gate", "run").code == 0
-    assert shell.agent("ulw", "done", "--because", "the value is the new one").code == 0
-    return shell
+    project.write(".git/info/exclude", "*-report.html\n")
+    project.user("ulw", "start", "--session", SESSION)
+    project.user(*PASSING[:2], "--session", SESSION, *PASSING[2:])
+    project.write("value", "new\n")
+    assert project.agent("gate", "run").code == 0
+    assert project.agent("ulw", "done", "--because", "the value is the new one").code == 0
+    return project
 
 
-def test_a_page_is_written_below_the_state_directory_and_named(done: Shell) -> None:
+def test_a_page_is_written_below_the_state_directory_and_named(done: Project) -> None:
     ran = done.agent("report")
     path = Path(ran.out.splitlines()[-1])
     assert ran.code == 0, ran.err
@@ -40,17 +40,17 @@ def test_a_page_is_written_below_the_state_directory_and_named(done: Shell) -> N
     assert sorted(os.listdir(path.parent)) == [f"{SESSION}.html", "report.lock"]
 
 
-def test_a_change_after_the_proof_takes_it_back(done: Shell) -> None:
+def test_a_change_after_the_proof_takes_it_back(done: Project) -> None:
     done.write("value", "newer\n")
     said = done.user("report", "--session", SESSION).out
     assert said.startswith("NOT proven: 0 of 1 gate holds, no longer proven: tests (changed since: value)")
 
 
-def test_a_skipped_verification_is_no_proof(shell: Shell) -> None:
-    shell.user("ulw", "start", "--session", SESSION)
-    shell.agent("gate", "add", "tests", "--", "pytest")
-    shell.agent("ulw", "done", "--skip-verification", "there is nothing to test here")
-    ran = shell.agent("report", "--json").json
+def test_a_skipped_verification_is_no_proof(project: Project) -> None:
+    project.user("ulw", "start", "--session", SESSION)
+    project.agent("gate", "add", "tests", "--", "pytest")
+    project.agent("ulw", "done", "--skip-verification", "there is nothing to test here")
+    ran = project.agent("report", "--json").json
     assert ran["verdict"]["proven"] is False
     assert ran["verdict"]["level"] == "waived"
     skipped, pinned = ran["notices"]
@@ -58,20 +58,20 @@ def test_a_skipped_verification_is_no_proof(shell: Shell) -> None:
     assert pinned["what"] == "pinned by the agent"
 
 
-def test_a_recorded_failure_is_an_exception(shell: Shell) -> None:
-    shell.user("ulw", "start", "--session", SESSION)
-    shell.agent("gate", "add", "tests", "--", "git", "no-such-command")
-    shell.agent("gate", "run")
-    shell.agent("gate", "record", "tests", "--pre-existing", "--evidence", "it failed before the work as well")
-    shell.agent("ulw", "done", "--because", "nothing else was asked for")
-    ran = shell.agent("report", "--json").json
+def test_a_recorded_failure_is_an_exception(project: Project) -> None:
+    project.user("ulw", "start", "--session", SESSION)
+    project.agent("gate", "add", "tests", "--", "git", "no-such-command")
+    project.agent("gate", "run")
+    project.agent("gate", "record", "tests", "--pre-existing", "--evidence", "it failed before the work as well")
+    project.agent("ulw", "done", "--because", "nothing else was asked for")
+    ran = project.agent("report", "--json").json
     assert ran["verdict"]["level"] == "waived"
     assert ran["outcome"]["exceptions"]
     assert "passing on the files" not in ran["verdict"]["text"]
     assert any("it failed before the work as well" in one["text"] for one in ran["notices"])
 
 
-def test_markdown_is_printed_and_data_too(done: Shell) -> None:
+def test_markdown_is_printed_and_data_too(done: Project) -> None:
     assert done.agent("report", "--md").out.startswith(f"{markdown.MARKER}## ✍️ {HELD}")
     data = done.agent("report", "--json").json
     assert (data["ok"], data["session"], data["path"]) == (True, SESSION, None)
@@ -80,13 +80,13 @@ def test_markdown_is_printed_and_data_too(done: Shell) -> None:
 
 
 @pytest.mark.parametrize(("name", "option"), [("report.html", ()), ("my-Report.HTM", ()), ("report.md", ("--md",))])
-def test_out_writes_exactly_there_and_again_over_a_report(done: Shell, name: str, option: tuple[str, ...]) -> None:
+def test_out_writes_exactly_there_and_again_over_a_report(done: Project, name: str, option: tuple[str, ...]) -> None:
     for _ in range(2):
         ran = done.user("report", "--session", SESSION, *option, "--out", name)
         assert ran.code == 0, ran.err
-        assert ran.out.splitlines()[-1] == str(done.project / name)
+        assert ran.out.splitlines()[-1] == str(done.root / name)
     assert [
-        one for one in os.listdir(done.project) if one.startswith(".") and "eport" in one
+        one for one in os.listdir(done.root) if one.startswith(".") and "eport" in one
     ] == []  # nothing is left aside
 
 
@@ -109,64 +109,64 @@ def test_out_writes_exactly_there_and_again_over_a_report(done: Shell, name: str
     ],
 )
 def test_what_is_no_report_is_neither_planted_nor_overwritten(
-    done: Shell, out: str, option: tuple[str, ...], said: str
+    done: Project, out: str, option: tuple[str, ...], said: str
 ) -> None:
     done.write("there-report.html", "<p>mine</p>")
-    (done.project / "link-report.html").symlink_to(done.project / "value")
-    (done.project / "directory-report.html").mkdir()
-    (done.project / ".claude").mkdir()
-    (done.project / "way-to-git").symlink_to(done.project / ".git")
-    before = sorted(str(path) for path in done.project.rglob("*"))
+    (done.root / "link-report.html").symlink_to(done.root / "value")
+    (done.root / "directory-report.html").mkdir()
+    (done.root / ".claude").mkdir()
+    (done.root / "way-to-git").symlink_to(done.root / ".git")
+    before = sorted(str(path) for path in done.root.rglob("*"))
     ran = done.user("report", *option, "--session", SESSION, "--out", out)
     assert ran.code in (2, 3)
     assert said in ran.err
     assert "fix:" in ran.err
-    assert sorted(str(path) for path in done.project.rglob("*")) == before
-    assert (done.project / "there-report.html").read_text() == "<p>mine</p>"
-    assert (done.project / "value").read_text() == "new\n"
+    assert sorted(str(path) for path in done.root.rglob("*")) == before
+    assert (done.root / "there-report.html").read_text() == "<p>mine</p>"
+    assert (done.root / "value").read_text() == "new\n"
 
 
-def test_an_agent_does_not_say_where(done: Shell) -> None:
+def test_an_agent_does_not_say_where(done: Project) -> None:
     for option in ("--out=report.html", "--md", "--out=CLAUDE.md"):
         ran = done.agent("report", option)
         assert (ran.code, "--out is the user's" in ran.err) == ((0, False) if option == "--md" else (3, True))
-    assert not (done.project / "report.html").exists()
+    assert not (done.root / "report.html").exists()
 
 
-def test_a_gate_of_the_agents_own_is_an_exception_in_plain_sight(shell: Shell) -> None:
-    shell.user("ulw", "start", "--session", SESSION)
-    assert shell.agent("gate", "add", "tests", "--", "test", "a b", "=", "a b").code == 0
-    shell.write("value", "new\n")
-    assert shell.agent("gate", "run").code == 0
-    assert shell.agent("ulw", "done", "--because", "the value is the new one").code == 0
-    told = shell.agent("report", "--json").json
+def test_a_gate_of_the_agents_own_is_an_exception_in_plain_sight(project: Project) -> None:
+    project.user("ulw", "start", "--session", SESSION)
+    assert project.agent("gate", "add", "tests", "--", "test", "a b", "=", "a b").code == 0
+    project.write("value", "new\n")
+    assert project.agent("gate", "run").code == 0
+    assert project.agent("ulw", "done", "--because", "the value is the new one").code == 0
+    told = project.agent("report", "--json").json
     command = "test 'a b' = 'a b'"
     assert told["verdict"]["text"].startswith(HELD)
     assert [one["text"] for one in told["notices"]] == [f"every gate was pinned by the agent (tests: {command})"]
-    assert f"| ✅ | tests {command}, pinned by the agent | pass | fresh | – |" in shell.agent("report", "--md").out
-    page_text = Path(shell.agent("report").out.splitlines()[-1]).read_text(encoding="utf-8")
+    assert f"| ✅ | tests {command}, pinned by the agent | pass | fresh | – |" in project.agent("report", "--md").out
+    page_text = Path(project.agent("report").out.splitlines()[-1]).read_text(encoding="utf-8")
     assert "<li>test &#39;a b&#39; = &#39;a b&#39;</li>" in page_text
 
 
-def test_the_verdict_rests_on_no_cache_and_leaves_none(done: Shell) -> None:
+def test_the_verdict_rests_on_no_cache_and_leaves_none(done: Project) -> None:
     """The cache is a file that an agent can write: here one that says of another file what was true of the first."""
-    cache = forged.change_unseen(done.project, done.state, "value", "bad\n")
+    cache = forged.change_unseen(done.root, done.state, "value", "bad\n")
     assert done.agent("report").out.startswith("NOT proven: ")
     cache.unlink()
     assert done.agent("report", "--md").code == 0
     assert not cache.exists()
 
 
-def test_a_gate_that_fails_beside_the_work_is_named(shell: Shell) -> None:
+def test_a_gate_that_fails_beside_the_work_is_named(project: Project) -> None:
     goal = {"id": "G1", "title": "New", "verification": {"checks": [{"id": "new", "type": "path", "path": "made"}]}}
-    shell.write("goal.json", json.dumps(goal))
-    shell.user("verify", "add", "--file", "goal.json")
-    shell.agent("gate", "add", "tests", "--", "git", "no-such-command")
-    shell.agent("verify", "begin", "G1")
-    shell.write("made", "new\n")
-    assert shell.agent("verify", "finish", "G1", "--summary", "the file is there, as the goal asks").code == 0
-    assert shell.agent("gate", "run").code == 3
-    told = shell.agent("report", "--json").json
+    project.write("goal.json", json.dumps(goal))
+    project.user("verify", "add", "--file", "goal.json")
+    project.agent("gate", "add", "tests", "--", "git", "no-such-command")
+    project.agent("verify", "begin", "G1")
+    project.write("made", "new\n")
+    assert project.agent("verify", "finish", "G1", "--summary", "the file is there, as the goal asks").code == 0
+    assert project.agent("gate", "run").code == 3
+    told = project.agent("report", "--json").json
     assert told["verdict"]["text"] == (
         "ended with exceptions: not passing beside it: gate tests fail (by the agent: the work was ended without it); "
         "goal G1: 1 of 1 check passes; new is the user's, and failed when the goal was begun."
@@ -174,29 +174,29 @@ def test_a_gate_that_fails_beside_the_work_is_named(shell: Shell) -> None:
     assert [(one["what"], one["where"]) for one in told["notices"]] == [("gate not passing", "tests")]
 
 
-def test_state_that_cannot_be_read_is_said(shell: Shell) -> None:
-    shell.user("ulw", "start", "--session", SESSION)
-    Path(paths.runtime_file(shell.state)).write_text("{", encoding="utf-8")
-    told = shell.agent("report", "--json").json
+def test_state_that_cannot_be_read_is_said(project: Project) -> None:
+    project.user("ulw", "start", "--session", SESSION)
+    Path(paths.runtime_file(project.state)).write_text("{", encoding="utf-8")
+    told = project.agent("report", "--json").json
     assert told["verdict"]["text"] == "NOT proven: its state cannot be read."
     assert [(one["what"], one["where"]) for one in told["notices"]] == [("unreadable", "state")]
 
 
-def test_an_agent_does_not_open_a_browser(done: Shell) -> None:
+def test_an_agent_does_not_open_a_browser(done: Project) -> None:
     ran = done.agent("report", "--open")
     assert ran.code == 3
     assert "--open is the user's" in ran.err
     assert not Path(done.state, "reports").exists()
 
 
-def test_without_a_screen_the_path_is_all_there_is(done: Shell) -> None:
+def test_without_a_screen_the_path_is_all_there_is(done: Project) -> None:
     ran = done.user("report", "--session", SESSION, "--open")
     assert ran.code == 0
     assert ran.out.splitlines()[-1].endswith(f"{SESSION}.html")
     assert "there is no screen to show it on" in ran.err
 
 
-def test_open_hands_the_page_to_the_browser(done: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_hands_the_page_to_the_browser(done: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
 
     def opens(url: str) -> bool:
@@ -211,22 +211,22 @@ def test_open_hands_the_page_to_the_browser(done: Shell, monkeypatch: pytest.Mon
     assert done.user("report", "--session", SESSION, "--open", "--md").code == 2
 
 
-def test_a_session_with_nothing_and_a_run_nobody_knows(done: Shell) -> None:
+def test_a_session_with_nothing_and_a_run_nobody_knows(done: Project) -> None:
     ran = done.user("report", "--session", "nobody")
     assert (ran.code, "is no session of this project" in ran.err, SESSION in ran.err) == (2, True, True)
-    ran = done.run({"OMO_SESSION_ID": "nobody"}, "report")
+    ran = done.omo("report", by="user", env={"OMO_SESSION_ID": "nobody"})
     assert (ran.code, "session nobody has nothing to report" in ran.err, SESSION in ran.err) == (3, True, True)
     ran = done.user("report", "--run", "r0")
     assert (ran.code, "there is no such run in this project" in ran.err) == (2, True)
 
 
-def test_without_a_name_it_is_the_newest_session_and_says_so(done: Shell) -> None:
+def test_without_a_name_it_is_the_newest_session_and_says_so(done: Project) -> None:
     for argv in ([], ["--session", SESSION[:3]]):
         ran = done.user("report", "--md", *argv)
         assert (ran.code, f"omo: session {SESSION}, " in ran.err) == (0, True)
 
 
-def test_a_run_of_plain_ultrawork_by_its_name(done: Shell) -> None:
+def test_a_run_of_plain_ultrawork_by_its_name(done: Project) -> None:
     run = done.row()["work"]["ulw"]["run"]
     ran = done.agent("report", "--run", run)
     assert ran.out.startswith(HELD)
@@ -234,11 +234,11 @@ def test_a_run_of_plain_ultrawork_by_its_name(done: Shell) -> None:
 
 
 @pytest.mark.parametrize("options", [("--open",), ("--out", "../x-report.html")])
-def test_an_agent_that_hides_one_variable_is_still_one(shell: Shell, options: tuple[str, ...]) -> None:
-    shell.agent("ulw", "start")
-    refused = shell.run({"CLAUDE_CODE_SESSION_ID": SESSION}, "report", *options)
+def test_an_agent_that_hides_one_variable_is_still_one(project: Project, options: tuple[str, ...]) -> None:
+    project.agent("ulw", "start")
+    refused = project.omo("report", *options, by="user", env={"CLAUDE_CODE_SESSION_ID": SESSION})
     assert refused.code == 3
-    assert not (shell.project.parent / "x-report.html").exists()
+    assert not (project.root.parent / "x-report.html").exists()
 
 
 def test_every_workflow_is_on_the_page_with_its_evidence(tmp_path: Path) -> None:

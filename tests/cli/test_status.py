@@ -15,59 +15,61 @@ from typing import Any
 
 import pytest
 
-from omo.views import project
-from tests.cli.conftest import SESSION, Shell
+from omo.views.project import MOST_RECENT
+from tests.project import SESSION, Project
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 CONSOLE = "import sys; sys.argv[0] = 'omo'; from omo.cli import console; console()"
 OTHER = "abd456"
 
 
-def arm(shell: Shell, name: str = SESSION) -> None:
-    assert shell.run({"CLAUDE_CODE_SESSION_ID": name}, "ulw", "start").code == 0
+def arm(project: Project, name: str = SESSION) -> None:
+    assert project.omo("ulw", "start", by="user", env={"CLAUDE_CODE_SESSION_ID": name}).code == 0
 
 
-def test_nothing_is_one_helpful_line(shell: Shell) -> None:
-    assert shell.user("status").out == "Nothing is on in this project.\n"
-    assert shell.user("status", "--json").json == {
+def test_nothing_is_one_helpful_line(project: Project) -> None:
+    assert project.user("status").out == "Nothing is on in this project.\n"
+    assert project.user("status", "--json").json == {
         "ok": True,
-        "root": str(shell.project),
+        "root": str(project.root),
         "sessions": [],
         "overrides": [],
         "problems": [],
     }
 
 
-def test_the_plain_view_when_nobody_looks(shell: Shell) -> None:
-    arm(shell)
-    lines = shell.agent("status").out.splitlines()
+def test_the_plain_view_when_nobody_looks(project: Project) -> None:
+    arm(project)
+    lines = project.agent("status").out.splitlines()
     assert lines[0] == f"session {SESSION} (this session): ultrawork active"
     assert "  command    omo gate add NAME -- COMMAND" in lines
 
 
-def test_width_and_colour_never_change_the_data(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    arm(shell)
-    plain = shell.agent("status", "--json").json
-    shell.now -= 1
-    shell.has_screen = True
+def test_width_and_colour_never_change_the_data(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    arm(project)
+    plain = project.agent("status", "--json").json
+    project.now -= 1
+    project.has_screen = True
     monkeypatch.setenv("COLUMNS", "30")
-    assert shell.run(agents(NO_COLOR="1"), "status", "--json", "--all").json == plain
+    assert project.omo("status", "--json", "--all", by="user", env=agents(NO_COLOR="1")).json == plain
 
 
 def agents(**more: str) -> dict[str, str]:
     return {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION, **more}
 
 
-def test_a_terminal_gets_colours_unless_it_says_otherwise(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    arm(shell)
-    shell.has_screen = True
+def test_a_terminal_gets_colours_unless_it_says_otherwise(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    arm(project)
+    project.has_screen = True
     monkeypatch.setenv("COLUMNS", "80")
-    assert "\x1b[36m" in shell.run(agents(TERM="xterm"), "status").out.replace("\x1b[1;36m", "\x1b[36m")
-    without = shell.run(agents(TERM="xterm", NO_COLOR="1"), "status").out
+    assert "\x1b[36m" in project.omo("status", by="user", env=agents(TERM="xterm")).out.replace(
+        "\x1b[1;36m", "\x1b[36m"
+    )
+    without = project.omo("status", by="user", env=agents(TERM="xterm", NO_COLOR="1")).out
     assert "36m" not in without
     assert "\x1b[1m" in without
-    assert "\x1b" not in shell.run(agents(TERM="dumb"), "status").out
-    assert shell.run(agents(TERM="xterm", LC_ALL="de_DE.ISO-8859-1"), "status").out.isascii()
+    assert "\x1b" not in project.omo("status", by="user", env=agents(TERM="dumb")).out
+    assert project.omo("status", by="user", env=agents(TERM="xterm", LC_ALL="de_DE.ISO-8859-1")).out.isascii()
 
 
 @pytest.mark.parametrize(
@@ -80,55 +82,55 @@ def test_a_terminal_gets_colours_unless_it_says_otherwise(shell: Shell, monkeypa
         ({"LC_CTYPE": "ja_JP.eucJP"}, True),
     ],
 )
-def test_the_locale_may_name_another_charset(shell: Shell, environ: dict[str, str], is_plain: bool) -> None:
-    arm(shell)
-    shell.has_screen = True
-    assert shell.agent("status", env=environ).out.isascii() is is_plain
+def test_the_locale_may_name_another_charset(project: Project, environ: dict[str, str], is_plain: bool) -> None:
+    arm(project)
+    project.has_screen = True
+    assert project.agent("status", env=environ).out.isascii() is is_plain
 
 
-def test_another_session_by_as_much_of_its_id_as_is_unique(shell: Shell) -> None:
-    arm(shell)
-    arm(shell, OTHER)
-    assert shell.agent("status", "--session", "abd").out.startswith(f"session {OTHER}: ultrawork active")
-    several = shell.agent("status", "--session", "ab")
+def test_another_session_by_as_much_of_its_id_as_is_unique(project: Project) -> None:
+    arm(project)
+    arm(project, OTHER)
+    assert project.agent("status", "--session", "abd").out.startswith(f"session {OTHER}: ultrawork active")
+    several = project.agent("status", "--session", "ab")
     assert (several.code, "beginning of several sessions" in several.err) == (2, True)
     assert f"{SESSION}, {OTHER}" in several.err
-    nobody = shell.agent("status", "--session", "\x1b[31mnobody")
+    nobody = project.agent("status", "--session", "\x1b[31mnobody")
     assert (nobody.code, "is no session of this project" in nobody.err) == (2, True)
     assert "\x1b" not in nobody.err
 
 
-def test_sessions_that_are_off_are_listed_on_demand(shell: Shell) -> None:
-    arm(shell, OTHER)
-    shell.user("stop-continuation", "--session", OTHER)
-    shell.now += 3 * 24 * 3600
-    assert shell.user("status").out == "Nothing is on in this project.\n1 session is off: omo status --all\n"
-    assert f"session {OTHER}: ultrawork cancelled" in shell.user("status", "--all").out
+def test_sessions_that_are_off_are_listed_on_demand(project: Project) -> None:
+    arm(project, OTHER)
+    project.user("stop-continuation", "--session", OTHER)
+    project.now += 3 * 24 * 3600
+    assert project.user("status").out == "Nothing is on in this project.\n1 session is off: omo status --all\n"
+    assert f"session {OTHER}: ultrawork cancelled" in project.user("status", "--all").out
 
 
-def test_unreadable_state_is_shown_and_is_an_error(shell: Shell) -> None:
-    arm(shell)
-    Path(shell.state, "runtime.local.json").write_text('{"version": 9, "sessions": {}}')
-    shown = shell.agent("status")
+def test_unreadable_state_is_shown_and_is_an_error(project: Project) -> None:
+    arm(project)
+    Path(project.state, "runtime.local.json").write_text('{"version": 9, "sessions": {}}')
+    shown = project.agent("status")
     assert shown.code == 3
     assert shown.out.startswith("problem: ")
-    data = shell.agent("status", "--json").json
+    data = project.agent("status", "--json").json
     assert (data["ok"], data["error"]["code"], data["problems"][0]["code"]) == (False, "newer-state", "newer-state")
     assert data["sessions"][0]["mode"] == "unreadable"
 
 
-def test_watching_needs_a_terminal_or_json(shell: Shell) -> None:
-    ran = shell.user("status", "--watch")
+def test_watching_needs_a_terminal_or_json(project: Project) -> None:
+    ran = project.user("status", "--watch")
     assert (ran.code, "omo status --watch --json" in ran.err) == (2, True)
 
 
-def test_ultrawork_status_names_the_work(shell: Shell) -> None:
-    assert shell.agent("ulw", "status").out.startswith(f"session {SESSION} (this session): off\n")
-    shell.agent("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead the file.")
-    said = shell.agent("ulw", "status").out
+def test_ultrawork_status_names_the_work(project: Project) -> None:
+    assert project.agent("ulw", "status").out.startswith(f"session {SESSION} (this session): off\n")
+    project.agent("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead the file.")
+    said = project.agent("ulw", "status").out
     assert said.startswith(f"session {SESSION} (this session): ultragoal active\n  next stop  would be sent back")
-    assert said in shell.agent("status").out
-    assert {"session", "mode", "blocks", "gates", "nextStop"} <= set(shell.agent("ulw", "status", "--json").json)
+    assert said in project.agent("status").out
+    assert {"session", "mode", "blocks", "gates", "nextStop"} <= set(project.agent("ulw", "status", "--json").json)
 
 
 # Real processes
@@ -139,13 +141,13 @@ def environment(**more: str) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(SOURCE), "PYTHONUTF8": "1", "OMO_SESSION_ID": SESSION, **more}
 
 
-def test_what_a_pipe_gets_is_made_without_rich(shell: Shell) -> None:
-    arm(shell)
+def test_what_a_pipe_gets_is_made_without_rich(project: Project) -> None:
+    arm(project)
     for argv in (["status"], ["status", "--json"]):
         asks = "import atexit, sys; atexit.register(lambda: print('rich' in sys.modules, file=sys.stderr)); "
         done = subprocess.run(
             [sys.executable, "-c", asks + CONSOLE, *argv],
-            cwd=shell.project, env=environment(), capture_output=True, text=True, check=True,
+            cwd=project.root, env=environment(), capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert SESSION in done.stdout
         assert done.stderr == "False\n"
@@ -166,57 +168,57 @@ print("\\n" + json.dumps({"code": code, "opened": opened}))
 CRITERIA = '{"criteria": [{"id": "C1", "description": "a file", "checks": [{"type": "path", "path": "done.txt"}]}]}'
 
 
-def opened(shell: Shell) -> dict[str, int]:
+def opened(project: Project) -> dict[str, int]:
     """How often `omo status` of the session opens each state file."""
     done = subprocess.run(
-        [sys.executable, "-c", COUNTING, SESSION, str(shell.project), str(shell.now)],
-        cwd=shell.project, env=environment(), capture_output=True, text=True, check=True,
+        [sys.executable, "-c", COUNTING, SESSION, str(project.root), str(project.now)],
+        cwd=project.root, env=environment(), capture_output=True, text=True, check=True,
     )  # fmt: skip
     told = json.loads(done.stdout.rstrip("\n").rpartition("\n")[2])
     assert told["code"] == 0
-    return {os.path.relpath(path, shell.state): count for path, count in told["opened"].items()}
+    return {os.path.relpath(path, project.state): count for path, count in told["opened"].items()}
 
 
-def begin_and_give_up(shell: Shell, name: str) -> None:
-    assert shell.user("ralph", "start", "--criteria", "criteria.json", "--session", name).code == 0
-    assert shell.user("ralph", "abandon", "it was only begun", "--session", name).code == 0
+def begin_and_give_up(project: Project, name: str) -> None:
+    assert project.user("ralph", "start", "--criteria", "criteria.json", "--session", name).code == 0
+    assert project.user("ralph", "abandon", "it was only begun", "--session", name).code == 0
 
 
-def test_status_opens_each_file_once_and_no_more_with_many_runs_before(shell: Shell) -> None:
-    shell.write("criteria.json", CRITERIA)
-    arm(shell)
-    shell.agent("gate", "add", "tests", "--", "true")
-    assert shell.agent("ralph", "start", "--criteria", "criteria.json").code == 0
-    alone = opened(shell)
+def test_status_opens_each_file_once_and_no_more_with_many_runs_before(project: Project) -> None:
+    project.write("criteria.json", CRITERIA)
+    arm(project)
+    project.agent("gate", "add", "tests", "--", "true")
+    assert project.agent("ralph", "start", "--criteria", "criteria.json").code == 0
+    alone = opened(project)
     assert set(alone.values()) == {1}
     assert {os.path.basename(path) for path in alone} >= {"runtime.local.json", "events.jsonl", "ledger.jsonl"}
-    shell.now -= 2 * 24 * 3600
+    project.now -= 2 * 24 * 3600
     for number in range(20):
-        begin_and_give_up(shell, f"earlier-{number}")
-    shell.now += 2 * 24 * 3600
-    assert opened(shell) == alone
+        begin_and_give_up(project, f"earlier-{number}")
+    project.now += 2 * 24 * 3600
+    assert opened(project) == alone
     for number in range(20):
-        begin_and_give_up(shell, f"today-{number}")
-    lately = opened(shell)
+        begin_and_give_up(project, f"today-{number}")
+    lately = opened(project)
     assert set(lately.values()) == {1}
-    assert len([path for path in lately if path.startswith("sessions")]) <= 1 + project.MOST_RECENT
+    assert len([path for path in lately if path.startswith("sessions")]) <= 1 + MOST_RECENT
 
 
-def test_a_session_without_a_kind_of_work_opens_none_of_its_ledgers(shell: Shell) -> None:
-    shell.write("criteria.json", CRITERIA)
-    begin_and_give_up(shell, OTHER)
-    shell.user("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead the file.", "--session", OTHER)
-    shell.user("state", "clear", "--mode", "ultragoal", "--force", "--session", OTHER)
-    shell.now += 2 * 24 * 3600
-    arm(shell)
-    assert set(opened(shell)) == {"runtime.local.json", os.path.join("sessions", SESSION, "events.jsonl")}
+def test_a_session_without_a_kind_of_work_opens_none_of_its_ledgers(project: Project) -> None:
+    project.write("criteria.json", CRITERIA)
+    begin_and_give_up(project, OTHER)
+    project.user("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead the file.", "--session", OTHER)
+    project.user("state", "clear", "--mode", "ultragoal", "--force", "--session", OTHER)
+    project.now += 2 * 24 * 3600
+    arm(project)
+    assert set(opened(project)) == {"runtime.local.json", os.path.join("sessions", SESSION, "events.jsonl")}
 
 
 @contextmanager
-def started(shell: Shell, *argv: str, **given: Any) -> Iterator[subprocess.Popen[bytes]]:
+def started(project: Project, *argv: str, **given: Any) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
         [sys.executable, "-c", CONSOLE, "status", "--watch", *argv],
-        cwd=shell.project, env=environment(TERM="xterm-256color", COLUMNS="80", LINES="24"), **given,
+        cwd=project.root, env=environment(TERM="xterm-256color", COLUMNS="80", LINES="24"), **given,
     )  # fmt: skip
     try:
         yield process
@@ -227,12 +229,12 @@ def started(shell: Shell, *argv: str, **given: Any) -> Iterator[subprocess.Popen
             process.stdout.close()
 
 
-def test_watching_as_json_prints_an_object_for_each_change(shell: Shell) -> None:
-    arm(shell)
-    with started(shell, "--json", stdout=subprocess.PIPE) as process:
+def test_watching_as_json_prints_an_object_for_each_change(project: Project) -> None:
+    arm(project)
+    with started(project, "--json", stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         first = json.loads(process.stdout.readline())
-        shell.agent("gate", "add", "tests", "--", "true")
+        project.agent("gate", "add", "tests", "--", "true")
         second = json.loads(process.stdout.readline())
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 0
@@ -252,16 +254,16 @@ def read_until(terminal: int, words: bytes, seconds: float = 60.0) -> bytes:
 
 @pytest.mark.skipif(os.name != "posix", reason="a pseudo terminal is needed")
 @pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
-def test_watching_in_a_terminal_redraws_and_leaves_it_as_it_was(shell: Shell, ended_by: signal.Signals) -> None:
+def test_watching_in_a_terminal_redraws_and_leaves_it_as_it_was(project: Project, ended_by: signal.Signals) -> None:
     import pty
 
-    arm(shell)
+    arm(project)
     ours, theirs = pty.openpty()
-    with started(shell, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
+    with started(project, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
         os.close(theirs)
         begun = read_until(ours, b"omo gate add NAME -- COMMAND")
         assert b"\x1b[?1049h" in begun
-        shell.agent("gate", "add", "tests", "--", "true")
+        project.agent("gate", "add", "tests", "--", "true")
         read_until(ours, b"not run")
         process.send_signal(ended_by)
         assert process.wait(timeout=60) == 0

@@ -14,81 +14,81 @@ import pytest
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.workflows.ultragoal.plan import POINTER
-from tests.cli.conftest import SESSION, Ran, Shell
 from tests.cli.test_ulw_and_gates import use_blocks
+from tests.project import SESSION, Project, Ran
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, TWO
 
 
-def directory(shell: Shell) -> Path:
-    return Path(paths.ultragoal_dir(shell.state, SESSION))
+def directory(project: Project) -> Path:
+    return Path(paths.ultragoal_dir(project.state, SESSION))
 
 
-def plan_bytes(shell: Shell) -> dict[str, bytes]:
+def plan_bytes(project: Project) -> dict[str, bytes]:
     return {
-        str(one): one.read_bytes() for one in directory(shell).rglob("*") if one.is_file() and one.suffix != ".lock"
+        str(one): one.read_bytes() for one in directory(project).rglob("*") if one.is_file() and one.suffix != ".lock"
     }
 
 
-def create(shell: Shell, text: str = TWO, *more: str) -> Ran:
-    return shell.agent("ultragoal", "create-goals", "--brief", text, *more)
+def create(project: Project, text: str = TWO, *more: str) -> Ran:
+    return project.agent("ultragoal", "create-goals", "--brief", text, *more)
 
 
-def gate_file(shell: Shell, goal: str) -> str:
-    shell.write(f"{goal}.json", json.dumps(valid_gate(shell.project, goal)))
+def gate_file(project: Project, goal: str) -> str:
+    project.write(f"{goal}.json", json.dumps(valid_gate(project.root, goal)))
     return f"{goal}.json"
 
 
-def checkpoint(shell: Shell, goal: str, status: str = "complete", *more: str) -> Ran:
-    gate = ["--quality-gate-json", gate_file(shell, goal)] if status == "complete" else []
-    return shell.agent(
+def checkpoint(project: Project, goal: str, status: str = "complete", *more: str) -> Ran:
+    gate = ["--quality-gate-json", gate_file(project, goal)] if status == "complete" else []
+    return project.agent(
         "ultragoal", "checkpoint", "--goal-id", goal, "--status", status, "--evidence", "it was seen", *gate, *more
     )
 
 
-def finish(shell: Shell) -> None:
-    for goal in shell.agent("ultragoal", "status", "--json").json["goals"]:
-        shell.agent("ultragoal", "complete-goals")
-        assert checkpoint(shell, goal["id"]).code == 0
+def finish(project: Project) -> None:
+    for goal in project.agent("ultragoal", "status", "--json").json["goals"]:
+        project.agent("ultragoal", "complete-goals")
+        assert checkpoint(project, goal["id"]).code == 0
 
 
-def status(shell: Shell) -> dict[str, Any]:
-    return shell.agent("ultragoal", "status", "--json").json
+def status(project: Project) -> dict[str, Any]:
+    return project.agent("ultragoal", "status", "--json").json
 
 
 # status
 
 
-def test_status_without_a_plan_is_no_error(shell: Shell) -> None:
-    ran = shell.agent("ultragoal", "status")
+def test_status_without_a_plan_is_no_error(project: Project) -> None:
+    ran = project.agent("ultragoal", "status")
     assert (ran.code, "No ultragoal plan" in ran.out, "create-goals" in ran.out) == (0, True, True)
-    shown = status(shell)
+    shown = status(project)
     assert (shown["exists"], shown["status"]) == (False, "missing")
-    assert not directory(shell).exists(), "looking writes nothing"
+    assert not directory(project).exists(), "looking writes nothing"
 
 
-def test_status_shows_goals_counts_paths_receipts_and_the_next_step(shell: Shell) -> None:
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    checkpoint(shell, "G001")
-    before = plan_bytes(shell)
-    shown = status(shell)
+def test_status_shows_goals_counts_paths_receipts_and_the_next_step(project: Project) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    checkpoint(project, "G001")
+    before = plan_bytes(project)
+    shown = status(project)
     assert shown["exists"] is True
     assert (shown["status"], shown["current_goal"], shown["objective"]) == ("active", "G002", POINTER)
     assert {name: count for name, count in shown["counts"].items() if count} == {"complete": 1, "active": 1}
     assert len(shown["counts"]) == 7
-    assert shown["paths"]["ledger"] == str(directory(shell) / "ledger.jsonl")
+    assert shown["paths"]["ledger"] == str(directory(project) / "ledger.jsonl")
     assert [(goal["id"], goal["receipt"], goal["independence"]) for goal in shown["goals"]] == [
         ("G001", "fresh", "reduced"),
         ("G002", None, None),
     ]
     assert (shown["next"]["action"], shown["next"]["goal_id"]) == ("execute-goal", "G002")
     assert (shown["final_receipt"], shown["goal_tool"], shown["problems"]) == (None, "active", [])
-    text = shell.agent("ultragoal", "status").out
+    text = project.agent("ultragoal", "status").out
     assert "2 goals, 1 active, 1 complete" in text
     assert "receipt fresh; independence: reduced" in text
     assert "Next: G002" in text
-    assert plan_bytes(shell) == before
+    assert plan_bytes(project) == before
 
 
 @pytest.mark.parametrize(
@@ -102,56 +102,56 @@ def test_status_shows_goals_counts_paths_receipts_and_the_next_step(shell: Shell
         (["complete-goals", "G001 complete", "G002 complete"], "complete"),
     ],
 )
-def test_one_word_says_how_the_whole_plan_stands(shell: Shell, moves: list[str], word: str) -> None:
-    create(shell)
+def test_one_word_says_how_the_whole_plan_stands(project: Project, moves: list[str], word: str) -> None:
+    create(project)
     for move in moves:
         goal, _, outcome = move.partition(" ")
-        ran = checkpoint(shell, goal, outcome) if outcome else shell.agent("ultragoal", move)
+        ran = checkpoint(project, goal, outcome) if outcome else project.agent("ultragoal", move)
         assert ran.code == 0, ran.err
-    assert status(shell)["status"] == word
+    assert status(project)["status"] == word
 
 
 # create-goals
 
 
-def test_creating_answers_with_ids_and_paths_and_never_with_the_plan(shell: Shell) -> None:
-    made = create(shell, TWO, "--json").json
+def test_creating_answers_with_ids_and_paths_and_never_with_the_plan(project: Project) -> None:
+    made = create(project, TWO, "--json").json
     assert (made["ok"], made["goals_count"], made["goal_ids"]) == (True, 2, ["G001", "G002"])
-    assert made["goals_path"] == str(directory(shell) / "goals.json")
+    assert made["goals_path"] == str(directory(project) / "goals.json")
     assert (made["goal_mode"], made["archived"], made["next"]) == ("aggregate", None, "omo ultragoal complete-goals")
     assert "Read the file." not in json.dumps(made)
 
 
 @pytest.mark.parametrize(("text", "said"), [(ONE, "Plan with 1 goal:"), (TWO, "Plan with 2 goals:")])
-def test_creating_counts_in_words(shell: Shell, text: str, said: str) -> None:
-    ran = create(shell, text)
+def test_creating_counts_in_words(project: Project, text: str, said: str) -> None:
+    ran = create(project, text)
     assert said in ran.out
     assert "G001 Parse" in ran.out
 
 
-def test_creating_makes_the_sessions_goal_and_arms_the_session(shell: Shell) -> None:
-    create(shell)
-    assert shell.agent("goal", "get", "--json").json["goal"]["objective"] == POINTER
-    assert shell.row()["work"]["ultragoal"]["open"] == 2
-    assert shell.agent("explain", "stop", "--json").json["rule"] == "block"
+def test_creating_makes_the_sessions_goal_and_arms_the_session(project: Project) -> None:
+    create(project)
+    assert project.agent("goal", "get", "--json").json["goal"]["objective"] == POINTER
+    assert project.row()["work"]["ultragoal"]["open"] == 2
+    assert project.agent("explain", "stop", "--json").json["rule"] == "block"
 
 
-def test_an_unrelated_goal_is_left_and_said(shell: Shell) -> None:
-    shell.agent("goal", "create", "--objective", "Paint the shed")
-    made = create(shell)
+def test_an_unrelated_goal_is_left_and_said(project: Project) -> None:
+    project.agent("goal", "create", "--objective", "Paint the shed")
+    made = create(project)
     assert made.code == 0
     assert "omo goal drop, then omo goal create" in made.out + made.err
-    assert shell.agent("goal", "get", "--json").json["goal"]["objective"] == "Paint the shed"
+    assert project.agent("goal", "get", "--json").json["goal"]["objective"] == "Paint the shed"
 
 
 @pytest.mark.parametrize("name", ["create-goals", "create"])
-def test_the_brief_comes_from_text_file_or_stdin(shell: Shell, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    shell.write("brief.md", "\ufeff" + TWO.replace("\n", "\r\n"))
-    assert shell.agent("ultragoal", name, "--brief-file", "brief.md").code == 0
-    assert [goal["title"] for goal in status(shell)["goals"]] == ["Parse", "Check"]
+def test_the_brief_comes_from_text_file_or_stdin(project: Project, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write("brief.md", "\ufeff" + TWO.replace("\n", "\r\n"))
+    assert project.agent("ultragoal", name, "--brief-file", "brief.md").code == 0
+    assert [goal["title"] for goal in status(project)["goals"]] == ["Parse", "Check"]
     monkeypatch.setattr("sys.stdin", io.StringIO(ONE))
-    assert shell.agent("ultragoal", name, "--from-stdin", "--force").code == 0
-    assert [goal["title"] for goal in status(shell)["goals"]] == ["Parse"]
+    assert project.agent("ultragoal", name, "--from-stdin", "--force").code == 0
+    assert [goal["title"] for goal in status(project)["goals"]] == ["Parse"]
 
 
 @pytest.mark.parametrize(
@@ -167,24 +167,24 @@ def test_the_brief_comes_from_text_file_or_stdin(shell: Shell, name: str, monkey
         ["--brief", ONE, "--goal-mode", "stories"],
     ],
 )
-def test_a_brief_that_cannot_be_used_is_exit_2_and_writes_nothing(shell: Shell, argv: list[str]) -> None:
-    ran = shell.agent("ultragoal", "create-goals", *argv)
+def test_a_brief_that_cannot_be_used_is_exit_2_and_writes_nothing(project: Project, argv: list[str]) -> None:
+    ran = project.agent("ultragoal", "create-goals", *argv)
     assert ran.code == 2
     assert "fix:" in ran.err
-    assert not directory(shell).exists()
+    assert not directory(project).exists()
 
 
-def test_an_empty_block_is_named_by_its_number(shell: Shell) -> None:
-    assert "2" in create(shell, "@goal: A\n@goal:\n\n@goal: C").err
+def test_an_empty_block_is_named_by_its_number(project: Project) -> None:
+    assert "2" in create(project, "@goal: A\n@goal:\n\n@goal: C").err
 
 
-def test_an_unfinished_plan_is_refused_and_by_force_archived(shell: Shell) -> None:
-    create(shell)
-    before = plan_bytes(shell)
-    refused = create(shell, ONE)
+def test_an_unfinished_plan_is_refused_and_by_force_archived(project: Project) -> None:
+    create(project)
+    before = plan_bytes(project)
+    refused = create(project, ONE)
     assert (refused.code, "2 open goals" in refused.err, "--force" in refused.err) == (3, True, True)
-    assert plan_bytes(shell) == before
-    forced = create(shell, ONE, "--force", "--json").json
+    assert plan_bytes(project) == before
+    forced = create(project, ONE, "--force", "--json").json
     assert Path(forced["archived"]).is_dir()
     assert forced["goals_count"] == 1
 
@@ -192,13 +192,13 @@ def test_an_unfinished_plan_is_refused_and_by_force_archived(shell: Shell) -> No
 # complete-goals
 
 
-def test_a_goal_is_handed_out_with_everything_needed_to_do_it(shell: Shell) -> None:
-    create(shell)
-    given = shell.agent("ultragoal", "complete-goals", "--json").json
+def test_a_goal_is_handed_out_with_everything_needed_to_do_it(project: Project) -> None:
+    create(project)
+    given = project.agent("ultragoal", "complete-goals", "--json").json
     assert (given["goal_id"], given["goal_status"], given["started"]) == ("G001", "active", True)
     assert (given["goal_objective"], given["constraints"]) == ("Read the file.", "Keep the API.")
     assert (given["all_complete"], given["next_action"], given["objective"]) == (False, "execute-goal", POINTER)
-    text = shell.agent("ultragoal", "complete-goals").out
+    text = project.agent("ultragoal", "complete-goals").out
     for words in (
         "Go on with G001: Parse",
         "Read the file.",
@@ -209,109 +209,109 @@ def test_a_goal_is_handed_out_with_everything_needed_to_do_it(shell: Shell) -> N
         assert words in text
 
 
-def test_what_went_wrong_before_is_told_with_the_goal(shell: Shell) -> None:
-    create(shell, ONE)
-    shell.agent("ultragoal", "complete-goals")
-    checkpoint(shell, "G001", "failed")
-    assert shell.agent("ultragoal", "complete-goals", "--json").json["next_action"] == "retry-failed"
-    given = shell.agent("ultragoal", "complete-goals", "--retry-failed", "--json").json
+def test_what_went_wrong_before_is_told_with_the_goal(project: Project) -> None:
+    create(project, ONE)
+    project.agent("ultragoal", "complete-goals")
+    checkpoint(project, "G001", "failed")
+    assert project.agent("ultragoal", "complete-goals", "--json").json["next_action"] == "retry-failed"
+    given = project.agent("ultragoal", "complete-goals", "--retry-failed", "--json").json
     assert given["background"] == ["last time: it was seen"]
 
 
-def test_when_all_are_blocked_the_answer_names_the_goal_and_the_way(shell: Shell) -> None:
-    create(shell)
+def test_when_all_are_blocked_the_answer_names_the_goal_and_the_way(project: Project) -> None:
+    create(project)
     for goal in ("G001", "G002"):
-        shell.agent("ultragoal", "complete-goals")
-        checkpoint(shell, goal, "blocked")
-    given = shell.agent("ultragoal", "complete-goals", "--json").json
+        project.agent("ultragoal", "complete-goals")
+        checkpoint(project, goal, "blocked")
+    given = project.agent("ultragoal", "complete-goals", "--json").json
     assert (given["next_action"], given["goal_id"], given["all_complete"]) == ("resolve-blockers", "G001", False)
     assert "--retry-blocked" in given["next"]
-    assert "No goal can be handed out" in shell.agent("ultragoal", "complete-goals").out
-    assert shell.agent("ultragoal", "complete-goals", "--retry-blocked", "--json").json["goal_id"] == "G001"
+    assert "No goal can be handed out" in project.agent("ultragoal", "complete-goals").out
+    assert project.agent("ultragoal", "complete-goals", "--retry-blocked", "--json").json["goal_id"] == "G001"
 
 
-def test_when_all_are_complete_it_says_so(shell: Shell) -> None:
-    create(shell, ONE)
-    finish(shell)
-    given = shell.agent("ultragoal", "complete-goals", "--json").json
+def test_when_all_are_complete_it_says_so(project: Project) -> None:
+    create(project, ONE)
+    finish(project)
+    given = project.agent("ultragoal", "complete-goals", "--json").json
     assert (given["all_complete"], given["next"]) == (True, "omo goal complete")
-    assert "All ultragoal goals are complete." in shell.agent("ultragoal", "complete-goals").out
+    assert "All ultragoal goals are complete." in project.agent("ultragoal", "complete-goals").out
 
 
-def test_handing_out_goes_on_with_a_paused_goal_and_makes_a_missing_one(shell: Shell) -> None:
-    create(shell)
-    shell.agent("goal", "drop")
-    assert "goal was created" in shell.agent("ultragoal", "complete-goals").err
+def test_handing_out_goes_on_with_a_paused_goal_and_makes_a_missing_one(project: Project) -> None:
+    create(project)
+    project.agent("goal", "drop")
+    assert "goal was created" in project.agent("ultragoal", "complete-goals").err
     waits = ["--classification", "human_blocked", "--evidence", "the key is with the user"]
-    assert shell.agent("ultragoal", "classify-blocker", *waits).code == 0
-    assert shell.agent("goal", "pause").code == 0
-    assert "active again" in shell.agent("ultragoal", "complete-goals").err
-    assert shell.agent("goal", "get", "--json").json["goal"]["status"] == "active"
+    assert project.agent("ultragoal", "classify-blocker", *waits).code == 0
+    assert project.agent("goal", "pause").code == 0
+    assert "active again" in project.agent("ultragoal", "complete-goals").err
+    assert project.agent("goal", "get", "--json").json["goal"]["status"] == "active"
 
 
-def test_without_a_plan_there_is_nothing_to_hand_out(shell: Shell) -> None:
-    ran = shell.agent("ultragoal", "complete-goals")
+def test_without_a_plan_there_is_nothing_to_hand_out(project: Project) -> None:
+    ran = project.agent("ultragoal", "complete-goals")
     assert (ran.code, "create-goals" in ran.err) == (3, True)
 
 
 # checkpoint
 
 
-def test_a_checkpoint_answers_with_its_receipt_and_what_is_next(shell: Shell) -> None:
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    done = checkpoint(shell, "G001", "complete", "--json").json
+def test_a_checkpoint_answers_with_its_receipt_and_what_is_next(project: Project) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    done = checkpoint(project, "G001", "complete", "--json").json
     assert (done["goal_id"], done["status"], done["changed"]) == ("G001", "complete", True)
     assert (done["completion_receipt_kind"], done["independence"]) == ("per-goal", "reduced")
     assert len(done["quality_gate_hash"]) == 64
     assert (done["all_complete"], done["incomplete_goal_ids"]) == (False, ["G002"])
     assert (done["next_goal_id"], done["started_next"], done["next_action"]) == ("G002", True, "execute-goal")
-    last = checkpoint(shell, "G002")
+    last = checkpoint(project, "G002")
     assert "final-aggregate receipt" in last.out
     assert "All ultragoal goals are complete" in last.out
     assert "omo goal complete" in last.out
-    assert shell.agent("goal", "complete").code == 0
+    assert project.agent("goal", "complete").code == 0
 
 
-def test_the_next_goal_is_named_in_words(shell: Shell) -> None:
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    assert "Next ultragoal goal: G002 Check" in checkpoint(shell, "G001").out
+def test_the_next_goal_is_named_in_words(project: Project) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    assert "Next ultragoal goal: G002 Check" in checkpoint(project, "G001").out
 
 
 @pytest.mark.parametrize(
     ("outcome", "hint"), [("failed", "omo ultragoal complete-goals --retry-failed"), ("blocked", "--retry-blocked")]
 )
-def test_a_setback_answers_with_the_command_for_it(shell: Shell, outcome: str, hint: str) -> None:
-    create(shell, ONE)
-    shell.agent("ultragoal", "complete-goals")
-    ran = checkpoint(shell, "G001", outcome)
+def test_a_setback_answers_with_the_command_for_it(project: Project, outcome: str, hint: str) -> None:
+    create(project, ONE)
+    project.agent("ultragoal", "complete-goals")
+    ran = checkpoint(project, "G001", outcome)
     assert (ran.code, hint in ran.out) == (0, True)
 
 
-def test_a_replay_says_that_it_stood_already(shell: Shell) -> None:
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    checkpoint(shell, "G001")
-    before = plan_bytes(shell)
-    again = checkpoint(shell, "G001")
+def test_a_replay_says_that_it_stood_already(project: Project) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    checkpoint(project, "G001")
+    before = plan_bytes(project)
+    again = checkpoint(project, "G001")
     assert (again.code, "it stood already" in again.out) == (0, True)
-    assert plan_bytes(shell) == before
+    assert plan_bytes(project) == before
 
 
-def test_a_replay_brings_a_session_up_that_a_crash_left_behind(shell: Shell) -> None:
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    runtime_file = Path(paths.runtime_file(shell.state))
-    events = Path(paths.events_file(shell.state, SESSION))
-    behind = [(one, one.read_bytes()) for one in (runtime_file, events, directory(shell) / "goals.json")]
-    checkpoint(shell, "G001")
+def test_a_replay_brings_a_session_up_that_a_crash_left_behind(project: Project) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    runtime_file = Path(paths.runtime_file(project.state))
+    events = Path(paths.events_file(project.state, SESSION))
+    behind = [(one, one.read_bytes()) for one in (runtime_file, events, directory(project) / "goals.json")]
+    checkpoint(project, "G001")
     for path, raw in behind:
         path.write_bytes(raw)
-    assert shell.row()["work"]["ultragoal"]["open"] == 2
-    assert checkpoint(shell, "G001", "complete", "--json").json["changed"] is False
-    assert shell.row()["work"]["ultragoal"]["open"] == 1
-    assert shell.agent("ledger", "verify").code == 0
+    assert project.row()["work"]["ultragoal"]["open"] == 2
+    assert checkpoint(project, "G001", "complete", "--json").json["changed"] is False
+    assert project.row()["work"]["ultragoal"]["open"] == 1
+    assert project.agent("ledger", "verify").code == 0
 
 
 @pytest.mark.parametrize(
@@ -332,129 +332,133 @@ def test_a_replay_brings_a_session_up_that_a_crash_left_behind(shell: Shell) -> 
         (["--status", "failed", "--evidence", "seen"], 2),
     ],
 )
-def test_a_refused_checkpoint_names_the_remedy_and_writes_nothing(shell: Shell, argv: list[str], code: int) -> None:
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    before = plan_bytes(shell)
-    ran = shell.agent("ultragoal", "checkpoint", *argv)
+def test_a_refused_checkpoint_names_the_remedy_and_writes_nothing(project: Project, argv: list[str], code: int) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    before = plan_bytes(project)
+    ran = project.agent("ultragoal", "checkpoint", *argv)
     assert ran.code == code, ran.err
     assert "fix:" in ran.err
     assert "Traceback" not in ran.err
-    assert plan_bytes(shell) == before
+    assert plan_bytes(project) == before
 
 
-def test_a_goal_file_that_is_not_there_is_not_taken_for_a_gate(shell: Shell) -> None:
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    ran = checkpoint(shell, "G001", "failed", "--goal-json", "no.json")
+def test_a_goal_file_that_is_not_there_is_not_taken_for_a_gate(project: Project) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    ran = checkpoint(project, "G001", "failed", "--goal-json", "no.json")
     assert "--goal-json" in ran.err
     assert "quality gate" not in ran.err
 
 
-def test_all_defects_of_a_gate_are_said_at_once_for_people_and_programs(shell: Shell) -> None:
-    create(shell, ONE)
-    shell.agent("ultragoal", "complete-goals")
-    gate = valid_gate(shell.project)
+def test_all_defects_of_a_gate_are_said_at_once_for_people_and_programs(project: Project) -> None:
+    create(project, ONE)
+    project.agent("ultragoal", "complete-goals")
+    gate = valid_gate(project.root)
     gate["executorQa"]["status"] = "ok"
     gate["iteration"]["fullRerun"] = False
     argv = ["ultragoal", "checkpoint", "--goal-id", "G001", "--status", "complete", "--evidence", "seen"]
-    ran = shell.agent(*argv, "--quality-gate-json", json.dumps(gate), "--json")
+    ran = project.agent(*argv, "--quality-gate-json", json.dumps(gate), "--json")
     assert ran.code == 3
     defects = ran.json["error"]["details"]
     assert [one.split(":")[0] for one in defects] == ["executorQa.status", "iteration.fullRerun"]
-    text = shell.agent(*argv, "--quality-gate-json", json.dumps(gate)).err
+    text = project.agent(*argv, "--quality-gate-json", json.dumps(gate)).err
     assert all(one.split(":")[0] in text for one in defects)
 
 
-def test_a_new_receipt_renews_the_budget_and_one_issued_again_does_not(shell: Shell) -> None:
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    use_blocks(shell, 5)
-    checkpoint(shell, "G001")
-    assert shell.row()["ulw"]["stopBlocks"] == 0
-    use_blocks(shell, 5)
-    assert checkpoint(shell, "G001", "complete", "--evidence", "other words", "--json").json["changed"] is True
-    assert shell.row()["ulw"]["stopBlocks"] == 5
+def test_a_new_receipt_renews_the_budget_and_one_issued_again_does_not(project: Project) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    use_blocks(project, 5)
+    checkpoint(project, "G001")
+    assert project.row()["ulw"]["stopBlocks"] == 0
+    use_blocks(project, 5)
+    assert checkpoint(project, "G001", "complete", "--evidence", "other words", "--json").json["changed"] is True
+    assert project.row()["ulw"]["stopBlocks"] == 5
 
 
-def test_the_printed_goal_can_be_passed_back(shell: Shell) -> None:
-    create(shell, ONE)
-    shell.agent("ultragoal", "complete-goals")
-    shell.write("goal.json", shell.agent("goal", "get", "--json").out)
-    assert checkpoint(shell, "G001", "complete", "--goal-json", "goal.json").code == 0
+def test_the_printed_goal_can_be_passed_back(project: Project) -> None:
+    create(project, ONE)
+    project.agent("ultragoal", "complete-goals")
+    project.write("goal.json", project.agent("goal", "get", "--json").out)
+    assert checkpoint(project, "G001", "complete", "--goal-json", "goal.json").code == 0
 
 
-def test_the_older_names_of_options_still_work(shell: Shell) -> None:
-    made = create(shell, TWO, "--gjc-goal-mode", "per-story", "--json")
+def test_the_older_names_of_options_still_work(project: Project) -> None:
+    made = create(project, TWO, "--gjc-goal-mode", "per-story", "--json")
     assert made.json["goal_mode"] == "per-story"
-    shell.agent("ultragoal", "complete-goals")
-    assert checkpoint(shell, "G001", "failed", "--gjc-goal-json", shell.agent("goal", "get", "--json").out).code == 0
+    project.agent("ultragoal", "complete-goals")
+    assert (
+        checkpoint(project, "G001", "failed", "--gjc-goal-json", project.agent("goal", "get", "--json").out).code == 0
+    )
 
 
-def test_a_per_story_plan_ends_by_following_the_next_step(shell: Shell) -> None:
-    create(shell, TWO, "--goal-mode", "per-story")
+def test_a_per_story_plan_ends_by_following_the_next_step(project: Project) -> None:
+    create(project, TWO, "--goal-mode", "per-story")
     for _ in range(20):
-        step = status(shell)["next"]
+        step = status(project)["next"]
         if step["action"] == "done":
             break
         for command in step["command"].split(", then "):
-            ran = checkpoint(shell, step["goal_id"]) if "checkpoint" in command else shell.agent(*command.split()[1:])
+            ran = (
+                checkpoint(project, step["goal_id"]) if "checkpoint" in command else project.agent(*command.split()[1:])
+            )
             assert ran.code == 0, (step, ran.err)
-    assert status(shell)["status"] == "complete"
-    assert shell.row()["work"]["ultragoal"]["state"] == "done"
-    assert shell.row()["work"]["ultragoal"]["deny"] == {}
+    assert status(project)["status"] == "complete"
+    assert project.row()["work"]["ultragoal"]["state"] == "done"
+    assert project.row()["work"]["ultragoal"]["deny"] == {}
 
 
 # Stop
 
 
-def stop(shell: Shell) -> str:
-    rule: str = shell.agent("explain", "stop", "--json").json["rule"]
+def stop(project: Project) -> str:
+    rule: str = project.agent("explain", "stop", "--json").json["rule"]
     return rule
 
 
-def next_goal(shell: Shell) -> str:
+def next_goal(project: Project) -> str:
     """What a block says first."""
-    said: str = shell.row()["work"]["ultragoal"]["next"]
+    said: str = project.row()["work"]["ultragoal"]["next"]
     return said.split()[0]
 
 
-def test_stop_blocks_while_goals_are_open_and_names_the_next_one(shell: Shell) -> None:
-    create(shell)
-    assert (stop(shell), next_goal(shell)) == ("block", "G001")
-    shell.agent("ultragoal", "complete-goals")
-    checkpoint(shell, "G001")
-    assert (stop(shell), next_goal(shell)) == ("block", "G002")
-    checkpoint(shell, "G002", "blocked")
-    assert stop(shell) == "block", "blocked alone is the agent's to resolve"
+def test_stop_blocks_while_goals_are_open_and_names_the_next_one(project: Project) -> None:
+    create(project)
+    assert (stop(project), next_goal(project)) == ("block", "G001")
+    project.agent("ultragoal", "complete-goals")
+    checkpoint(project, "G001")
+    assert (stop(project), next_goal(project)) == ("block", "G002")
+    checkpoint(project, "G002", "blocked")
+    assert stop(project) == "block", "blocked alone is the agent's to resolve"
     waits = ["--classification", "human_blocked", "--goal-id", "G002", "--evidence", "the key is with the user"]
-    shell.agent("ultragoal", "classify-blocker", *waits)
-    assert stop(shell) != "block", "the rest waits for a person"
-    shell.agent("ultragoal", "complete-goals", "--retry-blocked")
-    assert stop(shell) == "block"
-    checkpoint(shell, "G002")
-    assert stop(shell) == "block", "every goal is closed, and the plan is not at its end"
-    assert "omo goal complete" in shell.row()["work"]["ultragoal"]["next"]
-    shell.agent("goal", "complete")
-    assert stop(shell) != "block"
+    project.agent("ultragoal", "classify-blocker", *waits)
+    assert stop(project) != "block", "the rest waits for a person"
+    project.agent("ultragoal", "complete-goals", "--retry-blocked")
+    assert stop(project) == "block"
+    checkpoint(project, "G002")
+    assert stop(project) == "block", "every goal is closed, and the plan is not at its end"
+    assert "omo goal complete" in project.row()["work"]["ultragoal"]["next"]
+    project.agent("goal", "complete")
+    assert stop(project) != "block"
 
 
-def test_stop_is_not_let_go_by_an_edited_plan(shell: Shell) -> None:
-    create(shell, ONE)
-    shell.agent("ultragoal", "complete-goals")
-    path = directory(shell) / "goals.json"
+def test_stop_is_not_let_go_by_an_edited_plan(project: Project) -> None:
+    create(project, ONE)
+    project.agent("ultragoal", "complete-goals")
+    path = directory(project) / "goals.json"
     path.write_text(path.read_text().replace('"active"', '"complete"'))
-    shell.agent("ultragoal", "complete-goals")
-    assert stop(shell) == "block"
+    project.agent("ultragoal", "complete-goals")
+    assert stop(project) == "block"
 
 
 # ledger verify and repair
 
 
-def test_ledger_verify_looks_at_every_ledger_of_the_session(shell: Shell) -> None:
-    create(shell, ONE)
-    finish(shell)
-    whole = shell.agent("ledger", "verify", "--json")
+def test_ledger_verify_looks_at_every_ledger_of_the_session(project: Project) -> None:
+    create(project, ONE)
+    finish(project)
+    whole = project.agent("ledger", "verify", "--json")
     assert (whole.code, whole.json["problems"]) == (0, [])
     assert {"session", "goal", "ultragoal", "ultraplan", "evidence"} <= set(whole.json["ledgers"])
 
@@ -463,44 +467,45 @@ PROJECT_LEDGERS = ("evidence", "verify/pins", "verify/goals", "verify/claims", "
 
 
 @pytest.mark.parametrize("name", PROJECT_LEDGERS)
-def test_ledger_verify_looks_at_every_ledger_of_the_project(shell: Shell, name: str) -> None:
-    create(shell, ONE)
-    journal = Journal(os.path.join(shell.state, name), shell.state)
-    journal.change(lambda rows: (None, [{"kind": "noted"}]), actor="user", now=shell.now, wait=5)
-    whole = shell.agent("ledger", "verify", "--json")
+def test_ledger_verify_looks_at_every_ledger_of_the_project(project: Project, name: str) -> None:
+    create(project, ONE)
+    journal = Journal(os.path.join(project.state, name), project.state)
+    journal.change(lambda rows: (None, [{"kind": "noted"}]), actor="user", now=project.now, wait=5)
+    whole = project.agent("ledger", "verify", "--json")
     assert (whole.code, whole.json["ledgers"][name]) == (0, [])
     Path(journal.path).write_text(Path(journal.path).read_text().replace("noted", "edited"))
-    ran = shell.agent("ledger", "verify", "--json")
+    ran = project.agent("ledger", "verify", "--json")
     assert (ran.code, [one.split(": ")[0] for one in ran.json["problems"]]) == (3, [name])
 
 
-def test_a_ledger_of_evidence_that_is_gone_is_told_and_the_user_lets_it_begin_anew(shell: Shell) -> None:
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    checkpoint(shell, "G001")
-    shutil.rmtree(os.path.join(shell.state, "evidence"))
-    ran = shell.agent("ledger", "verify")
+def test_a_ledger_of_evidence_that_is_gone_is_told_and_the_user_lets_it_begin_anew(project: Project) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    checkpoint(project, "G001")
+    shutil.rmtree(os.path.join(project.state, "evidence"))
+    ran = project.agent("ledger", "verify")
     assert (ran.code, "evidence: the ledger is gone" in ran.out) == (3, True)
-    shell.write("seen.txt", "7 passed")
+    project.write("seen.txt", "7 passed")
     add = ("evidence", "add", "seen.txt", "--goal", "other", "--repair")
-    refused = shell.agent(*add)
+    refused = project.agent(*add)
     assert (refused.code, "let the user" in refused.err) == (3, True)
-    assert shell.agent("ledger", "verify").code == 3
-    assert shell.user(*add).code == 0
-    assert shell.agent("ledger", "verify").code == 0
+    assert project.agent("ledger", "verify").code == 3
+    assert project.user(*add).code == 0
+    assert project.agent("ledger", "verify").code == 0
 
 
-def test_notes_of_a_receipt_are_shown_with_its_goal(shell: Shell) -> None:
-    create(shell, ONE)
-    shell.agent("ultragoal", "complete-goals")
-    gate = valid_gate(shell.project)
+def test_notes_of_a_receipt_are_shown_with_its_goal(project: Project) -> None:
+    create(project, ONE)
+    project.agent("ultragoal", "complete-goals")
+    gate = valid_gate(project.root)
     gate["iteration"]["evidence"] = "everything was run again"
     said = ("--status", "complete", "--evidence", "it was seen", "--quality-gate-json", json.dumps(gate))
-    assert shell.agent("ultragoal", "checkpoint", "--goal-id", "G001", *said).code == 0
-    (goal,) = status(shell)["goals"]
+    assert project.agent("ultragoal", "checkpoint", "--goal-id", "G001", *said).code == 0
+    (goal,) = status(project)["goals"]
     assert "AI SLOP CLEANUP REPORT" in goal["notes"][0]
     assert (
-        "receipt fresh; independence: reduced; iteration.evidence carries no" in shell.agent("ultragoal", "status").out
+        "receipt fresh; independence: reduced; iteration.evidence carries no"
+        in project.agent("ultragoal", "status").out
     )
 
 
@@ -515,57 +520,57 @@ def test_notes_of_a_receipt_are_shown_with_its_goal(shell: Shell) -> None:
         ("session", "events.jsonl", "active", "done"),
     ],
 )
-def test_an_edited_file_of_the_session_is_exit_3(shell: Shell, which: str, name: str, old: str, new: str) -> None:
-    create(shell, ONE)
-    finish(shell)
-    path = directory(shell).parent / name
+def test_an_edited_file_of_the_session_is_exit_3(project: Project, which: str, name: str, old: str, new: str) -> None:
+    create(project, ONE)
+    finish(project)
+    path = directory(project).parent / name
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
-    ran = shell.agent("ledger", "verify", "--json")
+    ran = project.agent("ledger", "verify", "--json")
     assert ran.code == 3
     assert ran.json["ledgers"][which]
     assert all(one.startswith(f"{which}: ") for one in ran.json["problems"])
 
 
-def test_a_gate_that_is_gone_or_edited_is_exit_3_and_shown(shell: Shell) -> None:
-    create(shell, ONE)
-    finish(shell)
-    (gate,) = (directory(shell) / "gates").iterdir()
+def test_a_gate_that_is_gone_or_edited_is_exit_3_and_shown(project: Project) -> None:
+    create(project, ONE)
+    finish(project)
+    (gate,) = (directory(project) / "gates").iterdir()
     gate.write_text("{}")
-    assert "was edited" in shell.agent("ledger", "verify").out
+    assert "was edited" in project.agent("ledger", "verify").out
     gate.unlink()
-    ran = shell.agent("ledger", "verify")
+    ran = project.agent("ledger", "verify")
     assert (ran.code, "is gone" in ran.out) == (3, True)
-    (goal,) = status(shell)["goals"]
+    (goal,) = status(project)["goals"]
     assert (goal["receipt"], "gone" in goal["stale_because"]) == ("stale", True)
-    assert status(shell)["next"]["action"] == "verify-again"
-    assert shell.agent("goal", "complete").code == 3
+    assert status(project)["next"]["action"] == "verify-again"
+    assert project.agent("goal", "complete").code == 3
 
 
-def test_an_edited_view_is_never_believed_and_written_anew_by_the_next_command(shell: Shell) -> None:
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    checkpoint(shell, "G001")
-    path = directory(shell) / "goals.json"
+def test_an_edited_view_is_never_believed_and_written_anew_by_the_next_command(project: Project) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    checkpoint(project, "G001")
+    path = directory(project) / "goals.json"
     edited = path.read_text().replace('"active"', '"complete"')
     path.write_text(edited)
-    shown = shell.agent("ultragoal", "status")
+    shown = project.agent("ultragoal", "status")
     assert "was edited" in shown.err
     assert "G002 active" in shown.out
     assert path.read_text() == edited, "looking changes nothing"
-    done = checkpoint(shell, "G002")
+    done = checkpoint(project, "G002")
     assert (done.code, "had been edited by hand: kept as" in done.err) == (0, True)
     assert [kept.read_text() for kept in path.parent.glob("goals.json.edited-*")] == [edited]
-    assert shell.agent("ledger", "verify").code == 0
-    assert shell.agent("goal", "complete").code == 0
+    assert project.agent("ledger", "verify").code == 0
+    assert project.agent("goal", "complete").code == 0
 
 
-def damaged(shell: Shell) -> bytes:
+def damaged(project: Project) -> bytes:
     """A plan with one receipt whose ledger lost its last row, as a power cut leaves it."""
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    checkpoint(shell, "G001")
-    path = directory(shell) / "ledger.jsonl"
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    checkpoint(project, "G001")
+    path = directory(project) / "ledger.jsonl"
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
     return path.read_bytes()
 
@@ -580,106 +585,106 @@ COMMANDS_ON_DAMAGE = {
 
 
 @pytest.mark.parametrize("argv", COMMANDS_ON_DAMAGE.values(), ids=COMMANDS_ON_DAMAGE)
-def test_damage_lets_the_agent_go_tells_the_user_and_loses_nothing(shell: Shell, argv: list[str]) -> None:
-    left = damaged(shell)
-    refused = shell.agent("ultragoal", *argv)
+def test_damage_lets_the_agent_go_tells_the_user_and_loses_nothing(project: Project, argv: list[str]) -> None:
+    left = damaged(project)
+    refused = project.agent("ultragoal", *argv)
     seal = f"omo state clear --mode ultragoal --force --session {SESSION}"
     assert (refused.code, seal in refused.err) == (3, True)
-    assert (directory(shell) / "ledger.jsonl").read_bytes() == left, "nothing is added to a damaged ledger"
-    told = shell.row()["work"]["ultragoal"]
+    assert (directory(project) / "ledger.jsonl").read_bytes() == left, "nothing is added to a damaged ledger"
+    told = project.row()["work"]["ultragoal"]
     assert (told["state"], seal in told["question"]) == ("blocked", True)
-    assert shell.agent("ulw", "status", "--json").json["nextStop"]["rule"] == "waiting"
+    assert project.agent("ulw", "status", "--json").json["nextStop"]["rule"] == "waiting"
 
 
-def test_the_user_seals_a_damaged_plan_and_is_told_which_receipts_lie_in_it(shell: Shell) -> None:
-    left = damaged(shell)
-    receipt = status(shell)["goals"][0]["completionVerification"]["receiptId"]
-    assert shell.agent("state", "clear", "--mode", "ultragoal", "--force").code == 3, "it is not the agent's to seal"
-    done = shell.user("state", "clear", "--mode", "ultragoal", "--force", "--session", SESSION, "--json")
+def test_the_user_seals_a_damaged_plan_and_is_told_which_receipts_lie_in_it(project: Project) -> None:
+    left = damaged(project)
+    receipt = status(project)["goals"][0]["completionVerification"]["receiptId"]
+    assert project.agent("state", "clear", "--mode", "ultragoal", "--force").code == 3, "it is not the agent's to seal"
+    done = project.user("state", "clear", "--mode", "ultragoal", "--force", "--session", SESSION, "--json")
     assert (done.code, done.json["receipts"]) == (0, [f"G001 {receipt[:12]}"])
     kept = next(Path(path) for path in done.json["kept"] if Path(path).name.startswith("ultragoal."))
     assert (kept / "ledger.jsonl").read_bytes() == left
-    assert shell.agent("ledger", "verify").code == 0
-    create(shell)
-    assert [goal["receipt"] for goal in status(shell)["goals"]] == [None, None]
+    assert project.agent("ledger", "verify").code == 0
+    create(project)
+    assert [goal["receipt"] for goal in status(project)["goals"]] == [None, None]
 
 
-def test_a_damaged_goal_journal_costs_the_user_one_command_and_not_the_plan(shell: Shell) -> None:
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    journal = directory(shell).parent / "goal" / "ledger.jsonl"
+def test_a_damaged_goal_journal_costs_the_user_one_command_and_not_the_plan(project: Project) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    journal = directory(project).parent / "goal" / "ledger.jsonl"
     journal.write_text(journal.read_text().replace("Complete every", "Complete no"))
-    assert checkpoint(shell, "G001").code == 3
-    told = shell.row()["work"]["ultragoal"]
+    assert checkpoint(project, "G001").code == 3
+    told = project.row()["work"]["ultragoal"]
     assert (told["state"], f"omo goal drop --session {SESSION}" in told["question"]) == ("blocked", True)
-    assert shell.user("goal", "drop", "--session", SESSION).code == 0
-    assert shell.agent("goal", "create").code == 0
-    assert checkpoint(shell, "G001").code == 0
+    assert project.user("goal", "drop", "--session", SESSION).code == 0
+    assert project.agent("goal", "create").code == 0
+    assert checkpoint(project, "G001").code == 0
 
 
-def test_a_damaged_ledger_can_also_be_cleared_by_force(shell: Shell) -> None:
-    create(shell)
-    (directory(shell) / "ledger.jsonl").write_text("rubbish\n")
-    assert "omo state clear --mode ultragoal --force" in status(shell)["next"]["command"]
-    assert shell.user("state", "clear", "--mode", "ultragoal", "--force", "--session", SESSION).code == 0
-    assert create(shell, ONE).code == 0
-    assert shell.agent("ledger", "verify").code == 0
+def test_a_damaged_ledger_can_also_be_cleared_by_force(project: Project) -> None:
+    create(project)
+    (directory(project) / "ledger.jsonl").write_text("rubbish\n")
+    assert "omo state clear --mode ultragoal --force" in status(project)["next"]["command"]
+    assert project.user("state", "clear", "--mode", "ultragoal", "--force", "--session", SESSION).code == 0
+    assert create(project, ONE).code == 0
+    assert project.agent("ledger", "verify").code == 0
 
 
-def test_a_plan_of_another_session_is_adopted_by_the_user(shell: Shell) -> None:
+def test_a_plan_of_another_session_is_adopted_by_the_user(project: Project) -> None:
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
-    assert shell.run(other, "ultragoal", "create-goals", "--brief", TWO).code == 0
-    refused = shell.agent("adopt", "--from", "other")
+    assert project.omo("ultragoal", "create-goals", "--brief", TWO, by="user", env=other).code == 0
+    refused = project.agent("adopt", "--from", "other")
     assert (refused.code, "was at work" in refused.err) == (3, True)
-    done = shell.user("adopt", "--from", "other", "--session", SESSION, "--json")
+    done = project.user("adopt", "--from", "other", "--session", SESSION, "--json")
     assert (done.code, list(done.json["adopted"])) == (0, ["ultragoal"])
-    assert shell.row()["work"]["ultragoal"]["open"] == 2
-    assert shell.row("other")["work"]["ultragoal"]["state"] == "done"
-    unknown = shell.user("adopt", "--from", "nobody", "--session", SESSION)
+    assert project.row()["work"]["ultragoal"]["open"] == 2
+    assert project.row("other")["work"]["ultragoal"]["state"] == "done"
+    unknown = project.user("adopt", "--from", "nobody", "--session", SESSION)
     assert (unknown.code, "nobody" in unknown.err) == (2, True)
 
 
-def test_what_a_brief_says_cannot_drive_the_terminal(shell: Shell) -> None:
-    create(shell, "@goal: \x1b[31mred\x07\nDo it \x1b]0;pwn\x07now.")
+def test_what_a_brief_says_cannot_drive_the_terminal(project: Project) -> None:
+    create(project, "@goal: \x1b[31mred\x07\nDo it \x1b]0;pwn\x07now.")
     for argv in (["status"], ["complete-goals"]):
-        assert not set("\x1b\x07") & set(shell.agent("ultragoal", *argv).out)
+        assert not set("\x1b\x07") & set(project.agent("ultragoal", *argv).out)
 
 
 # Ways out that are none
 
 
-def test_ulw_blocked_is_no_way_out_of_a_plan(shell: Shell) -> None:
-    create(shell)
-    ran = shell.agent("ulw", "blocked", "--evidence", "the network seems slow today", "--json")
+def test_ulw_blocked_is_no_way_out_of_a_plan(project: Project) -> None:
+    create(project)
+    ran = project.agent("ulw", "blocked", "--evidence", "the network seems slow today", "--json")
     assert ran.code == 3
     assert "checkpoint --goal-id ID --status blocked" in ran.json["error"]["fix"]
-    assert shell.row()["work"]["ultragoal"]["state"] == "active"
+    assert project.row()["work"]["ultragoal"]["state"] == "active"
 
 
-def test_a_session_whose_plan_was_adopted_is_held_by_nothing(shell: Shell) -> None:
-    create(shell)
+def test_a_session_whose_plan_was_adopted_is_held_by_nothing(project: Project) -> None:
+    create(project)
     other = {"OMO_SESSION_ID": "other"}
-    assert shell.run(other, "adopt").code == 0
-    assert shell.user("ulw", "status", "--session", SESSION, "--json").json["nextStop"]["rule"] == "done"
-    assert shell.agent("goal", "get", "--json").json["goal"] is None
-    assert shell.run(other, "goal", "get", "--json").json["goal"]["status"] == "active"
+    assert project.omo("adopt", by="user", env=other).code == 0
+    assert project.user("ulw", "status", "--session", SESSION, "--json").json["nextStop"]["rule"] == "done"
+    assert project.agent("goal", "get", "--json").json["goal"] is None
+    assert project.omo("goal", "get", "--json", by="user", env=other).json["goal"]["status"] == "active"
 
 
-def test_status_without_a_plan_names_the_plans_that_could_be_adopted(shell: Shell) -> None:
-    create(shell)
-    ran = shell.run({"CLAUDECODE": "1", "OMO_SESSION_ID": "other"}, "ultragoal", "status", "--json")
+def test_status_without_a_plan_names_the_plans_that_could_be_adopted(project: Project) -> None:
+    create(project)
+    ran = project.omo("ultragoal", "status", "--json", by="user", env={"CLAUDECODE": "1", "OMO_SESSION_ID": "other"})
     assert ran.json["adoptable"] == [SESSION]
     assert f"omo adopt --from {SESSION}" in ran.err
 
 
-def test_the_goal_that_needs_no_person_is_tried_again_first(shell: Shell) -> None:
-    create(shell)
-    shell.agent("ultragoal", "complete-goals")
-    checkpoint(shell, "G001", "blocked")
+def test_the_goal_that_needs_no_person_is_tried_again_first(project: Project) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    checkpoint(project, "G001", "blocked")
     human = ["--classification", "human_blocked", "--goal-id", "G001", "--evidence", "a password is missing"]
-    shell.agent("ultragoal", "classify-blocker", *human)
-    shell.agent("ultragoal", "complete-goals")
-    checkpoint(shell, "G002", "blocked")
-    assert status(shell)["next"]["goal_id"] == "G002"
-    handed = shell.agent("ultragoal", "complete-goals", "--retry-blocked", "--json").json
+    project.agent("ultragoal", "classify-blocker", *human)
+    project.agent("ultragoal", "complete-goals")
+    checkpoint(project, "G002", "blocked")
+    assert status(project)["next"]["goal_id"] == "G002"
+    handed = project.agent("ultragoal", "complete-goals", "--retry-blocked", "--json").json
     assert handed["goal_id"] == "G002"

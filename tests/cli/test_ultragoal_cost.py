@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from omo.state import paths
-from tests.cli.conftest import SESSION, Shell
+from tests.project import SESSION, Project
 from tests.ultragoal.gates import valid_gate
 
 TWO = "@goal: Parse\nRead the file.\n@goal: Check\nCheck each row."
@@ -62,37 +62,39 @@ def watched() -> Iterator[list[tuple[str, str]]]:
         watching = None
 
 
-def reads_and_processes(shell: Shell, goal: str, *, sessions: int) -> tuple[Counter[str], list[str]]:
+def reads_and_processes(project: Project, goal: str, *, sessions: int) -> tuple[Counter[str], list[str]]:
     """Of one checkpoint that completes a goal, in a project with other sessions' plans and archived ones."""
     for argv in (["add", "-A"], [*IDENTITY, "commit", "-qm", "start"]):
-        subprocess.run(["git", *argv], cwd=shell.project, check=True)
-    assert shell.agent("ultragoal", "create-goals", "--brief", TWO).code == 0
-    own = Path(paths.ultragoal_dir(shell.state, SESSION))
+        subprocess.run(["git", *argv], cwd=project.root, check=True)
+    assert project.agent("ultragoal", "create-goals", "--brief", TWO).code == 0
+    own = Path(paths.ultragoal_dir(project.state, SESSION))
     for number in range(sessions):
         shutil.copytree(own, own.with_name(f"ultragoal.archived-{number}"))
-        shutil.copytree(own, Path(paths.ultragoal_dir(shell.state, f"other{number}")))
-    assert shell.agent("ultragoal", "complete-goals").code == 0
-    gate = json.dumps(valid_gate(shell.project, goal))
+        shutil.copytree(own, Path(paths.ultragoal_dir(project.state, f"other{number}")))
+    assert project.agent("ultragoal", "complete-goals").code == 0
+    gate = json.dumps(valid_gate(project.root, goal))
     with watched() as seen:
-        ran = shell.agent(
+        ran = project.agent(
             *("ultragoal", "checkpoint", "--goal-id", goal, "--status", "complete"),
             *("--evidence", "it was seen to work", "--quality-gate-json", gate),
         )
     assert ran.code == 0, ran.err
-    reads = Counter(os.path.relpath(path, shell.state) for how, path in seen if how == "read" and shell.state in path)
+    reads = Counter(
+        os.path.relpath(path, project.state) for how, path in seen if how == "read" and project.state in path
+    )
     return reads, [what for how, what in seen if how == "process"]
 
 
-def test_a_checkpoint_reads_each_state_file_once_and_asks_git_a_few_times(shell: Shell) -> None:
-    reads, processes = reads_and_processes(shell, "G001", sessions=0)
+def test_a_checkpoint_reads_each_state_file_once_and_asks_git_a_few_times(project: Project) -> None:
+    reads, processes = reads_and_processes(project, "G001", sessions=0)
     assert set(reads) <= set(MOST_READS)
     assert [path for path in reads if reads[path] > MOST_READS[path]] == []
     assert len(processes) <= MOST_PROCESSES, processes
 
 
 @pytest.mark.parametrize("sessions", [10, 200])
-def test_the_past_costs_nothing(shell: Shell, sessions: int) -> None:
-    reads, processes = reads_and_processes(shell, "G001", sessions=sessions)
+def test_the_past_costs_nothing(project: Project, sessions: int) -> None:
+    reads, processes = reads_and_processes(project, "G001", sessions=sessions)
     assert sum(reads.values()) <= sum(MOST_READS.values())
     assert not [path for path in reads if "archived" in path or "other" in path]
     assert len(processes) <= MOST_PROCESSES

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from omo.state import ledger, paths
-from tests.cli.conftest import SESSION, Shell
+from tests.project import SESSION, Project
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import commit
 
@@ -23,25 +23,25 @@ SPEC = """
 
 
 @pytest.fixture
-def planned(shell: Shell) -> Shell:
-    assert shell.agent("ultragoal", "create-goals", "--brief", BRIEF).code == 0
-    return shell
+def planned(project: Project) -> Project:
+    assert project.agent("ultragoal", "create-goals", "--brief", BRIEF).code == 0
+    return project
 
 
-def rows(shell: Shell) -> list[dict[str, Any]]:
-    return ledger.rows(str(Path(paths.ultragoal_dir(shell.state, SESSION)) / "ledger.jsonl"))
+def rows(project: Project) -> list[dict[str, Any]]:
+    return ledger.rows(str(Path(paths.ultragoal_dir(project.state, SESSION)) / "ledger.jsonl"))
 
 
-def denied(shell: Shell) -> dict[str, str]:
-    told: dict[str, str] = shell.row()["work"]["ultragoal"]["deny"]
+def denied(project: Project) -> dict[str, str]:
+    told: dict[str, str] = project.row()["work"]["ultragoal"]["deny"]
     return told
 
 
-def files(shell: Shell) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in Path(shell.state).rglob("*") if path.is_file()}
+def files(project: Project) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in Path(project.state).rglob("*") if path.is_file()}
 
 
-def test_steer_says_what_it_did_and_what_is_next(planned: Shell) -> None:
+def test_steer_says_what_it_did_and_what_is_next(planned: Project) -> None:
     ran = planned.agent(
         "ultragoal", "steer", "--kind", "add_subgoal", "--title", "A", "--objective", "B", *WHY, "--json"
     )
@@ -55,7 +55,7 @@ def test_steer_says_what_it_did_and_what_is_next(planned: Shell) -> None:
     assert said.out.splitlines()[-1].startswith("Next: G003 A is next")
 
 
-def test_a_goal_is_split_and_a_note_changes_none(planned: Shell) -> None:
+def test_a_goal_is_split_and_a_note_changes_none(planned: Project) -> None:
     halves = json.dumps([{"title": "Read", "objective": "Rows become records."}, {"title": "Check", "objective": "B."}])
     split = ("--kind", "split_subgoal", "--goal-id", "G001", "--replacements-json", halves)
     assert planned.agent("ultragoal", "steer", *split, *WHY).code == 0
@@ -77,14 +77,14 @@ def test_a_goal_is_split_and_a_note_changes_none(planned: Shell) -> None:
         (("--kind", "mark_blocked_superseded", "--goal-id", "G001", *WHY), 3),
     ],
 )
-def test_a_refused_steering_has_a_row_and_a_remedy(planned: Shell, typed: tuple[str, ...], code: int) -> None:
+def test_a_refused_steering_has_a_row_and_a_remedy(planned: Project, typed: tuple[str, ...], code: int) -> None:
     ran = planned.agent("ultragoal", "steer", *typed)
     assert ran.code == code
     assert "fix:" in ran.err
     assert rows(planned)[-1]["kind"] == "steering_rejected"
 
 
-def test_a_pause_that_was_allowed_is_denied_again_after_a_refused_steering(planned: Shell) -> None:
+def test_a_pause_that_was_allowed_is_denied_again_after_a_refused_steering(planned: Project) -> None:
     planned.agent("ultragoal", "complete-goals")
     assert "pause" in denied(planned)
     evidence = ("--evidence", "the user has to enter the key", "--goal-id", "G001")
@@ -95,7 +95,7 @@ def test_a_pause_that_was_allowed_is_denied_again_after_a_refused_steering(plann
     assert "pause" in denied(planned)
 
 
-def test_a_resolvable_blocker_allows_nothing(planned: Shell) -> None:
+def test_a_resolvable_blocker_allows_nothing(planned: Project) -> None:
     planned.agent("ultragoal", "complete-goals")
     evidence = ("--evidence", "the fixture is out of date")
     ran = planned.agent("ultragoal", "classify-blocker", "--classification", "resolvable", *evidence, "--json")
@@ -105,7 +105,7 @@ def test_a_resolvable_blocker_allows_nothing(planned: Shell) -> None:
     assert "pause" in denied(planned)
 
 
-def test_a_review_blocker_is_named_truthfully(planned: Shell) -> None:
+def test_a_review_blocker_is_named_truthfully(planned: Project) -> None:
     planned.agent("ultragoal", "complete-goals")
     typed = ("ultragoal", "record-review-blockers", "--goal-id", "G001", "--evidence", "it was seen", "--objective")
     first = planned.agent(*typed, "Bad rows are refused.", "--json").json
@@ -117,70 +117,70 @@ def test_a_review_blocker_is_named_truthfully(planned: Shell) -> None:
     assert planned.agent(*typed, "A fourth one.").code == 3
 
 
-def review(shell: Shell, *typed: str, qa: object = None) -> Any:
+def review(project: Project, *typed: str, qa: object = None) -> Any:
     if qa is not None:
-        shell.write("qa.json", json.dumps(qa))
+        project.write("qa.json", json.dumps(qa))
         typed = (*typed, "--executor-qa-json", "qa.json")
-    return shell.agent("ultragoal", "review", *typed, "--json")
+    return project.agent("ultragoal", "review", *typed, "--json")
 
 
-def test_the_exit_code_is_the_verdict(shell: Shell) -> None:
-    shell.write("spec.md", SPEC)
-    qa = valid_gate(shell.project, "review")["executorQa"]
+def test_the_exit_code_is_the_verdict(project: Project) -> None:
+    project.write("spec.md", SPEC)
+    qa = valid_gate(project.root, "review")["executorQa"]
     qa["contractCoverage"][0]["contractRef"] = "spec.md, first point"
-    attested = review(shell, "--spec", "spec.md", qa=qa)
+    attested = review(project, "--spec", "spec.md", qa=qa)
     assert (attested.code, attested.json["verdict"]) == (4, "attested: own-contract"), "nobody knows who wrote it"
-    commit(shell.project, "spec.md", SPEC)
-    passed = review(shell, "--spec", "spec.md", qa=qa)
+    commit(project.root, "spec.md", SPEC)
+    passed = review(project, "--spec", "spec.md", qa=qa)
     assert (passed.code, passed.json["verdict"], passed.json["contractStrength"]) == (0, "pass", "strong")
-    weak = review(shell, qa=qa)
+    weak = review(project, qa=qa)
     assert (weak.code, weak.json["verdict"]) == (4, "inconclusive: weak-contract")
     assert (weak.json["weakContractCapApplied"], weak.json["contractStrength"]) == (True, "thin-derived")
-    failed = review(shell, "--spec", "spec.md")
+    failed = review(project, "--spec", "spec.md")
     assert (failed.code, failed.json["verdict"], failed.json["cleanPassEligible"]) == (3, "fail", True)
     assert failed.json["findings"][0]["severity"] == "blocker"
     assert failed.json["baseCommit"]
 
 
-def test_an_empty_spec_never_passes(shell: Shell) -> None:
-    shell.write("spec.md", "")
-    ran = review(shell, "--spec", "spec.md", qa=valid_gate(shell.project, "review")["executorQa"])
+def test_an_empty_spec_never_passes(project: Project) -> None:
+    project.write("spec.md", "")
+    ran = review(project, "--spec", "spec.md", qa=valid_gate(project.root, "review")["executorQa"])
     assert (ran.code, ran.json["contractStrength"], ran.json["cleanPassEligible"]) == (4, "thin", False)
 
 
-def test_review_only_leaves_every_byte_as_it_was(planned: Shell) -> None:
+def test_review_only_leaves_every_byte_as_it_was(planned: Project) -> None:
     before = files(planned)
     assert review(planned).code == 3
-    assert review(planned, qa=valid_gate(planned.project, "review")["executorQa"]).code == 4
+    assert review(planned, qa=valid_gate(planned.root, "review")["executorQa"]).code == 4
     assert files(planned) == before
 
 
-def test_review_only_needs_no_session(shell: Shell) -> None:
-    ran = shell.user("ultragoal", "review", "--json")
+def test_review_only_needs_no_session(project: Project) -> None:
+    ran = project.user("ultragoal", "review", "--json")
     assert (ran.code, ran.json["verdict"]) == (3, "fail")
-    assert not Path(shell.state).exists()
+    assert not Path(project.state).exists()
 
 
-def test_review_start_makes_goals_of_findings(shell: Shell) -> None:
-    qa = {**valid_gate(shell.project, "review")["executorQa"], "blockers": ["the date is wrong"]}
-    ran = review(shell, "--mode", "review-start", qa=qa)
+def test_review_start_makes_goals_of_findings(project: Project) -> None:
+    qa = {**valid_gate(project.root, "review")["executorQa"], "blockers": ["the date is wrong"]}
+    ran = review(project, "--mode", "review-start", qa=qa)
     assert (ran.code, ran.json["blockerGoalIds"]) == (3, ["G001"])
     assert "complete-goals" in ran.json["next"]
-    assert shell.row()["work"]["ultragoal"]["state"] == "active"
-    assert shell.agent("ultragoal", "complete-goals", "--json").json["goal_id"] == "G001"
+    assert project.row()["work"]["ultragoal"]["state"] == "active"
+    assert project.agent("ultragoal", "complete-goals", "--json").json["goal_id"] == "G001"
 
 
 @pytest.mark.parametrize(
     "typed",
     [("--mode", "fix"), ("--pr", "x"), ("--pr", "1", "--branch", "b"), ("--spec", "gone.md"), ("--branch", "b")],
 )
-def test_what_cannot_be_reviewed_is_refused(shell: Shell, typed: tuple[str, ...]) -> None:
-    assert shell.agent("ultragoal", "review", *typed).code == 2
-    assert not Path(shell.state).exists()
+def test_what_cannot_be_reviewed_is_refused(project: Project, typed: tuple[str, ...]) -> None:
+    assert project.agent("ultragoal", "review", *typed).code == 2
+    assert not Path(project.state).exists()
 
 
-def test_findings_are_told_in_words_too(shell: Shell) -> None:
-    ran = shell.agent("ultragoal", "review")
+def test_findings_are_told_in_words_too(project: Project) -> None:
+    ran = project.agent("ultragoal", "review")
     assert ran.code == 3
     assert ran.out.startswith("fail: worktree ")
     assert "against HEAD, contract thin-derived" in ran.out

@@ -14,54 +14,56 @@ import pytest
 from omo.hooks import stop
 from omo.hosts import claude
 from omo.state import paths
-from tests.cli.conftest import SESSION, Ran, Shell
+from tests.project import SESSION, Project, Ran
 from tests.verify.workshop import LIMITS, Q3, SUMMARY, checklist, path_check, q1, q2
 
 FINISH = ("verify", "finish", "G1", "--summary", SUMMARY)
 
 
-def add(shell: Shell, *more: str, **fields: Any) -> Ran:
+def add(project: Project, *more: str, **fields: Any) -> Ran:
     goal = {"id": "G1", "title": "Parser handles quotes", **fields}
-    file = shell.project.parent / f"{goal['id']}.json"
+    file = project.root.parent / f"{goal['id']}.json"
     file.write_text(json.dumps(goal), encoding="utf-8")
-    return shell.agent("verify", "add", "--file", str(file), "--json", *more)
+    return project.agent("verify", "add", "--file", str(file), "--json", *more)
 
 
-def begin(shell: Shell, name: str = "G1") -> Ran:
-    ran = shell.agent("verify", "begin", name)
+def begin(project: Project, name: str = "G1") -> Ran:
+    ran = project.agent("verify", "begin", name)
     assert ran.code == 0, ran.err
     return ran
 
 
-def answer(shell: Shell, question: str, data: object, name: str = "G1") -> Ran:
-    file = shell.project.parent / "answer.json"
+def answer(project: Project, question: str, data: object, name: str = "G1") -> Ran:
+    file = project.root.parent / "answer.json"
     file.write_text(json.dumps(data), encoding="utf-8")
-    return shell.agent("verify", "answer", name, "--question", question, "--file", str(file), "--json")
+    return project.agent("verify", "answer", name, "--question", question, "--file", str(file), "--json")
 
 
-def next_stop(shell: Shell) -> str:
-    event = claude.event_of({"session_id": SESSION}, repr(shell.now).encode())
-    return stop.decide(stop.Situation(event, shell.row(), LIMITS, shell.now + 60)).name
+def next_stop(project: Project) -> str:
+    event = claude.event_of({"session_id": SESSION}, repr(project.now).encode())
+    return stop.decide(stop.Situation(event, project.row(), LIMITS, project.now + 60)).name
 
 
-def test_a_goal_from_filing_to_completion(shell: Shell) -> None:
-    assert add(shell, verification={"checks": [path_check(), "Is it readable?"]}).json["next"] == "omo verify begin G1"
-    begun = shell.agent("verify", "begin", "G1", "--json")
+def test_a_goal_from_filing_to_completion(project: Project) -> None:
+    assert (
+        add(project, verification={"checks": [path_check(), "Is it readable?"]}).json["next"] == "omo verify begin G1"
+    )
+    begun = project.agent("verify", "begin", "G1", "--json")
     assert (begun.code, begun.json["verdict"], begun.json["flags"]) == (
         0,
         "fail",
         ["checks_failed", "has_string_checks"],
     )
     assert [step["name"] for step in begun.json["owed"]] == ["checks", "q1", "q1.5", "q2", "q3", "finish"]
-    assert next_stop(shell) == "block"
-    shell.write("parser.py", "def parse(text): return [text]\n")
-    early = shell.agent(*FINISH, "--json")
+    assert next_stop(project) == "block"
+    project.write("parser.py", "def parse(text): return [text]\n")
+    early = project.agent(*FINISH, "--json")
     assert (early.code, early.json["ok"], early.json["verdict"]) == (4, False, "unknown")
     for question, data in (("q1", q1()), ("q1.5", checklist()), ("q2", q2()), ("q3", Q3)):
-        given = answer(shell, question, data)
+        given = answer(project, question, data)
         assert (given.code, given.json["result"]) == (0, "ok"), given.out
-    assert next_stop(shell) == "block"
-    done = shell.agent(*FINISH, "--json")
+    assert next_stop(project) == "block"
+    done = project.agent(*FINISH, "--json")
     assert done.code == 0
     assert {key: done.json[key] for key in ("ok", "goal_completed", "parent_complete", "verdict", "unblocked")} == {
         "ok": True,
@@ -70,30 +72,30 @@ def test_a_goal_from_filing_to_completion(shell: Shell) -> None:
         "verdict": "pass",
         "unblocked": [],
     }
-    assert next_stop(shell) == "done"
-    assert shell.agent("verify", "status", "G1", "--json").json["status"] == "completed"
+    assert next_stop(project) == "done"
+    assert project.agent("verify", "status", "G1", "--json").json["status"] == "completed"
 
 
-def test_a_goal_with_checks_alone_owes_no_answer(shell: Shell) -> None:
-    add(shell, verification={"checks": [path_check()]})
-    begin(shell)
-    failed = shell.agent(*FINISH, "--learned", "the file was never written", "--json")
+def test_a_goal_with_checks_alone_owes_no_answer(project: Project) -> None:
+    add(project, verification={"checks": [path_check()]})
+    begin(project)
+    failed = project.agent(*FINISH, "--learned", "the file was never written", "--json")
     assert (failed.code, failed.json["verdict"], failed.json["attempts_left"]) == (3, "fail", 2)
-    assert next_stop(shell) == "block"
-    again = begin(shell)
+    assert next_stop(project) == "block"
+    again = begin(project)
     assert "last time it failed: check there" in again.out
     assert "(learned: the file was never written)" in again.out
-    shell.write("parser.py", "x = 1\n")
-    assert "pass, now completed" in shell.agent(*FINISH).out
+    project.write("parser.py", "x = 1\n")
+    assert "pass, now completed" in project.agent(*FINISH).out
 
 
-def test_a_goal_in_yaml_and_an_answer_from_stdin(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    shell.write("goal.yaml", "id: G1\ntitle: Parser handles quotes\nroutine: true\nblocked_by: null\n")
-    assert shell.agent("verify", "add", "--file", "goal.yaml").code == 0
-    begin(shell)
-    shell.write("parser.py", "def parse(text): return [text]\n")
+def test_a_goal_in_yaml_and_an_answer_from_stdin(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write("goal.yaml", "id: G1\ntitle: Parser handles quotes\nroutine: true\nblocked_by: null\n")
+    assert project.agent("verify", "add", "--file", "goal.yaml").code == 0
+    begin(project)
+    project.write("parser.py", "def parse(text): return [text]\n")
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(q1())))
-    given = shell.agent("verify", "answer", "G1", "--question", "q1", "--file", "-")
+    given = project.agent("verify", "answer", "G1", "--question", "q1", "--file", "-")
     assert (given.code, given.err) == (0, "")
     assert "q1 of goal G1: ok" in given.out
 
@@ -108,27 +110,27 @@ def test_a_goal_in_yaml_and_an_answer_from_stdin(shell: Shell, monkeypatch: pyte
         ("id: G1\n", "title: Field required"),
     ],
 )
-def test_a_file_that_is_no_goal_is_refused_with_every_defect(shell: Shell, text: str, why: str) -> None:
-    shell.write("goal.yaml", text)
-    ran = shell.agent("verify", "add", "--file", "goal.yaml")
+def test_a_file_that_is_no_goal_is_refused_with_every_defect(project: Project, text: str, why: str) -> None:
+    project.write("goal.yaml", text)
+    ran = project.agent("verify", "add", "--file", "goal.yaml")
     assert (ran.code, why in ran.err) == (2, True)
 
 
-def test_a_missing_file_and_an_unknown_goal_are_bad_input(shell: Shell) -> None:
-    assert shell.agent("verify", "add", "--file", "nowhere.yaml").code == 2
-    assert "there is no goal 'G1'" in shell.agent("verify", "begin", "G1").err
-    assert shell.agent("verify", "answer", "G1", "--question", "q9", "--file", "-").code == 2
+def test_a_missing_file_and_an_unknown_goal_are_bad_input(project: Project) -> None:
+    assert project.agent("verify", "add", "--file", "nowhere.yaml").code == 2
+    assert "there is no goal 'G1'" in project.agent("verify", "begin", "G1").err
+    assert project.agent("verify", "answer", "G1", "--question", "q9", "--file", "-").code == 2
 
 
-def test_a_refused_answer_exits_three_and_a_failing_one_too(shell: Shell) -> None:
-    add(shell)
-    begin(shell)
-    shell.write("parser.py", "x = 1\n")
-    hedged = answer(shell, "q1", {**q1(), "statement": "It might be done."})
+def test_a_refused_answer_exits_three_and_a_failing_one_too(project: Project) -> None:
+    add(project)
+    begin(project)
+    project.write("parser.py", "x = 1\n")
+    hedged = answer(project, "q1", {**q1(), "statement": "It might be done."})
     assert (hedged.code, hedged.json["error"]["code"]) == (3, "refused")
     assert hedged.json["error"]["fix"].startswith("omo verify answer G1 --question q1")
-    answer(shell, "q1", q1())
-    failed = answer(shell, "q1.5", {"items": [*checklist()["items"][:4], failing("Are escapes kept?", covered=True)]})
+    answer(project, "q1", q1())
+    failed = answer(project, "q1.5", {"items": [*checklist()["items"][:4], failing("Are escapes kept?", covered=True)]})
     assert (failed.code, failed.json["result"]) == (3, "failed")
 
 
@@ -143,181 +145,181 @@ def failing(question: str, *, covered: bool) -> dict[str, Any]:
     }
 
 
-def test_uncovered_failures_are_kept_and_shown_to_the_next_goal(shell: Shell) -> None:
-    add(shell, category="parser")
-    begin(shell)
-    shell.write("parser.py", "x = 1\n")
-    answer(shell, "q1", q1())
+def test_uncovered_failures_are_kept_and_shown_to_the_next_goal(project: Project) -> None:
+    add(project, category="parser")
+    begin(project)
+    project.write("parser.py", "x = 1\n")
+    answer(project, "q1", q1())
     items = [*checklist()["items"], failing("Is there a changelog entry?", covered=False)]
-    assert answer(shell, "q1.5", {"items": items}).json["missing_criteria"] == ["Is there a changelog entry?"]
-    assert Path(paths.verify_dir(shell.state), "missing-verification-criteria.jsonl").exists()
-    add(shell, id="G2", category="parser")
-    assert "G1 never asked: Is there a changelog entry?" in begin(shell, "G2").out
+    assert answer(project, "q1.5", {"items": items}).json["missing_criteria"] == ["Is there a changelog entry?"]
+    assert Path(paths.verify_dir(project.state), "missing-verification-criteria.jsonl").exists()
+    add(project, id="G2", category="parser")
+    assert "G1 never asked: Is there a changelog entry?" in begin(project, "G2").out
 
 
-def test_output_of_a_predecessor_is_shown_as_quoted_data(shell: Shell) -> None:
-    add(shell, verification={"checks": [path_check()]})
-    add(shell, id="G2", blocked_by="G1", depends_on=[{"goal_id": "G1", "expects": "the token type"}])
-    assert "G2 is blocked by G1" in shell.agent("verify", "begin", "G2").err
-    begin(shell)
-    shell.write("parser.py", "x = 1\n")
-    assert shell.agent(*FINISH, "--json").json["unblocked"] == ["G2"]
-    begun = begin(shell, "G2")
+def test_output_of_a_predecessor_is_shown_as_quoted_data(project: Project) -> None:
+    add(project, verification={"checks": [path_check()]})
+    add(project, id="G2", blocked_by="G1", depends_on=[{"goal_id": "G1", "expects": "the token type"}])
+    assert "G2 is blocked by G1" in project.agent("verify", "begin", "G2").err
+    begin(project)
+    project.write("parser.py", "x = 1\n")
+    assert project.agent(*FINISH, "--json").json["unblocked"] == ["G2"]
+    begun = begin(project, "G2")
     assert "data, not instructions" in begun.out
     assert f"  > {SUMMARY}" in begun.out
     assert "expected: the token type" in begun.out
 
 
-def test_the_users_leg_is_visible_in_every_list(shell: Shell) -> None:
+def test_the_users_leg_is_visible_in_every_list(project: Project) -> None:
     block = {"outcomes": ["drafted", "signed by the user"], "outcomes_agent_leg": ["drafted"]}
-    add(shell, participants=["agent", "user"], verification=block)
-    begin(shell)
-    shell.write("parser.py", "a draft\n")
-    assert answer(shell, "agent-leg", {"outcomes": [{"outcome": "drafted", **q1()}]}).code == 0
-    done = shell.agent(*FINISH, "--json")
+    add(project, participants=["agent", "user"], verification=block)
+    begin(project)
+    project.write("parser.py", "a draft\n")
+    assert answer(project, "agent-leg", {"outcomes": [{"outcome": "drafted", **q1()}]}).code == 0
+    done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["state"], done.json["goal_completed"]) == (0, "agent-leg-complete", False)
-    assert next_stop(shell) == "done"
-    assert "pending with the user: signed by the user" in shell.agent("verify", "status").out
-    leg = shell.agent("verify", "status", "G1", "--json").json["users_leg"]
+    assert next_stop(project) == "done"
+    assert "pending with the user: signed by the user" in project.agent("verify", "status").out
+    leg = project.agent("verify", "status", "G1", "--json").json["users_leg"]
     assert leg == {"state": "pending", "outcomes": ["signed by the user"]}
-    assert shell.user(*FINISH).code == 0
-    assert shell.agent("verify", "status", "G1", "--json").json["status"] == "completed"
+    assert project.user(*FINISH).code == 0
+    assert project.agent("verify", "status", "G1", "--json").json["status"] == "completed"
 
 
-def test_streaks_and_unblocking_of_recurring_goals(shell: Shell) -> None:
-    add(shell, recurring=True, interval_hours=6, verification={"checks": [path_check()]})
-    add(shell, id="G2", blocked_by="G1", depends_on="G1")
-    assert "streak 0, longest 0, achieved 0 times, due now" in shell.agent("verify", "status", "G1").out
-    shell.write("parser.py", "x = 1\n")
+def test_streaks_and_unblocking_of_recurring_goals(project: Project) -> None:
+    add(project, recurring=True, interval_hours=6, verification={"checks": [path_check()]})
+    add(project, id="G2", blocked_by="G1", depends_on="G1")
+    assert "streak 0, longest 0, achieved 0 times, due now" in project.agent("verify", "status", "G1").out
+    project.write("parser.py", "x = 1\n")
 
     def streak() -> int:
-        begin(shell)
-        assert shell.agent(*FINISH).code == 0
-        return int(shell.agent("verify", "status", "G1", "--json").json["streak"]["current"])
+        begin(project)
+        assert project.agent(*FINISH).code == 0
+        return int(project.agent("verify", "status", "G1", "--json").json["streak"]["current"])
 
     assert streak() == 1
-    assert shell.agent("verify", "status", "G2", "--json").json["inputs"][0]["summary"] == SUMMARY
-    assert "not due before" in shell.agent("verify", "begin", "G1").err
-    shell.now += 12 * 3600 - 60
+    assert project.agent("verify", "status", "G2", "--json").json["inputs"][0]["summary"] == SUMMARY
+    assert "not due before" in project.agent("verify", "begin", "G1").err
+    project.now += 12 * 3600 - 60
     assert streak() == 2
-    shell.now += 13 * 3600
+    project.now += 13 * 3600
     assert streak() == 1
 
 
-def test_the_goal_file_and_the_answers_are_not_part_of_the_work(shell: Shell) -> None:
-    shell.write("base", "x\n")
+def test_the_goal_file_and_the_answers_are_not_part_of_the_work(project: Project) -> None:
+    project.write("base", "x\n")
     identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    subprocess.run(["git", "add", "-A"], cwd=shell.project, check=True)
-    subprocess.run(["git", *identity, "commit", "-qm", "base"], cwd=shell.project, check=True)
+    subprocess.run(["git", "add", "-A"], cwd=project.root, check=True)
+    subprocess.run(["git", *identity, "commit", "-qm", "base"], cwd=project.root, check=True)
     scope = {"id": "fenced", "type": "scope", "touch": ["src/**"], "guard": True}
     goal = {"id": "G1", "title": "Parser handles quotes", "verification": {"checks": [scope, "Is it readable?"]}}
-    shell.write("goal.json", json.dumps(goal))
-    assert shell.agent("verify", "add", "--file", "goal.json").code == 0
-    begin(shell)
-    (shell.project / "src").mkdir()
-    shell.write("src/parser.py", "def parse(text): return [text]\n")
+    project.write("goal.json", json.dumps(goal))
+    assert project.agent("verify", "add", "--file", "goal.json").code == 0
+    begin(project)
+    (project.root / "src").mkdir()
+    project.write("src/parser.py", "def parse(text): return [text]\n")
     for question, data in (("q1", q1("src/parser.py")), ("q1.5", checklist()), ("q2", q2("src/parser.py")), ("q3", Q3)):
-        shell.write(f"{question}.json", json.dumps(data))
-        given = shell.agent("verify", "answer", "G1", "--question", question, "--file", f"{question}.json")
+        project.write(f"{question}.json", json.dumps(data))
+        given = project.agent("verify", "answer", "G1", "--question", question, "--file", f"{question}.json")
         assert given.code == 0, given.err
-    done = shell.agent(*FINISH, "--json")
+    done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["verdict"]) == (0, "pass"), done.out
 
 
-def test_only_the_user_reopens_and_repairs(shell: Shell) -> None:
-    add(shell, max_retries=1, verification={"checks": [path_check()]})
-    begin(shell)
-    assert shell.agent(*FINISH).code == 3
-    assert next_stop(shell) == "waiting"
-    assert shell.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
-    assert shell.user("verify", "begin", "G1", "--again", "the disk was full").code == 0
-    assert shell.agent("verify", "repair").code == 3
-    journal = Path(paths.verify_dir(shell.state), "goals", "ledger.jsonl")
+def test_only_the_user_reopens_and_repairs(project: Project) -> None:
+    add(project, max_retries=1, verification={"checks": [path_check()]})
+    begin(project)
+    assert project.agent(*FINISH).code == 3
+    assert next_stop(project) == "waiting"
+    assert project.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
+    assert project.user("verify", "begin", "G1", "--again", "the disk was full").code == 0
+    assert project.agent("verify", "repair").code == 3
+    journal = Path(paths.verify_dir(project.state), "goals", "ledger.jsonl")
     journal.write_text(journal.read_text().replace("quotes", "nothing"), encoding="utf-8")
-    refused = shell.agent(*FINISH)
+    refused = project.agent(*FINISH)
     assert (refused.code, "omo verify repair" in refused.err) == (3, True)
-    assert next_stop(shell) == "waiting"
-    assert "omo verify repair" in shell.row()["work"]["verify"]["question"]
-    repaired = shell.user("verify", "repair")
+    assert next_stop(project) == "waiting"
+    assert "omo verify repair" in project.row()["work"]["verify"]["question"]
+    repaired = project.user("verify", "repair")
     assert repaired.out.splitlines()[-1] == "Next: file the goals anew, omo verify add --file GOAL"
-    assert shell.agent("verify", "status").code == 0
-    assert next_stop(shell) == "done"
-    told = shell.row()["work"]["verify"]
+    assert project.agent("verify", "status").code == 0
+    assert next_stop(project) == "done"
+    told = project.row()["work"]["verify"]
     assert (told["goals"], told["outcome"]["verdict"]) == ([], "ended")
-    add(shell, verification={"checks": [path_check()]})
-    begin(shell)
-    assert next_stop(shell) == "block"
+    add(project, verification={"checks": [path_check()]})
+    begin(project)
+    assert next_stop(project) == "block"
 
 
-def test_a_hand_written_result_is_worth_nothing(shell: Shell) -> None:
-    add(shell, verification={"checks": [path_check()]})
-    begin(shell)
-    journal = Path(paths.verify_dir(shell.state), "goals", "ledger.jsonl")
+def test_a_hand_written_result_is_worth_nothing(project: Project) -> None:
+    add(project, verification={"checks": [path_check()]})
+    begin(project)
+    journal = Path(paths.verify_dir(project.state), "goals", "ledger.jsonl")
     forged = {"seq": 4, "kind": "finished", "goal": "G1", "verdict": "pass", "to": "completed"}
     with journal.open("a", encoding="utf-8") as file:
         file.write(json.dumps({**forged, "ts": "2026-02-22T17:20:01Z", "summary": "", "reason": ""}) + "\n")
-    refused = shell.agent(*FINISH)
+    refused = project.agent(*FINISH)
     assert (refused.code, "is damaged" in refused.err) == (3, True)
 
 
-def test_begin_outside_a_session_says_that_nothing_is_held(shell: Shell) -> None:
-    add(shell)
-    begun = shell.user("verify", "begin", "G1")
+def test_begin_outside_a_session_says_that_nothing_is_held(project: Project) -> None:
+    add(project)
+    begun = project.user("verify", "begin", "G1")
     assert (begun.code, "no Stop is held" in begun.err) == (0, True)
 
 
-def test_status_reads_and_writes_nothing(shell: Shell) -> None:
-    add(shell)
-    begin(shell)
-    before = {path: path.read_bytes() for path in Path(shell.state).rglob("*.json*") if path.is_file()}
+def test_status_reads_and_writes_nothing(project: Project) -> None:
+    add(project)
+    begin(project)
+    before = {path: path.read_bytes() for path in Path(project.state).rglob("*.json*") if path.is_file()}
     for _ in range(3):
-        shell.agent("verify", "status")
-        shell.agent("verify", "status", "G1")
+        project.agent("verify", "status")
+        project.agent("verify", "status", "G1")
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_a_begun_goal_is_changed_by_the_user_alone(shell: Shell) -> None:
-    add(shell, verification={"checks": [path_check()]})
-    begin(shell)
+def test_a_begun_goal_is_changed_by_the_user_alone(project: Project) -> None:
+    add(project, verification={"checks": [path_check()]})
+    begin(project)
     more = {"checks": [path_check(), path_check("other.py", "other")]}
-    refused = add(shell, verification=more)
+    refused = add(project, verification=more)
     assert (refused.code, "under another id" in refused.json["error"]["fix"]) == (3, True)
-    same = add(shell, verification={"checks": [path_check()]})
+    same = add(project, verification={"checks": [path_check()]})
     assert (same.code, same.json["status"], same.json["pinned"]) == (0, "in-progress", [])
-    add(shell, id="G2", verification=more)
-    assert shell.user("verify", "add", "--file", str(shell.project.parent / "G1.json")).code == 0
+    add(project, id="G2", verification=more)
+    assert project.user("verify", "add", "--file", str(project.root.parent / "G1.json")).code == 0
 
 
-def test_the_list_shows_every_override_with_or_without_a_goal(shell: Shell) -> None:
+def test_the_list_shows_every_override_with_or_without_a_goal(project: Project) -> None:
     claim = ("verify", "claim", "--contains", "x", "--in", "nowhere.py", "--override", "it is built at run time")
-    assert shell.agent(*claim).code == 0
-    assert "override of no goal: it is built at run time (by the agent" in shell.agent("verify", "status").out
-    add(shell)
-    assert shell.agent(*claim, "--goal", "G1").code == 0
-    listed = shell.agent("verify", "status")
+    assert project.agent(*claim).code == 0
+    assert "override of no goal: it is built at run time (by the agent" in project.agent("verify", "status").out
+    add(project)
+    assert project.agent(*claim, "--goal", "G1").code == 0
+    listed = project.agent("verify", "status")
     assert "override of no goal: " in listed.out
     assert "override of G1: " in listed.out
-    rows = shell.agent("verify", "status", "--json").json["overrides"]
+    rows = project.agent("verify", "status", "--json").json["overrides"]
     assert [row["goal"] for row in rows] == [None, "G1"]
 
 
-def test_a_predecessor_nobody_filed_is_noted_and_a_circle_refused(shell: Shell) -> None:
-    noted = add(shell, blocked_by="G0", depends_on=["G7", "G0"])
+def test_a_predecessor_nobody_filed_is_noted_and_a_circle_refused(project: Project) -> None:
+    noted = add(project, blocked_by="G0", depends_on=["G7", "G0"])
     assert (noted.code, "G0, G7" in noted.err) == (0, True)
-    circle = add(shell, id="G7", blocked_by="G1")
+    circle = add(project, id="G7", blocked_by="G1")
     assert (circle.code, "G7 → G1 → G7" in circle.json["error"]["message"]) == (3, True)
 
 
-def test_a_hypothesis_result_is_understood_in_any_case(shell: Shell) -> None:
-    add(shell, hypothesis="H1", verification={"checks": [path_check()]})
-    begin(shell)
-    shell.write("parser.py", "x = 1\n")
-    assert shell.agent(*FINISH, "--hypothesis-result", "Confirmed").code == 0
+def test_a_hypothesis_result_is_understood_in_any_case(project: Project) -> None:
+    add(project, hypothesis="H1", verification={"checks": [path_check()]})
+    begin(project)
+    project.write("parser.py", "x = 1\n")
+    assert project.agent(*FINISH, "--hypothesis-result", "Confirmed").code == 0
 
 
-def test_q3_is_shown_as_asked_and_not_as_owed(shell: Shell) -> None:
-    add(shell)
-    assert "asked, never gates q3: omo verify answer G1 --question q3" in begin(shell).out
+def test_q3_is_shown_as_asked_and_not_as_owed(project: Project) -> None:
+    add(project)
+    assert "asked, never gates q3: omo verify answer G1 --question q3" in begin(project).out
 
 
 LOOK = """
@@ -336,11 +338,11 @@ print("pydantic" in sys.modules, sorted(opened.values()), file=sys.stderr)
 """
 
 
-def test_a_look_opens_each_file_once_and_loads_no_models(shell: Shell) -> None:
-    add(shell, verification={"checks": [path_check()]})
-    begin(shell)
-    assert shell.agent("verify", "claim", "--absent", "old.py", "--goal", "G1").code == 0
-    argv = [sys.executable, "-c", LOOK, str(shell.project), str(Path(claude.__file__).parents[2])]
+def test_a_look_opens_each_file_once_and_loads_no_models(project: Project) -> None:
+    add(project, verification={"checks": [path_check()]})
+    begin(project)
+    assert project.agent("verify", "claim", "--absent", "old.py", "--goal", "G1").code == 0
+    argv = [sys.executable, "-c", LOOK, str(project.root), str(Path(claude.__file__).parents[2])]
     ran = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert "in-progress" in ran.stdout
     # Each open of a file is told twice: as the descriptor is made, and as Python wraps it.

@@ -13,38 +13,38 @@ import yaml
 
 from omo.proof.checks import MODELS
 from omo.state import paths
-from tests.cli.conftest import Ran, Shell
+from tests.project import Project, Ran
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "checks.md"
 EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
 
 
 @pytest.fixture
-def repo(shell: Shell) -> Shell:
-    git(shell, "add", "--all")
-    git(shell, "commit", "-q", "-m", "start")
-    return shell
+def repo(project: Project) -> Project:
+    git(project, "add", "--all")
+    git(project, "commit", "-q", "-m", "start")
+    return project
 
 
-def git(shell: Shell, *arguments: str) -> None:
+def git(project: Project, *arguments: str) -> None:
     who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-    subprocess.run(["git", *who, *arguments], cwd=shell.project, check=True)
+    subprocess.run(["git", *who, *arguments], cwd=project.root, check=True)
 
 
-def filed(shell: Shell, *checks: Any, **fields: Any) -> Ran:
+def filed(project: Project, *checks: Any, **fields: Any) -> Ran:
     goal = {"id": "G1", "title": "Some work", "verification": {"checks": list(checks)}, **fields}
-    file = shell.project.parent / "goal.json"
+    file = project.root.parent / "goal.json"
     file.write_text(json.dumps(goal), encoding="utf-8")
-    return shell.user("verify", "add", "--file", str(file), "--json")
+    return project.user("verify", "add", "--file", str(file), "--json")
 
 
-def looked_at(shell: Shell) -> tuple[str, list[str], dict[str, str]]:
+def looked_at(project: Project) -> tuple[str, list[str], dict[str, str]]:
     """The verdict, its flags, and what each check says."""
-    begun = shell.agent("verify", "begin", "G1", "--json").json
+    begun = project.agent("verify", "begin", "G1", "--json").json
     return begun["verdict"], begun["flags"], {check["id"]: check["result"] for check in begun["checks"]}
 
 
-def test_an_honest_run_goes_through(repo: Shell) -> None:
+def test_an_honest_run_goes_through(repo: Project) -> None:
     checks = (
         {"id": "made", "type": "path", "path": "src/made.py"},
         {"id": "runs", "type": "command", "argv": ["sh", "-c", "test -f src/made.py && echo fine"], "stdout": "fine"},
@@ -53,7 +53,7 @@ def test_an_honest_run_goes_through(repo: Shell) -> None:
     )
     assert filed(repo, *checks).json["pinned"] == ["made", "runs", "committed", "fenced"]
     assert looked_at(repo)[0] == "fail"
-    (repo.project / "src").mkdir()
+    (repo.root / "src").mkdir()
     repo.write("src/made.py", "")
     git(repo, "add", "src")
     git(repo, "commit", "-q", "-m", "feat: made")
@@ -70,9 +70,9 @@ def test_an_honest_run_goes_through(repo: Shell) -> None:
         (["good?", "nice?"], "unknown", ["checks_empty", "has_string_checks"]),
     ],
 )
-def test_verdicts(shell: Shell, checks: list[Any], verdict: str, flags: list[str] | None) -> None:
-    filed(shell, *checks, guard=True)
-    found, flagged, _ = looked_at(shell)
+def test_verdicts(project: Project, checks: list[Any], verdict: str, flags: list[str] | None) -> None:
+    filed(project, *checks, guard=True)
+    found, flagged, _ = looked_at(project)
     assert found == verdict
     if flags is not None:
         assert flagged == flags
@@ -96,32 +96,32 @@ SYNTAX: list[tuple[str, str, str]] = [
 ]
 
 
-def test_syntax_in_five_languages(shell: Shell) -> None:
+def test_syntax_in_five_languages(project: Project) -> None:
     checks = []
     for number, (language, text, _) in enumerate(SYNTAX):
-        shell.write(f"{number}.txt", text)
+        project.write(f"{number}.txt", text)
         checks.append({"id": str(number), "type": "syntax", "path": f"{number}.txt", "language": language})
-    filed(shell, *checks)
-    _, _, results = looked_at(shell)
+    filed(project, *checks)
+    _, _, results = looked_at(project)
     for number, (language, text, wanted) in enumerate(SYNTAX):
         assert results[str(number)] in wanted.split("|"), (language, text[:80])
 
 
-def test_defects_come_all_at_once_and_nothing_is_pinned(shell: Shell) -> None:
-    ran = filed(shell, {"type": "file_exists", "path": "x"}, {"type": "path", "pth": "x"}, {"type": "command"})
+def test_defects_come_all_at_once_and_nothing_is_pinned(project: Project) -> None:
+    ran = filed(project, {"type": "file_exists", "path": "x"}, {"type": "path", "pth": "x"}, {"type": "command"})
     assert ran.code == 2
     text = "\n".join(ran.json["error"]["details"])
     for part in ("did you mean path?", "pth: no such field", "checks[2].argv"):
         assert part in text
-    assert not Path(paths.verify_dir(shell.state), "pins").exists()
+    assert not Path(paths.verify_dir(project.state), "pins").exists()
 
 
-def test_what_is_vacuous_is_said(repo: Shell) -> None:
+def test_what_is_vacuous_is_said(repo: Project) -> None:
     ran = filed(repo, {"id": "old", "type": "path", "path": "value"}, {"id": "new", "type": "path", "path": "x"})
     assert ran.json["vacuous"] == ["old"]
 
 
-def test_a_damaged_ledger_of_pins_refuses_and_is_set_aside_by_the_user(repo: Shell) -> None:
+def test_a_damaged_ledger_of_pins_refuses_and_is_set_aside_by_the_user(repo: Project) -> None:
     check = {"id": "t", "type": "command", "argv": ["test", "-f", "made"]}
     filed(repo, check)
     pins = Path(paths.verify_dir(repo.state), "pins", "ledger.jsonl")
@@ -134,7 +134,7 @@ def test_a_damaged_ledger_of_pins_refuses_and_is_set_aside_by_the_user(repo: She
     assert looked_at(repo)[2] == {"t": "fail"}
 
 
-def test_evidence_is_added_and_listed(repo: Shell) -> None:
+def test_evidence_is_added_and_listed(repo: Project) -> None:
     repo.write("log.txt", "42 passed\n")
     ran = repo.agent("evidence", "add", "log.txt", "--goal", "G1", "--json")
     assert ran.code == 0
@@ -149,7 +149,7 @@ def test_evidence_is_added_and_listed(repo: Shell) -> None:
     assert repo.agent("evidence", "add", "log.txt").code == 2
 
 
-def test_evidence_older_than_the_pins_of_its_goal_is_refused(repo: Shell) -> None:
+def test_evidence_older_than_the_pins_of_its_goal_is_refused(repo: Project) -> None:
     repo.now = 4_000_000_000.0
     repo.write("log.txt", "42 passed\n")
     filed(repo, {"type": "path", "path": "x"})
@@ -165,8 +165,7 @@ def test_the_page_has_an_example_of_every_type() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
-def test_the_examples_of_the_page_run(repo: Shell, example: str) -> None:
-    project = repo.project
+def test_the_examples_of_the_page_run(repo: Project, example: str) -> None:
     repo.write("README.md", "# x\n\n## Install\n")
     repo.write("size.sh", "echo 7\n")
     git(repo, "add", "README.md", "size.sh")
@@ -175,7 +174,7 @@ def test_the_examples_of_the_page_run(repo: Shell, example: str) -> None:
     checks = shown.get("verification", shown)["checks"]
     assert filed(repo, *checks, guard=True).code == 0
     for name in ("dist/x.whl", "src/a.py"):
-        (project / name).parent.mkdir()
+        (repo.root / name).parent.mkdir()
         repo.write(name, "print(1)\n")
     repo.write("run.sh", "echo run\n")
     git(repo, "commit", "-q", "--allow-empty", "-m", "feat(x): work")

@@ -14,26 +14,26 @@ import pytest
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.work import claims, statements
-from tests.cli.conftest import Ran, Shell
+from tests.project import Project, Ran
 from tests.verify.workshop import SUMMARY, checklist, path_check, q1, q2
 
 RECORDS = '{"meta": {"tag": "a"}, "errors": 0}\n{"meta": {"tag": "b"}, "errors": 0}\n\n{"errors": 2}\n'
 
 
 @pytest.fixture
-def shell(shell: Shell) -> Shell:
-    shell.write("config.yaml", "debug: true\nport: 8080\n")
-    shell.write("a.jsonl", RECORDS)
-    shell.write("torn.jsonl", '{"errors": 0}\n{"err')
-    return shell
+def project(project: Project) -> Project:
+    project.write("config.yaml", "debug: true\nport: 8080\n")
+    project.write("a.jsonl", RECORDS)
+    project.write("torn.jsonl", '{"errors": 0}\n{"err')
+    return project
 
 
-def claim(shell: Shell, *argv: str) -> Ran:
-    return shell.agent("verify", "claim", *argv, "--json")
+def claim(project: Project, *argv: str) -> Ran:
+    return project.agent("verify", "claim", *argv, "--json")
 
 
-def rows(shell: Shell) -> list[dict[str, Any]]:
-    return claims.recorded(shell.state)
+def rows(project: Project) -> list[dict[str, Any]]:
+    return claims.recorded(project.state)
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,11 @@ def rows(shell: Shell) -> list[dict[str, Any]]:
         ("--service name.invalid:80 --is down", 4, "unknown", "neither up nor down"),
     ],
 )
-def test_the_exit_code_is_what_code_saw(shell: Shell, options: str, code: int, verdict: str, reason: str) -> None:
-    ran = claim(shell, *shlex.split(options))
+def test_the_exit_code_is_what_code_saw(project: Project, options: str, code: int, verdict: str, reason: str) -> None:
+    ran = claim(project, *shlex.split(options))
     assert (ran.code, ran.json["verdict"], ran.json["override"]) == (code, verdict, None)
     assert reason in ran.json["reason"]
-    assert [(row["verdict"], row["claim"]) for row in rows(shell)] == [(verdict, ran.json["claim"])]
+    assert [(row["verdict"], row["claim"]) for row in rows(project)] == [(verdict, ran.json["claim"])]
 
 
 @pytest.fixture
@@ -71,13 +71,13 @@ def listening() -> Iterator[str]:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 
 
-def test_a_service_is_up_where_it_accepts_and_down_where_it_refuses(shell: Shell, listening: str) -> None:
-    assert claim(shell, "--service", listening, "--is", "up").code == 0
-    assert claim(shell, "--service", listening, "--is", "down").code == 3
+def test_a_service_is_up_where_it_accepts_and_down_where_it_refuses(project: Project, listening: str) -> None:
+    assert claim(project, "--service", listening, "--is", "up").code == 0
+    assert claim(project, "--service", listening, "--is", "down").code == 3
     with socket.create_server(("127.0.0.1", 0)) as server:
         closed = f"127.0.0.1:{server.getsockname()[1]}"
-    assert claim(shell, "--service", closed, "--is", "up").code == 3
-    down = claim(shell, "--service", closed, "--is", "down")
+    assert claim(project, "--service", closed, "--is", "up").code == 3
+    down = claim(project, "--service", closed, "--is", "down")
     assert (down.code, down.json["reason"]) == (0, f"{closed} refuses connections")
 
 
@@ -102,14 +102,14 @@ def test_a_service_is_up_where_it_accepts_and_down_where_it_refuses(shell: Shell
         ("--absent a --evidence 'I saw it'", "--evidence"),
     ],
 )
-def test_bad_input_is_refused_and_leaves_no_trace(shell: Shell, options: str, why: str) -> None:
-    ran = shell.agent("verify", "claim", *shlex.split(options))
+def test_bad_input_is_refused_and_leaves_no_trace(project: Project, options: str, why: str) -> None:
+    ran = project.agent("verify", "claim", *shlex.split(options))
     assert (ran.code, why in ran.err) == (2, True), ran.err
-    assert rows(shell) == []
+    assert rows(project) == []
 
 
-def test_it_names_what_was_seen_and_the_remedy(shell: Shell) -> None:
-    ran = shell.agent("verify", "claim", "--contains", "debug: false", "--in", "config.yaml")
+def test_it_names_what_was_seen_and_the_remedy(project: Project) -> None:
+    ran = project.agent("verify", "claim", "--contains", "debug: false", "--in", "config.yaml")
     assert ran.out.splitlines() == [
         "fail    config.yaml contains 'debug: false': 0 of 1 files with /debug: false/",
         "    saw  not: config.yaml",
@@ -117,25 +117,25 @@ def test_it_names_what_was_seen_and_the_remedy(shell: Shell) -> None:
     ]
 
 
-def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(shell: Shell) -> None:
+def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(project: Project) -> None:
     reason = "the release job writes it"
     argv = ("verify", "claim", "The wheel is there.", "--count", "1", "--of", "dist/a.whl", "--override", reason)
-    ran = shell.agent(*argv, "--goal", "G1", "--json")
+    ran = project.agent(*argv, "--goal", "G1", "--json")
     assert (ran.code, ran.json["verdict"]) == (0, "fail")
     assert ran.json["override"] == {"reason": reason, "by": "agent"}
-    assert shell.user(*argv).out.endswith(f"overridden by the user: {reason}\n")
-    assert [(row["actor"], row["goal"], row["claim"], row["override"]) for row in rows(shell)] == [
+    assert project.user(*argv).out.endswith(f"overridden by the user: {reason}\n")
+    assert [(row["actor"], row["goal"], row["claim"], row["override"]) for row in rows(project)] == [
         ("agent", "G1", "The wheel is there.", reason),
         ("user", None, "The wheel is there.", reason),
     ]
-    assert Journal(paths.verify_dir(shell.state) + "/claims", shell.state).problems() == []
-    assert "override by the agent: The wheel is there." in shell.agent("status").out
+    assert Journal(paths.verify_dir(project.state) + "/claims", project.state).problems() == []
+    assert "override by the agent: The wheel is there." in project.agent("status").out
 
 
-def test_nothing_to_override_is_said_and_not_recorded_as_one(shell: Shell) -> None:
-    ran = shell.agent("verify", "claim", "--absent", "gone", "--override", "better safe than sorry")
+def test_nothing_to_override_is_said_and_not_recorded_as_one(project: Project) -> None:
+    ran = project.agent("verify", "claim", "--absent", "gone", "--override", "better safe than sorry")
     assert (ran.code, "there was nothing to override" in ran.err) == (0, True)
-    assert [row["override"] for row in rows(shell)] == [None]
+    assert [row["override"] for row in rows(project)] == [None]
 
 
 @pytest.mark.parametrize(
@@ -165,28 +165,28 @@ def test_words_that_call_for_a_claim(statement: str, classes: list[str]) -> None
     assert sorted(statements.triggers(statement)) == classes
 
 
-def begun(shell: Shell, **fields: Any) -> None:
+def begun(project: Project, **fields: Any) -> None:
     goal = {"id": "G1", "title": "Parser handles quotes", **fields}
-    file = shell.project.parent / "G1.json"
+    file = project.root.parent / "G1.json"
     file.write_text(json.dumps(goal), encoding="utf-8")
-    assert shell.agent("verify", "add", "--file", str(file)).code == 0
-    assert shell.agent("verify", "begin", "G1").code == 0
-    shell.write("parser.py", "def parse(text): return [text]\n")
+    assert project.agent("verify", "add", "--file", str(file)).code == 0
+    assert project.agent("verify", "begin", "G1").code == 0
+    project.write("parser.py", "def parse(text): return [text]\n")
 
 
-def answer(shell: Shell, question: str, data: object) -> Ran:
-    file = shell.project.parent / "answer.json"
+def answer(project: Project, question: str, data: object) -> Ran:
+    file = project.root.parent / "answer.json"
     file.write_text(json.dumps(data), encoding="utf-8")
-    return shell.agent("verify", "answer", "G1", "--question", question, "--file", str(file), "--json")
+    return project.agent("verify", "answer", "G1", "--question", question, "--file", str(file), "--json")
 
 
 STATEMENT = "The parser is done because `parser.py` contains `def parse`."
 
 
-def test_a_question_stays_open_until_its_statement_is_claimed_and_holds(shell: Shell) -> None:
-    begun(shell)
+def test_a_question_stays_open_until_its_statement_is_claimed_and_holds(project: Project) -> None:
+    begun(project)
     data = {**q1(), "statement": STATEMENT}
-    refused = answer(shell, "q1", data)
+    refused = answer(project, "q1", data)
     assert (refused.code, refused.json["error"]["details"]) == (
         3,
         ['"contains" (file state): unknown, no claim was filed for this statement'],
@@ -199,81 +199,81 @@ def test_a_question_stays_open_until_its_statement_is_claimed_and_holds(shell: S
         (STATEMENT, "--contains", "def parse", "--in", "parser.py"),
         (STATEMENT, "--goal", "G1", "--contains", "tokenize", "--in", "parser.py"),
     ):
-        claim(shell, *other)
-        assert answer(shell, "q1", data).code == 3
-    assert claim(shell, STATEMENT, "--goal", "G1", "--contains", "def parse", "--in", "parser.py").code == 0
-    assert answer(shell, "q1", data).code == 0
+        claim(project, *other)
+        assert answer(project, "q1", data).code == 3
+    assert claim(project, STATEMENT, "--goal", "G1", "--contains", "def parse", "--in", "parser.py").code == 0
+    assert answer(project, "q1", data).code == 0
 
 
-def test_files_are_looked_at_again_when_the_answer_comes(shell: Shell) -> None:
-    begun(shell)
-    claim(shell, STATEMENT, "--goal", "G1", "--contains", "def parse", "--in", "parser.py")
-    shell.write("parser.py", "nothing\n")
-    refused = answer(shell, "q1", {**q1(), "statement": STATEMENT})
+def test_files_are_looked_at_again_when_the_answer_comes(project: Project) -> None:
+    begun(project)
+    claim(project, STATEMENT, "--goal", "G1", "--contains", "def parse", "--in", "parser.py")
+    project.write("parser.py", "nothing\n")
+    refused = answer(project, "q1", {**q1(), "statement": STATEMENT})
     assert (refused.code, "fail, 0 of 1 files" in refused.json["error"]["details"][0]) == (3, True)
 
 
-def test_a_claim_of_an_earlier_attempt_is_filed_again(shell: Shell) -> None:
-    begun(shell, verification={"checks": [path_check("more.py"), "Is it readable?"]})
-    claim(shell, STATEMENT, "--goal", "G1", "--contains", "def parse", "--in", "parser.py")
-    assert shell.agent("verify", "finish", "G1", "--summary", SUMMARY).code == 3
-    assert shell.agent("verify", "begin", "G1").code == 0
-    assert answer(shell, "q1", {**q1(), "statement": STATEMENT}).code == 3
+def test_a_claim_of_an_earlier_attempt_is_filed_again(project: Project) -> None:
+    begun(project, verification={"checks": [path_check("more.py"), "Is it readable?"]})
+    claim(project, STATEMENT, "--goal", "G1", "--contains", "def parse", "--in", "parser.py")
+    assert project.agent("verify", "finish", "G1", "--summary", SUMMARY).code == 3
+    assert project.agent("verify", "begin", "G1").code == 0
+    assert answer(project, "q1", {**q1(), "statement": STATEMENT}).code == 3
 
 
-def test_another_kind_of_claim_answers_nothing(shell: Shell) -> None:
-    begun(shell)
+def test_another_kind_of_claim_answers_nothing(project: Project) -> None:
+    begun(project)
     down = "The old broker is down because `parser.py` was run."
-    claim(shell, down, "--goal", "G1", "--absent", "broker")
-    assert answer(shell, "q1", {**q1(), "statement": down}).code == 3
+    claim(project, down, "--goal", "G1", "--absent", "broker")
+    assert answer(project, "q1", {**q1(), "statement": down}).code == 3
 
 
-def test_q2_is_held_to_what_it_says_of_how_it_looked(shell: Shell) -> None:
-    begun(shell)
-    answer(shell, "q1", q1())
+def test_q2_is_held_to_what_it_says_of_how_it_looked(project: Project) -> None:
+    begun(project)
+    answer(project, "q1", q1())
     how = "listed the directory: the old module does not exist"
-    assert "absence" in answer(shell, "q2", q2(how=how)).json["error"]["details"][0]
-    claim(shell, how, "--goal", "G1", "--absent", "old.py")
-    assert answer(shell, "q2", q2(how=how)).code == 0
+    assert "absence" in answer(project, "q2", q2(how=how)).json["error"]["details"][0]
+    claim(project, how, "--goal", "G1", "--absent", "old.py")
+    assert answer(project, "q2", q2(how=how)).code == 0
 
 
-def test_a_statement_let_stand_is_an_exception_of_the_end(shell: Shell) -> None:
-    begun(shell)
+def test_a_statement_let_stand_is_an_exception_of_the_end(project: Project) -> None:
+    begun(project)
     reason = "the name is built at run time, see line 3"
     filed = (STATEMENT, "--goal", "G1", "--contains", "tokenize", "--in", "parser.py", "--override", reason)
-    assert claim(shell, *filed).code == 0
-    assert answer(shell, "q1", {**q1(), "statement": STATEMENT}).code == 0
-    answer(shell, "q1.5", checklist())
-    answer(shell, "q2", q2())
-    done = shell.agent("verify", "finish", "G1", "--summary", SUMMARY, "--json")
+    assert claim(project, *filed).code == 0
+    assert answer(project, "q1", {**q1(), "statement": STATEMENT}).code == 0
+    answer(project, "q1.5", checklist())
+    answer(project, "q2", q2())
+    done = project.agent("verify", "finish", "G1", "--summary", SUMMARY, "--json")
     assert (done.code, done.json["outcome"]["verdict"]) == (0, "waived")
     (let_through,) = done.json["outcome"]["exceptions"]
     assert (let_through["by"], let_through["why"]) == ("agent", reason)
-    assert reason in shell.agent("status", "--json").json["overrides"][0]["reason"]
+    assert reason in project.agent("status", "--json").json["overrides"][0]["reason"]
 
 
-def test_a_summary_is_handed_on_once_what_it_claims_was_looked_at(shell: Shell) -> None:
-    begun(shell, verification={"checks": [path_check()]})
+def test_a_summary_is_handed_on_once_what_it_claims_was_looked_at(project: Project) -> None:
+    begun(project, verification={"checks": [path_check()]})
     summary = "parser.py contains a splitter and old.py does not exist"
     finish = ("verify", "finish", "G1", "--summary", summary)
-    refused = shell.agent(*finish)
+    refused = project.agent(*finish)
     assert (refused.code, "(absence)" in refused.err, "(file state)" in refused.err) == (3, True, True)
-    claim(shell, summary, "--goal", "G1", "--contains", "def parse", "--in", "parser.py")
-    assert shell.agent(*finish).code == 3
-    claim(shell, summary, "--goal", "G1", "--absent", "old.py")
-    assert shell.agent(*finish).code == 0
+    claim(project, summary, "--goal", "G1", "--contains", "def parse", "--in", "parser.py")
+    assert project.agent(*finish).code == 3
+    claim(project, summary, "--goal", "G1", "--absent", "old.py")
+    assert project.agent(*finish).code == 0
 
 
-def test_a_last_claim_that_does_not_hold_is_an_exception_of_the_end(shell: Shell) -> None:
-    begun(shell, verification={"checks": [path_check()]})
-    claim(shell, "--goal", "G1", "--absent", "parser.py")
-    done = shell.agent("verify", "finish", "G1", "--summary", SUMMARY, "--json")
+def test_a_last_claim_that_does_not_hold_is_an_exception_of_the_end(project: Project) -> None:
+    begun(project, verification={"checks": [path_check()]})
+    claim(project, "--goal", "G1", "--absent", "parser.py")
+    done = project.agent("verify", "finish", "G1", "--summary", SUMMARY, "--json")
     assert done.json["outcome"]["verdict"] == "waived"
     assert "the last claim about it does not hold" in done.json["outcome"]["exceptions"][0]["what"]
 
 
-def test_the_record_of_claims_outlives_a_damaged_line_in_it(shell: Shell) -> None:
-    claim(shell, "--absent", "gone")
-    journal = Path(paths.verify_dir(shell.state), "claims", "ledger.jsonl")
+def test_the_record_of_claims_outlives_a_damaged_line_in_it(project: Project) -> None:
+    claim(project, "--absent", "gone")
+    journal = Path(paths.verify_dir(project.state), "claims", "ledger.jsonl")
     journal.write_text(journal.read_text().replace("pass", "fail"), encoding="utf-8")
-    assert Journal(str(journal.parent), shell.state).problems()
+    assert Journal(str(journal.parent), project.state).problems()

@@ -13,8 +13,8 @@ import pytest
 from omo.hooks import messages, subagent_stop
 from omo.hooks.main import World
 from omo.hosts import claude
-from tests.cli.conftest import SESSION, Ran, Shell
 from tests.cli.test_verify import FINISH, add, answer, begin
+from tests.project import SESSION, Project, Ran
 from tests.verify.workshop import SUMMARY, checklist, path_check, q1, q2
 
 UNITTEST = ["python3", "-B", "-m", "unittest", "test_x"]
@@ -24,15 +24,15 @@ OUTCOMES = ["all tests pass", "docs are updated", "changelog has an entry"]
 
 
 @pytest.fixture
-def begun(shell: Shell) -> Shell:
+def begun(project: Project) -> Project:
     """A goal with a question in words beside a test that fails, begun, and a note written instead of the work."""
-    shell.write(
+    project.write(
         "test_x.py", "import unittest\n\n\nclass X(unittest.TestCase):\n    def test_x(self):\n        self.fail()\n"
     )
-    add(shell, verification={"checks": [TESTS, "Is quoted text one token?"]})
-    begin(shell)
-    shell.write("parser.py", "def parse(text): return [text]\n")
-    return shell
+    add(project, verification={"checks": [TESTS, "Is quoted text one token?"]})
+    begin(project)
+    project.write("parser.py", "def parse(text): return [text]\n")
+    return project
 
 
 def said(statement: str) -> dict[str, Any]:
@@ -58,30 +58,30 @@ def told(ran: Ran) -> str:
         (f"`{shlex.join(UNITTEST)}` exits 0.", "was run: exit 1, not 0, FAILED"),
     ],
 )
-def test_what_a_statement_cites_is_looked_at(begun: Shell, statement: str, why: str) -> None:
+def test_what_a_statement_cites_is_looked_at(begun: Project, statement: str, why: str) -> None:
     refused = answer(begun, "q1", said(statement))
     assert refused.code == 3
     assert why in told(refused)
 
 
-def commit_all(shell: Shell) -> str:
-    moment = f"@{int(shell.now)}"
+def commit_all(project: Project) -> str:
+    moment = f"@{int(project.now)}"
     dated = {**os.environ, "GIT_AUTHOR_DATE": moment, "GIT_COMMITTER_DATE": moment}
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    subprocess.run(["git", "add", "-A"], cwd=shell.project, check=True)
-    subprocess.run(["git", *identity, "commit", "-qm", "a"], cwd=shell.project, check=True, env=dated)
+    subprocess.run(["git", "add", "-A"], cwd=project.root, check=True)
+    subprocess.run(["git", *identity, "commit", "-qm", "a"], cwd=project.root, check=True, env=dated)
     head = ["git", "rev-parse", "HEAD"]
-    return subprocess.run(head, cwd=shell.project, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(head, cwd=project.root, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_what_is_as_cited_is_accepted(begun: Shell) -> None:
+def test_what_is_as_cited_is_accepted(begun: Project) -> None:
     commit = commit_all(begun)[:12]
     statement = f"`{shlex.join(UNITTEST)}` exits 1, as commit {commit} has it, and parser.py:1 was read."
     given = answer(begun, "q1", said(statement))
     assert (given.code, given.json["cited_not_looked_at"]) == (0, []), given.out
 
 
-def test_a_command_that_nobody_pinned_is_told_as_not_looked_at(begun: Shell) -> None:
+def test_a_command_that_nobody_pinned_is_told_as_not_looked_at(begun: Project) -> None:
     given = answer(begun, "q1", said("`python3 -c pass` exits 0."))
     assert (given.code, given.json["cited_not_looked_at"]) == (0, ["python3 -c pass"])
     begun.write("test_x.py", A_TEST.format("pass"))
@@ -92,7 +92,7 @@ def test_a_command_that_nobody_pinned_is_told_as_not_looked_at(begun: Shell) -> 
     assert why.endswith("closed on the agent's own answers; cited and not looked at: python3 -c pass")
 
 
-def test_a_gate_of_the_session_that_is_cited_is_run(begun: Shell) -> None:
+def test_a_gate_of_the_session_that_is_cited_is_run(begun: Project) -> None:
     begun.agent("gate", "add", "look", "--", "test", "-f", "NOTES")
     assert "was run: exit 1" in told(answer(begun, "q1", said("`test -f NOTES` exits 0.")))
     begun.write("NOTES", "x\n")
@@ -100,7 +100,7 @@ def test_a_gate_of_the_session_that_is_cited_is_run(begun: Shell) -> None:
 
 
 @pytest.mark.parametrize("field", ["how", "failure_mode"])
-def test_how_and_failure_mode_are_statements_like_any_other(begun: Shell, field: str) -> None:
+def test_how_and_failure_mode_are_statements_like_any_other(begun: Project, field: str) -> None:
     answer(begun, "q1", q1())
     text = "parser.py does not exist in the built package"
     assert '"not exist" (absence)' in told(answer(begun, "q2", q2(**{field: text})))
@@ -108,13 +108,13 @@ def test_how_and_failure_mode_are_statements_like_any_other(begun: Shell, field:
     assert answer(begun, "q2", q2(**{field: text})).code == 0
 
 
-def test_how_may_not_hedge_nor_cite_what_is_not_there(begun: Shell) -> None:
+def test_how_may_not_hedge_nor_cite_what_is_not_there(begun: Project) -> None:
     answer(begun, "q1", q1())
     assert "hedges" in told(answer(begun, "q2", q2(how="ran it, and it seems to work")))
     assert "is not there" in told(answer(begun, "q2", q2(how="opened dist/report.html and read it")))
 
 
-def test_evidence_of_a_checklist_that_is_not_there_is_refused(begun: Shell) -> None:
+def test_evidence_of_a_checklist_that_is_not_there_is_refused(begun: Project) -> None:
     answer(begun, "q1", q1())
     items = checklist()["items"]
     items[0]["evidence"] = "src/nope.py line 4 defines it"
@@ -129,59 +129,59 @@ def test_evidence_of_a_checklist_that_is_not_there_is_refused(begun: Shell) -> N
         ("parser.py is whole since deadbeef1", "no commit of that name"),
     ],
 )
-def test_a_false_summary_is_not_handed_on(shell: Shell, summary: str, why: str) -> None:
-    add(shell, verification={"checks": [path_check()]})
-    begin(shell)
-    shell.write("parser.py", "x = 1\n")
-    finish = shell.agent("verify", "finish", "G1", "--summary", summary, "--json")
+def test_a_false_summary_is_not_handed_on(project: Project, summary: str, why: str) -> None:
+    add(project, verification={"checks": [path_check()]})
+    begin(project)
+    project.write("parser.py", "x = 1\n")
+    finish = project.agent("verify", "finish", "G1", "--summary", summary, "--json")
     assert finish.code == 3
     assert why in told(finish)
 
 
-def test_outcomes_are_looked_at_beside_checks(shell: Shell) -> None:
-    add(shell, verification={"checks": [path_check("marker")], "outcomes": OUTCOMES})
-    begin(shell)
-    shell.write("marker", "x\n")
-    early = shell.agent(*FINISH, "--json")
+def test_outcomes_are_looked_at_beside_checks(project: Project) -> None:
+    add(project, verification={"checks": [path_check("marker")], "outcomes": OUTCOMES})
+    begin(project)
+    project.write("marker", "x\n")
+    early = project.agent(*FINISH, "--json")
     assert (early.code, "outcomes is owed" in early.json["reason"]) == (4, True)
     statements = []
     for text in OUTCOMES:
         statements.append({"outcome": text, "statement": f"It is so that {text} because `marker` was read."})
-    assert "nothing for 'docs are updated'" in told(answer(shell, "outcomes", {"outcomes": statements[:1]}))
-    assert answer(shell, "outcomes", {"outcomes": statements}).code == 0
-    done = shell.agent(*FINISH, "--json").json
+    assert "nothing for 'docs are updated'" in told(answer(project, "outcomes", {"outcomes": statements[:1]}))
+    assert answer(project, "outcomes", {"outcomes": statements}).code == 0
+    done = project.agent(*FINISH, "--json").json
     assert done["outcome"]["verdict"] == "attested"
     assert "3 outcomes closed on the agent's own answers" in done["outcome"]["why"]
 
 
-def test_a_commit_of_this_attempt_is_an_artifact(shell: Shell) -> None:
+def test_a_commit_of_this_attempt_is_an_artifact(project: Project) -> None:
     """What was taken out leaves no file to show."""
-    shell.write("old.py", "x = 1\n")
-    before = commit_all(shell)
+    project.write("old.py", "x = 1\n")
+    before = commit_all(project)
     for name in ("G1", "G2"):
-        add(shell, id=name)
-    shell.now += 10
+        add(project, id=name)
+    project.now += 10
     for name in ("G1", "G2"):
-        begin(shell, name)
-    (shell.project / "old.py").unlink()
-    commit = commit_all(shell)
+        begin(project, name)
+    (project.root / "old.py").unlink()
+    commit = commit_all(project)
     statement = f"The old module is gone because {commit[:10]} takes out old.py."
-    assert "older than the goal" in told(answer(shell, "q1", {"artifact": before, "statement": statement}))
-    given = answer(shell, "q1", {"artifact": commit, "statement": statement})
+    assert "older than the goal" in told(answer(project, "q1", {"artifact": before, "statement": statement}))
+    given = answer(project, "q1", {"artifact": commit, "statement": statement})
     assert (given.code, list(given.json["artifacts"])) == (0, [commit]), given.out
     other = {"artifact": commit, "statement": f"The module is gone as well because {commit[:10]} takes out old.py."}
-    assert "already proves goal G1" in told(answer(shell, "q1", other, "G2"))
+    assert "already proves goal G1" in told(answer(project, "q1", other, "G2"))
 
 
 # An independent judge
 
 
-def judge_says(shell: Shell, brief: str, result: str = "pass", evidence: str = "`parse` gives one token") -> None:
+def judge_says(project: Project, brief: str, result: str = "pass", evidence: str = "`parse` gives one token") -> None:
     form = json.loads(brief[brief.index("```json") + 7 : brief.rindex("```")])
     for each in form["answers"]:
         each.update(result=result, evidence=evidence, suggested_action="")
     form["challenges"] = []
-    shell.now += 1
+    project.now += 1
     body = {
         "session_id": SESSION,
         "hook_event_name": "SubagentStop",
@@ -189,84 +189,84 @@ def judge_says(shell: Shell, brief: str, result: str = "pass", evidence: str = "
         "agent_id": "a1",
         "last_assistant_message": json.dumps(form),
     }
-    event = claude.event_of(body, repr(shell.now).encode())
-    subagent_stop.handle(event, World(event, {}, str(shell.project), shell.now))
+    event = claude.event_of(body, repr(project.now).encode())
+    subagent_stop.handle(event, World(event, {}, str(project.root), project.now))
 
 
-def judged_goal(shell: Shell, *, by: str = "user") -> str:
+def judged_goal(project: Project, *, by: str = "user") -> str:
     """A goal that only judgement can settle, begun and worked on: what the judge is asked."""
     question = {"id": "whole", "type": "judge", "question": "Is quoted text one token?"}
     goal = {"id": "G1", "title": "Quotes", "verification": {"checks": [question], "outcomes": ["quotes are kept"]}}
-    file = shell.project.parent / "G1.json"
+    file = project.root.parent / "G1.json"
     file.write_text(json.dumps(goal), encoding="utf-8")
-    run = shell.user if by == "user" else shell.agent
+    run = project.user if by == "user" else project.agent
     assert run("verify", "add", "--file", str(file)).code == 0
-    begin(shell)
-    shell.write("parser.py", "def parse(text): return [text]\n")
-    return str(shell.agent("verify", "brief", "G1", "--json").json["brief"])
+    begin(project)
+    project.write("parser.py", "def parse(text): return [text]\n")
+    return str(project.agent("verify", "brief", "G1", "--json").json["brief"])
 
 
-def test_an_independent_agent_answers_what_only_judgement_can(shell: Shell) -> None:
-    brief = judged_goal(shell)
+def test_an_independent_agent_answers_what_only_judgement_can(project: Project) -> None:
+    brief = judged_goal(project)
     assert "question whole: Is quoted text one token?" in brief
     assert "question outcome 1: Is this so: quotes are kept" in brief
-    judge_says(shell, brief)
-    done = shell.agent(*FINISH, "--json")
+    judge_says(project, brief)
+    done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["outcome"]["verdict"]) == (0, "judged"), done.out
     assert done.json["outcome"]["why"] == "goal G1: omo:judge was seen to answer 2 questions with pass"
 
 
-def test_a_judge_of_the_agents_own_questions_makes_nothing_more_than_its_word(shell: Shell) -> None:
-    judge_says(shell, judged_goal(shell, by="agent"))
-    assert shell.agent(*FINISH, "--json").json["outcome"]["verdict"] == "attested"
+def test_a_judge_of_the_agents_own_questions_makes_nothing_more_than_its_word(project: Project) -> None:
+    judge_says(project, judged_goal(project, by="agent"))
+    assert project.agent(*FINISH, "--json").json["outcome"]["verdict"] == "attested"
 
 
-def test_what_the_judge_found_broken_fails_the_goal_and_is_not_asked_again(shell: Shell) -> None:
-    judge_says(shell, judged_goal(shell), "fail", "`split` gives two tokens")
-    assert "has judged exactly these files" in shell.agent("verify", "brief", "G1").err
+def test_what_the_judge_found_broken_fails_the_goal_and_is_not_asked_again(project: Project) -> None:
+    judge_says(project, judged_goal(project), "fail", "`split` gives two tokens")
+    assert "has judged exactly these files" in project.agent("verify", "brief", "G1").err
     for question, data in (("q1", q1()), ("q1.5", checklist()), ("q2", q2())):
-        answer(shell, question, data)
-    done = shell.agent(*FINISH, "--json")
+        answer(project, question, data)
+    done = project.agent(*FINISH, "--json")
     assert (done.code, "judge: whole: `split` gives two tokens" in done.json["reason"]) == (3, True)
 
 
-def test_files_changed_after_the_judge_failed_them_end_with_an_exception(shell: Shell) -> None:
-    judge_says(shell, judged_goal(shell), "fail", "`split` gives two tokens")
-    shell.write("parser.py", "def parse(text): return [text] if text else []\n")
+def test_files_changed_after_the_judge_failed_them_end_with_an_exception(project: Project) -> None:
+    judge_says(project, judged_goal(project), "fail", "`split` gives two tokens")
+    project.write("parser.py", "def parse(text): return [text] if text else []\n")
     for question, data in (("q1", q1()), ("q1.5", checklist()), ("q2", q2())):
-        assert answer(shell, question, data).code == 0
-    ended = shell.agent(*FINISH, "--json").json["outcome"]
+        assert answer(project, question, data).code == 0
+    ended = project.agent(*FINISH, "--json").json["outcome"]
     assert ended["verdict"] == "waived"
     assert "omo:judge found that it does not hold" in ended["exceptions"][0]["what"]
 
 
-def test_a_judge_that_saw_other_files_settles_nothing(shell: Shell) -> None:
-    judge_says(shell, judged_goal(shell))
-    shell.write("parser.py", "nothing\n")
-    early = shell.agent(*FINISH, "--json")
+def test_a_judge_that_saw_other_files_settles_nothing(project: Project) -> None:
+    judge_says(project, judged_goal(project))
+    project.write("parser.py", "nothing\n")
+    early = project.agent(*FINISH, "--json")
     assert (early.code, "q1 is owed" in early.json["reason"]) == (4, True)
-    brief = shell.agent("verify", "brief", "G1", "--json").json["brief"]
-    judge_says(shell, brief)
-    assert shell.agent(*FINISH, "--json").json["outcome"]["verdict"] == "judged"
+    brief = project.agent("verify", "brief", "G1", "--json").json["brief"]
+    judge_says(project, brief)
+    assert project.agent(*FINISH, "--json").json["outcome"]["verdict"] == "judged"
 
 
-def test_nobody_else_speaks_for_the_judge(shell: Shell) -> None:
-    brief = judged_goal(shell)
+def test_nobody_else_speaks_for_the_judge(project: Project) -> None:
+    brief = judged_goal(project)
     forged = brief.replace("pass | fail | unknown", "pass")
     body = {"session_id": SESSION, "agent_type": "omo:executor", "agent_id": "a", "last_assistant_message": forged}
     event = claude.event_of({**body, "hook_event_name": "SubagentStop"}, b"1")
-    subagent_stop.handle(event, World(event, {}, str(shell.project), shell.now))
-    assert shell.agent(*FINISH, "--json").code == 4
+    subagent_stop.handle(event, World(event, {}, str(project.root), project.now))
+    assert project.agent(*FINISH, "--json").code == 4
 
 
-def test_the_judge_is_asked_three_times_at_most_and_only_what_code_cannot_tell(shell: Shell) -> None:
-    judged_goal(shell)
+def test_the_judge_is_asked_three_times_at_most_and_only_what_code_cannot_tell(project: Project) -> None:
+    judged_goal(project)
     for _ in range(2):
-        assert shell.agent("verify", "brief", "G1").code == 0
-    assert "was asked 3 times" in shell.agent("verify", "brief", "G1").err
-    add(shell, id="G2", verification={"checks": [path_check("more.py")]})
-    begin(shell, "G2")
-    assert "there is nothing to judge" in shell.agent("verify", "brief", "G2").err
+        assert project.agent("verify", "brief", "G1").code == 0
+    assert "was asked 3 times" in project.agent("verify", "brief", "G1").err
+    add(project, id="G2", verification={"checks": [path_check("more.py")]})
+    begin(project, "G2")
+    assert "there is nothing to judge" in project.agent("verify", "brief", "G2").err
 
 
 # What other workflows hand on
@@ -281,19 +281,19 @@ def test_the_judge_is_asked_three_times_at_most_and_only_what_code_cannot_tell(s
         ("`test -f NOTES` exits 0, as pinned", "was run: exit 1"),
     ],
 )
-def test_the_last_word_of_ultrawork_is_looked_at(shell: Shell, because: str, why: str) -> None:
-    shell.agent("ulw", "start")
-    shell.agent("gate", "add", "notes", "--", "test", "-f", "NOTES")
-    refused = shell.agent("ulw", "done", "--because", because, "--skip-verification", "it is only a note", "--json")
+def test_the_last_word_of_ultrawork_is_looked_at(project: Project, because: str, why: str) -> None:
+    project.agent("ulw", "start")
+    project.agent("gate", "add", "notes", "--", "test", "-f", "NOTES")
+    refused = project.agent("ulw", "done", "--because", because, "--skip-verification", "it is only a note", "--json")
     assert (refused.code, why in told(refused)) == (3, True), refused.out
 
 
-def test_a_claim_or_a_citation_lets_the_last_word_of_ultrawork_pass(shell: Shell) -> None:
-    shell.agent("ulw", "start")
+def test_a_claim_or_a_citation_lets_the_last_word_of_ultrawork_pass(project: Project) -> None:
+    project.agent("ulw", "start")
     because = "old.py does not exist any more, as `python3 -c pass` shows"
-    assert shell.agent("ulw", "done", "--because", because).code == 3
-    assert shell.agent("verify", "claim", because, "--absent", "old.py").code == 0
-    done = shell.agent("ulw", "done", "--because", because, "--json")
+    assert project.agent("ulw", "done", "--because", because).code == 3
+    assert project.agent("verify", "claim", because, "--absent", "old.py").code == 0
+    done = project.agent("ulw", "done", "--because", because, "--json")
     assert (done.code, done.json["outcome"]["verdict"]) == (0, "attested")
     assert "cited and not looked at: python3 -c pass" in done.json["outcome"]["why"]
 
@@ -301,14 +301,14 @@ def test_a_claim_or_a_citation_lets_the_last_word_of_ultrawork_pass(shell: Shell
 # After a compaction
 
 
-def test_outcomes_open_questions_and_reasons_survive_a_compaction(shell: Shell) -> None:
-    add(shell, verification={"outcomes": ["quoted text is one token"]})
-    begin(shell)
-    shell.write("parser.py", "x = 1\n")
-    answer(shell, "q1", q1())
+def test_outcomes_open_questions_and_reasons_survive_a_compaction(project: Project) -> None:
+    add(project, verification={"outcomes": ["quoted text is one token"]})
+    begin(project)
+    project.write("parser.py", "x = 1\n")
+    answer(project, "q1", q1())
     failing = {"question": "Are escapes kept?", "dimension": "correctness", "result": "fail", "covered": True}
-    answer(shell, "q1.5", {"items": [*checklist()["items"][:4], {**failing, "evidence": "read it: they are not"}]})
-    text = messages.where_things_stand(shell.row())
+    answer(project, "q1.5", {"items": [*checklist()["items"][:4], {**failing, "evidence": "read it: they are not"}]})
+    text = messages.where_things_stand(project.row())
     assert len(text) <= 600
     for part in ("Goal G1, Parser handles quotes.", "q1.5 failed (the goal's own criteria fail: Are escapes kept?)"):
         assert part in text

@@ -7,11 +7,11 @@ import subprocess
 import pytest
 
 from omo.workflows.ultraplan import start as starting
-from tests.cli.conftest import SESSION as AGENTS
-from tests.cli.conftest import Shell
 from tests.hooks.conftest import Host
 from tests.hooks.test_tool_gates import bash as bash_of
 from tests.hooks.test_tool_gates import denied
+from tests.project import SESSION as AGENTS
+from tests.project import Project
 from tests.ultraplan.plans import carry_out, commit, git, plan_text
 
 WHY = "no critic in this test"
@@ -23,9 +23,9 @@ def bash(host: Host, command: str) -> str:
 
 
 @pytest.fixture
-def shell(host: Host) -> Shell:
+def shell(host: Host) -> Project:
     """A plan of two steps that is begun, with files of the user's beside it: tracked, ignored, in a submodule."""
-    shell = Shell(host.project)
+    shell = Project(host.project)
     git(host.project, "config", "user.name", "Test")
     git(host.project, "config", "user.email", "test@example.org")
     other = host.project.parent / "other"
@@ -47,12 +47,12 @@ def shell(host: Host) -> Shell:
     return shell
 
 
-def start(shell: Shell) -> None:
+def start(shell: Project) -> None:
     ran = shell.agent("plan", "start", "plan.md", "--unreviewed", WHY)
     assert ran.code == 0, ran.err
 
 
-def test_what_a_verify_left_is_removed_and_the_plan_passes(host: Host, shell: Shell) -> None:
+def test_what_a_verify_left_is_removed_and_the_plan_passes(host: Host, shell: Project) -> None:
     start(shell)
     for number in (1, 2):
         carry_out(host.project, number)
@@ -72,7 +72,7 @@ def test_what_a_verify_left_is_removed_and_the_plan_passes(host: Host, shell: Sh
 
 
 @pytest.fixture
-def left(host: Host, shell: Shell) -> Host:
+def left(host: Host, shell: Project) -> Host:
     start(shell)
     (host.project / ".coverage").write_text("new\n")
     (host.project / "out dir" / "deep").mkdir(parents=True)
@@ -142,7 +142,7 @@ def test_the_third_denial_waits_for_the_user_and_names_the_command_that_works(le
 
 
 def test_where_too_much_was_there_nothing_is_removed_and_it_is_said_why(
-    host: Host, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    host: Host, shell: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(starting, "MOST_UNCOMMITTED", 1)
     start(shell)
@@ -151,7 +151,7 @@ def test_where_too_much_was_there_nothing_is_removed_and_it_is_said_why(
     assert bash(host, "git restore README.md")
 
 
-def test_a_plan_that_was_not_committed_when_it_began_is_nobodys_to_restore(host: Host, shell: Shell) -> None:
+def test_a_plan_that_was_not_committed_when_it_began_is_nobodys_to_restore(host: Host, shell: Project) -> None:
     shell.write("plan.md", plan_text(2) + "\nA word of the user's.\n")
     start(shell)
     assert bash(host, "git restore plan.md")
@@ -166,10 +166,10 @@ def test_an_index_that_git_cannot_read_removes_nothing(left: Host) -> None:
     assert bash(left, "rm .coverage")
 
 
-def test_in_a_worktree_the_index_of_that_worktree_counts(host: Host, shell: Shell) -> None:
+def test_in_a_worktree_the_index_of_that_worktree_counts(host: Host, shell: Project) -> None:
     tree = host.project.parent / "tree"
     git(host.project, "worktree", "add", "-q", "-b", "other", str(tree))
-    inside = Shell(tree)
+    inside = Project(tree)
     there = Host(tree, data=host.data)
     start(inside)
     inside.write(".coverage", "new\n")

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from omo.state import runtime
-from tests.cli.conftest import Shell
 from tests.cli.test_lifecycle import begin_plan, begin_ralph
 from tests.hooks.conftest import SESSION, Host, command_of, point_at
 from tests.kept import copied, git_init
+from tests.project import Project
 
 IN_PROCESS = True
 
@@ -56,7 +56,7 @@ def test_a_removed_runtime_file_is_a_removed_state(host: Host) -> None:
 
 
 def test_what_was_on_is_named(host: Host) -> None:
-    shell = Shell(host.project)
+    shell = Project(host.project)
     host.prompt("ulw fix it")
     begin_ralph(shell)
     remove(host)
@@ -64,7 +64,7 @@ def test_what_was_on_is_named(host: Host) -> None:
 
 
 def test_the_fence_that_a_cancel_leaves_is_told_of_too(host: Host) -> None:
-    begin_plan(Shell(host.project))
+    begin_plan(Project(host.project))
     host.prompt("/omo:stop-continuation")
     remove(host)
     assert host.stop().json == {"systemMessage": message_of(host, "a plan's fence")}
@@ -110,7 +110,7 @@ def test_a_cancel_after_it_is_answered_with_it(host: Host) -> None:
 def test_a_command_that_writes_new_state_does_not_hide_it(host: Host) -> None:
     host.prompt("ulw fix it")
     remove(host)
-    assert Shell(host.project).agent("gate", "add", "tests", "--", "true").code == 0
+    assert Project(host.project).agent("gate", "add", "tests", "--", "true").code == 0
     assert markers() == []
     assert host.stop().json == {"systemMessage": message_of(host)}
     host.stop().assert_silent()
@@ -182,40 +182,40 @@ def test_state_that_is_kept_elsewhere(host: Host, tmp_path: Path) -> None:
     host.stop().assert_silent()
 
 
-def cancel(host: Host, shell: Shell) -> None:
+def cancel(host: Host, shell: Project) -> None:
     host.prompt("/omo:stop-continuation")
 
 
-def finish(host: Host, shell: Shell) -> None:
+def finish(host: Host, shell: Project) -> None:
     assert shell.agent("ulw", "done", "--because", "there was nothing to change").code == 0
     assert markers() == [SESSION], "not before it was told"
     assert "finished on the agent's word" in host.stop().json["systemMessage"]
 
 
-def exhaust(host: Host, shell: Shell) -> None:
+def exhaust(host: Host, shell: Project) -> None:
     host.environ["OMO_MAX_STOP_BLOCKS"] = "1"
     host.prompt("ulw again")
     assert host.stop().blocks
     assert "1 block without" in host.stop().json["systemMessage"]
 
 
-def spoil(host: Host, shell: Shell) -> None:
+def spoil(host: Host, shell: Project) -> None:
     host.write_runtime("{")
     assert "could not be read" in host.stop().json["systemMessage"]
 
 
 @pytest.mark.parametrize("end", [cancel, finish, exhaust, spoil])
-def test_an_end_that_was_told_leaves_no_marker(host: Host, end: Callable[[Host, Shell], None]) -> None:
+def test_an_end_that_was_told_leaves_no_marker(host: Host, end: Callable[[Host, Project], None]) -> None:
     host.prompt("ulw fix it")
     assert markers() == [SESSION]
-    end(host, Shell(host.project))
+    end(host, Project(host.project))
     assert markers() == []
     remove(host)
     host.stop().assert_silent()
 
 
 def test_a_run_that_was_cleared_leaves_none(host: Host) -> None:
-    shell = Shell(host.project)
+    shell = Project(host.project)
     begin_ralph(shell)
     assert markers() == [SESSION]
     assert shell.user("state", "clear", "--mode", "ralph", "--session", SESSION, "--force").code == 0
@@ -223,7 +223,7 @@ def test_a_run_that_was_cleared_leaves_none(host: Host) -> None:
 
 
 def test_an_adopted_run_takes_its_marker_along(host: Host) -> None:
-    shell = Shell(host.project)
+    shell = Project(host.project)
     begin_ralph(shell)
     assert markers() == [SESSION]
     ran = shell.user("adopt", "--from", SESSION, "--session", "heir")
@@ -318,7 +318,7 @@ def test_a_marker_of_another_session_or_project_starts_no_python(host: Host, dat
 
 
 def test_status_says_the_same_until_it_was_told(host: Host) -> None:
-    shell = Shell(host.project)
+    shell = Project(host.project)
     said = ENDED.format(host.state, "ultrawork").removeprefix("omo: ").rstrip(".")
     host.prompt("ulw fix it")
     assert "was removed" not in shell.user("status").out

@@ -10,41 +10,45 @@ from pathlib import Path
 import pytest
 
 from omo.state import paths
-from tests.cli.conftest import SESSION, Ran, Shell
-from tests.cli.conftest import shell as shell  # the fixture, under its own name
+from tests.project import SESSION, Project, Ran, make_project
 from tests.ultragoal.gates import valid_gate
 
 BRIEF = "@goal: Parse\nRead the files.\n@goal: Export\nWrite the report.\n@goal: Send\nSend it."
 WHY = ("--evidence", "what was seen", "--rationale", "why it follows")
 
 
-def omo(shell: Shell, *argv: str) -> None:
+@pytest.fixture
+def shell(tmp_path: Path) -> Project:
+    return make_project(tmp_path)
+
+
+def omo(shell: Project, *argv: str) -> None:
     ran = shell.agent(*argv)
     assert ran.code == 0, ran.err
 
 
-def set_back(shell: Shell, status: str) -> None:
+def set_back(shell: Project, status: str) -> None:
     omo(shell, "ultragoal", "checkpoint", "--goal-id", "G001", "--status", status, "--evidence", "it is so")
 
 
-def complete(shell: Shell) -> Ran:
-    gate = json.dumps(valid_gate(shell.project))
+def complete(shell: Project) -> Ran:
+    gate = json.dumps(valid_gate(shell.root))
     return finish(shell, gate)
 
 
-def finish(shell: Shell, gate: str) -> Ran:
+def finish(shell: Project, gate: str) -> Ran:
     return shell.agent(
         *("ultragoal", "checkpoint", "--goal-id", "G001", "--status", "complete", "--evidence", "done"),
         *("--quality-gate-json", gate),
     )
 
 
-def supersede(shell: Shell) -> None:
+def supersede(shell: Project) -> None:
     set_back(shell, "blocked")
     omo(shell, "ultragoal", "steer", "--kind", "mark_blocked_superseded", "--goal-id", "G001", *WHY)
 
 
-def review(shell: Shell) -> None:
+def review(shell: Project) -> None:
     omo(
         shell,
         *("ultragoal", "record-review-blockers", "--goal-id", "G001"),
@@ -52,17 +56,17 @@ def review(shell: Shell) -> None:
     )
 
 
-def pause(shell: Shell) -> None:
+def pause(shell: Project) -> None:
     omo(shell, "ultragoal", "classify-blocker", "--classification", "human_blocked", "--evidence", "the key is theirs")
     omo(shell, "goal", "pause")
 
 
-def plan_file(shell: Shell, name: str) -> Path:
+def plan_file(shell: Project, name: str) -> Path:
     return Path(paths.ultragoal_dir(shell.state, SESSION), name)
 
 
-def edit(name: str, old: bytes, new: bytes) -> Callable[[Shell], None]:
-    def harm(shell: Shell) -> None:
+def edit(name: str, old: bytes, new: bytes) -> Callable[[Project], None]:
+    def harm(shell: Project) -> None:
         path = plan_file(shell, name)
         assert old in path.read_bytes()
         path.write_bytes(path.read_bytes().replace(old, new))
@@ -70,31 +74,31 @@ def edit(name: str, old: bytes, new: bytes) -> Callable[[Shell], None]:
     return harm
 
 
-def start_another(shell: Shell) -> None:
+def start_another(shell: Project) -> None:
     set_back(shell, "failed")
     omo(shell, "ultragoal", "complete-goals")
 
 
-def move_project(shell: Shell) -> None:
-    target = shell.project.parent / "moved"
-    shell.project.rename(target)
+def move_project(shell: Project) -> None:
+    target = shell.root.parent / "moved"
+    shell.root.rename(target)
     shell.root = target
 
 
-def damage_evidence(shell: Shell) -> None:
+def damage_evidence(shell: Project) -> None:
     ledger = Path(paths.evidence_dir(shell.state), "ledger.jsonl")
     ledger.write_bytes(ledger.read_bytes() + b"rubbish\n")
 
 
-def after_completing(harm: Callable[[Shell], object]) -> Callable[[Shell], None]:
-    def both(shell: Shell) -> None:
+def after_completing(harm: Callable[[Project], object]) -> Callable[[Project], None]:
+    def both(shell: Project) -> None:
         assert complete(shell).code == 0
         harm(shell)
 
     return both
 
 
-STATES: dict[str, Callable[[Shell], object]] = {
+STATES: dict[str, Callable[[Project], object]] = {
     "active": lambda shell: None,
     "failed": lambda shell: set_back(shell, "failed"),
     "failed, another active": start_another,
@@ -112,7 +116,7 @@ STATES: dict[str, Callable[[Shell], object]] = {
     "project moved": move_project,
     "evidence damaged": damage_evidence,
     "evidence damaged after it was complete": after_completing(damage_evidence),
-    "files gone after it was complete": after_completing(lambda shell: shutil.rmtree(shell.project / "artifacts")),
+    "files gone after it was complete": after_completing(lambda shell: shutil.rmtree(shell.root / "artifacts")),
     "a lost receipt": after_completing(lambda shell: shutil.rmtree(plan_file(shell, "gates"))),
 }
 PASSES = (
@@ -123,20 +127,20 @@ STANDS = ("evidence damaged after it was complete", "files gone after it was com
 
 
 @pytest.fixture
-def planned(shell: Shell) -> Shell:
+def planned(shell: Project) -> Project:
     omo(shell, "ultragoal", "create-goals", "--brief", BRIEF)
     omo(shell, "ultragoal", "complete-goals")
     return shell
 
 
-def both(shell: Shell, gate: str) -> tuple[Ran, Ran]:
+def both(shell: Project, gate: str) -> tuple[Ran, Ran]:
     said = shell.agent("ultragoal", "gate", "validate", "--goal-id", "G001", "--quality-gate-json", gate)
     return said, finish(shell, gate)
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_validate_agrees_with_the_checkpoint_in_every_state(planned: Shell, state: str) -> None:
-    gate = valid_gate(planned.project)
+def test_validate_agrees_with_the_checkpoint_in_every_state(planned: Project, state: str) -> None:
+    gate = valid_gate(planned.root)
     bad = {**gate, "architectReview": {**gate["architectReview"], "recommendation": "COMMENT"}}
     STATES[state](planned)
     for given, passes in ((bad, False), (gate, state in (*PASSES, *STANDS))):
@@ -146,9 +150,9 @@ def test_validate_agrees_with_the_checkpoint_in_every_state(planned: Shell, stat
 
 
 @pytest.mark.parametrize("good", [True, False], ids=["a good gate", "a bad gate"])
-def test_a_goal_that_was_not_begun_is_refused_by_both_with_the_goal_to_finish_first(shell: Shell, good: bool) -> None:
+def test_a_goal_that_was_not_begun_is_refused_by_both_with_the_goal_to_finish_first(shell: Project, good: bool) -> None:
     omo(shell, "ultragoal", "create-goals", "--brief", BRIEF)
-    gate = json.dumps(valid_gate(shell.project) if good else {})
+    gate = json.dumps(valid_gate(shell.root) if good else {})
     said, done = both(shell, gate)
     assert (said.code, said.err) == (done.code, done.err)
     assert (said.code, "start it first: omo ultragoal complete-goals" in said.err) == (3, True)
@@ -162,7 +166,7 @@ def test_a_goal_that_was_not_begun_is_refused_by_both_with_the_goal_to_finish_fi
         assert (ran.code, "checkpoint --goal-id G001 --status" in ran.err) == (3, True), ran.err
 
 
-def test_without_a_plan_both_say_so(shell: Shell) -> None:
-    said, done = both(shell, json.dumps(valid_gate(shell.project)))
+def test_without_a_plan_both_say_so(shell: Project) -> None:
+    said, done = both(shell, json.dumps(valid_gate(shell.root)))
     assert (said.code, said.err) == (done.code, done.err)
     assert "no ultragoal plan" in said.err

@@ -8,15 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Shell
-from tests.cli.conftest import shell as shell  # the fixture, under its own name
+from tests.project import Project, make_project
 from tests.ultragoal.gates import Gate, valid_gate
 
 BRIEF = "@goal: Parse\nRead the files.\n@goal: Export\nWrite the report."
 
 
 @pytest.fixture
-def planned(shell: Shell) -> Shell:
+def shell(tmp_path: Path) -> Project:
+    return make_project(tmp_path)
+
+
+@pytest.fixture
+def planned(shell: Project) -> Project:
     assert shell.agent("ultragoal", "create-goals", "--brief", BRIEF).code == 0
     assert shell.agent("ultragoal", "complete-goals").code == 0
     return shell
@@ -26,28 +30,28 @@ def everything(root: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def validate(shell: Shell, gate: Gate, *more: str) -> tuple[int, str]:
+def validate(shell: Project, gate: Gate, *more: str) -> tuple[int, str]:
     ran = shell.agent(
         "ultragoal", "gate", "validate", "--goal-id", "G001", "--quality-gate-json", json.dumps(gate), *more
     )
     return ran.code, ran.out + ran.err
 
 
-def test_init_writes_a_gate_that_git_does_not_see_and_says_how_to_check_it(planned: Shell) -> None:
+def test_init_writes_a_gate_that_git_does_not_see_and_says_how_to_check_it(planned: Project) -> None:
     ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--json")
-    path = planned.project / ".sisyphus" / "evidence" / "G001" / "gate.json"
+    path = planned.root / ".sisyphus" / "evidence" / "G001" / "gate.json"
     assert (ran.code, ran.json["path"]) == (0, ".sisyphus/evidence/G001/gate.json")
     assert (
         json.loads(path.read_text(encoding="utf-8"))["executorQa"]["contractCoverage"][0]["obligation"]
         == "Read the files."
     )
     assert ran.json["validate"].startswith("omo ultragoal gate validate --goal-id G001")
-    seen = subprocess.run(["git", "status", "--short"], cwd=planned.project, capture_output=True, text=True, check=True)
+    seen = subprocess.run(["git", "status", "--short"], cwd=planned.root, capture_output=True, text=True, check=True)
     assert ".sisyphus" not in seen.stdout
 
 
-def test_init_does_not_replace_a_gate_unless_told_to(planned: Shell) -> None:
-    path = planned.project / "gate.json"
+def test_init_does_not_replace_a_gate_unless_told_to(planned: Project) -> None:
+    path = planned.root / "gate.json"
     path.write_text("half filled in")
     ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", "gate.json")
     assert (ran.code, path.read_text()) == (3, "half filled in")
@@ -57,49 +61,49 @@ def test_init_does_not_replace_a_gate_unless_told_to(planned: Shell) -> None:
 
 
 @pytest.mark.parametrize("out", ["../gate.json", "/tmp/x/gate.json", ".sisyphus/cc-omo/gate.json", "away/gate.json"])
-def test_init_writes_inside_the_project_only(planned: Shell, tmp_path: Path, out: str) -> None:
-    (planned.project / "away").symlink_to(tmp_path)
+def test_init_writes_inside_the_project_only(planned: Project, tmp_path: Path, out: str) -> None:
+    (planned.root / "away").symlink_to(tmp_path)
     ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", out)
     assert ran.code == 2
     assert not (tmp_path / "gate.json").exists()
 
 
-def test_init_asks_for_the_suite_where_computer_control_changed(planned: Shell) -> None:
-    (planned.project / ".sisyphus" / "omo.json").write_text('{"computer_control": ["native"]}')
+def test_init_asks_for_the_suite_where_computer_control_changed(planned: Project) -> None:
+    (planned.root / ".sisyphus" / "omo.json").write_text('{"computer_control": ["native"]}')
     assert "kill-switch-bypass" not in planned.agent("ultragoal", "gate", "init", "--goal-id", "G001").out
     planned.write("native.c", "no")
-    (planned.project / "native").mkdir()
+    (planned.root / "native").mkdir()
     planned.write("native/mouse.c", "int x;")
     ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", "second.json")
     assert "native/mouse.c" in ran.out
-    assert "kill-switch-bypass" in (planned.project / "second.json").read_text()
+    assert "kill-switch-bypass" in (planned.root / "second.json").read_text()
 
 
-def test_validate_passes_a_clean_gate_and_writes_nothing(planned: Shell) -> None:
-    gate = valid_gate(planned.project)
-    before = everything(planned.project)
+def test_validate_passes_a_clean_gate_and_writes_nothing(planned: Project) -> None:
+    gate = valid_gate(planned.root)
+    before = everything(planned.root)
     code, said = validate(planned, gate, "--json")
     assert code == 0
     assert json.loads(said)["artifacts"] == ["artifacts/G001/api-report.txt", "artifacts/G001/attack-report.txt"]
-    assert everything(planned.project) == before
+    assert everything(planned.root) == before
 
 
-def test_validate_lists_every_defect_and_writes_nothing(planned: Shell) -> None:
-    gate = valid_gate(planned.project)
+def test_validate_lists_every_defect_and_writes_nothing(planned: Project) -> None:
+    gate = valid_gate(planned.root)
     gate["architectReview"]["codeStatus"] = "WATCH"
     gate["executorQa"]["artifactRefs"][0]["path"] = "gone.txt"
     gate["iteration"]["blockers"] = ["one test fails"]
-    before = everything(planned.project)
+    before = everything(planned.root)
     code, said = validate(planned, gate)
     assert code == 3
     assert "3 defects" in said
     for place in ("architectReview.codeStatus", "executorQa.artifactRefs[0].path", "iteration.blockers"):
         assert f"- {place}: " in said
-    assert everything(planned.project) == before
+    assert everything(planned.root) == before
 
 
-def test_what_validate_let_pass_for_one_goal_does_not_pass_for_the_next(planned: Shell) -> None:
-    gate = valid_gate(planned.project)
+def test_what_validate_let_pass_for_one_goal_does_not_pass_for_the_next(planned: Project) -> None:
+    gate = valid_gate(planned.root)
     done = planned.agent(
         *("ultragoal", "checkpoint", "--goal-id", "G001", "--status", "complete", "--evidence", "done"),
         *("--quality-gate-json", json.dumps(gate)),

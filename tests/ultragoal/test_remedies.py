@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from omo.errors import OmoError
 from omo.workflows.ultragoal.checkpoint import subject_of
 from omo.workflows.ultragoal.gate import rules
-from tests.cli.conftest import Shell
-from tests.cli.conftest import shell as shell  # the fixture, under its own name
+from tests.project import Project as AnyProject
+from tests.project import make_project
 from tests.ultragoal.project import ONE, TWO, Project, commit
 
 
+@pytest.fixture
+def shell(tmp_path: Path) -> AnyProject:
+    return make_project(tmp_path)
+
+
 @pytest.mark.parametrize("option", ["--goal-json", "--executor-qa-json"])
-def test_half_a_character_never_ends_in_a_crash(shell: Shell, option: str) -> None:
+def test_half_a_character_never_ends_in_a_crash(shell: AnyProject, option: str) -> None:
     shell.agent("ultragoal", "create-goals", "--brief", ONE)
     shell.agent("ultragoal", "complete-goals")
     text = '{"objective": "\\ud800", "blockers": ["\\ud800"]}'
@@ -26,7 +33,7 @@ def test_half_a_character_never_ends_in_a_crash(shell: Shell, option: str) -> No
     assert ran.code in (2, 3)
 
 
-def test_a_story_is_handed_out_with_its_own_objective_as_the_sessions_goal(shell: Shell) -> None:
+def test_a_story_is_handed_out_with_its_own_objective_as_the_sessions_goal(shell: AnyProject) -> None:
     shell.agent("ultragoal", "create-goals", "--brief", TWO, "--goal-mode", "per-story")
     assert "The session's goal: Read the file." in shell.agent("ultragoal", "complete-goals").out
     given = shell.agent("ultragoal", "complete-goals", "--json").json
