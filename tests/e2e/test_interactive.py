@@ -55,11 +55,13 @@ def only_session(stage: Stage) -> str:
 
 
 def test_a_block_and_a_release_are_shown(stage: Stage) -> None:
-    stage.model.script(say("Ultrawork is on: I continue."), say("I stop again."))
+    stage.model.script(say("I continue."), say("I stop again."))
     terminal = stage.open()
     terminal.submit("ulw fix the flaky tests")
-    shows(terminal, "Ultrawork is on: I continue.")
-    shows(terminal, "Stop hook error: Ultrawork active: continuing until verification gates pass or stop requested.")
+    shows(terminal, "omo: ultrawork is on: the agent goes on until its gates pass.")
+    shows(terminal, "I continue.")
+    shows(terminal, "Ultrawork active: continuing until verification gates pass or stop requested.")
+    assert "hook error" not in terminal.screen()
     shows(terminal, "Block 1 of 1. Cannot go on? omo ulw blocked --evidence TEXT. The user stops this with " + COMMAND)
     shows(
         terminal,

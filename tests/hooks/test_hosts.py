@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from omo import hosts
 from omo.hooks import main, prompt, stop
-from omo.hosts import Answer, Event, Host
+from omo.hosts import Answer, Event, Host, claude
 
 NOW = 1_790_000_000.0
 
@@ -68,3 +70,28 @@ def test_who_types_in_a_shell() -> None:
     assert hosts.session_of({"CLAUDE_CODE_SESSION_ID": "s1"}) == "s1"
     assert hosts.session_of({}) == ""
     assert {"CLAUDECODE", "CODEX_SESSION_ID", "COPILOT_CLI", "GEMINI_CLI"} <= set(hosts.agent_variables())
+
+
+@pytest.mark.parametrize(
+    ("variables", "key"),
+    [
+        ({"CLAUDECODE": "1", "AI_AGENT": "claude-code_2-1-325_harness"}, "hookSpecificOutput"),
+        ({"CLAUDECODE": "1", "AI_AGENT": "claude-code_2-1-197_agent"}, "hookSpecificOutput"),
+        ({"CLAUDECODE": "1", "AI_AGENT": "claude-code_3-0"}, "hookSpecificOutput"),
+        ({"CLAUDECODE": "1", "AI_AGENT": "claude-code_2-1-196_harness"}, "decision"),
+        ({"CLAUDECODE": "1", "AI_AGENT": "claude-code_next_harness"}, "decision"),
+        ({"CLAUDECODE": "1", "AI_AGENT": "other_9-9-9"}, "decision"),
+        ({"CLAUDECODE": "1"}, "decision"),
+        ({"AI_AGENT": "claude-code_2-1-325_harness"}, "decision"),
+        ({"CLAUDECODE": "1", "AI_AGENT": "claude-code_2-1-325_harness", "of": "codex"}, "decision"),
+    ],
+)
+def test_a_block_is_no_error_where_the_client_can_tell(variables: dict[str, str], key: str) -> None:
+    fields = {"session_id": "s1", "hook_event_name": "Stop"}
+    if variables.pop("of", "") == "codex":
+        fields["turn_id"] = "t1"
+    event = claude.HOST.read(json.dumps(fields).encode(), variables)
+    assert event is not None
+    written = json.loads(claude.HOST.write(Answer(hosts.KEEP_GOING, "go on"), event, variables))
+    assert next(iter(written)) == key
+    assert "go on" in json.dumps(written)

@@ -56,18 +56,18 @@ def test_any_stdin_is_survived(host: Host, event: str, stdin: bytes) -> None:
 )
 def test_odd_environments_do_not_matter(host: Host, extra: dict[str, str]) -> None:
     first = host.send("UserPromptSubmit", prompt="ulw 수정해줘 🙂 \ud800", env=extra)
-    assert "Ultrawork is on" in first.stdout
+    assert "turned ultrawork on" in first.stdout
     assert host.send("Stop", env=extra).blocks
 
 
 def test_bom_and_crlf_around_a_real_prompt(host: Host) -> None:
     body = host.payload("UserPromptSubmit", prompt="ulw fix it\r\nplease").rstrip(b"\n")
-    assert "Ultrawork is on" in host.raw("UserPromptSubmit", b"\xef\xbb\xbf" + body + b"\r\n").stdout
+    assert "turned ultrawork on" in host.raw("UserPromptSubmit", b"\xef\xbb\xbf" + body + b"\r\n").stdout
 
 
 def test_an_event_over_several_lines_is_read_whole(host: Host) -> None:
     body = json.dumps(json.loads(host.payload("UserPromptSubmit", prompt="ulw fix it")), indent=2).encode()
-    assert "Ultrawork is on" in host.raw("UserPromptSubmit", body + b"\n").stdout
+    assert "turned ultrawork on" in host.raw("UserPromptSubmit", body + b"\n").stdout
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -211,7 +211,7 @@ def test_a_host_that_names_the_project_in_the_event_alone(host: Host, tmp_path: 
         return host.raw(event, raw, cwd=elsewhere, CLAUDE_PROJECT_DIR="").stdout
 
     assert send("Stop") == ""
-    assert "Ultrawork is on" in send("UserPromptSubmit", prompt="ulw begin")
+    assert "turned ultrawork on" in send("UserPromptSubmit", prompt="ulw begin")
     assert '"block"' in send("Stop")
     assert send("UserPromptSubmit", prompt="hello") == ""
     assert list(elsewhere.iterdir()) == []
@@ -219,7 +219,7 @@ def test_a_host_that_names_the_project_in_the_event_alone(host: Host, tmp_path: 
 
 def test_state_elsewhere(host: Host, tmp_path: Path) -> None:
     elsewhere = {"OMO_STATE_DIR": str(tmp_path / "states")}
-    assert "Ultrawork is on" in host.send("UserPromptSubmit", prompt="ulw x", env=elsewhere).stdout
+    assert "turned ultrawork on" in host.send("UserPromptSubmit", prompt="ulw x", env=elsewhere).stdout
     assert host.send("Stop", env=elsewhere).blocks
     assert not (host.project / ".sisyphus").exists()
 
@@ -229,6 +229,6 @@ def test_the_plugin_works_from_a_directory_with_quotes_and_spaces(host: Host, tm
     for part in ("hooks", "src"):
         shutil.copytree(ROOT / part, plugin / part, ignore=shutil.ignore_patterns("__pycache__"))
     host.plugin = plugin
-    assert "Ultrawork is on" in host.prompt("ulw x").stdout
+    assert "turned ultrawork on" in host.prompt("ulw x").stdout
     assert host.stop().blocks
     assert not list(plugin.rglob("__pycache__"))

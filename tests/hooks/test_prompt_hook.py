@@ -28,7 +28,7 @@ def test_the_keyword_arms_and_injects_once(host: Host) -> None:
 
 @pytest.mark.parametrize("prompt", ["/omo:ulw build it", "/ulw build it", "/omo:ulw", "please ulw the rest", "ULW!"])
 def test_ways_to_say_it(host: Host, prompt: str) -> None:
-    assert "Ultrawork is on" in host.prompt(prompt).stdout
+    assert "turned ultrawork on" in host.prompt(prompt).stdout
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_link_does_not_lead_the_state_out_of_the_project(host: Host) -> None:
 
 def test_a_row_that_is_no_object_is_replaced(host: Host) -> None:
     host.write_runtime(json.dumps({"sessions": {SESSION: 5}}))
-    assert "Ultrawork is on" in host.prompt("ulw fix it").stdout
+    assert "turned ultrawork on" in host.prompt("ulw fix it").stdout
     assert host.stop().blocks
 
 
@@ -151,7 +151,7 @@ def test_nothing_but_a_new_ulw_brings_a_cancelled_run_back(host: Host, source: s
     for prompt in ("go on", "stop", "yes", "continue"):
         host.prompt(prompt).assert_silent()
     host.stop().assert_silent()
-    assert "Ultrawork is on" in host.prompt("ulw again").stdout
+    assert "turned ultrawork on" in host.prompt("ulw again").stdout
     assert host.stop().blocks
 
 
@@ -192,7 +192,7 @@ def test_a_prompt_taken_back_before_the_first_word_arms_nothing(
 
 def test_the_same_prompt_delivered_twice_is_one_injection(host: Host) -> None:
     path = transcript(host)
-    assert "Ultrawork is on" in host.prompt("ulw fix it", transcript_path=path, prompt_id="p1").stdout
+    assert "turned ultrawork on" in host.prompt("ulw fix it", transcript_path=path, prompt_id="p1").stdout
     host.prompt("ulw fix it", transcript_path=path, prompt_id="p1").assert_silent()
     assert host.kinds() == ["activated:leading"]
 
@@ -200,7 +200,7 @@ def test_the_same_prompt_delivered_twice_is_one_injection(host: Host) -> None:
 def test_a_prompt_taken_back_and_sent_again_tells_the_instructions(host: Host) -> None:
     path = transcript(host)
     host.prompt("ulw fix it", transcript_path=path)
-    assert "Ultrawork is on" in host.prompt("ulw fix it, slowly", transcript_path=path).stdout
+    assert "turned ultrawork on" in host.prompt("ulw fix it, slowly", transcript_path=path).stdout
 
 
 def test_a_cancel_where_nothing_is_on_says_so_and_is_remembered(host: Host) -> None:
@@ -263,7 +263,7 @@ def test_an_exhausted_run_is_armed_again_by_the_word_alone(host: Host) -> None:
     host.stop(stop_hook_active=True)
     host.prompt("please go on").assert_silent()
     host.stop().assert_silent()
-    assert "Ultrawork is on" in host.prompt("ulw go on").stdout
+    assert "turned ultrawork on" in host.prompt("ulw go on").stdout
     assert host.row()["ulw"]["stopBlocks"] == 0
 
 

@@ -90,8 +90,10 @@ def test_a_new_ulw_begins_anew_and_tells_of_the_old_one(host: Host) -> None:
     host.prompt("ulw fix it")
     remove(host)
     answer = host.prompt("ulw fix it again", env=CLAUDE).json
-    assert answer["systemMessage"] == f"{ENDED.format(host.state, 'ultrawork')} A new run is on."
-    assert "Ultrawork is on" in answer["hookSpecificOutput"]["additionalContext"]
+    old, new = answer["systemMessage"].split(" A new run is on. ")
+    assert old == ENDED.format(host.state, "ultrawork")
+    assert new.startswith("omo: ultrawork is on: ")
+    assert "turned ultrawork on" in answer["hookSpecificOutput"]["additionalContext"]
     assert markers() == [SESSION]
     assert host.stop().blocks
     remove(host)
@@ -250,7 +252,7 @@ def test_markers_are_below_the_users_own_directory_for_state(host: Host, tmp_pat
 @pytest.mark.parametrize("home", ["", "relative", "/nonexistent", "/dev/null"])
 def test_without_a_home_that_can_be_written_all_is_as_it_was(host: Host, home: str) -> None:
     host.environ["HOME"] = home
-    assert "Ultrawork is on" in host.prompt("ulw fix it").stdout
+    assert "turned ultrawork on" in host.prompt("ulw fix it").stdout
     assert host.stop().blocks
     remove(host)
     host.stop().assert_silent()
@@ -260,7 +262,7 @@ def test_without_a_home_that_can_be_written_all_is_as_it_was(host: Host, home: s
 def test_without_the_variable_too(host: Host) -> None:
     environment = host.environment()
     del environment["HOME"]
-    for event, said in (("UserPromptSubmit", "Ultrawork is on"), ("Stop", '"block"')):
+    for event, said in (("UserPromptSubmit", "turned ultrawork on"), ("Stop", '"block"')):
         done = subprocess.run(
             ["sh", "-c", command_of(event)],
             input=host.payload(event, prompt="ulw fix it"),

@@ -736,10 +736,12 @@ def test_what_an_agent_wrote_is_cut_and_cannot_leave_the_sequence(desk: Desk) ->
 # At activation.
 
 
-def test_each_workflow_that_holds_the_session_has_the_agent_say_so(desk: Desk) -> None:
-    assert 'Begin your reply with one line that tells them:\n"Ultrawork is on: ' in desk.send(
-        "UserPromptSubmit", prompt="ulw fix it"
-    )
+def test_the_user_is_told_that_ultrawork_is_on_and_the_agent_says_so_of_what_it_starts(desk: Desk) -> None:
+    desk.environ = CLAUDE
+    answer = json.loads(desk.send("UserPromptSubmit", prompt="ulw fix it"))
+    assert answer["systemMessage"].startswith("omo: ultrawork is on: ")
+    assert messages.STOP in answer["systemMessage"]
+    assert "reply with one line" not in answer["hookSpecificOutput"]["additionalContext"]
     for skill in ("ultragoal", "ultraexecute", "ralph", "verify"):
         text = " ".join((ROOT / "skills" / skill / "SKILL.md").read_text(encoding="utf-8").split())
         assert f'one line: "{skill.capitalize()} is on: ' in text, skill

@@ -143,7 +143,7 @@ def play(stage: Stage) -> None:
     expect(stage.agent_stops("It subtracts.") == "", "an ordinary Stop is left alone")
 
     stage.title("2. ulw turns it on")
-    expect("Ultrawork is on" in stage.person("ulw fix the failing check"), "the instructions are injected")
+    expect("turned ultrawork on" in stage.person("ulw fix the failing check"), "the instructions are injected")
 
     stage.title("3. The agent stops too early and is sent back")
     expect('"block"' in stage.agent_stops("I fixed it, trust me."), "a premature Stop is blocked")

@@ -31,11 +31,9 @@ TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", 
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
 INSTRUCTIONS = f"""\
-[omo] The user turned ultrawork on for this session. Begin your reply with one line that tells them:
-"Ultrawork is on: I continue until the verification gates pass. {STOP} ends it."
-
-Ultrawork means: the task is finished when its verification gates pass, not when it looks finished. Ending the turn \
-early sends you back to work, at most a few times; the user can end it whenever they like.
+[omo] The user turned ultrawork on for this session. The task is finished when its verification gates pass, not when \
+it looks finished. Ending the turn early sends you back to work, at most a few times; the user can end it whenever \
+they like.
 
 Fit the effort to the task. A one-line fix is: change it, verify it, finish. The loop below is for work that has \
 more than one part.
@@ -115,6 +113,11 @@ def continued(work: Works) -> Answer:
     lead = names[:1].upper() + names[1:]
     line = f"omo: understood as continue: {names} goes on. {STOP} ends it."
     return Answer(context=CONTINUED.format(work=lead), message=line)
+
+
+def turned_on(instructions: str) -> Answer:
+    line = f"omo: ultrawork is on: the agent goes on until its gates pass. {STOP} ends it."
+    return Answer(context=instructions, message=line)
 
 
 def goes_on_again(instructions: str, work: Works) -> Answer:

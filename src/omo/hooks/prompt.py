@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
-QUEUE_LAG = 0.2  # seconds until the host's note of a queued prompt is surely in the transcript
-QUEUE_LOOKS = 4
 SAME_EVENT = 3.0  # seconds in which the same cancel can only be one event, delivered twice
 
 
@@ -66,10 +64,10 @@ def _was_withdrawn(event: Event, row: Json | None) -> bool:
         return False
     if not ulw.get("enabled") or not event.transcript.is_silent_since(str(ulw.get("armedAt"))):
         return False
-    for _ in range(QUEUE_LOOKS):
+    for _ in range(hosts.QUEUE_LOOKS):
         if event.transcript.queued_prompts():
             return False
-        time.sleep(QUEUE_LAG / QUEUE_LOOKS)
+        time.sleep(hosts.QUEUE_LAG / hosts.QUEUE_LOOKS)
     return True
 
 
@@ -100,7 +98,9 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
     except OmoError as error:
         return Answer(context=messages.could_not("turned on", error.message))
     text = messages.instructions(in_force.problems) if is_new else ""
-    return messages.goes_on_again(text, woken) if woken else Answer(context=text)
+    if woken:
+        return messages.goes_on_again(text, woken)
+    return messages.turned_on(text) if is_new else Answer()
 
 
 def _cancel(event: Event, world: World, reading: Reading) -> Answer:

@@ -36,7 +36,7 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
     in_force = settings.load(world.environ, world.root)
     waited = 0.0
     while True:
-        rule, text, left = _decide_and_write(event, world, in_force, waited)
+        rule, text, left = _decide_and_write(event, world, in_force, waited, Queue(event, wait))
         if not left:
             break
         wait(left)
@@ -48,14 +48,16 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
     return Answer(message=text, alert=in_force.notify)
 
 
-def _decide_and_write(event: Event, world: World, in_force: Settings, waited: float) -> tuple[Rule | None, str, float]:
+def _decide_and_write(
+    event: Event, world: World, in_force: Settings, waited: float, queue: Queue
+) -> tuple[Rule | None, str, float]:
     """The rule, what is said, and how many seconds have to pass before the table is begun anew."""
     now = world.now + waited
     disabled = settings.is_disabled(world.environ)
     patience = LONGEST_WAIT - waited
 
     def change_of(row: Json | None) -> Change:
-        situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience)
+        situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience, queue=queue)
         change = carry_out(situation)
         rule, text = change.answer
         left = situation.cooldown_left() if rule.blocks and not text else 0.0
@@ -82,10 +84,26 @@ def _decide_and_write(event: Event, world: World, in_force: Settings, waited: fl
     return rule, text, left
 
 
+class Queue:
+    """Prompts that wait for the turn to end: looked at if a rule asks, and once for one decision."""
+
+    __slots__ = ("_event", "_is_waiting", "_wait")
+
+    def __init__(self, event: Event, wait: Callable[[float], None] = time.sleep) -> None:
+        self._event = event
+        self._wait = wait
+        self._is_waiting: bool | None = None
+
+    def is_waiting(self) -> bool:
+        if self._is_waiting is None:
+            self._is_waiting = self._event.transcript.stays_queued(self._wait)
+        return self._is_waiting
+
+
 class Situation:
     """Everything the rules look at. `patience` is how many seconds the hook may still wait for a cooldown."""
 
-    __slots__ = ("disabled", "event", "limits", "now", "patience", "row", "unheeded", "unreadable")
+    __slots__ = ("disabled", "event", "limits", "now", "patience", "queue", "row", "unheeded", "unreadable")
 
     def __init__(
         self,
@@ -97,6 +115,7 @@ class Situation:
         disabled: bool = False,
         unreadable: str = "",
         patience: float = LONGEST_WAIT,
+        queue: Queue | None = None,
     ) -> None:
         self.event = event
         self.row: Json = row or {}
@@ -105,6 +124,7 @@ class Situation:
         self.disabled = disabled
         self.unreadable = unreadable
         self.patience = patience
+        self.queue = queue or Queue(event)
         self.unheeded: Message | None = None
 
     @property
@@ -370,7 +390,7 @@ RULES = (
     Rule(
         "prompt-queued",
         "the user has typed something that waits for this turn to end",
-        lambda s: s.event.transcript.queued_prompts() > 0,
+        lambda s: s.queue.is_waiting(),
         _stays,
         reads=("event.queued",),
         change=("the prompt is taken back from the queue",),

@@ -14,7 +14,7 @@ from omo.json_text import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 NAMES = ("claude",)
@@ -23,6 +23,9 @@ OTHER_AGENTS = (
     *("AI_AGENT", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_CI"),
     *("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),
 )
+
+QUEUE_LAG = 0.2  # seconds until a host's note of a queued prompt is surely in its record
+QUEUE_LOOKS = 4
 
 # What a tool call does.
 SHELL, POWERSHELL, WRITE, ASK, TO_DO, OTHER = "shell", "powershell", "write", "ask", "to-do", "other"
@@ -47,6 +50,14 @@ class Transcript:
     def queued_prompts(self) -> int:
         """How many prompts of the user's wait for the turn to end."""
         return 0
+
+    def stays_queued(self, wait: Callable[[float], None]) -> bool:
+        """Whether one does, also once the host has surely noted what it handed over meanwhile."""
+        for _ in range(QUEUE_LOOKS):
+            if not self.queued_prompts():
+                return False
+            wait(QUEUE_LAG / QUEUE_LOOKS)
+        return True
 
     def is_silent_since(self, moment: str) -> bool:
         """There is a record, and in it the model has not said a word since."""

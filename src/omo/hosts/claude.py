@@ -38,6 +38,8 @@ BACKGROUND_SHELLS = ("shell", "monitor")
 TASK_NOTICE = b'"content":"<task-notification>'
 API_ERRORS = ("Connection error", "Request timed out", "Overloaded", "Unable to connect")
 LIMITS = ("You've hit your", "You've reached your", "Claude usage limit reached", "Claude AI usage limit reached")
+# From here on a Stop that is given context goes on with it: told to the model once, and not painted as an error.
+CONTINUES_ON_CONTEXT = (2, 1, 197)
 LONGEST_NOTICE = 300  # the host's own notice is one line; a report that quotes one is prose
 
 
@@ -81,6 +83,8 @@ class ClaudeCode(Host):
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)
         if answer.decision == hosts.KEEP_GOING:
+            if event.shows_messages and _version(environ) >= CONTINUES_ON_CONTEXT:
+                return _json({"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": reason}})
             return _json({"decision": "block", "reason": reason})
         if answer.decision == hosts.END_PROMPT:
             ended: Json = {"decision": "block", "reason": reason}
@@ -292,6 +296,15 @@ def _notification(answer: Answer, message: str, event: Event, environ: Mapping[s
     from omo.hosts import terminal
 
     return {"terminalSequence": terminal.notification(message, environ)}
+
+
+def _version(environ: Mapping[str, str]) -> tuple[int, ...]:
+    """Of `claude-code_2-1-325_harness`; nothing where the client does not name it, which is below any."""
+    name, _, rest = environ.get("AI_AGENT", "").partition("_")
+    numbers = rest.partition("_")[0].split("-")
+    if name != "claude-code" or not all(number.isdecimal() for number in numbers):
+        return ()
+    return tuple(int(number) for number in numbers)
 
 
 def _json(value: Json) -> bytes:
