@@ -42,7 +42,7 @@ class Elsewhere:
 
 
 ELSEWHERE = [
-    Elsewhere(r"\./bin/omo demo", "tests/cli/test_demo.py::test_the_demo_plays_to_its_end", '"demo")'),
+    Elsewhere(r"\./bin/omo demo", "tests/cli/test_demo.py::test_the_demo_plays_to_its_end", '"demo", by="user"'),
     Elsewhere(
         r"claude plugin marketplace add /path/to/this/clone", "tests/e2e/test_install.py", '"marketplace", "add"'
     ),

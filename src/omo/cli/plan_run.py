@@ -10,7 +10,7 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput
-from omo.text import clip
+from omo.text import clip, counted
 from omo.work.run import caller_of
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         return Result(data, "\n".join(lines), MISSING, notes=begun.notes)
     of = f" (session {state.number} of {state.sessions})" if state.sessions > 1 else ""
     lines = [
-        f"Plan session {state.run}{of}: {len(state.steps)} steps from {state.base[:12]}",
+        f"Plan session {state.run}{of}: {counted(len(state.steps), 'step')} from {state.base[:12]}",
         f"  may change   {', '.join(state.fence['touch']) or 'anything'}",
         f"  never        {', '.join(state.fence['never']) or 'nothing named'}",
         *(f"  will run     {command}" for command in state.verify if command.argv),

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from omo.work.viewer import Viewer
 
 MOST_COMMANDS = 5
-COUNTS = " (omo plan status counts the commits)"
+LONGEST_FIRST = 90
+COUNTS = "; omo plan status counts the commits, and says what is next"
 FINISH = command("omo plan finish")
 REVISE = (Command(lead="revise the plan"), command("omo plan critique PLAN", lead="then, before it is started again"))
 GIVE_UP = 'omo plan finish --abandon "why"'
@@ -267,17 +268,27 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
     if status.audit.steps:
         # What was skipped, as its plan allows, is neither done nor open.
         total = len(status.audit.passed) + len(status.audit.missing)
-    more = COUNTS if state.is_open else ""  # hooks read this later, when more may be committed
     summary: Row = {
         "run": state.run,
         "open": left,
         "total": max(total, left),
-        "next": None if step.action == "done" else clip(step.text, LONGEST_NEXT - len(more)) + more,
+        "next": None if step.action == "done" else _next_for_hooks(status, step),
         **_state(state, step),
     }
     if state.is_fenced:
         summary["fence"] = state.fence
     return summary
+
+
+def _next_for_hooks(status: RunStatus, step: NextStep) -> str:
+    """Hooks read it later, when more may be committed: for an open session it says who knows then."""
+    if not status.state.is_open:
+        return clip(step.text, LONGEST_NEXT)
+    first = step.text
+    planned = status.document.step(int(step.item)) if status.document and step.item else None
+    if step.action == "execute" and planned is not None:
+        first = f"step {planned.number} {planned.title}"
+    return clip(first, LONGEST_FIRST) + COUNTS
 
 
 def _steps_named(state: PlanState) -> set[int]:
