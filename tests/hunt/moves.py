@@ -192,7 +192,7 @@ def clears(by: str) -> Move:
     def move(walk: Walk, number: int) -> None:
         for workflow in walk.workflows:
             if workflow.kind != "ulw":
-                force = ("--force",) * (number % 2)
+                force = ("--force",) * (number % 4 < 2)
                 walk.omo("state", "clear", "--mode", workflow.kind, *force, by=by, session=walk.session)
 
     return _named(f"clears by {by}", move)
@@ -237,17 +237,22 @@ USER: dict[str, Move] = {
 # Damage
 
 
-def damages(name: str, spoil: Callable[[Path, int], None]) -> Move:
+def damages(spoil: Callable[[Path, int], None], file: str = "") -> Move:
+    """To one of the files of the state: the number says which, if none is named."""
+    name = spoil.__name__
+
     def move(walk: Walk, number: int) -> None:
-        """To one of the files of the state; which one, the number says."""
-        kept = sorted(path for path in Path(walk.state).rglob("*.json*") if path.suffix in (".json", ".jsonl"))
+        kept = []
+        for path in sorted(Path(walk.state).rglob("*.json*")):
+            if path.suffix in (".json", ".jsonl") and str(path).endswith(file):
+                kept.append(path)
         if kept:
             path = kept[number % len(kept)]
             walk.log.append(f"{name} {path.relative_to(walk.state)}")
             walk.facts["damaged"] = True
             spoil(path, number)
 
-    return _named(name, move)
+    return _named(f"{name} {file}", move)
 
 
 def tears(path: Path, number: int) -> None:
@@ -276,9 +281,19 @@ def garbles(path: Path, number: int) -> None:
     path.write_bytes((b"{", b"", b"\xff\n", b"[1]\n", b"{}\n")[number % 5])
 
 
-DAMAGE: dict[str, Move] = {"dies": dies, "rewrite history": rewrite_history}
+def moves_the_project(walk: Walk, number: int) -> None:
+    place = walk.root.with_name(f"moved {walk.new()}")
+    walk.root.rename(place)
+    walk.root = place
+
+
+DAMAGE: dict[str, Move] = {"dies": dies, "rewrite history": rewrite_history, "moves the project": moves_the_project}
 for _spoil in (tears, drops_a_row, reworks, removes, removes_all_beside, garbles):
-    DAMAGE[_spoil.__name__] = damages(_spoil.__name__, _spoil)
+    DAMAGE[_spoil.__name__] = damages(_spoil)
+for _file in ("ultragoal/ledger.jsonl", "goal/ledger.jsonl", "evidence/ledger.jsonl", "verify/goals/ledger.jsonl"):
+    DAMAGE[f"drops {_file}"] = damages(drops_a_row, _file)
+    DAMAGE[f"garbles {_file}"] = damages(garbles, _file)
+DAMAGE["garbles runtime"] = damages(garbles, "runtime.local.json")
 
 
 # Ultrawork
@@ -425,7 +440,9 @@ def answers_badly(walk: Walk, number: int) -> None:
 
 
 def _verify_works(walk: Walk, step: NextStep) -> None:
-    if step.action == "checks" or "mend" in step.command or _needs_notes(walk):
+    if step.action == "add":  # its checks have to fail before the work
+        take_away(walk, 0)
+    elif step.action == "checks" or "mend" in step.command or _needs_notes(walk):
         walk.write("NOTES", walk.new("why"))
 
 
@@ -471,7 +488,9 @@ WORKFLOWS: dict[str, Workflow] = {
             "step undone": step_undone,
             **_of("plan", "status", "finish", "finish --abandon TEXT", "finish --unverified TEXT", "recover"),
             **_of("plan", "finish --failed STEP --error TEXT --tried TEXT", "finish --handoff TEXT"),
-            **_of("plan", "skip 2 --reason TEXT", "start plan.md", "start plan/session-2.md", "start plan/session-1.md"),
+            **_of(
+                "plan", "skip 2 --reason TEXT", "start plan.md", "start plan/session-2.md", "start plan/session-1.md"
+            ),
             **_of("plan", "start plan.md --unreviewed TEXT", "critique plan.md --brief", "critique plan.md"),
         },
         _ultraplan_works,

@@ -105,6 +105,7 @@ class Walk(Project):
             with death(dies_after):
                 ran = super().omo(*words, by=by, **options)
         except Died:
+            self.facts["damaged"] = True
             self.log.append(f"{by}: omo {' '.join(argv)} -> killed at write {dies_after}")
             return Ran(KILLED, "{}", "")
         said = ran.json.get("error") or {key: ran.json[key] for key in ("next", "outcome") if ran.json.get(key)}
@@ -145,9 +146,10 @@ class Walk(Project):
         view = self.view()
         if view.brief.decision == "block":
             step = view.next
-            assert step.commands, self.report(f"Stop blocks, and nothing is next: {step}")
-            # What somebody did to the files of the state, hooks know from the first command that meets it.
-            is_agents = step.who == "agent" or self.facts.get("damaged")
+            # After a crash or an edit of the state, hooks know from the first command that meets it.
+            is_known = not self.facts.get("damaged")
+            assert step.commands or not is_known, self.report(f"Stop blocks, and nothing is next: {step}")
+            is_agents = step.who == "agent" or not is_known
             assert is_agents, self.report(f"Stop blocks, and only the user can go on: {step.text}")
             for each in step.commands:
                 parses(each.argv, self)
@@ -173,7 +175,10 @@ class Walk(Project):
         """By the user's word and by their command, whatever the state; then it is put back."""
         aside = self.root.parent / "aside"
         session = self.session
-        for stop in (lambda: self.prompt("/omo:stop-continuation"), lambda: self.user("stop-continuation", session=session)):
+        for stop in (
+            lambda: self.prompt("/omo:stop-continuation"),
+            lambda: self.user("stop-continuation", session=session),
+        ):
             if not Path(self.state).exists():
                 return
             shutil.copytree(self.state, aside, symlinks=True)
@@ -199,7 +204,7 @@ class Walk(Project):
             elif tried[-2:] == [view.next] * 2:
                 tried.clear()
                 self.follow(*first_command(str(stop.json["reason"]).partition("Cannot go on?")[2]))
-            elif view.next.who == "user":
+            elif view.next.who == "user" or not view.next.commands:
                 tried.append(view.next)
                 self.follow(*first_command(str(stop.json["reason"])))
             else:
