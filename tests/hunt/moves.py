@@ -283,6 +283,7 @@ def garbles(path: Path, number: int) -> None:
 
 def moves_the_project(walk: Walk, number: int) -> None:
     place = walk.root.with_name(f"moved {walk.new()}")
+    shutil.rmtree(place, ignore_errors=True)
     walk.root.rename(place)
     walk.root = place
 
@@ -375,6 +376,8 @@ def step_undone(walk: Walk, number: int) -> None:
 
 
 def _ultraplan_works(walk: Walk, step: NextStep) -> None:
+    if step.action == "start":
+        walk.commit("chore: what lay about")
     if step.action in ("clean", "escalate", "start-recovery"):
         walk.git("checkout", "-q", "--", ".")
         walk.git("clean", "-fdq", "-e", ".sisyphus")
