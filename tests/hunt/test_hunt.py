@@ -111,6 +111,11 @@ FOUND: dict[str, tuple[tuple[str, ...], int, Script]] = {
         3,
         [("step done", 8), (FAILED, 8)],
     ),
+    "a session reported as failed could not be recovered from a history that was rewritten": (
+        ("ultraplan", "verify"),
+        3,
+        [("rewrite history", 19)],
+    ),
     "the spec of a recovery was refused": (("ultraplan",), 1, [(FAILED, 9)]),
     "no way on was named from a damaged journal of goals": (
         ("ultragoal", "verify"),
