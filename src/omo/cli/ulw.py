@@ -124,8 +124,9 @@ def _try_to_end(context: Context, name: str, because: str, skipping: str) -> Row
 
 
 def _refuse_with_other_work(row: Row) -> None:
-    """What else the session holds is not done because plain ultrawork says so."""
-    others = [(kind, summary) for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES) if kind != session.KIND]
+    """What else the session holds is not done because plain ultrawork says so. What was given up holds nothing: the
+    user is told so, and nobody can end it."""
+    others = [(kind, summary) for kind, summary in session.not_given_up(row) if kind != session.KIND]
     if others:
         raise Refused(
             "other work of this session is open: " + messages.listed(others),

@@ -165,12 +165,12 @@ def _close(status: RunStatus, row: Row, exit_code: int, results: Sequence[Result
     if results:
         events.insert(0, _verified_row(status, results))
     run.append(*events)
-    ended = RunStatus(run)
+    ended = replace(status, run=run)
     step = next_step(ended)
-    text = render(replace(status, run=run), row, results, now=stamp(run.caller.now), following=step.text)
+    text = render(ended, row, results, now=stamp(run.caller.now), following=step.text)
     store.replace(path, text)
     publish_end(ended, progressed=ended.state.end == "pass")
-    return Finished(replace(status, run=run), text, path, ended.state.end, True, exit_code, step, list(results))
+    return Finished(ended, text, path, ended.state.end, True, exit_code, step, list(results))
 
 
 def _again(run: PlanRun) -> Finished:

@@ -150,7 +150,7 @@ def _missing(run: PlanRun, status: RunStatus, anew: str, depth: int) -> list[int
         )
     if not missing:
         left = f"; not committed: {clip(', '.join(status.audit.dirty), 200)}" if status.audit.dirty else ""
-        way = f"omo plan audit {state.spec}"
+        way = f"omo plan audit {state.spec} shows each; {GIVE_UP} closes what was reported as failed"
         if state.is_open:
             way = "commit or remove what is left, then omo plan finish"
         raise Refused(f"no step of {state.spec} is missing{left}", fix=way)

@@ -178,6 +178,11 @@ def _failed(status: RunStatus) -> NextStep:
     why = f"the session stopped at step {step} and waits for a person"
     if state.finished.get("violations") or state.depth >= MOST_RECOVERIES:
         return NextStep("escalate", why, REVISE, who="user", item=step)
+    nothing_missing = bool(status.audit.steps) and not status.audit.missing
+    if status.unknown or nothing_missing:  # there is nothing that a recovery could carry out
+        why += f"; {clip(status.unknown, 160)}" if status.unknown else ", and every step passes the audit"
+        close = abandon_command(lead="they close it")
+        return NextStep("escalate", why, (close, Command(lead="or revise the plan")), who="user", item=step)
     recover = command("omo plan recover", state.spec, lead="when they say go on")
     return NextStep("escalate", why, (recover, Command(lead="or revise the plan")), who="user", item=step)
 

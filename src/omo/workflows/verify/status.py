@@ -33,6 +33,7 @@ def status(viewer: Viewer) -> Status | None:
     store, trees = GoalStore(caller), Trees(caller, for_show=not viewer.reads_all)
     names = [*summary.get("goals", []), *part(summary, "ended"), str(summary.get("run"))]
     held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
+    lost = [name for name in summary.get("goals", []) if name not in store.goals]
     owed = {goal.id: steps(goal, trees) for goal in held}
     ended = [goal.outcome for goal in held if goal.outcome is not None]
     is_over = bool(held) and len(ended) == len(held)
@@ -47,7 +48,7 @@ def status(viewer: Viewer) -> Status | None:
         run=clip(str(summary.get("run") or ""), 60),
         headline=counted(len(held), "goal"),
         items=tuple(_item(goal, owed[goal.id], stale_because(goal, store, trees)) for goal in held),
-        next=_next_step(held, owed),
+        next=_seal(store) if store.problems else _next_step(held, owed, lost),
         overrides=tuple(overrides),
         problems=tuple(store.problems),
         outcome=outcome.worst(ended) if is_over else None,
@@ -93,7 +94,13 @@ def _item(goal: Goal, owed: list[Step], stale: str) -> Item:
     )
 
 
-def _next_step(held: list[Goal], owed: dict[str, list[Step]]) -> NextStep:
+def _seal(store: GoalStore) -> NextStep:
+    why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)}), so no goal counts"
+    repair = command("omo verify repair", lead="they run, in a terminal of their own")
+    return NextStep("seal", why, (repair,), who="user")
+
+
+def _next_step(held: list[Goal], owed: dict[str, list[Step]], lost: list[str]) -> NextStep:
     for goal in held:
         for step in owed[goal.id]:
             if step.is_open:
@@ -105,6 +112,9 @@ def _next_step(held: list[Goal], owed: dict[str, list[Step]]) -> NextStep:
         if goal.state == "exhausted":
             again = command("omo verify begin", goal.id, "--again", "WHY")
             return NextStep("again", f"{goal.id} failed {goal.failures} times", (again,), who="user", item=goal.id)
+    for name in lost:
+        anew = (command("omo verify add --file GOAL"), command("omo verify begin", name, lead="then"))
+        return NextStep("add", f"the session is held to {name}, which is not in the journal", anew, item=name)
     return NextStep()
 
 
