@@ -54,7 +54,9 @@ def test_a_run_that_is_capped_rings_and_is_told_once_also_to_who_comes_back(stag
     again = stage.open(resume=session)
     again.wait_for("I stop again.")
     shown = " ".join(again.scrollback().split())
-    assert (shown.count(capped), shown.count("omo: ")) == (1, 1), "what the client kept, and nothing new"
+    on = "omo: ultrawork is on: "
+    counts = [shown.count(text) for text in (on, capped, "omo: ")]
+    assert counts == [1, 1, 2], "what the client kept, and nothing new"
     assert stage.kinds(session) == ["activated:leading", "blocked:block", "allowed:cap"]
 
 
