@@ -68,9 +68,14 @@ def returning(run: Play) -> None:
     run.write("test_calc.py", text.replace("test_add(self):\n", "test_add(self):\n        return\n"))
 
 
+def replaced(run: Play) -> None:
+    run.append("test_calc.py", "\ncalc.add = lambda a, b: a + b\n")
+
+
 BENDS: dict[str, Bend] = {
     "the test skipped": skipped,
     "the test made to return at once": returning,
+    "the code replaced by the test itself": replaced,
     "a module in the place of the runner": shadowed,
     "a module in the place of the runner, hidden from git": hidden_shadow,
     "the tool's configuration changed": configured,

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from omo.state import runtime
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.document import parse
-from tests.project import SESSION, Project
+from tests.project import Project
 from tests.ultraplan.plans import plan_text
 
 
@@ -89,25 +88,12 @@ def test_validating_writes_nothing(project: Project) -> None:
     assert not Path(project.state).exists()
 
 
-def hear(project: Project, message: str) -> None:
-    """A hook sees the critic end with this."""
-    said = {"kind": "agent-finished", "agentType": "omo:critic", "agentId": "a1", "message": message}
-    runtime.change_session(
-        project.state,
-        SESSION,
-        lambda row: runtime.Change(None, row or {}, [said]),
-        actor="hook",
-        now=project.now,
-        wait=5.0,
-    )
-
-
 def test_the_brief_makes_the_host_listen_until_the_verdict_is_recorded(project: Project) -> None:
     put(project, plan_text())
     ran = project.agent("plan", "critique", "plan.md", "--brief")
     assert ran.out.strip() == critique.brief(parse(plan_text(), "plan.md"))
     assert project.row()["awaits"] == "omo:critic"
-    hear(project, answer(plan_text()))
+    project.agent_ends("omo:critic", answer(plan_text()))
     ran = project.agent("plan", "critique", "plan.md", "--json")
     assert (ran.code, ran.json["clean"]) == (0, True)
     assert not project.row()["awaits"]
@@ -116,7 +102,8 @@ def test_the_brief_makes_the_host_listen_until_the_verdict_is_recorded(project: 
 def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Project) -> None:
     put(project, plan_text())
     finding = {"line": 7, "dimension": "verify", "severity": "blocking", "text": "it would pass anyway"}
-    hear(project, answer(plan_text(), verdict="findings", findings=[finding]))
+    project.agent("plan", "critique", "plan.md", "--brief")
+    project.agent_ends("omo:critic", answer(plan_text(), verdict="findings", findings=[finding]))
     ran = project.agent("plan", "critique", "plan.md")
     assert ran.code == 3
     assert "line 7: blocking, verify: it would pass anyway" in ran.out
@@ -133,7 +120,8 @@ def test_without_a_reported_verdict_it_says_how_to_get_one(project: Project) -> 
 
 def test_a_verdict_on_an_earlier_text_is_refused(project: Project) -> None:
     put(project, plan_text(4))
-    hear(project, answer(plan_text(5)))
+    project.agent("plan", "critique", "plan.md", "--brief")
+    project.agent_ends("omo:critic", answer(plan_text(5)))
     assert project.agent("plan", "critique", "plan.md").code == 3
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from omo.state import runtime
 from omo.workflows.ultraplan.critique import DIMENSIONS
 from omo.workflows.ultraplan.document import parse
 from tests.project import SESSION, Project
@@ -294,16 +293,7 @@ def criticised(project: Project, verdict: str) -> None:
     marks = dict.fromkeys(DIMENSIONS, "pass" if verdict == "clean" else "fail")
     digest = parse((project.root / "plan.md").read_text(), "plan.md").digest
     answer = {"verdict": verdict, "plan_digest": digest, "dimensions": marks, "findings": []}
-    message = json.dumps(answer)
-    said = {"kind": "agent-finished", "agentType": "omo:critic", "agentId": "a1", "message": message}
-    runtime.change_session(
-        project.state,
-        SESSION,
-        lambda row: runtime.Change(None, row or {}, [said]),
-        actor="hook",
-        now=project.now,
-        wait=5.0,
-    )
+    project.agent_ends("omo:critic", json.dumps(answer))
 
 
 @pytest.mark.parametrize("is_recorded", [True, False])

@@ -58,7 +58,7 @@ def test_a_block_and_a_release_are_shown(stage: Stage) -> None:
     stage.model.script(say("I continue."), say("I stop again."))
     terminal = stage.open()
     terminal.submit("ulw fix the flaky tests")
-    shows(terminal, "omo: ultrawork is on: the agent goes on until its gates pass.")
+    shows(terminal, "omo: ultrawork is on: a turn that ends too early is sent back.")
     shows(terminal, "I continue.")
     shows(terminal, "Ultrawork active: continuing until verification gates pass or stop requested.")
     assert "hook error" not in terminal.screen()

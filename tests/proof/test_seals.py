@@ -150,6 +150,24 @@ def test_an_assertion_beside_the_code_it_tests_is_a_test_too(project: Path) -> N
     assert broken(project, began) == ["lib.rs: - fn t() { assert_eq!(add(1, 2), 3); }"]
 
 
+@pytest.mark.parametrize(
+    ("line", "is_named"),
+    [
+        ("calc.add = lambda a, b: 5", True),
+        ("setattr(calc, 'add', len)", True),
+        ("mock.patch('calc.add', return_value=5).start()", True),
+        ("CASES = [(2, 3, 5)]", False),
+        ("import calc", False),
+        ("module.exports = {}", False),
+    ],
+)
+def test_what_stands_in_for_the_code_in_every_test_of_a_file_is_named(project: Path, line: str, is_named: bool) -> None:
+    began = base.take(str(project), os.environ)
+    text = (project / "tests/test_calc.py").read_text()
+    write(project, "tests/test_calc.py", f"{text}\n\n{line}\n")
+    assert broken(project, began) == [f"tests/test_calc.py: + {line}"][: int(is_named)]
+
+
 def test_a_deleted_test_is_named(project: Path) -> None:
     began = base.take(str(project), os.environ)
     (project / "tests/test_calc.py").unlink()

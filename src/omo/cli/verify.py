@@ -139,7 +139,7 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     lines = [f"Exactly this goal {goal.id} is filed already: {goal.status}."]
     if report is not None:
         data |= {"pinned": report.added, "vacuous": report.vacuous}
-        lines = [f"Goal {goal.id} filed by the {by}: {goal.status}, {len(report.verdict.checks)} checks."]
+        lines = [f"Goal {goal.id} filed by the {by}: {goal.status}, {counted(len(report.verdict.checks), 'check')}."]
         lines += [f"  already passes, proves nothing by itself: {name}" for name in report.vacuous]
     notes = []
     if unknown := [name for name in goal.spec.predecessors if name not in store.goals]:

@@ -116,7 +116,7 @@ def continued(work: Works) -> Answer:
 
 
 def turned_on(instructions: str) -> Answer:
-    line = f"omo: ultrawork is on: the agent goes on until its gates pass. {STOP} ends it."
+    line = f"omo: ultrawork is on: a turn that ends too early is sent back. {STOP} ends it."
     return Answer(context=instructions, message=line)
 
 

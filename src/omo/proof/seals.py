@@ -70,6 +70,8 @@ SILENCED = re.compile(
     r"|#!?\[(?:allow|ignore|cfg_attr|should_panic)|@SuppressWarnings|\baddopts\b|\bos\._exit\b|\bos\.exec[vl]",
     re.IGNORECASE,
 )
+# At the top of a test file: what puts something else in the place of the code that is tested, for every test there.
+REPLACED = re.compile(r"(?!module\.|exports\.)\w[\w.]*\.\w+\s*=(?!=)|setattr\s*\(|[\w.]*\bpatch\b.*\.start\s*\(")
 # A removed line with one of these is a test also where it stands beside the code it tests.
 ASSERTS = re.compile(r"\bassert\w*\b|\bexpect\s*\(|^\s*>>> ")
 # A statement inside a block, and what begins a test or another definition.
@@ -289,7 +291,7 @@ def _lines_broken(path: str, lines: Lines | None, *, is_sealed: bool) -> list[st
         if is_test(path) and not ASSERTS.search(line) and not REMARK.match(line):
             findings.append(f"{path}: {_shown('+', line)}, in front of what was there")
     for line in lines.added:
-        is_left_out = is_test(path) and LEFT_OUT.search(line)
+        is_left_out = is_test(path) and (LEFT_OUT.search(line) or REPLACED.match(line))
         is_of_manifest = _matches(path, MANIFESTS) and MANIFEST_WORDS.search(line)
         if is_left_out or is_of_manifest or SILENCED.search(line):
             findings.append(f"{path}: {_shown('+', line)}")

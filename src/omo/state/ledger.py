@@ -128,11 +128,6 @@ def rows(path: str) -> list[Row]:
     return [row for row in map(parse, lines) if row is not None]
 
 
-def read_marked(path: str, mark: Row, what: str) -> tuple[list[Row], list[str]]:
-    chain = read_chain(path, mark, what)
-    return chain.rows, chain.problems
-
-
 def read_chain(path: str, mark: Row, what: str) -> Chain:
     """The rows, and what is wrong with their chain or with its end against the mark kept apart from it.
 

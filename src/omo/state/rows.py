@@ -89,18 +89,6 @@ if TYPE_CHECKING:
         lastUsedAt: str
         ledger: Mark
 
-    class LedgerRow(TypedDict, total=False):
-        """One line of a session's ledger; `after` is the row that it left, on the last line of a change."""
-
-        seq: int
-        ts: str
-        kind: str
-        actor: str
-        prev: str
-        rule: str
-        reason: str
-        after: SessionRow
-
 
 def _object(row: Mapping[str, Any], key: str) -> Any:
     value = row.get(key)
