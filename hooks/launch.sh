@@ -19,8 +19,19 @@ statusline) name=StatusLine key=project_dir ;; # which the host sends instead of
 esac
 case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]* | *[,\ ]"$name"[,\ ]*) exit 0 ;; esac
 
-root=${CLAUDE_PLUGIN_ROOT-}
-home=${CLAUDE_PLUGIN_DATA:-$root/.venv}
+case $host in
+codex)
+    root=${PLUGIN_ROOT-}
+    home=${PLUGIN_DATA:-$root/.venv}
+    project=$PWD # the event names where a tool runs
+    unset CLAUDE_PROJECT_DIR # of a host around this one
+    ;;
+*)
+    root=${CLAUDE_PLUGIN_ROOT-}
+    home=${CLAUDE_PLUGIN_DATA:-$root/.venv}
+    project=${CLAUDE_PROJECT_DIR-}
+    ;;
+esac
 
 # The nearest ancestor with a state directory; the same climb as omo.state.paths.project_root.
 find_runtime() {
@@ -198,7 +209,7 @@ input=
 was_read=
 index=
 runtime=
-start=${OMO_PROJECT_DIR:-${CLAUDE_PROJECT_DIR-}}
+start=${OMO_PROJECT_DIR:-$project}
 [ -n "$start" ] || start_from_event
 if [ -z "$start" ] || [ -n "${OMO_STATE_DIR-}" ]; then
     runtime=elsewhere index=unknown
@@ -220,13 +231,14 @@ user-prompt-submit)
     fi
     ;;
 pre-tool-use)
-    [ -n "$runtime" ] || exit 0
+    [ -n "$runtime" ] || [ "$host" = codex ] || exit 0
     read_event
     if is_bash; then
-        if is_fenced; then
+        if [ -n "$runtime" ] && is_fenced; then
             decide
-        else
-            concerns_omo && is_live && decide
+        elif concerns_omo; then
+            # Codex's shells do not find omo unless the command is rewritten.
+            if [ "$host" = codex ] || is_live; then decide; fi
         fi
     elif is_powershell; then
         is_fenced && decide

@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-NAMES = ("claude",)
+NAMES = ("claude", "codex")
 # What an agent's shell has under hosts that have no module here: enough to know that no person types in it.
 OTHER_AGENTS = (
-    *("AI_AGENT", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_CI"),
-    *("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),
+    *("AI_AGENT", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),
 )
 
 QUEUE_LAG = 0.2  # seconds until a host's note of a queued prompt is surely in its record
@@ -146,6 +145,8 @@ class Host:
     """What differs from host to host."""
 
     name = ""
+    registration = ""  # the file that has its hooks
+    root_variable = ""  # in which it gives hooks the plugin's directory
     # Set in the shells it starts for an agent: one that unsets some of them has the others.
     agent_variables: tuple[str, ...] = ()
     session_variable = ""

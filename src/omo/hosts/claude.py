@@ -1,7 +1,4 @@
-"""Claude Code: the names of its fields, tools and variables, and how it wants to be answered.
-
-Codex can run the same registration. It sends a `turn_id` and refuses an answer with any key that it does not know.
-"""
+"""Claude Code: the names of its fields, tools and variables, and how it wants to be answered."""
 
 from __future__ import annotations
 
@@ -45,6 +42,8 @@ LONGEST_NOTICE = 300  # the host's own notice is one line; a report that quotes 
 
 class ClaudeCode(Host):
     name = "claude"
+    registration = "hooks/hooks.json"
+    root_variable = "CLAUDE_PLUGIN_ROOT"
     agent_variables = (
         *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID"),
         *("CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_SESSION_ATTENDED"),
@@ -71,11 +70,8 @@ class ClaudeCode(Host):
     }
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
-        try:
-            fields = loads(raw[:LONGEST_EVENT].decode("utf-8-sig", "surrogateescape"))
-        except (ValueError, RecursionError):
-            return None
-        return event_of(fields, raw, environ) if isinstance(fields, dict) else None
+        fields = fields_of(raw)
+        return None if fields is None else event_of(fields, raw, environ)
 
     def tool_call(self, session: str, directory: str, name: str, given: Json) -> Event:
         return event_of({"session_id": session, "cwd": directory, "tool_name": name, "tool_input": given})
@@ -108,12 +104,20 @@ class ClaudeCode(Host):
 HOST = ClaudeCode()
 
 
+def fields_of(raw: bytes) -> Json | None:
+    """What an event says, None if it is not one."""
+    try:
+        fields = loads(raw[:LONGEST_EVENT].decode("utf-8-sig", "surrogateescape"))
+    except (ValueError, RecursionError):
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
 def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None = None) -> Event:
     def text(key: str) -> str:
         value = fields.get(key)
         return value if isinstance(value, str) else ""
 
-    is_codex = "turn_id" in fields
     event = Event(text("session_id"))
     event.host = HOST
     event.name = text("hook_event_name")
@@ -141,8 +145,8 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
         _read_tool(event, text("tool_name"), fields.get("tool_input"))
     event.raw = raw
     event.transcript = ClaudeTranscript(text("transcript_path"))
-    event.shows_messages = bool(environ and environ.get("CLAUDECODE")) and not is_codex
-    event.can_ask_user = not is_codex
+    event.shows_messages = bool(environ and environ.get("CLAUDECODE"))
+    event.can_ask_user = True
     return event
 
 
