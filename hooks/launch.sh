@@ -24,7 +24,7 @@ codex)
     root=${PLUGIN_ROOT-}
     home=${PLUGIN_DATA:-$root/.venv}
     project=$PWD # the event names where a tool runs
-    unset CLAUDE_PROJECT_DIR # of a host around this one
+    [ -z "${CLAUDE_CODE_SESSION_ID-}" ] || unset CLAUDE_PROJECT_DIR OMO_PROJECT_DIR # of the host around this one
     ;;
 *)
     root=${CLAUDE_PLUGIN_ROOT-}
@@ -182,8 +182,8 @@ say_not_ready() {
         echo '{"decision": "block", "reason": "omo cannot run: its Python environment is not ready, so nothing holds this session now. Type it again once omo doctor finds nothing wrong."}'
         ;;
     *[!a-zA-Z0-9_/.-][uU][lL][wW][!a-zA-Z0-9_/.-]* | *[!a-zA-Z0-9_/.-][uU][lL][tT][rR][aA][wW][oO][rR][kK][!a-zA-Z0-9_/.-]*)
-        echo "[omo] Ultrawork could not be turned on: omo's Python environment is not ready. Tell the user so in" \
-            "one line; 'omo doctor' says why and how to mend it."
+        text="[omo] Ultrawork could not be turned on: omo's Python environment is not ready. Tell the user so in one line; 'omo doctor' says why and how to mend it."
+        printf '{"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "%s"}}\n' "$text"
         ;;
     esac
 }

@@ -256,7 +256,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._send("application/json", json.dumps(body).encode(), status)
 
     def _stream(self, message: dict[str, Any]) -> None:
-        lines = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in self.server.model.stream(message))
+        lines = (
+            f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in self.server.model.stream(message)
+        )
         self._send("text/event-stream", "".join(lines).encode())
 
     def _send(self, content_type: str, body: bytes, status: int = 200) -> None:

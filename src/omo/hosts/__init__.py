@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
 NAMES = ("claude", "codex")
 # What an agent's shell has under hosts that have no module here: enough to know that no person types in it.
-OTHER_AGENTS = (
-    *("AI_AGENT", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),
-)
+OTHER_AGENTS = (*("AI_AGENT", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),)
+
+OUTER = "OMO_OUTER_SESSION"
 
 QUEUE_LAG = 0.2  # seconds until a host's note of a queued prompt is surely in its record
 QUEUE_LOOKS = 4
 
 # What a tool call does.
 SHELL, POWERSHELL, WRITE, ASK, TO_DO, OTHER = "shell", "powershell", "write", "ask", "to-do", "other"
+COMPLETE = "complete"  # calls the goal of the host's own done
 # What a hook decides: let it happen, send the agent back to work, end a prompt without the model, refuse a tool
 # call, have the user decide about it, or have nobody asked about it.
 ALLOW, KEEP_GOING, END_PROMPT, DENY, ASK_USER = "allow", "keep-going", "end-prompt", "deny", "ask-user"
@@ -190,9 +191,14 @@ def every() -> list[Host]:
 
 
 def around(environ: Mapping[str, str]) -> Host:
-    """The host in whose shell this runs; the first where that is none of ours."""
-    for host in every():
-        if environ.get(host.session_variable):
+    """The host in whose shell this runs; the first where that is none of ours.
+
+    One that was started in another's shell inherits its variables, and the innermost counts. The first host says of
+    its shells, in OUTER, whose session it was started in; any other that names a session was started in the first's.
+    """
+    for host in reversed(every()):
+        session = environ.get(host.session_variable)
+        if session and session != environ.get(OUTER):
             return host
     return named(NAMES[0])
 
@@ -219,5 +225,5 @@ def project_of(environ: Mapping[str, str]) -> str:
 
 def options_of(environ: Mapping[str, str], name: str) -> list[tuple[str, str]]:
     """The values that hosts give an option of the plugin, each with the variable that has it."""
-    variables = [host.option_prefix + name.upper() for host in every()]
+    variables = [host.option_prefix + name.upper() for host in every() if host.option_prefix]
     return [(environ.get(variable, ""), variable) for variable in variables]

@@ -1,10 +1,12 @@
 """Codex: the hook language of Claude Code, with tools, limits and a spelling of its own.
 
 It refuses an answer with any key that it does not know, takes text that begins with a bracket for JSON, and gives its
-shells neither the plugin's programs nor a place to set variables. So a command that calls omo is rewritten before it runs.
+shells neither the plugin's programs nor a place to set variables: a command that calls omo is rewritten before it runs.
 """
 
 from __future__ import annotations
+
+import os
 
 from omo import hosts
 from omo.hosts import Event, Host, claude
@@ -23,6 +25,7 @@ TOOLS = {
     "Bash": hosts.SHELL,
     "apply_patch": hosts.WRITE,
     "request_user_input": hosts.ASK,
+    "update_goal": hosts.OTHER,
 }
 
 
@@ -50,9 +53,11 @@ class Codex(Host):
         event.project = ""  # what it sends is where a tool runs; the session is where the hook is started
         event.prompt = event.prompt.replace("$omo:", "/omo:")
         event.tool = TOOLS.get(event.tool_title, hosts.OTHER)
+        if event.tool_title == "update_goal" and event.arguments.get("status") == "complete":
+            event.tool = hosts.COMPLETE
         event.transcript = hosts.Transcript()
         event.shows_messages = True
-        event.can_ask_user = False
+        event.can_ask_user = event.can_permit = False
         return event
 
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
@@ -85,11 +90,17 @@ def _calls_omo(command: str) -> bool:
 
 
 def _with_omo(command: str, environ: Mapping[str, str]) -> str:
-    """The same with omo on the PATH, behind what is there, and with the environment that the session's start made."""
+    """The same with omo behind what is on the PATH, the environment that the session's start made, and the project:
+    the hook runs where the session is, the command perhaps elsewhere."""
     from shlex import quote
 
-    root, home = environ.get("PLUGIN_ROOT", ""), environ.get("PLUGIN_DATA", "")
-    return f'export PATH="$PATH":{quote(f"{root}/bin")} OMO_ENV_HOME={quote(home)}; {command}'
+    variables = {
+        "OMO_ENV_HOME": environ.get("PLUGIN_DATA") or f"{environ.get('PLUGIN_ROOT', '')}/.venv",
+        "OMO_PROJECT_DIR": environ.get("OMO_PROJECT_DIR") or os.getcwd(),
+    }
+    values = " ".join(f"{name}={quote(value)}" for name, value in variables.items())
+    programs = quote(f"{environ.get('PLUGIN_ROOT', '')}/bin")
+    return f'export PATH="$PATH":{programs} {values}; {command}'
 
 
 def _json(value: Json) -> bytes:

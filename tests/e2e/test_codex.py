@@ -1,0 +1,200 @@
+"""omo in the real Codex client, headless and in its terminal interface."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.client import Terminal
+from tests.e2e.codex_client import Codex, copy_plugin, find_binary
+from tests.e2e.conftest import begin, wait_until
+from tests.e2e.responses_model import ResponsesModel, results_of
+from tests.e2e.scripted_model import Request, Turn, call, say
+from tests.kept import copied
+
+pytestmark = pytest.mark.client
+
+
+@pytest.fixture(scope="session")
+def codex_binary() -> Path:
+    binary = find_binary()
+    if binary is None:
+        pytest.skip("the Codex client is not installed: run npm ci in tests/e2e/codex")
+    return binary
+
+
+@pytest.fixture(scope="session")
+def plugin(tmp_path_factory: pytest.TempPathFactory, plugin_root: Path) -> Path:
+    directory = tmp_path_factory.mktemp("plugin of codex")
+    copy_plugin(plugin_root, directory)
+    return directory
+
+
+@pytest.fixture
+def room() -> Iterator[Path]:
+    """On a disk: what lies in the memory of /dev/shm is hidden from the client's sandbox."""
+    with tempfile.TemporaryDirectory(prefix="omo codex ", dir="/var/tmp") as directory:
+        yield Path(directory)
+
+
+@pytest.fixture
+def home(room: Path) -> Path:
+    (room / "home").mkdir()
+    return room / "home"
+
+
+@pytest.fixture
+def project(room: Path) -> Path:
+    copied(room / "mein Projékt", begin)
+    return room / "mein Projékt"
+
+
+@pytest.fixture
+def codex(codex_binary: Path, plugin: Path, project: Path, home: Path) -> Iterator[Codex]:
+    with ResponsesModel() as model:
+        codex = Codex(codex_binary, model, project, home)
+        codex.install(plugin)
+        yield codex
+        codex.close_terminals()
+    assert not model.errors, model.errors[0]
+
+
+def type_line(terminal: Terminal, text: str) -> None:
+    terminal.type(text)
+    terminal.wait_for(text)
+    terminal.key("Enter")
+
+
+def sh(command: str, **more: object) -> Turn:
+    return call("exec_command", cmd=command, **more)
+
+
+PIN = "$omo:pin readme -- grep -q works README.md"
+WORK = "printf 'It works.\\n' >> README.md"
+
+
+def test_a_premature_stop_is_sent_back_until_the_users_gate_passes(codex: Codex) -> None:
+    session = codex.prompt(PIN).session
+    assert codex.model.turns == []  # the hook answers it
+    codex.model.script(
+        say("It is done."), sh("omo gate run"), sh(WORK), sh("omo gate run && omo ulw done"), say("Yes.")
+    )
+    run = codex.prompt("ulw make the README say that it works", resume=session)
+    assert (run.result, codex.model.overruns) == ("Yes.", 0)
+    assert codex.was_told("The user turned ultrawork on for this session")
+    assert codex.was_told("Ultrawork active: continuing until")
+    assert "pass    readme" in codex.results()[-1]
+    assert codex.kinds(session)[-1] == "allowed:done"
+    assert codex.row(session)["work"]["ulw"]["outcome"]["verdict"] == "proven"
+
+
+def test_the_cap_lets_go_and_stop_words_end_it_without_the_model(codex: Codex) -> None:
+    codex.model.script(say("Done."), say("Really."))
+    session = codex.prompt("ulw fix it").session
+    assert codex.kinds(session) == ["activated:leading", "blocked:block", "allowed:cap"]
+    for words, rule in (("stop ulw", "cancel"), ("$omo:stop-continuation", "cancel-command")):
+        codex.model.script(say("Done."), say("Really."))
+        codex.prompt("ulw fix it", resume=session)
+        asked = len(codex.model.turns)
+        codex.prompt(words, resume=session)
+        assert len(codex.model.turns) == asked
+        assert codex.kinds(session)[-1] == f"cancelled:{rule}"
+
+
+FORGERIES = (
+    sh("env -u CODEX_SESSION_ID -u CODEX_THREAD_ID -u CODEX_CI -u CODEX_TOOL_CALL_ID omo gate add a -- true", tty=True),
+    sh("unset $(env | grep -o '^CODEX[^=]*'); omo gate add b -- true", tty=True),
+    sh("omo gate add c -- true; CLAUDE_CODE_SESSION_ID=x omo gate add d -- true", tty=True),
+    sh("bash", tty=True, yield_time_ms=500),
+)
+
+
+def test_no_agent_passes_for_the_user(codex: Codex) -> None:
+    session = codex.prompt(PIN).session
+
+    def type_into_it(request: Request) -> Turn:
+        """A terminal that was opened is typed into past every hook."""
+        (number,) = re.findall(r"session ID (\d+)", results_of(request)[-1])
+        clean = "env -u CODEX_SESSION_ID -u CODEX_THREAD_ID -u CODEX_CI -u CODEX_TOOL_CALL_ID"
+        omo = next((codex.settings / "plugins" / "cache").glob("omo/omo/*/bin/omo"))
+        return call(
+            "write_stdin", session_id=int(number), chars=f"{clean} '{omo}' gate add e -- true\n", yield_time_ms=5000
+        )
+
+    codex.model.script(
+        sh("omo stop-continuation"),
+        sh("omo gate add readme -- true"),
+        sh("omo gate remove readme"),
+        sh("omo ulw allow readme"),
+        *FORGERIES,
+        type_into_it,
+        sh("omo gate list"),
+        say("Done."),
+        say("Done."),
+    )
+    codex.prompt("ulw fix it", resume=session)
+    assert "escape hatch belongs to the user" in codex.results()[0]
+    assert "was pinned by the user as: grep -q works README.md" in codex.results()[1]
+    assert "was pinned by the user" in codex.results()[2]
+    pinned = codex.results()[-1]
+    assert re.findall(r"(\w+)  \[(\w+)\]", pinned) == [("readme", "user"), *((name, "agent") for name in "abcde")]
+
+
+def test_state_is_guarded_wherever_a_tool_runs(codex: Codex) -> None:
+    codex.model.script(
+        sh("echo evil > .sisyphus/cc-omo/evil"),
+        sh(f"echo evil > '{codex.state}/evil'", workdir="/tmp"),
+        sh("echo evil > evil", workdir=str(codex.state)),
+        sh("apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: .sisyphus/cc-omo/evil\n+evil\n*** End Patch\nEOF"),
+        say("Done."),
+        say("Done."),
+    )
+    session = codex.prompt("ulw fix it").session
+    assert codex.kinds(session).count("denied") == 4
+    assert not (codex.state / "evil").exists()
+
+
+def test_a_session_that_is_not_on_writes_into_nobodys_run(codex: Codex) -> None:
+    codex.model.script(say("Done."), say("Done."))
+    on = codex.prompt("ulw fix it").session
+    before = codex.kinds(on)
+    codex.model.script(sh("omo ulw blocked --evidence 'no key'"), say("Done."))
+    codex.prompt("hello")
+    assert "none is live" in codex.results()[0] or "not on" in codex.results()[0], codex.results()
+    assert codex.kinds(on) == before
+
+
+def test_a_resumed_session_keeps_its_run(codex: Codex) -> None:
+    codex.model.script(sh("omo ulw blocked --evidence 'there is no key for the service'"), say("I wait."))
+    session = codex.prompt("ulw fix it").session
+    codex.model.script(sh("omo next"), say("Done."), say("Done."))
+    codex.prompt("here is the key: 7", resume=session)
+    assert "ultrawork active" in codex.results()[-1]
+    assert codex.kinds(session)[2:] == ["allowed:waiting", "resumed", "blocked:block", "allowed:cap"]
+
+
+def test_in_the_terminal_typing_escape_and_stop_words_are_heard(codex: Codex) -> None:
+    held = threading.Event()
+    codex.model.script(
+        sh("true"), say("Looking.").held_by(held), say("Going on."), say("Done."), say("Done."), say("Done.")
+    )
+    terminal = codex.open()
+    type_line(terminal, "ulw fix it")
+    codex.model.wait_for_turns(2)
+    type_line(terminal, "also add tests please")
+    print(terminal.screen())
+    held.set()
+    codex.model.wait_for_turns(4)
+    terminal.wait_for("Done.")
+    print(terminal.scrollback())
+    (session,) = codex.sessions
+    print(codex.kinds(session))
+    type_line(terminal, "$omo:stop-continuation")
+    wait_until(lambda: codex.kinds(session)[-1].startswith("cancelled"))
+    print(terminal.scrollback())
+    assert 0
