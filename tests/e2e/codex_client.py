@@ -100,10 +100,12 @@ class Codex:
         assert run.exit_code == 0, run.stdout + run.stderr
         return run
 
-    def open(self, *arguments: str) -> Terminal:
+    def open(self, *arguments: str, env: Mapping[str, str] | None = None) -> Terminal:
         """The terminal interface, without the daemon that would keep this environment for later ones."""
+        with (self.settings / "config.toml").open("a", encoding="utf-8") as file:
+            file.write(f'\n[projects."{self.project}"]\ntrust_level = "trusted"\n')
         command = [str(self.binary), "--no-daemon", *self.options, "-s", "workspace-write", *arguments]
-        terminal = Terminal(command, self.environment, self.project)
+        terminal = Terminal(command, {**self.environment, **(env or {})}, self.project)
         self.terminals.append(terminal)
         terminal.wait_for("›")
         return terminal

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.client import Terminal
+from tests.e2e.client import POLL_SECONDS, Terminal
 from tests.e2e.codex_client import Codex, copy_plugin, find_binary
-from tests.e2e.conftest import begin, wait_until
+from tests.e2e.conftest import EIGHT_BLOCKS, begin
 from tests.e2e.responses_model import ResponsesModel, results_of
 from tests.e2e.scripted_model import Request, Turn, call, say
 from tests.kept import copied
@@ -65,9 +66,17 @@ def codex(codex_binary: Path, plugin: Path, project: Path, home: Path) -> Iterat
 
 
 def type_line(terminal: Terminal, text: str) -> None:
+    """The list of skills takes the first Enter for itself."""
     terminal.type(text)
-    terminal.wait_for(text)
-    terminal.key("Enter")
+    terminal.wait_for(lambda screen: text in typed_in(screen))
+    while text in typed_in(terminal.screen()):
+        terminal.key("Enter")
+        time.sleep(POLL_SECONDS)
+
+
+def typed_in(screen: str) -> str:
+    """What stands in the input, the last line that begins with its sign."""
+    return [line for line in screen.splitlines() if line.startswith("›")][-1]
 
 
 def sh(command: str, **more: object) -> Turn:
@@ -178,23 +187,26 @@ def test_a_resumed_session_keeps_its_run(codex: Codex) -> None:
     assert codex.kinds(session)[2:] == ["allowed:waiting", "resumed", "blocked:block", "allowed:cap"]
 
 
-def test_in_the_terminal_typing_escape_and_stop_words_are_heard(codex: Codex) -> None:
-    held = threading.Event()
+def test_in_the_terminal_what_is_typed_and_escape_keep_the_run_and_a_command_ends_it(codex: Codex) -> None:
+    typed, never = threading.Event(), threading.Event()
     codex.model.script(
-        sh("true"), say("Looking.").held_by(held), say("Going on."), say("Done."), say("Done."), say("Done.")
+        sh("true"), say("Looking.").held_by(typed), say("Going on."), *[say("Still at it.").held_by(never)] * 5
     )
-    terminal = codex.open()
+    terminal = codex.open(env=EIGHT_BLOCKS)
     type_line(terminal, "ulw fix it")
+    terminal.wait_for("omo: ultrawork is on")
     codex.model.wait_for_turns(2)
     type_line(terminal, "also add tests please")
-    print(terminal.screen())
-    held.set()
+    terminal.wait_for("Messages to be submitted")
+    typed.set()
     codex.model.wait_for_turns(4)
-    terminal.wait_for("Done.")
-    print(terminal.scrollback())
+    terminal.wait_for("Ultrawork active: continuing")
+    terminal.key("Escape")
+    terminal.wait_for("interrupted")
     (session,) = codex.sessions
-    print(codex.kinds(session))
+    assert codex.row(session)["work"]["ulw"]["state"] == "active"
+    asked = len(codex.model.turns)
     type_line(terminal, "$omo:stop-continuation")
-    wait_until(lambda: codex.kinds(session)[-1].startswith("cancelled"))
-    print(terminal.scrollback())
-    assert 0
+    terminal.wait_for("Ultrawork is off")
+    assert codex.row(session)["stopContinuation"]["disabled"]
+    assert len(codex.model.turns) == asked
