@@ -34,6 +34,7 @@ COMMANDS = {
     "report": ("report", "what was proven and what was not, as one HTML page or as Markdown"),
     "explain": ("explain", "which rule decides, what it reads, what would change it"),
     "ledger": ("ledger", "a session's ledger: show, verify, repair"),
+    "setup": ("setup", "put omo on your PATH, into the status line, or take it all away"),
     "doctor": ("doctor", "can omo work here, and if not, what mends it"),
     "completion": ("completion", "completion for your shell: bash, zsh, fish"),
     "demo": ("demo", "watch an ultrawork session from first word to release"),
