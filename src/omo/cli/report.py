@@ -61,10 +61,7 @@ def _looked_at(arguments: argparse.Namespace, context: Context, run: str) -> Mea
     """A run that is named says whose it is, so no session has to be clear."""
     if arguments.session or not run:
         return context.looked_at(arguments.session)
-    try:
-        return Meant(context.session(None, looks=True))
-    except BadInput:
-        return Meant("")
+    return Meant(context.clear_session())
 
 
 def _written(arguments: argparse.Namespace, context: Context, report: Report) -> str:

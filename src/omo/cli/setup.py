@@ -15,7 +15,7 @@ from omo.state import paths
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "setup", "put omo on your PATH, into the status line, or take it all away")
+    verbs = options.group(commands, "setup", "omo on your PATH, in the status line, or all away")
     _changing(verbs, "path", "put omo on your PATH: a small script that finds the newest one installed", path)
     _changing(verbs, "statusline", "put omo into Claude Code's status line, after what you have there", status_line)
     options.command(verbs, "environment", "build the Python environment anew", environment, session=False)
