@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import subprocess
@@ -117,6 +118,38 @@ def test_a_directory_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=gone, env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "omo: the directory you are in was removed\n  fix: cd to one that is there\n"
+
+
+# Says nothing before somebody has seen what is shown, and ends then: no test has to wait longer than the program.
+SHOWN_WHILE = """
+import sys, threading
+from omo import progress
+class Stream:
+    is_shown = threading.Event()
+    def isatty(self): return sys.argv[1] == "terminal"
+    def write(self, text): sys.stdout.write(repr(text) + "\\n"); self.is_shown.set()
+    def flush(self): pass
+progress.stream, progress.PATIENCE = Stream(), 0.01
+with progress.doing("looking at 1 of 2") as doing, progress.doing("running something inside"):
+    Stream.is_shown.wait()
+    Stream.is_shown.clear()
+    doing.text = "looking at 2 of 2"
+    Stream.is_shown.wait()
+"""
+
+
+@pytest.mark.parametrize("where", ["terminal", "pipe"])
+def test_what_takes_long_says_so(tmp_path: Path, where: str) -> None:
+    environ = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONUTF8": "1"}
+    argv = [sys.executable, "-c", SHOWN_WHILE, where]
+    done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=True, timeout=60)
+    lines = [ast.literal_eval(line) for line in done.stdout.splitlines()]
+    if where == "pipe":
+        assert lines == ["omo: looking at 1 of 2…\n", "omo: looking at 2 of 2…\n"]
+    else:
+        assert lines[0] == "\r\x1b[Komo: looking at 1 of 2 · 1 s"
+        assert lines[-1] == "\r\x1b[K"
+        assert not any("something" in line for line in lines)
 
 
 def test_help_says_of_each_command_what_the_command_says_of_itself() -> None:

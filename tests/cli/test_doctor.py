@@ -147,6 +147,14 @@ def test_a_healthy_machine_is_ok_in_every_respect(machine: Machine) -> None:
     assert (result.exit_code, result.data["counts"]) == (0, {OK: len(CHECKS)})
 
 
+def test_on_a_narrow_terminal_only_what_is_to_be_typed_is_longer(machine: Machine) -> None:
+    machine.write("~/.claude/settings.json", {"enabledPlugins": {"omo@omo": False}, "env": {"OMO_DISABLE": "1"}})
+    lines = doctor.diagnose(machine.probe, 60).text.splitlines()
+    long = [line for line in lines if len(line) > 60 and not line.strip().startswith("fix: ")]
+    assert [line for line in long if len(line.split()) > 1 and "/" not in line] == []
+    assert len(long) < len(doctor.diagnose(machine.probe).text.splitlines())
+
+
 def test_warnings_do_not_fail_the_command(machine: Machine) -> None:
     machine.variables["OMO_DISABLE"] = "1"
     result = machine.all()
