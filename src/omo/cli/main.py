@@ -44,6 +44,7 @@ FOR_THE_AGENT = {
 INTERNAL = {
     "statusline": ("statusline", "one line for Claude Code's status line, from its JSON on stdin"),
 }
+LONGEST_LIST = 60
 COMMANDS = {**FOR_YOU, **FOR_THE_AGENT, **INTERNAL}
 
 
@@ -84,8 +85,10 @@ def build_parser(*names: str) -> argparse.ArgumentParser:
                 return
             commands = [name for name in action.choices if name not in INTERNAL]
             meant = _nearest(str(value), commands)
-            fix = f"{self.prog} {meant or '--help'}"
-            raise BadInput(f"{self.prog} has no command {value}{_question(meant)}", fix=fix)
+            instead = meant or "|".join(commands)
+            if len(instead) > LONGEST_LIST:
+                instead = "--help"
+            raise BadInput(f"{self.prog} has no command {value}{_question(meant)}", fix=f"{self.prog} {instead}")
 
         def parse_known_args(self, *arguments: Any, **more: Any) -> Any:
             """The innermost parser, which knows its own options, says what it does not take."""
@@ -103,8 +106,7 @@ def build_parser(*names: str) -> argparse.ArgumentParser:
             super().__init__(prog, width=width)
 
     parser = Parser(prog="omo")
-    parser.format_help = lambda: help_text(width)  # type: ignore[method-assign]
-    parser.add_argument("--version", action="version", version=f"omo {__version__}")
+    parser.add_argument("--version", action="version", version=f"omo {__version__}")  # which `main` answers; offered
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     known = [name for name in names if name in COMMANDS]
     for name, (module, _) in COMMANDS.items():
@@ -140,11 +142,16 @@ def _columns() -> int:
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, *, has_terminal: bool = False) -> int:
+    # Before argparse, which takes longer to load than these to answer.
+    if list(argv) in ([], ["--help"], ["-h"], ["help"]):
+        print(help_text(_columns() - 2), end="")
+        return 0
+    if list(argv) == ["--version"]:
+        print(f"omo {__version__}")
+        return 0
     from omo.errors import OmoError
 
-    if not argv:
-        argv = ["--help"]
-    elif argv[0] == "help":
+    if argv[0] == "help":
         argv = [*argv[1:], "--help"]
     wants_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
     try:
