@@ -38,7 +38,7 @@ FOR_THE_AGENT = {
     "ralph": ("ralph", "rounds of work with an independent judge: start, exec, judge, replan"),
     "evidence": ("evidence", "evidence files: add, replay, list"),
     "goal": ("goal", "what this session is after: get, create, complete, …"),
-    "state": ("state", "phases of this session's workflows: show, clear, …"),
+    "state": ("state", "start a workflow from nothing; hand a plan on"),
     "ledger": ("ledger", "a session's ledger: show, verify, repair"),
 }
 INTERNAL = {
