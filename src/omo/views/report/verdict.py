@@ -64,10 +64,14 @@ class Verdict:
 
 
 def verdict(
-    views: Sequence[Status], works: Sequence[Work] = (), mode: str = "", session_problems: Sequence[str] = ()
+    views: Sequence[Status],
+    works: Sequence[Work] = (),
+    mode: str = "",
+    session_problems: Sequence[str] = (),
+    told: Row | None = None,
 ) -> Verdict:
-    """`works` is how the session's row sums the same work up. Where the session's own ledger has problems, whatever it
-    says of any work is worth nothing."""
+    """`works` is how the session's row sums the same work up, `told` the end as Stop has told it. Where the session's
+    own ledger has problems, whatever it says of any work is worth nothing."""
     counting = [view for view in views if does_count(view, views, works)]
     gates = _gates_beside(views, counting)
     ends = {view.kind: ended_as(view, works) for view in counting}
@@ -79,6 +83,8 @@ def verdict(
         whole = outcome.worst([*known, outcome.beside(gates)] if gates else known)
         lapsed = [_open(view) for view in counting if not _holds(view, ends[view.kind])]
         if not lapsed:
+            if told is not None and told["verdict"] == whole["verdict"]:
+                whole = told
             return _ended(whole, counting)
         if gates:
             lapsed.append(f"beside it {gates}")
