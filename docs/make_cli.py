@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "cli.md"
 HEAD = """\
 # The omo command
 
-Made by `docs/make_cli.py` from what `omo --help` shows; do not edit.
+<!-- Made by docs/make_cli.py from what omo --help shows; do not edit. -->
 
 Every command takes `--json` and then prints one object: `{"ok": true, …}`, or
 `{"ok": false, "error": {"code", "message", "fix", "details"}}`. Commands that concern a session take `--session ID`;
