@@ -102,7 +102,7 @@ def test_the_settings_are_named_with_their_defaults() -> None:
 
 
 def test_the_table_of_speed_shows_what_the_benchmark_measures() -> None:
-    page = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "decisions" / "speed.md").read_text(encoding="utf-8")
     bench = (ROOT / "bench" / "hooks.py").read_text(encoding="utf-8")
     cases = re.findall(r'^ +(?:Case|StatusLine)\(\s*"([^"]+)"', bench, re.M)
     assert len(cases) > 10
