@@ -74,7 +74,7 @@ def test_goals_are_shown_with_their_receipts_and_evidence(report: Report) -> Non
         "receipt issued 2026-02-22",
         "A page lists every file that was imported",
         "artifacts/G001/page.png",
-        "1. goto  url http://localhost/, timestamp 1",  # the transcript
+        '"type": "goto", "url": "http://localhost/"',  # the transcript
         "session.txt row 3: the list of records as it is shown on screen",  # the capture, without its escapes
         "12 passed in 0.41s",
         "The last word of omo:architect",
