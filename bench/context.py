@@ -32,7 +32,7 @@ class Cost(NamedTuple):
 
 
 def measure(stage: Stage) -> list[Cost]:
-    """One conversation without the plugin, one with it, and one in which `ulw` is typed, cancelled, typed, compacted."""
+    """A conversation without the plugin, one with it, and one in which `ulw` is typed, cancelled, typed, compacted."""
     plugin, stage.plugin = stage.plugin, None
     stage.prompt(TASK)
     without = size(stage.model.turns[-1])
