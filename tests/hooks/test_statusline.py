@@ -24,6 +24,14 @@ def shown(host: Host, stdin: bytes, **extra: str) -> tuple[int, str, str]:
     (host.data / "root").write_text(f"{ROOT}\n")
     script = claude_setup.STATUS_LINE_SCRIPT.format(home=shlex.quote(str(host.data)))
     done = subprocess.run(["sh", "-c", script], input=stdin, capture_output=True, env=environ, cwd="/")
+    by_name = subprocess.run(
+        [ROOT / "bin" / "omo", "statusline"],
+        input=stdin,
+        capture_output=True,
+        env={**environ, "OMO_ENV_HOME": str(host.data)},
+        cwd="/",
+    )
+    assert by_name.stdout == done.stdout, "for a status line of one's own"
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
