@@ -45,7 +45,7 @@ def test_the_command_reference_is_what_the_parsers_say() -> None:
 
 
 def test_every_command_that_a_model_is_told_of_exists_with_its_options() -> None:
-    assert sum(len(list(named_commands(page))) for page in FOR_MODELS) > 100
+    assert sum(len(list(named_commands(page))) for page in FOR_MODELS) > 20
     for page in FOR_MODELS:
         assert_named_commands_exist(page)
 

@@ -11,8 +11,10 @@ from omo.hooks import messages
 from omo.state import ledger
 from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
+from tests.hooks.test_tool_gates import open_run
 
 IN_PROCESS = True
+INSTRUCTIONS = messages.INSTRUCTIONS.strip()
 
 
 @pytest.mark.usefixtures("through_the_shell")
@@ -24,6 +26,26 @@ def test_the_keyword_arms_and_injects_once(host: Host) -> None:
     host.prompt("and also the slow ones").assert_silent()
     host.prompt("ulw and the docs").assert_silent()
     assert host.kinds() == ["activated:leading", "rearmed:leading"]
+
+
+def test_the_instructions_are_given_once_to_a_conversation_and_again_where_it_has_lost_them(host: Host) -> None:
+    assert INSTRUCTIONS in host.prompt("ulw fix it").stdout
+    host.prompt("stop ulw")
+    again = host.prompt("ulw go on").stdout.strip()
+    assert again == messages.ON_AGAIN
+    assert "\n" not in again
+    host.send("SessionStart", source="resume")
+    host.prompt("stop ulw")
+    assert host.prompt("ulw go on").stdout.strip() == messages.ON_AGAIN
+    host.send("SessionStart", source="compact")
+    assert INSTRUCTIONS in host.prompt("ulw and the docs").stdout  # it is on, and the model has forgotten how
+    host.prompt("ulw and the rest").assert_silent()
+    assert INSTRUCTIONS in host.prompt("ulw fix it", session_id="cleared").stdout
+
+
+def test_ulw_beside_other_work_gives_the_instructions(host: Host) -> None:
+    open_run(host)
+    assert INSTRUCTIONS in host.prompt("ulw fix it").stdout
 
 
 @pytest.mark.parametrize("prompt", ["/omo:ulw build it", "/ulw build it", "/omo:ulw", "please ulw the rest", "ULW!"])
@@ -151,7 +173,7 @@ def test_nothing_but_a_new_ulw_brings_a_cancelled_run_back(host: Host, source: s
     for prompt in ("go on", "stop", "yes", "continue"):
         host.prompt(prompt).assert_silent()
     host.stop().assert_silent()
-    assert "turned ultrawork on" in host.prompt("ulw again").stdout
+    assert host.prompt("ulw again").stdout.startswith("[omo] ")
     assert host.stop().blocks
 
 
@@ -263,7 +285,7 @@ def test_an_exhausted_run_is_armed_again_by_the_word_alone(host: Host) -> None:
     host.stop(stop_hook_active=True)
     host.prompt("please go on").assert_silent()
     host.stop().assert_silent()
-    assert "turned ultrawork on" in host.prompt("ulw go on").stdout
+    assert host.prompt("ulw go on").stdout.strip() == messages.ON_AGAIN
     assert host.row()["ulw"]["stopBlocks"] == 0
 
 

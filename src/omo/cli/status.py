@@ -16,7 +16,7 @@ from omo.views.screen import screen
 def register(commands: options.Commands) -> None:
     parser = options.command(commands, "status", "what is on in this project, session by session", run)
     parser.add_argument("--all", action="store_true", help="every session, goal, step and note, also what is over")
-    parser.add_argument("--watch", action="store_true", help="redraw on every change, until Ctrl-C")
+    parser.add_argument("--watch", action="store_true", help="redraw on every change, until q or Ctrl-C")
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
