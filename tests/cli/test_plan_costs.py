@@ -98,6 +98,6 @@ def test_no_command_costs_more_because_of_earlier_runs(planned: Project) -> None
         assert len(costs.git) <= MOST_GIT, (name, costs.git)
         own = planned.row()["work"]["ultraplan"]["run"]
         assert [path for path in costs.read if path.startswith("plans/p") and own not in path] == [], name
-        # Of a ledger that is added to, its end is read once more under the lock; so is the runtime file.
+        # What was written a moment ago is read once more under the lock: two writes may share a tick of the clock.
         assert {path: count for path, count in costs.read.items() if count > MOST_READS} == {}, name
         assert sum(costs.read.values()) <= MOST_READS_IN_ALL, (name, costs.read)

@@ -130,3 +130,21 @@ def test_a_pipe_in_the_place_of_a_file_holds_nobody(tmp_path: Path) -> None:
     os.mkfifo(path)
     with pytest.raises(Unreadable, match="it is no file"):
         store.read(str(path))
+
+
+def test_what_was_not_written_since_is_not_opened_again(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_bytes(b'{"a": 1}')
+    while store.known_contents(str(path)) is None:
+        assert store.contents(str(path)) == b'{"a": 1}'
+    path.write_bytes(b'{"a": 2}')
+    assert store.known_contents(str(path)) is None
+    assert store.read(str(path)) == {"a": 2}
+
+
+def test_writes_of_the_same_size_in_quick_succession_are_all_read(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    for number in range(2000):
+        text = b"%08d" % number
+        path.write_bytes(text)
+        assert store.contents(str(path)) == text

@@ -39,7 +39,7 @@ def adopt(arguments: argparse.Namespace, context: Context) -> Result:
     if not adopted and refusal is not None:
         raise refusal
     lines = [f"Adopted from session {source}: {kind} {run}" for kind, run in adopted.items()]
-    lines.append("Next: omo status")
+    lines.append("Next: omo next")
     return Result({"from": source, "adopted": adopted}, "\n".join(lines), notes=notes)
 
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "state": ("state", "phases of this session's workflows: show, write, handoff, clear"),
     "adopt": ("adopt", "take up what another session left open: its plan session, goals, ralph run"),
     "stop-continuation": ("stop_continuation", "end ultrawork at once, for the user"),
+    "next": ("next", "the next step of what is on in this session, with all that is needed to do it"),
     "status": ("status", "what is on in this project, session by session"),
     "statusline": ("statusline", "one line for Claude Code's status line, from its JSON on stdin"),
     "report": ("report", "what was proven and what was not, as one HTML page or as Markdown"),
@@ -131,7 +132,16 @@ def _render_error(error: OmoError, wants_json: bool, environ: Mapping[str, str])
             print(f"  - {line}", file=sys.stderr)
         if error.fix:
             print(f"  fix: {_spelled(error.fix, environ)}", file=sys.stderr)
+        if _is_refused_agent(error, environ):
+            print(f"  {_spelled('omo next', environ)} says what comes after", file=sys.stderr)
     return error.exit_code
+
+
+def _is_refused_agent(error: OmoError, environ: Mapping[str, str]) -> bool:
+    """It lost its way where it was refused; what mends that is not yet what moves the work on."""
+    from omo import hosts
+
+    return error.code == "refused" and bool(hosts.session_of(environ))
 
 
 def _spelled(text: str, environ: Mapping[str, str]) -> str:

@@ -81,9 +81,9 @@ STOPPED_BY_NAME = (
     "[omo] The user stopped {work} by its name: do no more of it. It resumes when they say so. {others} goes on; "
     "this turn may not end before that is done."
 )
-CONTINUED = "[omo] {work} goes on where it was. `omo ulw status` shows what is open; " + STOP + " ends it."
+CONTINUED = "[omo] {work} goes on where it was. `omo next` says what to do; " + STOP + " ends it."
 GOES_ON_AGAIN = (
-    "\n[omo] With it goes on what was paused, waited or had been let go: {work}. `omo ulw status` shows what is open."
+    "\n[omo] With it goes on what was paused, waited or had been let go: {work}. `omo next` says what to do."
 )
 FOR_NOW = "you asked to stop for now"
 BY_NAME = "you stopped it by its name"
@@ -158,7 +158,7 @@ def where_things_stand(row: Json) -> str:
     lead = (
         f"[omo] Ultrawork is still on in this session ({clip(states, 120)}). {waiting}{clip(what_is_open(active), 400)}"
     )
-    end = f" `omo ulw status` shows more. The user can end it with {STOP}."
+    end = f" `omo next` says the rest. The user can end it with {STOP}."
     about = " ".join(str(summary["about"]) for _, summary in active if summary.get("about"))
     left = LONGEST_REASON - len(lead) - len(end)
     return lead + (f" {clip(about, left)}" if about and left > 0 else "") + end
@@ -202,7 +202,7 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> s
     for kind, _ in reversed(active):
         way = CANNOT_GO_ON.get(kind, way)
     given = ulw_of(row).get("stopBlocks", 0)
-    end = f" Block {given} of {most}. Cannot go on? {way}. The user stops this with {STOP}."
+    end = f" `omo next` says the rest. Block {given} of {most}. Cannot go on? {way}. The user stops this with {STOP}."
     return lead + clip(what_is_open(active), LONGEST_REASON - len(lead) - len(end)) + end
 
 

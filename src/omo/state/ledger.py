@@ -204,6 +204,8 @@ def _write(path: str, data: bytes, *, is_proof: bool = False) -> None:
 def _tail(path: str) -> bytes:
     """The end of the file, as much of it as holds the last whole row."""
     try:
+        if (known := store.known_contents(path)) is not None:
+            return known
         with open(path, "rb", opener=regular_file) as file:
             size = file.seek(0, os.SEEK_END)
             near = SHORT_TAIL
@@ -226,8 +228,7 @@ def _unreadable(path: str, error: OSError) -> Unreadable:
 def _lines(path: str) -> tuple[list[bytes], bytes]:
     """The whole lines, and what stands behind the last of them."""
     try:
-        with open(path, "rb", opener=regular_file) as file:
-            raw = file.read()
+        raw = store.contents(path)
     except FileNotFoundError:
         return [], b""
     except OSError as error:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 HOOK_WAIT = 0.3
 CLI_WAIT = 10.0
 POLL = 0.005
+SETTLED = 0.1  # seconds: what is younger may be written again in the same tick of its file system's clock
 MOVE_AWAY = "move it away; the next hook or command that writes does so by itself and keeps the bytes"
+
+_known: dict[str, tuple[tuple[int, ...], bytes]] = {}  # by path: which version of a file it was, and what it held
 
 
 class Deadline:
@@ -89,13 +92,34 @@ def _acquire_with_filelock(path: str, deadline: Deadline) -> Callable[[], None]:
 def read(path: str) -> Json | None:
     """The object in the file, None only if there is no file."""
     try:
-        with open(path, "rb", opener=regular_file) as file:
-            raw = file.read()
+        raw = contents(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise Unreadable(f"{path} cannot be read: {error.strerror}", path=path) from None
     return parse(raw, path)
+
+
+def contents(path: str) -> bytes:
+    """All of a file. What was read before and not written since is not opened again."""
+    if (known := known_contents(path)) is not None:
+        return known
+    with open(path, "rb", opener=regular_file) as file:
+        raw = file.read()
+        status = os.fstat(file.fileno())
+    if time.time() - status.st_ctime > SETTLED:
+        _known[path] = (_version(status), raw)
+    return raw
+
+
+def known_contents(path: str) -> bytes | None:
+    """What was read of a file before, if it is still what it holds."""
+    version, raw = _known.get(path, (None, None))
+    return raw if version is not None and version == _version(os.stat(path)) else None
+
+
+def _version(status: os.stat_result) -> tuple[int, ...]:
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def parse(raw: bytes, path: str) -> Json:
