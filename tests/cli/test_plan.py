@@ -164,7 +164,9 @@ def test_critique_fills_in_what_omo_can_know_and_the_plan_is_held_to_it(project:
         "def problem(text):": True,
         "problem = re.compile(x)": True,
         "# def problem": False,
+        "rows, problem = [], []": True,
         "x = problem(1)": False,
+        "    return problem(text)": False,
         "'problem(text)'": False,
     }.items():
         assert patterns.found(asked["src/dates.py"], line) is holds, line
@@ -176,6 +178,7 @@ def test_critique_fills_in_what_omo_can_know_and_the_plan_is_held_to_it(project:
     (used,) = second.manifest.must_contain
     assert patterns.found(used.pattern, "    if problem(row):")
     assert not patterns.found(used.pattern, "from dates import problem")
+    assert not patterns.found(used.pattern, "x = 1  # problem")
     assert (first.on_failure, second.on_failure) == ("retry", "revert")
     assert "git add src/app.py src/old.py && git commit -m 'feat(app): refuse such rows'" in second.checkpoint
     assert first.verify == "`python3 -m unittest` → expected: OK"

@@ -177,7 +177,7 @@ would still satisfy it? If you can name one, manifest-quality fails, and the fin
 
 End your final message with one JSON object in this form. The verdict is clean only without a blocking finding.
 ```json
-{json.dumps(form, indent=2)}
+{json.dumps(form)}
 ```"""
 
 

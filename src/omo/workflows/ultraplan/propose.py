@@ -39,13 +39,13 @@ TESTS = {
     ".go": r"^func Test",
     ".rs": r"^\s*#\[(?:\w+::)?test\]",
 }
-_NAME = re.compile(r"(?:[A-Za-z_]\w*(?:\.|::))*([A-Za-z_]\w{2,})(?:\([^`]*\))?")
+_NAME = re.compile(r"(?:[A-Za-z_]\w*(?:\.|::))*([A-Za-z_]\w{2,})(\([^`]*\))?")
 _NO_NAMES = frozenset(["null", "true", "false", "self", "this", "void", "string", "number", "undefined", "HEAD"])
+_HASH_SUFFIXES = ("", ".py", ".pyi", ".rb", ".sh", ".bash", ".pl", ".ex")  # where a comment begins with #
 _DEFINES = (
     r"def|class|function\*?|func(?:\s*\([^)\n]*\))?|fn|const|let|var|val|type|struct|enum|interface|trait|module|mod|"
     r"sub|static|#define"
 )
-_NO_USE = r"^(?!\s*(?:#|//|/?\*|--|import\b|from\b|use\b|require\b|#include\b))"
 
 
 @dataclass
@@ -204,8 +204,8 @@ def _is_shell(step: Step, path: str, root: Path) -> bool:
 
 
 def _contents(step: Step, expected: list[str], root: Path, known: set[str]) -> tuple[list[Content], list[str]]:
-    """A name that a file of the step does not have yet has to be there afterwards: defined, where the project does not
-    know it, else used."""
+    """A name that a file of the step does not have yet has to be there afterwards. What is written like a function, or
+    names a test, and is nowhere in the project, has to be defined; anything else may be a parameter or a key."""
     plain = [path for path in expected if not re.search(r"[*?\[]", path)]
     contents: dict[tuple[str, str], Content] = {}
     unplaced = []
@@ -221,8 +221,10 @@ def _contents(step: Step, expected: list[str], root: Path, known: set[str]) -> t
                 unplaced.append(name)
             if not name or not home or _has_word(_text(root, home), name):
                 continue
-            is_new = name not in known and not any(name == other for _, other in contents)
-            contents.setdefault((home, name), Content(path=home, pattern=_pattern(name, home, is_new=is_new)))
+            is_known = name in known or any(name == other for _, other in contents)
+            is_defined = not is_known and (span.endswith(")") or name.lower().startswith("test"))
+            content = Content(path=home, pattern=_pattern(name, home, is_defined=is_defined))
+            contents.setdefault((home, name), content)
     return list(contents.values()), list(dict.fromkeys(unplaced))
 
 
@@ -247,15 +249,21 @@ def _home(name: str, paths: list[str]) -> str:
     return homes[0] if len(homes) == 1 else ""
 
 
-def _pattern(name: str, path: str, *, is_new: bool) -> str:
+def _pattern(name: str, path: str, *, is_defined: bool) -> str:
+    """Found in code, not in a comment nor in an import; in a text it is enough that it is there."""
     suffix = PurePosixPath(path).suffix
     if suffix and suffix not in CODE_SUFFIXES:
         return rf"\b{name}\b"
-    if not is_new:
-        return rf"{_NO_USE}.*\b{name}\b"
-    assigned = rf"(?:\w+\.)?{name}\s*(?::[^=\n]+)?=(?!=)"
-    with_body = rf"{name}\s*\([^)\n]*\)[^;\n]*\{{"
-    return rf"^\s*(?:[\w@]+\s+)*(?:(?:{_DEFINES})\s+{name}\b|{assigned}|{with_body})"
+    is_hash = suffix in _HASH_SUFFIXES
+    if not is_defined:
+        comment = "#" if is_hash else "//"
+        return rf"^(?!\s*(?:import|from|use|require|\*)\b)(?:(?!{comment}).)*\b{name}\b"
+    forms = [
+        rf"(?:[\w@]+\s+)*(?:{_DEFINES})\s+{name}\b",
+        rf"(?:[\w.]+[ ,]+)*(?:\w+\.)?{name}\s*(?::[^=\n]*)?=(?!=)",
+        rf"{name}\s*\(\)\s*\{{" if is_hash else rf"(?!return\b)(?:[\w:<>,*&]+\s+)*{name}\s*\([^;=\n]*(?:\{{|$)",
+    ]
+    return rf"^\s*(?:{'|'.join(forms)})"
 
 
 def _known_names(document: Document, root: Path) -> set[str]:
