@@ -1,6 +1,6 @@
 """What the user types as /omo:pin, /omo:unpin and /omo:allow: answered by the prompt hook, without the model.
 
-What they type after /omo:ralph goes to the model, and is kept as they typed it.
+What they ask of a workflow goes to the model, and is kept as they typed it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LONGEST_REQUEST = 8000
 LARGEST_CRITERIA = 1_000_000
+ASKED_OF = ("ultragoal", "ultraplan", "verify")
 
 
 def answer(event: Event, world: World) -> str | None:
@@ -43,11 +44,17 @@ def answer(event: Event, world: World) -> str | None:
 
 
 def keep_request(event: Event, world: World) -> None:
-    """What the user asks of ralph, or the digest of the criteria file that they name: `omo ralph start` reads it."""
+    """What the user asks of a workflow, for its report. Of ralph also the digest of the criteria file that they name:
+    `omo ralph start` reads both."""
     words = event.prompt.split(maxsplit=1)
-    if words[0] not in ("/omo:ralph", "/ralph") or len(words) == 1:
+    name = words[0].removeprefix("/omo:").removeprefix("/")
+    if name not in ("ralph", *ASKED_OF) or len(words) == 1:
         return
     rest = words[1].strip()
+    if name in ASKED_OF:
+        asked: Json = {"kind": "asked", "workflow": name, "text": block(rest, LONGEST_REQUEST)}
+        world.change(lambda row: runtime.Change(None, row or {}, [asked]), actor="user")
+        return
     path = os.path.join(world.root, paths.session_directory(world.environ, event.project), rest)
     noted: Json = {"kind": "ralph-asked", "text": block(rest, LONGEST_REQUEST)}
     if len(rest.splitlines()) == 1 and os.path.isfile(path):

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 MOST_COMMANDS = 5
 LONGEST_FIRST = 90
-COUNTS = "; omo plan status counts the commits, and says what is next"
 FINISH = command("omo plan finish")
 REVISE = (Command(lead="revise the plan"), command("omo plan critique PLAN", lead="then, before it is started again"))
 GIVE_UP = 'omo plan finish --abandon "why"'
@@ -274,14 +273,14 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
 
 
 def _next_for_hooks(status: RunStatus, step: NextStep) -> str:
-    """Hooks read it later, when more may be committed: for an open session it says who knows then."""
+    """Hooks read it later, when more may be committed: of an open session just where it stood."""
     if not status.state.is_open:
         return step.short
     first = step.text
     planned = status.document.step(int(step.item)) if status.document and step.item else None
     if step.action == "execute" and planned is not None:
         first = f"step {planned.number} {planned.title}"
-    return clip(first, LONGEST_FIRST) + COUNTS
+    return clip(first, LONGEST_FIRST)
 
 
 def _steps_named(state: PlanState) -> set[int]:
