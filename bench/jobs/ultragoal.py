@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 
-from bench.ceremony import Asked, Session, job
+from bench.ceremony import Session, job
 from omo.work.outcome import JUDGED
 
 BRIEF = """\
@@ -72,7 +72,7 @@ CLEAN = {
 }
 
 
-@job("three goals", Asked(12, 114, 20_000))
+@job("ultragoal", "three goals")
 def _(run: Session) -> None:
     for path, text in {"watch/a.csv": "1,a\n2\n", "odd/a.csv": "1,a,b\n", "twice/a.csv": "1,a\n1,b\n"}.items():
         run.write(path, text)

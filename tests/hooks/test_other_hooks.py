@@ -163,7 +163,7 @@ def test_open_work_is_told_in_a_few_words(host: Host, source: str) -> None:
     text = host.send("SessionStart", source=source).stdout
     assert text.startswith("[omo] Ultrawork is still on")
     assert "/omo:stop-continuation" in text
-    assert len(text) <= 1000
+    assert len(text) <= 600
 
 
 def transcript_of(tmp_path: Path, *sessions: str) -> str:

@@ -1,6 +1,6 @@
 """What the user types as /omo:pin, /omo:unpin and /omo:allow: answered by the prompt hook, without the model.
 
-What they type after /omo:ralph and /omo:ultragoal goes to the model, and is kept as they typed it.
+What they ask of a workflow goes to the model, and is kept as they typed it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LONGEST_REQUEST = 8000
 LARGEST_CRITERIA = 1_000_000
+ASKED_OF = ("ultragoal", "ultraplan", "verify")
 
 
 def answer(event: Event, world: World) -> str | None:
@@ -43,44 +44,42 @@ def answer(event: Event, world: World) -> str | None:
 
 
 def keep_request(event: Event, world: World) -> None:
-    """What the user asks of a workflow, for the command that starts it. A file or a shell could say anything."""
+    """What the user asks of a workflow, for its report. Of ralph also the digest of the criteria file that they name:
+    `omo ralph start` reads both."""
     words = event.prompt.split(maxsplit=1)
     name = words[0].removeprefix("/omo:").removeprefix("/")
-    if name in REQUESTS and len(words) > 1:
-        noted = REQUESTS[name](event, world, words[1].strip())
-        world.change(lambda row: runtime.Change(None, row or {}, [noted]), actor="user")
-
-
-def _asked_of_ultragoal(event: Event, world: World, rest: str) -> Json:
-    """The brief, and which gate they chose for it; the project's own setting is that of the commit of now."""
-    from omo.proof import base
-
-    gate = _typed_gate(rest)
-    if not gate and settings.of(world.environ, {}).goal_gate == "light":
-        gate = "light"
-    head = base.take(world.root, world.environ)["head"]
-    return {"kind": "ultragoal-asked", "text": block(rest, LONGEST_REQUEST), "gate": gate, "head": head}
-
-
-def _typed_gate(brief: str) -> str:
-    """What a line `gate: light` before the first goal says."""
-    for line in brief.splitlines():
-        if line.startswith("@goal"):
-            break
-        name, _, value = line.partition(":")
-        if name.strip().lower() == "gate" and value.strip().lower() in settings.GOAL_GATES:
-            return value.strip().lower()
-    return ""
-
-
-def _asked_of_ralph(event: Event, world: World, rest: str) -> Json:
-    """What is asked, or the digest of the criteria file that is named."""
+    if name not in ("ralph", *ASKED_OF) or len(words) == 1:
+        return
+    rest = words[1].strip()
+    if name in ASKED_OF:
+        asked: Json = {"kind": "asked", "workflow": name, "text": block(rest, LONGEST_REQUEST)}
+        if name == "ultragoal":
+            asked |= _chosen_gate(world, rest)
+        world.change(lambda row: runtime.Change(None, row or {}, [asked]), actor="user")
+        return
     path = os.path.join(world.root, paths.session_directory(world.environ, event.project), rest)
     noted: Json = {"kind": "ralph-asked", "text": block(rest, LONGEST_REQUEST)}
     if len(rest.splitlines()) == 1 and os.path.isfile(path):
         content, _ = safe_open.read_start(path, LARGEST_CRITERIA, follow_link=True)
         noted = {"kind": "ralph-asked", "criteria": clip(rest, 200), "digest": sha256(content)}
-    return noted
+    world.change(lambda row: runtime.Change(None, row or {}, [noted]), actor="user")
+
+
+def _chosen_gate(world: World, brief: str) -> Json:
+    """The gate of a plan, as a line before its first goal or a setting of the user's says; the setting of the project
+    is that of the commit of now. What a file or a shell of the agent's says later counts for nothing."""
+    from omo.proof import base
+
+    gate = ""
+    if settings.of(world.environ, {}).goal_gate == "light":
+        gate = "light"
+    for line in brief.splitlines():
+        if line.startswith("@goal"):
+            break
+        name, _, value = line.partition(":")
+        if name.strip().lower() == "gate" and value.strip().lower() in settings.GOAL_GATES:
+            gate = value.strip().lower()
+    return {"gate": gate, "head": base.take(world.root, world.environ)["head"]}
 
 
 def command_of(prompt: str) -> str | None:
@@ -149,5 +148,4 @@ def _wake(world: World) -> bool:
     return bool(world.change(decide, actor="user"))
 
 
-REQUESTS = {"ralph": _asked_of_ralph, "ultragoal": _asked_of_ultragoal}
 COMMANDS = {"pin": _pin, "unpin": _unpin, "allow": _allow}

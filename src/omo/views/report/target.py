@@ -69,6 +69,9 @@ def checked(context: Context, kind: Kind, out: str) -> str:
     real = os.path.join(directory, os.path.basename(named))
     if why := _closed(context, named) or _closed(context, real):
         raise Refused(f"--out {_shown(out)} {why}", fix=ANOTHER)
+    if globs.is_inside(os.path.realpath(context.root), real):
+        what = "a new file there is a change, and takes back what the report calls proven"
+        raise Refused(f"--out {_shown(out)} is in the project: {what}", fix=ANOTHER)
     _require_replaceable(real, out, kind)
     return real
 

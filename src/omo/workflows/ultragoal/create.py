@@ -176,7 +176,8 @@ def _asked(run: PlanRun) -> Row:
     """What the user typed after /omo:ultragoal, where no plan was made of it yet."""
     made = run.plan.created_at if run.plan is not None else ""
     for row in reversed(run.caller.events):
-        if row.get("kind") == "ultragoal-asked" and row.get("actor") == "user" and row["ts"] > made:
+        is_asked = row.get("kind") == "asked" and row.get("workflow") == "ultragoal" and row.get("actor") == "user"
+        if is_asked and row["ts"] > made:
             return row
     return {}
 

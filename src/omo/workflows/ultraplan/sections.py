@@ -19,8 +19,6 @@ def sections(viewer: Viewer, view: Status) -> Sections:
         return Sections()
     state = run.state
     covers = facts(
-        ("spec digest", state.digest[:12]),
-        ("base", state.base[:12]),
         ("recovers", state.recovery_of),
         ("ended as", state.end or "not ended"),
     )
@@ -36,7 +34,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     of_steps = {}
     for step in state.steps:
         of_steps[str(step)] = Section(covers=facts(("skipped because", state.skipped.get(step))))
-    return Sections(of_steps, whole)
+    return Sections(of_steps, whole, base=state.base)
 
 
 def _notices(state: PlanState) -> list[Notice]:

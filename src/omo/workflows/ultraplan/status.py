@@ -10,7 +10,7 @@ from omo.state import runtime
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import outcome
-from omo.work.publish import LONGEST_NEXT, change_row, publish, publish_damage
+from omo.work.publish import change_row, publish, publish_damage
 from omo.work.run import Caller, Row
 from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
@@ -284,7 +284,7 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
 def _next_for_hooks(status: RunStatus, step: NextStep) -> str:
     """Hooks read it later, when more may be committed: for an open session it says who knows then."""
     if not status.state.is_open:
-        return clip(step.text, LONGEST_NEXT)
+        return step.short
     first = step.text
     planned = status.document.step(int(step.item)) if status.document and step.item else None
     if step.action == "execute" and planned is not None:
@@ -360,7 +360,7 @@ def status(viewer: Viewer) -> Status | None:
     if loaded.run is None:
         return None
     state = loaded.state
-    items = [_item(step) for step in loaded.audit.steps] or _unaudited(loaded)
+    items = [_item(loaded, step) for step in loaded.audit.steps] or _unaudited(loaded)
     changed = [f"outside the fence: {clip(str(violation), 160)}" for violation in loaded.audit.violations]
     changed += [f"not committed: {clip(path, 160)}" for path in loaded.audit.dirty]
     if loaded.edited:
@@ -392,7 +392,7 @@ def status(viewer: Viewer) -> Status | None:
     )
 
 
-def _item(step: StepAudit) -> Item:
+def _item(loaded: RunStatus, step: StepAudit) -> Item:
     notes = [f"commit {step.commit[:12]}"] if step.commit else []
     notes += [clip(finding, 200) for finding in step.findings]
     skipped = ("skipped, as its plan allows",) if step.status == "skipped" else ()
@@ -401,7 +401,25 @@ def _item(step: StepAudit) -> Item:
         why = clip("; ".join(step.findings), 300)
     facts = (Fact("commit", GIT, step.commit), Fact("findings", GIT, step.findings))
     title, mark = clip(step.title, 200), MARKS[step.status]
-    return Item(str(step.step), title, step.status, mark, tuple(notes), overrides=skipped, why=why, facts=facts)
+    planned = loaded.document.step(step.step) if loaded.document else None
+    text = _to_do(planned) if planned is not None else ""
+    return Item(
+        str(step.step), title, step.status, mark, tuple(notes), overrides=skipped, why=why, facts=facts, text=text
+    )
+
+
+def _to_do(step: Step) -> str:
+    """What the plan says of it, but for what only the audit reads."""
+    fields = {
+        "Files": ", ".join(step.files),
+        "Changes": step.changes,
+        "Reuses": step.reuses,
+        "Test first": step.test_first,
+        "Verify": step.verify,
+        "On failure": step.on_failure_text,
+        "Checkpoint": step.checkpoint,
+    }
+    return "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
 
 
 def _unaudited(loaded: RunStatus) -> list[Item]:
