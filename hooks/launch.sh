@@ -19,16 +19,17 @@ statusline) name=StatusLine key=project_dir ;; # which the host sends instead of
 esac
 case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]* | *[,\ ]"$name"[,\ ]*) exit 0 ;; esac
 
+cache=${XDG_CACHE_HOME:-${HOME-}/.cache}/omo
 case $host in
 codex)
     root=${PLUGIN_ROOT-}
-    home=${PLUGIN_DATA:-$root/.venv}
+    home=${PLUGIN_DATA:-$cache}
     project=$PWD # the event names where a tool runs
     [ -z "${CLAUDE_CODE_SESSION_ID-}" ] || unset CLAUDE_PROJECT_DIR OMO_PROJECT_DIR # of the host around this one
     ;;
 *)
     root=${CLAUDE_PLUGIN_ROOT-}
-    home=${CLAUDE_PLUGIN_DATA:-$root/.venv}
+    home=${CLAUDE_PLUGIN_DATA:-$cache}
     project=${CLAUDE_PROJECT_DIR-}
     ;;
 esac
@@ -179,7 +180,10 @@ EOF
 say_not_ready() {
     case $input in
     *stop-continuation* | *[sS]top\ [uU]* | *[cC]ancel\ [uU]*)
-        echo '{"decision": "block", "reason": "omo cannot run: its Python environment is not ready, so nothing holds this session now. Type it again once omo doctor finds nothing wrong."}'
+        text='omo cannot run: its Python environment is not ready, so nothing holds this session now. Type it again once omo doctor finds nothing wrong.'
+        more=', "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": true}'
+        [ "$host" = codex ] && more= # which would refuse it
+        printf '{"decision": "block", "reason": "%s"%s}\n' "$text" "$more"
         ;;
     *[!a-zA-Z0-9_/.-][uU][lL][wW][!a-zA-Z0-9_/.-]* | *[!a-zA-Z0-9_/.-][uU][lL][tT][rR][aA][wW][oO][rR][kK][!a-zA-Z0-9_/.-]*)
         text="[omo] Ultrawork could not be turned on: omo's Python environment is not ready. Tell the user so in one line; 'omo doctor' says why and how to mend it."
