@@ -10,6 +10,7 @@ from tests.e2e.scripted_model import Request, ScriptedModel, Turn
 
 # Tools that Codex gives text instead of JSON.
 FREE_FORM = ("apply_patch", "exec")
+OF_AGENTS = ("spawn_agent", "wait_agent", "close_agent")
 
 
 def shown_to(request: Request) -> list[str]:
@@ -53,6 +54,8 @@ class ResponsesModel(ScriptedModel):
             content = [{"type": "output_text", "text": block["text"]}]
             return {"type": "message", "role": "assistant", "id": f"msg_{number}", "content": content}
         called = {"id": f"call_{number}", "call_id": f"call_{number}", "name": block["name"]}
+        if block["name"] in OF_AGENTS:
+            called["namespace"] = "multi_agent_v1"
         if block["name"] in FREE_FORM:
             return {"type": "custom_tool_call", **called, "input": block["input"]["input"]}
         return {"type": "function_call", **called, "arguments": json.dumps(block["input"])}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 Request = dict[str, Any]
 Matcher = Callable[[Request], bool]
@@ -133,7 +133,7 @@ class ScriptedModel:
             if not self._changed.wait_for(lambda: len(self.turns) >= count, timeout):
                 raise TimeoutError(f"the model was asked {len(self.turns)} times in {timeout} s, not {count}")
 
-    def __enter__(self) -> ScriptedModel:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
