@@ -16,7 +16,7 @@ from omo import settings
 from omo.cli.main import main
 from omo.clock import stamp
 from omo.hooks import main as hook
-from omo.hooks import messages, prompt, session_start, stop
+from omo.hooks import messages, prompt, session_start, stop, tool_done
 from omo.state import ledger, paths, runtime
 from omo.work import lifecycle, outcome, session
 from tests.hooks.conftest import ROOT, SESSION, Host, command_of
@@ -28,7 +28,12 @@ LIMITS = settings.Settings().limits
 ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)
 RALPH_RUN = {"run": "r1771780801000-58268bca", "state": "active", "open": 1, "total": 3}
 CLAUDE = {"CLAUDECODE": "1", "TERM_PROGRAM": "iTerm.app"}
-HANDLERS = {"Stop": stop.handle, "UserPromptSubmit": prompt.handle, "SessionStart": session_start.handle}
+HANDLERS = {
+    "Stop": stop.handle,
+    "UserPromptSubmit": prompt.handle,
+    "SessionStart": session_start.handle,
+    "PostToolUse": tool_done.handle,
+}
 
 Row = dict[str, Any]
 
@@ -632,6 +637,47 @@ def test_a_pause_is_confirmed(desk: Desk) -> None:
     desk.send("UserPromptSubmit", prompt="stop")
     assert desk.says() == ('omo: ultrawork is paused: you asked to stop for now. It goes on when you say "continue".')
     assert desk.stop() == {}
+
+
+# Turned on by a command of the agent's.
+
+
+@pytest.mark.parametrize("kind", ["ultragoal", "ultraplan", "ralph", "verify"])
+def test_who_has_not_typed_ulw_reads_once_that_work_is_on(desk: Desk, kind: str) -> None:
+    desk.environ = CLAUDE
+    put = session.put_work(None, kind, plan(), limits=LIMITS, now=NOW)
+    desk.put(put)
+    on = f"omo: {kind} is on: a turn that ends too early is sent back. /omo:stop-continuation ends it."
+    assert json.loads(desk.send("PostToolUse")) == {"systemMessage": on}
+    assert desk.send("PostToolUse") == ""
+    desk.send("UserPromptSubmit", prompt="stop")
+    assert desk.send("PostToolUse") == ""
+    desk.send("UserPromptSubmit", prompt="continue")
+    assert desk.send("PostToolUse") == ""
+    desk.put({**desk.row(), "work": {**desk.row()["work"], "ulw": {"state": "active"}}})
+    assert json.loads(desk.send("PostToolUse"))["systemMessage"].startswith("omo: ultrawork is on: ")
+
+
+def test_nobody_is_told_of_work_in_a_subagent_or_by_a_host_that_shows_nothing(desk: Desk) -> None:
+    desk.put(session.put_work(None, "ralph", plan(), limits=LIMITS, now=NOW))
+    assert desk.send("PostToolUse") == ""
+    desk.environ = CLAUDE
+    assert desk.send("PostToolUse", agent_id="a1") == ""
+
+
+def test_who_turned_it_on_is_not_told_again(desk: Desk) -> None:
+    desk.environ = CLAUDE
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    assert desk.send("PostToolUse") == ""
+
+
+def test_an_answer_that_work_waited_for_is_told_to_set_it_going(desk: Desk) -> None:
+    desk.environ = CLAUDE
+    desk.put(work(ralph={**RALPH_RUN, **waits("waiting", "two keys exist", "Which key?")}))
+    told = json.loads(desk.send("UserPromptSubmit", prompt="take the first key"))
+    on = "omo: ralph r1771780801000-58268bca waited for you and goes on. /omo:stop-continuation ends it."
+    assert told == {"systemMessage": on}
+    assert desk.send("UserPromptSubmit", prompt="and hurry") == ""
 
 
 # Coming back.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.clock import seconds
-from omo.hosts import Answer
+from omo.hosts import END_PROMPT, Answer
 from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
 from omo.state.runtime import work_in
 from omo.text import clip, counted
@@ -63,12 +63,13 @@ How it stays honest:
 - The user's latest words win over everything above. Only the user can end ultrawork early: {STOP}.
 """
 
-CANCELLED = "Ultrawork is off. Nothing will hold this session until you type ulw again."
-NOTHING_TO_CANCEL = "Ultrawork is not on in this session, and stays off until you type ulw."
+CANCELLED = "omo: ultrawork is off. Nothing will hold this session until you type ulw again."
+NOTHING_TO_CANCEL = "omo: ultrawork is not on in this session, and stays off until you type ulw."
 CANCELLED_AND_MORE = (
     "[omo] The user cancelled ultrawork with this message: nothing continues by itself any more, and no further "
-    "ultrawork step is requested. Do only what the rest of the message asks."
+    "ultrawork step is requested. Do only what else the message asks, and end the turn."
 )
+ESC = "The agent reads this at its next step; Esc stops it now."
 WAS_CANCELLED = (
     "[omo] Before this message the user cancelled ultrawork: nothing continues by itself any more, earlier ultrawork "
     "instructions no longer apply, and no further step of that work is requested."
@@ -115,26 +116,31 @@ def continued(work: Works) -> Answer:
     return Answer(context=CONTINUED.format(work=lead), message=line)
 
 
-def turned_on(instructions: str) -> Answer:
-    line = f"omo: ultrawork is on: a turn that ends too early is sent back. {STOP} ends it."
-    return Answer(context=instructions, message=line)
+def answered(work: Works) -> str:
+    """When a prompt was the answer that work waited for, or may be."""
+    return f"omo: {_names(work)} waited for you and goes on. {STOP} ends it."
 
 
-def goes_on_again(instructions: str, work: Works) -> Answer:
-    """When an arming woke other workflows."""
-    names = listed(work)
-    line = f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
-    return Answer(context=instructions + GOES_ON_AGAIN.format(work=names), message=line)
-
-
-def instructions(problems: list[str]) -> str:
-    """The block, and which settings were not used, as far as the bound allows; `omo doctor` lists them all."""
-    text = INSTRUCTIONS
+def turned_on(woken: Works, problems: list[str], *, is_new: bool) -> Answer:
+    """By the user's keyword; with it goes on what had been let go. `omo doctor` lists the settings not used."""
+    context = INSTRUCTIONS if is_new else ""
+    line = f"omo: {_is_on(ULTRAWORK)}"
+    if woken:
+        names = listed(woken)
+        context += GOES_ON_AGAIN.format(work=names)
+        line = f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
     for problem in problems:
-        line = f"\n[omo] Tell the user that a setting was not used: {clip(problem, 160)}"
-        if len(text) + len(line) < LONGEST_INSTRUCTIONS:
-            text += line
-    return text
+        line += f" A setting was not used: {_sentence(clip(problem, 160))}"
+    return Answer(context=context, message=clip(line, LONGEST_TOLD))
+
+
+def begun(work: Works) -> Answer:
+    """When a command of the agent's turned work on."""
+    return Answer(message=f"omo: {_is_on(' and '.join(_name(kind, {}) for kind, _ in work))}")
+
+
+def _is_on(names: str) -> str:
+    return f"{names} is on: a turn that ends too early is sent back. {STOP} ends it."
 
 
 def not_turned_on(why: str) -> str:
@@ -145,8 +151,9 @@ def not_turned_on(why: str) -> str:
     )
 
 
-def could_not(what: str, why: str) -> str:
-    return f"[omo] Ultrawork could not be {what}: {clip(why, 300)}. Tell the user so in one line; omo doctor says more."
+def could_not_turn_on(why: str) -> Answer:
+    reason = f"could not be turned on: {clip(why, 300)}. `omo doctor` says more."
+    return Answer(context=f"[omo] Ultrawork {reason}", message=f"omo: ultrawork {reason}")
 
 
 def where_things_stand(row: Json) -> str:
@@ -350,10 +357,14 @@ def cancelled(row: Json) -> str:
     return f"omo: {_sentence(outcome.in_words(outcome.outcome(outcome.ENDED, why)))} {NOTHING_HOLDS}"
 
 
-def cancel_answer(row: Json) -> str:
+def cancel_answer(row: Json, *, was_on: bool, passes_on: bool) -> Answer:
     """For the cancel that the user has just typed; by it, the row has lost what `ulw` had open."""
-    more = _cancelled_work(row)
-    return f"{CANCELLED} Not proven: {more}." if more not in ("", ULTRAWORK) else CANCELLED
+    text = CANCELLED if was_on else NOTHING_TO_CANCEL
+    if was_on and (more := _cancelled_work(row)) not in ("", ULTRAWORK):
+        text += f" Not proven: {more}."
+    if not passes_on:
+        return Answer(END_PROMPT, text)
+    return Answer(context=CANCELLED_AND_MORE if was_on else "", message=text)
 
 
 def _cancelled_work(row: Json) -> str:
