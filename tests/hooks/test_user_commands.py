@@ -224,7 +224,7 @@ def test_status_and_report_are_answered_without_the_model(on: Host) -> None:
     assert shown.startswith("omo status\nultrawork active")
     assert "○ tests  grep -q new value" in shown
     assert "\x1b" not in shown
-    assert max(map(len, shown.splitlines())) <= 76
+    assert max(map(len, shown.splitlines())) <= 70
     told, path = reason(on.prompt("/omo:report")).splitlines()[1:]
     assert told.startswith("NOT proven: ")
     assert Path(path).read_text("utf-8").startswith("<!")

@@ -30,7 +30,7 @@ LARGEST_CRITERIA = 1_000_000
 LOOKS = ("status", "report")
 LONGEST_LOOK = 7.0  # seconds: hooks.json lets the hook run for ten
 LONGEST_VIEW = 9000  # the host cuts what is longer than 10,000 characters
-COLUMNS = "76"  # nobody tells a hook how wide the terminal is
+COLUMNS = "70"  # what the client has room for in a terminal of 80
 START = "import sys; *sys.path, name = sys.argv[1:]; sys.argv = ['omo', name]; from omo.cli import console; console()"
 
 
