@@ -21,7 +21,7 @@ esac
 case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]* | *[,\ ]"$name"[,\ ]*) exit 0 ;; esac
 
 root=${CLAUDE_PLUGIN_ROOT-}
-home=${CLAUDE_PLUGIN_DATA:-$root/.venv}
+home=${CLAUDE_PLUGIN_DATA:-${XDG_CACHE_HOME:-${HOME-}/.cache}/omo}
 
 # The nearest ancestor with a state directory; the same climb as omo.state.paths.project_root.
 find_runtime() {

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Each command with the options that leave it what it is; one that ends in = takes a value.
 CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("next",): (),
     ("status",): ("--all",),
     ("report",): ("--md", "--run="),  # below our own state, or on stdout
     ("explain", "prompt"): (),
@@ -24,7 +25,6 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("explain", "goal"): (),
     ("ledger", "show"): ("--of=",),
     ("ledger", "verify"): ("--all",),
-    ("state", "show"): (),
     ("goal", "get"): (),
     ("evidence", "list"): ("--goal=",),
     ("gate", "list"): (),
@@ -39,7 +39,6 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("ralph", "status"): ("--run=",),
     ("ralph", "artifacts"): ("--run=",),
     ("ralph", "brief"): ("--run=",),
-    ("ralph", "replan"): ("--run=",),
     ("verify", "brief"): (),
     ("verify", "status"): (),
 }
