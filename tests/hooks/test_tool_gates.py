@@ -396,7 +396,7 @@ def verbs_of(group: str) -> set[str]:
         ("goal", {"get"}),
         ("state", {"show"}),
         ("plan", {"validate", "critique", "decompose", "preflight", "status", "audit"}),
-        ("ralph", {"status", "artifacts", "replan"}),
+        ("ralph", {"status", "artifacts", "brief"}),
         ("verify", {"status", "claim"}),
     ],
 )
