@@ -11,10 +11,12 @@ if ! problem=$(sh "$root/hooks/environment.sh" ensure "$home" "$root/requirement
     exit 0
 fi
 
-# An update moves the plugin; the status line, which the settings name by the data directory, finds it through this.
+# An update moves the plugin; the status line and the omo on the user's PATH find it through this. A session of before an
+# update goes on with the old one, and does not take them back to it.
 kept=
 [ -r "$home/root" ] && IFS= read -r kept <"$home/root"
-[ "$kept" = "$root" ] || printf '%s\n' "$root" >"$home/root"
+case $input in *'"clear"'* | *'"compact"'*) [ -x "$kept/bin/omo" ] || kept= ;; *) kept= ;; esac
+[ -n "$kept" ] || printf '%s\n' "$root" >"$home/root"
 
 if [ -n "${CLAUDE_ENV_FILE-}" ]; then
     {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -54,6 +53,7 @@ class Machine:
             directory.mkdir(parents=True)
         for tool in TOOLS:
             (self.bin / tool).symlink_to(shutil.which(tool) or f"/bin/{tool}")
+        (self.bin / "omo").symlink_to(ROOT / "bin" / "omo")
 
     @property
     def state(self) -> str:
@@ -147,6 +147,14 @@ def test_a_healthy_machine_is_ok_in_every_respect(machine: Machine) -> None:
     assert (result.exit_code, result.data["counts"]) == (0, {OK: len(CHECKS)})
 
 
+def test_on_a_narrow_terminal_only_what_is_to_be_typed_is_longer(machine: Machine) -> None:
+    machine.write("~/.claude/settings.json", {"enabledPlugins": {"omo@omo": False}, "env": {"OMO_DISABLE": "1"}})
+    lines = doctor.diagnose(machine.probe, 60).text.splitlines()
+    long = [line for line in lines if len(line) > 60 and not line.strip().startswith("fix: ")]
+    assert [line for line in long if len(line.split()) > 1 and "/" not in line] == []
+    assert len(long) < len(doctor.diagnose(machine.probe).text.splitlines())
+
+
 def test_warnings_do_not_fail_the_command(machine: Machine) -> None:
     machine.variables["OMO_DISABLE"] = "1"
     result = machine.all()
@@ -236,10 +244,9 @@ def test_no_environment(machine: Machine) -> None:
     expect(machine.look("interpreter"), OK, "of this command")
     found = machine.look("environment")
     expect(found, FAIL, str(machine.environment))
-    wanted = ["ensure", "--force", str(machine.environment), str(ROOT / "requirements.txt")]
-    assert shlex.split(found.fix) == ["sh", str(ROOT / "hooks" / "environment.sh"), *wanted]
+    assert found.fix == "omo setup environment"
     expect(machine.look("packages"), UNKNOWN)
-    expect(machine.look("held-stop"), FAIL, "ultrawork has no effect", "ensure --force")
+    expect(machine.look("held-stop"), FAIL, "ultrawork has no effect", "omo setup environment")
 
 
 def test_a_failed_build_is_quoted(machine: Machine) -> None:

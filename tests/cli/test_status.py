@@ -253,20 +253,28 @@ def read_until(terminal: int, words: bytes, seconds: float = 60.0) -> bytes:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a pseudo terminal is needed")
-@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
-def test_watching_in_a_terminal_redraws_and_leaves_it_as_it_was(project: Project, ended_by: signal.Signals) -> None:
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM, b"q"])
+def test_watching_in_a_terminal_redraws_and_leaves_it_as_it_was(
+    project: Project, ended_by: signal.Signals | bytes
+) -> None:
     import pty
+    import termios
 
     arm(project)
     ours, theirs = pty.openpty()
+    before = termios.tcgetattr(ours)
     with started(project, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
         os.close(theirs)
         begun = read_until(ours, b"omo gate add NAME -- COMMAND")
         assert b"\x1b[?1049h" in begun
         project.agent("gate", "add", "tests", "--", "true")
         read_until(ours, b"not run")
-        process.send_signal(ended_by)
+        if isinstance(ended_by, bytes):
+            os.write(ours, ended_by)
+        else:
+            process.send_signal(ended_by)
         assert process.wait(timeout=60) == 0
+        assert termios.tcgetattr(ours) == before
         left = read_until(ours, b"omo gate run")
         rest = left.split(b"\x1b[?1049l")
         assert len(rest) == 2, "the screen of its own is left once"

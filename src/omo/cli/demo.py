@@ -18,6 +18,7 @@ from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
 from omo.hosts import claude_setup as host
 from omo.proof.run import child_environment
+from omo.setup import Installation
 
 SESSION = "demo-session"
 WIDTH = 100
@@ -44,7 +45,7 @@ class Stage:
         self.steps: list[dict[str, Any]] = []
         self._quiet = quiet
         self._root = plugin_root()
-        data = context.environ.get("OMO_ENV_HOME") or str(self._root / ".venv")
+        data = str(Installation(context, self._root).home)
         self._environ = {
             **child_environment(context.environ),
             **host.hook_variables(self._root, Path(data), project),

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from omo import progress
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context, Meant
@@ -33,8 +34,9 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     _check(arguments, context)
     chosen = "" if arguments.run_id is None else str(arguments.run_id)
     meant = _looked_at(arguments, context, chosen)
-    report = whole.gather(context, meant.name, chosen)
-    path = _written(arguments, context, report)
+    with progress.doing("gathering the report"):
+        report = whole.gather(context, meant.name, chosen)
+        path = _written(arguments, context, report)
     data = {**report.data, "path": path or None} if arguments.json else {"path": path or None}
     if arguments.md and not path:
         from omo.views.report import markdown
@@ -61,10 +63,7 @@ def _looked_at(arguments: argparse.Namespace, context: Context, run: str) -> Mea
     """A run that is named says whose it is, so no session has to be clear."""
     if arguments.session or not run:
         return context.looked_at(arguments.session)
-    try:
-        return Meant(context.session(None, looks=True))
-    except BadInput:
-        return Meant("")
+    return Meant(context.clear_session())
 
 
 def _written(arguments: argparse.Namespace, context: Context, report: Report) -> str:

@@ -37,7 +37,7 @@ EXAMPLE = '--input \'{"current_phase":"handoff"}\''
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "state", "phases of this session's workflows: show, write, handoff, clear")
+    verbs = options.group(commands, "state", "phases of this session's workflows: show, clear, …")
     options.command(verbs, "show", "the phase of every workflow in this session", show)
     clear_parser = options.command(verbs, "clear", "start from nothing, in this session only; keeps all bytes", clear)
     clear_parser.add_argument(

@@ -16,7 +16,7 @@ from omo.views.screen import screen
 def register(commands: options.Commands) -> None:
     parser = options.command(commands, "status", "what is on in this project, session by session", run)
     parser.add_argument("--all", action="store_true", help="every session, goal, step and note, also what is over")
-    parser.add_argument("--watch", action="store_true", help="redraw on every change; with --json an object a line")
+    parser.add_argument("--watch", action="store_true", help="redraw on every change, until q; as JSON a line each")
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
@@ -46,7 +46,8 @@ def _watch(arguments: argparse.Namespace, context: Context, name: str) -> None:
     from omo.views import watch
 
     on = screen(context.environ)
-    following = watch.views(context, name, everything=arguments.all)
+    pause = watch.a_second if arguments.json else watch.a_second_or_q
+    following = watch.views(context, name, everything=arguments.all, pause=pause)
     try:
         if arguments.json:
             watch.print_objects(following)

@@ -22,7 +22,7 @@ def register(commands: options.Commands) -> None:
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     event = hosts.around(context.environ).read(sys.stdin.buffer.read(), context.environ)
     if event is None:
-        raise BadInput("stdin is not a JSON object", fix="omo doctor --fix statusline lets Claude Code call it")
+        raise BadInput("stdin is not a JSON object", fix="omo setup statusline lets Claude Code call it")
     world = World(event, context.environ, context.cwd, context.now)
     view = session.look(world.state, event.session, context.settings.limits, world.now, world.environ)
     line = statusline.text(view)

@@ -1,4 +1,4 @@
-"""`omo status --watch`: the same view again whenever it has changed, until somebody interrupts it.
+"""`omo status --watch`: the same view again whenever it has changed, until somebody types q or interrupts it.
 
 A state file grew, git moved on, the window changed, or so much time went by that ages would read otherwise.
 """
@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
+import sys
 import time
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from omo.context import Context
@@ -29,13 +32,29 @@ POLLED = ("ledger.jsonl", "mark.json", "events.jsonl", "goals.json")
 Mark = tuple[str, int, int, int]
 
 
-def views(context: Context, name: str, *, everything: bool) -> Iterator[ProjectView]:
+def a_second() -> None:
+    time.sleep(POLL_SECONDS)
+
+
+def a_second_or_q() -> None:
+    """A q leaves as an interrupt does."""
+    if os.name != "posix" or not sys.stdin.isatty():
+        a_second()
+        return
+    typed, _, _ = select.select([sys.stdin], [], [], POLL_SECONDS)
+    if typed and os.read(sys.stdin.fileno(), 1) in (b"q", b"Q", b""):
+        raise KeyboardInterrupt
+
+
+def views(
+    context: Context, name: str, *, everything: bool, pause: Callable[[], None] = a_second
+) -> Iterator[ProjectView]:
     """One at once, and one whenever something is other than it was."""
 
     def look() -> tuple[object, ...]:
         return signature(context.state, context.root), screen(context.environ)
 
-    for now in moments(look, clock=time.time, pause=lambda: time.sleep(POLL_SECONDS)):
+    for now in moments(look, clock=time.time, pause=pause):
         then = Context(context.environ, context.cwd, now, context.has_terminal)
         yield project.look(then, closely=name, everything=everything)
 
@@ -107,6 +126,23 @@ def without_the_clock(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "sessions": sessions}
 
 
+@contextmanager
+def _keys_at_once() -> Iterator[None]:
+    """A terminal hands on what is typed without waiting for Enter, and shows none of it."""
+    if os.name != "posix" or not sys.stdin.isatty():
+        yield
+        return
+    import termios
+    import tty
+
+    before = termios.tcgetattr(sys.stdin)
+    tty.setcbreak(sys.stdin)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
 def draw(context: Context, on: Screen, following: Iterator[ProjectView], *, everything: bool) -> None:
     """On a screen of its own, whose last view stays when it is left."""
     from rich.console import Console
@@ -118,7 +154,7 @@ def draw(context: Context, on: Screen, following: Iterator[ProjectView], *, ever
     drawn: tuple[Screen, list[Text]] = (on, [])
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends us gets their own screen back
     try:
-        with Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop") as live:
+        with _keys_at_once(), Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop") as live:
             for view in following:
                 now_on = screen(context.environ) or on
                 lines = terminal.lines(view, now_on.width, everything=everything)

@@ -241,7 +241,7 @@ def _asked(run: RalphRun, files: Files, events: SessionEvents, why: str) -> NotE
     """A brief about these files is open now, and nothing is judged before it is answered."""
     ask(run, files, events)
     publish(run)
-    return NotEvaluable(f"not judged yet: {why}; {JUDGE} is asked", fix=_ask_first(run), defects=[why])
+    return NotEvaluable(f"not judged yet: {why}; {JUDGE} is asked", fix=_ask_first(run))
 
 
 def _ask_first(run: RalphRun) -> str:
