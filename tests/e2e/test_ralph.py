@@ -75,7 +75,7 @@ def test_two_claims_are_caught_and_the_third_iteration_holds(stage: Stage) -> No
     for name, prompt in ROLES.items():
         stage.model.agent(told(prompt), *[say(f"The {name} is done.")] * 3)
     reads = bash("omo ralph brief")
-    answers = [reads, judged("fail"), reads, judged("pass"), reads, judged("pass")]
+    answers: list[Any] = [reads, judged("fail"), reads, judged("pass"), reads, judged("pass")]
     stage.model.agent(told("You judge whether criteria hold"), *answers)
     install, use = "printf '\\n## Install\\n\\nCopy it.\\n'", "printf '\\n## Use\\n\\nFirst run omo.\\n'"
     stage.model.script(

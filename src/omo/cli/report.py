@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +43,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.md and not path:
         from omo.views.report import markdown
 
+        _require_printed_elsewhere(report)
         return Result(data, markdown.render(report).rstrip("\n"), notes=meant.notes)
     notes = list(meant.notes)
     if arguments.open:
@@ -83,6 +86,21 @@ def _written(arguments: argparse.Namespace, context: Context, report: Report) ->
         target.checked(context, kind, arguments.out)  # before the page is drawn, which may take a while
         return target.write_at(context, kind, arguments.out, page.render(report))
     return target.write_at_home(context, kind, report.run or report.session, page.render(report))
+
+
+def _require_printed_elsewhere(report: Report) -> None:
+    """The shell makes the file it prints into before the report looks at the project, which then is another one."""
+    try:
+        printed = os.fstat(1)
+    except OSError:
+        return
+    for path, _ in report.changed.files:
+        full = os.path.join(report.root, path)
+        if os.path.isfile(full) and os.path.samestat(os.stat(full), printed):
+            raise Refused(
+                f"the output goes into {path} of the project, which is a change, and takes back what was proven",
+                fix=f"rm {shlex.quote(path)}; then print it elsewhere: omo report --md > /tmp/report.md",
+            )
 
 
 def _opened(path: str, context: Context) -> str:

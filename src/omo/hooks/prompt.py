@@ -12,6 +12,7 @@ from omo.hooks.keyword import HEARD, RULES, read_prompt
 from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.rows import cancel_of, ulw_of, work_of
+from omo.text import block
 from omo.work import session
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
+LONGEST_TASK = 2000  # characters of the prompt that armed a run, kept for its report
 SAME_EVENT = 3.0  # seconds in which the same cancel can only be one event, delivered twice
 
 
@@ -83,24 +85,27 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
     def decide(row: Json | None) -> runtime.Change:
         is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
         if is_on and ulw_of(row or {}).get("armedFor") == event.fingerprint:
-            return runtime.Change((False, []))  # the same prompt, delivered twice
+            return runtime.Change((True, True, []))  # the same prompt, delivered twice
         armed = session.arm(row, by="user", limits=in_force.limits, now=world.now)
-        armed = session.note(armed, armedFor=event.fingerprint)
+        armed = {**session.note(armed, armedFor=event.fingerprint), "instructed": True}
         woken = session.woken(row, armed)
         kind = "rearmed" if is_on else "activated"
         noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, tree)}
+        noted["text"] = block(event.prompt, LONGEST_TASK)
         if woken:
             noted["woke"] = [name for name, _ in woken]
-        return runtime.Change((not is_on, woken), armed, [noted])
+        is_known = row is not None and row.get("instructed") is True
+        return runtime.Change((is_on, is_known, woken), armed, [noted])
 
     try:
-        is_new, woken = world.change(decide, actor="user")
+        is_on, is_known, woken = world.change(decide, actor="user")
     except OmoError as error:
         return Answer(context=messages.could_not("turned on", error.message))
-    text = messages.instructions(in_force.problems) if is_new else ""
+    is_told = is_on and is_known  # and not to be told again, whatever else goes on
+    text = "" if is_told else messages.instructions(in_force.problems, is_known=is_known)
     if woken:
         return messages.goes_on_again(text, woken)
-    return messages.turned_on(text) if is_new else Answer()
+    return Answer() if is_told else messages.turned_on(text)
 
 
 def _cancel(event: Event, world: World, reading: Reading) -> Answer:

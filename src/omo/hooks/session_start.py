@@ -28,6 +28,8 @@ def handle(event: Event, world: World) -> Answer:
     # A compaction changes nothing in the terminal where the user was told already.
     is_shown = event.start_source == "resume" and event.shows_messages
     row = runtime.session(world.state, event.session) or _taken_over(event, world)
+    if row is not None and row.get("instructed") and event.start_source == "compact":
+        _forget_instructions(world)
     if row is None or not runtime.is_live(row):
         return Answer(message=world.told_of_removal() if is_shown else "")
     message = ""
@@ -36,6 +38,14 @@ def handle(event: Event, world: World) -> Answer:
         if message and not _is_first(event, world):
             message = ""
     return Answer(context=messages.where_things_stand(row), message=message)
+
+
+def _forget_instructions(world: World) -> None:
+    """They were compacted away with the rest: the next `ulw` gives them whole."""
+    try:
+        world.change(lambda row: runtime.Change(None, row and {**row, "instructed": False}))
+    except (OmoError, OSError):
+        pass  # then it gives one line, which names `omo next`
 
 
 def _is_first(event: Event, world: World) -> bool:

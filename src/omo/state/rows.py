@@ -85,6 +85,7 @@ if TYPE_CHECKING:
         stopContinuation: StopContinuation
         work: dict[str, Summary]
         denials: dict[str, int]  # refused tool calls, by digest
+        instructed: bool  # the instructions of ultrawork are in the conversation
         awaits: str  # the type of an agent whose word is waited for
         lastUsedAt: str
         ledger: Mark

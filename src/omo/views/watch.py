@@ -1,11 +1,10 @@
 """`omo status --watch`: the same view again whenever it has changed, until somebody types q or interrupts it.
 
-A state file grew, git moved on, the window changed, or so much time went by that ages would read otherwise.
+A ledger or a setting was written, the window changed, or so much time went by that something else may have.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -13,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omo.context import Context
 from omo.state import paths
@@ -25,36 +24,27 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 POLL_SECONDS = 1.0
-LOOK_ANYWAY = 15.0  # files of the project itself are not polled: what became stale is seen this late
-GIT_FILES = ("HEAD", "index", os.path.join("logs", "HEAD"), "packed-refs")
-POLLED = ("ledger.jsonl", "mark.json", "events.jsonl", "goals.json")
-
-Mark = tuple[str, int, int, int]
-
-
-def a_second() -> None:
-    time.sleep(POLL_SECONDS)
+LEDGERS = ("ledger.jsonl", "events.jsonl")
+LOOK_ANYWAY = 10.0  # files of the project, and ages, are not polled: what became of them is seen this late
 
 
 def a_second_or_q() -> None:
     """A q leaves as an interrupt does."""
     if os.name != "posix" or not sys.stdin.isatty():
-        a_second()
+        time.sleep(POLL_SECONDS)
         return
     typed, _, _ = select.select([sys.stdin], [], [], POLL_SECONDS)
     if typed and os.read(sys.stdin.fileno(), 1) in (b"q", b"Q", b""):
         raise KeyboardInterrupt
 
 
-def views(
-    context: Context, name: str, *, everything: bool, pause: Callable[[], None] = a_second
-) -> Iterator[ProjectView]:
+def views(context: Context, name: str, *, everything: bool) -> Iterator[ProjectView]:
     """One at once, and one whenever something is other than it was."""
 
     def look() -> tuple[object, ...]:
         return signature(context.state, context.root), screen(context.environ)
 
-    for now in moments(look, clock=time.time, pause=pause):
+    for now in moments(look, clock=time.time, pause=a_second_or_q):
         then = Context(context.environ, context.cwd, now, context.has_terminal)
         yield project.look(then, closely=name, everything=everything)
 
@@ -73,16 +63,12 @@ def moments(
             yield now
 
 
-def signature(state: str, root: str) -> tuple[Mark, ...]:
-    """What tells a change without opening a file: name, inode, time and size of all that a status reads."""
+def signature(state: str, root: str) -> tuple[object, ...]:
+    """What is another one after every write of ours, and needs no reading."""
     watched = [paths.runtime_file(state), paths.settings_file(root)]
     for directory, names, files in os.walk(state):
         names.sort()
-        if os.path.basename(directory) in ("evidence", "artifacts"):
-            names.clear()  # what is there never changes, and may be a lot
-        watched += [os.path.join(directory, name) for name in POLLED if name in files]
-    if git := _git_directory(root):
-        watched += [os.path.join(git, name) for name in GIT_FILES]
+        watched += [os.path.join(directory, name) for name in LEDGERS if name in files]
     marks = []
     for path in watched:
         try:
@@ -91,39 +77,6 @@ def signature(state: str, root: str) -> tuple[Mark, ...]:
             continue
         marks.append((path, status.st_ino, status.st_mtime_ns, status.st_size))
     return tuple(marks)
-
-
-def _git_directory(root: str) -> str:
-    """Of this working tree; a linked one has its own, which its `.git` file names."""
-    own = os.path.join(root, ".git")
-    if os.path.isdir(own):
-        return own
-    try:
-        with open(own, encoding="utf-8", errors="surrogateescape") as file:
-            line = file.readline(4096).strip()
-    except OSError:
-        return ""
-    return os.path.join(root, line.removeprefix("gitdir:").strip()) if line.startswith("gitdir:") else ""
-
-
-def print_objects(following: Iterator[ProjectView]) -> None:
-    """As JSON, an object a line for each change."""
-    last = None
-    for view in following:
-        data = view.data
-        if without_the_clock(data) != last:
-            last = without_the_clock(data)
-            print(json.dumps({"ok": view.error is None, **data}, ensure_ascii=False, default=str), flush=True)
-
-
-def without_the_clock(data: dict[str, Any]) -> dict[str, Any]:
-    """What of a view changes only when something happened."""
-    sessions = []
-    for session in data["sessions"]:
-        breakers = {**session["breakers"]}
-        del breakers["hours"]
-        sessions.append({**session, "breakers": breakers})
-    return {**data, "sessions": sessions}
 
 
 @contextmanager

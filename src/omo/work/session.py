@@ -129,7 +129,7 @@ def cancel(
 def withdraw(row: Json) -> Json:
     """The prompt that armed this session was taken back before the model said anything: as if never armed."""
     beside = {**cancel_of(row), "gates": _pinned(row)}
-    return {**close(row), "stopContinuation": beside, "work": _other_work(row)}
+    return {**close(row), "stopContinuation": beside, "work": _other_work(row), "instructed": False}
 
 
 def _other_work(row: Json) -> Json:

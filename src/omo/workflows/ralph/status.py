@@ -29,7 +29,7 @@ def status(viewer: Viewer) -> Status | None:
     files = Files(run.caller.root, None if viewer.reads_all else Path(paths.tree_cache(run.caller.state)))
     step = next_step(run)
     if step.action == "round":
-        step = due(check(run, files, session_events(run)), step)
+        step = due(check(run, files, session_events(run, viewer.own_ledger)), step)
     facts, overrides = [], []
     if state.request:
         facts.append(f"the user asked for, {state.whose_request}: {block(state.request, LONGEST_REQUEST)}")
