@@ -93,7 +93,7 @@ class Stage:
 
     def agent_types(self, command: str) -> str:
         asked = self.event("PreToolUse", tool_name="Bash", tool_input={"command": command})
-        if asked.stdout:
+        if asked.stdout and "deny" in asked.stdout:
             return denied(asked)
         return self._run(command, self.agent)
 

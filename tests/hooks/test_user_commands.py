@@ -209,7 +209,7 @@ def test_whatever_lies_in_the_project_the_run_is_armed(on: Host) -> None:
     os.mkfifo(on.project / "pipe")
     (on.project / "nested").mkdir()
     git(on.project / "nested", "init", "-q")
-    assert "turned ultrawork on" in on.prompt("ulw go on with it").stdout
+    assert "Ultrawork is on again" in on.prompt("ulw go on with it").stdout
     assert on.row()["ulw"]["enabled"] is True
     assert agent(on, "gate", "add", "t", "--", "true") == 0
     assert agent(on, "gate", "run") == 0
