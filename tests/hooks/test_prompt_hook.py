@@ -314,10 +314,13 @@ def test_a_pin_that_cannot_be_used_says_how(host: Host, prompt: str) -> None:
     assert not (host.project / ".sisyphus" / "cc-omo" / "sessions" / SESSION / "events.jsonl").exists()
 
 
-def test_no_prompt_text_is_kept_in_the_state(host: Host) -> None:
-    secret = "the-prompt-is-nobodys-business"
-    host.prompt(f"ulw {secret}")
+def test_the_task_is_kept_in_the_sessions_ledger_and_nowhere_else(host: Host) -> None:
+    task = "the-task-as-it-was-typed"
+    host.prompt(f"ulw {task}\x1b[31m" + "x" * 3000)
+    host.prompt(f"what does {task}2 do?", session="another")
     host.stop()
-    kept = [path for path in (host.project / ".sisyphus").rglob("*") if path.is_file()]
-    assert kept
-    assert not [path for path in kept if secret.encode() in path.read_bytes()]
+    files = [path for path in (host.project / ".sisyphus").rglob("*") if path.is_file()]
+    (kept,) = [path for path in files if task.encode() in path.read_bytes()]
+    assert kept.name == "events.jsonl"
+    row = json.loads(kept.read_text(encoding="utf-8").splitlines()[0])
+    assert (row["text"].startswith(f"ulw {task} [31mxxx"), len(row["text"])) == (True, 2000)

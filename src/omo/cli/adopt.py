@@ -15,7 +15,7 @@ from omo.work.run import Caller, caller_of
 
 
 def register(commands: options.Commands) -> None:
-    about = "take up what another session left open: its plan session, goals, ralph run"
+    about = "take up what another session left open"
     parser = options.command(commands, "adopt", about, adopt)
     parser.add_argument("--from", dest="source", metavar="SESSION", help="whose; not needed where only one has any")
 

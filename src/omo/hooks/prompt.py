@@ -12,6 +12,7 @@ from omo.hooks.keyword import HEARD, RULES, read_prompt
 from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.rows import cancel_of, ulw_of, work_of
+from omo.text import block
 from omo.work import session
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
+LONGEST_TASK = 2000  # characters of the prompt that armed a run, kept for its report
 SAME_EVENT = 3.0  # seconds in which the same cancel can only be one event, delivered twice
 
 
@@ -89,6 +91,7 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
         woken = session.woken(row, armed)
         kind = "rearmed" if is_on else "activated"
         noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, tree)}
+        noted["text"] = block(event.prompt, LONGEST_TASK)
         if woken:
             noted["woke"] = [name for name, _ in woken]
         is_known = row is not None and row.get("instructed") is True
