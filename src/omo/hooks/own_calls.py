@@ -25,7 +25,6 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("explain", "goal"): (),
     ("ledger", "show"): ("--of=",),
     ("ledger", "verify"): ("--all",),
-    ("state", "show"): (),
     ("goal", "get"): (),
     ("evidence", "list"): ("--goal=",),
     ("gate", "list"): (),
