@@ -21,6 +21,7 @@ from tests.hooks.conftest import point_at
 PACKAGES = Path(__file__).parent / "codex" / "node_modules" / "@openai"
 # What of this repository an installed plugin consists of.
 PARTS = (".claude-plugin", ".codex-plugin", "agents", "bin", "hooks", "skill-fragments", "skills", "src")
+SIZE = (140, 45)
 PROVIDER = 'model_providers.scripted={{name="scripted",base_url="{}",wire_api="responses"}}'
 
 
@@ -105,7 +106,7 @@ class Codex:
         with (self.settings / "config.toml").open("a", encoding="utf-8") as file:
             file.write(f'\n[projects."{self.project}"]\ntrust_level = "trusted"\n')
         command = [str(self.binary), "--no-daemon", *self.options, "-s", "workspace-write", *arguments]
-        terminal = Terminal(command, {**self.environment, **(env or {})}, self.project)
+        terminal = Terminal(command, {**self.environment, **(env or {})}, self.project, SIZE)
         self.terminals.append(terminal)
         terminal.wait_for("›")
         return terminal
