@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shutil
@@ -13,10 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from omo.hosts import codex_setup
 from omo.state import ledger, paths, runtime
 from tests.e2e.client import PATIENCE, Terminal, search_path
 from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
 from tests.hooks.conftest import point_at
+from tests.terminal import terminal
 
 PACKAGES = Path(__file__).parent / "codex" / "node_modules" / "@openai"
 # What of this repository an installed plugin consists of.
@@ -78,6 +81,24 @@ class Codex:
         data.mkdir(parents=True)
         point_at(data, sys.executable)
 
+    def trust_hooks(self) -> None:
+        """As the client notes it when the user chooses to trust them all."""
+        server = [str(self.binary), "app-server"]
+        requests = codex_setup.question(str(self.project)).decode()
+        with subprocess.Popen(
+            server, cwd=self.project, env=self.environment, stdin=-1, stdout=-1, stderr=-3, encoding="utf-8"
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(requests)
+            process.stdin.flush()
+            answer = next(line for line in process.stdout if '"id":2' in line)
+            process.kill()
+        with (self.settings / "config.toml").open("a", encoding="utf-8") as file:
+            for hook in json.loads(answer)["result"]["data"][0]["hooks"]:
+                trusted, _, _ = hook["currentHash"].partition("/")
+                file.write(f'\n[hooks.state."{hook["key"]}"]\ntrusted_hash = "{trusted}"\n')
+
     def call(self, *arguments: str, env: Mapping[str, str] | None = None) -> Run:
         command = [str(self.binary), *arguments]
         environ = {**self.environment, **(env or {})}
@@ -91,6 +112,28 @@ class Codex:
             timeout=PATIENCE,
         )
         return Run(done.returncode, done.stdout, done.stderr)
+
+    def omo(self, *arguments: str) -> str:
+        """In a terminal of the user's own: what it prints."""
+        with terminal() as screen:
+            done = subprocess.run(
+                [str(self.plugin / "bin" / "omo"), *arguments],
+                cwd=self.project,
+                env={**self.environment, "PATH": f"{self.binary.parent}{os.pathsep}{search_path()}"},
+                stdin=screen,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                timeout=PATIENCE,
+                start_new_session=True,
+            )
+        return done.stdout
+
+    @property
+    def plugin(self) -> Path:
+        """As it was installed."""
+        (root,) = (self.settings / "plugins" / "cache" / "omo" / "omo").iterdir()
+        return root
 
     def prompt(self, text: str, *, resume: str = "", env: Mapping[str, str] | None = None) -> Run:
         """One headless run, which must end well whatever was said in it."""

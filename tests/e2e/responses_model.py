@@ -38,10 +38,8 @@ def results_of(request: Request) -> list[str]:
 
 
 class ResponsesModel(ScriptedModel):
-    """An agent's request is known by the thread that it belongs to: the first thread to ask is the main one."""
-
     def is_agent(self, request: Request) -> bool:
-        return bool(self.turns) and request.get("prompt_cache_key") != self.turns[0].get("prompt_cache_key")
+        return "x-openai-subagent" in request["client_metadata"]
 
     def reply(self, request: Request, turn: Turn) -> dict[str, Any]:
         items = [self._item(block) for block in turn.blocks]

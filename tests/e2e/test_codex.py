@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ import pytest
 from tests.e2e.client import POLL_SECONDS, Terminal
 from tests.e2e.codex_client import Codex, copy_plugin, find_binary
 from tests.e2e.conftest import EIGHT_BLOCKS, begin
-from tests.e2e.responses_model import ResponsesModel, results_of
-from tests.e2e.scripted_model import Request, Turn, call, say
+from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
+from tests.e2e.scripted_model import Matcher, Request, Step, Turn, call, say
 from tests.kept import copied
 
 pytestmark = pytest.mark.client
@@ -210,3 +211,89 @@ def test_in_the_terminal_what_is_typed_and_escape_keep_the_run_and_a_command_end
     terminal.wait_for("Ultrawork is off")
     assert codex.row(session)["stopContinuation"]["disabled"]
     assert len(codex.model.turns) == asked
+
+
+NONCE = re.compile(r'"nonce": "([0-9a-f]{16,})"')
+CRITERIA = """\
+criteria:
+  - id: C1
+    description: the README has a section named Use
+    checks:
+      - {id: use, type: content, path: README.md, regex: "^## Use$"}
+      - {id: order, type: judge, question: "Does the section Use say which command to run first?"}
+"""
+TASK = "document which command to run first"
+
+
+def agent(name: str, message: str) -> list[Step]:
+    """Sent, waited for and sent away: Codex has few at a time."""
+    names: list[str] = []
+
+    def wait(request: Request) -> Turn:
+        names.append(json.loads(results_of(request)[-1])["agent_id"])
+        return call("wait_agent", targets=names)
+
+    return [
+        call("spawn_agent", agent_type=f"omo:{name}", message=message),
+        wait,
+        lambda request: call("close_agent", target=names[0]),
+    ]
+
+
+def is_told(text: str) -> Matcher:
+    return lambda request: any(text in shown for shown in shown_to(request))
+
+
+def judged(result: str) -> Callable[[Request], Turn]:
+    def answer(request: Request) -> Turn:
+        nonce = NONCE.findall("\n".join(shown_to(request)))[-1]
+        answers = []
+        for criterion, check in (("C1", "order"), ("C0", "request")):
+            evidence = "README.md, the section Use, names omo"
+            answers.append({"criterion": criterion, "check": check, "result": result, "evidence": evidence})
+        return say("```json\n" + json.dumps({"nonce": nonce, "answers": answers}) + "\n```")
+
+    return answer
+
+
+def round_of(work: str) -> list[Step]:
+    return [
+        *agent("planner", "plan the work"),
+        sh(work),
+        *agent("qa", "try to break it"),
+        *agent("critic", "refine it"),
+        sh("omo ralph judge"),
+        *agent("judge", "omo ralph brief"),
+        sh("omo ralph judge --json"),
+    ]
+
+
+def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex) -> None:
+    assert '+name = "omo:judge"' in codex.omo("setup", "codex", "--yes")
+    (codex.project / "criteria.yaml").write_text(CRITERIA, "utf-8")
+    for name in ("plan the work", "try to break it", "refine it"):
+        codex.model.agent(is_told(name), *[say("I did.")] * 2)
+    reads = sh("omo ralph brief")
+    codex.model.agent(is_told("You judge whether criteria hold"), reads, judged("fail"), reads, judged("pass"))
+    codex.model.script(
+        sh("omo ralph start --criteria criteria.yaml"),
+        sh("omo gate add readme -- test -s README.md"),
+        *round_of("printf '\\n## Use\\n' >> README.md"),
+        *round_of("printf '\\nFirst run omo.\\n' >> README.md"),
+        say("It is done."),
+    )
+    run = codex.prompt(f"$omo:ralph {TASK}", env=EIGHT_BLOCKS)
+    assert (run.result, codex.model.overruns) == ("It is done.", 0)
+    assert codex.row(run.session)["work"]["ralph"]["outcome"]["verdict"] == "judged"
+
+
+def test_the_doctor_says_whether_codex_trusts_the_hooks_and_has_the_agents(codex: Codex) -> None:
+    assert "Codex skips 5 of 5 hooks of omo, silently" in codex.omo("doctor")
+    codex.trust_hooks()
+    assert "lacks the agents that judge, review and criticise" in codex.omo("doctor")
+    codex.omo("setup", "codex", "--yes")
+    assert "Codex trusts the hooks of omo and has its agents" in codex.omo("doctor")
+    (codex.plugin / "README.md").write_text("An update.\n", "utf-8")
+    assert "Codex skips 5 of 5 hooks of omo, silently" in codex.omo("doctor")
+    codex.omo("setup", "remove", "codex", "--yes")
+    assert not (codex.settings / "agents").exists()
