@@ -33,8 +33,9 @@ TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", 
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
 INSTRUCTIONS = f"""\
-[omo] The user turned ultrawork on: the task is finished when its verification gates pass, not when it looks finished. \
-A turn that ends early is sent back. Fit the effort to the task: a one-line fix is change, verify, finish.
+[omo] The user turned ultrawork on for this session. The task is finished when its verification gates pass, not when \
+it looks finished. A turn that ends early is sent back. Fit the effort to the task: a one-line fix is change, verify, \
+finish.
 
 1. Explore, unless you know where to change what: 2 to 5 leaf workers at once with the Agent tool (omo:explorer), one \
 question each. External documentation: omo:librarian, in the foreground, because background agents have no MCP tools. \
