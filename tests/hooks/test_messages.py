@@ -111,7 +111,7 @@ def check(text: str, *, whole: bool) -> None:
         assert name in SKILLS
     for words in commands_in(text):
         parser_at(words[:2] if len(words) > 1 else words)
-    assert not re.search(r"omo [^.;:,]*…", text), "a command that is cut"
+    assert not re.search(r"omo [^.;:,\"]*…", text), "a command that is cut"
     if whole:
         assert "…" not in text
 
