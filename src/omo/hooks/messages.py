@@ -120,17 +120,16 @@ def answered(work: Works) -> str:
     return f"omo: {_names(work)} waited for you and goes on. {STOP} ends it."
 
 
-def turned_on(woken: Works, problems: list[str], instructions: str = INSTRUCTIONS) -> Answer:
+def turned_on(instructions: str, woken: Works, problems: list[str]) -> Answer:
     """By the user's keyword; with it goes on what had been let go. `omo doctor` lists the settings not used."""
-    context = instructions
     line = f"omo: {_is_on(ULTRAWORK)}"
     if woken:
         names = listed(woken)
-        context += GOES_ON_AGAIN.format(work=names)
+        instructions += GOES_ON_AGAIN.format(work=names)
         line = f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
     for problem in problems:
         line += f" A setting was not used: {_sentence(clip(problem, 160))}"
-    return Answer(context=context, message=clip(line, LONGEST_TOLD))
+    return Answer(context=instructions, message=clip(line, LONGEST_TOLD))
 
 
 def begun(work: Works) -> Answer:

@@ -87,7 +87,8 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
         if is_on and ulw_of(row or {}).get("armedFor") == event.fingerprint:
             return runtime.Change((True, True, []))  # the same prompt, delivered twice
         armed = session.arm(row, by="user", limits=in_force.limits, now=world.now)
-        armed = {**session.shown_on(session.note(armed, armedFor=event.fingerprint)), "instructed": True}
+        armed = {**session.note(armed, armedFor=event.fingerprint), "instructed": True}
+        armed = session.shown_on(armed)
         woken = session.woken(row, armed)
         kind = "rearmed" if is_on else "activated"
         noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, tree)}
@@ -101,12 +102,11 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
         is_on, is_known, woken = world.change(decide, actor="user")
     except OmoError as error:
         return messages.could_not_turn_on(error.message)
-    if is_on and is_known and not woken:
+    is_told = is_on and is_known  # and not to be told again, whatever else goes on
+    if is_told and not woken:
         return Answer()
-    instructions = messages.INSTRUCTIONS
-    if is_known:
-        instructions = "" if is_on else messages.ON_AGAIN
-    return messages.turned_on(woken, in_force.problems, instructions)
+    instructions = messages.ON_AGAIN if is_known else messages.INSTRUCTIONS
+    return messages.turned_on("" if is_told else instructions, woken, in_force.problems)
 
 
 def _cancel(event: Event, world: World, reading: Reading) -> Answer:
