@@ -106,6 +106,12 @@ class ClaudeCode(Host):
             return _json({"systemMessage": message, **_notification(answer, message, event, environ)})
         return _bytes(answer.line + "\n") if answer.line else b""
 
+    def launcher(self) -> str:
+        from omo.hosts.claude_setup import LAUNCHER
+
+        before, _, after = LAUNCHER.partition("{root}")
+        return before.format() + "{root}" + after.format()
+
 
 HOST = ClaudeCode()
 
