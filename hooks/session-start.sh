@@ -25,7 +25,7 @@ if [ -n "${CLAUDE_ENV_FILE-}" ]; then
         printf 'export PATH="$PATH":%s\n' "$(quoted "$root/bin")"
         [ -n "${CLAUDE_PROJECT_DIR-}" ] && printf 'export OMO_PROJECT_DIR=%s\n' "$(quoted "$CLAUDE_PROJECT_DIR")"
         # The host gives the plugin's options to hooks alone; the agent's omo must see the same limits.
-        for name in MAX_STOP_BLOCKS COOLDOWN_SECONDS MAX_TOTAL_BLOCKS MAX_HOURS KEYWORD ATTENDED NOTIFY; do
+        for name in MAX_STOP_BLOCKS COOLDOWN_SECONDS MAX_TOTAL_BLOCKS MAX_HOURS KEYWORD ATTENDED NOTIFY GOAL_GATE; do
             eval "value=\${CLAUDE_PLUGIN_OPTION_$name-}"
             [ -n "$value" ] && printf 'export CLAUDE_PLUGIN_OPTION_%s=%s\n' "$name" "$(quoted "$value")"
         done

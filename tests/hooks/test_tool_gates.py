@@ -397,7 +397,7 @@ def verbs_of(group: str) -> set[str]:
         ("ultragoal", {"status", "gate", "review"}),
         ("goal", {"get"}),
         ("state", {"show"}),
-        ("plan", {"validate", "critique", "decompose", "preflight", "status", "audit"}),
+        ("plan", {"validate", "critique", "status", "audit"}),
         ("ralph", {"status", "artifacts", "replan"}),
         ("verify", {"status", "claim"}),
     ],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from omo import safe_open
+from omo import safe_open, settings
 from omo.digest import sha256
 from omo.errors import BadInput, OmoError
 from omo.state import paths, runtime
@@ -53,6 +53,8 @@ def keep_request(event: Event, world: World) -> None:
     rest = words[1].strip()
     if name in ASKED_OF:
         asked: Json = {"kind": "asked", "workflow": name, "text": block(rest, LONGEST_REQUEST)}
+        if name == "ultragoal":
+            asked |= _chosen_gate(world, rest)
         world.change(lambda row: runtime.Change(None, row or {}, [asked]), actor="user")
         return
     path = os.path.join(world.root, paths.session_directory(world.environ, event.project), rest)
@@ -61,6 +63,23 @@ def keep_request(event: Event, world: World) -> None:
         content, _ = safe_open.read_start(path, LARGEST_CRITERIA, follow_link=True)
         noted = {"kind": "ralph-asked", "criteria": clip(rest, 200), "digest": sha256(content)}
     world.change(lambda row: runtime.Change(None, row or {}, [noted]), actor="user")
+
+
+def _chosen_gate(world: World, brief: str) -> Json:
+    """The gate of a plan, as a line before its first goal or a setting of the user's says; the setting of the project
+    is that of the commit of now. What a file or a shell of the agent's says later counts for nothing."""
+    from omo.proof import base
+
+    gate = ""
+    if settings.of(world.environ, {}).goal_gate == "light":
+        gate = "light"
+    for line in brief.splitlines():
+        if line.startswith("@goal"):
+            break
+        name, _, value = line.partition(":")
+        if name.strip().lower() == "gate" and value.strip().lower() in settings.GOAL_GATES:
+            gate = value.strip().lower()
+    return {"gate": gate, "head": base.take(world.root, world.environ)["head"]}
 
 
 def command_of(prompt: str) -> str | None:
