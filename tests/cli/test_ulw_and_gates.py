@@ -209,7 +209,6 @@ def test_a_command_is_run_without_a_shell(project: Project) -> None:
         ["gate", "record", "unknown", "--pre-existing", "--evidence", "it failed before too"],
         ["gate", "frobnicate"],
         ["frobnicate"],
-        [],
     ],
 )
 def test_bad_input_is_exit_2_names_the_trouble_and_changes_nothing(project: Project, argv: list[str]) -> None:
