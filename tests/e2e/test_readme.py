@@ -42,8 +42,8 @@ def test_what_the_readme_says_to_type_works(client: Client, home: Path, plugin_r
 def typed(line: str, cwd: Path, environ: dict[str, str]) -> str:
     """In a terminal, whose owner agrees to what is shown."""
     ours, theirs = pty.openpty()
-    terminal = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-    with subprocess.Popen(["sh", "-c", line], cwd=cwd, env=environ, **terminal) as shell:
+    command = ["sh", "-c", line]
+    with subprocess.Popen(command, cwd=cwd, env=environ, stdin=theirs, stdout=theirs, stderr=theirs) as shell:
         os.close(theirs)
         if " setup " in line:
             os.write(ours, b"y\n")
