@@ -201,6 +201,21 @@ def test_later_shells_are_told_where_things_are(host: Host, tmp_path: Path) -> N
     assert done.stdout == f"{host.project}|{host.data}|5"
 
 
+def test_a_session_of_before_an_update_does_not_take_the_users_omo_back(host: Host, data: Path, tmp_path: Path) -> None:
+    host.send("SessionStart", source="startup").assert_silent()
+    here = (data / "root").read_text()
+    newer = tmp_path / "newer"
+    (newer / "bin").mkdir(parents=True)
+    (newer / "bin" / "omo").touch(mode=0o755)
+    (data / "root").write_text(f"{newer}\n")
+    for source in ("clear", "compact"):
+        host.send("SessionStart", source=source)
+        assert (data / "root").read_text() == f"{newer}\n"
+    (newer / "bin" / "omo").unlink()
+    host.send("SessionStart", source="clear")
+    assert (data / "root").read_text() == here, "unless that one is gone"
+
+
 def test_an_environment_that_cannot_be_built_is_one_line_for_the_user(host: Host, data: Path) -> None:
     (data / "environment").unlink()
     empty = data / "empty"

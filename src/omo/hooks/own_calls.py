@@ -25,7 +25,6 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("explain", "goal"): (),
     ("ledger", "show"): ("--of=",),
     ("ledger", "verify"): ("--all",),
-    ("state", "show"): (),
     ("goal", "get"): (),
     ("evidence", "list"): ("--goal=",),
     ("gate", "list"): (),
@@ -40,6 +39,7 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("ralph", "status"): ("--run=",),
     ("ralph", "artifacts"): ("--run=",),
     ("ralph", "brief"): ("--run=",),
+    ("ralph", "judge"): ("--run=", "--no-refine="),
     ("verify", "brief"): (),
     ("verify", "status"): (),
 }

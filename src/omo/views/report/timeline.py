@@ -319,11 +319,11 @@ LINES: dict[str, dict[str, Lines]] = {
     },
     "ultraplan": {
         "preflight": _preflight,
-        "started": Line("The plan session was begun: {spec}, steps {steps}", ("unreviewed", "out_of_order"), "active"),
+        "started": Line("The plan session was begun: {path}, steps {steps}", ("unreviewed", "out_of_order"), "active"),
         "audited": Line("The audit of git and files: {verdict}, passed {passed}", ("missing",), AUDIT),
         "verified": Line("The Verify commands were run: {verdict}", ("results",), AUDIT),
         "skipped": Line("Step {step} was skipped by the {actor}", ("reason",), "stale"),
-        "recovered": Line("Recovery {depth} goes on with steps {missing}", ("spec",), "steer"),
+        "recovered": Line("Recovery {depth} goes on with steps {missing}", (), "steer"),
         "finished": Line(
             "The plan session ended: {verdict}, audit {audit}",
             ("reason", "failed", "violations", "unverified", "handoff"),

@@ -26,8 +26,8 @@ CREATE_GOAL = command("omo goal create", lead="then")
 
 
 def checkpoint_command(goal: Goal) -> Command:
-    line = f"omo ultragoal checkpoint --goal-id {goal.id} --status complete --evidence TEXT --quality-gate-json FILE"
-    return command(line)
+    """All that closes a goal: omo runs COMMAND and the gates, fills the quality gate in, and names what is missing."""
+    return command(f"omo ultragoal checkpoint --goal-id {goal.id} --evidence TEXT -- COMMAND")
 
 
 def next_step(run: PlanRun) -> NextStep:
