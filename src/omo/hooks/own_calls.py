@@ -22,7 +22,7 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("report",): ("--md", "--run="),  # below our own state, or on stdout
     ("explain", "prompt"): (),
     ("explain", "stop"): (),
-    ("explain", "tool"): ("--tool=", "--write=", "--subagent", "--"),
+    ("explain", "tool"): ("--tool=", "--write=", "--"),
     ("explain", "goal"): (),
     ("ledger", "show"): ("--of=",),
     ("ledger", "verify"): ("--all",),
