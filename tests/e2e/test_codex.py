@@ -18,6 +18,8 @@ from tests.e2e.conftest import EIGHT_BLOCKS, begin
 from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
 from tests.e2e.scripted_model import Matcher, Request, Step, Turn, call, say
 from tests.kept import copied
+from tests.ultragoal.gates import valid_gate
+from tests.ultragoal.project import CLEAN
 
 pytestmark = pytest.mark.client
 
@@ -297,3 +299,38 @@ def test_the_doctor_says_whether_codex_trusts_the_hooks_and_has_the_agents(codex
     assert "Codex skips 5 of 5 hooks of omo, silently" in codex.omo("doctor")
     codex.omo("setup", "remove", "codex", "--yes")
     assert not (codex.settings / "agents").exists()
+
+
+BRIEF = "@goal: Say how to use it\nThe README has a section on use."
+
+
+def test_ultragoal_runs_to_its_final_receipt_and_the_clients_own_goal_is_not_complete_before(codex: Codex) -> None:
+    codex.omo("setup", "codex", "--yes")
+    for name, verdict in CLEAN.items():
+        codex.model.agent(is_told(f"review as {name}"), say(json.dumps(verdict)))
+
+    def checkpoint(request: Request) -> Turn:
+        path = codex.project / "gate.json"
+        path.write_text(json.dumps(valid_gate(codex.project, "G001")), "utf-8")
+        how = "--goal-id G001 --status complete --evidence 'the section is there' --quality-gate-json gate.json"
+        return sh(f"omo ultragoal checkpoint {how}")
+
+    codex.model.script(
+        call("create_goal", objective="document the use"),
+        sh(f"omo ultragoal create-goals --brief '{BRIEF}'"),
+        sh("omo ultragoal complete-goals"),
+        call("update_goal", status="complete"),
+        sh("printf '\\n## Use\\n' >> README.md"),
+        *agent("architect", "review as omo:architect"),
+        *agent("qa", "review as omo:qa"),
+        checkpoint,
+        sh("omo goal complete"),
+        call("update_goal", status="complete"),
+        say("All is proven."),
+    )
+    run = codex.prompt(f"$omo:ultragoal {BRIEF}", env=EIGHT_BLOCKS)
+    assert (run.result, codex.model.overruns) == ("All is proven.", 0)
+    (refused,) = [result for result in codex.results() if "The goal is not proven complete" in result]
+    assert "Tool: update_goal" in refused
+    assert '"status":"complete"' in codex.results()[-1]
+    assert codex.row(run.session)["work"]["ultragoal"]["outcome"]["verdict"] == "judged"

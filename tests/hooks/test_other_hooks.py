@@ -91,12 +91,6 @@ def test_the_fourth_identical_attempt_is_put_before_the_user(host: Host) -> None
     assert decision(edit(host, f"{host.state}/other")) == "deny"
 
 
-def test_codex_does_not_know_ask(host: Host) -> None:
-    host.prompt("ulw x")
-    path = f"{host.state}/runtime.local.json"
-    assert {decision(edit(host, path, turn_id="t")) for _ in range(5)} == {"deny"}
-
-
 def finish(host: Host, **fields: Any) -> None:
     fields = {"agent_id": "a1", "agent_type": "omo:explorer", "last_assistant_message": "found it", **fields}
     host.send("SubagentStop", **fields).assert_silent()
