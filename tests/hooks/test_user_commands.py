@@ -104,7 +104,10 @@ def test_the_directory_of_a_pin_is_the_sessions(on: Host) -> None:
 @pytest.mark.parametrize(
     ("prompt", "said"),
     [
-        ("/omo:pin tests", "NAME -- COMMAND"),
+        ("/omo:pin", "no check was found in this project"),
+        ("/omo:pin tests", "neither a check nor a program 'tests' was found"),
+        ("/omo:pin tests pytest", "if that is the gate's name: /omo:pin tests -- COMMAND"),
+        ("/omo:pin tests --", "names no command"),
         ("/omo:pin --timeout soon tests -- true", "--timeout 'soon'"),
         ("/omo:pin --timeout 25h tests -- true", "--timeout '25h'"),
         ("/omo:pin 'tests -- true", "close the quote"),

@@ -20,6 +20,7 @@ LONGEST_REASON = 600
 LONGEST_INSTRUCTIONS = 3000
 STOP = "/omo:stop-continuation"
 LONGEST_TOLD = 900
+LONGEST_CHECKS = 300
 ULTRAWORK = "ultrawork"
 NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
 EVIDENCE = "`omo report` shows the evidence."
@@ -127,9 +128,12 @@ def goes_on_again(instructions: str, work: Works) -> Answer:
     return Answer(context=instructions + GOES_ON_AGAIN.format(work=names), message=line)
 
 
-def instructions(problems: list[str]) -> str:
-    """The block, and which settings were not used, as far as the bound allows; `omo doctor` lists them all."""
+def instructions(problems: list[str], gates: str = "") -> str:
+    """The block, what is known of its gates, and which settings were not used, as far as the bound allows; `omo doctor`
+    lists them all."""
     text = INSTRUCTIONS
+    if gates:
+        text += f"\n[omo] {gates}\n"
     for problem in problems:
         line = f"\n[omo] Tell the user that a setting was not used: {clip(problem, 160)}"
         if len(text) + len(line) < LONGEST_INSTRUCTIONS:
@@ -178,6 +182,21 @@ def still_on(row: Json) -> str:
     return clip(f"omo: {' '.join(parts)} {STOP} ends it.", LONGEST_TOLD) if parts else ""
 
 
+def pins_kept(pins: list[str]) -> str:
+    """For the user who cleared the conversation; empty where they had pinned nothing."""
+    if not pins:
+        return ""
+    return clip(f"omo: still pinned by you: {'; '.join(pins)}. /omo:unpin NAME takes one away.", LONGEST_TOLD)
+
+
+def own_checks(pin_lines: list[str]) -> str:
+    return f"This project's own checks: {clip('; '.join(pin_lines), LONGEST_CHECKS)}" if pin_lines else ""
+
+
+def pinned_already(pins: list[str]) -> str:
+    return f"Pinned already: {clip('; '.join(pins), LONGEST_CHECKS)}"
+
+
 # How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
 CANNOT_GO_ON = {
     "ultragoal": "omo ultragoal checkpoint --goal-id ID --status blocked --evidence TEXT, and take the next goal",
@@ -221,7 +240,7 @@ def _open_work(kind: str, summary: Json) -> str:
         return f"{kind}: {left} of {total} open" + (f", next {step}." if step else ".")
     if not total:
         return (
-            "No verification gate is pinned yet: omo gate add NAME -- COMMAND, then omo gate run; "
+            f"No verification gate is pinned yet: {step or 'omo gate add NAME -- COMMAND'}, then omo gate run; "
             'or, if none can apply, omo ulw done --because "why it is done".'
         )
     if not left:

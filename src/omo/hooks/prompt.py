@@ -10,7 +10,7 @@ from omo.errors import OmoError
 from omo.hooks import messages
 from omo.hooks.keyword import HEARD, RULES, read_prompt
 from omo.hosts import Answer
-from omo.state import runtime
+from omo.state import paths, runtime
 from omo.state.rows import cancel_of, ulw_of, work_of
 from omo.work import session
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+MOST_CHECKS = 3  # that the model is told of
 CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
 SAME_EVENT = 3.0  # seconds in which the same cancel can only be one event, delivered twice
 
@@ -83,24 +84,45 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
     def decide(row: Json | None) -> runtime.Change:
         is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
         if is_on and ulw_of(row or {}).get("armedFor") == event.fingerprint:
-            return runtime.Change((False, []))  # the same prompt, delivered twice
+            return runtime.Change((False, [], []))  # the same prompt, delivered twice
+        checks = [] if is_on else _own_checks(event, world, tree)
         armed = session.arm(row, by="user", limits=in_force.limits, now=world.now)
-        armed = session.note(armed, armedFor=event.fingerprint)
+        armed = session.with_hint(armed, checks[0] if checks else "")
+        armed = session.of_client(session.note(armed, armedFor=event.fingerprint), event.client)
         woken = session.woken(row, armed)
         kind = "rearmed" if is_on else "activated"
         noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, tree)}
         if woken:
             noted["woke"] = [name for name, _ in woken]
-        return runtime.Change((not is_on, woken), armed, [noted])
+        return runtime.Change((not is_on, woken, checks), armed, [noted])
 
     try:
-        is_new, woken = world.change(decide, actor="user")
+        is_new, woken, checks = world.change(decide, actor="user")
     except OmoError as error:
         return Answer(context=messages.could_not("turned on", error.message))
-    text = messages.instructions(in_force.problems) if is_new else ""
+    text = ""
+    if is_new:
+        pinned = gates.current(world.state, event.session, world.row())
+        about = messages.own_checks(checks)
+        if len(pinned):
+            about = messages.pinned_already([f"{gate.name}: {gates.in_words(gate)}" for gate in pinned])
+        text = messages.instructions(in_force.problems, about)
     if woken:
         return messages.goes_on_again(text, woken)
     return messages.turned_on(text) if is_new else Answer()
+
+
+def _own_checks(event: Event, world: World, tree: Json) -> list[str]:
+    """How the best checks are pinned that the project's files name. A file that differs from the commit is left out:
+    what it names may be the agent's own."""
+    from omo.proof import project_checks, project_files
+    from omo.workflows.ultrawork import gates
+
+    is_known = tree["head"] and not tree["unknown"]
+    files = project_files.Disk(world.root, tree["files"] if is_known else None)
+    cwd = paths.session_directory(world.environ, event.project)
+    checks = project_checks.suggest(files, world.root, cwd)
+    return [gates.pin_line(check, cwd) for check in checks[:MOST_CHECKS]]
 
 
 def _cancel(event: Event, world: World, reading: Reading) -> Answer:
