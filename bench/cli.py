@@ -150,7 +150,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--runs", type=int, default=20, help="earlier runs beside the one that is counted")
     arguments = parser.parse_args()
-    home = os.environ.get("OMO_ENV_HOME") or str(ROOT / ".venv")
+    home = os.environ.get("OMO_ENV_HOME") or os.path.expanduser("~/.cache/omo")
     python = (Path(home) / "environment").read_text(encoding="utf-8").splitlines()[0]
     missed = 0
     with tempfile.TemporaryDirectory(prefix="omo-bench-") as place:

@@ -45,7 +45,7 @@ class Case:
 
 
 class StatusLine(Case):
-    """The status line as the host calls it: the command that `omo doctor --fix statusline` puts into the settings."""
+    """The status line as the host calls it: the command that `omo setup statusline` puts into the settings."""
 
     def __init__(self, name: str, command: str, project: Path, against: str, bound: float) -> None:
         places = {"current_dir": str(project), "project_dir": str(project)}
@@ -57,7 +57,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=40)
     rounds = parser.parse_args().rounds
-    home = Path(os.environ.get("OMO_ENV_HOME") or ROOT / ".venv")
+    home = Path(os.environ.get("OMO_ENV_HOME") or Path.home() / ".cache" / "omo")
     subprocess.run(["sh", ROOT / "hooks" / "environment.sh", "ensure", home, ROOT / "requirements.txt"], check=True)
     python = (home / "environment").read_text(encoding="utf-8").splitlines()[0]
     with tempfile.TemporaryDirectory(prefix="omo bench ") as directory:
@@ -160,7 +160,7 @@ def status_lines(directory: Path, command: str) -> list[Case]:
 
 def installed_statusline(directory: Path, environ: dict[str, str]) -> str:
     config = directory / "claude"
-    argv = [str(ROOT / "bin" / "omo"), "doctor", "--fix", "statusline", "--yes"]
+    argv = [str(ROOT / "bin" / "omo"), "setup", "statusline", "--yes"]
     as_user = {**environ, "CLAUDE_CONFIG_DIR": str(config), "OMO_ENV_HOME": environ["CLAUDE_PLUGIN_DATA"]}
     keyboard, screen = os.openpty()  # without a terminal nobody is taken for the user
     subprocess.run(argv, env=as_user, cwd=directory, check=True, stdin=screen, capture_output=True)

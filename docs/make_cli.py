@@ -13,17 +13,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from omo.cli.main import build_parser  # noqa: E402
+from omo.cli.main import FOR_THE_AGENT, FOR_YOU, build_parser  # noqa: E402
 
 PAGE = ROOT / "docs" / "cli.md"
 HEAD = """\
-# The omo command
+<!-- Made by docs/make_cli.py from the parsers of the command: edit those. -->
 
-Made by `docs/make_cli.py` from what `omo --help` shows; do not edit.
+# The omo command
 
 Every command takes `--json` and then prints one object: `{"ok": true, …}`, or
 `{"ok": false, "error": {"code", "message", "fix", "details"}}`. Commands that concern a session take `--session ID`;
-without it they mean `OMO_SESSION_ID`, else the host's session, else the only live one of the project.
+without it they mean `OMO_SESSION_ID`, else the host's session, else the only live one of the project. What only looks
+takes the newest where a person types it, and says which.
 
 | exit code | means |
 |---|---|
@@ -33,7 +34,6 @@ without it they mean `OMO_SESSION_ID`, else the host's session, else the only li
 | 3 | refused, or the verdict is fail |
 | 4 | could not be evaluated |
 | 77 | something needed is missing: Python, or a directory that can be written |
-
 """
 
 
@@ -44,7 +44,7 @@ def leaves(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
 
 def entry(parser: argparse.ArgumentParser) -> str:
     about = str(parser.description)
-    lines = [f"## {parser.prog}", "", f"{about[0].upper()}{about[1:]}.", ""]
+    lines = [f"### {parser.prog}", "", f"{about[0].upper()}{about[1:]}.", ""]
     for action in parser._actions:
         if action.dest in ("help", "json", "session"):
             continue
@@ -55,7 +55,13 @@ def entry(parser: argparse.ArgumentParser) -> str:
 
 
 def render() -> str:
-    return HEAD + "\n".join(entry(leaf) for leaf in leaves(build_parser()))
+    """In the two groups of `omo --help`; what is internal is in neither."""
+    parts = [HEAD]
+    for heading, names in (("For you", FOR_YOU), ("For the agent", FOR_THE_AGENT)):
+        parts.append(f"## {heading}\n")
+        for name in names:
+            parts += [entry(leaf) for leaf in leaves(build_parser(name))]
+    return "\n".join(parts)
 
 
 def main() -> int:

@@ -113,7 +113,7 @@ class Scene(NamedTuple):
 
 
 def demo(terminal: Terminal) -> None:
-    terminal.run("./bin/omo demo", OMO, "demo", start="2. ulw turns it on", end="5. And you can always")
+    terminal.run("./bin/omo demo", OMO, "demo", start="2. You type ulw", end="5. And you can always")
 
 
 def status(terminal: Terminal) -> None:
@@ -149,14 +149,13 @@ SPEAKERS = (
     (r"(?m)^agent  [:$].*$", "bright_yellow"),
     (r"(?m)^omo(?=    \|)", "bold bright_magenta"),
     (r"(?m)(?<=^.{7})\|", "bright_black"),
-    (r"(?m)(?<=^ {7}\| )(?:pass |Done: ).*$", "bright_green"),
-    (r"(?m)(?<=^ {7}\| )(?:fail |omo: ).*$", "bright_red"),
+    (r"(?m)(?<=^ {7}\| )(?:pass  |Done, ).*$", "bright_green"),
+    (r"(?m)(?<=^ {7}\| )(?:fail  |omo: ).*$", "bright_red"),
     (r"(?m)(?<=^omo {4}\| )\([^)]*\)", "bright_black"),
     (r"(?<=\(to you\) ).*", "bright_green"),
 )
-# The demo wraps its texts at 100 columns and puts the speaker before them.
 SCENES = (
-    Scene("demo", "ulw: sent back until the gates pass", 110, demo, SPEAKERS),
+    Scene("demo", "ulw: sent back until your check passes", 80, demo, SPEAKERS),
     Scene("status", "what is on, what is open, what the next Stop would do", 100, status),
 )
 

@@ -1,13 +1,15 @@
 #!/bin/sh
 # Makes a Python environment ready and points to it. docs/decisions/environment.md says why it is so.
 #
-#   environment.sh ensure [--force] [--announce] HOME REQUIREMENTS [MODULES]
-#   environment.sh find HOME [REQUIREMENTS]
+#   environment.sh ensure [--retry | --anew] [--announce] HOME REQUIREMENTS [MODULES]
+#   environment.sh find HOME REQUIREMENTS
 #   environment.sh python REQUIREMENTS
 #
-# HOME/environment is the pointer, four lines: interpreter, its site-packages, requirements key, `interpreter -V`.
-# ensure: exit 0 and silence, or exit 1 and one line on stdout. Detail is in HOME/environment.log.
-# find: exit 0 when the pointer is valid, else 1. python: a bare interpreter that would do, on stdout.
+# HOME/environment points to the newest one, HOME/environment-KEY to one for other requirements. Four lines: interpreter,
+# its site-packages, requirements key, `interpreter -V`. Hooks, which need no packages, use the newest whatever its key.
+# ensure and find: exit 0 and the first two lines of the pointer on stdout; else exit 1, and of ensure one line that says
+# why. Detail is in HOME/environment.log. --retry: also after a failure that is remembered; --anew: also what is valid.
+# python: a bare interpreter that would do, on stdout.
 #
 # OMO_PYTHON_DIRS replaces the directories searched after PATH; OMO_ENV_WAIT the seconds to wait for another build.
 set -u
@@ -17,6 +19,7 @@ NAMES='python3.14 python3.13 python3.12 python3.11 python3.10 python3 python py'
 DIRECTORIES=/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/Library/Frameworks/Python.framework/Versions/Current/bin
 STALE_MINUTES=15 # longer than any build: an older lock or build directory belongs to nobody
 RETRY_MINUTES=10
+KEPT_MINUTES=43200 # of an environment for other requirements, since it is no longer the newest: 30 days
 LOG_BYTES=65536
 UNREACHABLE='ConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|Max retries exceeded|timed out|dns error'
 UNREACHABLE="$UNREACHABLE|error sending request|[Nn]etwork (connectivity|is unreachable)|[Cc]onnection (refused|reset)"
@@ -59,7 +62,7 @@ message() {
     case $1 in
     python) say 'no Python 3.10 or newer was found; install Python or uv, then start again' ;;
     venv) say "$culprit cannot make a virtual environment; install the package python3-venv (or uv), then start again" ;;
-    network) say "the package index could not be reached; check the connection, proxy or pip settings; next try in $RETRY_MINUTES minutes ($log)" ;;
+    network) say "the package index could not be reached; check the connection, proxy or pip settings, then type omo doctor in a terminal ($log)" ;;
     hashes) say "a downloaded package is not the pinned one (hash mismatch); check the package index or proxy ($log)" ;;
     packages) say "the package index has no wheels of the requirements for $culprit; install another Python (3.10 to 3.14) or uv ($log)" ;;
     import) say "the packages installed for $culprit do not import; install another Python (3.10 to 3.14) or uv ($log)" ;;
@@ -82,7 +85,7 @@ absolute() {
 
 use_home() {
     home=$(absolute "$1")
-    pointer=$home/environment log=$home/environment.log lock=$home/environment.lock failed=$home/environment.failed
+    newest=$home/environment log=$home/environment.log lock=$home/environment.lock failed=$home/environment.failed
     aside=$home/environment.$$.tmp
 }
 
@@ -93,14 +96,25 @@ use_requirements() {
 
 read_pointer() {
     interpreter='' site='' pointed_key='' pointed_version=''
-    [ -f "$pointer" ] && {
+    [ -f "$1" ] && {
         IFS= read -r interpreter && IFS= read -r site && IFS= read -r pointed_key && IFS= read -r pointed_version
-    } <"$pointer"
+    } <"$1"
 }
 
-pointer_valid() {
-    read_pointer && [ -x "$interpreter" ] && [ -d "$site" ] && [ "${key:-$pointed_key}" = "$pointed_key" ] &&
-        version=$("$interpreter" -V 2>/dev/null) && [ "${version%"$CR"}" = "$pointed_version" ]
+# Is there an environment for these requirements that still works?
+is_ready() {
+    for pointer in "$newest" "$newest-$key"; do
+        read_pointer "$pointer" && [ "$key" = "$pointed_key" ] && [ -x "$interpreter" ] && [ -d "$site" ] &&
+            version=$("$interpreter" -V 2>/dev/null) && [ "${version%"$CR"}" = "$pointed_version" ] && return 0
+    done
+    return 1
+}
+
+# Ends well where there is nothing to do.
+leave_if_ready() {
+    [ -z "$anew" ] && is_ready || return 0
+    printf '%s\n' "$interpreter" "$site"
+    exit 0
 }
 
 older_than() {
@@ -112,21 +126,34 @@ ensure() {
     use_home "$1"
     use_requirements "$2" || fail requirements
     modules=${3:-$MODULES}
-    pointer_valid && exit 0
+    leave_if_ready
     recall_failure
     mkdir -p "$home" 2>/dev/null && (: >"$aside") 2>/dev/null && rm "$aside" || fail home
     trap 'leave' EXIT
     trap 'exit 129' HUP
     trap 'exit 130' INT
     trap 'exit 143' TERM
-    take_lock || { pointer_valid && exit 0; fail busy; }
-    pointer_valid && exit 0
+    take_lock || { leave_if_ready; fail busy; }
+    leave_if_ready
     recall_failure
-    [ -z "$announce" ] || echo 'omo: preparing its Python environment (once)…' >&2
     build
 }
 
+# What is being done, for whoever waits: on a terminal in one line that is drawn over, else in a line each.
+announce() {
+    [ -n "$announced" ] && [ "$1" != "$shown" ] || return 0
+    shown=$1
+    if [ ! -t 2 ]; then
+        [ -z "$1" ] || printf 'omo: %s\n' "$1" >&2
+    elif [ -n "$1" ]; then
+        printf '\r\033[Komo: %s' "$1" >&2
+    else
+        printf '\r\033[K' >&2
+    fi
+}
+
 leave() {
+    announce ''
     rm -f "$aside"
     [ -z "$building" ] || rm -rf "$building"
     if [ "$(lock_owner)" = "$$" ]; then rm -rf "$lock"; fi
@@ -143,7 +170,8 @@ take_lock() {
         [ "$waited" -lt "${OMO_ENV_WAIT:-240}" ] || return 1
         sleep 1
         waited=$((waited + 1))
-        pointer_valid && return 1
+        announce 'another session is preparing its Python environment…'
+        is_ready && return 1
     done
     (echo "$$" >"$lock/owner") 2>/dev/null
 }
@@ -162,7 +190,7 @@ lock_abandoned() {
 
 # Only an attempt that went to the index is remembered: the others are quick, and their remedy should work at once.
 recall_failure() {
-    [ -z "$force" ] && [ -f "$failed" ] && ! older_than "$RETRY_MINUTES" "$failed" || return 0
+    [ -z "$retry$anew" ] && [ -f "$failed" ] && ! older_than "$RETRY_MINUTES" "$failed" || return 0
     { IFS= read -r failed_key && IFS= read -r line; } <"$failed" && [ "$failed_key" = "$key" ] || return 0
     printf 'omo: %s\n' "$line"
     exit 1
@@ -172,6 +200,7 @@ build() {
     (: >"$log") 2>/dev/null || log=/dev/null
     isolate
     cd "$home" || fail home
+    announce 'preparing its Python environment (once)…'
     reason=python downloaded='' gave_up=''
     remove_leftovers
     build_aside && put_in_place
@@ -185,6 +214,7 @@ build() {
         fail "$reason"
     fi
     rm -f "$failed"
+    printf '%s\n' "$python" "$site"
     exit 0
 }
 
@@ -200,10 +230,14 @@ isolate() {
 
 # An environment no longer pointed to may still run in a session: it has a day.
 remove_leftovers() {
-    read_pointer
+    pointed=$TAB
+    for pointer in "$newest" "$newest"-*; do
+        if [ "$pointer" != "$newest" ] && older_than "$KEPT_MINUTES" "$pointer"; then rm -f "$pointer"; fi
+        read_pointer "$pointer" && pointed=$pointed${interpreter%/*/*}$TAB
+    done
     for directory in "$home"/env-* "$home"/environment.*.tmp; do
+        case $pointed in *"$TAB$directory$TAB"*) continue ;; esac
         case $directory in
-        "${interpreter%/*/*}") continue ;;
         *.tmp) older_than "$STALE_MINUTES" "$directory" || continue ;;
         *) older_than 1440 "$directory" || continue ;;
         esac
@@ -237,6 +271,7 @@ build_by_uv() {
     rm -rf "$building"
     mark=$(wc -l <"$log")
     downloaded=yes
+    announce 'preparing its Python environment (once): installing packages…'
     logged "$uv" venv --no-project "$@" "$building" || return 1
     logged "$uv" pip install --python "$(python_of "$building")" --require-hashes --no-deps --only-binary :all: \
         --no-progress -r "$requirements" && return 0
@@ -260,6 +295,7 @@ build_by_pip() {
     fi
     candidate=$1 downloaded=yes
     shift
+    announce 'preparing its Python environment (once): installing packages…'
     logged "$@" install --require-hashes --no-deps --only-binary :all: --no-compile --progress-bar off \
         -r "$requirements" && return 0
     explain_install "$candidate"
@@ -294,6 +330,7 @@ site_of() {
 
 # As the hooks start it: without site, so that only what is in the directory counts.
 verify() {
+    announce 'preparing its Python environment (once): trying it…'
     python=$(python_of "$building")
     site=$(site_of "$python") && logged "$python" -I -S -B -X utf8 -c "$IMPORT" "$site" "$modules" && return 0
     reason=import culprit=$1
@@ -303,16 +340,27 @@ verify() {
 # The rename and the pointer. Importing once more where it stays fills the bytecode cache that hooks and bin/omo use.
 put_in_place() {
     reason=other
-    read_pointer
-    superseded=${interpreter%/*/*}
     logged mv "$building" "${building%.tmp}" || return 1
     building=${building%.tmp}
     python=$(python_of "$building")
     site=$(site_of "$python") && version=$("$python" -V 2>>"$log") || return 1
     logged "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" -c "$IMPORT" "$site" "$modules" || return 1
-    (printf '%s\n' "$python" "$site" "$key" "${version%"$CR"}" >"$aside") 2>>"$log" && mv -f "$aside" "$pointer" || return 1
+    made=$site # read_pointer below has its own
+    keep_older || return 1
+    site=$made
+    (printf '%s\n' "$python" "$site" "$key" "${version%"$CR"}" >"$aside") 2>>"$log" && mv -f "$aside" "$newest" || return 1
+    rm -f "$newest-$key"
     building='' reason=''
-    case $superseded in "$home"/env-*) touch "$superseded" ;; esac # its day begins now
+}
+
+# What was the newest is found again by the version of omo that needs it, and else has its day from now on.
+keep_older() {
+    read_pointer "$newest" || return 0
+    if [ "$pointed_key" != "$key" ]; then
+        logged cp "$newest" "$aside" && logged mv -f "$aside" "$newest-$pointed_key" || return 1
+    fi
+    case ${interpreter%/*/*} in "$home"/env-*) touch "${interpreter%/*/*}" ;; esac
+    return 0
 }
 
 # Programs of this name on PATH and in the usual directories. Absolute ones only: a project must not get its
@@ -343,12 +391,13 @@ interpreters() {
     done
 }
 
-verb=${1-} force='' announce='' key=''
+verb=${1-} retry='' anew='' announced='' shown='' key=''
 [ $# -eq 0 ] || shift
 while :; do
     case ${1-} in
-    --force) force=yes ;;
-    --announce) announce=yes ;;
+    --retry) retry=yes ;;
+    --anew) anew=yes ;;
+    --announce) announced=yes ;;
     *) break ;;
     esac
     shift
@@ -360,10 +409,10 @@ PATH=/usr/bin:/bin${PATH:+:$PATH}
 export PATH
 case $verb:$# in
 ensure:2 | ensure:3) ensure "$@" ;;
-find:1 | find:2)
+find:2)
     use_home "$1"
-    [ $# -eq 1 ] || use_requirements "$2" || exit 1
-    pointer_valid
+    use_requirements "$2" && is_ready || exit 1
+    printf '%s\n' "$interpreter" "$site"
     ;;
 python:1)
     use_requirements "$1" || exit 1
@@ -371,7 +420,7 @@ python:1)
     [ -n "$python" ] && say "${python#*"$TAB"}"
     ;;
 *)
-    echo 'usage: environment.sh ensure [--force] [--announce] HOME REQUIREMENTS [MODULES] | find HOME [REQUIREMENTS] | python REQUIREMENTS' >&2
+    echo 'usage: environment.sh ensure [--retry | --anew] [--announce] HOME REQUIREMENTS [MODULES] | find HOME REQUIREMENTS | python REQUIREMENTS' >&2
     exit 2
     ;;
 esac

@@ -20,7 +20,7 @@ esac
 case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]* | *[,\ ]"$name"[,\ ]*) exit 0 ;; esac
 
 root=${CLAUDE_PLUGIN_ROOT-}
-home=${CLAUDE_PLUGIN_DATA:-$root/.venv}
+home=${CLAUDE_PLUGIN_DATA:-${XDG_CACHE_HOME:-${HOME-}/.cache}/omo}
 
 # The nearest ancestor with a state directory; the same climb as omo.state.paths.project_root.
 find_runtime() {
@@ -168,7 +168,7 @@ EOF
 say_not_ready() {
     case $input in
     *stop-continuation* | *[sS]top\ [uU]* | *[cC]ancel\ [uU]*)
-        echo '{"decision": "block", "reason": "omo cannot run: its Python environment is not ready, so nothing holds this session now. Type it again once omo doctor finds nothing wrong."}'
+        echo '{"decision": "block", "reason": "omo cannot run: its Python environment is not ready, so nothing holds this session now. Type it again once omo doctor finds nothing wrong.", "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": true}}'
         ;;
     *[!a-zA-Z0-9_/.-][uU][lL][wW][!a-zA-Z0-9_/.-]* | *[!a-zA-Z0-9_/.-][uU][lL][tT][rR][aA][wW][oO][rR][kK][!a-zA-Z0-9_/.-]*)
         echo "[omo] Ultrawork could not be turned on: omo's Python environment is not ready. Tell the user so in" \

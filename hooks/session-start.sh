@@ -11,9 +11,11 @@ if ! problem=$(sh "$root/hooks/environment.sh" ensure "$home" "$root/requirement
     exit 0
 fi
 
-# An update moves the plugin; the status line, which the settings name by the data directory, finds it through this.
+# An update moves the plugin; the status line and the omo on the user's PATH find it through this. A session of before an
+# update goes on with the old one, and does not take them back to it.
 kept=
 [ -r "$home/root" ] && IFS= read -r kept <"$home/root"
+case $input in *'"clear"'* | *'"compact"'*) [ -x "$kept/bin/omo" ] && kept=$root ;; esac
 [ "$kept" = "$root" ] || printf '%s\n' "$root" >"$home/root"
 
 if [ -n "${CLAUDE_ENV_FILE-}" ]; then
@@ -23,7 +25,7 @@ if [ -n "${CLAUDE_ENV_FILE-}" ]; then
         printf 'export PATH="$PATH":%s\n' "$(quoted "$root/bin")"
         [ -n "${CLAUDE_PROJECT_DIR-}" ] && printf 'export OMO_PROJECT_DIR=%s\n' "$(quoted "$CLAUDE_PROJECT_DIR")"
         # The host gives the plugin's options to hooks alone; the agent's omo must see the same limits.
-        for name in MAX_STOP_BLOCKS COOLDOWN_SECONDS MAX_TOTAL_BLOCKS MAX_HOURS KEYWORD ATTENDED NOTIFY; do
+        for name in MAX_STOP_BLOCKS COOLDOWN_SECONDS MAX_TOTAL_BLOCKS MAX_HOURS KEYWORD ATTENDED NOTIFY GOAL_GATE; do
             eval "value=\${CLAUDE_PLUGIN_OPTION_$name-}"
             [ -n "$value" ] && printf 'export CLAUDE_PLUGIN_OPTION_%s=%s\n' "$name" "$(quoted "$value")"
         done

@@ -13,31 +13,11 @@ from omo.workflows.ralph import criteria, evaluate_criteria, rules
 from omo.workflows.ralph.end import ENDS
 from omo.workflows.ralph.judge import EXIT_CODES
 from tests.named_commands import children
+from tests.texts import ROOT, agent, flat, fragments, page, section, skill, text
 
-ROOT = Path(__file__).resolve().parents[1]
-SKILL = ROOT / "skills" / "ralph" / "SKILL.md"
-FRAGMENTS = ROOT / "skill-fragments" / "ralph"
-JUDGE = ROOT / "agents" / "judge.md"
-PAGE = ROOT / "docs" / "ralph.md"
-DECISION = ROOT / "docs" / "decisions" / "ralph.md"
-TEXTS = [SKILL, *sorted(FRAGMENTS.glob("*.md")), JUDGE, PAGE, DECISION]
-
-
-def text(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
-
-
-def frontmatter(path: Path) -> dict[str, str]:
-    return dict(line.split(": ", 1) for line in text(path).split("---\n")[1].splitlines())
-
-
-def flat(path: Path) -> str:
-    """Without line breaks, so that a sentence is found wherever it is wrapped."""
-    return " ".join(text(path).split())
-
-
-def section(path: Path, title: str) -> str:
-    return text(path).split(f"## {title}\n")[1].split("\n## ")[0]
+SKILL, JUDGE, PAGE = skill("ralph"), agent("judge"), page("ralph")
+TEXTS = [SKILL, *fragments("ralph"), JUDGE, PAGE, ROOT / "docs" / "decisions" / "ralph.md"]
+PHASES = "The five phases, none abridged"
 
 
 def first_column(table: str) -> list[str]:
@@ -49,25 +29,6 @@ def first_column(table: str) -> list[str]:
 # The skill
 
 
-def test_the_description_says_when_and_not_how() -> None:
-    told = frontmatter(SKILL)
-    assert told["name"] == "ralph"
-    assert "Use when" in told["description"]
-    assert "/omo:ralph" in told["description"]
-    assert not re.search(r"brief|replan|phase|exec\b|artifacts|nonce", told["description"])
-
-
-def test_the_skill_approves_looking_and_nothing_else() -> None:
-    """Starting pins commands and judging runs them: both are where the host asks the user."""
-    allowed = frontmatter(SKILL)["allowed-tools"].split(", ")
-    stems = [re.fullmatch(r"Bash\(omo (.+?)(?: \*)?\)", one) for one in allowed]
-    assert {one[1] if one else "?" for one in stems} == {"ralph status", "ralph artifacts"}
-
-
-def test_the_skill_stays_short() -> None:
-    assert len(text(SKILL).splitlines()) <= 110
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -77,13 +38,13 @@ def test_the_skill_stays_short() -> None:
         "A machine decides wherever it can",
         "The five phases, none abridged",
         "**stop and ask the user first.**",
-        "Playing a role yourself, a general agent that is told to be QA",
+        "playing a role yourself, or a general agent that is told to be QA, does not count",
         "Never judge your own work. Only where agents cannot be started at all",
         "the text of `omo ralph brief` and nothing more",
         "An answer that nobody can read is unknown, never a pass",
         "Read the diff since it last passed, find the change that broke it",
         "What passed is out of scope for work; it is judged all the same",
-        "Both are honest results if you say them first",
+        "are honest results if you say them first",
         "no criterion made easier",
     ],
 )
@@ -92,40 +53,20 @@ def test_the_skill_says_what_code_cannot_enforce(said: str) -> None:
 
 
 def test_the_phases_come_in_their_order() -> None:
-    steps = re.findall(r"^\d\. \*\*(\w+)\*\*", section(SKILL, "The five phases, none abridged"), re.M)
+    steps = re.findall(r"^\d\. \*\*(\w+)\*\*", section(SKILL, PHASES), re.M)
     assert tuple(steps) == rules.PHASES
-
-
-def test_the_loop_is_told_in_its_order() -> None:
-    table = section(SKILL, "When → command")
-    verbs = re.findall(r"^\|[^|]+\| `omo ralph (\w+)", table, re.M)
-    assert verbs == ["start", "exec", "phase", "artifacts", "brief", "judge", "replan", "abandon", "status"]
-
-
-def test_the_skill_names_every_fragment() -> None:
-    named = set(re.findall(r"skill-fragments/ralph/([\w.-]+\.md)", text(SKILL)))
-    assert named == {path.name for path in FRAGMENTS.iterdir()}
-
-
-def test_a_fragment_is_no_skill() -> None:
-    for path in FRAGMENTS.iterdir():
-        assert not text(path).startswith("---"), f"{path.name} has frontmatter, so a host could list it"
 
 
 # Agents
 
 
 def test_an_agent_that_proves_a_phase_exists_and_is_named() -> None:
-    for phase, agent in rules.PROVEN_BY.items():
-        if agent:
-            assert (ROOT / "agents" / f"{agent.removeprefix('omo:')}.md").is_file()
+    for phase, role in rules.PROVEN_BY.items():
+        if role:
+            assert (ROOT / "agents" / f"{role.removeprefix('omo:')}.md").is_file()
             (row,) = [line for line in text(PAGE).splitlines() if line.startswith(f"| `{phase}` |")]
-            assert f"`{agent}` finished" in row
-            assert f"`{agent}`" in section(SKILL, "The five phases, none abridged")
-
-
-def test_the_judge_reads_and_runs_only() -> None:
-    assert set(frontmatter(JUDGE)["tools"].split(", ")) == {"Read", "Grep", "Glob", "Bash"}
+            assert f"`{role}` finished" in row
+            assert f"`{role}`" in section(SKILL, PHASES)
 
 
 # Tables and numbers that repeat the code

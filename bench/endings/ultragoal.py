@@ -406,6 +406,133 @@ def _(run: Play) -> None:
     completed(run, "G002")
 
 
+# The gate that omo fills in
+
+
+def filled(run: Play, *goals: str) -> None:
+    """Each goal is closed by what omo knows of it, or is not."""
+    for goal in goals:
+        run.omo(f"ultragoal checkpoint --goal-id {goal} --evidence 'it was seen to work' -- python3 -B calc.py")
+    run.omo("goal complete")
+
+
+def attacked(run: Play) -> None:
+    run.omo("evidence replay --attack 'nothing to add' --expect 'it stays silent' -- python3 -B calc.py")
+
+
+@ending("ultragoal", "filled in: nobody reviewed, nobody attacked", HELD)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    filled(run, "G001")
+
+
+@ending("ultragoal", "filled in: changed after the review", HELD)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    reviewed(run)
+    run.write("calc.py", FIXED)
+    attacked(run)
+    filled(run, "G001")
+
+
+@ending("ultragoal", "filled in by omo, and the missing verdicts by the agent", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("calc.py", FIXED)
+    attacked(run)
+    assert run.omo("ultragoal gate init") == 0
+    path = run.project / ".sisyphus/evidence/G001/gate.json"
+    gate = json.loads(path.read_text(encoding="utf-8"))
+    gate["architectReview"] |= {**CLEAN["omo:architect"], "recommendation": "APPROVE"}
+    gate["architectReview"] |= {"evidence": "fine", "commands": ["agent omo:architect"]}
+    gate["executorQa"] |= {**CLEAN["omo:qa"], "evidence": "fine"}
+    path.write_text(json.dumps(gate), encoding="utf-8")
+    run.omo(
+        "ultragoal checkpoint --evidence 'it was seen to work' --quality-gate-json .sisyphus/evidence/G001/gate.json"
+    )
+    run.omo("goal complete")
+
+
+def lightly(run: Play, brief: str = TWO, **variables: str) -> None:
+    """The agent makes the plan, and closes what it can without reviewers."""
+    run.omo(f"ultragoal create-goals --start --brief {shlex.quote(brief)}", **variables)
+    for goal in ("G001", "G002"):
+        line = f"ultragoal checkpoint --goal-id {goal} --evidence 'it was seen to work' -- python3 -B calc.py"
+        run.omo(line, **variables)
+    run.omo("goal complete", **variables)
+
+
+@ending("ultragoal", "the light gate, in a brief of the agent's", HELD)
+def _(run: Play) -> None:
+    run.user("/omo:ultragoal a login page and a payment API")
+    lightly(run, f"gate: light\n{TWO}")
+
+
+@ending("ultragoal", "the light gate, in the environment of the agent's shell", HELD)
+def _(run: Play) -> None:
+    run.user("/omo:ultragoal a login page and a payment API")
+    lightly(run, OMO_GOAL_GATE="light", CLAUDE_PLUGIN_OPTION_GOAL_GATE="light")
+
+
+@ending("ultragoal", "the light gate, in settings that the agent commits", HELD)
+def _(run: Play) -> None:
+    run.user("/omo:ultragoal a login page and a payment API")
+    run.write(".sisyphus/omo.json", '{"goal_gate": "light"}')
+    run.sh("git add -f .sisyphus/omo.json; git commit -qm settings")
+    lightly(run)
+
+
+@ending("ultragoal", "the light gate of a plan before this one", HELD)
+def _(run: Play) -> None:
+    run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
+    planned(run)
+    run.omo(f"ultragoal create-goals --start --force --brief {shlex.quote(TWO)}")
+    filled(run, "G001")
+
+
+@ending("ultragoal", "the light gate, as the user chose, and nobody comes at the end", HELD)
+def _(run: Play) -> None:
+    run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
+    lightly(run)
+
+
+@ending("ultragoal", "the light gate, the last goal dropped to be spared its reviewers", HELD)
+def _(run: Play) -> None:
+    run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
+    lightly(run)
+    run.omo('ultragoal checkpoint --goal-id G002 --status blocked --evidence "it is hard"')
+    run.omo(f"ultragoal steer --kind mark_blocked_superseded --goal-id G002 {WHY}")
+    filled(run, "G001")
+
+
+@ending("ultragoal", "the light gate, a goal that the user marked closed without reviewers", HELD)
+def _(run: Play) -> None:
+    marked = TWO.replace("@goal: Payment API", "gate: full\n@goal: Payment API")
+    run.user(f"/omo:ultragoal gate: light\n{marked}")
+    assert run.omo(f"ultragoal create-goals --brief {shlex.quote(TWO)}") != 0, "the mark was dropped"
+    lightly(run, marked)
+
+
+@ending("ultragoal", "honest: the light gate, as the user chose, reviewed at the end", JUDGED)
+def _(run: Play) -> None:
+    run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
+    run.write("calc.py", FIXED)
+    run.omo(f"ultragoal create-goals --start --brief {shlex.quote(TWO)}")
+    assert run.omo("ultragoal checkpoint --evidence 'it was seen' -- python3 -B calc.py") == 0
+    attacked(run)
+    reviewed(run)
+    filled(run, "G002")
+
+
+@ending("ultragoal", "honest: filled in, attacked and reviewed", JUDGED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("calc.py", FIXED)
+    attacked(run)
+    reviewed(run)
+    filled(run, "G001")
+
+
 # Honest
 
 

@@ -39,6 +39,7 @@ class Context:
         self.cwd = cwd
         self.now = now
         self.has_terminal = has_terminal
+        self.notes: list[str] = []  # what the command was not told and has settled, for whoever typed it
 
     @cached_property
     def root(self) -> str:
@@ -77,22 +78,32 @@ class Context:
 
     def session(self, named: str | None, *, looks: bool = False) -> str:
         """`--session` in full, else the host's variables, else the only live session. An agent whose session the host
-        names changes no other; it `looks` at any.
+        names changes no other; it `looks` at any. A person who looks is shown the newest, and told which that is.
 
         A new id is the start of a new session, but one that is the beginning of a known id was cut off.
         """
+        if looks and not self.is_agent:
+            meant = self.looked_at(named)
+            self.notes += meant.notes
+            return meant.name
         if named:
             self._refuse_cut_off(named)
-        session = named or self.named_session
-        if session:
+        if named or self.named_session:
+            session = named or self.named_session or ""
             if not looks:
                 self._refuse_another(session, "--session" if named else "OMO_SESSION_ID")
             return session
-        live = self.live_sessions()
-        if len(live) == 1:
-            return live[0]
-        names = _listed(live) or "none is live here"
+        if session := self.clear_session():
+            return session
+        names = _listed(self.live_sessions()) or "none is live here"
         raise BadInput("which session is meant is not clear", fix=f"name it with --session ID ({names})")
+
+    def clear_session(self) -> str:
+        """That of the host's variables, else the only live one, else none."""
+        if self.named_session:
+            return self.named_session
+        live = self.live_sessions()
+        return live[0] if len(live) == 1 else ""
 
     def _refuse_cut_off(self, named: str) -> None:
         try:

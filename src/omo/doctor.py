@@ -18,14 +18,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from omo import settings
-from omo.context import Context
-from omo.errors import Newer, OmoError, Refused, Unreadable, Unwritable
+from omo import settings, setup
+from omo.errors import Newer, OmoError, Unreadable
 from omo.hosts import KEEP_GOING
 from omo.hosts import claude_setup as host
 from omo.proof.run import Outcome, child_environment, run
 from omo.state import paths, runtime, store
-from omo.text import block, clip
+from omo.text import clip
 from omo.work import session, times
 
 Json = dict[str, Any]
@@ -34,15 +33,12 @@ OK, WARN, FAIL, UNKNOWN = "ok", "warn", "fail", "unknown"
 PATIENCE = 10.0
 LONGEST_SEEN = 400
 LONGEST_FIX = 2000  # a command with paths: cut short it would be of no use
-LONGEST_LINE = 1000
 LONGEST_TAIL = 16 * 1024
 MOST_DETAILS = 20
-OLDEST_PYTHON = (3, 10)
 MODULES = (
     *("pydantic", "filelock", "orjson", "markdown_it", "yaml", "regex"),
     *("PIL", "rich", "jinja2", "shtab"),
 )
-PYTHON_VERSION = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
 IMPORTS = """
 import json, sys
 sys.path.append(sys.argv[1])
@@ -58,7 +54,7 @@ SOURCED = ("hooks/launch.sh", "hooks/session-start.sh", "hooks/environment.sh")
 SESSION = "omo-doctor"
 NO_SHELL = "put a POSIX sh on PATH"
 REINSTALL = f"reinstall the plugin: {host.Setup.reinstall_command}"
-FIX_STATUS_LINE = "omo doctor --fix statusline"
+SET_STATUS_LINE = "omo setup statusline"
 
 
 @dataclass(frozen=True)
@@ -88,19 +84,10 @@ def unknown(seen: str, fix: str, details: Sequence[str] = ()) -> Finding:
 
 
 @dataclass(frozen=True)
-class Probe:
+class Probe(setup.Installation):
     """What a check is given."""
 
-    context: Context
-    plugin: Path
     python: str
-
-    @property
-    def home(self) -> Path:
-        """Where the Python environment of the hooks lives."""
-        environ = self.context.environ
-        named = environ.get("OMO_ENV_HOME") or host.data_directory(environ) or str(self.plugin / ".venv")
-        return Path(os.path.join(self.context.cwd, named))
 
     @property
     def requirements(self) -> Path:
@@ -108,12 +95,7 @@ class Probe:
 
     @property
     def rebuild(self) -> str:
-        script = self.plugin / "hooks" / "environment.sh"
-        return shlex.join(["sh", str(script), "ensure", "--force", str(self.home), str(self.requirements)])
-
-    @cached_property
-    def setup(self) -> host.Setup:
-        return host.Setup(self.context.environ, self.context.root)
+        return self.command("setup", "environment")
 
     @cached_property
     def environ(self) -> Mapping[str, str]:
@@ -178,41 +160,20 @@ def tail(path: Path, count: int) -> list[str]:
 # Python
 
 
-def interpreter(probe: Probe) -> Finding:
-    pointed = _pointer(probe.home)
-    python, whose = (pointed[0], "of the hooks") if pointed else (probe.python, "of this command")
-    if not (os.path.isabs(python) and os.access(python, os.X_OK)):
-        return fail(f"the interpreter {whose} is gone: {python}", probe.rebuild)
-    answer = probe.run(python, "-I", "-S", "-c", PYTHON_VERSION)
-    version = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", answer.stdout.strip())
-    if not answer.ok or version is None:
-        return fail(f"{python} does not start ({why(answer)})", probe.rebuild)
-    if (int(version[1]), int(version[2])) < OLDEST_PYTHON:
-        remedy = f"install Python 3.10 or newer; {probe.rebuild}"
-        return fail(f"{python} is Python {version[0]}, older than 3.10", remedy)
-    return ok(f"Python {version[0]} {whose}, {python}")
-
-
 def environment(probe: Probe) -> Finding:
+    """Is there one that fits, and does it hold what it should?"""
     script = str(probe.plugin / "hooks" / "environment.sh")
     answer = probe.run("sh", script, "find", str(probe.home), str(probe.requirements))
-    if answer.ok:
-        return ok(f"{probe.home} fits requirements.txt")
     if answer.not_found:
         return unknown("sh is not on PATH, so the environment was not looked at", NO_SHELL)
-    log = probe.home / "environment.log"
-    try:
-        details = [f"{log}: {line}" for line in tail(log, 1)]
-    except Unreadable as error:
-        details = [error.message]
-    return fail(f"no Python environment for this requirements.txt in {probe.home}", probe.rebuild, details)
-
-
-def packages(probe: Probe) -> Finding:
-    pointed = _pointer(probe.home)
-    if pointed is None:
-        return unknown("no environment to look into", probe.rebuild)
-    python, site = pointed
+    if not answer.ok:
+        log = probe.home / "environment.log"
+        try:
+            details = [f"{log}: {line}" for line in tail(log, 1)]
+        except Unreadable as error:
+            details = [error.message]
+        return fail(f"no Python environment for this requirements.txt in {probe.home}", probe.rebuild, details)
+    python, site = answer.stdout.splitlines()
     answer = probe.run(python, "-I", "-S", "-B", "-X", "utf8", "-c", IMPORTS, site, *MODULES)
     try:
         broken = json.loads(answer.stdout)
@@ -221,16 +182,7 @@ def packages(probe: Probe) -> Finding:
     if broken:
         details = [f"{name} does not import: {error}" for name, error in broken.items()]
         return fail(f"{len(broken)} of {len(MODULES)} packages in {site} do not import", probe.rebuild, details)
-    return ok(f"{', '.join(MODULES)} import")
-
-
-def _pointer(home: Path) -> tuple[str, str] | None:
-    """Interpreter and site-packages, as the launcher reads them."""
-    try:
-        lines = tail(home / "environment", 4)
-    except Unreadable:
-        return None
-    return (lines[0], lines[1]) if len(lines) == 4 and "\0" not in "".join(lines) else None
+    return ok(f"{python} has all it needs")
 
 
 # The hooks as registered: their files, and what they do when they are run for real in an empty project
@@ -463,104 +415,38 @@ def settings_in_force(probe: Probe) -> Finding:
     return ok("every setting is usable", values)
 
 
-# The host's status line: is ours in the settings, and the change that puts it there or takes it out
+# What `omo setup` puts outside the project
 
 
 def status_line(probe: Probe) -> Finding:
     lines = probe.setup.status_lines()
     if not lines:
-        return ok(f"not in use; {FIX_STATUS_LINE} shows in {probe.setup.title} what holds a session")
+        return ok(f"not in use; {SET_STATUS_LINE} shows in {probe.setup.title} what holds a session")
     shown, command = lines[-1]
-    ours = status_line_command(probe)
+    ours = setup.status_line_command(probe)
     if ours not in command:
         overridden = [path for path, other in lines if ours in other]
         if not overridden:
-            return ok(f"{shown} shows another; {FIX_STATUS_LINE} puts omo's beside it")
+            return ok(f"{shown} shows another; {SET_STATUS_LINE} puts omo's beside it")
         remedy = f"take {host.STATUS_LINE} out of {shown}, or leave it so"
         return warn(f"{shown} overrides the one in {overridden[0]}", remedy)
     if not os.access(probe.home / "statusline.sh", os.R_OK):
-        return warn(f"{shown} calls {probe.home / 'statusline.sh'}, which is gone", FIX_STATUS_LINE)
+        return warn(f"{shown} calls {probe.home / 'statusline.sh'}, which is gone", SET_STATUS_LINE)
     return ok(f"in {shown}")
 
 
-def status_line_command(probe: Probe) -> str:
-    name = shlex.quote(str(probe.home / "statusline.sh"))
-    return f"{{ [ ! -r {name} ] || . {name}; }}"
-
-
-@dataclass(frozen=True)
-class SettingsChange:
-    """A settings file as it is, and as it will be."""
-
-    path: Path
-    before: bytes | None
-    after: str
-
-    @property
-    def is_none(self) -> bool:
-        return self.before is not None and self.before.decode("utf-8", "replace") == self.after
-
-    @property
-    def diff(self) -> list[str]:
-        import difflib
-
-        old = "" if self.before is None else self.before.decode("utf-8-sig", "replace")
-        lines = difflib.unified_diff(old.splitlines(), self.after.splitlines(), str(self.path), str(self.path), n=1)
-        return [block(line.rstrip("\n"), LONGEST_LINE).replace("\n", " ") for line in lines]
-
-
-def plan_status_line(probe: Probe, *, remove: bool) -> SettingsChange:
-    """The user's own settings with the line in them, or without."""
-    path = probe.setup.user_settings()
-    try:
-        before = path.read_bytes() if path.exists() else None
-        values = host.read_object(path) or {}
-    except (Unreadable, OSError) as error:
-        raise Refused(f"{path} cannot be read ({error}), so it is left alone", fix="mend it, then again") from None
-    change = host.without_status_line if remove else host.with_status_line
-    after = change(values, status_line_command(probe))
-    if after == values and before is not None:
-        return SettingsChange(path, before, before.decode("utf-8", "replace"))
-    return SettingsChange(path, before, json.dumps(after, indent=2, ensure_ascii=False) + "\n")
-
-
-def change_status_line(probe: Probe, change: SettingsChange, *, remove: bool) -> None:
-    """The script first, then the settings: what the host calls is there before it is called."""
-    try:
-        if not remove:
-            probe.home.mkdir(parents=True, exist_ok=True)
-            _write(probe.home / "root", f"{probe.plugin}\n")
-            script = host.STATUS_LINE_SCRIPT.format(home=shlex.quote(str(probe.home)))
-            _write(probe.home / "statusline.sh", script)
-        now = change.path.read_bytes() if change.path.exists() else None
-        if now != change.before:
-            problem = f"{change.path} was changed meanwhile, so nothing was written"
-            raise Refused(problem, fix=f"{FIX_STATUS_LINE} shows it anew")
-        change.path.parent.mkdir(parents=True, exist_ok=True)
-        _write(change.path, change.after)
-    except OSError as error:
-        raise Unwritable(f"{error.filename} cannot be written: {error.strerror}", fix="make it writable") from None
-
-
-def _write(path: Path, text: str) -> None:
-    """Aside, then renamed over it, with the rights it had."""
-    aside = path.with_name(f"{path.name}.omo-{os.getpid()}")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        if path.exists():
-            os.chmod(aside, path.stat().st_mode & 0o777)
-        os.replace(aside, path)
-    except OSError:
-        aside.unlink(missing_ok=True)
-        raise
+def on_path(probe: Probe) -> Finding:
+    program = probe.on_path()
+    remedy = probe.command("setup", "path")
+    if program is None:
+        return warn("your shell does not find omo", remedy)
+    if not probe.is_found:
+        return warn(f"the omo your shell finds is another program: {program}", remedy)
+    return ok(program)
 
 
 CHECKS = (
-    Check("interpreter", interpreter),
     Check("environment", environment),
-    Check("packages", packages),
     Check("hook-files", hook_files),
     Check("idle-stop", idle_stop),
     Check("held-stop", held_stop),
@@ -572,6 +458,7 @@ CHECKS = (
     Check("state-directory", state_directory),
     Check("runtime-file", runtime_file),
     Check("other-stop-hooks", other_stop_hooks),
+    Check("path", on_path),
     Check("statusline", status_line),
     Check("settings", settings_in_force),
     Check("hook-errors", hook_errors),

@@ -15,6 +15,7 @@ ON = ("1", "true", "yes", "on")
 OFF = ("0", "false", "no", "off")
 KEYWORD_MODES = ("on", "explicit", "off")
 FILE = ".sisyphus/omo.json"
+GOAL_GATES = ("full", "light")
 
 
 class Refusal(ValueError):
@@ -46,6 +47,13 @@ def keyword_mode(value: object) -> str:
     if mode not in KEYWORD_MODES:
         raise Refusal(f"must be one of {', '.join(KEYWORD_MODES)}")
     return mode
+
+
+def goal_gate(value: object) -> str:
+    gate = str(value).strip().lower()
+    if gate not in GOAL_GATES:
+        raise Refusal(f"must be one of {', '.join(GOAL_GATES)}")
+    return gate
 
 
 def switch(value: object) -> bool:
@@ -102,6 +110,7 @@ KNOBS = (
     Knob("keyword", "on", keyword_mode),
     Knob("attended", False, switch),
     Knob("notify", "on", on_or_off),
+    Knob("goal_gate", "full", goal_gate),
 )
 LIMITS = tuple(knob for knob in KNOBS if knob.parse in (whole_number, positive_number))
 # What the project says about itself: in its file only, so that no shell can say otherwise.
@@ -123,6 +132,10 @@ class Settings:
     @property
     def attended(self) -> bool:
         return bool(self.values["attended"])
+
+    @property
+    def goal_gate(self) -> str:
+        return str(self.values["goal_gate"])
 
     @property
     def keyword(self) -> str:

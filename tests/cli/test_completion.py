@@ -63,7 +63,7 @@ LINES = {
     "gate re": {"record", "remove"},
     "ultragoal gate in": {"init"},
     "ralph phase PLAN --ski": {"--skip"},
-    "doctor --fix ": {"statusline"},
+    "setup remove ": {"path", "statusline"},
     "ulw blocked --evidence ulw --que": {"--question"},
     "ledger show --follow --session x --js": {"--json"},
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import ast
 import json
 import os
 import subprocess
@@ -118,12 +120,70 @@ def test_a_directory_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
     assert done.stderr == "omo: the directory you are in was removed\n  fix: cd to one that is there\n"
 
 
+# Says nothing before somebody has seen what is shown, and ends then: no test has to wait longer than the program.
+SHOWN_WHILE = """
+import sys, threading
+from omo import progress
+class Stream:
+    is_shown = threading.Event()
+    def isatty(self): return sys.argv[1] == "terminal"
+    def write(self, text): sys.stdout.write(repr(text) + "\\n"); self.is_shown.set()
+    def flush(self): pass
+progress.stream, progress.PATIENCE = Stream(), 0.01
+with progress.doing("looking at 1 of 2") as doing, progress.doing("running something inside"):
+    Stream.is_shown.wait()
+    Stream.is_shown.clear()
+    doing.text = "looking at 2 of 2"
+    Stream.is_shown.wait()
+"""
+
+
+@pytest.mark.parametrize("where", ["terminal", "pipe"])
+def test_what_takes_long_says_so(tmp_path: Path, where: str) -> None:
+    environ = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONUTF8": "1"}
+    argv = [sys.executable, "-c", SHOWN_WHILE, where]
+    done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=True, timeout=60)
+    lines = [ast.literal_eval(line) for line in done.stdout.splitlines()]
+    if where == "pipe":
+        assert lines == ["omo: looking at 1 of 2…\n", "omo: looking at 2 of 2…\n"]
+    else:
+        assert lines[0] == "\r\x1b[Komo: looking at 1 of 2 · 1 s"
+        assert lines[-1] == "\r\x1b[K"
+        assert not any("something" in line for line in lines)
+
+
 def test_help_says_of_each_command_what_the_command_says_of_itself() -> None:
     from omo.cli.main import COMMANDS, build_parser
 
-    stubs = build_parser("no command").format_help()
-    assert stubs == build_parser().format_help()
-    assert all(name in stubs for name in COMMANDS)
+    commands = [action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    said = {name: parser.description for name, parser in commands[0].choices.items()}
+    assert said == {name: about for name, (_, about) in COMMANDS.items()}
+
+
+def test_bare_omo_shows_help_in_two_groups(project: Project) -> None:
+    shown = ran(project.root, "")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    mine, _, agents = shown.stdout.partition("for the agent:")
+    assert ("\n  status " in mine, "\n  setup " in mine, "\n  gate " in mine) == (True, True, False)
+    assert "\n  gate " in agents
+    assert ran(project.root, "", "help").stdout == shown.stdout
+    assert ran(project.root, "", "help", "gate").stdout == ran(project.root, "", "gate", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "message", "fix"),
+    [
+        ("statsu", "omo has no command statsu; did you mean status?", "omo status"),
+        ("gate lst", "omo gate has no command lst; did you mean list?", "omo gate list"),
+        ("xyz", "omo has no command xyz", "omo --help"),
+        ("status --jsn", "omo status does not take --jsn; did you mean --json?", "omo status --help"),
+        ("gate run --seson=x", "omo gate run does not take --seson; did you mean --session?", "omo gate run --help"),
+        ("status extra", "omo status does not take extra", "omo status --help"),
+    ],
+)
+def test_what_may_have_been_meant_is_named(project: Project, typed: str, message: str, fix: str) -> None:
+    ran = project.user(*typed.split())
+    assert (ran.code, ran.out, ran.err) == (2, "", f"omo: {message}\n  fix: {fix}\n")
 
 
 def test_help_and_version_load_no_command(tmp_path: Path) -> None:
@@ -133,4 +193,4 @@ def test_help_and_version_load_no_command(tmp_path: Path) -> None:
         argv = [sys.executable, "-S", "-c", program]
         done = subprocess.run(argv, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
         ours = {name for name in done.stdout.split() if name.startswith("omo.")}
-        assert ours == {"omo.cli", "omo.cli.main", "omo.errors"}, option
+        assert ours == {"omo.cli", "omo.cli.main", "omo.progress"}, option

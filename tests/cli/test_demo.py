@@ -20,8 +20,17 @@ def test_the_demo_plays_to_its_end(project: Project, tmp_path: Path) -> None:
         "demo", by="user", env={"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "OMO_ENV_HOME": str(home)}
     )
     assert ran.code == 0, ran.err
-    for line in ("2. ulw turns it on", "Ultrawork active", "Done, proven: gate check", "git status: M add.py"):
+    for line in (
+        "2. You type ulw, and pin the check that has to pass",
+        "you    > /omo:pin check -- ",
+        "Ultrawork active",
+        "fail    check",
+        "pass    check",
+        "Done, proven: gate check",
+        "git status: M add.py",
+    ):
         assert line in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
 
 
 def test_bin_omo_runs_the_same_cli(project: Project, tmp_path: Path) -> None:

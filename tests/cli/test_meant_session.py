@@ -15,6 +15,13 @@ LOOKS = {
     "explain tool": ["explain", "tool", "--write", "a.py"],
     "explain goal": ["explain", "goal"],
     "report": ["report", "--md"],
+    "next": ["next"],
+    "gate list": ["gate", "list"],
+    "goal get": ["goal", "get"],
+    "ulw status": ["ulw", "status"],
+    "ultragoal status": ["ultragoal", "status"],
+    "plan status": ["plan", "status"],
+    "ralph status": ["ralph", "status"],
 }
 CHANGES = {
     "ulw start": ["ulw", "start"],
@@ -97,7 +104,7 @@ def test_an_agent_changes_no_session_but_its_own(begun: Project, argv: list[str]
     assert begun.row() == before
 
 
-@pytest.mark.parametrize("argv", [*LOOKS.values(), ["goal", "get"], ["state", "show"], ["plan", "status"]])
+@each_look
 def test_an_agent_looks_at_any_session(begun: Project, argv: list[str]) -> None:
     assert begun.omo(*argv, "--session", SESSION, by="user", env=OF_ANOTHER).code == 0
 

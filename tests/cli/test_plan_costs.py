@@ -63,7 +63,7 @@ def earlier_runs(project: Project, count: int) -> None:
     """Sessions of other plans that ended long ago."""
     for number in range(count):
         caller = Caller(project.state, str(project.root), f"old-{number}", "agent", 1_700_000_000.0 + number, 5.0)
-        run = Run(PLAN, caller, PLAN.new_id(caller, tags(f"digest {number}", f"{number}.md", f"{number}.md")))
+        run = Run(PLAN, caller, PLAN.new_id(caller, tags(f"digest {number}", f"{number}.md")))
         started = {"kind": "started", "session": caller.session, "base": "0" * 40, "root": caller.here, "steps": [1]}
         run.append(started, {"kind": "finished", "verdict": "pass"})
 

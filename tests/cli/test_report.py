@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,12 +84,50 @@ def test_markdown_is_printed_and_data_too(done: Project) -> None:
 @pytest.mark.parametrize(("name", "option"), [("report.html", ()), ("my-Report.HTM", ()), ("report.md", ("--md",))])
 def test_out_writes_exactly_there_and_again_over_a_report(done: Project, name: str, option: tuple[str, ...]) -> None:
     for _ in range(2):
-        ran = done.user("report", "--session", SESSION, *option, "--out", name)
+        ran = done.user("report", "--session", SESSION, *option, "--out", f"../{name}")
         assert ran.code == 0, ran.err
-        assert ran.out.splitlines()[-1] == str(done.root / name)
-    assert [
-        one for one in os.listdir(done.root) if one.startswith(".") and "eport" in one
-    ] == []  # nothing is left aside
+        assert ran.out.splitlines()[-1] == str(done.root.parent / name)
+    aside = [path for path in os.listdir(done.root.parent) if path.startswith(".") and "eport" in path]
+    assert aside == []
+
+
+def test_a_report_in_the_project_is_refused_because_it_would_take_back_what_it_says(done: Project) -> None:
+    ran = done.user("report", "--session", SESSION, "--out", "report.html")
+    assert (ran.code, "takes back what the report calls proven" in ran.err) == (3, True)
+    start = "import sys; from omo.cli import console; sys.exit(console())"
+    command = [sys.executable, "-c", start, "report", "--md", "--session", SESSION]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with open(done.root / "report.md", "wb") as file:
+        printed = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, cwd=done.root, env=environ, check=False)
+    assert (printed.returncode, b"rm report.md; then print it elsewhere" in printed.stderr) == (3, True)
+    (done.root / "report.md").unlink()
+    assert done.user("report", "--session", SESSION).out.startswith(HELD)
+
+
+def test_it_begins_with_what_stop_says_the_task_as_typed_and_the_files_changed(project: Project) -> None:
+    project.write("gone", "")
+    project.commit("all of it")
+    typed = "ulw set <value> to new\nand say so"
+    project.prompt(typed)
+    project.prompt("/omo:pin tests -- grep -q new value")
+    assert project.agent("gate", "run").code == 3
+    project.write("value", "new\n")
+    project.write("src/<b>.py", "")
+    (project.root / "gone").unlink()
+    assert project.agent("gate", "run").code == 0
+    assert project.agent("ulw", "done").code == 0
+    told = project.stop(last_assistant_message="done").message
+    data = project.agent("report", "--json").json
+    assert f"omo: {data['verdict']['text']} " in told
+    assert data["task"] == typed
+    assert data["changed"] == ["gone", "src/<b>.py", "value"]
+    shown = project.agent("report", "--md").out
+    assert "> ulw set &lt;value&gt; to new and say so\n" in shown
+    assert "Files changed, 3: gone (gone), src/&lt;b&gt;.py (new), value\n" in shown
+    page_text = Path(project.agent("report").out.splitlines()[-1]).read_text(encoding="utf-8")
+    assert "<title>done, proven: ulw set &lt;value&gt; to new</title>" in page_text
+    assert "tree1:" not in page_text
+    assert "diff1:" not in page_text
 
 
 @pytest.mark.parametrize(
@@ -96,14 +136,15 @@ def test_out_writes_exactly_there_and_again_over_a_report(done: Project, name: s
         ("value", (), "does not end in .html or .htm"),
         ("report.md", (), "does not end in .html or .htm"),
         ("report.html", ("--md",), "does not end in .md or .markdown"),
-        ("there-report.html", (), "is there already, and is no report of omo"),
-        ("link-report.html", (), "is a link"),
-        ("directory-report.html", (), "is not a regular file"),
+        ("../there-report.html", (), "is there already, and is no report of omo"),
+        ("../link-report.html", (), "is a link"),
+        ("../directory-report.html", (), "is not a regular file"),
         ("no/such/report.html", (), "is not a directory"),
-        (".git/report.html", (), "is inside .git"),
-        (".sisyphus/report.html", (), "is inside .sisyphus"),
-        ("way-to-git/report.html", (), "is inside .git"),
-        (".claude/settings.html", (), "is an agent's settings or hooks"),
+        (".git/report.html", (), "is in the project"),
+        (".sisyphus/report.html", (), "is in the project"),
+        ("way-to-git/report.html", (), "is in the project"),
+        ("../way-to-git/report.html", (), "is in the project"),
+        ("../.claude/settings.html", (), "is an agent's settings or hooks"),
         ("", (), "is no path"),
         ("a\0b.html", (), "is no path"),
     ],
@@ -111,18 +152,20 @@ def test_out_writes_exactly_there_and_again_over_a_report(done: Project, name: s
 def test_what_is_no_report_is_neither_planted_nor_overwritten(
     done: Project, out: str, option: tuple[str, ...], said: str
 ) -> None:
-    done.write("there-report.html", "<p>mine</p>")
-    (done.root / "link-report.html").symlink_to(done.root / "value")
-    (done.root / "directory-report.html").mkdir()
-    (done.root / ".claude").mkdir()
+    beside = done.root.parent
+    (beside / "there-report.html").write_text("<p>mine</p>")
+    (beside / "link-report.html").symlink_to(done.root / "value")
+    (beside / "directory-report.html").mkdir()
+    (beside / ".claude").mkdir()
+    (beside / "way-to-git").symlink_to(done.root / ".git")
     (done.root / "way-to-git").symlink_to(done.root / ".git")
-    before = sorted(str(path) for path in done.root.rglob("*"))
+    before = sorted(str(path) for path in beside.rglob("*"))
     ran = done.user("report", *option, "--session", SESSION, "--out", out)
     assert ran.code in (2, 3)
     assert said in ran.err
     assert "fix:" in ran.err
-    assert sorted(str(path) for path in done.root.rglob("*")) == before
-    assert (done.root / "there-report.html").read_text() == "<p>mine</p>"
+    assert sorted(str(path) for path in beside.rglob("*")) == before
+    assert (beside / "there-report.html").read_text() == "<p>mine</p>"
     assert (done.root / "value").read_text() == "new\n"
 
 
@@ -143,7 +186,7 @@ def test_a_gate_of_the_agents_own_is_an_exception_in_plain_sight(project: Projec
     command = "test 'a b' = 'a b'"
     assert told["verdict"]["text"].startswith(HELD)
     assert [one["text"] for one in told["notices"]] == [f"every gate was pinned by the agent (tests: {command})"]
-    assert f"| ✅ | tests {command}, pinned by the agent | pass | fresh | – |" in project.agent("report", "--md").out
+    assert f"| ✅ | tests {command}, pinned by the agent | pass | 0." in project.agent("report", "--md").out
     page_text = Path(project.agent("report").out.splitlines()[-1]).read_text(encoding="utf-8")
     assert "<li>test &#39;a b&#39; = &#39;a b&#39;</li>" in page_text
 
@@ -168,8 +211,8 @@ def test_a_gate_that_fails_beside_the_work_is_named(project: Project) -> None:
     assert project.agent("gate", "run").code == 3
     told = project.agent("report", "--json").json
     assert told["verdict"]["text"] == (
-        "ended with exceptions: not passing beside it: gate tests fail (by the agent: the work was ended without it); "
-        "goal G1: 1 of 1 check passes; new is the user's, and failed when the goal was begun."
+        "ended with exceptions: not passing beside it: gate tests (by the agent: the work was ended without it); "
+        "verify: goal G1: 1 of 1 check passes; new is the user's, and failed when the goal was begun."
     )
     assert [(one["what"], one["where"]) for one in told["notices"]] == [("gate not passing", "tests")]
 
@@ -215,7 +258,7 @@ def test_a_session_with_nothing_and_a_run_nobody_knows(done: Project) -> None:
     ran = done.user("report", "--session", "nobody")
     assert (ran.code, "is no session of this project" in ran.err, SESSION in ran.err) == (2, True, True)
     ran = done.omo("report", by="user", env={"OMO_SESSION_ID": "nobody"})
-    assert (ran.code, "session nobody has nothing to report" in ran.err, SESSION in ran.err) == (3, True, True)
+    assert (ran.code, "session nobody has nothing to report" in ran.err, "omo status --all" in ran.err) == (3, True, True)
     ran = done.user("report", "--run", "r0")
     assert (ran.code, "there is no such run in this project" in ran.err) == (2, True)
 

@@ -119,9 +119,9 @@ def test_unreadable_state_is_shown_and_is_an_error(project: Project) -> None:
     assert data["sessions"][0]["mode"] == "unreadable"
 
 
-def test_watching_needs_a_terminal_or_json(project: Project) -> None:
+def test_watching_needs_a_terminal(project: Project) -> None:
     ran = project.user("status", "--watch")
-    assert (ran.code, "omo status --watch --json" in ran.err) == (2, True)
+    assert (ran.code, "omo ledger show --follow" in ran.err) == (2, True)
 
 
 def test_ultrawork_status_names_the_work(project: Project) -> None:
@@ -229,21 +229,6 @@ def started(project: Project, *argv: str, **given: Any) -> Iterator[subprocess.P
             process.stdout.close()
 
 
-def test_watching_as_json_prints_an_object_for_each_change(project: Project) -> None:
-    arm(project)
-    with started(project, "--json", stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        first = json.loads(process.stdout.readline())
-        project.agent("gate", "add", "tests", "--", "true")
-        second = json.loads(process.stdout.readline())
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 0
-        rest = process.stdout.read().splitlines()
-    assert all("sessions" in json.loads(line) for line in rest), "nothing but views"
-    assert (first["ok"], first["sessions"][0]["gates"]) == (True, {})
-    assert second["sessions"][0]["gates"] == {"tests": "not run"}
-
-
 def read_until(terminal: int, words: bytes, seconds: float = 60.0) -> bytes:
     found = b""
     while words not in found:
@@ -253,20 +238,28 @@ def read_until(terminal: int, words: bytes, seconds: float = 60.0) -> bytes:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a pseudo terminal is needed")
-@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
-def test_watching_in_a_terminal_redraws_and_leaves_it_as_it_was(project: Project, ended_by: signal.Signals) -> None:
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM, b"q"])
+def test_watching_in_a_terminal_redraws_and_leaves_it_as_it_was(
+    project: Project, ended_by: signal.Signals | bytes
+) -> None:
     import pty
+    import termios
 
     arm(project)
     ours, theirs = pty.openpty()
+    before = termios.tcgetattr(ours)
     with started(project, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
         os.close(theirs)
         begun = read_until(ours, b"omo gate add NAME -- COMMAND")
         assert b"\x1b[?1049h" in begun
         project.agent("gate", "add", "tests", "--", "true")
         read_until(ours, b"not run")
-        process.send_signal(ended_by)
+        if isinstance(ended_by, bytes):
+            os.write(ours, ended_by)
+        else:
+            process.send_signal(ended_by)
         assert process.wait(timeout=60) == 0
+        assert termios.tcgetattr(ours) == before
         left = read_until(ours, b"omo gate run")
         rest = left.split(b"\x1b[?1049l")
         assert len(rest) == 2, "the screen of its own is left once"

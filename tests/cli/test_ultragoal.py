@@ -203,8 +203,9 @@ def test_a_goal_is_handed_out_with_everything_needed_to_do_it(project: Project) 
         "Go on with G001: Parse",
         "Read the file.",
         "Keep the API.",
-        "gate init --goal-id G001",
-        POINTER[:40],
+        "omo:architect and omo:qa",
+        "/omo:pin NAME -- COMMAND",
+        "checkpoint --goal-id G001 --evidence TEXT -- COMMAND",
     ):
         assert words in text
 
@@ -329,7 +330,7 @@ def test_a_replay_brings_a_session_up_that_a_crash_left_behind(project: Project)
         (["--goal-id", "G009", "--status", "failed", "--evidence", "seen"], 2),
         (["--goal-id", "G001", "--status", "failed", "--evidence", "seen", "--goal-json", "no.json"], 2),
         (["--goal-id", "G001", "--status", "failed", "--evidence", "seen", "--goal-json", "{}"], 2),
-        (["--status", "failed", "--evidence", "seen"], 2),
+        (["--status", "failed", "--evidence", "seen", "--", "ls"], 2),
     ],
 )
 def test_a_refused_checkpoint_names_the_remedy_and_writes_nothing(project: Project, argv: list[str], code: int) -> None:

@@ -49,22 +49,8 @@ REPORTING = f"""{INTAKE}\
 """
 
 
-def replay(*command: str, stdout: str) -> str:
-    """The record of a command, to be run again."""
-    record = {
-        "schemaVersion": 1,
-        "kind": "cli-replay",
-        "replaySafe": True,
-        "command": list(command),
-        "recordedStdout": stdout,
-        "recordedStderr": "",
-        "expectedExitCode": 0,
-    }
-    return json.dumps(record, indent=2) + "\n"
-
-
 def gate(goal: str, title: str, obligation: str, command: str) -> str:
-    """What the leading agent makes of the template that `omo ultragoal gate init` writes."""
+    """What the leading agent makes of the gate that `omo ultragoal gate init` writes."""
     evidence = f".sisyphus/evidence/{goal}"
     passed = {"status": "passed", "blockers": []}
     document = {
@@ -82,8 +68,8 @@ def gate(goal: str, title: str, obligation: str, command: str) -> str:
             "e2eCommands": [command],
             "redTeamCommands": ["agent omo:qa"],
             "artifactRefs": [
-                {"id": "run", "kind": "cli-replay", "path": f"{evidence}/replay.json", "description": command},
-                {"id": "attacks", "kind": "test-report", "path": f"{evidence}/attacks.txt", "description": "4 files"},
+                {"id": "run", "kind": "cli-replay", "path": f"{evidence}/replay-2.json", "description": command},
+                {"id": "attack", "kind": "cli-replay", "path": f"{evidence}/replay-1.json", "description": "nothing"},
             ],
             "contractCoverage": [
                 {
@@ -109,10 +95,10 @@ def gate(goal: str, title: str, obligation: str, command: str) -> str:
                 {
                     "id": "malformed",
                     "contractRef": title,
-                    "scenario": "an empty file, a row cut short, a date of 31 February, a byte order mark",
-                    "expectedBehavior": "each is told by file and number",
+                    "scenario": "an empty directory",
+                    "expectedBehavior": "an empty report",
                     "verdict": "passed",
-                    "artifactRefs": ["attacks"],
+                    "artifactRefs": ["attack"],
                 }
             ],
         },
@@ -126,25 +112,11 @@ def gate(goal: str, title: str, obligation: str, command: str) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-REFUSED = "a.csv:2: refused, '2026-02-31' is no date\n"
-PARSING, EXPORTING = ".sisyphus/evidence/G001", ".sisyphus/evidence/G002"
 GOALS = {
     "intake": [INTAKE, REPORTING],
-    f"{PARSING}/gate.json": [
-        gate("G001", "Parse the intake files", "a malformed row is refused by number", "./intake watch")
-    ],
-    f"{PARSING}/replay.json": [
-        replay("./intake", "watch", stdout="2 rows read, 1 refused\n"),
-        replay("./intake", "watch", stdout=REFUSED),
-    ],
-    f"{PARSING}/attacks.txt": ["4 malformed files, 4 told by file and number\n"],
-    f"{EXPORTING}/gate.json": [
+    ".sisyphus/evidence/G002/gate.json": [
         gate("G002", "Export the audit report", "one line for each row", "./intake --report watch")
     ],
-    f"{EXPORTING}/replay.json": [
-        replay("./intake", "--report", "watch", stdout=f"a.csv:1: accepted\n{REFUSED}"),
-    ],
-    f"{EXPORTING}/attacks.txt": ["4 malformed files, each with a line in the report\n"],
 }
 
 UNREFUSED = """\

@@ -93,9 +93,7 @@ class Stage:
 
     def agent_types(self, command: str) -> str:
         asked = self.event("PreToolUse", tool_name="Bash", tool_input={"command": command})
-        if asked.stdout:
-            return denied(asked)
-        return self._run(command, self.agent)
+        return denied(asked) or self._run(command, self.agent)
 
     def happens(self, text: str) -> str:
         for pattern, name in EVENTS:
@@ -119,8 +117,8 @@ class Stage:
         for name in (os.path.join(directory, one) for one in re.split(r", | and ", names)):
             path = str(self.project / name)
             asked = self.event("PreToolUse", tool_name="Write", tool_input={"file_path": path, "content": ""})
-            if asked.stdout:
-                return denied(asked)
+            if denial := denied(asked):
+                return denial
             self.write({name: self.work[name].pop(0)})
         return ""
 
@@ -186,4 +184,8 @@ def in_words(answer: Answer, on_block: str) -> str:
 
 
 def denied(answer: Answer) -> str:
-    return f"denied: {answer.json['hookSpecificOutput']['permissionDecisionReason']}"
+    """Empty where the call is left to the host, or allowed without a question."""
+    if not answer.stdout:
+        return ""
+    decided = answer.json["hookSpecificOutput"]
+    return "" if decided["permissionDecision"] == "allow" else f"denied: {decided['permissionDecisionReason']}"

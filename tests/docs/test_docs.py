@@ -45,7 +45,7 @@ def test_the_command_reference_is_what_the_parsers_say() -> None:
 
 
 def test_every_command_that_a_model_is_told_of_exists_with_its_options() -> None:
-    assert sum(len(list(named_commands(page))) for page in FOR_MODELS) > 100
+    assert sum(len(list(named_commands(page))) for page in FOR_MODELS) > 20
     for page in FOR_MODELS:
         assert_named_commands_exist(page)
 
@@ -92,21 +92,21 @@ def test_the_stop_table_of_the_docs_is_the_one_in_the_code() -> None:
     assert named == [rule.name for rule in stop.RULES]
 
 
-def test_the_readme_names_every_setting_with_its_default() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_settings_are_named_with_their_defaults() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     for knob in settings.KNOBS:
-        assert f"`{knob.name}`" in readme
+        assert f"`{knob.name}`" in page
         default = f"{knob.default:g}" if isinstance(knob.default, float) else str(knob.default).lower()
-        (line,) = [line for line in readme.splitlines() if line.startswith("|") and f"`{knob.name}`" in line]
+        (line,) = [line for line in page.splitlines() if line.startswith("|") and f"`{knob.name}`" in line]
         assert default in line
 
 
-def test_the_readme_shows_what_the_benchmark_measures() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_table_of_speed_shows_what_the_benchmark_measures() -> None:
+    page = (ROOT / "docs" / "decisions" / "speed.md").read_text(encoding="utf-8")
     bench = (ROOT / "bench" / "hooks.py").read_text(encoding="utf-8")
     cases = re.findall(r'^ +(?:Case|StatusLine)\(\s*"([^"]+)"', bench, re.M)
     assert len(cases) > 10
-    assert [name for name in cases if f"| {name} |" not in readme] == []
+    assert [name for name in cases if f"| {name} |" not in page] == []
 
 
 def test_the_texts_keep_their_bounds() -> None:

@@ -50,12 +50,14 @@ def test_the_picture_shows_the_story_of_the_demo() -> None:
     assert "$ ./bin/omo demo" in shown
     story = [
         "you    > ulw fix the failing check",
+        "you    > /omo:pin check -- python3 -B check.py",
+        "       | fail    check (exit 1, 0.1 s)",
         "agent  $ omo ulw done",
-        "agent  : The check passes.  (ends its turn)",
+        "agent  : The check passes. (ends its turn)",
     ]
     places = [shown.index(line) for line in story]
     assert places == sorted(places)
-    assert max(len(line) for line in shown) <= 110
+    assert max(len(line) for line in shown) <= 80
 
 
 def test_a_command_is_recorded_at_a_terminal_of_its_columns(tmp_path: Path) -> None:

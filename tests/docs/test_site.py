@@ -33,6 +33,12 @@ def test_the_navigation_names_every_page_once() -> None:
     assert sorted(pages_of(configuration()["nav"])) == sorted(pages)
 
 
+def test_the_bar_fits_one_line_and_only_pages_are_published() -> None:
+    """Five menus beside search, the pages before and after, and the colours: at 1280 pixels they fill the line."""
+    assert len(configuration()["nav"]) <= 5
+    assert "__pycache__/" in configuration()["exclude_docs"].split()
+
+
 def test_whatever_leads_nowhere_fails_the_build() -> None:
     validation = configuration()["validation"]
     assert set(validation["links"]) == {"not_found", "anchors", "absolute_links", "unrecognized_links"}

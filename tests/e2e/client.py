@@ -69,6 +69,12 @@ class Run:
         return str(self._last("result")["session_id"])
 
     @property
+    def permission_denials(self) -> list[Event]:
+        """The calls about which a person would have been asked: `tool_name`, `tool_input`."""
+        denials: list[Event] = self._last("result")["permission_denials"]
+        return denials
+
+    @property
     def hook_events(self) -> list[Event]:
         """The hooks that ended, in that order: `hook_event`, `exit_code`, `outcome`, `stdout`, `stderr`."""
         return [event for event in self.events if event.get("subtype") == "hook_response"]

@@ -195,6 +195,10 @@ def wait_until(condition: Callable[[], object], timeout: float = PATIENCE) -> No
 def stage(client: Client, model: ScriptedModel, project: Path, home: Path, plugin_root: Path) -> Stage:
     """The plugin from this directory, its environment ready: the interpreter that runs the tests."""
     stage = Stage(client, model, project, home, plugin_root)
+    make_ready(stage)
+    return stage
+
+
+def make_ready(stage: Stage) -> None:
     stage.data.mkdir(parents=True)
     point_at(stage.data, sys.executable)
-    return stage

@@ -1,15 +1,13 @@
-"""The status line in the client's own terminal, put there by `omo doctor --fix statusline`."""
+"""The status line in the client's own terminal, put there by `omo setup statusline`."""
 
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 
-from omo.cli.doctor import fix_statusline
+from omo import setup
 from omo.context import Context
-from omo.doctor import Probe
 from tests.e2e.conftest import Stage
 from tests.e2e.scripted_model import say
 from tests.e2e.test_interactive import only_session, start
@@ -31,8 +29,8 @@ def test_it_appears_with_ulw_and_is_gone_with_the_release(stage: Stage) -> None:
     theirs.write_text(json.dumps({"statusLine": {"type": "command", "command": command}}), "utf-8")
     environ = {"HOME": str(stage.home), "OMO_ENV_HOME": str(stage.data)}
     assert stage.plugin is not None
-    probe = Probe(Context(environ, str(stage.project), 0.0, has_terminal=True), stage.plugin, sys.executable)
-    fix_statusline(probe, remove=False, agreed=True)
+    here = setup.Installation(Context(environ, str(stage.project), 0.0, has_terminal=True), stage.plugin)
+    setup.carry_out(setup.status_line_steps(here))
 
     terminal, held = start(stage, say("Ultrawork is on: I continue."), say("Nothing more."), prompt="ulw fix the tests")
     terminal.wait_for(lambda screen: below_the_prompt(screen)[:2] == ["mine", "omo ulw"])

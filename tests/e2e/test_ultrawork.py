@@ -35,7 +35,7 @@ def test_an_idle_model_is_told_once_sent_back_once_and_then_let_go(stage: Stage)
     assert stage.kinds(session)[-1] == "allowed:cap"
 
     stage.prompt("ulw and the slow ones too", resume=session)
-    assert stage.times_told(BLOCK)[-1] == 2, "a new run is told anew"
+    assert [stage.times_told(BLOCK)[-1], stage.times_told(messages.ON_AGAIN)[-1]] == [1, 1]
 
 
 def test_a_second_ulw_in_an_active_run_tells_nothing(stage: Stage) -> None:
@@ -187,12 +187,21 @@ def test_the_plugins_options_are_limits(stage: Stage) -> None:
     assert stage.kinds(run.session_id)[-3:] == ["blocked:block", "blocked:block", "allowed:cap"]
 
 
-def test_the_slash_command_turns_it_on(stage: Stage) -> None:
-    stage.model.script(say("On it."), say("Built."))
-    run = stage.prompt("/omo:ulw build it")
-    assert stage.times_told(BLOCK) == [1, 1]
-    assert stage.times_told("Task: build it") == [1, 1]
-    assert stage.kinds(run.session_id) == ["activated:slash-command", "blocked:block", "allowed:cap"]
+@pytest.mark.parametrize(
+    ("prompt", "rule"), [("ulw build it", "leading"), ("/omo:ulw build it", "slash-command")], ids=["word", "command"]
+)
+def test_it_costs_the_same_prompts_however_it_is_turned_on(stage: Stage, prompt: str, rule: str) -> None:
+    """Nothing is allowed beforehand: the host asks about what pins a command, and about a command with more in it."""
+    asked = ["omo gate add check -- true", "omo gate list > gates.txt"]
+    done = "omo ulw done --because 'it is built'"
+    for command in (asked[0], "omo gate list", "omo gate run", "omo status", "omo report --md", asked[1], done):
+        stage.model.script(bash(command))
+    run = stage.prompt(prompt, allowed_tools=())
+    assert [denial["tool_input"]["command"] for denial in run.permission_denials] == asked
+    assert stage.times_told(BLOCK)[0] == 1
+    assert stage.kinds(run.session_id)[0] == f"activated:{rule}"
+    assert stage.work(run.session_id)["state"] == "done"
+    assert stage.times_told("Task: build it")[0] == int(prompt.startswith("/"))
 
 
 def test_the_user_pins_a_gate_without_the_model(stage: Stage) -> None:

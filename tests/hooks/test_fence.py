@@ -111,7 +111,7 @@ def test_shell_commands_are_held_too(host: Host) -> None:
     assert "outside the plan's fence" in denied(bash(host, "echo x > README.md"))
     assert "outside the plan's fence" in denied(bash(host, ["bash", "-lc", "echo x > README.md"]))
     for command in ("git status", "echo 'rm -rf /' > src/a.py", "omo plan status", "cat .env", 7, None):
-        bash(host, command).assert_silent()
+        assert not denied(bash(host, command)), command
 
 
 def test_every_command_of_the_table_is_held_or_let_go(host: Host) -> None:
@@ -121,7 +121,7 @@ def test_every_command_of_the_table_is_held_or_let_go(host: Host) -> None:
         host.write(name, "x\n")
     open_fence(host, fence={"touch": touch, "never": never, "root": str(host.project), "spec": "plan.md"})
     for command in HARMLESS:
-        assert bash(host, command).stdout == "", command
+        assert not denied(bash(host, command)), command
     for command in DENIED:
         reason = denied(bash(host, command))
         assert "report it" in reason or "omo's own state" in reason, command

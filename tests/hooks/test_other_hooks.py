@@ -163,7 +163,7 @@ def test_open_work_is_told_in_a_few_words(host: Host, source: str) -> None:
     text = host.send("SessionStart", source=source).stdout
     assert text.startswith("[omo] Ultrawork is still on")
     assert "/omo:stop-continuation" in text
-    assert len(text) <= 1000
+    assert len(text) <= 600
 
 
 def transcript_of(tmp_path: Path, *sessions: str) -> str:
@@ -199,6 +199,21 @@ def test_later_shells_are_told_where_things_are(host: Host, tmp_path: Path) -> N
     script = '. "$0"; printf "%s|%s|%s" "$OMO_PROJECT_DIR" "$OMO_ENV_HOME" "$CLAUDE_PLUGIN_OPTION_MAX_STOP_BLOCKS"'
     done = subprocess.run(["sh", "-c", script, str(file)], capture_output=True, text=True, check=True)
     assert done.stdout == f"{host.project}|{host.data}|5"
+
+
+def test_a_session_of_before_an_update_does_not_take_the_users_omo_back(host: Host, data: Path, tmp_path: Path) -> None:
+    host.send("SessionStart", source="startup").assert_silent()
+    here = (data / "root").read_text()
+    newer = tmp_path / "newer"
+    (newer / "bin").mkdir(parents=True)
+    (newer / "bin" / "omo").touch(mode=0o755)
+    (data / "root").write_text(f"{newer}\n")
+    for source in ("clear", "compact"):
+        host.send("SessionStart", source=source)
+        assert (data / "root").read_text() == f"{newer}\n"
+    (newer / "bin" / "omo").unlink()
+    host.send("SessionStart", source="clear")
+    assert (data / "root").read_text() == here, "unless that one is gone"
 
 
 def test_an_environment_that_cannot_be_built_is_one_line_for_the_user(host: Host, data: Path) -> None:

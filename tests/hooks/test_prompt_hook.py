@@ -11,8 +11,10 @@ from omo.hooks import messages
 from omo.state import ledger
 from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
+from tests.hooks.test_tool_gates import open_run
 
 IN_PROCESS = True
+INSTRUCTIONS = messages.INSTRUCTIONS.strip()
 
 
 @pytest.mark.usefixtures("through_the_shell")
@@ -24,6 +26,26 @@ def test_the_keyword_arms_and_injects_once(host: Host) -> None:
     host.prompt("and also the slow ones").assert_silent()
     host.prompt("ulw and the docs").assert_silent()
     assert host.kinds() == ["activated:leading", "rearmed:leading"]
+
+
+def test_the_instructions_are_given_once_to_a_conversation_and_again_where_it_has_lost_them(host: Host) -> None:
+    assert INSTRUCTIONS in host.prompt("ulw fix it").stdout
+    host.prompt("stop ulw")
+    again = host.prompt("ulw go on").stdout.strip()
+    assert again == messages.ON_AGAIN
+    assert "\n" not in again
+    host.send("SessionStart", source="resume")
+    host.prompt("stop ulw")
+    assert host.prompt("ulw go on").stdout.strip() == messages.ON_AGAIN
+    host.send("SessionStart", source="compact")
+    assert INSTRUCTIONS in host.prompt("ulw and the docs").stdout  # it is on, and the model has forgotten how
+    host.prompt("ulw and the rest").assert_silent()
+    assert INSTRUCTIONS in host.prompt("ulw fix it", session_id="cleared").stdout
+
+
+def test_ulw_beside_other_work_gives_the_instructions(host: Host) -> None:
+    open_run(host)
+    assert INSTRUCTIONS in host.prompt("ulw fix it").stdout
 
 
 @pytest.mark.parametrize("prompt", ["/omo:ulw build it", "/ulw build it", "/omo:ulw", "please ulw the rest", "ULW!"])
@@ -151,7 +173,7 @@ def test_nothing_but_a_new_ulw_brings_a_cancelled_run_back(host: Host, source: s
     for prompt in ("go on", "stop", "yes", "continue"):
         host.prompt(prompt).assert_silent()
     host.stop().assert_silent()
-    assert "turned ultrawork on" in host.prompt("ulw again").stdout
+    assert host.prompt("ulw again").stdout.startswith("[omo] ")
     assert host.stop().blocks
 
 
@@ -263,7 +285,7 @@ def test_an_exhausted_run_is_armed_again_by_the_word_alone(host: Host) -> None:
     host.stop(stop_hook_active=True)
     host.prompt("please go on").assert_silent()
     host.stop().assert_silent()
-    assert "turned ultrawork on" in host.prompt("ulw go on").stdout
+    assert host.prompt("ulw go on").stdout.strip() == messages.ON_AGAIN
     assert host.row()["ulw"]["stopBlocks"] == 0
 
 
@@ -292,10 +314,13 @@ def test_a_pin_that_cannot_be_used_says_how(host: Host, prompt: str) -> None:
     assert not (host.project / ".sisyphus" / "cc-omo" / "sessions" / SESSION / "events.jsonl").exists()
 
 
-def test_no_prompt_text_is_kept_in_the_state(host: Host) -> None:
-    secret = "the-prompt-is-nobodys-business"
-    host.prompt(f"ulw {secret}")
+def test_the_task_is_kept_in_the_sessions_ledger_and_nowhere_else(host: Host) -> None:
+    task = "the-task-as-it-was-typed"
+    host.prompt(f"ulw {task}\x1b[31m" + "x" * 3000)
+    host.prompt(f"what does {task}2 do?", session="another")
     host.stop()
-    kept = [path for path in (host.project / ".sisyphus").rglob("*") if path.is_file()]
-    assert kept
-    assert not [path for path in kept if secret.encode() in path.read_bytes()]
+    files = [path for path in (host.project / ".sisyphus").rglob("*") if path.is_file()]
+    (kept,) = [path for path in files if task.encode() in path.read_bytes()]
+    assert kept.name == "events.jsonl"
+    row = json.loads(kept.read_text(encoding="utf-8").splitlines()[0])
+    assert (row["text"].startswith(f"ulw {task} [31mxxx"), len(row["text"])) == (True, 2000)

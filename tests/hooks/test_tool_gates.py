@@ -47,13 +47,16 @@ def bash(host: Host, command: Any, **fields: Any) -> Answer:
     return host.send("PreToolUse", tool_name="Bash", tool_input={"command": command}, **fields)
 
 
+def decided(answer: Answer) -> str:
+    """deny, ask or allow; empty where it is left to the host."""
+    return str(answer.json["hookSpecificOutput"]["permissionDecision"]) if answer.stdout else ""
+
+
 def denied(answer: Answer) -> str:
-    """The reason of a deny; empty for an allowed call. Any other decision is an error."""
-    if not answer.stdout:
+    """The reason of a deny; empty for any other call."""
+    if decided(answer) != "deny":
         return ""
-    said = answer.json["hookSpecificOutput"]
-    assert said["permissionDecision"] == "deny"
-    return str(said["permissionDecisionReason"])
+    return str(answer.json["hookSpecificOutput"]["permissionDecisionReason"])
 
 
 AS_SUBAGENT = {"agent_id": "a1", "agent_type": "omo:executor"}
@@ -124,7 +127,7 @@ def test_a_call_is_refused_however_it_is_written(host: Host, command: Any) -> No
 )
 def test_mentions_and_everything_else_pass(host: Host, command: Any) -> None:
     open_run(host)
-    bash(host, command).assert_silent()
+    assert not denied(bash(host, command))
     assert "denied" not in host.kinds()
 
 
@@ -241,7 +244,7 @@ def test_only_the_leader_changes_the_plan(host: Host, command: str) -> None:
     reason = denied(bash(host, command, **AS_SUBAGENT))
     assert "leader" in reason
     assert "evidence" in reason
-    bash(host, command).assert_silent()
+    assert not denied(bash(host, command))
 
 
 @pytest.mark.parametrize(
@@ -251,7 +254,7 @@ def test_only_the_leader_ends_plain_ultrawork(host: Host, command: str) -> None:
     host.prompt("ulw fix it")
     called = " ".join(command.split()[:3])
     assert f"{called} belongs to the leader" in denied(bash(host, command, **AS_SUBAGENT))
-    bash(host, command).assert_silent()
+    assert not denied(bash(host, command))
 
 
 @pytest.mark.parametrize(
@@ -264,7 +267,6 @@ def test_only_the_leader_ends_plain_ultrawork(host: Host, command: str) -> None:
         "omo ultragoal review --spec checkpoint.md",
         "omo ultragoal checkpoint --help",
         "omo goal get",
-        "omo state show",
         "omo verify status",
         "omo gate run tests",
         "omo evidence add steer.log",
@@ -273,7 +275,7 @@ def test_only_the_leader_ends_plain_ultrawork(host: Host, command: str) -> None:
 )
 def test_a_subagent_may_look_and_check(host: Host, command: str) -> None:
     open_run(host)
-    bash(host, command, **AS_SUBAGENT).assert_silent()
+    assert not denied(bash(host, command, **AS_SUBAGENT))
 
 
 # A refusal that is repeated.
@@ -395,7 +397,7 @@ def verbs_of(group: str) -> set[str]:
         ("ultragoal", {"status", "gate", "review"}),
         ("goal", {"get"}),
         ("state", {"show"}),
-        ("plan", {"validate", "critique", "decompose", "preflight", "status", "audit"}),
+        ("plan", {"validate", "critique", "status", "audit"}),
         ("ralph", {"status", "artifacts", "replan"}),
         ("verify", {"status", "claim"}),
     ],
@@ -421,7 +423,7 @@ def test_other_work_has_its_leader_too(host: Host, kind: str, command: str) -> N
 
     runtime.change_session(host.state, SESSION, put, actor="agent", now=time.time(), wait=5)
     assert "belongs to the leader" in denied(bash(host, command, **AS_SUBAGENT))
-    bash(host, command).assert_silent()
+    assert not denied(bash(host, command))
 
 
 def test_a_prompt_does_not_wake_what_waits_for_a_person(host: Host) -> None:

@@ -115,7 +115,7 @@ MAKEFILE = "check:\n\tgrep -q new value\nlint:\n\ttrue\n"
 def test_a_bare_pin_pins_what_the_projects_files_name(host: Host) -> None:
     commit(host, {"Makefile": MAKEFILE, "value": "old\n"})
     block = host.prompt("ulw make the value new").stdout
-    assert "This project's own checks: omo gate add tests -- make check; omo gate add lint -- make lint" in block
+    assert "     omo gate add tests -- make check\n     omo gate add lint -- make lint\n" in block
     assert "is pinned yet: omo gate add tests -- make check, then omo gate run" in host.stop().json["reason"]
     told = reason(host.prompt("/omo:pin"))
     assert "tests: make check (Makefile, line 1); lint: make lint (Makefile, line 3). /omo:unpin NAME" in told
@@ -140,7 +140,7 @@ def test_what_the_files_named_when_the_run_began_is_pinned_and_nothing_that_was_
 def test_a_file_that_differs_from_the_commit_is_not_in_the_block(host: Host) -> None:
     commit(host, {"Makefile": "lint:\n\ttrue\n"})
     (host.project / "Makefile").write_text("test:\n\ttrue\n")
-    assert "own checks" not in host.prompt("ulw go").stdout
+    assert "-- make" not in host.prompt("ulw go").stdout
 
 
 def test_project_gates_are_the_users_as_they_were_committed(host: Host) -> None:
@@ -231,7 +231,8 @@ def test_the_users_pins_outlive_a_cleared_conversation_and_the_agents_do_not(on:
     )
     assert gates_of(on, "second") == {"tests": ("user", ["grep", "-q", "new", "value"])}
     block = on.prompt("ulw go", session_id="second", env={"CLAUDE_PID": "77"}).stdout
-    assert "[omo] Pinned already: tests: grep -q new value" in block
+    assert "(pinned already: tests: grep -q new value" in block
+    assert "Open gates, 1 of 1: tests." in on.stop(session_id="second").json["reason"]
     assert (
         main(["gate", "add", "tests", "--", "true"], {**AGENT, "CLAUDE_CODE_SESSION_ID": "second"}, str(on.project), 1)
         == 3
@@ -380,7 +381,7 @@ def test_whatever_lies_in_the_project_the_run_is_armed(on: Host) -> None:
     os.mkfifo(on.project / "pipe")
     (on.project / "nested").mkdir()
     git(on.project / "nested", "init", "-q")
-    assert "turned ultrawork on" in on.prompt("ulw go on with it").stdout
+    assert "Ultrawork is on again" in on.prompt("ulw go on with it").stdout
     assert on.row()["ulw"]["enabled"] is True
     assert agent(on, "gate", "add", "t", "--", "true") == 0
     assert agent(on, "gate", "run") == 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from omo.doctor import MODULES
+from tests.terminal import terminal
 
 if TYPE_CHECKING:
     from tests.install.conftest import Machine
@@ -107,6 +108,30 @@ def test_changed_requirements_are_built_beside_the_running_environment(machine: 
     assert machine.ensure() == (0, "")
     assert machine.pointer().key != old.key
     assert old.site.is_dir()
+
+
+def test_two_versions_share_a_home_and_neither_builds_again(machine: Machine) -> None:
+    machine.interpreter("python3")
+    older = machine.requirements.read_text()
+    machine.ensure()
+    machine.requirements.write_text(older + "# a newer version\n")
+    machine.ensure()
+    built = machine.stages()
+    for text in (older, older + "# a newer version\n", older):
+        machine.requirements.write_text(text)
+        assert machine.find()
+        assert machine.ensure() == (0, "")
+    assert (machine.stages(), len(machine.environments())) == (built, 2)
+
+
+def test_an_environment_that_is_ready_is_built_anew_only_when_asked(machine: Machine) -> None:
+    machine.interpreter("python3")
+    machine.ensure()
+    old = machine.pointer()
+    assert machine.ensure("--retry") == (0, "")
+    assert machine.pointer() == old
+    assert machine.ensure("--anew") == (0, "")
+    assert machine.pointer().site != old.site
 
 
 def test_a_vanished_interpreter_is_replaced_by_another(machine: Machine) -> None:
@@ -288,10 +313,10 @@ def test_offline_is_said_and_remembered(machine: Machine) -> None:
     assert machine.stages() == before
 
 
-def test_a_remembered_failure_does_not_stop_a_forced_or_later_attempt(machine: Machine) -> None:
+def test_a_remembered_failure_does_not_stop_a_retry_or_a_later_attempt(machine: Machine) -> None:
     machine.interpreter("python3", refuses=UNREACHABLE)
     machine.refusal()
-    machine.refusal("--force")
+    machine.refusal("--retry")
     assert machine.stages().count("install") == 2
     machine.interpreter("python3")
     machine.refusal()
@@ -393,7 +418,9 @@ def test_a_killed_build_leaves_nothing_that_matters(machine: Machine, stage: str
 def test_two_at_once_build_once(machine: Machine) -> None:
     machine.interpreter("python3")
     processes = [machine.start() for _ in range(3)]
-    assert [(process.communicate(timeout=120)[0], process.returncode) for process in processes] == [("", 0)] * 3
+    outputs = {process.communicate(timeout=120)[0] for process in processes}
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    assert outputs == {f"{machine.pointer().interpreter}\n{machine.pointer().site}\n"}
     assert machine.stages().count("install") == 1
     assert len(machine.environments()) == 1
     assert not (machine.home / "environment.lock").exists()
@@ -432,6 +459,9 @@ def test_environments_nobody_uses_are_removed_after_a_day(machine: Machine) -> N
     machine.ensure()
     pointed = machine.pointer().interpreter.parents[1]
     names = {"env-1-1-1": 2 * DAY, "env-1-1-2": HOUR, f"env-1-1-{dead_process()}.tmp": HOUR, "env-1-1-4.tmp": 2 * DAY}
+    lapsed = machine.home / "environment-1-1"
+    lapsed.write_text((machine.home / "environment").read_text().replace(pointed.name, "env-1-1-1"))
+    age(lapsed, 31 * DAY)
     for name in names:
         (machine.home / name).mkdir()
     for name, seconds in {**names, pointed.name: 2 * DAY}.items():
@@ -440,6 +470,7 @@ def test_environments_nobody_uses_are_removed_after_a_day(machine: Machine) -> N
     machine.ensure()
     current = machine.pointer().interpreter.parents[1]
     assert machine.environments() == sorted(["env-1-1-2", pointed.name, current.name])
+    assert not lapsed.exists()
     assert time.time() - pointed.stat().st_mtime < DAY, "its day begins when it is no longer pointed to"
 
 
@@ -481,7 +512,8 @@ def test_omo_prepares_its_environment_once(machine: Machine, clone: Path) -> Non
     code, output, errors = run_omo(machine, clone / "bin" / "omo", "3", "b c")
     assert (code, output) == (3, said)
     assert errors.startswith("omo: preparing its Python environment")
-    assert (clone / ".venv" / "environment").is_file()
+    assert (machine.directory / "user" / ".cache" / "omo" / "environment").is_file()
+    assert not (clone / ".venv").exists(), "it would be copied along when the plugin is installed from there"
     assert run_omo(machine, clone / "bin" / "omo", "3", "b c") == (3, said, "")
     assert not list(clone.glob("src/**/*.pyc"))
 
@@ -498,7 +530,7 @@ def test_omo_in_the_plugins_home(machine: Machine, clone: Path) -> None:
     machine.variables["OMO_ENV_HOME"] = str(machine.home)
     machine.ensure()
     assert run_omo(machine, clone / "bin" / "omo", "0") == (0, f"{['omo', '0']} {machine.environment['PATH']}\n", "")
-    assert not (clone / ".venv").exists()
+    assert not (machine.directory / "user" / ".cache").exists()
 
 
 def test_omo_without_python(machine: Machine, clone: Path) -> None:
@@ -509,12 +541,26 @@ def test_omo_without_python(machine: Machine, clone: Path) -> None:
     assert "no Python 3.10" in errors.splitlines()[-1]
 
 
-def test_the_doctor_and_the_version_need_no_packages(machine: Machine) -> None:
+def test_the_doctor_the_version_and_the_escape_hatch_need_no_packages(machine: Machine) -> None:
     machine.shim("python3")
     machine.variables["OMO_ENV_HOME"] = str(machine.home)
     offline(machine)
     code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "--version")
-    assert (code, output.split()[0]) == (0, "omo")
+    assert (code, output.split()[0], errors) == (0, "omo", "")
+    code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "stop-continuation")
+    assert (code, errors.startswith("omo: the escape hatch belongs to the user")) == (3, True)
+    assert not (machine.home / "environment.log").exists(), "neither waited for a build"
+    code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "doctor")
     assert "index could not be reached" in errors
-    assert "no environment to look into" in run_omo(machine, ROOT / "bin" / "omo", "doctor")[1]
+    assert output.startswith("unknown  environment: sh is not on PATH")
     assert run_omo(machine, ROOT / "bin" / "omo", "status")[0] == 77
+
+
+def test_a_person_does_not_wait_for_what_is_remembered_of_a_failure(machine: Machine, clone: Path) -> None:
+    machine.interpreter("python3", refuses=UNREACHABLE)
+    assert run_omo(machine, clone / "bin" / "omo", "0")[0] == 77
+    machine.interpreter("python3")
+    assert run_omo(machine, clone / "bin" / "omo", "0")[0] == 77, "an agent gets what is remembered"
+    with terminal() as screen:
+        done = subprocess.run([clone / "bin" / "omo", "0"], env=machine.environment, stdin=screen, timeout=120)
+    assert done.returncode == 0

@@ -44,7 +44,7 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
     names = {one.name: one for one in part.whole.attachments}
     assert names["Briefs"].text == "round 1, call 1: C1"
     assert at.nonce in names["The judge's answer"].text
-    assert dict(part.whole.section.covers)["covers"].startswith("C1 ")
+    assert dict(part.whole.section.covers)["covers"] == "C1"
     assert part.evidence("C1").section.tables[0].rows[0][1].text == "judge"
 
 
@@ -67,7 +67,7 @@ def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
     shop.finish()
     shop.publish()
     found = gathered(shop.root, shop.now)
-    assert found.verdict.text == "finished on the agent's word: goal G1: closed on the agent's own answers."
+    assert found.verdict.text == "finished on the agent's word: verify: goal G1: closed on the agent's own answers."
     assert [(one.what, one.where) for one in found.notices] == [("the agent's own answers", "G1")]
     dossier = found.parts[0].evidence("G1")
     assert [(one.name, one.state) for one in dossier.attachments] == [
@@ -102,7 +102,7 @@ def verified(tmp_path: Path, *checks: object) -> workshop.Workshop:
 def test_a_goal_with_checks_alone_holds_while_the_files_say_so(tmp_path: Path) -> None:
     shop = verified(tmp_path, workshop.path_check())
     assert gathered(shop.root, shop.now).verdict.text == (
-        "done, proven: goal G1: 1 of 1 check passes; there is the user's, and failed when the goal was begun."
+        "done, proven: verify: goal G1: 1 of 1 check passes; there is the user's, and failed when the goal was begun."
     )
     shop.write("notes.txt", "for another goal")  # other files, and the check still says so
     assert gathered(shop.root, shop.now).verdict.is_proven
@@ -124,7 +124,7 @@ def test_a_goal_that_expired_is_in_the_report_beside_one_that_passes(tmp_path: P
     shop.publish()
     found = gathered(shop.root, shop.now)
     assert found.verdict.text.startswith(
-        "ended, not proven: goal A: hypothesis H1 expired; goal B: 1 of 1 check passes"
+        "ended, not proven: verify: goal A: hypothesis H1 expired; goal B: 1 of 1 check passes"
     )
     assert [item.id for item in found.parts[0].view.items] == ["A", "B"]
     assert markdown.render(found).count("✅") == 1, "of goal B alone"
@@ -187,9 +187,10 @@ def finished_plan(tmp_path: Path) -> ultraplan.Project:
 
 def test_a_plan_that_cannot_be_audited_any_more_is_not_proven(tmp_path: Path) -> None:
     desk = finished_plan(tmp_path)
-    for spec in Path(desk.state, "plans").rglob("spec.md"):
-        spec.unlink()
+    for plan in Path(desk.state, "plans").rglob("plan.md"):
+        plan.unlink()
     subprocess.run(["git", "reset", "-q", "--hard", "HEAD~2"], cwd=desk.root, check=True)
+    (desk.root / "plan.md").write_text("# Another plan\n")
     found = gathered(desk.root, desk.now)
     assert found.verdict.text.startswith("NOT proven: what ultraplan says cannot be believed (")
     (part,) = found.parts
@@ -219,7 +220,7 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
     found = gathered(desk.root, desk.now)
     assert found.verdict.text.startswith("ended with exceptions: no clean critique of the plan (by the agent: ")
     assert [(one.what, one.where) for one in found.notices] == [
-        ("no clean critique of the plan", started.state.run),
+        ("no clean critique of the plan", "ultraplan"),
         ("skipped step", "2"),
     ]
     (part,) = found.parts

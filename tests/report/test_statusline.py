@@ -11,6 +11,7 @@ from omo.hooks import stop
 from omo.hosts import claude
 from omo.views import session, statusline
 from omo.work import outcome
+from tests.project import Project
 
 NOW = 1_790_000_000.0
 LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64, "max_hours": 8.0}
@@ -75,6 +76,16 @@ def test_blocks_are_shown_once_there_are_any_and_a_breaker_before_it_lets_go() -
     assert line(row) == "omo ulw 0/1 · block 3 of 8 · next: tests"
     row["ulw"] |= {"stopBlocks": 8}
     assert line(row) == "omo ulw 0/1 · block 8 of 8 · next stop lets go (cap) · next: tests"
+
+
+def test_a_cooldown_is_no_forecast_because_it_is_over_before_anybody_reads_it(project: Project) -> None:
+    project.environ["OMO_COOLDOWN_SECONDS"] = "60"
+    project.prompt("ulw fix it")
+    assert project.stop(last_assistant_message="done").blocks
+    told = project.agent("status").out
+    assert "next stop  would be sent back (block)" in told
+    seen = session.look(project.state, project.session, {**LIMITS, "cooldown_seconds": 60.0}, project.now, {})
+    assert statusline.text(seen) == "omo ulw · block 1 of 8"
 
 
 def test_a_fence_that_outlives_a_cancel_is_still_shown() -> None:

@@ -49,7 +49,7 @@ def test_the_rows_of_all_ledgers_are_in_one_order() -> None:
         ]
     )
     assert [(one.ledger, one.what, one.mark) for one in found.events] == [
-        ("session", "Ultrawork was turned on (keyword)", "active"),
+        ("session", "Ultrawork was turned on by the hook", "active"),
         ("ultragoal", "G001 was begun", "active"),
         ("session", "Stop was sent back to work", "block"),
         ("ralph", "The run ended: pass, verdict pass", "done"),

@@ -51,32 +51,36 @@ def test_init_writes_a_gate_that_git_does_not_see_and_says_how_to_check_it(plann
 
 
 def test_init_does_not_replace_a_gate_unless_told_to(planned: Project) -> None:
-    path = planned.root / "gate.json"
-    path.write_text("half filled in")
-    ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", "gate.json")
+    planned.write(".sisyphus/evidence/G001/gate.json", "half filled in")
+    path = planned.root / ".sisyphus/evidence/G001/gate.json"
+    ran = planned.agent("ultragoal", "gate", "init")
     assert (ran.code, path.read_text()) == (3, "half filled in")
     assert "--force" in ran.err
-    assert planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", "gate.json", "--force").code == 0
+    assert planned.agent("ultragoal", "gate", "init", "--force").code == 0
     assert path.read_text().startswith("{")
 
 
-@pytest.mark.parametrize("out", ["../gate.json", "/tmp/x/gate.json", ".sisyphus/cc-omo/gate.json", "away/gate.json"])
-def test_init_writes_inside_the_project_only(planned: Project, tmp_path: Path, out: str) -> None:
-    (planned.root / "away").symlink_to(tmp_path)
-    ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", out)
-    assert ran.code == 2
-    assert not (tmp_path / "gate.json").exists()
+@pytest.mark.parametrize("link", [".sisyphus/evidence", ".sisyphus/evidence/G001"])
+@pytest.mark.parametrize("target", ["outside", "own"])
+def test_init_writes_inside_the_project_only(planned: Project, tmp_path: Path, link: str, target: str) -> None:
+    away = tmp_path / "away" if target == "outside" else planned.root / ".sisyphus" / "cc-omo"
+    away.mkdir(exist_ok=True)
+    (planned.root / link).parent.mkdir(parents=True, exist_ok=True)
+    (planned.root / link).symlink_to(away)
+    assert planned.agent("ultragoal", "gate", "init").code == 3
+    assert not list(away.rglob("gate.json"))
 
 
 def test_init_asks_for_the_suite_where_computer_control_changed(planned: Project) -> None:
+    gate = planned.root / ".sisyphus/evidence/G001/gate.json"
     (planned.root / ".sisyphus" / "omo.json").write_text('{"computer_control": ["native"]}')
-    assert "kill-switch-bypass" not in planned.agent("ultragoal", "gate", "init", "--goal-id", "G001").out
+    assert planned.agent("ultragoal", "gate", "init").code == 0
+    assert "kill-switch-bypass" not in gate.read_text()
     planned.write("native.c", "no")
     (planned.root / "native").mkdir()
     planned.write("native/mouse.c", "int x;")
-    ran = planned.agent("ultragoal", "gate", "init", "--goal-id", "G001", "--out", "second.json")
-    assert "native/mouse.c" in ran.out
-    assert "kill-switch-bypass" in (planned.root / "second.json").read_text()
+    assert planned.agent("ultragoal", "gate", "init", "--force").code == 0
+    assert "kill-switch-bypass" in gate.read_text()
 
 
 def test_validate_passes_a_clean_gate_and_writes_nothing(planned: Project) -> None:

@@ -8,14 +8,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from omo.errors import BadInput
 from omo.workflows.ultragoal.gate import proof, rules
 from omo.workflows.ultragoal.gate.models import SURFACES, load
-from omo.workflows.ultragoal.gate.rules import inspect, template
+from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.receipts import canonical_digest as digest
 from tests.ultragoal.gates import screenshot, subject, transcript
 from tests.ultragoal.test_gate_evidence import pin
@@ -58,18 +57,6 @@ def test_the_digest_knows_content_and_not_layout() -> None:
     assert digest({"a": [1, 2]}) != digest({"a": [2, 1]})
     assert digest({"a": True}) != digest({"a": 1})
     assert re.fullmatch("[0-9a-f]{64}", digest({}))
-
-
-LACKING = {"BLANK", "EMPTY", "NOT_RERUN"}
-
-
-@pytest.mark.parametrize("asked", [False, True])
-def test_the_template_lacks_facts_and_nothing_else(tmp_path: Path, asked: bool) -> None:
-    gate = template("G002", "Normalize records", "Map raw rows.", suite=asked)
-    control: dict[str, Any] = {"changed": ["native/x.c"], "control_globs": ("native/**",)} if asked else {}
-    assert {one.code for one in inspect(gate, subject(tmp_path, **control)).defects} == LACKING
-    names = [row["id"] for row in gate["executorQa"]["adversarialCases"]]
-    assert names == ["case-1", *(rules.SUITE if asked else [])]
 
 
 def test_the_published_schema_is_what_the_models_say() -> None:

@@ -44,7 +44,7 @@ CASES: dict[str, tuple[Prepare, str, str | None, list[str]]] = {
         begun(),
         "execute-goal",
         "G001",
-        ["checkpoint --goal-id G001 --status complete", "--quality-gate-json"],
+        ["checkpoint --goal-id G001 --evidence TEXT", "-- COMMAND"],
     ),
     "no goal in the goal tool": (
         then(begun(), lambda project: goal_tool.drop(project.run())),

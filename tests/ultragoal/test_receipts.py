@@ -114,7 +114,7 @@ def test_a_blocked_goal_superseded_at_the_end_leaves_a_way_to_the_final_receipt(
     assert (project.final(), project.plan().open_goals) == (None, [])
     step = project.step()
     assert (step.action, step.item) == ("verify-again", "G003")
-    assert "checkpoint --goal-id G003 --status complete" in step.command
+    assert "checkpoint --goal-id G003 --evidence TEXT" in step.command
     assert project.complete(last).changed, "the same words and the same gate"
     assert project.final() == last
     before = project.files()

@@ -39,8 +39,10 @@ def _run() -> int:
     except FileNotFoundError:
         print("omo: the directory you are in was removed\n  fix: cd to one that is there", file=sys.stderr)
         return 2
+    from omo import progress
     from omo.cli.main import main
 
+    progress.stream = sys.stderr
     try:
         return main(sys.argv[1:], os.environ, cwd, time.time(), has_terminal=_has_terminal())
     except SystemExit as end:

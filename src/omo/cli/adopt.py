@@ -15,7 +15,7 @@ from omo.work.run import Caller, caller_of
 
 
 def register(commands: options.Commands) -> None:
-    about = "take up what another session left open: its plan session, goals, ralph run"
+    about = "take up what another session left open"
     parser = options.command(commands, "adopt", about, adopt)
     parser.add_argument("--from", dest="source", metavar="SESSION", help="whose; not needed where only one has any")
 
@@ -39,7 +39,7 @@ def adopt(arguments: argparse.Namespace, context: Context) -> Result:
     if not adopted and refusal is not None:
         raise refusal
     lines = [f"Adopted from session {source}: {kind} {run}" for kind, run in adopted.items()]
-    lines.append("Next: omo status")
+    lines.append("Next: omo next")
     return Result({"from": source, "adopted": adopted}, "\n".join(lines), notes=notes)
 
 

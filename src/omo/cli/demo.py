@@ -18,10 +18,12 @@ from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
 from omo.hosts import claude_setup as host
 from omo.proof.run import child_environment
+from omo.setup import Installation
 
 SESSION = "demo-session"
-WIDTH = 100
+WIDTH = 71  # with who speaks before it, a line fits 80 columns
 SHOWN = 8
+SHOWN_OF_A_PROMPT = 3  # what the model is told is long, and not for the reader
 TEST = "import add\nassert add.add(2, 2) == 4, 'two and two'\nprint('1 passed')\n"
 
 
@@ -44,7 +46,7 @@ class Stage:
         self.steps: list[dict[str, Any]] = []
         self._quiet = quiet
         self._root = plugin_root()
-        data = context.environ.get("OMO_ENV_HOME") or str(self._root / ".venv")
+        data = str(Installation(context, self._root).home)
         self._environ = {
             **child_environment(context.environ),
             **host.hook_variables(self._root, Path(data), project),
@@ -73,11 +75,12 @@ class Stage:
     def person(self, prompt: str) -> str:
         self.say(f"you    > {prompt}")
         answer = self.hook(host.PROMPT, host.prompt_event(SESSION, self.project, prompt))
-        self._show("omo", in_words(answer, "to you, without the model") or "(lets it pass)")
+        text = in_words(answer, "to you, without the model") or "(lets it pass)"
+        self._show("omo", text, SHOWN_OF_A_PROMPT)
         return answer
 
     def agent_stops(self, saying: str) -> str:
-        self.say(f"agent  : {saying}  (ends its turn)")
+        self.say(f"agent  : {saying} (ends its turn)")
         event = host.stop_event(SESSION, self.project, message=saying, continues=bool(self.steps))
         answer = self.hook(host.STOP, event)
         self._show("omo", in_words(answer, "sends it back") or "(lets it stop)")
@@ -117,12 +120,14 @@ class Stage:
     def git(self, *argv: str) -> None:
         subprocess.run(["git", *argv], cwd=self.project, env=self._environ, check=True, capture_output=True)
 
-    def _show(self, who: str, text: str) -> None:
-        lines = [part for line in text.splitlines() for part in textwrap.wrap(line, WIDTH) or [""]]
-        for number, line in enumerate(lines[:SHOWN]):
+    def _show(self, who: str, text: str, most: int = SHOWN) -> None:
+        lines: list[str] = []
+        for line in text.splitlines():
+            lines += textwrap.wrap(line, WIDTH, break_on_hyphens=False) or [""]
+        for number, line in enumerate(lines[:most]):
             self.say(f"{who if number == 0 else '':7}| {line}")
-        if len(lines) > SHOWN:
-            self.say(f"{'':7}| … {len(lines) - SHOWN} more lines")
+        if len(lines) > most:
+            self.say(f"{'':7}| … {len(lines) - most} more lines")
 
     def say(self, text: str) -> None:
         if not self._quiet:
@@ -132,8 +137,10 @@ class Stage:
 def play(stage: Stage) -> None:
     if shutil.which("git") is None or shutil.which("sh") is None:
         raise NotEvaluable("the demo needs git and sh on PATH", fix="install them")
-    stage.agent_writes("add.py", "def add(a, b):\n    return a - b\n")
-    stage.agent_writes("check.py", TEST)
+    stage.say("A scratch repository: add.py subtracts where it should add, and check.py")
+    stage.say("notices. You and an agent work in it; omo's real hooks stand between you.")
+    (stage.project / "add.py").write_text("def add(a, b):\n    return a - b\n", encoding="utf-8")
+    (stage.project / "check.py").write_text(TEST, encoding="utf-8")
     stage.git("init", "-q")
     stage.git("add", ".")
     stage.git("-c", "user.name=demo", "-c", "user.email=demo@example.invalid", "commit", "-q", "-m", "start")
@@ -142,16 +149,16 @@ def play(stage: Stage) -> None:
     expect(stage.person("what does add.py do?") == "", "an ordinary prompt is left alone")
     expect(stage.agent_stops("It subtracts.") == "", "an ordinary Stop is left alone")
 
-    stage.title("2. ulw turns it on")
+    stage.title("2. You type ulw, and pin the check that has to pass")
     expect("turned ultrawork on" in stage.person("ulw fix the failing check"), "the instructions are injected")
-
-    stage.title("3. The agent stops too early and is sent back")
-    expect('"block"' in stage.agent_stops("I fixed it, trust me."), "a premature Stop is blocked")
-
-    stage.title("4. Claims do not count; your own check does, seen failing and passing")
     python = "python3" if shutil.which("python3") else sys.executable
     pinned = stage.person(f"/omo:pin check -- {shlex.quote(python)} -B check.py")
     expect("pinned by you" in pinned, "the user's gate is pinned")
+
+    stage.title("3. The agent stops too early, and is sent back")
+    expect('"block"' in stage.agent_stops("I fixed it, trust me."), "a premature Stop is blocked")
+
+    stage.title("4. Your check is red, then green: that is what counts")
     expect(stage.agent_runs("gate", "run") == 3, "the gate fails while the bug is there")
     expect(stage.agent_runs("ulw", "done") == 3, "done is refused")
     stage.agent_writes("add.py", "def add(a, b):\n    return a + b\n")

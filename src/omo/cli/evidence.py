@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo.cli import options
 from omo.cli.result import Result
@@ -16,6 +16,11 @@ from omo.errors import BadInput, Refused
 from omo.proof import globs
 from omo.state import store
 from omo.text import clip
+
+if TYPE_CHECKING:
+    from omo.workflows.ultragoal.run import PlanRun
+
+Row = dict[str, Any]
 
 HOME = os.path.join(".sisyphus", "evidence")
 TIMEOUT = 60.0
@@ -33,6 +38,8 @@ def register(commands: options.Commands) -> None:
     replay_parser = options.command(verbs, "replay", about, replay)
     replay_parser.add_argument("--goal", metavar="G", help="the goal it shows (default: the one under way)")
     replay_parser.add_argument("--timeout", type=float, default=TIMEOUT, metavar="SECONDS", help="default: 60")
+    replay_parser.add_argument("--attack", metavar="TEXT", help="how this run tries to break the work")
+    replay_parser.add_argument("--expect", metavar="TEXT", help="with --attack: what the contract wants to happen then")
     replay_parser.add_argument("argv", nargs="+", metavar="COMMAND", help="after --; run as it is, without a shell")
     list_parser = options.command(verbs, "list", "what is registered, and whether it still holds", show, session=False)
     list_parser.add_argument("--goal", metavar="ID", help="of this goal only")
@@ -41,12 +48,15 @@ def register(commands: options.Commands) -> None:
 def add(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.proof import artifacts, pins
 
-    began = pins.pinned(context.state).started_at(arguments.goal)
+    goal, began = arguments.goal, pins.pinned(context.state).started_at(arguments.goal)
+    if run := _plan_with(context, arguments.goal):
+        planned = run.require_plan().goal(arguments.goal)
+        goal, began = f"ultragoal/{run.id}/{goal}", planned.started_at
     artifact = artifacts.register(
         context.state,
         Path(context.root),
         os.path.join(context.cwd, arguments.path),
-        goal=arguments.goal,
+        goal=goal,
         started_at=seconds(began) if began else None,
         by=context.actor,
         now=context.now,
@@ -54,15 +64,26 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
         repair=arguments.repair,
     )
     data = {name: getattr(artifact, name) for name in ("path", "digest", "size", "goal", "at")}
-    goal, path = clip(artifact.goal, 60), clip(artifact.path, 200)
-    line = f"Evidence for {goal}: {path}, {artifact.size} bytes, sha256 {artifact.digest[:16]}…"
+    path = clip(artifact.path, 200)
+    line = f"Evidence for {clip(arguments.goal, 60)}: {path}, {artifact.size} bytes, sha256 {artifact.digest[:16]}…"
     return Result({"artifact": data}, line)
 
 
+def _plan_with(context: Context, goal: str) -> PlanRun | None:
+    """The session's plan, where it is open and has a goal of that name."""
+    from omo.work.run import caller_of
+    from omo.workflows.ultragoal.run import PlanRun
+
+    if not context.named_session:
+        return None
+    run = PlanRun(caller_of(context, context.named_session))
+    plan = run.plan
+    if plan is None or not plan.is_open or goal not in [planned.id for planned in plan.goals]:
+        return None
+    return run
+
+
 def replay(arguments: argparse.Namespace, context: Context) -> Result:
-    """What omo ran itself is known to be true while the files are the same; nobody has to allow it."""
-    from omo.proof import artifacts, base
-    from omo.proof import replay as replays
     from omo.work.run import caller_of
     from omo.workflows.ultragoal.run import PlanRun
 
@@ -72,32 +93,53 @@ def replay(arguments: argparse.Namespace, context: Context) -> Result:
         raise BadInput("no goal is under way", fix="--goal ID says which one the command shows")
     goal = plan.goal(arguments.goal) if arguments.goal is not None else plan.active
     assert goal is not None
+    if bool(arguments.attack) != bool(arguments.expect):
+        raise BadInput(
+            "--attack and --expect belong together", fix="say how it is to be broken, and what should happen"
+        )
+    case = {"scenario": arguments.attack, "expectedBehavior": arguments.expect} if arguments.attack else {}
+    path, record = record_run(context, run, goal.id, arguments.argv, arguments.timeout, case)
+    data = {"path": path, "goal": goal.id, "exit": record["expectedExitCode"], "stdout": record["recordedStdout"]}
+    shown = record["recordedStdout"] + record["recordedStderr"]
+    text = f"{shown}Recorded for {goal.id}, exit {record['expectedExitCode']}: {path} (kind cli-replay)"
+    return Result(data, text)
+
+
+def record_run(
+    context: Context, run: PlanRun, goal: str, argv: list[str], timeout: float = TIMEOUT, case: Row | None = None
+) -> tuple[str, Row]:
+    """Run a command and keep what it said for a goal: the file, and the record in it.
+
+    What omo ran itself is known to be true while the files are the same; nobody has to allow it.
+    """
+    from omo.proof import artifacts, base
+    from omo.proof import replay as replays
+
+    plan = run.require_plan()
     cwd = os.path.relpath(os.path.realpath(context.cwd), os.path.realpath(context.root))
-    if not 0 < arguments.timeout <= LONGEST_TIMEOUT:
-        raise BadInput(f"--timeout {arguments.timeout:g} is no time up to {LONGEST_TIMEOUT:g} s", fix="--timeout 60")
-    if not replays.speaks_of_project(context.root, plan.base, arguments.argv, cwd):
+    if not 0 < timeout <= LONGEST_TIMEOUT:
+        raise BadInput(f"--timeout {timeout:g} is no time up to {LONGEST_TIMEOUT:g} s", fix="--timeout 60")
+    if not replays.speaks_of_project(context.root, plan.base, argv, cwd):
         raise Refused(
-            f"{clip(' '.join(arguments.argv), 100)!r} neither runs nor reads a file of this project: it shows nothing",
+            f"{clip(' '.join(argv), 100)!r} neither runs nor reads a file of this project: it shows nothing",
             fix="record what the project itself says: its program, its tests, a file of it",
         )
-    record = replays.record(arguments.argv, Path(context.root), cwd, arguments.timeout, os.environ)
+    record = replays.record(argv, Path(context.root), cwd, timeout, os.environ)
     record["recordedAt"] = stamp(context.now)  # the same command for another goal is another run
-    path = write(context, None, goal.id, _free_name(context, goal.id), record)
+    record |= case or {}
+    path = write(context, goal, _free_name(context, goal), record)
     artifacts.register(
         context.state,
         context.root,
         os.path.join(context.cwd, path),
-        goal=f"ultragoal/{plan.run}/{goal.id}",
+        goal=f"ultragoal/{plan.run}/{goal}",
         started_at=None,
         files=base.take(context.root, context.environ),
         by=context.actor,
         now=context.now,
         wait=store.CLI_WAIT,
     )
-    data = {"path": path, "goal": goal.id, "exit": record["expectedExitCode"], "stdout": record["recordedStdout"]}
-    shown = record["recordedStdout"] + record["recordedStderr"]
-    text = f"{shown}Recorded for {goal.id}, exit {record['expectedExitCode']}: {path} (kind cli-replay)"
-    return Result(data, text)
+    return path, record
 
 
 def _free_name(context: Context, goal: str) -> str:
@@ -108,17 +150,17 @@ def _free_name(context: Context, goal: str) -> str:
     raise Refused(f"{goal} has {MOST_RECORDS} records already", fix=f"remove some from {HOME}/{goal}")
 
 
-def write(context: Context, out: str | None, goal: str, name: str, document: Any, *, force: bool = False) -> str:
-    """A document for a goal, below .sisyphus/evidence unless `out` says where: its path as it can be typed here."""
+def write(context: Context, goal: str, name: str, document: Any, *, force: bool = False) -> str:
+    """A document for a goal below .sisyphus/evidence: its path as it can be typed here."""
     top, home = os.path.realpath(context.root), os.path.join(context.root, HOME)
-    path = os.path.realpath(os.path.join(context.cwd, out) if out else os.path.join(home, goal, name))
+    path = os.path.realpath(os.path.join(home, goal, name))
     typed = os.path.relpath(path, os.path.realpath(context.cwd))
     if not globs.is_inside(top, path) or globs.is_own(os.path.relpath(path, top).replace(os.sep, "/")):
-        raise BadInput(f"--out {clip(str(out), 200)} is not a place for it", fix="name a file of the project itself")
+        raise Refused(f"{HOME} leads out of the project", fix="remove the link, and let omo make the directory")
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         ignore = os.path.join(home, ".gitignore")
-        if out is None and not os.path.lexists(ignore):
+        if not os.path.lexists(ignore):
             # Evidence is about the work, not part of it: git leaves it alone, whatever the project's own rules.
             with open(ignore, "w", encoding="utf-8") as file:
                 file.write("*\n")
@@ -127,7 +169,7 @@ def write(context: Context, out: str | None, goal: str, name: str, document: Any
     except OSError as error:
         if isinstance(error, FileExistsError) and os.path.lexists(path):
             raise Refused(f"{typed} is there already", fix="fill that one in; or replace it with --force") from None
-        raise BadInput(f"{typed} cannot be written: {error.strerror}", fix="name another file with --out") from None
+        raise BadInput(f"{typed} cannot be written: {error.strerror}", fix=f"make {HOME} writable") from None
     return typed
 
 
@@ -135,7 +177,9 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.proof import artifacts
 
     rows, lines = [], []
-    for artifact in artifacts.list_artifacts(context.state, arguments.goal):
+    for artifact in artifacts.list_artifacts(context.state):
+        if arguments.goal not in (None, artifact.goal, artifact.goal.rpartition("/")[2]):
+            continue
         holds = artifacts.is_unchanged(Path(context.root), artifact.path, artifact.digest)
         row = {**vars(artifact), "holds": holds}
         del row["files"]

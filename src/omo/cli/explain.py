@@ -56,9 +56,9 @@ def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[
         name = context.looked_at(arguments.session).name
         return name, context.row(name)
     try:
-        name = context.session(None, looks=True)
-        return name, context.row(name)
-    except (BadInput, Unreadable):
+        name = context.clear_session()
+        return name, context.row(name) if name else None
+    except Unreadable:
         return "", None
 
 

@@ -19,7 +19,7 @@ from omo.workflows.ultragoal.run import PlanRun
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "goal", "what this session is after: get, create, complete, pause, resume, drop")
+    verbs = options.group(commands, "goal", "what this session is after: get, create, complete, …")
     options.command(verbs, "get", "show the session's goal; writes nothing", get)
     parser = options.command(verbs, "create", "make a goal; none may be active or paused", create)
     parser.add_argument(

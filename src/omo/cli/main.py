@@ -17,46 +17,83 @@ if TYPE_CHECKING:
     from omo.errors import OmoError
 
 # Each command with the module that has it and what it is for; only the one that was asked for is imported.
-COMMANDS = {
+FOR_YOU = {
+    "status": ("status", "what is on in this project, session by session"),
+    "report": ("report", "what was proven and what was not, as one HTML page or as Markdown"),
+    "explain": ("explain", "which rule decides, what it reads, what would change it"),
+    "adopt": ("adopt", "take up what another session left open"),
+    "stop-continuation": ("stop_continuation", "end ultrawork at once"),
+    "setup": ("setup", "omo on your PATH, in the status line, or all away"),
+    "doctor": ("doctor", "can omo work here, and if not, what mends it"),
+    "demo": ("demo", "watch an ultrawork session from first word to release"),
+    "completion": ("completion", "completion for your shell: bash, zsh, fish"),
+}
+FOR_THE_AGENT = {
+    "next": ("next", "the next step of what is on in this session, with all that is needed to do it"),
     "ulw": ("ulw", "an ultrawork run: start, status, done"),
     "gate": ("gate", "verification gates: add, run, record, remove, list"),
+    "verify": ("verify", "goals and the proof that they are met: checks, questions, claims"),
     "ultragoal": ("ultragoal", "durable multi-goal plans: goals, gates, receipts, steering, review"),
     "plan": ("plan", "plans as contracts: validate, critique, sessions, audit, recovery"),
     "ralph": ("ralph", "rounds of work with an independent judge: start, exec, judge, replan"),
-    "verify": ("verify", "goals and the proof that they are met: checks, questions, claims"),
     "evidence": ("evidence", "evidence files: add, replay, list"),
-    "goal": ("goal", "what this session is after: get, create, complete, pause, resume, drop"),
-    "state": ("state", "phases of this session's workflows: show, write, handoff, clear"),
-    "adopt": ("adopt", "take up what another session left open: its plan session, goals, ralph run"),
-    "stop-continuation": ("stop_continuation", "end ultrawork at once, for the user"),
-    "status": ("status", "what is on in this project, session by session"),
-    "statusline": ("statusline", "one line for Claude Code's status line, from its JSON on stdin"),
-    "report": ("report", "what was proven and what was not, as one HTML page or as Markdown"),
-    "explain": ("explain", "which rule decides, what it reads, what would change it"),
+    "goal": ("goal", "what this session is after: get, create, complete, …"),
+    "state": ("state", "start a workflow from nothing; hand a plan on"),
     "ledger": ("ledger", "a session's ledger: show, verify, repair"),
-    "doctor": ("doctor", "can omo work here, and if not, what mends it"),
-    "completion": ("completion", "completion for your shell: bash, zsh, fish"),
-    "demo": ("demo", "watch an ultrawork session from first word to release"),
 }
+COMMANDS = {**FOR_YOU, **FOR_THE_AGENT}
+LONGEST_LIST = 60
+
+
+def help_text(width: int) -> str:
+    """Of `omo` itself. It loads no command."""
+    import textwrap
+
+    lines = ["usage: omo COMMAND …", "", "Keeps an agent working until the work is proven done."]
+    for heading, commands in (("for you", FOR_YOU), ("for the agent", FOR_THE_AGENT)):
+        lines += ["", f"{heading}:"]
+        for name, (_, about) in commands.items():
+            lines += textwrap.wrap(f"  {name:18} {about}", width, subsequent_indent=" " * 21)
+    lines += ["", "omo COMMAND --help says more of one, omo --version which omo this is."]
+    return "\n".join(lines) + "\n"
 
 
 def build_parser(*names: str) -> argparse.ArgumentParser:
-    """The parser of the named commands. Where none of them is one, of all by name, so that `--help` loads none."""
+    """The parser of the named commands. Where none of them is one, of all by name alone."""
     import argparse
     import importlib
+
+    from omo.errors import BadInput
 
     width = _columns() - 2
 
     class Parser(argparse.ArgumentParser):
-        """Usage errors take the same road as every other error."""
+        """Usage errors take the same road as every other error, and name what may have been meant."""
 
         def __init__(self, **options: Any) -> None:
             super().__init__(formatter_class=Formatter, **options)
 
         def error(self, message: str) -> Any:
-            from omo.errors import BadInput
-
             raise BadInput(message, fix=f"{self.prog} --help")
+
+        def _check_value(self, action: argparse.Action, value: Any) -> None:
+            if not isinstance(action, argparse._SubParsersAction) or value in action.choices:
+                super()._check_value(action, value)
+                return
+            meant = _nearest(str(value), list(action.choices))
+            instead = meant or "|".join(action.choices)
+            if len(instead) > LONGEST_LIST:
+                instead = "--help"
+            raise BadInput(f"{self.prog} has no command {value}{_question(meant)}", fix=f"{self.prog} {instead}")
+
+        def parse_known_args(self, *arguments: Any, **more: Any) -> Any:
+            """The innermost parser, which knows its own options, says what it does not take."""
+            namespace, unknown = super().parse_known_args(*arguments, **more)
+            if unknown:
+                option = str(unknown[0]).partition("=")[0]
+                question = _question(_nearest(option, list(self._option_string_actions)))
+                raise BadInput(f"{self.prog} does not take {option}{question}", fix=f"{self.prog} --help")
+            return namespace, unknown
 
     class Formatter(argparse.HelpFormatter):
         """As wide as the terminal; argparse makes one for every option, and would load shutil to ask for that."""
@@ -64,16 +101,26 @@ def build_parser(*names: str) -> argparse.ArgumentParser:
         def __init__(self, prog: str) -> None:
             super().__init__(prog, width=width)
 
-    parser = Parser(prog="omo", description="Keeps an agent working until the work is proven done.")
-    parser.add_argument("--version", action="version", version=f"omo {__version__}")
+    parser = Parser(prog="omo")
+    parser.add_argument("--version", action="version", version=f"omo {__version__}")  # which `main` answers; offered
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     known = [name for name in names if name in COMMANDS]
-    for name, (module, about) in COMMANDS.items():
+    for name, (module, _) in COMMANDS.items():
         if not names or name in known:
             importlib.import_module(f"omo.cli.{module}").register(commands)
         elif not known:
-            commands.add_parser(name, help=about)
+            commands.add_parser(name)
     return parser
+
+
+def _nearest(word: str, words: list[str]) -> str:
+    import difflib
+
+    return "".join(difflib.get_close_matches(word, words, n=1))
+
+
+def _question(meant: str) -> str:
+    return f"; did you mean {meant}?" if meant else ""
 
 
 def _columns() -> int:
@@ -91,11 +138,20 @@ def _columns() -> int:
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, *, has_terminal: bool = False) -> int:
+    # Before argparse, which takes longer to load than these to answer.
+    if list(argv) in ([], ["--help"], ["-h"], ["help"]):
+        print(help_text(_columns() - 2), end="")
+        return 0
+    if list(argv) == ["--version"]:
+        print(f"omo {__version__}")
+        return 0
     from omo.errors import OmoError
 
+    if argv[0] == "help":
+        argv = [*argv[1:], "--help"]
     wants_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
     try:
-        arguments = build_parser(argv[0] if argv else "").parse_args(argv)
+        arguments = build_parser(argv[0]).parse_args(argv)
     except OmoError as error:
         return _render_error(error, wants_json, environ)
     from omo.context import Context
@@ -105,8 +161,8 @@ def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, 
         result: Result = arguments.run(arguments, context)
     except OmoError as error:
         return _render_error(error, wants_json, environ)
-    for problem in context.settings.problems:
-        print(f"omo: {problem}", file=sys.stderr)
+    for note in [*context.settings.problems, *context.notes]:
+        print(f"omo: {note}", file=sys.stderr)
     return _render(result, wants_json, environ)
 
 
@@ -131,7 +187,16 @@ def _render_error(error: OmoError, wants_json: bool, environ: Mapping[str, str])
             print(f"  - {line}", file=sys.stderr)
         if error.fix:
             print(f"  fix: {_spelled(error.fix, environ)}", file=sys.stderr)
+        if _is_refused_agent(error, environ):
+            print(f"  {_spelled('omo next', environ)} says what comes after", file=sys.stderr)
     return error.exit_code
+
+
+def _is_refused_agent(error: OmoError, environ: Mapping[str, str]) -> bool:
+    """It lost its way where it was refused; what mends that is not yet what moves the work on."""
+    from omo import hosts
+
+    return error.code == "refused" and bool(hosts.session_of(environ))
 
 
 def _spelled(text: str, environ: Mapping[str, str]) -> str:

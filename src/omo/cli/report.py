@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from omo import progress
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context, Meant
@@ -33,12 +36,14 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     _check(arguments, context)
     chosen = "" if arguments.run_id is None else str(arguments.run_id)
     meant = _looked_at(arguments, context, chosen)
-    report = whole.gather(context, meant.name, chosen)
-    path = _written(arguments, context, report)
+    with progress.doing("gathering the report"):
+        report = whole.gather(context, meant.name, chosen)
+        path = _written(arguments, context, report)
     data = {**report.data, "path": path or None} if arguments.json else {"path": path or None}
     if arguments.md and not path:
         from omo.views.report import markdown
 
+        _require_printed_elsewhere(report)
         return Result(data, markdown.render(report).rstrip("\n"), notes=meant.notes)
     notes = list(meant.notes)
     if arguments.open:
@@ -61,10 +66,7 @@ def _looked_at(arguments: argparse.Namespace, context: Context, run: str) -> Mea
     """A run that is named says whose it is, so no session has to be clear."""
     if arguments.session or not run:
         return context.looked_at(arguments.session)
-    try:
-        return Meant(context.session(None, looks=True))
-    except BadInput:
-        return Meant("")
+    return Meant(context.clear_session())
 
 
 def _written(arguments: argparse.Namespace, context: Context, report: Report) -> str:
@@ -84,6 +86,21 @@ def _written(arguments: argparse.Namespace, context: Context, report: Report) ->
         target.checked(context, kind, arguments.out)  # before the page is drawn, which may take a while
         return target.write_at(context, kind, arguments.out, page.render(report))
     return target.write_at_home(context, kind, report.run or report.session, page.render(report))
+
+
+def _require_printed_elsewhere(report: Report) -> None:
+    """The shell makes the file it prints into before the report looks at the project, which then is another one."""
+    try:
+        printed = os.fstat(1)
+    except OSError:
+        return
+    for path, _ in report.changed.files:
+        full = os.path.join(report.root, path)
+        if os.path.isfile(full) and os.path.samestat(os.stat(full), printed):
+            raise Refused(
+                f"the output goes into {path} of the project, which is a change, and takes back what was proven",
+                fix=f"rm {shlex.quote(path)}; then print it elsewhere: omo report --md > /tmp/report.md",
+            )
 
 
 def _opened(path: str, context: Context) -> str:

@@ -16,7 +16,7 @@ from omo.views.screen import screen
 def register(commands: options.Commands) -> None:
     parser = options.command(commands, "status", "what is on in this project, session by session", run)
     parser.add_argument("--all", action="store_true", help="every session, goal, step and note, also what is over")
-    parser.add_argument("--watch", action="store_true", help="redraw on every change; with --json an object a line")
+    parser.add_argument("--watch", action="store_true", help="redraw on every change, until q or Ctrl-C")
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
@@ -46,16 +46,12 @@ def _watch(arguments: argparse.Namespace, context: Context, name: str) -> None:
     from omo.views import watch
 
     on = screen(context.environ)
-    following = watch.views(context, name, everything=arguments.all)
+    if on is None or arguments.json:
+        raise BadInput(
+            "--watch redraws a terminal, and the output is none that can show it",
+            fix="omo ledger show --follow prints each row as it is written",
+        )
     try:
-        if arguments.json:
-            watch.print_objects(following)
-        elif on is not None:
-            watch.draw(context, on, following, everything=arguments.all)
-        else:
-            raise BadInput(
-                "--watch redraws a terminal, and the output is none that can show it",
-                fix="omo status --watch --json prints an object for each change; omo ledger show --follow prints rows",
-            )
+        watch.draw(context, on, watch.views(context, name, everything=arguments.all), everything=arguments.all)
     except KeyboardInterrupt:
         pass

@@ -15,7 +15,7 @@ from omo.work import session
 
 
 def register(commands: options.Commands) -> None:
-    parser = options.command(commands, "stop-continuation", "end ultrawork at once, for the user", run)
+    parser = options.command(commands, "stop-continuation", "end ultrawork at once", run)
     parser.add_argument("--all", action="store_true", help="every live session of the project")
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo.cli import evidence, options
 from omo.cli import ultragoal_views as views
@@ -22,8 +22,11 @@ from omo.work.run import caller_of
 from omo.workflows.ultragoal import create, goal_tool, steering
 from omo.workflows.ultragoal.create import json_of
 from omo.workflows.ultragoal.next_step import next_step, publish_status
-from omo.workflows.ultragoal.plan import MODES
+from omo.workflows.ultragoal.plan import LIGHT, MODES
 from omo.workflows.ultragoal.run import PlanRun
+
+if TYPE_CHECKING:
+    from omo.workflows.ultragoal.gate.proof import Subject
 
 Row = dict[str, Any]
 
@@ -48,6 +51,7 @@ def register(commands: options.Commands) -> None:
         given.add_argument("--from-stdin", action="store_true")
         mode = parser.add_argument("--goal-mode", "--gjc-goal-mode", default=MODES[0], choices=MODES)
         mode.help = "default: aggregate"
+        parser.add_argument("--start", action="store_true", help="and hand out its first goal, as complete-goals does")
         parser.add_argument("--force", action="store_true", help="archive an unfinished plan and begin anew")
     parser = options.command(verbs, "complete-goals", "hand out the goal to work on now", complete_goals)
     parser.add_argument(
@@ -55,12 +59,15 @@ def register(commands: options.Commands) -> None:
     )
     parser.add_argument("--retry-blocked", action="store_true", help="the same for a blocked one")
     options.command(verbs, "status", "the plan, its goals and receipts, and the next step", status)
-    parser = options.command(verbs, "checkpoint", "record how a goal came out: complete needs its gate", checkpoint)
-    parser.add_argument("--goal-id", required=True, metavar="G")
-    parser.add_argument("--status", required=True, choices=("complete", "failed", "blocked"))
+    about = "record how a goal came out; complete runs the gates, fills its quality gate in and names what is missing"
+    parser = options.command(verbs, "checkpoint", about, checkpoint)
+    parser.add_argument("--goal-id", metavar="G", help="default: the one under way")
+    parser.add_argument("--status", default="complete", choices=("complete", "failed", "blocked"))
     parser.add_argument("--evidence", required=True, metavar="TEXT", help="what was seen, in a few sentences")
     parser.add_argument(*GOAL_JSON, metavar="JSON|FILE", help="omo goal get --json; compared with the live goal")
-    parser.add_argument("--quality-gate-json", metavar="JSON|FILE", help="the gate; docs/quality-gate.md")
+    parser.add_argument("--quality-gate-json", metavar="JSON|FILE", help="a gate of your own; docs/quality-gate.md")
+    about = "after --; run and recorded first, as omo evidence replay does"
+    parser.add_argument("argv", nargs="*", metavar="COMMAND", help=about)
     _register_steering(verbs)
     _register_gate_and_review(verbs)
 
@@ -91,16 +98,14 @@ def _register_steering(verbs: options.Commands) -> None:
 
 def _register_gate_and_review(verbs: options.Commands) -> None:
     gate = options.group(verbs, "gate", "the quality gate of a goal: init, validate")
-    parser = options.command(gate, "init", "write a gate that lacks nothing but facts", gate_init)
-    parser.add_argument("--goal-id", required=True, metavar="ID")
-    parser.add_argument("--out", metavar="FILE", help=f"inside the project (default: {evidence.HOME}/ID/gate.json)")
+    about = f"write the gate as far as omo can fill it in: {evidence.HOME}/ID/gate.json"
+    parser = options.command(gate, "init", about, gate_init)
+    parser.add_argument("--goal-id", metavar="ID", help="default: the one under way")
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
     about = "inspect a gate as checkpoint would, and write nothing"
     parser = options.command(gate, "validate", about, gate_validate)
-    parser.add_argument("--goal-id", required=True, metavar="ID")
-    parser.add_argument(
-        "--quality-gate-json", required=True, metavar="JSON", help="the gate itself, or the file that holds it"
-    )
+    parser.add_argument("--goal-id", metavar="ID", help="default: the one under way")
+    parser.add_argument("--quality-gate-json", metavar="JSON|FILE", help="default: as omo fills it in")
     about = "hold a pull request, a branch or the working tree against the gate: 0 pass, 3 fail, 4 inconclusive"
     parser = options.command(verbs, "review", about, review)
     source = parser.add_mutually_exclusive_group()
@@ -135,6 +140,12 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     plan = run.require_plan()
     notes = [f"the earlier plan is kept as {kept}"] if kept else []
     notes += goal_tool.create_for_plan(run)
+    if plan.gate == LIGHT:
+        notes.append("light gate, as the user chose: reviewers come at the end, and with goals marked gate: full")
+    elif create.asks_for_light(brief):
+        notes.append("gate: light in a brief chooses nothing: the user types it after /omo:ultragoal, or has it set")
+    if arguments.start:
+        _start(run)
     step = publish_status(run)
     ids = [goal.id for goal in plan.goals]
     data = {
@@ -143,12 +154,23 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
         "goals_path": run.snapshot,
         "objective": plan.objective,
         "goal_mode": plan.goal_mode,
+        "gate": plan.gate,
         "archived": kept,
         "next": step.command,
     }
     lines = [f"Plan with {counted(len(ids), 'goal')}: {run.snapshot}"]
     lines += [f"  {goal.id} {clip(goal.title, 100)}" for goal in plan.goals]
+    if arguments.start:
+        started = views.handout(run, True, step, notes)
+        return Result({**data, **started.data}, "\n".join([*lines, started.text]), notes=notes)
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
+
+
+def _start(run: PlanRun) -> None:
+    from omo.workflows.ultragoal import checkpoint as checkpoints
+
+    with changing(run):
+        checkpoints.hand_out(run)
 
 
 def _brief(arguments: argparse.Namespace, context: Context) -> str:
@@ -197,30 +219,58 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultragoal import checkpoint as checkpoints
-    from omo.workflows.ultragoal.gate import models
 
     run = run_of(arguments, context)
-    gate, gate_file = None, ""
+    name = _goal_id(arguments, run)
+    gate, gate_file = _gate(arguments, context)
+    if arguments.argv and (gate is not None or arguments.status != "complete"):
+        raise BadInput("a COMMAND shows a goal that is complete, in the gate that omo fills in", fix="leave it out")
     with changing(run):
-        if arguments.quality_gate_json is not None:
-            gate = models.load(arguments.quality_gate_json, context.cwd)
-            gate_file = _gate_file(arguments, context)
         done = checkpoints.checkpoint(
             run,
-            arguments.goal_id,
+            name,
             status=arguments.status,
             evidence=arguments.evidence,
             goal_json=_goal_json(arguments, context),
             gate=gate,
             gate_file=gate_file,
+            rerun=lambda subject: _rerun(arguments, context, run, subject),
         )
     step = publish_status(run, progressed=done.is_progress)
     return views.checkpointed(run, done, step)
 
 
-def _gate_file(arguments: argparse.Namespace, context: Context) -> str:
-    """The gate tells of the work and is none of it: its path in the project."""
-    return os.path.relpath(os.path.join(context.cwd, arguments.quality_gate_json), context.root)
+def _goal_id(arguments: argparse.Namespace, run: PlanRun) -> str:
+    """The goal that was named, else the one under way."""
+    if arguments.goal_id is not None:
+        return str(arguments.goal_id)
+    plan = run.look_at_plan()
+    if plan.active is None:
+        raise BadInput("no goal is under way", fix=f"--goal-id says which one is meant. {next_step(run).text}")
+    return plan.active.id
+
+
+def _gate(arguments: argparse.Namespace, context: Context) -> tuple[object, str]:
+    """The gate that was handed in, and its path in the project: it tells of the work and is none of it."""
+    from omo.workflows.ultragoal.gate import models
+
+    given = arguments.quality_gate_json
+    if given is None:
+        return None, ""
+    return models.load(given, context.cwd), os.path.relpath(os.path.join(context.cwd, given), context.root)
+
+
+def _rerun(arguments: argparse.Namespace, context: Context, run: PlanRun, subject: Subject) -> None:
+    """Run on the files as they are now what is to show the goal: the session's gates, and the given command."""
+    from omo.cli import gate as gates
+    from omo.workflows.ultragoal.gate.proof import gate_problem, run_mark_of
+
+    for gate in subject.gates or ():
+        if gate_problem(subject, gate, ()) or run_mark_of(gate) in subject.used:
+            gates.run(argparse.Namespace(session=arguments.session, name=None), context)
+            break
+    if arguments.argv:
+        evidence.record_run(context, run, subject.name, arguments.argv)
 
 
 def _goal_json(arguments: argparse.Namespace, context: Context) -> object:
@@ -295,31 +345,31 @@ def record_review_blockers(arguments: argparse.Namespace, context: Context) -> R
 
 
 def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultragoal.checkpoint import subject_of
-    from omo.workflows.ultragoal.gate.rules import suite_triggers, template
+    from omo.workflows.ultragoal import checkpoint as checkpoints
+    from omo.workflows.ultragoal import reviewers
 
     run = run_of(arguments, context, looks=True)
     plan = run.look_at_plan()
-    goal = plan.goal(arguments.goal_id)
-    because = suite_triggers(subject_of(run, plan, goal))
-    gate = template(goal.id, goal.title, goal.objective, suite=bool(because))
-    path = evidence.write(context, arguments.out, goal.id, "gate.json", gate, force=arguments.force)
+    goal = plan.goal(_goal_id(arguments, run))
+    subject = checkpoints.subject_of(run, plan, goal)
+    filled = checkpoints.filled_gate(run, goal, subject, reviewers.reviews_of(run, goal))
+    path = evidence.write(context, goal.id, "gate.json", filled.document, force=arguments.force)
     check = f"omo ultragoal gate validate --goal-id {goal.id} --quality-gate-json {shlex.quote(path)}"
-    text = f"A gate for {goal.id} to fill in: {path}\nThen: {check}"
-    if because:
-        text += f"\nIt asks for the computer-control suite, because {clip(because[0], 120)} changed."
-    return Result({"goal": goal.id, "path": path, "validate": check, "suite": because}, text)
+    missing = [str(defect) for defect in filled.missing]
+    lines = [f"The gate of {goal.id}, as far as omo can fill it in: {path}", *(f"  - {part}" for part in missing)]
+    return Result(
+        {"goal": goal.id, "path": path, "validate": check, "missing": missing}, "\n".join([*lines, f"Then: {check}"])
+    )
 
 
 def gate_validate(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultragoal import checkpoint as checkpoints
-    from omo.workflows.ultragoal.gate.models import load
     from omo.workflows.ultragoal.receipts import canonical_digest
 
-    name = arguments.goal_id
-    gate = load(arguments.quality_gate_json, context.cwd)
+    given, gate_file = _gate(arguments, context)
     run = run_of(arguments, context, looks=True)
-    inspection = checkpoints.validate(run, name, gate, _gate_file(arguments, context))
+    name = _goal_id(arguments, run)
+    gate, inspection = checkpoints.validate(run, name, given, gate_file)
     data = {
         "goal": name,
         "digest": canonical_digest(gate),

@@ -12,9 +12,10 @@ from omo.state import paths
 from omo.text import block, clip, counted
 from omo.work.status import Item, NextStep
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.plan import STATUSES, Plan, render_goal
-from omo.workflows.ultragoal.run import PlanRun
+from omo.workflows.ultragoal.plan import LIGHT, STATUSES, Goal, Plan, render_goal
+from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultragoal.status import goal_proof, item_of
+from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.checkpoint import Done
@@ -25,9 +26,14 @@ Row = dict[str, Any]
 MOST_TEXT = 4000
 MOST_FINDINGS = 50
 GATE_ORDER = (
-    "Before it is complete: verify; run the cleaner ({cleaner}); verify again; architect review; QA and red team; "
-    "final review. omo ultragoal gate init --goal-id {id} writes the gate's template."
+    "Before it is complete: verify; run the cleaner ({cleaner}); verify again; let omo:architect and omo:qa review it. "
+    "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
 )
+LIGHT_ORDER = (
+    "Before it is complete: verify. Its reviewers come at the end of the plan, as the user chose. "
+    "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
+)
+NO_GATE = "No gate is pinned: only the user can make a check theirs, with /omo:pin NAME -- COMMAND."
 CLEANER = "skill-fragments/ultragoal/ai-slop-cleaner.md"
 STEERED = {
     "add_subgoal": "Added {goalIds}",
@@ -76,6 +82,7 @@ def status(run: PlanRun, step: NextStep) -> Result:
         "status": run_status(plan, step),
         "run": plan.run,
         "goal_mode": plan.goal_mode,
+        "gate": plan.gate,
         "objective": plan.objective,
         "paths": {"dir": run.directory, "brief": run.brief, "goals": run.snapshot, "ledger": run.journal.path},
         "current_goal": plan.active.id if plan.active else None,
@@ -94,6 +101,8 @@ def status(run: PlanRun, step: NextStep) -> Result:
         f"Ultragoal {run_status(plan, step)}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}",
         f"  objective: {clip(plan.objective, 200)}",
     ]
+    if plan.gate == LIGHT:
+        lines.append("  light gate, as the user chose: reviewers come at the end")
     lines += [_goal_line(item_of(run, plan, goal)) for goal in plan.goals]
     if final:
         lines.append(f"  final receipt: fresh, issued with {final.id}")
@@ -145,14 +154,20 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
         lines += ["", "Constraints of the whole plan:", block(plan.constraints, MOST_TEXT)]
     if known:
         lines += ["", *(f"Background: {clip(fact, 400)}" for fact in known)]
-    order = GATE_ORDER.format(id=goal.id, cleaner=plugin_root() / CLEANER)
-    lines += [
-        "",
-        f"The session's goal: {clip(objective, 300)}",
-        order,
-        f"Next: {step.text}",
-    ]
+    lines.append("")
+    if objective != plan.objective:  # story by story
+        lines.append(f"The session's goal: {clip(objective, 300)}")
+    lines += [_how_to_close(run, plan, goal), f"Next: {step.text}"]
     return Result(data, "\n".join(lines), notes=notes)
+
+
+def _how_to_close(run: PlanRun, plan: Plan, goal: Goal) -> str:
+    """Who has to look at the goal, and which commands omo runs for it; what only the user can pin is said at once."""
+    order = GATE_ORDER.format(cleaner=plugin_root() / CLEANER)
+    if receipts.gate_for(plan, goal) == LIGHT:
+        order = LIGHT_ORDER
+    pinned = [f"{gate.name} ({gates.in_words(gate)})" for gate in gates_of(run)]
+    return order + (f"Gates: {', '.join(pinned)}." if pinned else NO_GATE)
 
 
 def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
@@ -189,6 +204,8 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
 
 
 def _independence(receipt: Row) -> str:
+    if receipt.get("independence") == LIGHT:
+        return "the light gate that the user chose: reviewers come at the end"
     if receipt.get("independence") == "full":
         return "independence: full (architect and qa were seen to find it clean)"
     clean = [agent["role"] for agent in receipt.get("agents", []) if agent.get("clean") and agent.get("changed") == []]

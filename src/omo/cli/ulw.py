@@ -59,7 +59,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
             )
         if context.is_agent and row is not None and runtime.is_live(row):
             raise Refused(
-                "a run is on, or paused by the user; starting it again would renew its budget", fix="omo ulw status"
+                "a run is on, or paused by the user; starting it again would renew its budget", fix="omo next"
             )
         armed = session.arm(row, by=context.actor, limits=limits, now=context.now)
         event = {"kind": "activated", "rule": "cli", **gates.begun(row, armed, began)}
@@ -107,7 +107,7 @@ def _end_run(context: Context, name: str, because: str, skipping: str) -> Row:
 def _try_to_end(context: Context, name: str, because: str, skipping: str) -> Row | None:
     row = context.row(name)
     if row is None or not runtime.is_live(row):
-        raise Refused(f"ultrawork is not on in session {name}", fix="omo ulw status")
+        raise Refused(f"ultrawork is not on in session {name}", fix="omo next")
     row = runtime.caught_up(context.state, name, row)
     _refuse_with_other_work(row)
     require_whole_ledger(context, name)
@@ -180,7 +180,7 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
 
     def decide(row: Row | None) -> runtime.Change:
         if row is None or not runtime.is_live(row):
-            raise Refused(f"nothing is active in session {name}", fix="omo ulw status")
+            raise Refused(f"nothing is active in session {name}", fix="omo next")
         for kind, _ in runtime.work_in(row, "active"):
             if kind in messages.CANNOT_GO_ON:
                 raise Refused(f"{kind} has its own way to say so", fix=messages.CANNOT_GO_ON[kind])
@@ -198,7 +198,7 @@ def resume(arguments: argparse.Namespace, context: Context) -> Result:
 
     def decide(row: Row | None) -> runtime.Change:
         if row is None or session.is_cancelled(row) or not runtime.work_in(row, "waiting", "paused", "blocked"):
-            raise Refused(f"nothing waits in session {name}", fix="omo ulw status")
+            raise Refused(f"nothing waits in session {name}", fix="omo next")
         if context.is_agent and runtime.work_in(row, "paused"):
             raise Refused("the user paused this run; only they can let it go on", fix='ask them to type "continue"')
         return runtime.Change(None, session.resume(row), [{"kind": "resumed"}])

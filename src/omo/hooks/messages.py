@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     Works = list[tuple[str, Json]]  # kinds of work, each with its summary
 
 LONGEST_REASON = 600
-LONGEST_INSTRUCTIONS = 3000
+LONGEST_INSTRUCTIONS = 2000
 STOP = "/omo:stop-continuation"
 LONGEST_TOLD = 900
-LONGEST_CHECKS = 300
 ULTRAWORK = "ultrawork"
 NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
 EVIDENCE = "`omo report` shows the evidence."
@@ -31,38 +30,34 @@ FROM_A_TERMINAL = "user: omo stop-continuation"
 TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", "cooldown", "invalid-state")
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
+EXAMPLE = "     omo gate add tests -- python3 -m pytest -q\n"
 INSTRUCTIONS = f"""\
-[omo] The user turned ultrawork on for this session. The task is finished when its verification gates pass, not when \
-it looks finished. Ending the turn early sends you back to work, at most a few times; the user can end it whenever \
-they like.
+[omo] The user turned ultrawork on: the task is finished when its verification gates pass, not when it looks finished. \
+A turn that ends early is sent back. Fit the effort to the task: a one-line fix is change, verify, finish.
 
-Fit the effort to the task. A one-line fix is: change it, verify it, finish. The loop below is for work that has \
-more than one part.
+1. Explore, unless you know where to change what: 2 to 5 leaf workers at once with the Agent tool (omo:explorer), one \
+question each. External documentation: omo:librarian, in the foreground, because background agents have no MCP tools. \
+Workers cannot start workers.
+2. Pick a slice: 1 to 3 atomic changes, each with how it will be verified. Make them, and keep a plan or checklist up \
+to date.
+3. Verify. Pin each check the task needs, once:
+{EXAMPLE}\
+   `omo gate run` before the first edit and after every slice; read what it prints. Write the failing test first: a \
+command of the project or the user that failed before the change and passes after it ends the run as proven. Fix and \
+run again; a failure from before you came: omo gate record NAME --pre-existing --evidence "what you saw"
+4. Repeat until nothing is open, then `omo ulw done`. Where no gate can show the work (refactoring, documentation, a \
+question) end on your word, which the user is told: omo ulw done --because "why it is done"
 
-1. Explore. If you do not know the code yet, send 2 to 5 leaf workers at once with the Agent tool (omo:explorer \
-reads this code base), each with one question, so that your own context stays small. External documentation or \
-open-source examples: omo:librarian, in the foreground, because background agents have no MCP tools. Workers \
-cannot start workers; do not ask them to. If you already know where to change what, skip this step.
-2. Pick a slice: 1 to 3 atomic changes, and say for each how it will be verified.
-3. Execute and persist: make the changes; if a plan or checklist exists, bring it up to date as you go.
-4. Verify. Pin each check the task needs once: tests, build, types (the user is asked to approve it):
-     omo gate add tests -- python3 -m pytest -q
-   then `omo gate run`: before the first edit, and after every slice. Write the failing test first: a command of the \
-project's own, or the user's, that failed before the change and passes after it ends the run as proven. Fix what fails \
-and run again; what failed before you came is documented: omo gate record NAME --pre-existing --evidence "what you saw"
-5. Repeat from 2 until nothing of the task is open, then `omo ulw done`, which looks at the files as they are. Where \
-no gate can show the work (a refactoring, documentation, a question), finish on your word, and the user is told so: \
-omo ulw done --because "why it is done"
-
-How it stays honest:
-- Read the output before you call something passing; `omo gate run` records exit code, output and tree.
-- Do not weaken, skip or delete a test or a gate to get a pass, and do not edit files under .sisyphus/cc-omo.
-- The model in use stays the one the user chose; there is no hidden switch.
-- If something outside stops you (access, a decision only the user can make), say it plainly and run
+- `omo next` says what to do now.
+- Do not weaken, skip or delete a test or a gate, and do not edit .sisyphus/cc-omo.
+- Stopped from outside (access, a decision of the user's)? Say so, and run
      omo ulw blocked --evidence "what is missing" [--question "what you need to know"]
-  instead of going round in circles.
-- The user's latest words win over everything above. Only the user can end ultrawork early: {STOP}.
+- The user's latest words win. Only the user ends this early: {STOP}.
 """
+ON_AGAIN = (
+    "[omo] Ultrawork is on again, for what the user asks now. The instructions of before, in this conversation, hold. "
+    f"`omo next` says what to do; only the user ends it early: {STOP}."
+)
 
 CANCELLED = "Ultrawork is off. Nothing will hold this session until you type ulw again."
 NOTHING_TO_CANCEL = "Ultrawork is not on in this session, and stays off until you type ulw."
@@ -82,9 +77,9 @@ STOPPED_BY_NAME = (
     "[omo] The user stopped {work} by its name: do no more of it. It resumes when they say so. {others} goes on; "
     "this turn may not end before that is done."
 )
-CONTINUED = "[omo] {work} goes on where it was. `omo ulw status` shows what is open; " + STOP + " ends it."
+CONTINUED = "[omo] {work} goes on where it was. `omo next` says what to do; " + STOP + " ends it."
 GOES_ON_AGAIN = (
-    "\n[omo] With it goes on what was paused, waited or had been let go: {work}. `omo ulw status` shows what is open."
+    "\n[omo] With it goes on what was paused, waited or had been let go: {work}. `omo next` says what to do."
 )
 FOR_NOW = "you asked to stop for now"
 BY_NAME = "you stopped it by its name"
@@ -128,12 +123,17 @@ def goes_on_again(instructions: str, work: Works) -> Answer:
     return Answer(context=instructions + GOES_ON_AGAIN.format(work=names), message=line)
 
 
-def instructions(problems: list[str], gates: str = "") -> str:
-    """The block, what is known of its gates, and which settings were not used, as far as the bound allows; `omo doctor`
-    lists them all."""
-    text = INSTRUCTIONS
-    if gates:
-        text += f"\n[omo] {gates}\n"
+def instructions(problems: list[str], gates: list[str], *, is_known: bool) -> str:
+    """The block, with `gates` that are pinned or can be in the place of its example, one line where it is in the
+    conversation already; and which settings were not used, as far as the bound allows: `omo doctor` lists them all."""
+    text = ON_AGAIN if is_known else INSTRUCTIONS
+    lines = ""
+    for gate in gates:
+        line = f"     {clip(gate, 160)}\n"
+        if not lines or len(text) + len(lines) + len(line) - len(EXAMPLE) < LONGEST_INSTRUCTIONS:
+            lines += line
+    if lines:
+        text = text.replace(EXAMPLE, lines)
     for problem in problems:
         line = f"\n[omo] Tell the user that a setting was not used: {clip(problem, 160)}"
         if len(text) + len(line) < LONGEST_INSTRUCTIONS:
@@ -162,7 +162,7 @@ def where_things_stand(row: Json) -> str:
     lead = (
         f"[omo] Ultrawork is still on in this session ({clip(states, 120)}). {waiting}{clip(what_is_open(active), 400)}"
     )
-    end = f" `omo ulw status` shows more. The user can end it with {STOP}."
+    end = f" `omo next` says the rest. The user can end it with {STOP}."
     about = " ".join(str(summary["about"]) for _, summary in active if summary.get("about"))
     left = LONGEST_REASON - len(lead) - len(end)
     return lead + (f" {clip(about, left)}" if about and left > 0 else "") + end
@@ -189,14 +189,6 @@ def pins_kept(pins: list[str]) -> str:
     return clip(f"omo: still pinned by you: {'; '.join(pins)}. /omo:unpin NAME takes one away.", LONGEST_TOLD)
 
 
-def own_checks(pin_lines: list[str]) -> str:
-    return f"This project's own checks: {clip('; '.join(pin_lines), LONGEST_CHECKS)}" if pin_lines else ""
-
-
-def pinned_already(pins: list[str]) -> str:
-    return f"Pinned already: {clip('; '.join(pins), LONGEST_CHECKS)}"
-
-
 # How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
 CANNOT_GO_ON = {
     "ultragoal": "omo ultragoal checkpoint --goal-id ID --status blocked --evidence TEXT, and take the next goal",
@@ -221,7 +213,7 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> s
     for kind, _ in reversed(active):
         way = CANNOT_GO_ON.get(kind, way)
     given = ulw_of(row).get("stopBlocks", 0)
-    end = f" Block {given} of {most}. Cannot go on? {way}. The user stops this with {STOP}."
+    end = f" `omo next` says the rest. Block {given} of {most}. Cannot go on? {way}. The user stops this with {STOP}."
     return lead + clip(what_is_open(active), LONGEST_REASON - len(lead) - len(end)) + end
 
 

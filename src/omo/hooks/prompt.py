@@ -12,6 +12,7 @@ from omo.hooks.keyword import HEARD, RULES, read_prompt
 from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.state.rows import cancel_of, ulw_of, work_of
+from omo.text import block
 from omo.work import session
 
 TYPE_CHECKING = False
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-MOST_CHECKS = 3  # that the model is told of
+MOST_GATES = 3  # that the model is told of
 CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
+LONGEST_TASK = 2000  # characters of the prompt that armed a run, kept for its report
 SAME_EVENT = 3.0  # seconds in which the same cancel can only be one event, delivered twice
 
 
@@ -84,45 +86,47 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
     def decide(row: Json | None) -> runtime.Change:
         is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
         if is_on and ulw_of(row or {}).get("armedFor") == event.fingerprint:
-            return runtime.Change((False, [], []))  # the same prompt, delivered twice
-        checks = [] if is_on else _own_checks(event, world, tree)
+            return runtime.Change((True, True, [], []))  # the same prompt, delivered twice
         armed = session.arm(row, by="user", limits=in_force.limits, now=world.now)
-        armed = session.with_hint(armed, checks[0] if checks else "")
         armed = session.of_client(session.note(armed, armedFor=event.fingerprint), event.client)
+        next_step, lines = ("", []) if is_on else _gates(event, world, row, tree)
+        armed = {**session.with_next(armed, next_step), "instructed": True}
         woken = session.woken(row, armed)
         kind = "rearmed" if is_on else "activated"
         noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, tree)}
+        noted["text"] = block(event.prompt, LONGEST_TASK)
         if woken:
             noted["woke"] = [name for name, _ in woken]
-        return runtime.Change((not is_on, woken, checks), armed, [noted])
+        is_known = row is not None and row.get("instructed") is True
+        return runtime.Change((is_on, is_known, woken, lines), armed, [noted])
 
     try:
-        is_new, woken, checks = world.change(decide, actor="user")
+        is_on, is_known, woken, lines = world.change(decide, actor="user")
     except OmoError as error:
         return Answer(context=messages.could_not("turned on", error.message))
-    text = ""
-    if is_new:
-        pinned = gates.current(world.state, event.session, world.row())
-        about = messages.own_checks(checks)
-        if len(pinned):
-            about = messages.pinned_already([f"{gate.name}: {gates.in_words(gate)}" for gate in pinned])
-        text = messages.instructions(in_force.problems, about)
+    is_told = is_on and is_known  # and not to be told again, whatever else goes on
+    text = "" if is_told else messages.instructions(in_force.problems, lines, is_known=is_known)
     if woken:
         return messages.goes_on_again(text, woken)
-    return messages.turned_on(text) if is_new else Answer()
+    return Answer() if is_told else messages.turned_on(text)
 
 
-def _own_checks(event: Event, world: World, tree: Json) -> list[str]:
-    """How the best checks are pinned that the project's files name. A file that differs from the commit is left out:
-    what it names may be the agent's own."""
+def _gates(event: Event, world: World, row: Json | None, tree: Json) -> tuple[str, list[str]]:
+    """The next step, and lines for the model: the gates that are pinned, or how the best checks are that the project's
+    files name. A file that differs from the commit is left out: what it names may be the agent's own."""
     from omo.proof import project_checks, project_files
     from omo.workflows.ultrawork import gates
 
+    pinned = list(gates.current(world.state, event.session, row))
+    if pinned:
+        names = ", ".join(gate.name for gate in pinned[:MOST_GATES])
+        return names, [f"(pinned already: {gate.name}: {gates.in_words(gate)})" for gate in pinned[:MOST_GATES]]
     is_known = tree["head"] and not tree["unknown"]
     files = project_files.Disk(world.root, tree["files"] if is_known else None)
     cwd = paths.session_directory(world.environ, event.project)
     checks = project_checks.suggest(files, world.root, cwd)
-    return [gates.pin_line(check, cwd) for check in checks[:MOST_CHECKS]]
+    lines = [gates.pin_line(check, cwd) for check in checks[:MOST_GATES]]
+    return "".join(lines[:1]), lines
 
 
 def _cancel(event: Event, world: World, reading: Reading) -> Answer:

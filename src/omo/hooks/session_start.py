@@ -30,6 +30,8 @@ def handle(event: Event, world: World) -> Answer:
     # A compaction changes nothing in the terminal where the user was told already.
     is_shown = event.start_source == "resume" and event.shows_messages
     row = runtime.session(world.state, event.session) or _taken_over(event, world)
+    if row is not None and row.get("instructed") and event.start_source == "compact":
+        _forget_instructions(world)
     if row is None or not runtime.is_live(row):
         return Answer(message=world.told_of_removal() if is_shown else "")
     message = ""
@@ -58,6 +60,14 @@ def _take_over_pins(event: Event, world: World, old: str, rows: list[Json]) -> l
     pinned = gates.SessionGates(world.state, event.session, "user", world.now).take_over(old, rows)
     world.change(lambda row: runtime.Change(None, row and session.of_client(row, event.client)))
     return [f"{gate.name}: {gates.in_words(gate)}" for gate in pinned]
+
+
+def _forget_instructions(world: World) -> None:
+    """They were compacted away with the rest: the next `ulw` gives them whole."""
+    try:
+        world.change(lambda row: runtime.Change(None, row and {**row, "instructed": False}))
+    except (OmoError, OSError):
+        pass  # then it gives one line, which names `omo next`
 
 
 def _is_first(event: Event, world: World) -> bool:

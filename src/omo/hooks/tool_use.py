@@ -1,4 +1,4 @@
-"""Before a tool call: a list of things that are denied. Whatever is not on it is none of our business."""
+"""Before a tool call: what is denied, and what nobody need be asked about. All else is none of our business."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ COUNT_WAIT = 2.0  # the count is what ends a loop of refusals, so it is worth wa
 LONGEST_QUESTION = 500
 LONGEST_REASON = 1000
 MOST_REASONS = 3
+PERMITTED = "omo: it only looks, or runs what is pinned."
 OWN_STATE = "own-state"
 RUN = "ultragoal"
 # What the user is told when the run comes to wait. These gates stay shut: only the Stop is let go.
@@ -80,7 +81,16 @@ def handle(event: Event, world: World) -> Answer:
                 question = f"omo refused this {PATIENCE} times: {denial.reason} Ultrawork is paused. Allow it once?"
                 return Answer(hosts.ASK_USER, question)
             return Answer(hosts.DENY, denial.reason)
-    return Answer()
+    return Answer(hosts.PERMIT, PERMITTED) if permits(event, world) else Answer()
+
+
+def permits(event: Event, world: World) -> bool:
+    """An `omo` call that looks or runs what is pinned, while a run is on, and that no gate refuses."""
+    if not event.can_permit or event.in_plan_mode or "omo" not in event.command or not _open_work(world):
+        return False
+    from omo.hooks import own_calls
+
+    return own_calls.may_run(event, world)
 
 
 def asks_the_user(event: Event, denial: Denial, times: int) -> bool:

@@ -30,8 +30,9 @@ QUEUE_LOOKS = 4
 # What a tool call does.
 SHELL, POWERSHELL, WRITE, ASK, TO_DO, OTHER = "shell", "powershell", "write", "ask", "to-do", "other"
 # What a hook decides: let it happen, send the agent back to work, end a prompt without the model, refuse a tool
-# call, or have the user decide about it.
+# call, have the user decide about it, or have nobody asked about it.
 ALLOW, KEEP_GOING, END_PROMPT, DENY, ASK_USER = "allow", "keep-going", "end-prompt", "deny", "ask-user"
+PERMIT = "permit"
 
 
 class Call:
@@ -105,6 +106,7 @@ class Event:
         self.transcript = Transcript()
         self.shows_messages = False  # the user reads a line of ours beside what the model gets
         self.can_ask_user = False  # about a tool call
+        self.can_permit = False  # this call, which asks for no more than to be run
 
     @property
     def fingerprint(self) -> str:

@@ -32,6 +32,9 @@ TOOLS = {
     **dict.fromkeys(("TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"), hosts.TO_DO),
     "ToolSearch": hosts.TO_DO,
 }
+PERMISSIONS = {hosts.DENY: "deny", hosts.ASK_USER: "ask", hosts.PERMIT: "allow"}
+# A further one, such as to leave the sandbox, is the user's to allow.
+PLAIN_ARGUMENTS = frozenset(("command", "description", "timeout", "run_in_background"))
 PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 FINISHED = ("completed", "failed", "killed", "stopped", "cancelled", "done", "exited")
 BACKGROUND_SHELLS = ("shell", "monitor")
@@ -91,10 +94,9 @@ class ClaudeCode(Host):
             if event.shows_messages:  # one line is shown while the model works; else it would be the prompt itself
                 ended["hookSpecificOutput"] = {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}
             return _json(ended)
-        if answer.decision in (hosts.DENY, hosts.ASK_USER):
-            decision = "deny" if answer.decision == hosts.DENY else "ask"
-            refusal = {"permissionDecision": decision, "permissionDecisionReason": reason}
-            return _json({"hookSpecificOutput": {"hookEventName": "PreToolUse", **refusal}})
+        if answer.decision in PERMISSIONS:
+            said = {"permissionDecision": PERMISSIONS[answer.decision], "permissionDecisionReason": reason}
+            return _json({"hookSpecificOutput": {"hookEventName": "PreToolUse", **said}})
         if context and message and event.shows_messages:
             more = {"hookEventName": event.name, "additionalContext": context}
             return _json({"systemMessage": message, "hookSpecificOutput": more})
@@ -144,6 +146,7 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event.transcript = ClaudeTranscript(text("transcript_path"))
     event.shows_messages = bool(environ and environ.get("CLAUDECODE")) and not is_codex
     event.can_ask_user = not is_codex
+    event.can_permit = not is_codex and event.tool_title == "Bash" and PLAIN_ARGUMENTS.issuperset(event.arguments)
     return event
 
 

@@ -30,12 +30,34 @@ NAMED_EVENT = re.compile(r"\bevent=([\w-]+)")
 STATUS_LINE = "statusLine"
 # Sourced in the shell the host has started anyway. It finds the plugin by a pointer that every session renews.
 STATUS_LINE_SCRIPT = f"""\
-# Written by `omo doctor --fix statusline`: one line while omo holds the session.
+# Written by `omo setup statusline`: one line while omo holds the session.
 {DATA_VARIABLE}={{home}}
 IFS= read -r {ROOT_VARIABLE} <"${DATA_VARIABLE}/root" || exit 0
 [ -r "${ROOT_VARIABLE}/hooks/launch.sh" ] || exit 0
 host=claude event=statusline
 . "${ROOT_VARIABLE}/hooks/launch.sh"
+"""
+REFRESH_SECONDS = 5  # the host asks again only then while nobody writes
+# The omo on the user's PATH. An update moves the plugin: a plugin that runs where it lies has noted that place, of any
+# other the host notes where the newest is.
+LAUNCHER_MARK = "# omo on your PATH, written by `omo setup path`"
+LAUNCHER = f"""\
+#!/bin/sh
+{LAUNCHER_MARK}; `omo setup remove` takes it away.
+plugins=${{{{CLAUDE_CONFIG_DIR:-$HOME/.claude}}}}/plugins
+for data in "$plugins"/data/omo-*; do
+    [ -r "$data/root" ] && IFS= read -r root <"$data/root" || continue
+    case $root in "$plugins"/cache/*) continue ;; esac
+    case $data in *-inline) continue ;; esac
+    [ -x "$root/bin/omo" ] && exec "$root/bin/omo" "$@"
+done
+list=$plugins/installed_plugins.json
+newest=$(sed -n '/"omo@/,$s/.*"installPath": *"\\(.*\\)".*/\\1/p' "$list" 2>/dev/null | head -n 1)
+for root in "$newest" {{root}}; do
+    [ -x "$root/bin/omo" ] && exec "$root/bin/omo" "$@"
+done
+echo "omo: the plugin is gone; claude plugin install omo@omo brings it back, or remove $0" >&2
+exit 77
 """
 # What was there is kept and runs first, with the same input; its own line ends before ours begins.
 BEFORE_THEIRS = "input=$(cat); printf '%s' \"$input\" | {\n"
@@ -60,6 +82,7 @@ class Setup:
     oldest_tested = (2, 1, 197)
     install_command = "claude plugin install omo@omo"
     reinstall_command = "claude plugin uninstall omo@omo && claude plugin install omo@omo"
+    uninstall_command = "claude plugin uninstall omo@omo && claude plugin marketplace remove omo"
     disable_command = "claude plugin disable NAME"
     hooks_switch = "disableAllHooks"
     cap_variable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
@@ -149,6 +172,10 @@ class Setup:
                 plugins.append((name, Path(path)))
         return plugins
 
+    def data_directories(self) -> list[Path]:
+        """Where the host lets a plugin of our name keep what it builds."""
+        return [] if self.directory is None else sorted(self.directory.glob("plugins/data/omo-*"))
+
     # The status line
 
     def status_lines(self) -> list[tuple[Path, str]]:
@@ -169,7 +196,7 @@ def with_status_line(values: Json, ours: str) -> Json:
     """Settings that show our line, after another that they have."""
     old = values.get(STATUS_LINE)
     if old is None:
-        return {**values, STATUS_LINE: {"type": "command", "command": ours}}
+        return {**values, STATUS_LINE: {"type": "command", "command": ours, "refreshInterval": REFRESH_SECONDS}}
     if not isinstance(old, dict) or not isinstance(old.get("command"), str):
         problem = f"{STATUS_LINE} is {clip(repr(old), 80)}, not a command"
         raise Refused(problem, fix=f"take {STATUS_LINE} out of the settings first")

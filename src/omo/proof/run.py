@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO
 
+from omo import progress
 from omo.errors import BadInput
 
 OUTPUT_LIMIT = 64_000
@@ -112,7 +114,7 @@ def run(
     except OSError as error:
         return Outcome(command, where, time.monotonic() - started, not_found=True, stderr=str(error))
     out, err = _Kept(output_limit), _Kept(output_limit)
-    with _ended_with_its_group(process):
+    with progress.doing(f"running {shlex.join(command)}"), _ended_with_its_group(process):
         readers = _pump(process, out, err, stdin)
         timed_out = False
         try:

@@ -196,6 +196,7 @@ def look(
     `known` is the session's row and `head` its ledger's end, where these were read already. Without `asks_ledger` the
     row speaks alone, for a list of many sessions.
     """
+    is_real = event is not None
     event = event or Event(name)
     disabled = settings.is_disabled(environ)
     row, unreadable = known, ""
@@ -203,7 +204,9 @@ def look(
         row = runtime.session(state, name) if known is None else known
     except Unreadable as error:
         unreadable = error.message
-    situation = stop.Situation(event, row, limits, now, disabled=disabled, unreadable=unreadable)
+    # A cooldown is over in seconds, and what is shown stays: of a Stop that has not come nothing is said of it.
+    patience = stop.LONGEST_WAIT if is_real else float("inf")
+    situation = stop.Situation(event, row, limits, now, disabled=disabled, unreadable=unreadable, patience=patience)
     view = View(name, situation, is_vouched=asks_ledger)
     if row is None or not asks_ledger:
         return view
@@ -217,7 +220,8 @@ def look(
         current, unreadable = row, error.message
     if current is row and not unreadable:
         return view
-    return View(name, stop.Situation(event, current, limits, now, disabled=disabled, unreadable=unreadable))
+    caught_up = stop.Situation(event, current, limits, now, disabled=disabled, unreadable=unreadable, patience=patience)
+    return View(name, caught_up)
 
 
 def _works_in(row: Json) -> list[Work]:

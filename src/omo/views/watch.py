@@ -1,16 +1,18 @@
-"""`omo status --watch`: the same view again whenever it has changed, until somebody interrupts it.
+"""`omo status --watch`: the same view again whenever it has changed, until somebody types q or interrupts it.
 
-A state file grew, git moved on, the window changed, or so much time went by that ages would read otherwise.
+A ledger or a setting was written, the window changed, or so much time went by that something else may have.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import select
 import signal
+import sys
 import time
 from collections.abc import Callable, Hashable, Iterator
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from omo.context import Context
 from omo.state import paths
@@ -22,11 +24,18 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 POLL_SECONDS = 1.0
-LOOK_ANYWAY = 15.0  # files of the project itself are not polled: what became stale is seen this late
-GIT_FILES = ("HEAD", "index", os.path.join("logs", "HEAD"), "packed-refs")
-POLLED = ("ledger.jsonl", "mark.json", "events.jsonl", "goals.json")
+LEDGERS = ("ledger.jsonl", "events.jsonl")
+LOOK_ANYWAY = 10.0  # files of the project, and ages, are not polled: what became of them is seen this late
 
-Mark = tuple[str, int, int, int]
+
+def a_second_or_q() -> None:
+    """A q leaves as an interrupt does."""
+    if os.name != "posix" or not sys.stdin.isatty():
+        time.sleep(POLL_SECONDS)
+        return
+    typed, _, _ = select.select([sys.stdin], [], [], POLL_SECONDS)
+    if typed and os.read(sys.stdin.fileno(), 1) in (b"q", b"Q", b""):
+        raise KeyboardInterrupt
 
 
 def views(context: Context, name: str, *, everything: bool) -> Iterator[ProjectView]:
@@ -35,7 +44,7 @@ def views(context: Context, name: str, *, everything: bool) -> Iterator[ProjectV
     def look() -> tuple[object, ...]:
         return signature(context.state, context.root), screen(context.environ)
 
-    for now in moments(look, clock=time.time, pause=lambda: time.sleep(POLL_SECONDS)):
+    for now in moments(look, clock=time.time, pause=a_second_or_q):
         then = Context(context.environ, context.cwd, now, context.has_terminal)
         yield project.look(then, closely=name, everything=everything)
 
@@ -54,16 +63,12 @@ def moments(
             yield now
 
 
-def signature(state: str, root: str) -> tuple[Mark, ...]:
-    """What tells a change without opening a file: name, inode, time and size of all that a status reads."""
+def signature(state: str, root: str) -> tuple[object, ...]:
+    """What is another one after every write of ours, and needs no reading."""
     watched = [paths.runtime_file(state), paths.settings_file(root)]
     for directory, names, files in os.walk(state):
         names.sort()
-        if os.path.basename(directory) in ("evidence", "artifacts"):
-            names.clear()  # what is there never changes, and may be a lot
-        watched += [os.path.join(directory, name) for name in POLLED if name in files]
-    if git := _git_directory(root):
-        watched += [os.path.join(git, name) for name in GIT_FILES]
+        watched += [os.path.join(directory, name) for name in LEDGERS if name in files]
     marks = []
     for path in watched:
         try:
@@ -74,37 +79,21 @@ def signature(state: str, root: str) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
-def _git_directory(root: str) -> str:
-    """Of this working tree; a linked one has its own, which its `.git` file names."""
-    own = os.path.join(root, ".git")
-    if os.path.isdir(own):
-        return own
+@contextmanager
+def _keys_at_once() -> Iterator[None]:
+    """A terminal hands on what is typed without waiting for Enter, and shows none of it."""
+    if os.name != "posix" or not sys.stdin.isatty():
+        yield
+        return
+    import termios
+    import tty
+
+    before = termios.tcgetattr(sys.stdin)
+    tty.setcbreak(sys.stdin)
     try:
-        with open(own, encoding="utf-8", errors="surrogateescape") as file:
-            line = file.readline(4096).strip()
-    except OSError:
-        return ""
-    return os.path.join(root, line.removeprefix("gitdir:").strip()) if line.startswith("gitdir:") else ""
-
-
-def print_objects(following: Iterator[ProjectView]) -> None:
-    """As JSON, an object a line for each change."""
-    last = None
-    for view in following:
-        data = view.data
-        if without_the_clock(data) != last:
-            last = without_the_clock(data)
-            print(json.dumps({"ok": view.error is None, **data}, ensure_ascii=False, default=str), flush=True)
-
-
-def without_the_clock(data: dict[str, Any]) -> dict[str, Any]:
-    """What of a view changes only when something happened."""
-    sessions = []
-    for session in data["sessions"]:
-        breakers = {**session["breakers"]}
-        del breakers["hours"]
-        sessions.append({**session, "breakers": breakers})
-    return {**data, "sessions": sessions}
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
 
 def draw(context: Context, on: Screen, following: Iterator[ProjectView], *, everything: bool) -> None:
@@ -118,7 +107,7 @@ def draw(context: Context, on: Screen, following: Iterator[ProjectView], *, ever
     drawn: tuple[Screen, list[Text]] = (on, [])
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends us gets their own screen back
     try:
-        with Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop") as live:
+        with _keys_at_once(), Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop") as live:
             for view in following:
                 now_on = screen(context.environ) or on
                 lines = terminal.lines(view, now_on.width, everything=everything)

@@ -13,8 +13,6 @@ from omo.work.run import Caller, Run
 
 Row = dict[str, Any]
 
-LONGEST_NEXT = 300
-
 
 def publish(
     run: Run[Any], summary: Row, *, session: str = "", progressed: Callable[[Row], bool] = lambda old: False

@@ -44,11 +44,6 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     left_out: int = 0
 
-    @property
-    def data(self) -> Row:
-        rows = [[cell.text for cell in row] for row in self.rows]
-        return {"title": self.title, "head": list(self.head), "rows": rows, "left_out": self.left_out}
-
 
 @dataclass(frozen=True)
 class Attachment:
@@ -78,6 +73,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     notices: tuple[Notice, ...] = ()
+    took: str = ""  # where no two moments say it
     command: str = ""  # of a gate, as it would be typed
     pinned_by: str = ""
 
@@ -88,6 +84,8 @@ class Sections:
 
     of: Mapping[str, Section] = field(default_factory=dict)
     whole: Section = Section()
+    base: Row | str | None = None  # what the files are held against: a commit, or as the row of an arming has it
+    left_out: Sequence[str] = ()  # files that are no part of the work
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:

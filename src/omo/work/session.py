@@ -129,7 +129,7 @@ def cancel(
 def withdraw(row: Json) -> Json:
     """The prompt that armed this session was taken back before the model said anything: as if never armed."""
     beside = {**cancel_of(row), "gates": _pinned(row)}
-    return {**close(row), "stopContinuation": beside, "work": _other_work(row)}
+    return {**close(row), "stopContinuation": beside, "work": _other_work(row), "instructed": False}
 
 
 def _other_work(row: Json) -> Json:
@@ -270,10 +270,10 @@ def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:
     return {**row, "work": {**work_of(row), KIND: {**summary_of(row, KIND), **gates}}}
 
 
-def with_hint(row: Json, step: str) -> Json:
-    """What Stop names as the next step while no gate is pinned."""
+def with_next(row: Json, step: str) -> Json:
+    """What Stop names as the next step until gates are pinned or run."""
     summary = summary_of(row, KIND)
-    if summary.get("total") or not step:
+    if summary.get("next") or not step:
         return row
     return {**row, "work": {**work_of(row), KIND: {**summary, "next": step}}}
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 from typing import NamedTuple
 
-from omo.text import clip
+from omo.text import block, clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ PLURALS = {"criterion": "criteria"}
 DAMAGED = "the ledger is damaged"
 SHORT_LEADS = ("then", "or", "and", "&&")
 UNKNOWN_TREE = "the files cannot be read, so nobody can tell"
+NEXT = "omo next"
+LONGEST_SHORT = 160
+LONGEST_TEXT = 8000
 
 
 def plural(unit: str) -> str:
@@ -111,9 +114,18 @@ class NextStep(NamedTuple):
         return f"{self.why}: {self.command}" if self.command else self.why
 
     @property
+    def short(self) -> str:
+        """For hooks: in one line with its command whole, or with `omo next` in its place, which has all of it."""
+        if len(self.text) <= LONGEST_SHORT:
+            return self.text
+        return f"{clip(self.why, LONGEST_SHORT - len(NEXT) - 2)}: {NEXT}"
+
+    @property
     def data(self) -> Row:
         return {
             "action": self.action,
+            "who": self.who,
+            "item": self.item or None,
             "why": self.why,
             "command": self.command,
             "ways": [each.data for each in self.commands],
@@ -156,6 +168,7 @@ class Item(NamedTuple):
     overrides: tuple[str, ...] = ()  # what was let through without its proof
     why: str = ""  # why it stands as it does, for omo explain
     facts: tuple[Fact, ...] = ()  # what that was read from
+    text: str = ""  # all one has to know to do it, in lines: a goal's objective, how a criterion is checked
 
     @property
     def is_open(self) -> bool:
@@ -184,6 +197,11 @@ class Item(NamedTuple):
             "notes": list(self.notes),
             "overrides": list(self.overrides),
         }
+
+    @property
+    def whole(self) -> Row:
+        """For whoever is to do it."""
+        return {**self.data, "text": block(self.text, LONGEST_TEXT)}
 
 
 class Status(NamedTuple):

@@ -37,6 +37,8 @@ def between(began: str, ended: str) -> str:
 
 def short(span: float) -> str:
     whole = max(0, round(span))
+    if 0 < span < 10:
+        return f"{span:.2g} s"
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:

@@ -164,11 +164,14 @@ def explain_tool(event: Event, world: World) -> Explanation:
         read += [*_gate_facts(world, row), Fact("denials", RUNTIME, f"{times - 1} of this call")]
         change = [gate.until[denial.gate], *_patience(denial, times)]
         return Explanation(f"{title}: {decision}", decision, denial.gate, denial.reason, read, change, trail, extra)
+    why = "no gate refuses it in this session as it stands; whether the host allows it is the host's to say"
+    if tool_use.permits(event, world):
+        why = "no gate refuses it, and nobody is asked about it: it only looks, or runs what is pinned"
     return Explanation(
         f"{title}: allow",
         "allow",
         "no-gate",
-        "no gate refuses it in this session as it stands; whether the host allows it is the host's to say",
+        why,
         [*read, *unreadable, *_gate_facts(world, row)],
         [f"{gate.name} refuses {gate.what}" for gate in tool_use.GATES],
         trail,

@@ -10,7 +10,6 @@ import os
 import shlex
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from omo import safe_open
 from omo.errors import BadInput
@@ -20,15 +19,12 @@ from omo.text import block, clip
 from omo.work.sections import Attachment, name_in
 from omo.workflows.ultragoal.gate import proof
 
-Row = dict[str, Any]
-
 LONGEST_TEXT = 12_000
 MOST_TEXT = 1_500_000
 MOST_PICTURES = 24
 MOST_PICTURE_BYTES = 8_000_000
 WIDEST, TALLEST = 1280, 3200
 LARGEST_FILE = media.LARGEST_PICTURE
-MOST_ACTIONS = 200
 AS_RECORDED = "as recorded"
 
 
@@ -60,14 +56,6 @@ class Shown:
     @property
     def is_broken(self) -> bool:
         return self.state not in ("", AS_RECORDED)
-
-    @property
-    def data(self) -> Row:
-        fields: Row = {}
-        for name in ("name", "kind", "about", "path", "state", "text", "cut"):
-            fields[name] = getattr(self, name) or None
-        fields["picture"] = f"{self.picture.width}x{self.picture.height}" if self.picture else None
-        return fields
 
 
 @dataclass
@@ -161,38 +149,13 @@ def in_words(shape: str, raw: bytes, path: str) -> str:
     text = raw.decode("utf-8", "replace")
     if shape == proof.CAPTURE:
         return media.ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    if shape not in (proof.AUTOMATION, proof.REPLAY):
+    if shape != proof.REPLAY:
         return text
     try:
         document = documents.parse(text, path)
     except BadInput:
         return text
-    if shape == proof.AUTOMATION:
-        return transcript_text(document)
     return replay_text(document)
-
-
-def transcript_text(document: object) -> str:
-    """What was done, in order, then what was found."""
-    if not isinstance(document, dict):
-        return str(document)
-    lines = [f"driven with {document.get('tool')}, surface {document.get('surface') or 'not named'}"]
-    actions, assertions = _listed(document.get("actions")), _listed(document.get("assertions"))
-    for number, row in enumerate(actions[:MOST_ACTIONS], 1):
-        lines.append(f"{number:>3}. {_row_text(row, 'type')}")
-    for row in assertions[:MOST_ACTIONS]:
-        lines.append(f"  ✓  {_row_text(row, 'status')}")
-    left = max(0, len(actions) - MOST_ACTIONS) + max(0, len(assertions) - MOST_ACTIONS)
-    if left:
-        lines.append(f"and {left} more")
-    return "\n".join(lines)
-
-
-def _row_text(row: object, first: str) -> str:
-    if not isinstance(row, dict):
-        return clip(str(row), 300)
-    rest = [f"{key} {value}" for key, value in row.items() if key != first]
-    return clip(f"{row.get(first)}  {', '.join(rest)}", 300)
 
 
 def replay_text(document: object) -> str:
@@ -205,10 +168,6 @@ def replay_text(document: object) -> str:
     if record.stderr:
         lines.append(f"stderr: {plain(record.stderr)}")
     return "\n".join([*lines, f"exit {record.exit_code}"])
-
-
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
 
 
 def picture(raw: bytes) -> Picture | str:
@@ -226,16 +185,9 @@ def picture(raw: bytes) -> Picture | str:
         except Exception as error:  # a decoder raises whatever its input makes it raise
             return f"not shown: it does not decode ({clip(str(error), 80)})"
         shown.thumbnail((WIDEST, TALLEST))
-        encoded = [_encoded(shown, "image/png")]
-        if shown.mode != "RGBA":
-            encoded.append(_encoded(shown, "image/jpeg"))
-        return min(encoded, key=lambda each: len(each.data))
-
-
-def _encoded(image: Any, media: str) -> Picture:
-    out = io.BytesIO()
-    if media == "image/png":
-        image.save(out, "PNG")
-    else:
-        image.save(out, "JPEG", quality=85)
-    return Picture(out.getvalue(), media, image.width, image.height)
+        out = io.BytesIO()
+        if shown.mode == "RGBA":
+            shown.save(out, "PNG")
+            return Picture(out.getvalue(), "image/png", shown.width, shown.height)
+        shown.save(out, "JPEG", quality=85)
+        return Picture(out.getvalue(), "image/jpeg", shown.width, shown.height)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from omo import __version__
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused, Unreadable
+from omo.proof import base, changes
 from omo.state import runtime
 from omo.text import clip
 from omo.views import project, works
+from omo.views.phrases import name_of
 from omo.views.project import SessionView
 from omo.views.report import timeline
 from omo.views.report.attachments import Budget, Shown, show
@@ -29,7 +33,6 @@ from omo.workflows.ultragoal.run import kept_plans
 Row = dict[str, Any]
 
 MOST_ITEMS = 200
-MOST_KNOWN = 10
 AROUND = 60.0  # seconds before and after a run in which the session's own rows belong to it
 
 
@@ -42,28 +45,7 @@ class Evidence:
 
     @property
     def took(self) -> str:
-        return times.between(self.section.began, self.section.ended)
-
-    def pin(self, longest: int = 200) -> str:
-        """What decides a gate, and whose word that is."""
-        if not self.section.command:
-            return ""
-        return f"{clip(self.section.command, longest)}, pinned by the {self.section.pinned_by}"
-
-    @property
-    def data(self) -> Row:
-        section = self.section
-        data: Row = {
-            "began": section.began or None,
-            "ended": section.ended or None,
-            "said": section.said or None,
-            "covers": dict(section.covers),
-            "tables": [table.data for table in section.tables],
-            "attachments": [each.data for each in self.attachments],
-        }
-        if section.command:
-            data |= {"command": section.command, "pinned_by": section.pinned_by}
-        return data
+        return self.section.took or times.between(self.section.began, self.section.ended)
 
 
 @dataclass(frozen=True)
@@ -92,10 +74,16 @@ class Part:
                     listed.append(Notice("evidence changed", f"{each.path or each.name} {each.state}", name))
         return listed
 
-    @property
-    def data(self) -> Row:
-        items = [{**item.data, **self.evidence(item.id).data} for item in self.view.items[:MOST_ITEMS]]
-        return {**self.view.data, "items": items, "left_out": self.left_out, "whole": self.whole.data}
+
+@dataclass(frozen=True)
+class Changed:
+    """Files that differ from what the work began with, each with `new`, `gone` or nothing beside its path.
+
+    `unknown` says why nobody can tell.
+    """
+
+    files: tuple[tuple[str, str], ...] = ()
+    unknown: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,6 +91,8 @@ class Report:
     view: SessionView
     root: str
     made: str
+    task: str  # as the person typed it; empty where nobody typed one
+    changed: Changed
     parts: tuple[Part, ...]
     timeline: Timeline
     notices: tuple[Notice, ...]
@@ -113,6 +103,23 @@ class Report:
     @property
     def session(self) -> str:
         return self.view.name
+
+    @property
+    def title(self) -> str:
+        """What a person calls it: the first line of the task, else what the work is."""
+        line = self.task.strip().partition("\n")[0]
+        if line:
+            return clip(line, 120)
+        kinds = [part.view.kind for part in self.parts]
+        return f"{name_of(kinds[0] if kinds else 'ulw')} in {self.project}"
+
+    @property
+    def project(self) -> str:
+        return clip(os.path.basename(self.root) or self.root, 80)
+
+    @property
+    def blocks(self) -> int:
+        return int(self.view.brief.breakers[1].used)
 
     @property
     def let_through(self) -> str:
@@ -129,14 +136,13 @@ class Report:
             "root": self.root,
             "made": self.made,
             "by": f"omo {__version__}",
+            "task": self.task or None,
             "verdict": {"level": self.verdict.level, "text": self.verdict.text, "proven": self.verdict.is_proven},
             "outcome": self.verdict.outcome,
             "notices": [notice.data for notice in self.notices],
-            "breakers": {breaker.name: breaker.data for breaker in self.view.brief.breakers},
-            "mode": self.view.brief.mode,
-            "works": [part.data for part in self.parts],
+            "changed": [path for path, _ in self.changed.files],
+            "works": [part.view.data for part in self.parts],
             "other_runs": [{"kind": kind, "run": run} for kind, run in self.others],
-            "timeline": self.timeline.data,
         }
 
 
@@ -160,9 +166,12 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     session = brief._replace(works=views, problems=_ledger_problems(context.state, brief, chosen))
     sources = timeline.sources_of(viewer)
     if not views and not sources:
-        raise Refused(f"session {clip(chosen.session, 80)} has nothing to report", fix=_known_sessions(context))
+        raise Refused(f"session {clip(chosen.session, 80)} has nothing to report", fix="omo status --all")
+    every_section = [_sections(viewer, view) for view in views]
     budget = Budget()
-    parts = tuple(_part(viewer, view, budget) for view in views)
+    parts = []
+    for view, sections in zip(views, every_section, strict=True):
+        parts.append(_part(context.root, view, sections, budget))
     # Gates that were pinned for something else have no state of their own, and hold nobody.
     held = [work for work in session.brief.work if work.state]
     mode = "" if run and session.brief.mode != "unreadable" else session.brief.mode
@@ -175,16 +184,18 @@ def gather(context: Context, name: str, run: str = "") -> Report:
         session,
         context.root,
         stamp(context.now),
-        parts,
+        _task(viewer.events, parts),
+        _changed_files(context.root, every_section),
+        tuple(parts),
         timeline.tell(_narrowed(sources, chosen) if run else sources),
         tuple(notices(context, session, parts, held)),
-        verdict(views, held, mode, session.problems),
+        verdict(views, held, mode, session.problems, None if run else session.brief.outcome),
         run=run,
         others=tuple(others),
     )
 
 
-def _part(viewer: Viewer, view: Status, budget: Budget) -> Part:
+def _sections(viewer: Viewer, view: Status) -> Sections:
     """Work that nobody can read has no evidence to show; why is told with the work itself."""
     module = works.PACKAGES[view.kind]
     try:
@@ -193,12 +204,60 @@ def _part(viewer: Viewer, view: Status, budget: Budget) -> Part:
         why = error.message if isinstance(error, OmoError) else f"{type(error).__name__}: {error}"
         notice = Notice("unreadable", clip(f"its evidence cannot be read: {why}", 300))
         sections = Sections(whole=Section(notices=(notice,)))
-    root = viewer.context.root
+    return sections
 
+
+def _part(root: str, view: Status, sections: Sections, budget: Budget) -> Part:
     def shown(section: Section) -> Evidence:
         return Evidence(section, tuple(show(budget, root, each) for each in section.attachments))
 
     return Part(view, shown(sections.whole), {name: shown(section) for name, section in sections.of.items()})
+
+
+def _task(events: Sequence[Row], parts: Sequence[Part]) -> str:
+    """What the person typed that set the work going: the prompt that armed a run of ultrawork, or the last thing they
+    asked of another workflow before it began."""
+    for part in parts:
+        kind, began, task = part.view.kind, part.whole.section.began, ""
+        for row in events:
+            if not isinstance(row.get("text"), str):
+                continue
+            if kind == "ulw" and row.get("kind") in ("activated", "rearmed") and row.get("run") == part.view.run:
+                return str(row["text"])
+            asked = (row.get("kind"), row.get("workflow"))
+            is_later = bool(began) and str(row.get("ts")) > began
+            if asked in ((f"{kind}-asked", None), ("asked", kind)) and not is_later:
+                task = str(row["text"])
+        if task:
+            return task
+    return ""
+
+
+def _changed_files(root: str, every_section: Sequence[Sections]) -> Changed:
+    """Against what the work that leads began with."""
+    for sections in every_section:
+        began = sections.base
+        if not began:
+            continue
+        try:
+            if isinstance(began, dict):
+                look = base.look(root, began).without(sections.left_out)
+                if look.changed is None:
+                    return Changed(unknown=clip(look.unknown, 200))
+                paths, commit, before = sorted(look.changed), began.get("head"), runtime.part(began, "files")
+            else:
+                paths, commit, before = changes.changed(Path(root), began), began, {}
+            known = {*before, *(base.names(root, str(commit)) if commit else ())}
+        except OmoError as error:
+            return Changed(unknown=clip(error.message, 200))
+        files = []
+        for path in paths:
+            how = "" if path in known else "new"
+            if not os.path.lexists(os.path.join(root, path)):
+                how = "gone"
+            files.append((path, how))
+        return Changed(tuple(files))
+    return Changed(unknown="nothing says what the work began with")
 
 
 def _ledger_problems(state: str, view: SessionView, chosen: Chosen) -> tuple[str, ...]:
@@ -215,29 +274,17 @@ def _ledger_problems(state: str, view: SessionView, chosen: Chosen) -> tuple[str
 def find_run(context: Context, run: str, session: str) -> Chosen:
     """A run of any kind by its name, wherever in the project it was."""
     caller = Viewer(context, session).caller
-    names = []
     for kind in timeline.run_kinds():
-        names += kind.names(context.state)
-        if run in names:
+        if run in kind.names(context.state):
             state = Run(kind, caller, run).state
             return Chosen(state.session if state else session, kind.name, run)
     for kept in kept_plans(context.state):
-        names.append(kept.run)
         if kept.run == run:
             return Chosen(kept.session, "ultragoal", run, kept.directory)
     for kind_name, summary in runtime.part(caller.session_rows.get(session, {}), "work").items():
         if isinstance(summary, dict) and summary.get("run") == run:
             return Chosen(session, str(kind_name), run)
-    fix = f"name one of these: {clip(', '.join(names[-MOST_KNOWN:]), 300)}" if names else "omo report without --run"
-    raise BadInput(f"--run {clip(run, 80)}: there is no such run in this project", fix=fix)
-
-
-def _known_sessions(context: Context) -> str:
-    try:
-        names = list(runtime.read(context.state)["sessions"])
-    except Unreadable:
-        names = []
-    return f"name another with --session: {clip(', '.join(names[-MOST_KNOWN:]), 300)}" if names else "omo status"
+    raise BadInput(f"--run {clip(run, 80)}: there is no such run in this project", fix="omo report without --run")
 
 
 def _narrowed(sources: Sequence[Source], chosen: Chosen) -> list[Source]:

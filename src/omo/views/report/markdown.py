@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 
 from omo.text import clip, counted
-from omo.views.report.gather import Evidence, Part, Report
+from omo.views.report.gather import Changed, Evidence, Part, Report
 from omo.views.vocabulary import MARKS, TITLES, VERDICTS
 from omo.work import times
 from omo.work.status import Item, units
 
 MARKER = "<!-- made by omo report -->\n"
-MOST_ITEMS, MOST_NOTICES, MOST_EVENTS, MOST_PROOFS = 40, 30, 40, 60
+MOST_ITEMS, MOST_NOTICES, MOST_EVENTS, MOST_PROOFS, MOST_FILES = 40, 30, 40, 60, 30
+LONGEST_TASK = 600
 LONGEST = 60_000  # GitHub takes 65,536 characters
 # After the sign that makes GitHub link what follows: invisible, and no link goes on over it.
 BREAK = "\N{WORD JOINER}"
@@ -26,16 +27,17 @@ STARTS = re.compile(r"([-+=]|\d+(?=[.)]))")  # what would begin a list or a line
 
 
 def render(report: Report) -> str:
-    run = f", run {text(report.run, 80)}" if report.run else ""
     took = times.between(report.timeline.began, report.timeline.ended)
     when = f"began {text(times.moment(report.timeline.began))}" + (f", took {took}" if took else "")
+    sent_back = f"sent back {counted(report.blocks, 'time')}"
     lines = [
         MARKER.rstrip("\n"),
         f"## {VERDICTS[report.verdict.level].emoji} {text(report.verdict.text, 600)}",
         "",
-        f"Session {text(report.session, 80)}{run}, {when}. Made by `omo report --md`.",
-        "",
     ]
+    if report.task:
+        lines += [f"> {text(report.task, LONGEST_TASK)}", ""]
+    lines += [f"{text(report.project)}: {when}, {sent_back}. Made by `omo report --md`.", ""]
     if report.notices:
         lines += ["### In plain sight", ""]
     else:
@@ -44,6 +46,7 @@ def render(report: Report) -> str:
         where = f" ({text(notice.where, 80)})" if notice.where else ""
         lines.append(f"- **{text(notice.what)}**{where}: {text(notice.text, 300)}")
     lines += _and_more(len(report.notices), MOST_NOTICES)
+    lines += _changed(report.changed)
     for part in report.parts:
         lines += _part(part)
     lines += _timeline(report)
@@ -78,16 +81,29 @@ def text(value: object, longest: int = 200) -> str:
     return line
 
 
+def _changed(changed: Changed) -> list[str]:
+    if changed.unknown:
+        return ["", f"Files changed: not known, {text(changed.unknown)}."]
+    names = []
+    for path, how in changed.files[:MOST_FILES]:
+        names.append(f"{text(path, 120)} ({how})" if how else text(path, 120))
+    if len(changed.files) > MOST_FILES:
+        names.append(f"and {len(changed.files) - MOST_FILES} more")
+    return ["", f"Files changed, {len(changed.files)}: {', '.join(names) or 'none'}"]
+
+
 def _part(part: Part) -> list[str]:
     view = part.view
     title = TITLES.get(view.kind, text(view.kind))
     lines = ["", f"### {title}: {view.done} of {units(view.total, view.unit)}"]
+    has_times = any(part.evidence(item.id).took for item in view.items)
     if view.items:
-        lines += ["", f"| | {text(view.unit)} | status | receipt | took |", "|---|---|---|---|---|"]
+        columns = ["", text(view.unit), "status", *(["took"] if has_times else [])]
+        lines += ["", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     proofs = []
     for item in view.items[:MOST_ITEMS]:
         evidence = part.evidence(item.id)
-        lines.append(_row(item, evidence))
+        lines.append(_row(item, evidence) + (f" {evidence.took or '–'} |" if has_times else ""))
         proofs += _proofs(item, evidence)
     if len(view.items) > MOST_ITEMS:
         lines.append(f"\nand {len(view.items) - MOST_ITEMS} more")
@@ -95,15 +111,17 @@ def _part(part: Part) -> list[str]:
 
 
 def _row(item: Item, evidence: Evidence) -> str:
-    name = f"{text(item.id, 40)} {text(item.title, 120) or text(evidence.pin(), 260)}".strip()
+    section = evidence.section
+    title = item.title
+    if section.command:
+        title = f"{section.command}, pinned by the {section.pinned_by}"
     status = text(item.status, 40)
     for override in item.overrides:
         status += f", **{text(override, 120)}**"
-    receipt = item.receipt or "–"
-    if item.receipt_why:
-        receipt = f"{item.receipt}: {item.receipt_why}"
+    if item.receipt == "stale":
+        status += f", stale: {text(item.receipt_why or 'what it covers has changed', 120)}"
     sign = MARKS.get(item.mark, MARKS["open"]).emoji
-    return f"| {sign} | {name} | {status} | {text(receipt, 120)} | {evidence.took or '–'} |"
+    return f"| {sign} | {f'{text(item.id, 40)} {text(title, 260)}'.strip()} | {status} |"
 
 
 def _proofs(item: Item, evidence: Evidence) -> list[str]:

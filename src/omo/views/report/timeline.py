@@ -41,14 +41,6 @@ class Event:
     mark: str = ""
     ledger: str = ""
     run: str = ""
-    actor: str = ""
-
-    @property
-    def data(self) -> Row:
-        data: Row = {"at": self.ts or None}
-        for name in ("kind", "what", "detail", "mark", "ledger", "run", "actor"):
-            data[name] = getattr(self, name) or None
-        return data
 
 
 @dataclass(frozen=True)
@@ -59,15 +51,6 @@ class Timeline:
     total: int = 0
     began: str = ""
     ended: str = ""
-
-    @property
-    def data(self) -> Row:
-        return {
-            "events": [event.data for event in self.events],
-            "total": self.total,
-            "began": self.began or None,
-            "ended": self.ended or None,
-        }
 
 
 @dataclass(frozen=True)
@@ -100,7 +83,6 @@ def tell(sources: Sequence[Source], *, most: int = MOST_EVENTS) -> Timeline:
                 mark=mark,
                 ledger=source.ledger,
                 run=clip(source.run, 80),
-                actor=clip(str(row.get("actor") or ""), 12),
             )
             events.append(event)
     known = [moment for moment, _, _ in timed if moment > 0]
@@ -286,8 +268,8 @@ PASSED = ("verdict", {"pass": "done", "": "failed"})
 AUDIT = ("verdict", {"pass": "done", "": ""})
 LINES: dict[str, dict[str, Lines]] = {
     "session": {
-        "activated": Line("Ultrawork was turned on ({rule})", mark="active"),
-        "rearmed": Line("Ultrawork was turned on again, with a full budget ({rule})", mark="active"),
+        "activated": Line("Ultrawork was turned on by the {actor}", ("text",), "active"),
+        "rearmed": Line("Ultrawork was turned on again by the {actor}, with a full budget", ("text",), "active"),
         "blocked": _blocked,
         "waiting": Line("The agent waits for the user", ("evidence", "gates"), "waiting"),
         "allowed": Line("Stop was let through ({rule})", mark="allow"),
@@ -300,8 +282,9 @@ LINES: dict[str, dict[str, Lines]] = {
         "gate-added": _gate_added,
         "gate-ran": Line("Gate {name}: {result} (exit {exit}, {seconds} s)", ("why",), RESULT),
         "gate-recorded": Line("A failure of gate {name} was recorded as pre-existing", ("evidence",), "stale"),
-        "gate-removed": Line("Gate {name} was taken away", mark="stale"),
+        "gate-removed": Line("Gate {name} was taken away by the {actor}", mark="stale"),
         "gate-allowed": Line("The user let gate {name} through", mark="stale"),
+        "asked": Line("The user asked for {workflow}", ("text",), "active"),
         "ralph-asked": Line("The user typed what they want of ralph", ("text", "criteria"), mark="active"),
         "change-allowed": Line("The user let {path} be changed", mark="steer"),
         "done": _done,
@@ -309,7 +292,7 @@ LINES: dict[str, dict[str, Lines]] = {
         "agent-finished": Line("{agentType} finished", mark="agent"),
         "plan-archived": Line("The plan {run} was archived for a new one, with {open} goals open", mark="stale"),
         "plan-adopted": Line("Another session took the plan over: {by}", mark="steer"),
-        "cleared": Line("The plan was cleared, with {open} goals open", ("kept", "receipts"), "stale"),
+        "cleared": Line("The plan was cleared by the {actor}, with {open} goals open", ("kept", "receipts"), "stale"),
         "taken-over": Line("The host gave the session a new id; it was {from}"),
     },
     "ultragoal": {
@@ -336,11 +319,11 @@ LINES: dict[str, dict[str, Lines]] = {
     },
     "ultraplan": {
         "preflight": _preflight,
-        "started": Line("The plan session was begun: {spec}, steps {steps}", ("unreviewed", "out_of_order"), "active"),
+        "started": Line("The plan session was begun: {path}, steps {steps}", ("unreviewed", "out_of_order"), "active"),
         "audited": Line("The audit of git and files: {verdict}, passed {passed}", ("missing",), AUDIT),
         "verified": Line("The Verify commands were run: {verdict}", ("results",), AUDIT),
-        "skipped": Line("Step {step} was skipped", ("reason",), "stale"),
-        "recovered": Line("Recovery {depth} goes on with steps {missing}", ("spec",), "steer"),
+        "skipped": Line("Step {step} was skipped by the {actor}", ("reason",), "stale"),
+        "recovered": Line("Recovery {depth} goes on with steps {missing}", (), "steer"),
         "finished": Line(
             "The plan session ended: {verdict}, audit {audit}",
             ("reason", "failed", "violations", "unverified", "handoff"),

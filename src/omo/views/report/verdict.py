@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from omo.context import Context
@@ -15,6 +15,7 @@ from omo.errors import OmoError
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.text import clip
+from omo.views.phrases import name_of
 from omo.views.project import SessionView
 from omo.views.session import Work
 from omo.work import outcome
@@ -64,10 +65,14 @@ class Verdict:
 
 
 def verdict(
-    views: Sequence[Status], works: Sequence[Work] = (), mode: str = "", session_problems: Sequence[str] = ()
+    views: Sequence[Status],
+    works: Sequence[Work] = (),
+    mode: str = "",
+    session_problems: Sequence[str] = (),
+    told: Row | None = None,
 ) -> Verdict:
-    """`works` is how the session's row sums the same work up. Where the session's own ledger has problems, whatever it
-    says of any work is worth nothing."""
+    """`works` is how the session's row sums the same work up, `told` the end as Stop has told it. Where the session's
+    own ledger has problems, whatever it says of any work is worth nothing."""
     counting = [view for view in views if does_count(view, views, works)]
     gates = _gates_beside(views, counting)
     ends = {view.kind: ended_as(view, works) for view in counting}
@@ -79,6 +84,8 @@ def verdict(
         whole = outcome.worst([*known, outcome.beside(gates)] if gates else known)
         lapsed = [_open(view) for view in counting if not _holds(view, ends[view.kind])]
         if not lapsed:
+            if told is not None and told["verdict"] == whole["verdict"]:
+                whole = told
             return _ended(whole, counting)
         if gates:
             lapsed.append(f"beside it {gates}")
@@ -207,7 +214,9 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part], works
         if view.kind == "verify" and view.outcome:
             ended_goals.update(item.id for item in view.items)
     listed += _claim_notices(context, ended_goals)
-    return sorted(dict.fromkeys(listed), key=lambda notice: WEIGHTS.get(notice.what, 1))
+    names = {view.run: name_of(view.kind) for view in views if view.kind != "verify"}
+    named = [replace(notice, where=names.get(notice.where, notice.where)) for notice in listed]
+    return sorted(dict.fromkeys(named), key=lambda notice: WEIGHTS.get(notice.what, 1))
 
 
 def _work_notices(part: Part, ended: Row | None) -> list[Notice]:

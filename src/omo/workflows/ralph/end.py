@@ -105,7 +105,7 @@ def summarize(state: RalphState, step: NextStep) -> Row:
         # Also those nobody works on any more, and those of a run that ended so.
         "open": 0 if state.how == "pass" else len(state.criteria) - passing,
         "total": len(state.criteria),
-        "next": clip(step.text, engine.LONGEST_NEXT) if state.is_open else None,
+        "next": step.short if state.is_open else None,
         "iteration": state.iteration,
         "max_iterations": state.max_iterations,
         "passed": sorted(name for name, known in state.states.items() if known.last_pass_iteration is not None),

@@ -32,21 +32,18 @@ def sections(viewer: Viewer, view: Status) -> Sections:
         attachments=tuple(_judge(viewer, state)),
         notices=tuple(_notices(state)),
     )
-    return Sections({criterion.id: _section(state, criterion) for criterion in state.criteria}, whole)
+    return Sections({criterion.id: _section(state, criterion) for criterion in state.criteria}, whole, base=state.base)
 
 
 def _covers(state: RalphState) -> tuple[tuple[str, str], ...]:
     receipt = part(state.ended or {}, "receipt")
-    digests = [f"{name} {str(digest)[:12]}" for name, digest in part(receipt, "criteria").items()]
     gates = [str(gate.get("name")) for gate in listed(receipt.get("gates")) if isinstance(gate, dict)]
     return facts(
         ("asked for", clip(state.request, 500)),
         ("criteria from", f"{state.source}; {state.whose_criteria}"),
-        ("base", str(state.base or "")[:12]),
         ("receipt of", receipt.get("run")),
         ("issued in", f"iteration {receipt.get('iteration')}" if receipt else ""),
-        ("covers", ", ".join(digests)),
-        ("tree", receipt.get("tree")),
+        ("covers", ", ".join(map(str, part(receipt, "criteria")))),
         ("independence", receipt.get("independence")),
         ("gates", ", ".join(gates)),
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omo.state.runtime import part
-from omo.text import clip
+from omo.text import block, clip
 from omo.work import outcome
 from omo.work.status import Fact, Item, Status
 from omo.work.viewer import Viewer
 
 if TYPE_CHECKING:
-    from omo.workflows.ralph.rules import Criterion
+    from omo.workflows.ralph.rules import Criterion, Row
     from omo.workflows.ralph.run import RalphState
 
 MARKS = {"PASS": "done", "FAIL": "failed", "REGRESSED": "failed", "BLOCKED": "waiting"}
@@ -20,6 +20,7 @@ MARKS = {"PASS": "done", "FAIL": "failed", "REGRESSED": "failed", "BLOCKED": "wa
 def status(viewer: Viewer) -> Status | None:
     from omo.work.run import load
     from omo.workflows.ralph.end import next_step
+    from omo.workflows.ralph.rules import LONGEST_REQUEST
     from omo.workflows.ralph.run import RALPH, RalphState
 
     run = load(RALPH, viewer.caller, viewer.run)
@@ -27,6 +28,8 @@ def status(viewer: Viewer) -> Status | None:
         return None
     state = run.state or RalphState(run=run.id)
     facts, overrides = [], []
+    if state.request:
+        facts.append(f"the user asked for, {state.whose_request}: {block(state.request, LONGEST_REQUEST)}")
     if state.circumventions:
         facts.append(f"circumvented {state.circumventions} of 3 times")
     if state.started:
@@ -97,4 +100,18 @@ def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
             Fact("iteration", ledger, f"{state.iteration} of {state.max_iterations}"),
             Fact("checks", ledger, [f"{check['id']} {check['type']}" for check in criterion.checks]),
         ),
+        text=_to_do(criterion, result),
     )
+
+
+def _to_do(criterion: Criterion, result: Row) -> str:
+    """How it is checked, what was seen of it last, and what to try."""
+    from omo.workflows.ralph.rules import method
+
+    lines = [criterion.description]
+    lines += [f"{check['id']}: {method(check)}" for check in criterion.checks]
+    if result.get("evidence") and result.get("result") != "pass":
+        lines.append(f"seen: {result['evidence']}")
+    if result.get("suggested_action"):
+        lines.append(f"try: {result['suggested_action']}")
+    return "\n".join(lines)

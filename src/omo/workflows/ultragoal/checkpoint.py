@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,13 @@ from omo.work import agents, claims
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import same_words, text_defects, title_of
+from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report, fill
+from omo.workflows.ultragoal.gate.models import Defect
 from omo.workflows.ultragoal.gate.proof import Inspection, Subject, about_the_work
 from omo.workflows.ultragoal.gate.rules import inspect
-from omo.workflows.ultragoal.plan import Goal, Plan, applied
-from omo.workflows.ultragoal.run import PlanRun
+from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan, applied
+from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultragoal.steering import wording_defects
-from omo.workflows.ultrawork import gates
 
 Row = dict[str, Any]
 
@@ -100,9 +102,20 @@ class Done:
 
 
 def checkpoint(
-    run: PlanRun, name: str, *, status: str, evidence: str, goal_json: object, gate: object, gate_file: str = ""
+    run: PlanRun,
+    name: str,
+    *,
+    status: str,
+    evidence: str,
+    goal_json: object,
+    gate: object,
+    gate_file: str = "",
+    rerun: Callable[[Subject], None] | None = None,
 ) -> Done:
-    """Every refusal comes before the first write. `gate_file` is where in the project the gate was read from."""
+    """Every refusal comes before the first row of the plan. `gate_file` is where in the project the gate was read from.
+
+    Without a gate it is filled in, after `rerun` has run what the session's gates and the caller want to show.
+    """
     if defects := text_defects("--evidence", evidence):
         fix = "say in a few sentences what was seen; keep long output in files and name them"
         raise BadInput(defects[0], fix=fix, defects=defects)
@@ -110,7 +123,7 @@ def checkpoint(
     goal = run.require_plan().goal(name)
     if status == "complete":
         claims.require_statement(run.caller, "--evidence", text, since=goal.started_at or "")
-        return _complete(run, name, text, goal_json, gate, gate_file)
+        return _complete(run, name, text, goal_json, gate, gate_file, rerun)
     if gate is not None:
         raise BadInput(f"--quality-gate-json belongs to --status complete, not {status}", fix="leave it out")
     if goal_json is not None:
@@ -134,14 +147,27 @@ def require_completable(run: PlanRun, plan: Plan, name: str, goal_json: object =
     return goal, goal_tool.check_passed(run, goal, goal_json, status="complete")
 
 
-def validate(run: PlanRun, name: str, gate: object, gate_file: str = "") -> Inspection:
-    """What completing the goal with this gate would find, without a write. Refused where that would be refused."""
+def validate(run: PlanRun, name: str, gate: object, gate_file: str = "") -> tuple[object, Inspection]:
+    """What completing the goal with this gate would find, without a write; without one, with what omo would fill in.
+    Refused where that would be refused."""
     plan = run.look_at_plan()
     goal, _ = require_completable(run, plan, name)
-    if stands(run, plan, goal, goal.evidence, gate):
-        return Inspection(notes=[f"{name} is complete by this gate already; other words for it are inspected anew"])
-    _require_agreement(run, goal)
-    return _require_passing(run, name, subject_of(run, plan, goal, gate_file), gate)
+    if gate is not None and stands(run, plan, goal, goal.evidence, gate):
+        note = f"{name} is complete by this gate already; other words for it are inspected anew"
+        return gate, Inspection(notes=[note])
+    reviewed = _require_agreement(run, goal)
+    subject = subject_of(run, plan, goal, gate_file)
+    missing = []
+    if gate is None:
+        filled = filled_gate(run, goal, subject, reviewed)
+        gate, missing = filled.document, filled.missing
+    return gate, _require_passing(run, name, subject, gate, missing)
+
+
+def filled_gate(run: PlanRun, goal: Goal, subject: Subject, reviewed: dict[str, Review], words: str = "") -> Filled:
+    artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
+    report = cleaner_report(run.caller.events, goal.started_at or "")
+    return fill(goal, subject, reviewed, report, words)
 
 
 def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
@@ -156,10 +182,21 @@ def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
     return reviews
 
 
-def _require_passing(run: PlanRun, name: str, subject: Subject, gate: object) -> Inspection:
+def _require_passing(
+    run: PlanRun, name: str, subject: Subject, gate: object, missing: Sequence[Defect] = ()
+) -> Inspection:
+    """`missing` is what a gate that was filled in lacks, and how to get it."""
     artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
     if problem := receipts.evidence_problem(run.caller.state, run.rows):
         raise Refused(f"evidence: {problem}", fix=artifacts.REPAIR)
+    if missing:
+        are = "is" if len(missing) == 1 else "are"
+        raise Refused(
+            f"{name} is not shown yet: {counted(len(missing), 'part')} of its quality gate {are} missing",
+            fix=f"then the same again; where no agent can review it: omo ultragoal gate init --goal-id {name} writes "
+            "the gate with those parts left to you, and the receipt says so",
+            defects=[str(defect) for defect in missing],
+        )
     inspection = inspect(gate, subject)
     if inspection.defects:
         raise Refused(
@@ -172,11 +209,11 @@ def _require_passing(run: PlanRun, name: str, subject: Subject, gate: object) ->
 
 
 def stands(run: PlanRun, plan: Plan, goal: Goal, evidence: str, gate: object) -> bool:
-    """The same words and the same gate, and the receipt is as good as a new one would be: nothing to do."""
+    """The same words and the same gate (None: whichever it was), and its receipt still holds: nothing to do."""
     receipt = goal.receipt or {}
     if goal.status != "complete" or goal.evidence != evidence:
         return False
-    if receipt.get("qualityGateHash") != receipts.canonical_digest(gate):
+    if gate is not None and receipt.get("qualityGateHash") != receipts.canonical_digest(gate):
         return False
     if receipts.problem(plan, goal, run.directory):
         return False
@@ -202,25 +239,38 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
         used=receipts.used(run.rows, goal.id),
         name=goal.id,
         head=plan.base,
-        gates=gates.fold(run.caller.events, gates.run_of(caller.session_rows.get(caller.session))),
+        gates=gates_of(run),
         gate_file=gate_file,
+        is_light=receipts.gate_for(plan, goal) == LIGHT,
+        is_final=receipts.kind_for(plan, goal) == receipts.FINAL,
     )
 
 
-def _complete(run: PlanRun, name: str, evidence: str, goal_json: object, gate: object, gate_file: str) -> Done:
+def _complete(
+    run: PlanRun,
+    name: str,
+    evidence: str,
+    goal_json: object,
+    gate: object,
+    gate_file: str,
+    rerun: Callable[[Subject], None] | None,
+) -> Done:
     plan = run.require_plan()
     goal, snapshot = require_completable(run, plan, name, goal_json)
-    if gate is None:
-        raise Refused(
-            f"completing {name} needs its quality gate",
-            fix=f"omo ultragoal gate init --goal-id {name}, fill it in, then pass it with --quality-gate-json FILE",
-        )
     if stands(run, plan, goal, evidence, gate):
         run.change_plan(lambda plan: (None, []))
         return Done(goal, changed=False)
     subject = subject_of(run, plan, goal, gate_file)
-    reviewed = _require_agreement(run, goal)  # before replays, which may write files
-    inspection = _require_passing(run, name, subject, gate)
+    reviewed = _require_agreement(run, goal)  # before commands are run, which may write files
+    missing = []
+    if gate is None:
+        if rerun is not None:
+            rerun(subject)
+            run.caller.forget()
+            subject = subject_of(run, plan, goal, gate_file)
+        filled = filled_gate(run, goal, subject, reviewed, evidence)
+        gate, missing = filled.document, filled.missing
+    inspection = _require_passing(run, name, subject, gate, missing)
     registered = _register(run, subject, inspection.cited)
     reviews = {}
     for agent, review in reviewed.items():
@@ -234,6 +284,8 @@ def _complete(run: PlanRun, name: str, evidence: str, goal_json: object, gate: o
     def decide(plan: Plan) -> tuple[str | None, list[Row]]:
         goal = plan.goal(name)
         goal.move("complete")
+        if subject.is_light and receipts.gate_for(plan, goal) != LIGHT:
+            raise Refused(f"the plan changed while {name} was looked at", fix="the same again")
         receipt = receipts.mint(plan, goal, gate=digest, snapshot=snapshot, now=now, facts=facts)
         closed = {
             "kind": "goal_checkpointed",
@@ -287,8 +339,11 @@ def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspectio
     if commands:
         began, terms = run.require_plan().repository.get("files"), seals.terms_in(run.caller.events)
         examined = seals.examine(run.caller.root, began, commands, terms=terms)
+    independence = agents.independence_of_reviews(reviews, reviewers.INDEPENDENT)
+    if subject.is_light:
+        independence = LIGHT  # reviewers come at the end, as the user chose
     return {
-        "independence": agents.independence_of_reviews(reviews, reviewers.INDEPENDENT),
+        "independence": independence,
         "agents": reviewers.render(reviews),
         "exemptions": inspection.exemptions,
         "artifacts": registered,
@@ -388,6 +443,8 @@ def record_review_blockers(
             "objective": finding,
             "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence},
         }
+        if parent.gate:
+            goal["gate"] = parent.gate
         row = {
             "kind": "review_blockers_recorded",
             "goalId": parent.id,

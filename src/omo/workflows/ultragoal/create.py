@@ -18,7 +18,7 @@ from omo.work.publish import change_row
 from omo.work.run import Caller, check_sizes
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import Plan
-from omo.workflows.ultragoal.run import PlanRun, repository
+from omo.workflows.ultragoal.run import PlanRun, repository, settings_at
 
 Row = dict[str, Any]
 
@@ -32,12 +32,17 @@ CREATE = "omo ultragoal create-goals --brief-file PATH"
 # A lone CR ends a line too: a file opened as text has it so, and the three ways to pass a brief must agree.
 LINE_END = re.compile(r"\r\n|\n|\r")
 DELIMITER = re.compile(r"@goal(?::|(?=[ \t])|\Z)")
+LIGHT_LINE = re.compile(r"gate:[ \t]*light", re.IGNORECASE)
+MARK = re.compile(r"gate:[ \t]*full[ \t]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Story:
+    """`gate` is full where a line says so: in a plan with the light gate its reviewers come with it all the same."""
+
     title: str
     objective: str
+    gate: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,14 +66,16 @@ def parse(text: str) -> Brief:
     stories, defects = [], []
     for number, (start, end) in enumerate(zip(starts, [*starts, len(lines)][1:], strict=True), start=1):
         title = DELIMITER.sub("", lines[start], count=1).strip()
-        body = "\n".join(lines[start + 1 : end]).strip()
+        unmarked = [line for line in lines[start + 1 : end] if not MARK.fullmatch(line)]
+        gate = plans.FULL if len(unmarked) < end - start - 1 else ""
+        body = "\n".join(unmarked).strip()
         if not is_visible(title) and not is_visible(body):
             defects.append(f"@goal block {number} (line {start + 1}) has neither a title nor a text")
         elif not is_visible(body):
-            stories.append(Story(title_of(title), title))
+            stories.append(Story(title_of(title), title, gate))
         else:  # a missing title is borrowed from the text
-            borrowed = next(line for line in lines[start + 1 : end] if is_visible(line))
-            stories.append(Story(title_of(title) or title_of(borrowed), body))
+            borrowed = next(line for line in unmarked if is_visible(line))
+            stories.append(Story(title_of(title) or title_of(borrowed), body, gate))
     _require(defects)
     if not starts:
         stories = [Story(title_of(visible[0]), "\n".join(lines).strip())]
@@ -124,7 +131,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> str |
             fix="go on with it (omo ultragoal complete-goals), add to it (omo ultragoal steer --kind add_subgoal), or "
             "--force, which archives it unfinished and says so",
         )
-    created = plan_row(caller, brief, mode)
+    created = plan_row(caller, brief, mode, gate_for(run, brief, mode))
     if replaced := _replaced(run):
         created["replaces"] = replaced
     check_sizes([created])
@@ -144,6 +151,37 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> str |
     return kept
 
 
+def gate_for(run: PlanRun, brief: Brief, mode: str) -> str:
+    """Light only where a hook saw the user choose it: the brief and the settings are the agent's to write."""
+    asked = _asked(run)
+    text = str(asked.get("text") or "")
+    if any(DELIMITER.match(line) for line in LINE_END.split(text)):
+        marked = {same_words(story.title) for story in brief.stories if story.gate}
+        lost = [story.title for story in parse(text).stories if story.gate and same_words(story.title) not in marked]
+        if lost:
+            raise BadInput(
+                f"the user marked {clip(lost[0], 80)!r} with gate: full, and the brief does not",
+                fix="take the goal over with that line, as they typed it",
+            )
+    gate = asked.get("gate") or settings_at(run.caller.root, asked.get("head")).goal_gate
+    # Story by story there is no final receipt that reviewers could come with.
+    return plans.LIGHT if gate == plans.LIGHT and mode == plans.MODES[0] else plans.FULL
+
+
+def asks_for_light(brief: Brief) -> bool:
+    return any(LIGHT_LINE.fullmatch(line.strip()) for line in brief.preamble.splitlines())
+
+
+def _asked(run: PlanRun) -> Row:
+    """What the user typed after /omo:ultragoal, where no plan was made of it yet."""
+    made = run.plan.created_at if run.plan is not None else ""
+    for row in reversed(run.caller.events):
+        is_asked = row.get("kind") == "asked" and row.get("workflow") == "ultragoal" and row.get("actor") == "user"
+        if is_asked and row["ts"] > made:
+            return row
+    return {}
+
+
 def _replaced(run: PlanRun) -> Row | None:
     """What the new plan is made in place of: the one that lies there, or one that the agent cleared away and the user
     was not shown yet."""
@@ -161,10 +199,13 @@ def _replaced(run: PlanRun) -> Row | None:
     return {**named, "trouble": str(summary.get("why") or ""), "by": run.caller.by}
 
 
-def plan_row(caller: Caller, brief: Brief, mode: str) -> Row:
+def plan_row(caller: Caller, brief: Brief, mode: str, gate: str = plans.FULL) -> Row:
     goals = []
     for number, story in enumerate(brief.stories, start=1):
-        goals.append({"id": f"G{number:03}", "title": story.title, "objective": story.objective})
+        goal = {"id": f"G{number:03}", "title": story.title, "objective": story.objective}
+        if story.gate:
+            goal["gate"] = story.gate
+        goals.append(goal)
     return {
         "kind": "plan_created",
         "run": f"g{int(caller.now * 1000)}",
@@ -172,6 +213,7 @@ def plan_row(caller: Caller, brief: Brief, mode: str) -> Row:
         "brief": brief.text,
         "constraints": brief.preamble,
         "goalMode": mode,
+        "gate": gate,
         "objective": plans.POINTER,
         "repository": repository(caller.root),
         "goalIds": [goal["id"] for goal in goals],

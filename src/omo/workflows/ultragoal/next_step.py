@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from omo.text import clip
-from omo.work.publish import LONGEST_NEXT, publish, publish_damage
-from omo.work.status import Command, NextStep, command
+from omo.work.publish import publish, publish_damage
+from omo.work.status import LONGEST_SHORT, Command, NextStep, command
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.reviewers import outcome_of, unfinished
@@ -26,8 +26,8 @@ CREATE_GOAL = command("omo goal create", lead="then")
 
 
 def checkpoint_command(goal: Goal) -> Command:
-    line = f"omo ultragoal checkpoint --goal-id {goal.id} --status complete --evidence TEXT --quality-gate-json FILE"
-    return command(line)
+    """All that closes a goal: omo runs COMMAND and the gates, fills the quality gate in, and names what is missing."""
+    return command(f"omo ultragoal checkpoint --goal-id {goal.id} --evidence TEXT -- COMMAND")
 
 
 def next_step(run: PlanRun) -> NextStep:
@@ -241,14 +241,14 @@ def publish_status(run: PlanRun, *, progressed: bool = False) -> NextStep:
 
 
 def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Row:
-    following = step.text
+    following = step.short
     if step.action == "execute-goal":  # for Stop, which is short: the goal under way by its name
-        following = f"{step.item} {plan.goal(step.item).title}"
+        following = clip(f"{step.item} {plan.goal(step.item).title}", LONGEST_SHORT)
     summary: Row = {
         "run": plan.run,
         "open": len(plan.open_goals),
         "total": len(plan.required),
-        "next": clip(following, LONGEST_NEXT),
+        "next": following,
         "deny": denials(run, plan, step),
     }
     if run.base_settings.attended:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from omo.errors import BadInput, Refused, Unreadable
+from omo.settings import GOAL_GATES
 from omo.text import counted
 
 Row = dict[str, Any]
@@ -16,6 +17,7 @@ VERSION = 1
 CREATED = "plan_created"
 MARKED, HANDED_OFF, TAKEN_UP = "handoff_marked", "handed_off", "taken_up"
 MODES = ("aggregate", "per-story")
+FULL, LIGHT = GOAL_GATES  # light: reviewers come with the final receipt and with goals marked so
 STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
 STUCK = ("blocked", "review_blocked")
 POINTER = (
@@ -73,6 +75,7 @@ class Goal:
     steering: Row | None = None
     receipt: Row | None = None
     human_blocked: str = ""  # what only a person can do, in the agent's words; empty when nothing waits for one
+    gate: str = ""  # full where its reviewers come with it in a plan with a light gate
 
     @property
     def is_required(self) -> bool:
@@ -119,6 +122,7 @@ class Plan:
     repository: Row
     created_at: str
     updated_at: str
+    gate: str = FULL
     goals: list[Goal] = field(default_factory=list)
     replaced: list[Row] = field(default_factory=list)  # plans that were given up for this one
     handoff: Row | None = None  # by whom, and to which workflow; None while it is worked on here
@@ -265,6 +269,7 @@ def _created(row: Row) -> Plan:
         repository=dict(row["repository"]),
         created_at=row["ts"],
         updated_at=row["ts"],
+        gate=row.get("gate", FULL),
         goals=_new_goals(row),
         replaced=replaced,
     )
@@ -281,6 +286,7 @@ def _new_goals(row: Row) -> list[Goal]:
     goals = []
     for new in row["goals"]:
         goal = Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering=new.get("steering"))
+        goal.gate = new.get("gate", "")
         goals.append(goal)
     return goals
 
@@ -437,6 +443,7 @@ _NAMES = (
     ("steering", "steering"),
     ("humanBlocked", "human_blocked"),
     ("completionVerification", "receipt"),
+    ("gate", "gate"),
 )
 
 
@@ -449,6 +456,7 @@ def render(plan: Plan) -> Row:
         "brief": plan.brief,
         "constraints": plan.constraints,
         "goalMode": plan.goal_mode,
+        "gate": plan.gate,
         "objective": plan.objective,
         "repository": {name: plan.repository.get(name) for name in ("root", "git", "base")},
         "createdAt": plan.created_at,

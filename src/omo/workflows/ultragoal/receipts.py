@@ -17,7 +17,7 @@ from omo.digest import sha256
 from omo.errors import NotEvaluable, Unreadable
 from omo.state import store
 from omo.text import clip
-from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.plan import FULL, LIGHT, Goal, Plan
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.gate.models import TypedReceipt
@@ -42,6 +42,13 @@ def kind_for(plan: Plan, goal: Goal) -> str:
     return FINAL if others_are_complete and plan.goal_mode != "per-story" else PER_GOAL
 
 
+def gate_for(plan: Plan, goal: Goal) -> str:
+    """Light where the user chose it for the plan, and neither this goal nor its receipt brings the reviewers."""
+    if plan.gate == LIGHT and goal.gate != FULL and kind_for(plan, goal) == PER_GOAL:
+        return LIGHT
+    return FULL
+
+
 def mint(plan: Plan, goal: Goal, *, gate: str, snapshot: Row, now: str, facts: Row) -> Row:
     """The receipt of a checkpoint that is about to be appended as the ledger's next row."""
     kind = kind_for(plan, goal)
@@ -55,6 +62,7 @@ def mint(plan: Plan, goal: Goal, *, gate: str, snapshot: Row, now: str, facts: R
         "verifiedAt": now,
         "goalStatusBeforeCheckpoint": goal.status,
         "goalMode": plan.goal_mode,
+        "gate": gate_for(plan, goal),
         "objective": plan.objective,
         "qualityGateHash": gate,
         "goalSnapshotHash": canonical_digest(snapshot),

@@ -11,7 +11,7 @@ from omo.work.agents import Message, NoAnswer, Review
 from omo.work.outcome import exception
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun
 
 Row = dict[str, Any]
@@ -62,8 +62,8 @@ def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
     return agents.newest_reviews(run.caller.root, [*reported, *unclean.values()], read_verdict)
 
 
-def read_verdict(text: str) -> tuple[str, bool]:
-    """The verdict in the last report of a message, also where that is inside its section of a gate."""
+def last_report(text: str) -> Row:
+    """The last report of a message, also where that is inside its section of a gate; NoAnswer where there is none."""
     reports = agents.objects(text)
     if not reports:
         raise NoAnswer("no report")
@@ -71,6 +71,12 @@ def read_verdict(text: str) -> tuple[str, bool]:
     for section in SECTIONS:
         if isinstance(report.get(section), dict):
             report = report[section]
+    return report
+
+
+def read_verdict(text: str) -> tuple[str, bool]:
+    """The verdict in the last report of a message."""
+    report = last_report(text)
     verdicts = {key: report[key] for key in CLEAN if isinstance(report.get(key), str)}
     if not verdicts:
         raise NoAnswer("no verdict")
@@ -104,13 +110,17 @@ def outcome_of(run: PlanRun, plan: Plan) -> Row:
     for goal in plan.required:
         allowed += (goal.receipt or {}).get("allowed") or []
     notes = [f"changed as the user allowed: {_listed(list(dict.fromkeys(allowed)))}"] if allowed else []
+    verdict, words = outcome.JUDGED, ["omo:architect and omo:qa were seen to find each clean"]
+    if plan.gate == LIGHT:
+        words = ["omo:architect and omo:qa were seen to find the whole clean at its end"]
+        notes.append("light gate, as the user chose")
     doubts = _doubts(plan)
     if drift := receipts.drift(plan, run.caller.root, None):
         doubts.append(drift)
     if doubts:
-        return outcome.outcome(outcome.ATTESTED, "; ".join([plan.tally, *doubts, *notes]), exceptions(plan))
-    clean = "omo:architect and omo:qa were seen to find each clean"
-    return outcome.outcome(outcome.JUDGED, "; ".join([plan.tally, clean, *notes]), exceptions(plan))
+        verdict, words = outcome.ATTESTED, doubts
+    ended = outcome.outcome(verdict, "; ".join([plan.tally, *words, *notes]), exceptions(plan))
+    return {**ended, "gate": plan.gate}
 
 
 def unfinished(plan: Plan, step: NextStep) -> Row:
@@ -131,7 +141,10 @@ def _doubts(plan: Plan) -> list[str]:
         receipt = goal.receipt or {}
         last = {str(review["role"]): review for review in receipt.get("agents") or []}
         unseen = []
-        for agent, role in INDEPENDENT.items():
+        expected = INDEPENDENT
+        if receipt.get("gate") == LIGHT:  # the reviewers of the whole come with the final receipt
+            expected = {}
+        for agent, role in expected.items():
             word = last.get(role, {})
             changed = word.get("changed")
             if not word.get("clean"):

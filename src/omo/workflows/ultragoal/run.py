@@ -21,6 +21,8 @@ from omo.state.runtime import OPEN_STATES
 from omo.work.run import Caller, Kind, Run
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import Plan
+from omo.workflows.ultrawork import gates
+from omo.workflows.ultrawork.gates import Gates
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.goal_tool import GoalTool
@@ -179,6 +181,12 @@ class PlanRun(Run[Plan]):
     def base_settings(self) -> Settings:
         """The project's settings as committed where the plan began: what is edited since takes nothing back."""
         return settings_at(self.caller.root, self.state.base if self.state is not None else None)
+
+
+def gates_of(run: PlanRun) -> Gates:
+    """What is pinned in the session, and what it said."""
+    caller = run.caller
+    return gates.fold(caller.events, gates.run_of(caller.session_rows.get(caller.session)))
 
 
 def settings_at(root: str, commit: str | None) -> Settings:

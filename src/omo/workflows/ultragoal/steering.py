@@ -157,7 +157,8 @@ def _split(plan: Plan, attempt: Attempt) -> Row:
     steering = {**_origin("split_replacement", attempt), "sourceGoalId": goal.id}
     if goal.blocks is not None:
         steering["blockedGoalId"] = goal.blocks  # the review it had to satisfy is now theirs
-    goals = [{"id": name, **part, "steering": steering} for name, part in zip(names, parts, strict=True)]
+    inherited: Row = {"gate": goal.gate} if goal.gate else {}
+    goals = [{"id": name, **part, "steering": steering, **inherited} for name, part in zip(names, parts, strict=True)]
     return {"goalId": goal.id, "replacementGoalIds": names, "goals": goals}
 
 

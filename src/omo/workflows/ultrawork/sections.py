@@ -7,6 +7,7 @@ from typing import Any
 
 from omo.state import ledger, paths
 from omo.text import clip
+from omo.work import times
 from omo.work.sections import Attachment, Notice, Section, Sections, facts
 from omo.work.status import Status
 from omo.work.viewer import Viewer
@@ -19,18 +20,19 @@ Row = dict[str, Any]
 def sections(viewer: Viewer, view: Status) -> Sections:
     rows = ledger.rows(paths.events_file(viewer.context.state, viewer.session))
     pinned = gates.fold(rows, run_of(viewer, rows))
-    return Sections({name: _section(viewer, gate) for name, gate in pinned.by_name.items()})
+    of_gates = {name: _section(viewer, gate) for name, gate in pinned.by_name.items()}
+    return Sections(of_gates, base=pinned.base, left_out=pinned.left_out)
 
 
 def _section(viewer: Viewer, gate: gates.Gate) -> Section:
     last = gate.last or {}
-    ran = f"{last.get('result')}, exit {last.get('exit')}, {last.get('seconds')} s" if last else ""
+    ran = f"{last.get('result')}, exit {last.get('exit')}" if last else ""
+    seconds = last.get("seconds")
     return Section(
-        ended=str(last.get("ts") or ""),
+        took=times.short(seconds) if isinstance(seconds, (int, float)) else "",
         covers=facts(
             ("directory", "" if gate.cwd == "." else gate.cwd),
             ("last run", ran),
-            ("on tree", last.get("tree")),
             ("why", last.get("why")),
         ),
         attachments=tuple(_output(viewer, gate, last)),

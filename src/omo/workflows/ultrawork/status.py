@@ -6,7 +6,7 @@ import shlex
 
 from omo.proof import base
 from omo.state import paths, runtime
-from omo.text import clip, counted
+from omo.text import block, clip, counted
 from omo.work import outcome, session
 from omo.work.status import Fact, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
@@ -16,6 +16,7 @@ from omo.workflows.ultrawork import gates
 MARKS = {"pass": "done", "pass, unchanged tree": "done", "not run": "open"}
 RUN = command("omo gate run")
 LEDGER = "events.jsonl"
+LONGEST_TAIL = 1200
 
 
 def status(viewer: Viewer) -> Status | None:
@@ -78,7 +79,10 @@ def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_of
         Fact("tree it ran on", LEDGER, str(last.get("tree") or "")[:16]),
     )
     overrides = tuple(_overrides(gate))
-    return Item(gate.name, "", gate.status, mark, tuple(notes), receipt, why, overrides, _why(gate), facts)
+    text = gates.in_words(gate)
+    if mark == "failed":
+        text += "\n" + block(str(last.get("tail") or ""), LONGEST_TAIL)
+    return Item(gate.name, "", gate.status, mark, tuple(notes), receipt, why, overrides, _why(gate), facts, text)
 
 
 def _why(gate: gates.Gate) -> str:

@@ -30,7 +30,6 @@ def _section(viewer: Viewer, goal: Goal) -> Section:
         ended=goal.completed_at or "",
         said=clip(goal.summary or goal.reason, 1000),
         covers=facts(
-            ("contract", goal.spec.contract[:12]),
             ("description", goal.spec.description),
             ("outcomes", "; ".join(goal.spec.outcomes)),
             ("filed by", goal.by),
@@ -63,7 +62,7 @@ def _answers(goal: Goal) -> list[Attachment]:
     attachments = []
     for answer in goal.answers.values():
         text = json.dumps(answer.content, indent=1, ensure_ascii=False, default=str)
-        about = f"{answer.result}, on tree {answer.tree[:18]}"
+        about = str(answer.result)
         attachments.append(Attachment(f"Answer to {answer.question}", "", about=about, text=text))
         for path, digest in answer.artifacts.items():
             kind = "screenshot" if path.lower().endswith((".png", ".jpg", ".jpeg")) else "report"

@@ -91,7 +91,26 @@ def _item(goal: Goal, owed: list[Step], stale: str) -> Item:
         overrides=tuple(f"left for the user: {clip(left, 120)}" for left in goal.users_leg),
         why=clip(because, 200),
         facts=tuple(facts),
+        text=_to_do(goal, owed),
     )
+
+
+def _to_do(goal: Goal, owed: list[Step]) -> str:
+    """What the goal wants, what was found, and what it owes, each with its command."""
+    lines = []
+    if goal.spec.description:
+        lines.append(goal.spec.description)
+    lines += [f"outcome: {outcome}" for outcome in goal.spec.outcomes]
+    lines += [f"in words: {question}" for question in goal.spec.in_words.values()]
+    if goal.reason:
+        lines.append(f"failed: {goal.reason}")
+    if goal.learned:
+        lines.append(f"learned: {goal.learned}")
+    for step in owed:
+        if step.is_open:
+            why = f" ({step.why})" if step.why else ""
+            lines.append(f"{step.name} {step.state}{why}: {step.way.text}")
+    return "\n".join(lines)
 
 
 def _seal(store: GoalStore) -> NextStep:

@@ -11,6 +11,7 @@ from omo.work import outcome
 from omo.work.publish import change_row, changed
 from omo.work.run import Caller
 from omo.work.session import is_untold
+from omo.work.status import NextStep, command
 from omo.workflows.verify.goals import SEAL, VERIFY, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Step, Trees, steps
 
@@ -108,9 +109,10 @@ def summarize(held: list[Goal], before: Row, trees: Trees) -> Row:
     }
     if left:
         goal, step = left[0]
-        summary["next"] = f"{goal.id} {step.name}: {step.way.text}"
+        summary["next"] = NextStep(step.name, f"{goal.id} {step.name}", (step.way,)).short
     elif again:
-        summary["next"] = f"{again[0].id} failed ({clip(again[0].reason, 60)}): omo verify begin {again[0].id}"
+        why, begin = f"{again[0].id} failed ({clip(again[0].reason, 60)})", command("omo verify begin", again[0].id)
+        summary["next"] = NextStep("begin", why, (begin,)).short
     if working or again:
         first = (working or again)[0]
         summary["about"] = _about(first, [step for goal, step in left if goal is first])

@@ -35,7 +35,6 @@ EVENTS = {
     "": ("·", "plain"),
 }
 SIGNS = {**EVENTS, **{mark: (sign.letter, sign.tone) for mark, sign in MARKS.items()}}
-SOURCES = {"session": "session", "goal": "goal tool", "ultraplan": "plan", "ultragoal": "goals"}
 
 
 def render(report: Report) -> str:
@@ -67,7 +66,6 @@ def _environment() -> Environment:
         "tone": lambda mark: SIGNS.get(mark, SIGNS[""])[1],
         "level": VERDICTS.__getitem__,
         "title_of": lambda kind: TITLES.get(kind, kind),
-        "source_of": lambda name: SOURCES.get(name, name),
         "counted": lambda part: f"{part.view.done} of {units(part.view.total, part.view.unit)}",
         "span": times.between,
         "few": lambda values: list(values)[:MOST_ITEMS],

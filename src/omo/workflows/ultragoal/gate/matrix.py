@@ -50,12 +50,14 @@ class Matrix:
     raw: dict[str, list[Any]] = field(default_factory=dict)
 
 
-def read_matrix(qa: dict[str, Any]) -> tuple[Matrix, list[Defect]]:
+def read_matrix(qa: dict[str, Any], may_lack: tuple[str, ...] = ()) -> tuple[Matrix, list[Defect]]:
+    """`may_lack` are lists that need not be there."""
     matrix = Matrix()
     defects: list[Defect] = []
     readable: dict[str, list[Any]] = {}
     for name in ROWS:
-        matrix.raw[name] = _raw_rows(qa, name, defects)
+        is_left_out = name in may_lack and name not in qa
+        matrix.raw[name] = [] if is_left_out else _raw_rows(qa, name, defects)
         matrix.ids[name] = set()
         matrix.not_applicable[name] = set()
         readable[name] = []

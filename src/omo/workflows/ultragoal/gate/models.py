@@ -213,6 +213,15 @@ class QaHead(Section):
     blockers: NoBlockers
 
 
+class LightQa(Section):
+    """The same of a goal whose reviewers come at the end, as the user chose."""
+
+    status: Literal["passed"]
+    evidence: Written
+    e2eCommands: Texts
+    blockers: NoBlockers
+
+
 class ExecutorQa(QaHead):
     artifactRefs: Annotated[list[Artifact], Field(min_length=1)]
     surfaceEvidence: Annotated[list[SurfaceEvidence | NotApplicable], Field(min_length=1)]
@@ -231,6 +240,7 @@ class Gate(BaseModel):
 
 
 SECTIONS: dict[str, type[Section]] = {"architectReview": ArchitectReview, "executorQa": QaHead, "iteration": Iteration}
+LIGHT_SECTIONS: dict[str, type[Section]] = {"executorQa": LightQa, "iteration": Iteration}
 ROWS: dict[str, type[Named]] = {
     "artifactRefs": Artifact,
     "surfaceEvidence": SurfaceEvidence,

@@ -14,12 +14,12 @@ from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, OmoError
-from omo.proof import artifacts, base, documents, media, records, replay, seals
+from omo.proof import artifacts, base, documents, media, own_commands, records, replay, seals
 from omo.proof.records import Record
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate.models import Artifact, Defect, shown
-from omo.workflows.ultrawork.gates import Gates
+from omo.workflows.ultrawork.gates import Gate, Gates
 
 Row = dict[str, Any]
 
@@ -91,6 +91,8 @@ class Subject:
     head: str | None = None
     gates: Gates | None = None  # what the session's own gates said
     gate_file: str = ""  # where in the project the gate was read from
+    is_light: bool = False  # the user chose that its reviewers come at the end
+    is_final: bool = False  # its receipt closes the plan
 
 
 @dataclass
@@ -227,7 +229,8 @@ class Prover:
             program = replay.executable(record, self.subject.root, self.pins or []) or None
             ran = {"artifact": evidence.id, "command": list(record.command), "executable": program}
             self.inspection.replays.append({**ran, "problems": self.outcomes[evidence.id]})
-            self.inspection.commands.append(seals.Plain(record.command, record.cwd))
+            if not runs_the_work(self.subject, record):
+                self.inspection.commands.append(seals.Plain(record.command, record.cwd))
         return [Defect(evidence.artifact.place, "REPLAY_FAILED", why) for why in self.outcomes[evidence.id]]
 
     def _outcome(self, evidence: Evidence, record: Record) -> list[str]:
@@ -237,7 +240,7 @@ class Prover:
         if own is not None and own.files is not None:
             if not replay.speaks_of_project(str(subject.root), subject.head, record.command, record.cwd):
                 return ["command: says nothing about this project; record one of the project's own"]
-            changed = self._changed_since(own.files)
+            changed = changed_since(subject, own.files, self.cited_files)
             return [f"was recorded before {changed} changed: run omo evidence replay again"] if changed else []
         if len(self.outcomes) >= MOST_REPLAYS:
             return [f"is not run: a gate replays at most {MOST_REPLAYS} commands; cite fewer"]
@@ -249,32 +252,15 @@ class Prover:
             return [f"{error.message}: {error.fix}"]
 
     def _gate(self, evidence: Evidence) -> list[Defect]:
-        """A gate of the session, whose last run omo saw pass on these very files since the goal began."""
         name, place = evidence.artifact.gate, f"{evidence.artifact.place}.gate"
         gate = self.subject.gates.get(name) if self.subject.gates is not None else None
         if gate is None:
             text = f"{shown(name)} is no gate of this session: omo gate add NAME -- COMMAND, omo gate run"
             return [Defect(place, "GATE_UNKNOWN", text)]
-        last, why = gate.last, ""
-        if last is None or seconds(last["ts"]) < self.subject.started_at:
-            why = "was not run since the goal began"
-        elif last["result"] != "pass":
-            why = f"did not pass ({last['result']})"
-        elif changed := self._changed_since(last.get("files")):
-            why = f"passed before {changed} changed"
-        if last is None or why:
+        if why := gate_problem(self.subject, gate, self.cited_files):
             return [Defect(place, "GATE_NOT_PASSED", f"{shown(name)} {why}: omo gate run {name}")]
         self.inspection.commands.append(seals.Plain(gate.argv, gate.cwd))
-        return self._spend(evidence, "GATE_REUSED", receipts.run_mark(last["seq"]))
-
-    def _changed_since(self, files: Row | None) -> str:
-        """A file of the work that is another one now; empty where none is."""
-        changed = base.look(str(self.subject.root), files).changed
-        if changed is None:
-            return "nobody knows which files"
-        about = about_the_work(str(self.subject.root), files, changed, self.cited_files)
-        left = sorted(set(changed) - about - {self.subject.gate_file})
-        return clip(left[0], 120) if left else ""
+        return self._spend(evidence, "GATE_REUSED", run_mark_of(gate))
 
     def _spend(self, evidence: Evidence, code: str, mark: str) -> list[Defect]:
         if mark in self.subject.used:
@@ -283,6 +269,41 @@ class Prover:
         if mark not in self.inspection.proofs:
             self.inspection.proofs.append(mark)
         return []
+
+
+def runs_the_work(subject: Subject, record: Record) -> bool:
+    """Whether a command starts a program of the project by its path: what it shows is that program, which is the work
+    and no check of it. Tests and what a runner starts are checks, and nobody may bend them."""
+    words = [os.path.normpath(os.path.join(record.cwd, word)) for word in record.command]
+    scripts = own_commands.scripts(str(subject.root), subject.head, record.command, record.cwd)
+    return bool(scripts) and all(path in words and not seals.is_test(path) for path in scripts)
+
+
+def changed_since(subject: Subject, files: Row | None, cited: Collection[str]) -> str:
+    """A file of the work that is another one now; empty where none is."""
+    changed = base.look(str(subject.root), files).changed
+    if changed is None:
+        return "nobody knows which files"
+    about = about_the_work(str(subject.root), files, changed, cited)
+    left = sorted(set(changed) - about - {subject.gate_file})
+    return clip(left[0], 120) if left else ""
+
+
+def gate_problem(subject: Subject, gate: Gate, cited: Collection[str]) -> str:
+    """Why a gate of the session shows nothing; empty where omo saw it pass on these very files since the goal began."""
+    last = gate.last
+    if last is None or seconds(last["ts"]) < subject.started_at:
+        return "was not run since the goal began"
+    if last["result"] != "pass":
+        return f"did not pass ({last['result']})"
+    if changed := changed_since(subject, last.get("files"), cited):
+        return f"passed before {changed} changed"
+    return ""
+
+
+def run_mark_of(gate: Gate) -> str:
+    """Of its last run, which proves one goal."""
+    return receipts.run_mark(gate.last["seq"]) if gate.last else ""
 
 
 def about_the_work(root: str, files: Row | None, changed: Iterable[str], cited: Collection[str]) -> set[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, get_origin
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -18,14 +18,12 @@ from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import proof
 from omo.workflows.ultragoal.gate.matrix import Matrix, link_defects, read_matrix, refs_of, says_not_applicable
 from omo.workflows.ultragoal.gate.models import (
+    LIGHT_SECTIONS,
     SECTIONS,
     SURFACES,
     AdversarialCase,
-    ArchitectReview,
     Coverage,
     Defect,
-    ExecutorQa,
-    Iteration,
     Section,
     SurfaceEvidence,
     join,
@@ -104,7 +102,8 @@ def inspect(document: object, subject: Subject) -> Inspection:
     if subject.used and receipts.gate_mark(receipts.canonical_digest(document)) in subject.used:
         text = "closed another goal of this run already: write one about this goal"
         inspection.defects.append(Defect("gate", "GATE_REUSED", text))
-    inspection.defects += _section_defects(document, "architectReview")
+    if not subject.is_light or "architectReview" in document:
+        inspection.defects += _section_defects(document, "architectReview")
     _inspect_qa(document, subject, inspection)
     inspection.defects += _section_defects(document, "iteration")
     iteration = document.get("iteration")
@@ -121,14 +120,14 @@ def inspect_qa(executor_qa: object, subject: Subject) -> Inspection:
     return inspection
 
 
-def _section_defects(document: dict[str, Any], name: str) -> list[Defect]:
+def _section_defects(document: dict[str, Any], name: str, models: dict[str, type[Section]] = SECTIONS) -> list[Defect]:
     """One of the three parts, without the rows of executorQa."""
     if name not in document:
         return [Defect(name, "MISSING", f"is missing: {need(name)}")]
     if not isinstance(document[name], dict):
         return [Defect(name, "WRONG_TYPE", wrong_type(document[name], "an object", name))]
     try:
-        SECTIONS[name].model_validate(document[name])
+        models[name].model_validate(document[name])
     except ValidationError as error:
         return model_defects(error, name)
     return []
@@ -150,11 +149,12 @@ def _check_cleaner_report(evidence: str, inspection: Inspection) -> None:
 
 
 def _inspect_qa(document: dict[str, Any], subject: Subject, inspection: Inspection) -> None:
-    inspection.defects += _section_defects(document, "executorQa")
+    models = LIGHT_SECTIONS if subject.is_light else SECTIONS
+    inspection.defects += _section_defects(document, "executorQa", models)
     qa = document.get("executorQa")
     if not isinstance(qa, dict):
         return
-    matrix, defects = read_matrix(qa)
+    matrix, defects = read_matrix(qa, may_lack=("adversarialCases",) if subject.is_light else ())
     inspection.defects += defects + link_defects(matrix)
     if subject.name and matrix.coverage and not _covers(matrix, subject.name):
         text = f"has no covered row about {subject.name}: name it in the contractRef of an obligation of its own"
@@ -357,48 +357,3 @@ def _shows_the_computer(prover: proof.Prover, cited: list[Evidence]) -> bool:
         if artifact.basis == FILE and artifact.shape in proof.STRUCTURAL and not prover.prove(artifact, "native"):
             return True
     return False
-
-
-def template(goal_id: str, title: str, objective: str, *, suite: bool) -> dict[str, Any]:
-    """A gate that lacks nothing but facts: every key is there, every name leads somewhere, and nothing is claimed."""
-    contract = f"{goal_id} {title}".strip()
-    attacks = {"case-1": "", **(SUITE if suite else {})}
-    cases = []
-    for name, attack in attacks.items():
-        case = {"id": name, "contractRef": contract, "scenario": attack, "expectedBehavior": "", "verdict": ""}
-        cases.append({**case, "artifactRefs": [] if attack else ["artifact-1"]})
-    coverage = {
-        "id": "contract-1",
-        "contractRef": contract,
-        "obligation": objective,
-        "status": "",
-        "surfaceEvidenceRefs": ["surface-1"],
-        "adversarialCaseRefs": list(attacks),
-    }
-    surface = {
-        "id": "surface-1",
-        "contractRef": contract,
-        "surface": "",
-        "invocation": "",
-        "verdict": "",
-        "artifactRefs": ["artifact-1"],
-    }
-    qa = _blank(ExecutorQa) | {
-        "artifactRefs": [{"id": "artifact-1", "kind": "", "path": "", "description": ""}],
-        "contractCoverage": [coverage],
-        "surfaceEvidence": [surface],
-        "adversarialCases": cases,
-    }
-    return {"architectReview": _blank(ArchitectReview), "executorQa": qa, "iteration": _blank(Iteration)}
-
-
-def _blank(section: type[Section]) -> dict[str, Any]:
-    """Every key of it, and nothing said."""
-    blank: dict[str, Any] = {}
-    for name, field_info in section.model_fields.items():
-        blank[name] = ""
-        if get_origin(field_info.annotation) is list:
-            blank[name] = []
-        elif field_info.annotation is bool:
-            blank[name] = False
-    return blank

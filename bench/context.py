@@ -1,0 +1,115 @@
+"""What omo costs in context: counted in the requests that the real client sends, with the plugin and without it.
+
+    python3 bench/context.py        exits 1 when a bound is missed; needs the client (npm ci in tests/e2e/client)
+
+A token is counted as four characters of a request's text. Whatever the client puts around our words counts as ours.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+
+from tests.e2e.client import Client, find_binary  # noqa: E402
+from tests.e2e.conftest import Stage, begin, make_ready  # noqa: E402
+from tests.e2e.scripted_model import Request, ScriptedModel, say  # noqa: E402
+
+CHARACTERS_A_TOKEN = 4
+TASK = "fix the flaky tests"
+IN_PLAN_MODE = ["--permission-mode", "plan"]  # which ends a turn and leaves the run on
+
+
+class Cost(NamedTuple):
+    what: str
+    tokens: int
+    bound: int
+
+
+def measure(stage: Stage) -> list[Cost]:
+    """A conversation without the plugin, one with it, and one in which `ulw` is typed, cancelled, typed, compacted."""
+    plugin, stage.plugin = stage.plugin, None
+    stage.prompt(TASK)
+    without = size(stage.model.turns[-1])
+    stage.plugin = plugin
+    stage.prompt(TASK)
+    loaded = size(stage.model.turns[-1])
+
+    session = stage.prompt(f"ulw {TASK}", args=IN_PLAN_MODE).session_id
+    first = size(stage.model.turns[-1])
+    in_plan_mode = first_prompt_in_plan_mode(stage)
+    stage.model.script(say("Done, I think."), say("Done, I say."))
+    stage.prompt("go on", resume=session, env={"OMO_MAX_STOP_BLOCKS": "8"})
+    sent_back = ours(stage.model.turns[-1], "Stop hook additional context")
+    stage.prompt("stop ulw", resume=session)
+    stage.prompt(f"ulw {TASK}", resume=session, args=IN_PLAN_MODE)
+    second = ours(stage.model.turns[-1], "Ultrawork is on again")
+    stage.model.script(say("<summary>Tests are flaky.</summary>"))
+    stage.prompt("/compact", resume=session, args=IN_PLAN_MODE)
+    stage.prompt("go on", resume=session, args=IN_PLAN_MODE)
+    compacted = ours(stage.model.turns[-1], "SessionStart:compact")
+    return [
+        Cost("always loaded: the agents, and the skills that the model may open", tokens(loaded - without), 450),
+        Cost("the first `ulw` in a conversation", tokens(first - in_plan_mode), 500),
+        Cost("a further `ulw` in it", tokens(second), 70),
+        Cost("a turn that is sent back", tokens(sent_back), 170),
+        Cost("after a compaction", tokens(compacted), 150),
+    ]
+
+
+def first_prompt_in_plan_mode(stage: Stage) -> int:
+    stage.prompt(f"any {TASK}", args=IN_PLAN_MODE)  # a word as long as ulw
+    return size(stage.model.turns[-1])
+
+
+def tokens(characters: int) -> int:
+    return -(-characters // CHARACTERS_A_TOKEN)
+
+
+def size(request: Request) -> int:
+    return sum(map(len, texts([request["system"], request["messages"], request["tools"]])))
+
+
+def ours(request: Request, mark: str) -> int:
+    """The last line that has this mark, with what the client wrote before it: all that we say there is one line."""
+    lines = []
+    for text in texts(request["messages"]):
+        lines += [line for line in text.splitlines() if mark in line]
+    if not lines:
+        raise LookupError(f"the model was not told {mark!r}")
+    return len(lines[-1])
+
+
+def texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts(part)
+
+
+def main() -> int:
+    binary = find_binary()
+    if binary is None:
+        print("the Claude Code client is not installed: run npm ci in tests/e2e/client", file=sys.stderr)
+        return 77
+    with tempfile.TemporaryDirectory() as directory, ScriptedModel() as model:
+        project, home = Path(directory, "project"), Path(directory, "home")
+        project.mkdir()
+        home.mkdir()
+        begin(project)
+        stage = Stage(Client(binary), model, project, home, ROOT)
+        make_ready(stage)
+        costs = measure(stage)
+    print("| what | tokens | bound |\n|---|---|---|")
+    for cost in costs:
+        print(f"| {cost.what} | {cost.tokens} | {cost.bound} |")
+    return int(any(cost.tokens > cost.bound for cost in costs))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""The `omo` calls that nobody need be asked about while a run is on: those that look, or run what is pinned.
+
+Everything else is the host's to ask about. In doubt a call is not on the list: the user is asked, and nothing is lost.
+"""
+
+from __future__ import annotations
+
+import os
+
+from omo.state import paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.hooks.main import World
+    from omo.hosts import Event
+
+# Each command with the options that leave it what it is; one that ends in = takes a value.
+CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("next",): (),
+    ("status",): ("--all",),
+    ("report",): ("--md", "--run="),  # below our own state, or on stdout
+    ("explain", "prompt"): (),
+    ("explain", "stop"): (),
+    ("explain", "tool"): ("--tool=", "--write=", "--subagent", "--"),
+    ("explain", "goal"): (),
+    ("ledger", "show"): ("--of=",),
+    ("ledger", "verify"): ("--all",),
+    ("goal", "get"): (),
+    ("evidence", "list"): ("--goal=",),
+    ("gate", "list"): (),
+    ("gate", "run"): (),
+    ("ulw", "status"): (),
+    ("ulw", "done"): ("--because=",),  # not --skip-verification, which lets something through
+    ("ultragoal", "status"): (),
+    ("ultragoal", "gate", "validate"): ("--goal-id=", "--quality-gate-json="),
+    ("plan", "validate"): (),
+    ("plan", "status"): ("--run=",),
+    ("plan", "audit"): (),
+    ("ralph", "status"): ("--run=",),
+    ("ralph", "artifacts"): ("--run=",),
+    ("ralph", "brief"): ("--run=",),
+    ("verify", "brief"): (),
+    ("verify", "status"): (),
+}
+MOST_WORDS = max(map(len, CALLS))
+ANYWHERE = ("--json", "--help", "-h")
+PLAIN = paths.SAFE_ID | frozenset("./:,@+")  # what every shell takes as it stands
+EXPANDED = frozenset("$`\\!")  # also between double quotes
+
+
+def may_run(event: Event, world: World) -> bool:
+    """One plain call of our own program, in this session's project, that is on the list."""
+    words = words_of(event.command)
+    if words[:1] != ["omo"] or not _is_listed(words[1:]):
+        return False
+    here = paths.project_root({}, event.directory)  # elsewhere, somebody else may have written what is pinned
+    if os.path.realpath(here) != os.path.realpath(world.root):
+        return False
+    return _is_ours(world.environ.get("PATH", ""), event.directory)
+
+
+def words_of(text: str) -> list[str]:
+    """The words of one command that a shell takes as they stand; none where it would do more with any of them."""
+    if not text.isprintable():
+        return []
+    words = []
+    rest = text.strip(" ")
+    while rest:
+        if rest[0] in "'\"":
+            quote = rest[0]
+            word, closing, rest = rest[1:].partition(quote)
+            if not closing or (quote == '"' and not EXPANDED.isdisjoint(word)):
+                return []
+            if rest and rest[0] != " ":
+                return []
+        else:
+            word, _, rest = rest.partition(" ")
+            if not PLAIN.issuperset(word):
+                return []
+        words.append(word)
+        rest = rest.lstrip(" ")
+    return words
+
+
+def _is_listed(words: list[str]) -> bool:
+    for length in range(MOST_WORDS, 0, -1):
+        options = CALLS.get(tuple(words[:length]))
+        if options is not None:
+            return _has_only(words[length:], options)
+    return False
+
+
+def _has_only(words: list[str], options: tuple[str, ...]) -> bool:
+    rest = iter(words)
+    for word in rest:
+        if word == "--" and word in options:
+            return True
+        if word + "=" in options:
+            if next(rest, "-").startswith("-"):
+                return False
+        elif word.startswith("-") and word not in (*options, *ANYWHERE):
+            return False
+    return True
+
+
+def _is_ours(path: str, directory: str) -> bool:
+    """The host puts our program behind everything on the user's PATH: whatever is called omo there comes first."""
+    ours = os.path.realpath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3, "bin", "omo"))
+    for place in path.split(os.pathsep):
+        program = os.path.join(directory, place, "omo")
+        if os.access(program, os.X_OK) and not os.path.isdir(program):
+            return os.path.realpath(program) == ours
+    return True

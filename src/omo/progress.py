@@ -1,0 +1,60 @@
+"""What takes longer than a second says so on stderr: on a terminal in one line drawn over, else in plain lines."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import threading
+    from typing import TextIO
+
+PATIENCE = 1.0
+
+# Where it is shown: the command line names its stderr here. Hooks show none.
+stream: TextIO | None = None
+_outermost: doing | None = None
+
+
+class doing:
+    """`with doing("running the tests"):`. Inside another nothing is shown: the outer one says what was asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text  # whoever does it may change it
+        self._is_over: threading.Event | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> doing:
+        global _outermost
+        if stream is not None and _outermost is None:
+            import threading
+
+            _outermost = self
+            self._is_over = threading.Event()
+            self._thread = threading.Thread(target=self._show, args=(stream, self._is_over), daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        global _outermost
+        if self._thread is not None and self._is_over is not None:
+            _outermost = None
+            self._is_over.set()
+            self._thread.join()
+
+    def _show(self, to: TextIO, is_over: threading.Event) -> None:
+        from omo.text import clip
+
+        draws = to.isatty()
+        seconds = 0
+        shown = ""
+        while not is_over.wait(PATIENCE):
+            seconds += 1
+            text = clip(self.text, 60)
+            if draws:
+                to.write(f"\r\x1b[Komo: {text} · {seconds} s")
+            elif text != shown:
+                to.write(f"omo: {text}…\n")
+            to.flush()
+            shown = text
+        if draws and shown:
+            to.write("\r\x1b[K")
+            to.flush()

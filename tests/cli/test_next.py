@@ -1,0 +1,113 @@
+"""`omo next`: the step of whatever is on, whole, with all that is needed to do it; and who points to it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from omo.work.status import LONGEST_SHORT, NextStep, command
+from tests.project import SESSION, Project
+from tests.ultragoal.project import TWO
+
+
+def files_below(directory: str) -> dict[str, bytes]:
+    """All that is kept, but for the cache of the tree that every look may write."""
+    files = {}
+    for path in Path(directory).rglob("*"):
+        if path.is_file() and "cache" not in path.name and path.suffix != ".lock":
+            files[str(path)] = path.read_bytes()
+    return files
+
+
+def test_nothing_is_on_and_how_one_starts(project: Project) -> None:
+    for looks in (project.agent("next"), project.user("next")):
+        assert (looks.code, looks.err) == (0, "")
+        assert looks.out.startswith("Nothing is on in this session.\nType ulw in a prompt")
+    data = project.agent("next", "--json").json
+    assert (data["ok"], data["mode"], data["next"]["action"], data["items"]) == (True, "off", "start", [])
+
+
+def test_what_another_conversation_left_open_is_offered(project: Project) -> None:
+    project.check("ultragoal", "create-goals", "--brief", TWO, session="other")
+    out = project.agent("next").out
+    assert "left open by session other: ultragoal g" in out
+    assert "\n  $ omo adopt --from other\n" in out
+
+
+def test_a_red_gate_is_shown_with_its_command_and_what_it_printed(project: Project) -> None:
+    project.prompt("ulw make it green")
+    assert "  $ omo gate add NAME -- COMMAND\n" in project.agent("next").out
+    project.check("gate", "add", "tests", "--", "sh", "-c", "echo 'E  assert 1 == 2'; test -f fixed")
+    project.check("gate", "run", code=3)
+    out = project.agent("next").out
+    assert "tests [fail]" in out
+    assert "E  assert 1 == 2" in out
+    assert out.endswith("Next: open: tests\n  $ omo gate run\n")
+    project.write("fixed")
+    project.check("gate", "run")
+    assert project.agent("next").out.endswith("  $ omo ulw done\n")
+    project.check("ulw", "done", "--because", "the file is there")
+    assert project.agent("next").out.endswith("Nothing is left to do: end the turn.\n")
+
+
+def test_a_goal_is_shown_with_its_whole_text(project: Project) -> None:
+    words = "Rows keep their order. " * 40 + "The last word is marzipan."
+    project.check("ultragoal", "create-goals", "--brief", f"@goal: Order | {words}")
+    project.check("ultragoal", "complete-goals")
+    data = project.agent("next", "--json").json
+    assert (data["kind"], data["next"]["item"]) == ("ultragoal", "G001")
+    assert [item["id"] for item in data["items"]] == ["G001"]
+    assert data["items"][0]["text"].endswith("The last word is marzipan.")
+    out = project.agent("next").out
+    assert "The last word is marzipan." in out
+    assert data["next"]["ways"][0]["command"] in out
+
+
+def test_open_criteria_come_with_their_checks_and_the_request(project: Project) -> None:
+    project.prompt("/omo:ralph write both parts")
+    checks = [{"id": "there", "type": "path", "path": "done-1.txt"}]
+    described = [{"id": "C1", "description": "part 1 is in place", "checks": checks}]
+    file = project.write("criteria.json", json.dumps({"criteria": described}))
+    project.check("ralph", "start", "--criteria", str(file))
+    out = project.agent("next").out
+    assert "the user asked for, as they typed it: write both parts" in out
+    assert "C1 [PENDING]: part 1 is in place" in out
+    assert "there: path path done-1.txt" in out
+
+
+def test_what_waits_for_the_user_says_so(project: Project) -> None:
+    project.prompt("ulw do it")
+    project.check("ulw", "blocked", "--evidence", "the key is missing here", "--question", "Which key?")
+    out = project.agent("next").out
+    assert "It waits for the user (ultrawork is waiting): the key is missing here" in out
+    assert out.endswith("  Which key?\nEnd the turn: their answer sets it going again.\n")
+    project.prompt("/omo:stop-continuation")
+    out = project.agent("next").out
+    assert "it stays off until you type ulw" in out
+    assert "$" not in out
+
+
+def test_it_only_reads(project: Project) -> None:
+    project.check("ultragoal", "create-goals", "--brief", TWO)
+    project.check("ultragoal", "complete-goals")
+    before = files_below(project.state)
+    project.check("next")
+    assert files_below(project.state) == before
+
+
+def test_a_step_for_hooks_has_its_command_whole_or_names_this_one() -> None:
+    short = NextStep("run", "open: tests", (command("omo gate run"),))
+    assert short.short == "open: tests: omo gate run"
+    long = NextStep("run", "w" * 90, (command("omo gate run", "a" * 90),))
+    assert long.short == "w" * 90 + ": omo next"
+    assert len(NextStep("run", "w" * 900, long.commands).short) <= LONGEST_SHORT
+
+
+def test_stop_refusals_and_a_compaction_point_to_it(project: Project) -> None:
+    project.prompt("ulw do it")
+    assert "`omo next` says the rest." in project.stop().json["reason"]
+    assert "`omo next` says the rest." in project.hook("session-start", source="compact").stdout
+    refused = project.agent("ulw", "done")
+    assert refused.code == 3
+    assert refused.err.endswith("  omo next says what comes after\n")
+    assert "omo next" not in project.user("ulw", "done", "--session", SESSION).err

@@ -1,0 +1,276 @@
+"""`omo setup`: shown before it is done, beside what was there, and taken away without a trace."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo import setup
+from omo.cli.main import main
+from omo.context import OF_AN_AGENT, Context
+from omo.doctor import OK, WARN, Probe, on_path, status_line
+from omo.errors import Refused
+from tests.project import Ran
+
+ROOT = Path(__file__).resolve().parents[2]
+NOW = 1_790_000_000.0
+
+
+class Desk:
+    """A user with a home in a path with a space and a quote, in a project."""
+
+    def __init__(self, directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.home = directory / "it's home"
+        self.project = directory / "project"
+        self.project.mkdir()
+        self.settings = self.home / ".claude" / "settings.json"
+        self.settings.parent.mkdir(parents=True)
+        self.launcher = self.home / ".local" / "bin" / "omo"
+        self.environ = {
+            "HOME": str(self.home),
+            "OMO_ENV_HOME": str(self.home / "data"),
+            "PATH": os.environ["PATH"],
+            "SHELL": "/bin/zsh",
+        }
+        self._capsys = capsys
+
+    def omo(self, *argv: str) -> Ran:
+        code = main(argv, self.environ, str(self.project), NOW, has_terminal=True)
+        captured = self._capsys.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    @property
+    def probe(self) -> Probe:
+        return Probe(Context(self.environ, str(self.project), NOW, has_terminal=True), ROOT, sys.executable)
+
+    def write(self, values: Any) -> str:
+        text = values if isinstance(values, str) else json.dumps(values, indent=4)
+        self.settings.write_text(text, encoding="utf-8")
+        return text
+
+    def command(self) -> str:
+        return str(json.loads(self.settings.read_text(encoding="utf-8"))["statusLine"]["command"])
+
+    def everything(self) -> set[str]:
+        return {str(path.relative_to(self.home)) for path in self.home.rglob("*") if not path.is_dir()}
+
+
+@pytest.fixture
+def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Desk:
+    desk = Desk(tmp_path, capsys)
+    monkeypatch.setenv("HOME", desk.environ["HOME"])
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    return desk
+
+
+# The status line
+
+
+def test_nothing_is_written_that_nobody_agreed_to(desk: Desk) -> None:
+    before = desk.write({"model": "opus"})
+    ran = desk.omo("setup", "statusline")
+    assert (ran.code, '+  "statusLine": {' in ran.out, "Nothing was done." in ran.out) == (3, True, True)
+    assert desk.omo("setup", "path").code == 3
+    assert desk.settings.read_text() == before
+    assert desk.everything() == {".claude/settings.json"}
+
+
+def test_it_is_put_into_the_settings_and_taken_out_again(desk: Desk) -> None:
+    assert status_line(desk.probe).result == OK
+    assert desk.omo("setup", "statusline", "--yes").code == 0
+    assert status_line(desk.probe).seen == f"in {desk.settings}"
+    assert json.loads(desk.settings.read_text())["statusLine"]["refreshInterval"] == 5
+    assert desk.omo("setup", "statusline", "--yes").out == f"{desk.settings} is so already.\n"
+    desk.omo("setup", "remove", "statusline", "--yes")
+    assert json.loads(desk.settings.read_text()) == {}
+
+
+@pytest.mark.parametrize("theirs", ["echo theirs", "cat >/dev/null; echo theirs # done", "echo 'theirs'"])
+def test_another_status_line_stays_and_comes_first(desk: Desk, theirs: str) -> None:
+    old = {"model": "opus", "statusLine": {"type": "command", "command": theirs, "padding": 0}}
+    desk.write(old)
+    desk.omo("setup", "statusline", "--yes")
+    ours = desk.home / "data" / "statusline.sh"
+    ours.write_text('read -r first; echo "ours saw $first"\n')
+    done = subprocess.run(["sh", "-c", desk.command()], input='{"a": 1}\n', capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ('theirs\nours saw {"a": 1}\n', "")
+    desk.omo("setup", "remove", "--yes")
+    assert json.loads(desk.settings.read_text()) == old
+
+
+def test_after_the_plugin_is_gone_the_line_is_empty_not_an_error(desk: Desk) -> None:
+    desk.omo("setup", "statusline", "--yes")
+    for gone in (desk.home / "data" / "root", desk.home / "data" / "statusline.sh"):
+        gone.unlink()
+        done = subprocess.run(["sh", "-c", desk.command()], input="{}", capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, "")
+    found = status_line(desk.probe)
+    assert (found.result, found.fix) == (WARN, "omo setup statusline")
+    assert desk.omo("setup", "statusline", "--yes").code == 0
+    assert status_line(desk.probe).result == OK
+
+
+def test_settings_that_cannot_be_read_are_left_alone(desk: Desk) -> None:
+    before = desk.write('{"model": // mine\n "opus"}')
+    ran = desk.omo("setup", "statusline", "--yes")
+    assert (ran.code, "left alone" in ran.err) == (3, True)
+    assert desk.settings.read_text() == before
+
+
+def test_what_changed_between_showing_and_writing_is_not_overwritten(desk: Desk) -> None:
+    desk.write({"model": "opus"})
+    steps = setup.status_line_steps(desk.probe)
+    newer = desk.write({"model": "sonnet"})
+    with pytest.raises(Refused, match="changed meanwhile"):
+        setup.carry_out(steps)
+    assert desk.settings.read_text() == newer
+
+
+def test_a_linked_settings_file_stays_a_link_with_the_rights_it_had(desk: Desk) -> None:
+    real = desk.home / "dotfiles.json"
+    real.write_text("{}")
+    real.chmod(0o640)
+    desk.settings.symlink_to(real)
+    desk.omo("setup", "statusline", "--yes")
+    assert desk.settings.is_symlink()
+    assert "statusLine" in json.loads(real.read_text())
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_line_edited_since_is_not_guessed_at(desk: Desk) -> None:
+    desk.omo("setup", "statusline", "--yes")
+    desk.write({"statusLine": {"type": "command", "command": f"date; {setup.status_line_command(desk.probe)}"}})
+    ran = desk.omo("setup", "remove", "--yes")
+    assert (ran.code, "was changed since" in ran.err) == (3, True)
+
+
+@pytest.mark.parametrize("variable", OF_AN_AGENT)
+def test_an_agent_sets_nothing_up_whichever_variable_it_forgot(desk: Desk, variable: str) -> None:
+    desk.environ[variable] = "1"
+    for verb in ("statusline", "path", "remove"):
+        ran = desk.omo("setup", verb, "--yes")
+        assert (ran.code, "for the user" in ran.err, f"bin/omo setup {verb}" in ran.err) == (3, True, True)
+    assert desk.everything() == set()
+
+
+# omo on the PATH
+
+
+def version_of(desk: Desk, *, path: str = "") -> str:
+    environ = {"HOME": str(desk.home), "PATH": path or os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+    done = subprocess.run([desk.launcher, "--version"], env=environ, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or done.stderr.strip()
+
+
+def install(desk: Desk, version: str) -> Path:
+    """As the host does it: into its cache, where the list of installed plugins says."""
+    root = desk.home / ".claude" / "plugins" / "cache" / "omo" / "omo" / version
+    (root / "bin").mkdir(parents=True)
+    (root / "bin" / "omo").write_text(f"#!/bin/sh\necho omo {version}\n")
+    (root / "bin" / "omo").chmod(0o755)
+    other = {"scope": "user", "installPath": "/elsewhere/bin", "version": "1.0"}
+    entry = {"scope": "user", "installPath": str(root), "version": version}
+    listed = {"version": 2, "plugins": {"a@b": [other], "omo@omo": [entry], "z@b": [other]}}
+    (desk.home / ".claude" / "plugins" / "installed_plugins.json").write_text(json.dumps(listed, indent=2))
+    return root
+
+
+def test_the_launcher_runs_the_version_that_is_installed_now(desk: Desk) -> None:
+    ran = desk.omo("setup", "path", "--yes")
+    assert (ran.code, f"writes {desk.launcher}" in ran.out) == (0, True)
+    assert version_of(desk).startswith("omo 0."), "what has set it up, while nothing is installed"
+    old = install(desk, "7.1.0")
+    data = desk.home / ".claude" / "plugins" / "data" / "omo-omo"
+    data.mkdir(parents=True)
+    (data / "root").write_text(f"{old}\n")
+    assert version_of(desk) == "omo 7.1.0"
+    install(desk, "7.10.0")
+    assert version_of(desk) == "omo 7.10.0", "an update counts before a session of it has begun"
+    clone = desk.home / "clone"
+    (clone / "bin").mkdir(parents=True)
+    (clone / "bin" / "omo").write_text("#!/bin/sh\necho omo in place\n")
+    (clone / "bin" / "omo").chmod(0o755)
+    (data / "root").write_text(f"{clone}\n")
+    assert version_of(desk) == "omo in place", "the host runs a plugin of a directory where it lies"
+
+
+def test_where_the_directory_is_not_on_path_the_line_to_type_is_said(desk: Desk) -> None:
+    found = on_path(desk.probe)
+    assert (found.result, found.fix) == (WARN, f"{ROOT / 'bin' / 'omo'} setup path")
+    told = desk.omo("setup", "path", "--yes").out
+    assert told.splitlines()[-1].strip() == "echo 'export PATH=\"$HOME/.local/bin:$PATH\"' >> ~/.zshrc"
+    desk.environ["PATH"] = f"{desk.launcher.parent}:{desk.environ['PATH']}"
+    assert desk.omo("setup", "path").out == f"{desk.launcher} is so already.\n"
+    assert (on_path(desk.probe).result, on_path(desk.probe).seen) == (OK, str(desk.launcher))
+
+
+def test_somebody_elses_omo_is_not_overwritten_unsaid(desk: Desk) -> None:
+    desk.launcher.parent.mkdir(parents=True)
+    desk.launcher.write_text("#!/bin/sh\necho theirs\n")
+    desk.launcher.chmod(0o755)
+    desk.environ["PATH"] = f"{desk.launcher.parent}:{desk.environ['PATH']}"
+    assert "another program" in on_path(desk.probe).seen
+    ran = desk.omo("setup", "path")
+    assert (ran.code, f"REPLACES {desk.launcher}, which is not omo's" in ran.out) == (3, True)
+    assert version_of(desk) == "theirs"
+    desk.omo("setup", "remove", "--yes")
+    assert desk.launcher.exists()
+
+
+# Taking it all away
+
+
+def test_nothing_is_left_of_it(desk: Desk) -> None:
+    desk.write({"model": "opus"})
+    before = desk.everything()
+    desk.omo("setup", "path", "--yes")
+    desk.omo("setup", "statusline", "--yes")
+    for home in (desk.home / "data", desk.home / ".claude" / "plugins" / "data" / "omo-omo"):
+        (home / "env-1-1-1" / "bin").mkdir(parents=True)
+        for name in ("environment", "environment-1-2", "environment.log", "root", "env-1-1-1/bin/python"):
+            (home / name).touch()
+    (desk.home / "data" / "mine.txt").touch()
+    assert desk.omo("ulw", "start", "--session", "s1").code == 0
+    assert (desk.project / ".sisyphus" / "cc-omo").is_dir()
+    asked = desk.omo("setup", "remove")
+    assert asked.code == 3
+    lines = asked.out.splitlines()
+    assert lines[:2] == [
+        "Work is on in these sessions, and nothing will hold them to it:",
+        f"  s1 in {desk.project}",
+    ]
+    assert "this project's sessions, with their ledgers" in asked.out
+    ran = desk.omo("setup", "remove", "--yes")
+    assert "claude plugin uninstall omo@omo" in ran.out
+    assert desk.everything() == {*before, "data/mine.txt"}
+    assert json.loads(desk.settings.read_text()) == {"model": "opus"}
+    assert os.listdir(desk.project) == []
+    assert desk.omo("setup", "remove").out.splitlines()[0] == "There is nothing to remove."
+
+
+def test_a_link_to_a_clone_goes_and_the_clone_stays(desk: Desk) -> None:
+    desk.launcher.parent.mkdir(parents=True)
+    desk.launcher.symlink_to(ROOT / "bin" / "omo")
+    desk.environ["PATH"] = f"{desk.launcher.parent}:{ROOT / 'bin'}:{desk.environ['PATH']}"
+    desk.omo("setup", "remove", "path", "--yes")
+    assert not os.path.lexists(desk.launcher)
+    assert (ROOT / "bin" / "omo").is_file()
+
+
+def test_somebody_at_a_terminal_is_asked(desk: Desk) -> None:
+    program = "import sys; sys.path.insert(0, sys.argv[1]); del sys.argv[:2]; from omo.cli import console; console()"
+    argv = [sys.executable, "-c", program, str(ROOT / "src"), "omo", "setup", "path"]
+    keyboard, screen = os.openpty()
+    os.write(keyboard, b"y\n")
+    done = subprocess.run(argv, env=desk.environ, cwd=desk.project, stdin=screen, capture_output=True, text=True)
+    os.close(screen)
+    os.close(keyboard)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Done.")
+    assert done.stderr.endswith("Do this? [y/N] ")
+    assert desk.launcher.is_file()

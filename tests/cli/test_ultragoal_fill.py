@@ -1,0 +1,337 @@
+"""The quality gate that omo fills in: from what it ran, what was recorded, and what hooks saw reviewers say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.project import Project, Ran
+from tests.ultragoal.gates import screenshot, terminal, transcript
+from tests.ultragoal.project import CLEAN
+
+GREET = "import sys\nprint('hello', *sys.argv[1:])\n"
+BRIEF = "Plain words.\n@goal: Greet\nSay hello.\n@goal: Leave\nSay bye."
+REPORT = "I looked at greet.py.\n\nAI SLOP CLEANUP REPORT\nScope: G001\nGate Result: PASS\n"
+
+
+@pytest.fixture
+def started(project: Project) -> Project:
+    project.write("greet.py", GREET)
+    assert project.agent("ultragoal", "create-goals", "--start", "--brief", BRIEF).code == 0
+    return project
+
+
+def attacked(project: Project) -> None:
+    case = ("--attack", "no name at all", "--expect", "a plain hello")
+    assert project.agent("evidence", "replay", *case, "--", "python3", "greet.py").code == 0
+
+
+def reviewed(project: Project, **words: str) -> None:
+    for agent, clean in CLEAN.items():
+        project.agent_ends(agent, words.get(agent.removeprefix("omo:"), json.dumps(clean)))
+
+
+def closed(project: Project, *command: str) -> Ran:
+    return project.agent("ultragoal", "checkpoint", "--evidence", "it says hello", *(command and ("--", *command)))
+
+
+def kept_gate(project: Project, goal: str = "G001") -> dict[str, Any]:
+    (shown,) = [row for row in status(project)["goals"] if row["id"] == goal]
+    digest = shown["completionVerification"]["qualityGateHash"]
+    path = Path(status(project)["paths"]["dir"], "gates", f"{digest}.json")
+    gate: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return gate
+
+
+def status(project: Project) -> dict[str, Any]:
+    return project.agent("ultragoal", "status", "--json").json
+
+
+def independence(project: Project, goal: str = "G001") -> str | None:
+    receipts: dict[str, str | None] = {row["id"]: row["independence"] for row in status(project)["goals"]}
+    return receipts[goal]
+
+
+def test_one_command_closes_a_goal_that_was_shown_attacked_and_reviewed(started: Project) -> None:
+    attacked(started)
+    started.agent_ends("omo:critic", REPORT)
+    reviewed(started)
+    ran = closed(started, "python3", "greet.py", "you")
+    assert ran.code == 0, ran.err
+    assert (independence(started), ran.err) == ("full", "")
+    assert "Next ultragoal goal: G002 Leave" in ran.out
+    gate = kept_gate(started)
+    qa = gate["executorQa"]
+    assert [row["description"] for row in qa["artifactRefs"]] == ["python3 greet.py", "python3 greet.py you"]
+    assert qa["surfaceEvidence"][0]["invocation"] == "python3 greet.py you"
+    (case,) = qa["adversarialCases"]
+    assert (case["scenario"], case["expectedBehavior"]) == ("no name at all", "a plain hello")
+    assert qa["contractCoverage"][0]["obligation"] == "Say hello."
+    assert gate["iteration"]["evidence"].startswith("it says hello\nomo ran on the files as they are: ")
+    assert gate["iteration"]["evidence"].endswith("Gate Result: PASS\n")
+
+
+def test_what_is_missing_is_named_with_what_brings_it_and_nothing_is_written(started: Project) -> None:
+    before = status(started)
+    ran = closed(started)
+    assert ran.code == 3
+    assert [line.strip("- ").split(": ")[0] for line in ran.err.splitlines() if line.startswith("  - ")] == [
+        "architectReview",
+        "executorQa.redTeamStatus",
+        "executorQa.surfaceEvidence",
+        "executorQa.adversarialCases",
+    ]
+    for words in ("omo:architect was not seen", "omo:qa was not seen", "omo evidence replay -- COMMAND", "--attack"):
+        assert words in ran.err
+    assert "gate init --goal-id G001" in ran.err
+    assert status(started) == before
+    validated = started.agent("ultragoal", "gate", "validate")
+    assert (validated.code, validated.err) == (3, ran.err)
+
+
+def no_verdict(project: Project) -> None:
+    reviewed(project, architect="Looks good to me.")
+
+
+def blocked(project: Project) -> None:
+    reviewed(project, qa=json.dumps({"e2eStatus": "passed", "redTeamStatus": "failed"}))
+
+
+def changed_after(project: Project) -> None:
+    reviewed(project)
+    project.write("greet.py", GREET + "print('more')\n")
+    attacked(project)
+
+
+def forged(project: Project) -> None:
+    """The record of the attack says something else now."""
+    reviewed(project)
+    path = ".sisyphus/evidence/G001/replay-1.json"
+    record = json.loads((project.root / path).read_text())
+    project.write(path, json.dumps({**record, "scenario": "a million names"}))
+
+
+def red_gate(project: Project) -> None:
+    project.agent("gate", "add", "tests", "--", "python3", "greet.py")
+    assert project.agent("gate", "run").code == 0
+    project.write("greet.py", "import sys\nprint('hello', *sys.argv[1:])\nsys.exit(len(sys.argv) == 1)\n")
+    attacked(project)
+    reviewed(project)
+
+
+NOT_SHOWN: dict[Callable[[Project], None], str] = {
+    no_verdict: "omo:architect ended without its verdict",
+    blocked: "failed was said by omo:qa",
+    changed_after: "omo:architect found it clean before greet.py changed: let it look again",
+    forged: "nobody has tried to break it",
+    red_gate: "gate tests did not pass (fail): mend what it says",
+}
+
+
+@pytest.mark.parametrize("spoil", NOT_SHOWN, ids=lambda spoil: spoil.__name__)
+def test_facts_that_do_not_hold_fill_nothing_in(started: Project, spoil: Callable[[Project], None]) -> None:
+    attacked(started)
+    spoil(started)
+    ran = closed(started, "python3", "greet.py", "you")
+    assert (ran.code, NOT_SHOWN[spoil] in ran.err) == (3, True), ran.err
+    assert status(started)["current_goal"] == "G001"
+
+
+def test_the_sessions_gates_are_run_and_cited_once_for_each_goal(started: Project) -> None:
+    started.agent("gate", "add", "tests", "--", "python3", "greet.py")
+    for goal in ("G001", "G002"):
+        attacked(started)
+        reviewed(started)
+        assert closed(started).code == 0
+        cited = [row.get("gate") for row in kept_gate(started, goal)["executorQa"]["artifactRefs"]]
+        assert cited == [None, "tests"]
+    assert len([row for row in started.events() if row["kind"] == "gate-ran"]) == 2
+
+
+def test_a_gate_that_never_passed_holds_up_the_end_and_no_goal_before_it(started: Project) -> None:
+    started.agent("gate", "add", "bye", "--", "test", "-f", "bye.py")
+    for goal, code in (("G001", 0), ("G002", 3)):
+        attacked(started)
+        reviewed(started)
+        ran = closed(started, "python3", "greet.py", goal)
+        assert (ran.code, "gate bye did not pass" in ran.err) == (code, code == 3), ran.err
+
+
+def test_what_a_reviewer_returned_as_rows_is_taken_as_it_is(started: Project) -> None:
+    started.write(".sisyphus/evidence/G001/attacks.txt", "4 names, 4 greeted\n")
+    attack = {"id": "attacks", "kind": "test-report", "path": ".sisyphus/evidence/G001/attacks.txt"}
+    case = {"id": "long", "contractRef": "G001", "scenario": "a long name", "expectedBehavior": "it is greeted"}
+    report = {
+        **CLEAN["omo:qa"],
+        "artifactRefs": [{**attack, "description": "what the attacks said"}],
+        "adversarialCases": [{**case, "verdict": "passed", "artifactRefs": ["attacks"]}],
+    }
+    reviewed(started, qa=f"All held.\n```json\n{json.dumps(report)}\n```")
+    ran = closed(started, "python3", "greet.py", "you")
+    assert ran.code == 0, ran.err
+    assert kept_gate(started)["executorQa"]["adversarialCases"][0]["scenario"] == "a long name"
+
+
+def test_files_that_were_added_show_the_surface_that_they_are_of(started: Project) -> None:
+    folder = started.root / ".sisyphus/evidence/G001"
+    screenshot(folder / "page.png")
+    transcript(folder / "drive.json")
+    terminal(folder / "session.txt")
+    for name in ("page.png", "drive.json", "session.txt"):
+        assert started.agent("evidence", "add", f".sisyphus/evidence/G001/{name}", "--goal", "G001").code == 0
+    assert len(started.agent("evidence", "list", "--goal", "G001", "--json").json["artifacts"]) == 3
+    started.agent("gate", "add", "tests", "--", "python3", "greet.py")
+    attacked(started)
+    reviewed(started)
+    ran = closed(started)
+    assert ran.code == 0, ran.err
+    rows = kept_gate(started)["executorQa"]["surfaceEvidence"]
+    assert {row["surface"] for row in rows} == {"web", "tui", "cli"}
+
+
+LEFT_TO_WRITE = {
+    *("architectureStatus", "productStatus", "codeStatus", "recommendation", "evidence", "commands"),
+    *("e2eStatus", "redTeamStatus"),
+}
+
+
+def test_without_reviewers_at_most_ten_values_are_left_to_write(started: Project) -> None:
+    attacked(started)
+    started.agent("evidence", "replay", "--", "python3", "greet.py", "you")
+    ran = started.agent("ultragoal", "gate", "init", "--json")
+    path = started.root / ran.json["path"]
+    gate = json.loads(path.read_text())
+    left = []
+    for section in gate.values():
+        left += [name for name, value in section.items() if value in ("", []) and name != "blockers"]
+    assert (set(left), len(left)) == (LEFT_TO_WRITE, 9)
+    gate["architectReview"] |= {**CLEAN["omo:architect"], "recommendation": "APPROVE"}
+    gate["architectReview"] |= {"evidence": "I read the diff myself", "commands": ["git diff"]}
+    gate["executorQa"] |= {**CLEAN["omo:qa"], "evidence": "I tried it myself"}
+    path.write_text(json.dumps(gate))
+    ran = started.agent(
+        "ultragoal", "checkpoint", "--evidence", "it says hello", "--quality-gate-json", ran.json["path"]
+    )
+    assert ran.code == 0, ran.err
+    assert independence(started) == "reduced"
+
+
+def test_the_same_checkpoint_again_stands(started: Project) -> None:
+    attacked(started)
+    reviewed(started)
+    assert closed(started, "python3", "greet.py", "you").code == 0
+    again = started.agent("ultragoal", "checkpoint", "--goal-id", "G001", "--evidence", "it says hello")
+    assert (again.code, "it stood already" in again.out) == (0, True)
+
+
+# The light gate, which only the user can choose
+
+LIGHT = f"gate: light\n{BRIEF}"
+
+
+def started_by(project: Project, prompt: str, brief: str = BRIEF, settings: str = "") -> Project:
+    """A plan of the agent's after a prompt of the user's, and settings that nobody committed."""
+    project.write("greet.py", GREET)
+    project.commit()
+    if settings:
+        project.write(".sisyphus/omo.json", settings)
+    project.prompt(prompt)
+    ran = project.agent("ultragoal", "create-goals", "--start", "--brief", brief)
+    assert ran.code == 0, ran.err
+    return project
+
+
+def typed(project: Project) -> None:
+    started_by(project, f"/omo:ultragoal {LIGHT}")
+
+
+def set_by_the_user(project: Project) -> None:
+    project.environ["OMO_GOAL_GATE"] = "light"
+    started_by(project, "/omo:ultragoal greet and leave")
+
+
+def committed_before(project: Project) -> None:
+    project.write(".sisyphus/omo.json", '{"goal_gate": "light"}')
+    project.git("add", "-f", ".sisyphus/omo.json")
+    project.commit()
+    started_by(project, "/omo:ultragoal greet and leave")
+
+
+def in_the_brief(project: Project) -> None:
+    started_by(project, "/omo:ultragoal greet and leave", LIGHT)
+
+
+def edited_settings(project: Project) -> None:
+    started_by(project, "/omo:ultragoal greet and leave", settings='{"goal_gate": "light"}')
+
+
+def typed_full(project: Project) -> None:
+    project.environ["OMO_GOAL_GATE"] = "light"
+    started_by(project, f"/omo:ultragoal gate: full\n{BRIEF}")
+
+
+def not_asked_for(project: Project) -> None:
+    project.environ["OMO_GOAL_GATE"] = "light"
+    started_by(project, "please greet and leave")
+
+
+@pytest.mark.parametrize(
+    ("begin", "gate"),
+    [
+        (typed, "light"),
+        (set_by_the_user, "light"),
+        (committed_before, "light"),
+        (in_the_brief, "full"),
+        (edited_settings, "full"),
+        (typed_full, "full"),
+        (not_asked_for, "full"),
+    ],
+)
+def test_only_the_user_chooses_the_light_gate(project: Project, begin: Callable[[Project], None], gate: str) -> None:
+    begin(project)
+    assert status(project)["gate"] == gate
+    ran = closed(project, "python3", "greet.py", "you")
+    assert (ran.code == 0) == (gate == "light"), ran.err
+    assert independence(project) == (gate if gate == "light" else None)
+
+
+def test_reviewers_come_with_the_final_receipt_and_the_outcome_names_the_gate(project: Project) -> None:
+    typed(project)
+    assert closed(project, "python3", "greet.py", "you").code == 0
+    refused = closed(project, "python3", "greet.py", "all")
+    assert (refused.code, "omo:architect was not seen" in refused.err) == (3, True)
+    attacked(project)
+    reviewed(project)
+    assert closed(project).code == 0
+    assert project.agent("goal", "complete").code == 0
+    outcome = project.agent("status", "--json").json["sessions"][0]["works"][0]["outcome"]
+    assert (outcome["verdict"], outcome["gate"]) == ("judged", "light")
+    assert "light gate, as the user chose" in outcome["why"]
+
+
+def test_a_goal_that_the_user_marked_brings_its_reviewers_also_when_it_is_split(project: Project) -> None:
+    marked = LIGHT.replace("Say hello.", "Say hello.\ngate: full")
+    project.prompt(f"/omo:ultragoal {marked}")
+    dropped = project.agent("ultragoal", "create-goals", "--brief", LIGHT)
+    assert (dropped.code, "the user marked 'Greet' with gate: full" in dropped.err) == (2, True)
+    project.agent("ultragoal", "create-goals", "--brief", marked)
+    parts = json.dumps([{"title": f"Part {number}", "objective": "Say it."} for number in (1, 2)])
+    why = ("--evidence", "two halves", "--rationale", "each alone")
+    split = ("--kind", "split_subgoal", "--goal-id", "G001", "--replacements-json", parts)
+    assert project.agent("ultragoal", "steer", *split, *why).code == 0
+    assert {row["id"]: row.get("gate") for row in status(project)["goals"]} == {
+        "G001": "full",
+        "G003": "full",
+        "G004": "full",
+        "G002": None,
+    }
+
+
+def test_story_by_story_there_is_no_light_gate(project: Project) -> None:
+    project.prompt(f"/omo:ultragoal {LIGHT}")
+    made = project.agent("ultragoal", "create-goals", "--brief", BRIEF, "--goal-mode", "per-story", "--json")
+    assert made.json["gate"] == "full"

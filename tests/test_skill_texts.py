@@ -1,0 +1,90 @@
+"""Skills, fragments and agents: who may start them, what they approve, and how much a model has to read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.texts import AGENTS, FRAGMENTS, ROOT, SKILLS, agent, body, frontmatter, skill, text
+
+FOR_THE_MODEL = ("status", "verify")
+MOST_WORDS = 3500
+TOOLS = {
+    "executor": {"Read", "Grep", "Glob", "Edit", "Write", "NotebookEdit", "Bash"},
+    "planner": {"Read", "Grep", "Glob"},
+    "architect": {"Read", "Grep", "Glob", "Bash"},
+    "critic": {"Read", "Grep", "Glob"},
+    "qa": {"Read", "Grep", "Glob", "Bash", "Write"},
+    "judge": {"Read", "Grep", "Glob", "Bash"},
+    "explorer": {"Read", "Grep", "Glob"},
+}
+NOT_FOR_LIBRARIANS = {
+    *("Agent", "Task", "Skill", "Bash", "PowerShell"),
+    *("Edit", "MultiEdit", "Write", "NotebookEdit"),
+}
+
+
+def name_of(path: Path) -> str:
+    return path.parent.name
+
+
+@pytest.mark.parametrize("path", SKILLS, ids=name_of)
+def test_a_skill_is_named_like_its_directory_and_says_what_it_is_for(path: Path) -> None:
+    fields = frontmatter(path)
+    assert fields["name"] == name_of(path)
+    assert "user-invocable" not in fields
+    assert ": " not in fields["description"], "YAML would read a key"
+    if "disable-model-invocation" not in fields:
+        assert "Use when" in fields["description"]
+
+
+@pytest.mark.parametrize("path", SKILLS, ids=name_of)
+def test_what_a_user_starts_by_name_is_not_offered_to_the_model(path: Path) -> None:
+    if name_of(path) not in FOR_THE_MODEL:
+        assert frontmatter(path)["disable-model-invocation"] == "true"
+
+
+def test_the_bodies_of_all_skills_are_read_in_a_quarter_of_an_hour() -> None:
+    words = {name_of(path): len(body(path).split()) for path in SKILLS}
+    assert sum(words.values()) <= MOST_WORDS, words
+
+
+def test_skills_approve_nothing_that_pins_records_or_lets_through() -> None:
+    allowed = []
+    for path in SKILLS:
+        allowed += re.findall(r"Bash\((.+?)\)", frontmatter(path).get("allowed-tools", ""))
+    looking = {"omo status", "omo ulw status", "omo explain stop", "omo gate list", "omo plan validate *"}
+    assert set(allowed) <= looking | {"omo verify begin *", "omo verify answer *", "omo verify finish *"}
+
+
+def test_no_skill_runs_a_shell_command_before_its_text() -> None:
+    """A command that fails there aborts the whole skill before any hook runs."""
+    for path in SKILLS:
+        assert "!`" not in text(path)
+        assert "```!" not in text(path)
+
+
+def test_a_fragment_is_no_skill_and_its_skill_names_it() -> None:
+    for path in FRAGMENTS:
+        assert not text(path).startswith("---"), f"{path.name} has frontmatter, so a host could list it"
+        assert path.name in body(skill(name_of(path))), f"nobody reads {path}"
+
+
+def test_texts_that_name_a_fragment_name_one_that_exists() -> None:
+    for path in [*SKILLS, *AGENTS]:
+        for directory, names in re.findall(r"(skill-fragments/\w+/)([\w.-]+\.md|`(?:[^.]|\.\w)+\.)", text(path)):
+            for name in re.findall(r"[\w-]+\.md", names):
+                assert (ROOT / directory / name).is_file(), f"{path} names {directory}{name}"
+
+
+@pytest.mark.parametrize("path", AGENTS, ids=lambda path: path.stem)
+def test_an_agent_is_named_like_its_file_and_has_the_tools_of_its_role(path: Path) -> None:
+    """None starts others. What the librarian reads with comes from MCP servers, so it is said what it may not have."""
+    fields = frontmatter(path)
+    assert fields["name"] == path.stem
+    if path == agent("librarian"):
+        assert set(fields["disallowedTools"].split(", ")) >= NOT_FOR_LIBRARIANS
+    else:
+        assert set(fields["tools"].split(", ")) == TOOLS[path.stem]
