@@ -57,8 +57,8 @@ def _take_over_pins(event: Event, world: World, old: str, rows: list[Json]) -> l
     """`rows` are what the old session's ledger vouches for."""
     from omo.workflows.ultrawork import gates
 
-    pinned = gates.SessionGates(world.state, event.session, "user", world.now).take_over(old, rows)
-    world.change(lambda row: runtime.Change(None, row and session.of_client(row, event.client)))
+    own = gates.SessionGates(world.state, event.session, "user", world.now, client=event.client)
+    pinned = own.take_over(old, rows)
     return [f"{gate.name}: {gates.in_words(gate)}" for gate in pinned]
 
 

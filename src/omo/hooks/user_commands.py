@@ -94,7 +94,7 @@ def command_of(prompt: str) -> str | None:
 
 
 def _gates(event: Event, world: World) -> gates.SessionGates:
-    return gates.SessionGates(world.state, event.session, "user", world.now)
+    return gates.SessionGates(world.state, event.session, "user", world.now, client=event.client)
 
 
 def _pin(event: Event, world: World, rest: str) -> str:
@@ -109,15 +109,16 @@ def _pin(event: Event, world: World, rest: str) -> str:
     pin = typed_commands.Pin(rest)
     name = pin.name
     if not name:
-        program = typed_commands.program_of(pin.argv)
-        if program and not _program(world, program, cwd):
+        first = typed_commands.program_of(pin.argv)
+        if first and not _program(world, first, cwd):
             raise BadInput(
-                f"there is no program {clip(program, 60)!r} here",
-                fix=f"if that is the gate's name: /omo:pin {clip(program, 60)} -- COMMAND; "
+                f"there is no program {clip(first, 60)!r} here",
+                fix=f"if that is the gate's name: /omo:pin {clip(first, 60)} -- COMMAND; "
                 "what the work will bring is pinned by a name: /omo:pin NAME -- COMMAND",
             )
         name = typed_commands.name_for(pin.argv, {gate.name: gate.argv for gate in known})
-    gate = _add(event, world, name, pin.argv, cwd, timeout=pin.timeout, sealed=pin.sealed)
+    program = _program(world, pin.argv[0], cwd)
+    gate = _gates(event, world).add(name, pin.argv, cwd=cwd, program=program, timeout=pin.timeout, sealed=pin.sealed)
     _wake(world)
     what = "replays of" if gates.is_replay_only(pin.argv) else "gate"
     shell = "; it has a shell's syntax, so sh runs it" if pin.needs_shell else ""
@@ -143,7 +144,8 @@ def _pin_found(event: Event, world: World, checks: list[Check], found: gates.Fou
         if before is not None and before.is_users and not name:
             lines.append(f"{before.name} stays as you pinned it: {gates.in_words(before)}")
             continue
-        gate = _add(event, world, check.name, check.argv, check.cwd)
+        program = _program(world, check.argv[0], check.cwd)
+        gate = _gates(event, world).add(check.name, check.argv, cwd=check.cwd, program=program)
         pinned.append(gate)
         lines.append(f"{gate.name}: {gates.in_words(gate)} ({clip(check.found_in, 120)})")
     _wake(world)
@@ -151,23 +153,6 @@ def _pin_found(event: Event, world: World, checks: list[Check], found: gates.Fou
         f"pinned by you, as this project's files name them: {'; '.join(lines)}"
         f"{_missing(world, pinned)}{unlike}. /omo:unpin NAME takes one away"
     )
-
-
-def _add(
-    event: Event,
-    world: World,
-    name: str,
-    argv: list[str],
-    cwd: str,
-    *,
-    timeout: float | None = None,
-    sealed: list[str] | None = None,
-) -> gates.Gate:
-    gate = _gates(event, world).add(
-        name, argv, cwd=cwd, program=_program(world, argv[0], cwd), timeout=timeout, sealed=sealed
-    )
-    world.change(lambda row: runtime.Change(None, row and session.of_client(row, event.client)))
-    return gate
 
 
 def _program(world: World, name: str, cwd: str) -> str | None:

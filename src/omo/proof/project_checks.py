@@ -104,14 +104,16 @@ class Check:
 
     __slots__ = ("argv", "cwd", "file", "key", "kind", "language", "line", "name")
 
-    def __init__(self, argv: list[str], cwd: str, file: str, kind: str = "", language: str = "") -> None:
+    def __init__(
+        self, argv: list[str], file: str, language: str, kind: str = "", *, key: str = "", line: int = 0
+    ) -> None:
         self.argv = argv
-        self.cwd = cwd
+        self.cwd = "."
         self.file = file
-        self.kind = kind
         self.language = language
-        self.key = ""
-        self.line = 0
+        self.kind = kind
+        self.key = key
+        self.line = line
         self.name = kind
 
     @property
@@ -172,9 +174,7 @@ def read(files: Files, root: str, directory: str) -> list[Check]:
         for line in ci_lines.read(files):
             kind = ci_lines.kind_of(line)
             if kind and not _is_no_check(line.command):
-                check = Check(line.command.split(), "", line.file, kind, CI)
-                check.line = line.line
-                checks.append(check)
+                checks.append(Check(line.command.split(), line.file, CI, kind, line=line.line))
     for check in checks:
         check.cwd = directory or "."
     return checks
@@ -190,11 +190,10 @@ def project_gates(files: Files) -> list[Check]:
     checks = []
     for name, command in gates.items():
         try:
-            check = Check(argv_of(command), ".", settings.FILE)
+            check = Check(argv_of(command), settings.FILE, TASKS, key=f"gate {name}")
         except BadInput:
             continue
         check.name = name
-        check.key = f"gate {name}"
         checks.append(check)
     return checks
 
@@ -208,12 +207,10 @@ def _targets(files: Files, directory: str) -> list[Check]:
             continue
         recipes = recipes_in(files.text(paths[0]))
         kinds = _kinds_of(list(recipes))
-        for position, (name, recipe) in enumerate(recipes.items()):
-            check = Check([runner, name], directory, paths[0], kinds.get(name, ""), TASKS)
-            check.line = recipe.line
-            checks.append(check)
-            if position == 0:
-                checks.append(Check([runner], directory, paths[0], "", TASKS))
+        if recipes:
+            checks.append(Check([runner], paths[0], TASKS))
+        for name, recipe in recipes.items():
+            checks.append(Check([runner, name], paths[0], TASKS, kinds.get(name, ""), line=recipe.line))
     return checks
 
 
@@ -271,9 +268,7 @@ def _scripts(files: Files, directory: str) -> list[Check]:
         argv = [runner, "run", name]
         if name == "test" and runner != "bun":  # which has a runner of its own under that name
             argv = [runner, name]
-        check = Check(argv, directory, path, kinds.get(name, ""), "node")
-        check.key = f"script {name}"
-        checks.append(check)
+        checks.append(Check(argv, path, "node", kinds.get(name, ""), key=f"script {name}"))
     return checks
 
 
@@ -323,7 +318,7 @@ def _plain(files: Files, root: str, directory: str) -> list[Check]:
         if not present:
             continue
         for command in commands:
-            others.append(Check(command.split(), directory, present[0], "", language))
+            others.append(Check(command.split(), present[0], language))
         for name, sign in reasons.items():
             path = posixpath.join(directory, name)
             text = files.text(path)
@@ -332,10 +327,8 @@ def _plain(files: Files, root: str, directory: str) -> list[Check]:
                 if command == "mypy ." and _names_files(text[text.index(sign) :]):
                     command = "mypy"
                 argv = _as_run_here(files, root, directory, language, command.split())
-                check = Check(argv, directory, path, kind, language)
-                if sign:
-                    check.line = text[: text.index(sign)].count("\n") + 1
-                offered.append(check)
+                line = text[: text.index(sign)].count("\n") + 1 if sign else 0
+                offered.append(Check(argv, path, language, kind, line=line))
                 break
     if not any(check.kind == TESTS and check.language == "python" for check in offered):
         offered += _python_tests(files, root, directory)
@@ -358,7 +351,7 @@ def _python_tests(files: Files, root: str, directory: str) -> list[Check]:
                 text = files.text(path)
                 command = UNITTEST[0] if "unittest" in text and "pytest" not in text else PYTEST[0]
                 argv = _as_run_here(files, root, directory, "python", command.split())
-                return [Check(argv, directory, path, TESTS, "python")]
+                return [Check(argv, path, "python", TESTS)]
     return []
 
 

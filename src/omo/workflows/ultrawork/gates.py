@@ -237,14 +237,17 @@ def begun(before: Json | None, armed: Json, base: Json) -> Json:
 class SessionGates:
     """The gates of a session, for one who changes them: `by` the user or the agent."""
 
-    __slots__ = ("by", "now", "session", "state", "wait")
+    __slots__ = ("by", "client", "now", "session", "state", "wait")
 
-    def __init__(self, state: str, session_id: str, by: str, now: float, wait: float = store.HOOK_WAIT) -> None:
+    def __init__(
+        self, state: str, session_id: str, by: str, now: float, wait: float = store.HOOK_WAIT, client: str = ""
+    ) -> None:
         self.state = state
         self.session = session_id
         self.by = by
         self.now = now
         self.wait = wait
+        self.client = client
 
     def add(
         self,
@@ -399,6 +402,7 @@ class SessionGates:
             now_known = fold(rows + stamped, run)
             open_gates = [gate.name for gate in now_known if not gate.is_closed]
             changed = session.with_gates(row or {}, open_gates=open_gates, total=len(now_known))
+            changed = session.of_client(changed, self.client)
             for gate in now_known:
                 earlier = before.get(gate.name)
                 if gate.status == "pass" and (earlier is None or earlier.status != "pass"):
