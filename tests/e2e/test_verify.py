@@ -56,6 +56,8 @@ def test_stop_holds_from_begin_until_finish_passes(stage: Stage) -> None:
         *["blocked:block"] * 2,
         "allowed:done",
     ]
+    after_tools = [event["stdout"] for event in run.hook_events if event["hook_event"] == "PostToolUse"]
+    assert "".join(after_tools).count("omo: verify is on: ") == 1
     assert stage.row(run.session_id)["work"]["verify"]["state"] == "done"
     assert stage.git_status() == [" M README.md"]
 

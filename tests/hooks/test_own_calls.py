@@ -150,7 +150,6 @@ def test_the_list_names_commands_and_options_that_there_are(words: tuple[str, ..
         "omo plan preflight plans/a.md",
         "omo verify claim 'x' --service example.org:80 --is up",
         "omo verify finish G1 --summary x",
-        "omo ralph judge",
         "omo evidence replay -- ./x",
         "omo adopt",
         "omo doctor --fix statusline",
@@ -226,7 +225,7 @@ def test_another_project_is_left_to_the_host(on: Host, tmp_path: Path) -> None:
 def test_what_a_gate_of_ours_denies_is_denied(host: Host) -> None:
     open_run(host)
     assert denied(bash(host, "omo ulw done", **AS_SUBAGENT))
-    assert denied(bash(host, "omo ralph brief", **AS_SUBAGENT))
+    assert denied(bash(host, "omo ralph judge", **AS_SUBAGENT))
     assert decided(bash(host, "omo gate run", **AS_SUBAGENT)) == "allow"
     assert denied(bash(host, "omo goal complete"))
 

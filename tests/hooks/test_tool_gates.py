@@ -398,7 +398,7 @@ def verbs_of(group: str) -> set[str]:
         ("goal", {"get"}),
         ("state", {"show"}),
         ("plan", {"validate", "critique", "status", "audit"}),
-        ("ralph", {"status", "artifacts", "replan"}),
+        ("ralph", {"status", "artifacts", "brief"}),
         ("verify", {"status", "claim"}),
     ],
 )

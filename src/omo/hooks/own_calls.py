@@ -40,6 +40,7 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("ralph", "status"): ("--run=",),
     ("ralph", "artifacts"): ("--run=",),
     ("ralph", "brief"): ("--run=",),
+    ("ralph", "judge"): ("--run=", "--no-refine="),
     ("verify", "brief"): (),
     ("verify", "status"): (),
 }

@@ -54,7 +54,7 @@ LEADERS = {
     "goal": ("create", "complete", "pause", "resume", "drop"),
     "state": ("clear", "ultragoal"),
     "plan": ("start", "skip", "recover", "finish"),
-    "ralph": ("start", "exec", "phase", "brief", "judge", "abandon"),
+    "ralph": ("start", "judge", "abandon"),
     "verify": ("add", "begin", "answer", "brief", "finish", "repair"),
 }
 REVIEW_THAT_WRITES = "review-start"

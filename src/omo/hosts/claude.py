@@ -122,6 +122,7 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event.client = (environ or {}).get("CLAUDE_PID", "")
     event.directory = text("cwd")
     event.project = _project_of(fields) or event.directory
+    event.turn = text("prompt_id")
     event.prompt = text("prompt")
     event.is_machine_prompt = text("source") not in ("", "user", "sdk")  # most versions do not say who wrote it
     event.start_source = text("source")
@@ -226,6 +227,9 @@ class ClaudeTranscript(Transcript):
             else:
                 is_typed = is_typed[1:]
         return sum(is_typed)
+
+    def has_turn(self, turn: str) -> bool:
+        return bool(self._lines(f'"promptId":"{turn}"'.encode()))
 
     def is_silent_since(self, moment: str) -> bool:
         if not os.path.isfile(self.path):

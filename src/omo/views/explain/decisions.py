@@ -117,7 +117,7 @@ def stop_numbers(view: View) -> Row:
     except (ValueError, TypeError, AttributeError):
         since_last_stop = float("inf")  # written by another hand; the rule invalid-state says so
     return {
-        "open": messages.what_is_open(now.active()),
+        "open": messages.what_is_open(now.active(), messages.LONGEST_REASON),
         "blocks_left": counted(int(left["blocks"]), "more block"),
         "total_left": counted(int(left["total"]), "more block"),
         "hours_left": left["hours"],

@@ -15,6 +15,7 @@ from omo.work.run import Caller, Run, load
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
+from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.run import (
@@ -41,6 +42,7 @@ class RunStatus:
     audit: Audit = NOT_AUDITED
     broken: str = ""  # why the plan cannot be believed any more
     edited: str = ""
+    whole: History | None = None  # from where the plan's first session began, for whoever answers for all of it
 
     @property
     def state(self) -> PlanState:
@@ -87,7 +89,7 @@ def load_status(caller: Caller, named: str = "", before: Callable[[PlanRun], Non
     return audited(run)
 
 
-def audited(run: PlanRun) -> RunStatus:
+def audited(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
     """What git and the files show of one run, by the plan that was pinned. A recovery answers for its session.
 
     A session that passed is held to what was there when it did: what comes after it is not its own. Of several, the
@@ -103,14 +105,33 @@ def audited(run: PlanRun) -> RunStatus:
         document = pinned_part(caller.state, line[0])
     except Refused as error:
         return RunStatus(run, broken=error.message, edited=edited)
+    whole = _whole_history(caller, state) if is_ending and state.sessions > 1 else None
     try:
-        history = histories.look(Path(state.root), line[0].base)
+        history = whole.since(line[0].base) if whole else histories.look(Path(state.root), line[0].base)
         if state.end == "pass":
             history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
     except NotEvaluable as error:
         return RunStatus(run, document, unknown(document, error), edited=edited)
     audit = audit_history(document, history, _skipped_in(line))
-    return RunStatus(run, document, audit, edited=edited)
+    return RunStatus(run, document, audit, edited=edited, whole=whole)
+
+
+def _whole_history(caller: Caller, state: PlanState) -> History | None:
+    """Looked at once, for the session and the plan; None where the plan's beginning is no longer in the history."""
+    try:
+        return histories.look(Path(state.root), _runs_with_a_base(caller, state)[0].base)
+    except NotEvaluable:
+        return None
+
+
+def _runs_with_a_base(caller: Caller, state: PlanState) -> list[PlanState]:
+    """The runs of the same plan; a base that the history no longer has is no base."""
+    runs = []
+    for other in runs_of_plan(caller, state.plan):
+        is_lost = other.end == "abandoned" and other.finished.get("audit") == "unknown"
+        if not is_lost:
+            runs.append(other)
+    return runs
 
 
 def _edited(state: PlanState) -> str:
@@ -157,19 +178,15 @@ def audit_file(caller: Caller, path: Path, base: str = "") -> AuditedFile:
     return audit_plan(Run(PLAN, caller, state.run), base)
 
 
-def audit_plan(run: PlanRun, base: str = "") -> AuditedFile:
+def audit_plan(run: PlanRun, base: str = "", history: History | None = None) -> AuditedFile:
     """The whole plan that a session is of, as it is now, from where its first session began."""
     caller, state = run.caller, run.state
     assert state is not None
     document = synthesise(pinned_plan(caller.state, state))
-    runs = []
-    for other in runs_of_plan(caller, state.plan):
-        is_lost = other.end == "abandoned" and other.finished.get("audit") == "unknown"
-        if not is_lost:  # a base that the history no longer has is no base
-            runs.append(other)
+    runs = _runs_with_a_base(caller, state)
     edited = _edited(state)
     try:
-        history = histories.look(Path(caller.root), base or runs[0].base)
+        history = history or histories.look(Path(caller.root), base or runs[0].base)
     except NotEvaluable as error:
         return AuditedFile(document, unknown(document, error), edited, run)
     audit = audit_history(document, history, _skipped_in(runs))

@@ -74,7 +74,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         _require_not_failing(run, unverified)
     if handoff:
         claims.require_statement(run.caller, "--handoff", handoff, since=state.started_at)
-    status = audited(run)
+    status = audited(run, is_ending=True)
     row: Row = {"verdict": "pass", "audit": status.audit.verdict, "by": run.caller.by, "missing": status.audit.missing}
     row |= {"passed": status.audit.passed, "head": status.audit.head, "handoff": block(handoff, LONGEST)}
     if failure is not None:
