@@ -9,7 +9,7 @@ import sys
 from omo import hosts
 from omo.cli import options
 from omo.cli.result import Result
-from omo.context import Context, Meant
+from omo.context import Context
 from omo.errors import BadInput, Unreadable
 from omo.hosts import Event
 
@@ -53,7 +53,7 @@ def prompt(arguments: argparse.Namespace, context: Context) -> Result:
 def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[str, dict[str, Any] | None]:
     """A prompt can be explained without a session; what it would do there then goes unsaid."""
     if arguments.session:
-        name = context.looked_at(arguments.session).name
+        name = context.looked_at(arguments.session)
         return name, context.row(name)
     try:
         name = context.clear_session()
@@ -67,23 +67,23 @@ def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.views.explain import decisions
 
     event = _read_event(arguments.event, context) if arguments.event else None
-    meant = Meant(event.session) if event and event.session else context.looked_at(arguments.session)
+    name = event.session if event and event.session else context.looked_at(arguments.session)
     known = context.settings
-    view = session.look(context.state, meant.name, known.limits, context.now, context.environ, event)
+    view = session.look(context.state, name, known.limits, context.now, context.environ, event)
     explanation = decisions.explain_stop(view, known, has_event=event is not None)
-    return Result(explanation.data, explanation.text, notes=meant.notes)
+    return Result(explanation.data, explanation.text)
 
 
 def tool(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.hooks.main import World
     from omo.views.explain.decisions import explain_tool
 
-    event, notes = _tool_event(arguments, context)
+    event = _tool_event(arguments, context)
     explanation = explain_tool(event, World(event, context.environ, context.cwd, context.now))
-    return Result(explanation.data, explanation.text, notes=notes)
+    return Result(explanation.data, explanation.text)
 
 
-def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[Event, list[str]]:
+def _tool_event(arguments: argparse.Namespace, context: Context) -> Event:
     given = [arguments.event, arguments.tool, arguments.write, arguments.shell]
     if len([option for option in given if option]) != 1:
         raise BadInput(
@@ -91,8 +91,8 @@ def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[Event,
             fix="for example: omo explain tool -- rm -rf build",
         )
     if arguments.event:
-        return _read_event(arguments.event, context), []
-    meant = context.looked_at(arguments.session)
+        return _read_event(arguments.event, context)
+    session = context.looked_at(arguments.session)
     host = hosts.around(context.environ)
     if arguments.write:
         name, argument = host.write_tool
@@ -105,18 +105,18 @@ def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[Event,
         given_input = {argument: words[0] if len(words) == 1 else shlex.join(words)}
     else:
         name, given_input = arguments.tool, {}
-    event = host.tool_call(meant.name, context.cwd, name, given_input)
+    event = host.tool_call(session, context.cwd, name, given_input)
     event.is_subagent = arguments.subagent
-    return event, meant.notes
+    return event
 
 
 def goal(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.views.explain import items
     from omo.work.viewer import Viewer
 
-    meant = context.looked_at(arguments.session)
-    explanation = items.explain(Viewer(context, meant.name, context.row(meant.name) or {}), arguments.wanted)
-    return Result(explanation.data, explanation.text, notes=meant.notes)
+    name = context.looked_at(arguments.session)
+    explanation = items.explain(Viewer(context, name, context.row(name) or {}), arguments.wanted)
+    return Result(explanation.data, explanation.text)
 
 
 def _read_event(path: str, context: Context) -> Event:
