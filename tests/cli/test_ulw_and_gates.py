@@ -409,14 +409,6 @@ def test_status_and_explain_tell_what_stop_would_do(project: Project) -> None:
     assert project.events() == before
 
 
-def test_explaining_a_saved_event(project: Project) -> None:
-    project.agent("ulw", "start")
-    project.write("event.json", json.dumps({"session_id": SESSION, "permission_mode": "plan"}))
-    explained = project.agent("explain", "stop", "--event", str(project.root / "event.json"))
-    assert "=> plan-mode" in explained.out
-    assert project.agent("explain", "stop", "--event", "nowhere").code == 2
-
-
 @pytest.mark.parametrize(
     ("text", "action", "rule"),
     [("ulw fix it", "activate", "leading"), ("what is ulw?", "none", "question"), ("use `ulw`", "none", "in-code")],
