@@ -30,6 +30,7 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("evidence", "list"): ("--goal=",),
     ("gate", "list"): (),
     ("gate", "run"): (),
+    ("gate", "suggest"): (),
     ("ulw", "status"): (),
     ("ulw", "done"): ("--because=",),  # not --skip-verification, which lets something through
     ("ultragoal", "status"): (),
