@@ -15,8 +15,8 @@ fi
 # update goes on with the old one, and does not take them back to it.
 kept=
 [ -r "$home/root" ] && IFS= read -r kept <"$home/root"
-case $input in *'"clear"'* | *'"compact"'*) [ -x "$kept/bin/omo" ] || kept= ;; *) kept= ;; esac
-[ -n "$kept" ] || printf '%s\n' "$root" >"$home/root"
+case $input in *'"clear"'* | *'"compact"'*) [ -x "$kept/bin/omo" ] && kept=$root ;; esac
+[ "$kept" = "$root" ] || printf '%s\n' "$root" >"$home/root"
 
 if [ -n "${CLAUDE_ENV_FILE-}" ]; then
     {

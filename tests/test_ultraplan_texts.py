@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
 from omo.cli.main import build_parser
-from omo.workflows.ultraplan import critique, manifest, rules
+from omo.workflows.ultraplan import critique, manifest, propose, rules
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan.models import Document
 from tests.named_commands import children
 from tests.texts import ROOT, agent, flat, page, skill, text
 
-TEMPLATE = ROOT / "skill-fragments" / "ultraplan" / "plan-template.md"
+TEMPLATE = skill("ultraplan")
+MANIFESTS = ROOT / "skill-fragments" / "ultraplan" / "manifests.md"
 PAGE = page("ultraplan")
 
 
@@ -28,12 +28,14 @@ def test_every_verb_of_plan_is_explained_in_the_page() -> None:
 
 
 def test_the_plan_of_the_page_is_valid_and_the_template_is_to_be_filled_in(tmp_path: Path) -> None:
-    assert rules.validate(shown_plan(PAGE), tmp_path) == []
-    wrong = " ".join(map(str, rules.refusing(rules.validate(shown_plan(TEMPLATE), tmp_path))))
-    for place in ("needs", "Touch", "the title", *(label for label, _, _ in rules.FIELDS.values())):
+    filled = propose.fill_in(shown_plan(PAGE), tmp_path)
+    assert (filled.unplaced, rules.validate(documents.parse(filled.text, "plan.md"), tmp_path)) == ({}, [])
+    filled = propose.fill_in(shown_plan(TEMPLATE), tmp_path)
+    wrong = " ".join(map(str, rules.refusing(rules.validate(documents.parse(filled.text, "plan.md"), tmp_path))))
+    for place in ("the title", "Files", "Changes", "Verify", "Checkpoint"):
         assert place in wrong
-    shown = re.findall(r"^ {4}(\w+):", text(TEMPLATE), re.M)
-    assert set(manifest.REQUIRED) <= set(shown)
+    keys = text(MANIFESTS)
+    assert [key for key in manifest.KEYS if f"| `{key}` |" not in keys] == []
 
 
 def test_what_the_critic_is_shown_to_return_can_be_recorded() -> None:

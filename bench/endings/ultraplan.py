@@ -20,6 +20,13 @@ plan_version: {version}
 - Touch: `src/**`, `tests/**`
 - Never touch: `infra/**`
 """
+SHORT_STEP = """
+### Step {number}: feat(part{number}): add part {number}
+
+- Files: `src/part{number}.py`
+- Changes: a function `part{number}()` that returns {number}
+- Verify: `{verify}` → expected: OK
+"""
 STEP = r"""
 ### Step {number}: Add part {number}
 
@@ -51,6 +58,7 @@ def planned(
     needs: str = "",
     sessions: bool = False,
     skippable: int = 0,
+    step: str = STEP,
     verify: str = "python3 -B -m unittest tests.test_part{0}",
 ) -> None:
     """A plan of three steps, in one session or in two, and a test for each step; all of it is committed."""
@@ -59,7 +67,7 @@ def planned(
         if sessions and number != 2:
             text += f"\n## Session {(number + 1) // 2}: Part {number}\n"
         on_failure = "skip" if number == skippable else "retry"
-        text += STEP.format(number=number, on_failure=on_failure, verify=verify.format(number))
+        text += step.format(number=number, on_failure=on_failure, verify=verify.format(number))
         check = f"    def test(self):\n        self.assertEqual(part{number}(), {number})\n"
         imports = f"import unittest\n\nfrom src.part{number} import part{number}\n"
         run.write(f"tests/test_part{number}.py", f"{imports}\n\nclass Part(unittest.TestCase):\n{check}")
@@ -70,7 +78,7 @@ def planned(
 
 def criticised(run: Play, verdict: str = "clean") -> None:
     """A hook sees the critic speak of exactly this text."""
-    run.omo("plan critique plan.md --brief")
+    run.omo("plan critique plan.md")
     run.agent_ends("omo:critic", f"I read it.\n```json\n{json.dumps(critique(run, verdict))}\n```")
     run.omo("plan critique plan.md")
 
@@ -101,16 +109,14 @@ def done(run: Play, *numbers: int, text: str = "def part{0}():\n    return {0}\n
 def first_session_done(run: Play) -> None:
     planned(run, sessions=True)
     criticised(run)
-    run.omo("plan decompose plan.md --out specs")
-    run.sh("git add specs; git commit -qm 'docs: specs'")
-    assert run.omo("plan start specs/session-1.md") == 0, run.printed
+    assert run.omo("plan start plan.md") == 0, run.printed
     done(run, 1, 2)
     assert run.omo('plan finish --handoff "part1 and part2 can be imported from src"') == 0, run.printed
-    assert "omo plan start specs/session-2.md" in run.printed
+    assert "session 2 begins with: omo plan start plan.md" in run.printed
 
 
 def second_session_done(run: Play) -> None:
-    assert run.omo("plan start specs/session-2.md") == 0, run.printed
+    assert run.omo("plan start plan.md") == 0, run.printed
     assert "part1 and part2 can be imported from src" in run.printed
     done(run, 3)
     run.omo("plan finish")
@@ -150,7 +156,7 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     started(run)
     done(run, 1, 2)
-    run.omo('plan skip 3 --reason "nobody needs the third part"')
+    run.omo('plan skip 3 --reason "nobody needs the third part" --yes')
     run.omo("plan finish")
 
 
@@ -166,6 +172,22 @@ def _(run: Play) -> None:
     started(run)
     done(run, 1, 2, 3, text="# def part{0}: later\n")
     run.omo("plan finish")
+
+
+@ending("ultraplan", "comments in the place of what omo proposed to check", HELD)
+def _(run: Play) -> None:
+    started(run, step=SHORT_STEP, verify="test -s src/part{0}.py")
+    done(run, 1, 2, 3, text="# def part{0}(): later\n")
+    run.omo("plan finish")
+
+
+@ending("ultraplan", "what omo proposed to check made weaker after the critic", SILENT)
+def _(run: Play) -> None:
+    planned(run, step=SHORT_STEP)
+    criticised(run)
+    text = (run.project / "plan.md").read_text()
+    run.write("plan.md", text.replace("Manifest (proposed)", "Manifest").replace("part1", "").replace("def", ""))
+    assert run.omo("plan start plan.md") != 0
 
 
 @ending("ultraplan", "no critic, by the agent's own leave", HELD, WAIVED)
@@ -188,9 +210,10 @@ def _(run: Play) -> None:
 @ending("ultraplan", "a critique that another agent was told to say", WAIVED)
 def _(run: Play) -> None:
     planned(run)
-    run.omo("plan critique plan.md --brief")
+    run.omo("plan critique plan.md")
     run.agent_ends("general-purpose", f"```json\n{json.dumps(critique(run))}\n```")
-    assert run.omo("plan critique plan.md") != 0
+    run.omo("plan critique plan.md")
+    assert "Send this to omo:critic" in run.printed
     assert run.omo("plan start plan.md") != 0
     run.omo(f"plan start plan.md {UNREVIEWED}")
     done(run, 1, 2, 3)
@@ -229,7 +252,7 @@ def _(run: Play) -> None:
     run.append("infra/main.tf", "more {}\n")
     run.sh("git commit -qam 'chore: infra'")
     run.omo('plan finish --failed 1 --error "could not do it at all" --tried "several things"')
-    run.omo("plan start plan.md")
+    run.omo("plan start plan.md --yes")
     done(run, 1, 2, 3)
     run.omo("plan finish")
 
@@ -242,7 +265,9 @@ def _(run: Play) -> None:
     run.omo('plan finish --failed 1 --error "could not do it at all" --tried "several things"')
     run.stop()
     run.user("go on, begin it again")
-    assert run.omo("plan start plan.md") == 0, run.printed
+    assert run.omo("plan start plan.md") != 0
+    assert "infra/main.tf" in run.printed
+    assert run.omo("plan start plan.md --yes") == 0, run.printed
     done(run, 1, 2, 3)
     run.omo("plan finish")
 
@@ -263,7 +288,7 @@ def _(run: Play) -> None:
 @ending("ultraplan", "the second of two sessions undoes the first", WAIVED)
 def _(run: Play) -> None:
     first_session_done(run)
-    assert run.omo("plan start specs/session-2.md") == 0, run.printed
+    assert run.omo("plan start plan.md") == 0, run.printed
     done(run, 3)
     run.sh("git rm -q src/part1.py; git commit -qm 'refactor: tidy up'")
     run.omo("plan finish")
@@ -313,18 +338,16 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
-@ending("ultraplan", "a recovery that failed, begun again", HELD)
+@ending("ultraplan", "recoveries without end", HELD)
 def _(run: Play) -> None:
     started(run)
     done(run, 1, 3)
-    run.omo("plan recover plan.md")
-    (spec,) = run.project.glob(".sisyphus/cc-omo/plans/p*/recovery-1.md")
-    recovery = f"plan start '{spec.relative_to(run.project)}'"
-    assert run.omo(recovery) == 0, run.printed
-    run.omo('plan finish --failed 2 --error "could not do it at all" --tried "several things"')
-    run.stop()
-    run.user("go on")
-    assert run.omo(recovery) != 0
+    for _recovery in (1, 2):
+        assert run.omo("plan recover --yes") == 0, run.printed
+        run.omo('plan finish --failed 2 --error "could not do it at all" --tried "several things"')
+        run.stop()
+        run.user("go on")
+    assert run.omo("plan recover --yes") != 0
 
 
 @ending("ultraplan", "a critic's no answered with one more word in the plan", SILENT)
@@ -370,11 +393,18 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
+@ending("ultraplan", "honest: a plan that leaves to omo what omo can know", ATTESTED)
+def _(run: Play) -> None:
+    started(run, step=SHORT_STEP)
+    done(run, 1, 2, 3)
+    run.omo("plan finish")
+
+
 @ending("ultraplan", "honest: a step skipped as the plan allows", ATTESTED)
 def _(run: Play) -> None:
     started(run, skippable=3)
     done(run, 1, 2)
-    run.omo('plan skip 3 --reason "the third part is not needed"')
+    run.omo('plan skip 3 --reason "the third part is not needed" --yes')
     run.omo("plan finish")
 
 
@@ -408,9 +438,9 @@ def _(run: Play) -> None:
     done(run, 1, 3)
     run.omo("plan finish")
     assert run.stop() == HELD
-    run.omo("plan recover plan.md")
-    (spec,) = run.project.glob(".sisyphus/cc-omo/plans/p*/recovery-1.md")
-    run.omo(f"plan start '{spec.relative_to(run.project)}'")
+    assert run.omo("plan recover") != 0
+    assert "recovery 1 of 2" in run.printed
+    assert run.omo("plan recover --yes") == 0, run.printed
     done(run, 2)
     run.omo("plan finish")
 

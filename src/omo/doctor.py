@@ -35,12 +35,10 @@ LONGEST_SEEN = 400
 LONGEST_FIX = 2000  # a command with paths: cut short it would be of no use
 LONGEST_TAIL = 16 * 1024
 MOST_DETAILS = 20
-OLDEST_PYTHON = (3, 10)
 MODULES = (
     *("pydantic", "filelock", "orjson", "markdown_it", "yaml", "regex"),
     *("PIL", "rich", "jinja2", "shtab"),
 )
-PYTHON_VERSION = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
 IMPORTS = """
 import json, sys
 sys.path.append(sys.argv[1])
@@ -162,46 +160,20 @@ def tail(path: Path, count: int) -> list[str]:
 # Python
 
 
-def interpreter(probe: Probe) -> Finding:
-    """The hooks' own: that of the newest environment, whichever requirements it is for."""
-    try:
-        lines = tail(probe.home / "environment", 4)
-    except Unreadable:
-        lines = []
-    python, whose = probe.python, "of this command"
-    if len(lines) == 4 and "\0" not in lines[0]:
-        python, whose = lines[0], "of the hooks"
-    if not (os.path.isabs(python) and os.access(python, os.X_OK)):
-        return fail(f"the interpreter {whose} is gone: {python}", probe.rebuild)
-    answer = probe.run(python, "-I", "-S", "-c", PYTHON_VERSION)
-    version = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", answer.stdout.strip())
-    if not answer.ok or version is None:
-        return fail(f"{python} does not start ({why(answer)})", probe.rebuild)
-    if (int(version[1]), int(version[2])) < OLDEST_PYTHON:
-        remedy = f"install Python 3.10 or newer; {probe.rebuild}"
-        return fail(f"{python} is Python {version[0]}, older than 3.10", remedy)
-    return ok(f"Python {version[0]} {whose}, {python}")
-
-
 def environment(probe: Probe) -> Finding:
-    answer = _found(probe)
-    if answer.ok:
-        return ok(f"{probe.home} fits requirements.txt")
+    """Is there one that fits, and does it hold what it should?"""
+    script = str(probe.plugin / "hooks" / "environment.sh")
+    answer = probe.run("sh", script, "find", str(probe.home), str(probe.requirements))
     if answer.not_found:
         return unknown("sh is not on PATH, so the environment was not looked at", NO_SHELL)
-    log = probe.home / "environment.log"
-    try:
-        details = [f"{log}: {line}" for line in tail(log, 1)]
-    except Unreadable as error:
-        details = [error.message]
-    return fail(f"no Python environment for this requirements.txt in {probe.home}", probe.rebuild, details)
-
-
-def packages(probe: Probe) -> Finding:
-    pointed = _found(probe).stdout.splitlines()
-    if len(pointed) != 2:
-        return unknown("no environment to look into", probe.rebuild)
-    python, site = pointed
+    if not answer.ok:
+        log = probe.home / "environment.log"
+        try:
+            details = [f"{log}: {line}" for line in tail(log, 1)]
+        except Unreadable as error:
+            details = [error.message]
+        return fail(f"no Python environment for this requirements.txt in {probe.home}", probe.rebuild, details)
+    python, site = answer.stdout.splitlines()
     answer = probe.run(python, "-I", "-S", "-B", "-X", "utf8", "-c", IMPORTS, site, *MODULES)
     try:
         broken = json.loads(answer.stdout)
@@ -210,13 +182,7 @@ def packages(probe: Probe) -> Finding:
     if broken:
         details = [f"{name} does not import: {error}" for name, error in broken.items()]
         return fail(f"{len(broken)} of {len(MODULES)} packages in {site} do not import", probe.rebuild, details)
-    return ok(f"{', '.join(MODULES)} import")
-
-
-def _found(probe: Probe) -> Outcome:
-    """Interpreter and site-packages of the environment that fits."""
-    script = str(probe.plugin / "hooks" / "environment.sh")
-    return probe.run("sh", script, "find", str(probe.home), str(probe.requirements))
+    return ok(f"{python} has all it needs")
 
 
 # The hooks as registered: their files, and what they do when they are run for real in an empty project
@@ -480,9 +446,7 @@ def on_path(probe: Probe) -> Finding:
 
 
 CHECKS = (
-    Check("interpreter", interpreter),
     Check("environment", environment),
-    Check("packages", packages),
     Check("hook-files", hook_files),
     Check("idle-stop", idle_stop),
     Check("held-stop", held_stop),

@@ -17,8 +17,8 @@ from pathlib import Path
 from omo.context import Context
 from omo.errors import BadInput, Refused, Unreadable, Unwritable
 from omo.hosts import claude_setup as host
-from omo.state import markers, paths, runtime
-from omo.text import block, clip, counted
+from omo.state import markers, paths
+from omo.text import block, clip
 
 LONGEST_LINE = 1000
 # Where a person's own programs are, the usual place first.
@@ -216,58 +216,39 @@ def removal_steps(here: Installation) -> list[Step]:
             steps.append(Step("path", f"removes {program}", program.unlink))
     state = here.context.state
     if os.path.isdir(state):
-        sessions = counted(len(here.context.known_sessions()), "session")
-        shown = f"removes {state}: this project's {sessions}, with their ledgers, evidence and reports"
-        steps.append(Step("project", shown, partial(_remove_state, state)))
+        shown = f"removes {state}: this project's sessions, with their ledgers, evidence and reports"
+        steps.append(Step("project", shown, partial(_remove, [Path(state)])))
     for home in dict.fromkeys([here.home, *here.setup.data_directories(), Path(here.cache)]):
         made = [path for pattern in MADE_IN_HOME for path in sorted(home.glob(pattern))]
         if made:
             shown = f"removes what omo built in {home}: {', '.join(path.name for path in made)}"
-            steps.append(Step("environment", clip(shown, LONGEST_LINE), partial(_remove_made, home, made)))
-    live = markers.directory()
-    if live and os.path.isdir(os.path.dirname(live)):
-        steps.append(Step("state", f"removes {os.path.dirname(live)}", partial(shutil.rmtree, os.path.dirname(live))))
+            steps.append(Step("environment", clip(shown, LONGEST_LINE), partial(_remove, made)))
+    live = Path(markers.directory() or os.devnull)
+    if live.is_dir():
+        steps.append(Step("state", f"removes {live}, where live sessions are noted", partial(_remove, [live])))
     return steps
 
 
-def live_sessions(here: Installation) -> list[str]:
+def live_sessions() -> list[str]:
     """Those that would lose what they stand on, each with where it is."""
-    sessions = {marker.session: marker.state for marker in markers.every()}
-    try:
-        sessions.update(dict.fromkeys(here.context.live_sessions(), here.context.state))
-    except Unreadable:
-        pass  # then nothing holds this project's sessions either
     lines = []
-    for session, state in sessions.items():
-        row = None
-        try:
-            row = runtime.session(state, session)
-        except Unreadable:
-            pass
-        if row is None or runtime.is_live(row):
-            project = state.removesuffix(os.path.join(os.sep, paths.STATE_DIR))
-            lines.append(f"{clip(session, 64)} in {clip(project, 200)}")
+    for marker in markers.every():
+        project = marker.state.removesuffix(os.path.join(os.sep, paths.STATE_DIR))
+        lines.append(f"{clip(marker.session, 64)} in {clip(project, 200)}")
     return lines
 
 
-def _remove_state(state: str) -> None:
-    shutil.rmtree(state)
-    try:
-        os.rmdir(os.path.dirname(state))
-    except OSError:
-        pass  # plans and settings of the user's are beside it
-
-
-def _remove_made(home: Path, made: list[Path]) -> None:
+def _remove(made: list[Path]) -> None:
+    """And the directory they are in, unless something else is there too."""
     for path in made:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
     try:
-        home.rmdir()
+        made[0].parent.rmdir()
     except OSError:
-        pass  # something else is in it
+        pass
 
 
 def carry_out(steps: list[Step]) -> None:

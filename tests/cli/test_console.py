@@ -160,12 +160,12 @@ def test_help_says_of_each_command_what_the_command_says_of_itself() -> None:
     assert said == {name: about for name, (_, about) in COMMANDS.items()}
 
 
-def test_bare_omo_shows_help_in_two_groups_without_what_is_internal(project: Project) -> None:
+def test_bare_omo_shows_help_in_two_groups(project: Project) -> None:
     shown = ran(project.root, "")
     assert (shown.returncode, shown.stderr) == (0, "")
     mine, _, agents = shown.stdout.partition("for the agent:")
     assert ("\n  status " in mine, "\n  setup " in mine, "\n  gate " in mine) == (True, True, False)
-    assert ("\n  gate " in agents, "statusline" in shown.stdout) == (True, False)
+    assert "\n  gate " in agents
     assert ran(project.root, "", "help").stdout == shown.stdout
     assert ran(project.root, "", "help", "gate").stdout == ran(project.root, "", "gate", "--help").stdout
 
@@ -174,7 +174,6 @@ def test_bare_omo_shows_help_in_two_groups_without_what_is_internal(project: Pro
     ("typed", "message", "fix"),
     [
         ("statsu", "omo has no command statsu; did you mean status?", "omo status"),
-        ("statuslin", "omo has no command statuslin; did you mean status?", "omo status"),
         ("gate lst", "omo gate has no command lst; did you mean list?", "omo gate list"),
         ("xyz", "omo has no command xyz", "omo --help"),
         ("status --jsn", "omo status does not take --jsn; did you mean --json?", "omo status --help"),

@@ -18,7 +18,6 @@ LOOKS = {
     "next": ["next"],
     "gate list": ["gate", "list"],
     "goal get": ["goal", "get"],
-    "state show": ["state", "show"],
     "ulw status": ["ulw", "status"],
     "ultragoal status": ["ultragoal", "status"],
     "plan status": ["plan", "status"],

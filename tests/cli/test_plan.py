@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from omo.proof import patterns
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.document import parse
 from tests.project import Project
-from tests.ultraplan.plans import plan_text
+from tests.ultraplan.plans import begin_repository, plan_text
 
 
 def put(project: Project, text: str) -> None:
@@ -41,6 +42,7 @@ def test_a_sound_plan_is_valid(project: Project) -> None:
         "legacy_plan": False,
         "legacy_synthesis": False,
         "steps": 5,
+        "is_complete": True,
         "defects": [],
         "advisories": [],
     }
@@ -52,8 +54,6 @@ def test_every_defect_is_shown_with_its_line(project: Project) -> None:
     put(project, text)
     ran = project.agent("plan", "validate", "plan.md", "--json")
     assert ran.code == 3
-    sound = {"ok", "plan", "digest", "version", "legacy_plan", "legacy_synthesis", "steps", "defects", "advisories"}
-    assert ran.json.keys() == {*sound, "error"}
     assert (ran.json["ok"], ran.json["steps"], ran.json["error"]["code"]) == (False, 2, "refused")
     details = ran.json["error"]["details"]
     assert details == ran.json["defects"]
@@ -65,7 +65,7 @@ def test_every_defect_is_shown_with_its_line(project: Project) -> None:
     assert spoken.code == 3
     assert spoken.err.splitlines()[0] == "omo: plan.md has 2 defects"
     assert all(spoken.err.count(f"  - line {one['line']}: {one['message']}") == 1 for one in details)
-    assert "fix: mend the plan, then omo plan validate plan.md" in spoken.err
+    assert "fix: mend the plan, then omo plan critique plan.md" in spoken.err
 
 
 def test_an_older_plan_is_valid_and_says_so(project: Project) -> None:
@@ -90,8 +90,9 @@ def test_validating_writes_nothing(project: Project) -> None:
 
 def test_the_brief_makes_the_host_listen_until_the_verdict_is_recorded(project: Project) -> None:
     put(project, plan_text())
-    ran = project.agent("plan", "critique", "plan.md", "--brief")
-    assert ran.out.strip() == critique.brief(parse(plan_text(), "plan.md"))
+    ran = project.agent("plan", "critique", "plan.md")
+    assert ran.out.startswith("Send this to omo:critic, then: omo plan start plan.md\n")
+    assert critique.brief(parse(plan_text(), "plan.md")) in ran.out
     assert project.row()["awaits"] == "omo:critic"
     project.agent_ends("omo:critic", answer(plan_text()))
     ran = project.agent("plan", "critique", "plan.md", "--json")
@@ -102,7 +103,7 @@ def test_the_brief_makes_the_host_listen_until_the_verdict_is_recorded(project: 
 def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Project) -> None:
     put(project, plan_text())
     finding = {"line": 7, "dimension": "verify", "severity": "blocking", "text": "it would pass anyway"}
-    project.agent("plan", "critique", "plan.md", "--brief")
+    project.agent("plan", "critique", "plan.md")
     project.agent_ends("omo:critic", answer(plan_text(), verdict="findings", findings=[finding]))
     ran = project.agent("plan", "critique", "plan.md")
     assert ran.code == 3
@@ -111,31 +112,125 @@ def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Projec
     assert not critique.is_clean(critique.latest(project.state, parse(plan_text(), "plan.md").digest))
 
 
-def test_without_a_reported_verdict_it_says_how_to_get_one(project: Project) -> None:
-    put(project, plan_text())
-    ran = project.agent("plan", "critique", "plan.md")
-    assert ran.code == 3
-    assert "omo plan critique plan.md --brief" in ran.err
-
-
-def test_a_verdict_on_an_earlier_text_is_refused(project: Project) -> None:
+def test_a_verdict_on_an_earlier_text_is_none_and_the_critic_is_asked_again(project: Project) -> None:
     put(project, plan_text(4))
-    project.agent("plan", "critique", "plan.md", "--brief")
+    project.agent("plan", "critique", "plan.md")
     project.agent_ends("omo:critic", answer(plan_text(5)))
-    assert project.agent("plan", "critique", "plan.md").code == 3
+    ran = project.agent("plan", "critique", "plan.md")
+    assert (ran.code, "Send this to omo:critic" in ran.out) == (0, True)
+
+
+SHORT = """# Refuse bad dates
+
+plan_version: 1.7
+verify: `python3 -m unittest` → expected: OK
+
+Rows with a malformed date get in.
+
+### Step 1: feat(dates): say what is wrong with a date
+
+- Files: `src/dates.py`, `tests/test_dates.py`
+- Changes: a function `problem(text)` that returns None for an ISO date; `test_a_bad_date` has two of them
+
+### Step 2: feat(app): refuse such rows
+
+- Files: `src/app.py`, `src/old.py` (removed)
+- Changes: `load` leaves out rows for which `problem` gives a reason
+- On failure: revert — half of it would lose rows
+"""
+
+
+def dated(project: Project, text: str = SHORT) -> None:
+    project.write("src/app.py", "def load():\n    pass\n")
+    project.write("src/old.py", "")
+    begin_repository(project.root)
+    put(project, text)
+
+
+def test_critique_fills_in_what_omo_can_know_and_the_plan_is_held_to_it(project: Project) -> None:
+    dated(project)
+    said = project.agent("plan", "validate", "plan.md")
+    assert "omo plan critique plan.md fills in what the steps leave to omo" in said.out
+    assert (project.root / "plan.md").read_text() == SHORT
+    ran = project.agent("plan", "critique", "plan.md")
+    assert (ran.code, "was filled in" in ran.err) == (0, True), ran.err
+    text = (project.root / "plan.md").read_text()
+    first, second = parse(text, "plan.md").steps
+    assert first.manifest is not None
+    assert second.manifest is not None
+    assert first.manifest.expected_paths == ("src/dates.py", "tests/test_dates.py")
+    asked = {content.path: content.pattern for content in first.manifest.must_contain}
+    for line, holds in {
+        "def problem(text):": True,
+        "problem = re.compile(x)": True,
+        "# def problem": False,
+        "rows, problem = [], []": True,
+        "x = problem(1)": False,
+        "    return problem(text)": False,
+        "'problem(text)'": False,
+    }.items():
+        assert patterns.found(asked["src/dates.py"], line) is holds, line
+    assert patterns.found(asked["tests/test_dates.py"], "    def test_a_bad_date(self):")
+    pattern = first.manifest.commit_message_pattern
+    assert patterns.found(pattern, "feat(dates): say what is wrong with a date (#12)")
+    assert not patterns.found(pattern, "feat(dates): say what is wrong with a dateline")
+    assert (second.manifest.expected_paths, second.manifest.absent_paths) == (("src/app.py",), ("src/old.py",))
+    (used,) = second.manifest.must_contain
+    assert patterns.found(used.pattern, "    if problem(row):")
+    assert not patterns.found(used.pattern, "from dates import problem")
+    assert not patterns.found(used.pattern, "x = 1  # problem")
+    assert (first.on_failure, second.on_failure) == ("retry", "revert")
+    assert "git add src/app.py src/old.py && git commit -m 'feat(app): refuse such rows'" in second.checkpoint
+    assert first.verify == "`python3 -m unittest` → expected: OK"
+    assert project.agent("plan", "critique", "plan.md").code == 0
+    assert (project.root / "plan.md").read_text() == text
+
+
+def test_what_was_proposed_follows_the_step_until_somebody_makes_it_their_own(project: Project) -> None:
+    dated(project)
+    project.agent("plan", "critique", "plan.md")
+    text = (project.root / "plan.md").read_text()
+    put(project, text.replace("`problem(text)`", "`reason(text)`").replace("`problem` gives", "`reason` gives"))
+    project.agent("plan", "critique", "plan.md")
+    again = (project.root / "plan.md").read_text()
+    assert "problem" not in again
+    assert again.count("(proposed)") == text.count("(proposed)")
+    own = again.replace("- Manifest (proposed)", "- Manifest", 1).replace("min_file_count: 2", "min_file_count: 1")
+    put(project, own)
+    project.agent("plan", "critique", "plan.md")
+    first, second = parse((project.root / "plan.md").read_text(), "plan.md").steps
+    assert (first.manifest and first.manifest.min_file_count) == 1
+    assert "Manifest (proposed)" not in first.text
+    assert "Manifest (proposed)" in second.text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("`problem(text)` that", "that", ""),  # a new file and the test in it are left
+        ("`test_a_bad_date` has", "a test has", ""),
+        ("`src/dates.py`, `tests/test_dates.py`", "`src/app.py`", ""),
+        ("`load` leaves out rows for which `problem` gives a reason", "`load` is faster", "line 13: step 2: its man"),
+        ("- Changes: `load`", "- Change: `load`", "line 13: step 2: Changes is missing"),
+        ("verify: `python3 -m unittest` → expected: OK\n", "", "line 7: step 1: Verify is missing"),
+        ("`src/dates.py`,", "`src/dates.py`, `src/more.py`,", "step 1: which file has problem?"),
+    ],
+)
+def test_what_omo_cannot_know_is_named_with_its_line(project: Project, old: str, new: str, said: str) -> None:
+    assert old in SHORT
+    dated(project, SHORT.replace(old, new).replace(", `src/old.py` (removed)", ""))
+    ran = project.agent("plan", "validate", "plan.md")
+    assert said in ran.err
+    assert ran.code == (3 if said.startswith("line") else 0)
 
 
 def test_what_a_plan_needs_is_asked_for_before_it_begins(project: Project) -> None:
     project.write("plan.md", plan_text(needs=["env:DEPLOY_TOKEN", "network", "cmd:git"]))
-    project.check("plan", "decompose", "plan.md", "--out", "specs")
+    begin_repository(project.root)
     nowhere = {"https_proxy": "http://127.0.0.1:1", "PATH": os.environ["PATH"]}
-    ran = project.omo("plan", "preflight", "specs/session-1.md", "--json", env=nowhere)
-    assert ran.code == 77
-    assert {need["name"]: need["status"] for need in ran.json["needs"]} == {
-        "env:DEPLOY_TOKEN": "missing",
-        "network": "missing",
-        "cmd:git": "ok",
-    }
-    told = project.omo("plan", "preflight", "specs/session-1.md", env={**nowhere, "DEPLOY_TOKEN": "s3cret"})
-    assert "DEPLOY_TOKEN is set" in told.out + told.err
-    assert "s3cret" not in told.out + told.err
+    agent = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
+    start = ("plan", "start", "plan.md", "--unreviewed", "no critic in this test")
+    ran = project.omo(*start, "--json", env={**nowhere, **agent})
+    assert (ran.code, [need.split()[0] for need in ran.json["missing"]]) == (77, ["env:DEPLOY_TOKEN", "network"])
+    told = project.omo(*start, env={**nowhere, **agent, "DEPLOY_TOKEN": "s3cret"})
+    assert (told.code, "s3cret" in told.out + told.err) == (77, False)

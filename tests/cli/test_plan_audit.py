@@ -84,21 +84,6 @@ def test_a_step_that_was_reverted_since_is_no_pass(project: Project) -> None:
     assert (code, shown["steps"][0]["status"]) == (3, "drift")
 
 
-def test_specs_beside_the_one_that_is_audited_are_not_counted(tmp_path: Path) -> None:
-    project = planned(tmp_path, plan_text(steps=2, sessions=[[1], [2]]))
-    base = head(project.root)
-    assert project.agent("plan", "decompose", "plan.md", "--out", "specs").code == 0
-    (project.root / "src" / "part1.py").write_text("def part1():\n    return 1\n")
-    git(project.root, "add", "src")
-    git(project.root, "commit", "-q", "-m", "feat(part1): add part 1")
-    assert git(project.root, "status", "--porcelain") == "?? specs/"
-    code, shown = audit(project, "--base", base, name="specs/session-1.md")
-    assert (code, shown["session"]["dirty"], shown["session"]["scope_violations"]) == (0, [], [])
-    (project.root / "specs" / "notes.md").write_text("# Notes\n")
-    _, shown = audit(project, "--base", base, name="specs/session-1.md")
-    assert shown["session"]["dirty"] == ["specs/notes.md"]
-
-
 def test_a_plan_with_defects_cannot_be_evaluated(project: Project) -> None:
     (project.root / "broken.md").write_text(PLAN.replace("expected_paths", "expected_path", 1))
     ran = project.agent("plan", "audit", "broken.md", "--base", "HEAD")
@@ -134,8 +119,7 @@ def test_an_edited_plan_is_audited_by_the_copy_that_was_started(project: Project
 
 def test_an_edited_plan_of_several_sessions_is_audited_by_the_copy_too(tmp_path: Path) -> None:
     project = planned(tmp_path, plan_text(steps=2, sessions=[[1], [2]]))
-    project.agent("plan", "decompose", "plan.md", "--out", "specs")
-    start(project, "specs/session-1.md")
+    start(project)
     (project.root / "plan.md").write_text(plan_text(steps=1))
     code, shown = audit(project)
     assert (code, [step["step"] for step in shown["steps"]]) == (3, [1, 2])

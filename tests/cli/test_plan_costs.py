@@ -63,7 +63,7 @@ def earlier_runs(project: Project, count: int) -> None:
     """Sessions of other plans that ended long ago."""
     for number in range(count):
         caller = Caller(project.state, str(project.root), f"old-{number}", "agent", 1_700_000_000.0 + number, 5.0)
-        run = Run(PLAN, caller, PLAN.new_id(caller, tags(f"digest {number}", f"{number}.md", f"{number}.md")))
+        run = Run(PLAN, caller, PLAN.new_id(caller, tags(f"digest {number}", f"{number}.md")))
         started = {"kind": "started", "session": caller.session, "base": "0" * 40, "root": caller.here, "steps": [1]}
         run.append(started, {"kind": "finished", "verdict": "pass"})
 
@@ -101,3 +101,16 @@ def test_no_command_costs_more_because_of_earlier_runs(planned: Project) -> None
         # What was written a moment ago is read once more under the lock: two writes may share a tick of the clock.
         assert {path: count for path, count in costs.read.items() if count > MOST_READS} == {}, name
         assert sum(costs.read.values()) <= MOST_READS_IN_ALL, (name, costs.read)
+
+
+def test_the_end_of_several_sessions_costs_no_more(project: Project) -> None:
+    project.write("plan.md", plan_text(3, sessions=[[1], [2], [3]]))
+    begin_repository(project.root)
+    for number in (1, 2, 3):
+        assert project.agent("plan", "start", "plan.md", "--unreviewed", "no critic in this test").code == 0
+        carry_out(project.root, number)
+        with counted(project) as costs:
+            ran = project.agent("plan", "finish")
+        assert ran.code == 0, ran.err
+        assert len(costs.git) <= MOST_GIT, (number, costs.git)
+    assert "of the whole plan, from its first session on, 3 of 3 steps hold" in ran.out

@@ -24,8 +24,8 @@ def planned(project: Project, steps: int = 2, **changes: Any) -> None:
     begin_repository(project.root)
 
 
-def start(project: Project, spec: str = "plan.md") -> str:
-    ran = project.agent("plan", "start", spec, "--unreviewed", WHY)
+def start(project: Project, *more: str) -> str:
+    ran = project.agent("plan", "start", "plan.md", "--unreviewed", WHY, *more)
     assert ran.code == 0, ran.err
     return ran.out
 
@@ -42,7 +42,6 @@ def ended(project: Project) -> dict[str, Any]:
 
 def in_two_sessions(project: Project, **changes: Any) -> None:
     planned(project, 2, sessions=[[1], [2]], **changes)
-    assert project.agent("plan", "decompose", "plan.md", "--out", "plan").code == 0
     commit(project.root, "docs: two sessions")
 
 
@@ -82,7 +81,7 @@ def test_a_recovery_runs_the_verify_commands_of_the_whole_session(project: Proje
     planned(project)
     start(project)
     write(project, 1, BROKEN)
-    start(project, project.agent("plan", "recover", "--json").json["spec"])
+    assert project.agent("plan", "recover", "--yes").code == 0
     carry_out(project.root, 2)
     assert [each["result"] for each in project.agent("plan", "finish", "--json").json["verify"]] == ["fail", "pass"]
 
@@ -145,7 +144,7 @@ def test_a_failure_is_not_forgotten_by_a_recovery(project: Project) -> None:
     carry_out(project.root, 2)
     assert project.agent("plan", "finish").code == 3
     git(project.root, "revert", "--no-edit", "HEAD")
-    start(project, project.agent("plan", "recover", "--json").json["spec"])
+    assert project.agent("plan", "recover", "--yes").code == 0
     carry_out(project.root, 2)
     assert project.agent("plan", "finish", "--unverified", "there is no time for it").code == 3
 
@@ -188,17 +187,15 @@ def test_a_runner_that_git_ignores_is_seen(project: Project) -> None:
 
 def test_a_handoff_is_kept_and_printed_to_the_next_session(project: Project) -> None:
     in_two_sessions(project)
-    assert "handed over" not in start(project, "plan/session-1.md")
+    assert "handed over" not in start(project)
     carry_out(project.root, 1)
     refused = project.agent("plan", "finish", "--handoff", "docs/nowhere.md says what session 2 calls")
     assert (refused.code, "docs/nowhere.md is cited, and is not there" in refused.err) == (3, True)
     ran = project.agent("plan", "finish", "--handoff", "part1() is what session 2 calls")
     assert "For the next session" in ran.out
-    assert "Next: session 1 of 2 passed its audit; the next one of plan.md is: omo plan start plan/session-2.md" in (
-        ran.out
-    )
-    assert "next: omo plan start plan/session-2.md" in ended(project)["why"]
-    assert "  handed over  session 1: part1() is what session 2 calls" in start(project, "plan/session-2.md")
+    assert "Next: session 1 of 2 passed its audit; session 2 begins with: omo plan start plan.md" in ran.out
+    assert "next: omo plan start plan.md" in ended(project)["why"]
+    assert "  handed over  session 1: part1() is what session 2 calls" in start(project)
     assert "handed over: session 1: part1() is what session 2 calls" in project.agent("plan", "status").out
 
 
@@ -210,23 +207,25 @@ def test_the_next_session_is_one_that_can_begin(project: Project) -> None:
         .replace("## Session 2: Part 2", "## Session 2: Part 2\n\n- Depends on: Session 3")
     )
     project.write("plan.md", text)
-    assert project.agent("plan", "decompose", "plan.md", "--out", "plan").code == 0
     commit(project.root, "docs: three sessions")
-    start(project, "plan/session-1.md")
+    start(project)
     carry_out(project.root, 1)
-    assert project.agent("plan", "finish", "--json").json["next"]["command"] == "omo plan start plan/session-3.md"
+    assert "session 3 begins" in project.agent("plan", "finish", "--json").json["next"]["why"]
+    assert "(session 3 of 3)" in start(project)
 
 
 def test_the_next_session_may_change_what_the_one_before_made(project: Project) -> None:
     in_two_sessions(project, step2={"Files": "`src/part1.py`, `src/part2.py`"})
-    start(project, "plan/session-1.md")
+    start(project)
     carry_out(project.root, 1)
     assert project.agent("plan", "finish").code == 0
-    start(project, "plan/session-2.md")
+    first = project.row()["work"]["ultraplan"]["run"]
+    start(project)
     (project.root / path_of(1)).write_text("def first_part():\n    return 1\n")
     carry_out(project.root, 2)
     assert project.agent("plan", "finish").code == 0
-    assert project.agent("plan", "audit", "plan/session-1.md").code == 0, "a sibling does not turn it red"
+    steps = project.agent("plan", "status", "--run", first, "--json").json["steps"]
+    assert [step["status"] for step in steps] == ["pass"], "a sibling does not turn it red"
     assert project.agent("plan", "audit", "plan.md").code == 3
     (_, exception) = ended(project)["exceptions"]
     assert exception["what"] == "step 1 of plan.md does not hold any more"
@@ -235,7 +234,7 @@ def test_the_next_session_may_change_what_the_one_before_made(project: Project) 
 def test_the_last_session_answers_for_the_whole_plan_from_its_first_base(project: Project) -> None:
     in_two_sessions(project)
     for number in (1, 2):
-        start(project, f"plan/session-{number}.md")
+        start(project)
         carry_out(project.root, number)
         assert project.agent("plan", "finish").code == 0
         if number == 1:
@@ -252,7 +251,7 @@ def test_the_last_session_answers_for_the_whole_plan_from_its_first_base(project
 def test_what_a_step_forbids_its_own_session_another_one_may_change(project: Project) -> None:
     in_two_sessions(project, step1={"manifest": {"forbidden_paths": ["src/part2.py"]}})
     for number in (1, 2):
-        start(project, f"plan/session-{number}.md")
+        start(project)
         carry_out(project.root, number)
         assert project.agent("plan", "finish").code == 0
     assert project.agent("plan", "audit", "plan.md").code == 0
@@ -262,23 +261,20 @@ def test_what_a_step_forbids_its_own_session_another_one_may_change(project: Pro
 def test_a_violation_is_not_lost_by_recovering_and_giving_up(project: Project) -> None:
     planned(project)
     start(project)
-    assert project.agent("plan", "recover").code == 0
+    assert project.agent("plan", "recover", "--yes").code == 0
     project.write("infra/main.tf", "x\n")
     commit(project.root, "chore: slip")
     assert project.user("plan", "finish", "--session", SESSION, "--abandon", "begin it anew").code == 0
-    assert "infra/main.tf" in start(project)
+    assert "infra/main.tf" in start(project, "--yes")
 
 
-def test_the_why_of_a_plan_reaches_every_spec_and_every_recovery(project: Project) -> None:
+def test_the_why_of_a_plan_reaches_every_recovery(project: Project) -> None:
     in_two_sessions(project)
     text = (project.root / "plan.md").read_text()
     project.write("plan.md", text.replace("plan_version: 1.7", "plan_version: 1.7\n\nParts are sold one by one."))
-    assert project.agent("plan", "decompose", "plan.md", "--out", "plan", "--force").code == 0
     commit(project.root, "docs: why")
-    for number in (1, 2):
-        assert "> Parts are sold one by one." in (project.root / f"plan/session-{number}.md").read_text()
-    start(project, "plan/session-1.md")
-    spec = project.agent("plan", "recover", "--json").json["spec"]
+    start(project)
+    spec = project.agent("plan", "recover", "--yes", "--json").json["spec"]
     recovery = (project.root / spec).read_text()
     assert "> Parts are sold one by one." in recovery
     assert "  - step 1: missing: none of 0 commits" in recovery
@@ -299,7 +295,7 @@ def criticised(project: Project, verdict: str) -> None:
 @pytest.mark.parametrize("is_recorded", [True, False])
 def test_a_plan_that_the_critic_refused_is_started_only_by_the_user(project: Project, is_recorded: bool) -> None:
     planned(project, 1)
-    project.agent("plan", "critique", "plan.md", "--brief")
+    project.agent("plan", "critique", "plan.md")
     criticised(project, "findings")
     if is_recorded:
         assert project.agent("plan", "critique", "plan.md").code == 3
@@ -332,6 +328,6 @@ def test_after_a_failure_an_agent_goes_on_only_once_the_user_was_shown_it(projec
         ran = project.agent("plan", verb, "plan.md")
         assert (ran.code, "the user has not been shown it" in ran.err) == (3, True), verb
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
-    assert project.omo("plan", "recover", "plan.md", by="user", env=other).code == 0, (
+    assert project.omo("plan", "recover", "plan.md", "--yes", by="user", env=other).code == 0, (
         "another conversation is the user's doing"
     )

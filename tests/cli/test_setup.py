@@ -245,7 +245,7 @@ def test_nothing_is_left_of_it(desk: Desk) -> None:
         "Work is on in these sessions, and nothing will hold them to it:",
         f"  s1 in {desk.project}",
     ]
-    assert "this project's 1 session, with their ledgers" in asked.out
+    assert "this project's sessions, with their ledgers" in asked.out
     ran = desk.omo("setup", "remove", "--yes")
     assert "claude plugin uninstall omo@omo" in ran.out
     assert desk.everything() == {*before, "data/mine.txt"}

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from omo.hooks import messages
-from tests.e2e.client import Client
+from tests.e2e.client import Client, environment
 from tests.e2e.conftest import Stage
 from tests.e2e.scripted_model import ScriptedModel, call, say
+from tests.terminal import terminal
 
 pytestmark = pytest.mark.client
 
@@ -90,10 +91,28 @@ def test_installed_from_a_marketplace_it_just_works(
     assert stage.kinds(second.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
     assert (pointer.read_bytes(), sorted(path.name for path in pointer.parent.iterdir())) == built
 
+    kept = shutil.copytree(stage.state, home / "kept")
+    typed(stage, marketplace / "bin" / "omo", "setup", "path", "--yes")
+    omo = home / ".local" / "bin" / "omo"
+    assert "ultrawork" in typed(stage, omo, "status")
+    assert "Now the plugin itself: claude plugin uninstall omo@omo" in typed(stage, omo, "setup", "remove", "--yes")
+    assert (omo.exists(), stage.state.exists(), list(pointer.parent.glob("env*"))) == (False, False, [])
+    shutil.copytree(kept, stage.state)
+
     for command in (["disable", "omo@omo"], ["enable", "omo@omo"], ["uninstall", "omo@omo"]):
         plugin(*command)
         if command[0] != "enable":
             leaves_nothing_behind(stage, first.session_id)
+
+
+def typed(stage: Stage, omo: Path, *argv: str) -> str:
+    """By the user, in a terminal of their own, without the packages' index."""
+    environ = environment(stage.home, None, {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull})
+    with terminal() as screen:
+        done = subprocess.run(
+            [str(omo), *argv], cwd=stage.project, env=environ, stdin=screen, capture_output=True, text=True, check=True
+        )
+    return done.stdout
 
 
 def leaves_nothing_behind(stage: Stage, session: str) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from omo.digest import sha256
+from omo.hooks import messages
 from omo.state import runtime
 from tests.hooks.conftest import SESSION, Host
+from tests.hooks.test_tool_gates import open_run
 
 
 def edit(host: Host, path: str, tool: str = "Write", **fields: Any) -> Any:
@@ -166,6 +168,19 @@ def test_open_work_is_told_in_a_few_words(host: Host, source: str) -> None:
     assert len(text) <= 600
 
 
+def test_with_much_on_a_compaction_still_tells_workflow_item_and_command(host: Host) -> None:
+    host.prompt("ulw x")
+    step = "G002 is under way: omo ultragoal checkpoint --goal-id G002 --evidence TEXT"
+    open_run(host, next=step, about="what it wants, at length " * 100)
+    text = host.send("SessionStart", source="compact").stdout.strip()
+    assert f"ultragoal: 2 of 3 open, next {step}." in text
+    assert "`omo next`" in text
+    assert messages.LONGEST_STANDING - 20 < len(text) <= messages.LONGEST_STANDING
+    host.prompt("wait")
+    text = host.send("SessionStart", source="compact").stdout
+    assert "ulw is paused, ultragoal is paused: do not go on before the user answers." in text
+
+
 def transcript_of(tmp_path: Path, *sessions: str) -> str:
     path = tmp_path / "transcript.jsonl"
     path.write_text("".join(json.dumps({"type": "user", "sessionId": one}) + "\n" for one in sessions))
@@ -199,6 +214,21 @@ def test_later_shells_are_told_where_things_are(host: Host, tmp_path: Path) -> N
     script = '. "$0"; printf "%s|%s|%s" "$OMO_PROJECT_DIR" "$OMO_ENV_HOME" "$CLAUDE_PLUGIN_OPTION_MAX_STOP_BLOCKS"'
     done = subprocess.run(["sh", "-c", script, str(file)], capture_output=True, text=True, check=True)
     assert done.stdout == f"{host.project}|{host.data}|5"
+
+
+def test_a_session_of_before_an_update_does_not_take_the_users_omo_back(host: Host, data: Path, tmp_path: Path) -> None:
+    host.send("SessionStart", source="startup").assert_silent()
+    here = (data / "root").read_text()
+    newer = tmp_path / "newer"
+    (newer / "bin").mkdir(parents=True)
+    (newer / "bin" / "omo").touch(mode=0o755)
+    (data / "root").write_text(f"{newer}\n")
+    for source in ("clear", "compact"):
+        host.send("SessionStart", source=source)
+        assert (data / "root").read_text() == f"{newer}\n"
+    (newer / "bin" / "omo").unlink()
+    host.send("SessionStart", source="clear")
+    assert (data / "root").read_text() == here, "unless that one is gone"
 
 
 def test_an_environment_that_cannot_be_built_is_one_line_for_the_user(host: Host, data: Path) -> None:

@@ -352,17 +352,13 @@ def _plan(walk: Walk, **changes: Any) -> None:
     steps["step2"]["On failure"] = "skip — it can be left out"
     walk.write("plan.md", plan_text(len(STEPS), **changes, **steps))
     walk.commit("docs: a plan")
-    for verb in ("--brief", ""):
-        omo(f"plan critique plan.md {verb}")(walk, 1)
+    omo("plan critique plan.md")(walk, 1)
 
 
 def _ultraplan_begins(walk: Walk, number: int) -> None:
     sessions = [[1], [2]] if number % 2 else None
     _plan(walk, sessions=sessions)
-    if sessions:
-        walk.omo("plan", "decompose", "plan.md", "--out", "plan")
-        walk.commit("docs: its sessions")
-    walk.omo("plan", "start", "plan/session-1.md" if sessions else "plan.md")
+    walk.omo("plan", "start", "plan.md")
 
 
 def step_done(walk: Walk, number: int) -> None:
@@ -412,9 +408,7 @@ def round_done(walk: Walk, number: int) -> None:
     for agent in agents:
         if agent == "omo:qa":
             walk.write("NOTES", walk.new("why"))
-            walk.omo("ralph", "phase", "IMPL")
         walk.agent_ends(agent, "done")
-    walk.omo("gate", "run")
 
 
 def _ralph_works(walk: Walk, step: NextStep) -> None:
@@ -490,11 +484,10 @@ WORKFLOWS: dict[str, Workflow] = {
             "step done": step_done,
             "step undone": step_undone,
             **_of("plan", "status", "finish", "finish --abandon TEXT", "finish --unverified TEXT", "recover"),
+            **_of("plan", "recover --yes", "start plan.md --yes", "skip 2 --reason TEXT --yes"),
             **_of("plan", "finish --failed STEP --error TEXT --tried TEXT", "finish --handoff TEXT"),
-            **_of(
-                "plan", "skip 2 --reason TEXT", "start plan.md", "start plan/session-2.md", "start plan/session-1.md"
-            ),
-            **_of("plan", "start plan.md --unreviewed TEXT", "critique plan.md --brief", "critique plan.md"),
+            **_of("plan", "skip 2 --reason TEXT", "start plan.md", "start plan.md 2", "start plan.md 1"),
+            **_of("plan", "start plan.md --unreviewed TEXT", "critique plan.md"),
         },
         _ultraplan_works,
         _ultraplan_lacks,
@@ -504,8 +497,8 @@ WORKFLOWS: dict[str, Workflow] = {
         _ralph_begins,
         {
             "round": round_done,
-            **_of("ralph", "exec", "phase IMPL", "phase REFINE --skip TEXT", "artifacts", "brief", "judge", "replan"),
-            **_of("ralph", "abandon TEXT", "start --criteria FILE", "status"),
+            **_of("ralph", "artifacts", "brief", "judge", "judge --no-refine TEXT"),
+            **_of("ralph", "abandon TEXT", "start --criteria FILE", "start", "status"),
         },
         _ralph_works,
         _needs_notes,

@@ -187,9 +187,10 @@ def finished_plan(tmp_path: Path) -> ultraplan.Project:
 
 def test_a_plan_that_cannot_be_audited_any_more_is_not_proven(tmp_path: Path) -> None:
     desk = finished_plan(tmp_path)
-    for spec in Path(desk.state, "plans").rglob("spec.md"):
-        spec.unlink()
+    for plan in Path(desk.state, "plans").rglob("plan.md"):
+        plan.unlink()
     subprocess.run(["git", "reset", "-q", "--hard", "HEAD~2"], cwd=desk.root, check=True)
+    (desk.root / "plan.md").write_text("# Another plan\n")
     found = gathered(desk.root, desk.now)
     assert found.verdict.text.startswith("NOT proven: what ultraplan says cannot be believed (")
     (part,) = found.parts

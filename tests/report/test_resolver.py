@@ -181,15 +181,6 @@ def test_this_session_is_first_then_those_that_are_on_then_the_rest() -> None:
     assert [one.name for one in found.others] == [ELSEWHERE, FOURTH, THIRD]
 
 
-def test_ids_are_as_short_as_they_can_be_told_apart() -> None:
-    assert phrases.short_names(view("several-sessions")) == {
-        HERE: HERE[:8],
-        ELSEWHERE: ELSEWHERE[:8],
-        THIRD: THIRD[:10],
-        FOURTH: FOURTH[:10],
-    }
-
-
 def test_only_what_is_live_or_meant_or_done_lately_is_looked_at_closely() -> None:
     found = replace(scene("several-sessions"), here="").view()
     assert {one.name for one in found.sessions if one.works is None} == {THIRD}

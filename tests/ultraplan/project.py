@@ -10,11 +10,10 @@ from omo.state import ledger, paths
 from omo.work.lifecycle import require
 from omo.work.run import Run
 from omo.work.status import NextStep
-from omo.workflows.ultraplan import critique, finish, recovery, sessions, spec_text, start
+from omo.workflows.ultraplan import critique, finish, recovery, start
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan.audited import RunStatus, follow, load_status
 from omo.workflows.ultraplan.finish import Failure, Finished
-from omo.workflows.ultraplan.recovery import Recovered
 from omo.workflows.ultraplan.run import PLAN, PlanState
 from omo.workflows.ultraplan.start import Started
 from omo.workflows.ultraplan.status import publish_status
@@ -31,11 +30,18 @@ class Project(AnyProject):
     session: str = "s1"
 
     def start(
-        self, spec: str | Path = "plan.md", *, unreviewed: str = WHY, session: str = "", by: str = "agent", **env: str
+        self,
+        plan: str | Path = "plan.md",
+        number: int = 0,
+        *,
+        unreviewed: str = WHY,
+        session: str = "",
+        by: str = "agent",
+        **env: str,
     ) -> Started:
         self.show()
         caller = self.caller(by, session)
-        return start.start(caller, self.root / spec, unreviewed=unreviewed, environ=env)
+        return start.start(caller, self.root / plan, number, unreviewed=unreviewed, environ=env, is_agreed=True)
 
     def show(self) -> None:
         """What a Stop does: the user has seen how it ended."""
@@ -53,12 +59,12 @@ class Project(AnyProject):
     def abandon(self, reason: str = "given up in this test", **whose: str) -> Finished:
         return finish.abandon(require(PLAN, self.caller(**whose)), reason)
 
-    def recover(self, *, named: str = "") -> Recovered:
+    def recover(self, *, named: str = "", by: str = "agent", **env: str) -> Started:
         self.show()
-        return recovery.recover(require(PLAN, self.caller(), named))
+        return recovery.recover(require(PLAN, self.caller(by), named), environ=env, is_agreed=True)
 
     def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:
-        finish.skip(require(PLAN, self.caller()), step, reason)
+        finish.skip(require(PLAN, self.caller()), step, reason, is_agreed=True)
 
     def told(self, session: str = "") -> dict[str, Any]:
         """What hooks read."""
@@ -82,16 +88,6 @@ class Project(AnyProject):
         """The base is no longer in it."""
         self.git("checkout", "-q", "--orphan", "anew")
         self.git("commit", "-q", "-m", "chore: begin again")
-
-    def decompose(self) -> list[Path]:
-        """What `omo plan decompose` writes, not committed."""
-        plan = documents.load(self.root / "plan.md", self.root)
-        (self.root / "specs").mkdir()
-        written = []
-        for spec in sessions.decompose(plan, has_remote=False, out="specs"):
-            (self.root / spec.path).write_text(spec_text.render(spec))
-            written.append(self.root / spec.path)
-        return written
 
     def record(self) -> PlanState:
         return self.records()[-1]

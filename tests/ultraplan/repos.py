@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,14 +52,12 @@ class Repo:
     def audit(self, *steps: Step, fence: Fence | None = None, base: str = "", **more: Any) -> Audit:
         return self.audit_document(document(*steps, fence=fence), base, **more)
 
-    def audit_document(
-        self, document: Document, base: str = "", skipped: Mapping[int, str] | None = None, inputs: Sequence[str] = ()
-    ) -> Audit:
+    def audit_document(self, document: Document, base: str = "", skipped: Mapping[int, str] | None = None) -> Audit:
         try:
             history = look(self.root, base or self.base)
         except NotEvaluable as error:
             return unknown(document, error)
-        return audit_history(document, history, skipped=skipped or {}, inputs=inputs)
+        return audit_history(document, history, skipped or {})
 
 
 def run_git(root: Path, *arguments: str, stdin: str | None = None, **environ: str) -> str:
@@ -98,7 +96,7 @@ def subject(number: int) -> str:
 
 
 def document(*steps: Step, fence: Fence | None = None) -> Document:
-    return Document("plan", "plan.md", "", version=(1, 7), steps=steps, fence=fence)
+    return Document("plan.md", "", version=(1, 7), steps=steps, fence=fence)
 
 
 def statuses(audit: Audit) -> dict[int, str]:

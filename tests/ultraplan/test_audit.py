@@ -97,9 +97,6 @@ HISTORIES: dict[str, tuple[list[tuple[str, ...]], list[Step], str, str]] = {
     ),
     "a plan that allows skipping, nothing skipped": ([], [step(1, "src/a", on_failure="skip")], "missing", ""),
     "no manifest": ([], [replace(ONE, manifest=None)], "unknown", ""),
-    "the preflight, which is no step": (
-        [(subject(1), "src/a")], [step(0, pattern="", sandbox_preflight=True), ONE], "pass", "",
-    ),
 }  # fmt: skip
 
 
@@ -511,13 +508,6 @@ def test_state_evidence_and_the_plan_itself_are_not_counted(made: Repo) -> None:
     made.write("plan.md", "edited\n")
     audit = made.audit(ONE, fence=FENCE)
     assert (audit.verdict, audit.dirty, audit.scope_violations) == ("pass", [], [])
-
-
-def test_other_documents_that_ask_for_the_work_can_be_named(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    made.write("specs/session-2.md")
-    assert made.audit(ONE, fence=FENCE).verdict == "drift"
-    assert made.audit(ONE, fence=FENCE, inputs=["specs/session-2.md"]).verdict == "pass"
 
 
 def test_a_plan_may_touch_what_one_of_its_sessions_may(made: Repo) -> None:

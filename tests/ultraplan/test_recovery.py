@@ -1,17 +1,19 @@
-"""Recovery: a spec of just the missing steps, counted where no spec can change it, twice at most."""
+"""Recovery: a session of just the missing steps, counted where nobody can change it, twice at most."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from omo.errors import NotEvaluable
-from omo.workflows.ultraplan import document as documents
+from omo.work.lifecycle import require
 from omo.workflows.ultraplan import recovery
 from omo.workflows.ultraplan.audited import audit_file
+from omo.workflows.ultraplan.run import PLAN
 from tests.ultraplan.project import WHY, Project, make_project, started
 from tests.ultraplan.test_run import SKIP, refused
 
@@ -24,11 +26,10 @@ def left_out(tmp_path: Path) -> Project:
 
 
 def go_on(here: Project, *missing: int) -> None:
-    """As Next says: recover, start what it writes, carry it out, finish."""
+    """As Next says: recover, carry it out, finish."""
     here.show()
-    written = recovery.recover(recovery.chosen(here.caller(), here.root / "plan.md"))
-    assert written.missing == list(missing)
-    here.start(written.spec, unreviewed="")
+    begun = recovery.recover(recovery.chosen(here.caller(), here.root / "plan.md"), environ={}, is_agreed=True)
+    assert begun.state.steps == missing
     here.carry_out(*missing)
     assert here.finish().exit_code == 0
 
@@ -38,17 +39,14 @@ def test_a_step_left_out_is_caught_recovered_and_the_whole_session_passes(tmp_pa
     original = here.record()
     assert here.finish().exit_code == 3
     written = here.recover()
-    assert (written.depth, written.missing) == (1, [2])
-    assert written.next.command == f"omo plan start {written.spec}"
-    assert (here.told()["state"], here.told()["open"]) == ("active", 1)
-    spec = documents.load(here.root / written.spec, here.root)
-    assert [step.number for step in spec.work_steps] == [2]
-    for line in ("- Recovery of: `plan.md`", "- Recovery depth: 1", "- Missing steps: 2"):
-        assert line in spec.text
-    assert spec.master_digest == documents.load(here.root / "plan.md", here.root).digest
-    assert here.git("status", "--porcelain") == ""
-    begun = here.start(written.spec, unreviewed="").state
+    begun = written.state
     assert (begun.steps, begun.recovery_of, begun.depth) == ((2,), original.run, 1)
+    assert (here.told()["state"], here.told()["open"]) == ("active", 1)
+    spec = Path(written.spec).read_text()
+    assert re.findall(r"^### Step (\d)", spec, re.M) == ["0", "2"]
+    for line in ("- Recovery of: session 1 of `plan.md`", "- Recovery depth: 1", "- Missing steps: 2"):
+        assert line in spec
+    assert here.git("status", "--porcelain") == ""
     assert begun.base != original.base
     assert any(WHY in override for override in begun.overrides), "what was let through for it still is, and is told"
     here.carry_out(2)
@@ -60,21 +58,34 @@ def test_a_step_left_out_is_caught_recovered_and_the_whole_session_passes(tmp_pa
     assert audit_file(here.caller(), here.root / "plan.md").audit.base == original.base
 
 
+def test_what_it_costs_is_said_before_it_is_done(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    kinds = here.kinds()
+    run = require(PLAN, here.caller())
+    told = refused(lambda: recovery.recover(run, environ={}), "step 2 would be recovered")
+    assert "omo plan recover --yes" in told
+    assert "recovery 1 of 2" in told
+    assert "ended with exceptions" in told, "no critic looked at this plan"
+    assert here.kinds() == kinds
+    here.finish(*FAILURE)
+    here.show()
+    again = require(PLAN, here.caller())
+    assert "allowed by: the user" in refused(lambda: recovery.recover(again, environ={}), "would be recovered")
+
+
 def test_a_recovery_that_leaves_the_session_broken_does_not_pass(tmp_path: Path) -> None:
     here = left_out(tmp_path)
-    here.start(here.recover().spec)
+    here.recover()
     here.carry_out(2)
     here.commit_file("src/part1.py", "refactor: lose part 1")
     done = here.finish()
     assert (done.exit_code, done.closed, done.status.audit.missing) == (3, False, [1])
 
 
-def test_a_third_recovery_is_refused_whatever_the_spec_says(tmp_path: Path) -> None:
+def test_a_third_recovery_is_refused(tmp_path: Path) -> None:
     here = left_out(tmp_path)
-    here.start(here.recover().spec)
-    second = here.recover()
-    assert second.depth == 2
-    here.start(second.spec)
+    here.recover()
+    assert here.recover().state.depth == 2
     assert "--failed 2" in refused(here.recover, "recovered 2 times")
     assert here.finish(*FAILURE).status.state.end == "failed"
     assert "recover" not in here.status()[1].command
@@ -82,44 +93,30 @@ def test_a_third_recovery_is_refused_whatever_the_spec_says(tmp_path: Path) -> N
 
 def test_starting_over_does_not_reset_the_depth(tmp_path: Path) -> None:
     here = started(tmp_path, 2, (2,))
-    here.start(here.recover().spec)
+    here.recover()
     here.abandon()
     here.git("revert", "--no-edit", "HEAD")
     assert here.start().state.depth == 1
     here.carry_out(2)
-    assert here.recover().depth == 2
-    here.start(here.record().recovered["spec"])
+    assert here.recover().state.depth == 2
     refused(here.recover, "recovered 2 times")
 
 
-def test_a_recovery_that_failed_is_not_begun_again_uncounted(tmp_path: Path) -> None:
+def test_a_recovery_that_failed_is_counted_when_it_goes_on(tmp_path: Path) -> None:
     here = left_out(tmp_path)
-    written = here.recover()
-    here.start(written.spec)
+    here.recover()
     here.finish(*FAILURE)
-    refused(lambda: here.start(written.spec), r"out and ended \(failed\)")
-    assert here.recover().depth == 2
+    assert here.recover().state.depth == 2
 
 
-@pytest.mark.parametrize("old", ["- Recovery depth: 1", "- Recovery of: `plan.md`", "An earlier session"])
-def test_an_edited_recovery_spec_is_not_believed(tmp_path: Path, old: str) -> None:
+def test_a_recovery_that_a_crash_kept_from_beginning_is_counted_once(tmp_path: Path) -> None:
     here = left_out(tmp_path)
-    text = (here.root / here.recover().spec).read_text()
-    assert old in text
-    here.commit_file("mine.md", "docs: a spec of my own", text.replace(old, ""))
-    assert "left out" in refused(lambda: here.start("mine.md"), "does not say")
-
-
-def test_asking_twice_writes_the_same_spec_and_counts_once(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    first = here.recover()
-    (here.root / first.spec).unlink()
-    again = here.recover()
-    assert (again.spec, again.depth, again.missing) == (first.spec, 1, [2])
-    assert (here.root / first.spec).exists()
-    here.abandon()
-    assert "fence" not in here.told()
-    assert here.recover().depth == 1, "one that never began is counted once"
+    require(PLAN, here.caller()).append({"kind": "recovered", "depth": 1, "missing": [2], "reasons": [], "anew": ""})
+    assert here.status()[1].command == "omo plan recover"
+    assert here.told()["fence"]["touch"] == ["src/**", "tests/**"]
+    assert "omo plan recover" in refused(here.start, "is under way")
+    begun = here.recover().state
+    assert (begun.depth, begun.steps) == (1, (2,))
 
 
 @pytest.mark.parametrize("path", ["infra/main.tf", "elsewhere.py"])
@@ -143,7 +140,7 @@ def test_a_forbidden_path_of_a_step_is_never_recovered(tmp_path: Path) -> None:
 
 def test_where_nothing_is_missing_there_is_nothing_to_recover(tmp_path: Path) -> None:
     here = started(tmp_path, 2, (1, 2))
-    assert "omo plan finish" in refused(here.recover, r"no step of plan\.md is missing")
+    assert "omo plan finish" in refused(here.recover, "no step of plan session .* is missing")
     here.abandon()
     assert "omo plan audit plan.md" in here.status()[1].why
     assert "omo plan audit" in refused(here.recover, "is missing")
@@ -155,19 +152,11 @@ def test_a_session_that_preflight_stopped_counts_nothing(tmp_path: Path) -> None
     refused(here.recover, "never began")
     assert here.start(OMO_SKIP_PREFLIGHT="1", by="user").state.depth == 0
     here.carry_out(2)
-    written = here.recover()
-    assert here.start(written.spec, PATH=os.environ["PATH"]).missing
-    assert here.start(written.spec, OMO_SKIP_PREFLIGHT="1", by="user").state.depth == 1
-
-
-def test_work_done_between_recovery_and_its_start_is_finished_at_once(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    written = here.recover()
-    here.carry_out(2)
-    assert "omo plan finish" in refused(lambda: here.start(written.spec), "missing any more")
-    assert here.status()[1].action == "finish"
-    assert here.finish().exit_code == 0
-    assert here.told()["state"] == "done"
+    assert here.recover(PATH=os.environ["PATH"]).missing
+    assert here.status()[1].command == "omo plan recover plan.md"
+    run = recovery.chosen(here.caller("user"), here.root / "plan.md")
+    begun = recovery.recover(run, environ={"OMO_SKIP_PREFLIGHT": "1"}, is_agreed=True).state
+    assert (begun.depth, begun.steps) == (1, (1,))
 
 
 def test_a_reported_failure_can_be_recovered_when_a_person_says_so(tmp_path: Path) -> None:
@@ -186,7 +175,7 @@ def test_the_steps_skipped_before_stay_skipped(tmp_path: Path) -> None:
 def test_without_the_first_run_nothing_can_be_said(tmp_path: Path) -> None:
     here = left_out(tmp_path)
     first = here.record().run
-    here.start(here.recover().spec)
+    here.recover()
     os.rename(os.path.join(here.state, "plans", first), os.path.join(here.state, "elsewhere"))
     assert first not in [record.run for record in here.records()]
     status, following = here.status()
@@ -220,20 +209,17 @@ def test_a_history_that_was_rewritten_ends_in_a_recovery_that_says_so(tmp_path: 
 def test_what_a_begun_recovery_took_over_is_not_recovered_again(tmp_path: Path) -> None:
     here = left_out(tmp_path)
     first = here.record().run
-    here.start(here.recover().spec)
+    here.recover()
     assert here.record().run in refused(lambda: here.recover(named=first), "goes on as")
 
 
-def test_the_fence_stays_up_until_the_recovery_replaces_it_also_in_another_session(tmp_path: Path) -> None:
+def test_another_session_that_recovers_a_run_takes_it_over_with_its_fence(tmp_path: Path) -> None:
     here = left_out(tmp_path)
-    written = here.recover()
-    here.status()
-    assert here.told()["fence"]["touch"] == ["src/**", "tests/**"]
-    here.write("other.md", (here.root / "plan.md").read_text().replace("part", "piece"))
-    assert f"omo plan start {written.spec}" in refused(lambda: here.start("other.md"), "is under way")
-    (here.root / "other.md").unlink()
-    here.start(written.spec, session="s2")
-    assert (here.told("s1")["state"], "fence" in here.told("s1")) == ("done", False)
+    here.finish(*FAILURE)
+    here.show()
+    run = recovery.chosen(here.caller(session="s2"), here.root / "plan.md")
+    recovery.recover(run, environ={}, is_agreed=True)
+    assert "fence" not in here.told("s1")
     assert here.told("s2")["fence"]
 
 

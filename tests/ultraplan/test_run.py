@@ -44,8 +44,7 @@ def test_start_records_the_base_the_fence_and_the_steps(tmp_path: Path) -> None:
     assert here.counts() == ("active", 3, 3)
     assert here.row()["ulw"]["enabled"] is True
     assert (begun.next.action, begun.next.item) == ("execute", "1")
-    for said in ("step 1 Add part 1", "omo plan status counts the commits"):
-        assert said in here.told()["next"]
+    assert here.told()["next"] == "step 1 Add part 1"
     assert here.git("status", "--porcelain") == ""
 
 
@@ -57,17 +56,13 @@ def test_a_defective_plan_is_refused_with_every_defect_and_nothing_is_written(tm
     assert not os.path.exists(here.state)
 
 
-@pytest.mark.parametrize(
-    ("changes", "match", "fix"),
-    [
-        ({"steps": 0}, "has 1 defect", "omo plan validate"),
-        ({"steps": 2, "sessions": [[1], [2]], "touch": None}, "2 sessions", "omo plan decompose plan.md"),
-    ],
-)
-def test_a_plan_is_started_where_it_is_one_session_with_steps(
-    tmp_path: Path, changes: dict[str, Any], match: str, fix: str
-) -> None:
-    assert fix in refused(make_project(tmp_path, **changes).start, match)
+def test_a_plan_without_steps_is_refused(tmp_path: Path) -> None:
+    assert "omo plan validate" in refused(make_project(tmp_path, 0).start, "cannot be cut")
+
+
+def test_what_omo_would_fill_in_is_named_where_it_is_missing(tmp_path: Path) -> None:
+    here = make_project(tmp_path, 1, step1={"manifest": None, "Checkpoint": None})
+    assert "omo plan critique plan.md fills in" in refused(here.start, "has 2 defects")
 
 
 @pytest.mark.parametrize("name", ["edited.py", "src/app.py"])
@@ -155,72 +150,54 @@ def test_a_session_whose_row_was_lost_is_known_and_not_started_twice(tmp_path: P
     assert here.told()["fence"]["root"] == str(here.root)
 
 
-# the order of sessions, and what a spec is held to
+# the order of sessions
 
 
-def in_two_sessions(tmp_path: Path) -> tuple[Project, Path, Path]:
-    here = make_project(tmp_path, 2, sessions=[[1], [2]], touch=None, step2={"Depends on": "Step 1"})
-    first, second = here.decompose()
-    return here, first, second
+def in_two_sessions(tmp_path: Path) -> Project:
+    return make_project(tmp_path, 2, sessions=[[1], [2]], touch=None, step2={"Depends on": "Step 1"})
 
 
-def carry_out_only(here: Project, number: int) -> None:
-    """Commit the step's file, and leave specs that are not committed alone."""
-    here.write(f"src/part{number}.py", f"def part{number}():\n    return {number}\n")
-    here.git("add", "src")
-    here.git("commit", "-q", "-m", subject_of(number))
-
-
-def test_a_session_waits_for_what_it_depends_on_beside_specs_that_are_not_committed(tmp_path: Path) -> None:
-    here, first, second = in_two_sessions(tmp_path)
-    assert "--out-of-order" in refused(lambda: here.start(second), "depends on session 1")
-    here.start(first)
-    carry_out_only(here, 1)
+def test_the_next_session_begins_once_what_it_depends_on_has_passed(tmp_path: Path) -> None:
+    here = in_two_sessions(tmp_path)
+    assert "--out-of-order" in refused(lambda: here.start(number=2), "depends on session 1")
+    refused(lambda: here.start(number=3), "has no session 3")
+    begun = here.start()
+    assert (begun.state.number, begun.state.steps) == (1, (1,))
+    here.carry_out(1)
+    assert here.finish().next.command == "omo plan start plan.md"
+    assert here.start().state.steps == (2,)
+    here.carry_out(2)
     assert here.finish().exit_code == 0
-    assert here.start(second).state.steps == (2,)
+    assert "omo plan audit plan.md" in refused(here.start, "every session of plan.md has passed")
 
 
 def test_out_of_order_needs_a_reason_that_is_told(tmp_path: Path) -> None:
-    here, _, second = in_two_sessions(tmp_path)
+    here = in_two_sessions(tmp_path)
 
     def begin(reason: str) -> None:
-        starting.start(here.caller(), second, unreviewed=WHY, environ={}, out_of_order=reason)
+        starting.start(here.caller(), here.root / "plan.md", 2, unreviewed=WHY, environ={}, out_of_order=reason)
 
     refused(lambda: begin("because"), "10 characters are needed", BadInput)
     begin("session 1 is done elsewhere")
     assert any("session 1 is done elsewhere" in override for override in here.record().overrides)
 
 
-WEAKER = {
-    "a manifest that asks for less": ("'^def part1\\('", "'^def'", "step 1 is not as the plan has it"),
-    "another commit subject": ("'^feat\\(part2\\):'", "'^feat'", "step 2 is not as the plan has it"),
-    "a way out that the plan does not give": ("- On failure: retry", "- On failure: skip", "is not as the plan has it"),
-    "a wider fence": ("  - `src/**`", "  - `**`", "the scope fence is not the plan's"),
-    "a path no longer forbidden": ("  - `infra/**`", "  - `elsewhere/**`", "the scope fence is not the plan's"),
-    "a step fewer": ("### Step 2: Add part 2", "### Step 3: Add part 2", "step 2 of the session left out"),
-    "a need fewer": ('needs: ["env:HOME"]', "needs: []", "need env:HOME left out"),
-}
+def test_starting_anew_says_first_what_it_costs(tmp_path: Path) -> None:
+    here = started(tmp_path, 2)
+    here.commit_file("infra/main.tf")
+    here.finish(*FAILURE)
+    here.show()
 
+    def begin(*, is_agreed: bool) -> None:
+        plan = here.root / "plan.md"
+        starting.start(here.caller(), plan, unreviewed=WHY, environ={}, is_agreed=is_agreed)
 
-@pytest.mark.parametrize("case", WEAKER)
-def test_a_spec_that_says_less_than_its_plan_is_refused(tmp_path: Path, case: str) -> None:
-    old, new, why = WEAKER[case]
-    here = make_project(tmp_path, 2, needs=["env:HOME"])
-    (spec,) = here.decompose()
-    assert old in spec.read_text()
-    spec.write_text(spec.read_text().replace(old, new))
-    assert why in refused(lambda: here.start(spec), "does not say what")
-
-
-def test_a_spec_belongs_to_a_plan_that_is_as_it_was_cut(tmp_path: Path) -> None:
-    here = make_project(tmp_path, 1)
-    (spec,) = here.decompose()
-    text = spec.read_text()
-    spec.write_text(text.replace("- Master plan", "- Master"))
-    refused(lambda: here.start(spec), "names no master plan")
-    spec.write_text(text)
-    here.write("plan.md", plan_text(1, step1={"Changes": "something else altogether"}))
-    assert "omo plan decompose plan.md" in refused(lambda: here.start(spec), "changed after decompose")
+    told = refused(lambda: begin(is_agreed=False), "was begun before")
+    for said in ("omo plan start plan.md --yes", "infra/main.tf", "ended with exceptions", "allowed by: the user"):
+        assert said in told
+    assert len(here.records()) == 1
+    begin(is_agreed=True)
+    assert here.record().left_behind
 
 
 # preflight
@@ -240,10 +217,12 @@ def test_what_is_missing_blocks_the_session_and_opens_nothing(tmp_path: Path) ->
 # the contract is pinned
 
 
-def test_editing_the_spec_after_start_changes_nothing_and_is_said(tmp_path: Path) -> None:
+def test_editing_the_plan_after_start_changes_nothing_and_is_said(tmp_path: Path) -> None:
     here = started(tmp_path, 2)
     here.write("plan.md", plan_text(1))
-    carry_out_only(here, 1)
+    here.write("src/part1.py", "def part1():\n    return 1\n")
+    here.git("add", "src")
+    here.git("commit", "-q", "-m", subject_of(1))
     status, following = here.status()
     assert (status.audit.missing, following.item) == ([2], "2")
     done = here.finish()
@@ -251,21 +230,17 @@ def test_editing_the_spec_after_start_changes_nothing_and_is_said(tmp_path: Path
     assert "edited after start" in done.report
 
 
-def test_a_deleted_spec_is_no_way_out_and_no_dead_end(tmp_path: Path) -> None:
-    here = make_project(tmp_path, 1)
-    (spec,) = here.decompose()
-    here.start(spec)
-    spec.unlink()
+def test_a_deleted_plan_is_no_way_out_and_no_dead_end(tmp_path: Path) -> None:
+    here = started(tmp_path, 1)
+    (here.root / "plan.md").unlink()
     assert "deleted" in here.status()[0].edited
-    carry_out_only(here, 1)
+    here.carry_out(1)
     assert here.finish().exit_code == 0
 
 
 def test_editing_the_pinned_copy_ends_in_giving_up(tmp_path: Path) -> None:
-    here = make_project(tmp_path, 2)
-    (spec,) = here.decompose()
-    here.start(spec)
-    for path in (Path(pinned_path(here.state, here.record().run)), spec):
+    here = started(tmp_path, 2)
+    for path in (Path(pinned_path(here.state, here.record().run, "plan.md")), here.root / "plan.md"):
         path.write_text(path.read_text().replace("'^feat\\(part2\\):'", "'^x'"))
     status, following = here.status()
     assert status.broken
@@ -333,6 +308,11 @@ def test_a_step_is_skipped_only_where_the_plan_says_so(tmp_path: Path) -> None:
     refused(lambda: here.skip(2, "no"), "10 characters are needed", BadInput)
     refused(lambda: here.skip(7), "none of this session's", BadInput)
     refused(lambda: here.skip(3), "passes already")
+    run = require(PLAN, here.caller())
+    told = refused(lambda: finish.skip(run, 2, "the plan lets it be left out"), "step 2 would be left out")
+    for said in ("omo plan skip 2 --reason 'the plan lets it be left out' --yes", "lost: ", "allowed by: the plan"):
+        assert said in told
+    assert here.record().skipped == {}
     here.skip(2)
     here.status()
     assert here.counts() == ("active", 1, 2), "what was skipped is neither done nor open"
@@ -382,7 +362,7 @@ def test_a_clean_audit_is_the_agents_word_and_a_step_skipped_as_agreed_lowers_no
     )
 
 
-LET_THROUGH: dict[str, tuple[dict[str, Any], dict[str, str], str]] = {
+LET_THROUGH: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no critic": ({}, {"unreviewed": WHY}, f"no clean critique of the plan (by the agent: {WHY})"),
     "an older plan": (
         {"version": None, "step1": {"manifest": None}},
@@ -522,8 +502,8 @@ def recovered_once(here: Project) -> None:
 
 def recovered_twice(here: Project) -> None:
     left_out(here)
-    here.start(here.recover().spec)
-    here.start(here.recover().spec)
+    here.recover()
+    here.recover()
 
 
 def failed(here: Project) -> None:
@@ -559,15 +539,15 @@ def abandoned(here: Project) -> None:
 
 SEAL = "omo state clear --mode ultraplan --force --session s1"
 STATES: dict[str, tuple[Callable[[Project], None], str, str]] = {
-    "not started": (unstarted, "start", "omo plan start SPEC"),
+    "not started": (unstarted, "start", "omo plan start PLAN"),
     "under way": (under_way, "execute", "omo plan finish --failed 1"),
     "all steps committed": (all_committed, "finish", "omo plan finish"),
-    "a step left out": (left_out, "execute", "omo plan recover plan.md"),
+    "a step left out": (left_out, "execute", "omo plan recover"),
     "a step that no longer holds": (drifting, "mend", "omo plan finish --failed 2"),
     "not committed": (dirty, "clean", "omo plan finish"),
     "a Verify that fails": (verify_fails, "mend", "omo plan finish --failed 2"),
     "outside the fence": (outside, "escalate", "omo plan finish --failed 1"),
-    "recovered": (recovered_once, "start-recovery", "omo plan start .sisyphus/"),
+    "recovered": (recovered_once, "execute", "omo plan finish --failed 2"),
     "recovered twice": (recovered_twice, "execute", "omo plan finish --failed 2"),
     "stopped at a step": (failed, "escalate", "omo plan recover plan.md"),
     "plan deleted": (deleted, "execute", "omo plan finish --failed 1"),

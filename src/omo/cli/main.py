@@ -35,17 +35,14 @@ FOR_THE_AGENT = {
     "verify": ("verify", "goals and the proof that they are met: checks, questions, claims"),
     "ultragoal": ("ultragoal", "durable multi-goal plans: goals, gates, receipts, steering, review"),
     "plan": ("plan", "plans as contracts: validate, critique, sessions, audit, recovery"),
-    "ralph": ("ralph", "rounds of work with an independent judge: start, exec, judge, replan"),
+    "ralph": ("ralph", "rounds of work with an independent judge: start, judge, status"),
     "evidence": ("evidence", "evidence files: add, replay, list"),
     "goal": ("goal", "what this session is after: get, create, complete, …"),
-    "state": ("state", "phases of this session's workflows: show, clear, …"),
+    "state": ("state", "start a workflow from nothing; hand a plan on"),
     "ledger": ("ledger", "a session's ledger: show, verify, repair"),
 }
-INTERNAL = {
-    "statusline": ("statusline", "one line for Claude Code's status line, from its JSON on stdin"),
-}
+COMMANDS = {**FOR_YOU, **FOR_THE_AGENT}
 LONGEST_LIST = 60
-COMMANDS = {**FOR_YOU, **FOR_THE_AGENT, **INTERNAL}
 
 
 def help_text(width: int) -> str:
@@ -83,9 +80,8 @@ def build_parser(*names: str) -> argparse.ArgumentParser:
             if not isinstance(action, argparse._SubParsersAction) or value in action.choices:
                 super()._check_value(action, value)
                 return
-            commands = [name for name in action.choices if name not in INTERNAL]
-            meant = _nearest(str(value), commands)
-            instead = meant or "|".join(commands)
+            meant = _nearest(str(value), list(action.choices))
+            instead = meant or "|".join(action.choices)
             if len(instead) > LONGEST_LIST:
                 instead = "--help"
             raise BadInput(f"{self.prog} has no command {value}{_question(meant)}", fix=f"{self.prog} {instead}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
     from omo.work.run import Caller
     from omo.work.status import NextStep
     from omo.workflows.ultraplan.run import PlanState
+    from omo.workflows.ultraplan.start import Started
 
 
 def register(verbs: options.Commands) -> None:
     starts = options.command(verbs, "start", "record the base commit and open a session's fence", start)
-    starts.add_argument("spec", metavar="SPEC", help="a session spec, or a plan that is one session")
+    starts.add_argument("plan", metavar="PLAN")
+    starts.add_argument("number", nargs="?", type=int, default=0, metavar="N", help="which session (default: the next)")
     starts.add_argument("--unreviewed", default="", metavar="REASON", help="without a clean critique; it is reported")
     starts.add_argument(
         "--out-of-order", default="", metavar="REASON", help="before what it depends on is done; it is reported"
@@ -30,12 +33,9 @@ def register(verbs: options.Commands) -> None:
     skips.add_argument("step", type=int, metavar="N")
     skips.add_argument("--reason", required=True, metavar="TEXT")
     shows = options.command(verbs, "status", "the session as git shows it, and what comes next", status)
-    mends = options.command(verbs, "recover", "write a spec of just the steps that are missing", recover)
-    mends.add_argument(
-        "spec", nargs="?", metavar="PLAN|SPEC", help="whose run to go on with; without it the current one"
-    )
+    mends = options.command(verbs, "recover", "begin a session of just the steps that are missing", recover)
+    mends.add_argument("plan", nargs="?", metavar="PLAN", help="whose run to go on with; without it the current one")
     ends = options.command(verbs, "finish", "audit the session, write its report and close it", finish)
-    ends.add_argument("spec", nargs="?", metavar="SPEC", help="the session's spec; without it the current one")
     ways = ends.add_mutually_exclusive_group()
     ways.add_argument("--failed", type=int, metavar="STEP", help="stop here: this step failed after its retry")
     ways.add_argument("--abandon", metavar="REASON", help="give the session up, whatever state it is in")
@@ -43,6 +43,8 @@ def register(verbs: options.Commands) -> None:
     ends.add_argument("--handoff", default="", metavar="TEXT", help="what the next session should know")
     ends.add_argument("--error", default="", metavar="TEXT", help="with --failed: the error as it was printed")
     ends.add_argument("--tried", default="", metavar="TEXT", help="with --failed: what was tried")
+    for parser in (starts, skips, mends):
+        parser.add_argument("--yes", action="store_true", help="the cost that the plain call names is known")
     for parser in (skips, shows, mends, ends):
         parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the current one")
 
@@ -51,10 +53,10 @@ def _caller(arguments: argparse.Namespace, context: Context, *, looks: bool = Fa
     return caller_of(context, context.session(arguments.session, looks=looks))
 
 
-def _path(spec: str, context: Context) -> Path:
+def _path(plan: str, context: Context) -> Path:
     """From where the command was typed, else from the project's top, as omo shows paths."""
-    typed = Path(context.cwd, spec)
-    return typed if typed.exists() or not Path(context.root, spec).exists() else Path(context.root, spec)
+    typed = Path(context.cwd, plan)
+    return typed if typed.exists() or not Path(context.root, plan).exists() else Path(context.root, plan)
 
 
 def _next_data(step: NextStep) -> dict[str, Any]:
@@ -64,7 +66,7 @@ def _next_data(step: NextStep) -> dict[str, Any]:
 def _facts(state: PlanState) -> dict[str, Any]:
     return {
         "run": state.run,
-        "spec": state.spec,
+        "plan": state.path,
         "base": state.base,
         "depth": state.depth,
         "recovery_of": state.recovery_of or None,
@@ -78,23 +80,35 @@ def _facts(state: PlanState) -> dict[str, Any]:
 
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan import start as starting
-    from omo.workflows.ultraplan.preflight import MISSING
 
     begun = starting.start(
         _caller(arguments, context),
-        _path(arguments.spec, context),
+        _path(arguments.plan, context),
+        arguments.number,
+        environ=context.environ,
         unreviewed=arguments.unreviewed,
         out_of_order=arguments.out_of_order,
-        environ=context.environ,
+        is_agreed=arguments.yes,
     )
+    return _begun(begun, context)
+
+
+def _begun(begun: Started, context: Context) -> Result:
+    from omo.workflows.ultraplan.preflight import MISSING
+    from omo.workflows.ultraplan.run import MOST_RECOVERIES
+
     state = begun.state
     if begun.missing:
         data = {"run": state.run, "state": "blocked", "missing": begun.missing, "next": _next_data(begun.next)}
         lines = ["Blocked: nothing was begun.", *(f"  {need}" for need in begun.missing), f"Next: {begun.next.text}"]
         return Result(data, "\n".join(lines), MISSING, notes=begun.notes)
     of = f" (session {state.number} of {state.sessions})" if state.sessions > 1 else ""
+    if state.recovery_of:
+        of += f", recovery {state.depth} of {MOST_RECOVERIES}"
+    spec = os.path.relpath(begun.spec, context.root)
     lines = [
         f"Plan session {state.run}{of}: {counted(len(state.steps), 'step')} from {state.base[:12]}",
+        f"  spec         {spec}",
         f"  may change   {', '.join(state.fence['touch']) or 'anything'}",
         f"  never        {', '.join(state.fence['never']) or 'nothing named'}",
         *(f"  will run     {command}" for command in state.verify if command.argv),
@@ -106,6 +120,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
     shown = {
         **_facts(state),
         "state": "active",
+        "spec": spec,
         "verify": [command.row for command in state.verify],
         "next": _next_data(begun.next),
     }
@@ -120,7 +135,7 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 
     run = require(PLAN, _caller(arguments, context), arguments.named)
     require_own(run)
-    step = finishing.skip(run, arguments.step, arguments.reason)
+    step = finishing.skip(run, arguments.step, arguments.reason, is_agreed=arguments.yes)
     text = f"Step {arguments.step} is skipped, and the report says so.\nNext: {step.text}"
     return Result({"skipped": arguments.step, "next": _next_data(step)}, text)
 
@@ -161,7 +176,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     audit = f", audit {loaded.audit.words}" if state.is_open else ""
     lines = [
         f"Plan session {state.run}: {state.word}{audit}",
-        f"  spec    {state.spec}, recovery {state.depth} of {MOST_RECOVERIES}",
+        f"  plan    {state.path}, recovery {state.depth} of {MOST_RECOVERIES}",
         f"  base    {state.base or 'none: nothing was begun'}",
         *(f"  {each}" for each in steps),
         f"  seen    {len(seen)} of {len(steps) or len(state.steps)} steps have passed at some time",
@@ -179,25 +194,20 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 def recover(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import require
     from omo.workflows.ultraplan import recovery
-    from omo.workflows.ultraplan.run import MOST_RECOVERIES, PLAN
+    from omo.workflows.ultraplan.run import PLAN
 
     caller = _caller(arguments, context)
-    if arguments.spec is None:
+    if arguments.plan is None or arguments.named:
         run = require(PLAN, caller, arguments.named)
     else:
-        run = recovery.chosen(caller, _path(arguments.spec, context), arguments.named)
-    written = recovery.recover(run)
-    data = {"spec": written.spec, "depth": written.depth, "missing": written.missing}
-    listed = ", ".join(map(str, written.missing))
-    text = f"Recovery {written.depth} of {MOST_RECOVERIES} for step {listed}: {written.spec}"
-    return Result({**data, "next": _next_data(written.next)}, f"{text}\nNext: {written.next.command}")
+        run = recovery.chosen(caller, _path(arguments.plan, context))
+    return _begun(recovery.recover(run, environ=context.environ, is_agreed=arguments.yes), context)
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import require
     from omo.work.run import require_own
     from omo.workflows.ultraplan import finish as finishing
-    from omo.workflows.ultraplan.recovery import require_named
     from omo.workflows.ultraplan.run import PLAN
 
     if arguments.failed is None and (arguments.error or arguments.tried):
@@ -207,8 +217,6 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.abandon is not None:
         done = finishing.abandon(run, arguments.abandon)
     else:
-        if arguments.spec is not None:
-            require_named(run, _path(arguments.spec, context))
         failure = None
         if arguments.failed is not None:
             failure = finishing.Failure(arguments.failed, arguments.error, arguments.tried)

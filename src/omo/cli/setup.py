@@ -62,7 +62,7 @@ def remove(arguments: argparse.Namespace, context: Context) -> Result:
         steps = [step for step in setup.removal_steps(here) if step.what == arguments.what]
         return _carry_out(steps, f"There is no {arguments.what} of omo's to remove.", agreed=arguments.yes)
     first = []
-    if live := setup.live_sessions(here):
+    if live := setup.live_sessions():
         first = ["Work is on in these sessions, and nothing will hold them to it:", *(f"  {name}" for name in live)]
         first.append(f"Let go of them first with {here.command('stop-continuation', '--all')}, in each project.")
     result = _carry_out(setup.removal_steps(here), "There is nothing to remove.", agreed=arguments.yes, first=first)

@@ -1,9 +1,8 @@
-"""`omo state`: the phases of a session's workflows, handing work from one to another, and starting from nothing."""
+"""`omo state`: starting from nothing, and handing the work of a plan to another workflow."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from omo.cli import options
 from omo.cli.result import Result
@@ -11,25 +10,13 @@ from omo.cli.ultragoal import run_of
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.json_text import loads
-from omo.state.runtime import part
 from omo.text import clip
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import lifecycle as ultragoal
 
-Row = dict[str, Any]
-
 KEYS = ("current_phase",)
-# What hooks were told of a workflow's work, as its phase.
-PHASES = {
-    "active": "active",
-    "waiting": "blocked",
-    "paused": "blocked",
-    "blocked": "blocked",
-    "done": "complete",
-    "exhausted": "failed",
-}
 INSTEAD = {
     "ulw": "omo ulw done finishes the run; the user ends it with omo stop-continuation",
 }
@@ -37,8 +24,7 @@ EXAMPLE = '--input \'{"current_phase":"handoff"}\''
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "state", "phases of this session's workflows: show, clear, …")
-    options.command(verbs, "show", "the phase of every workflow in this session", show)
+    verbs = options.group(commands, "state", "start a workflow from nothing; hand a plan on")
     clear_parser = options.command(verbs, "clear", "start from nothing, in this session only; keeps all bytes", clear)
     clear_parser.add_argument(
         "--mode", required=True, metavar="MODE", help="ultragoal (plan and goal), ultraplan, ralph or verify"
@@ -50,26 +36,6 @@ def register(commands: options.Commands) -> None:
     handoff_parser = options.command(of_plan, "handoff", "hand the work of the plan on", hand_off)
     callees = ", ".join(ultragoal.CALLEES)
     handoff_parser.add_argument("--to", required=True, metavar="MODE", help=f"one of {callees}")
-
-
-def show(arguments: argparse.Namespace, context: Context) -> Result:
-    run = run_of(arguments, context, looks=True)
-    row = context.row(run.caller.session)
-    notes = []
-    if run.problems:
-        damage = run.damage()
-        notes.append(f"{damage.message}: {run.problems[0]}; {damage.fix}")
-    phase = "unreadable" if run.problems else ultragoal.phase_of(run.plan)
-    shown: Row = {ultragoal.KIND: {"phase": phase}}
-    lines = [f"{ultragoal.KIND:10} {phase}"]
-    if run.plan is not None and run.plan.handoff is not None and run.plan.handoff["to"]:
-        shown[ultragoal.KIND]["to"] = run.plan.handoff["to"]
-        lines[0] += f" (to {run.plan.handoff['to']})"
-    for mode in ultragoal.CALLEES:
-        phase = PHASES.get(str(part(part(row or {}, "work"), mode).get("state")), ultragoal.MISSING)
-        shown[mode] = {"phase": phase}
-        lines.append(f"{mode:10} {phase}")
-    return Result({"session": run.caller.session, "phases": shown}, "\n".join(lines), notes=notes)
 
 
 def write(arguments: argparse.Namespace, context: Context) -> Result:

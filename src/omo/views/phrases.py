@@ -15,7 +15,7 @@ from omo.work.status import Item, Status, plural, units
 MOST_ITEMS = 10  # more than that, and what is done is counted instead of listed
 MOST_NOTES = 2
 LONGEST_NAME = 64
-SHORTEST_ID = 8
+SHORT_ID = 12  # characters of a session's id that tell it from others; --session takes as many
 FENCE = "the plan's fence is up"
 OFF = "nothing is on in this session"
 NOTHING = "Nothing is on in this project."
@@ -249,15 +249,3 @@ def others(project: ProjectView, *, everything: bool) -> tuple[list[SessionView]
         return listed, ""
     more = " more" if listed else ""
     return listed, f"{off}{more} {'session is' if off == 1 else 'sessions are'} off: omo status --all"
-
-
-def short_names(project: ProjectView) -> dict[str, str]:
-    """As much of each id as tells it from the others; `omo status --session` takes that much."""
-    names = [view.name for view in project.sessions]
-    short = {}
-    for name in names:
-        length = SHORTEST_ID
-        while length < min(len(name), LONGEST_NAME) and sum(other.startswith(name[:length]) for other in names) > 1:
-            length += 1
-        short[name] = clip(name[:length], LONGEST_NAME)
-    return short

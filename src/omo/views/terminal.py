@@ -262,16 +262,15 @@ def _others(project: ProjectView, width: int, *, everything: bool) -> Iterator[T
     others, off = phrases.others(project, everything=everything)
     if others:
         yield _safe("Other sessions" if project.focus else "Sessions", "bold")
-        names = phrases.short_names(project)
-        yield from _table([_brief(view, names[view.name]) for view in others], width)
+        yield from _table([_brief(view) for view in others], width)
     if off:
         yield _safe(f"  {off}", "dim")
 
 
-def _brief(view: SessionView, name: str) -> list[Text]:
+def _brief(view: SessionView) -> list[Text]:
     sent_back = view.brief.decision == "block"
     return [
-        _safe(name),
+        _safe(view.name[: phrases.SHORT_ID]),
         _safe(phrases.short_headline(view), _mode_style(view)),
         _safe(phrases.session_progress(view)),
         _safe("sent back", "yellow") if sent_back else _safe("let go", "dim"),

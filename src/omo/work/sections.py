@@ -44,11 +44,6 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     left_out: int = 0
 
-    @property
-    def data(self) -> Row:
-        rows = [[cell.text for cell in row] for row in self.rows]
-        return {"title": self.title, "head": list(self.head), "rows": rows, "left_out": self.left_out}
-
 
 @dataclass(frozen=True)
 class Attachment:

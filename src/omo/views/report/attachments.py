@@ -10,7 +10,6 @@ import os
 import shlex
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from omo import safe_open
 from omo.errors import BadInput
@@ -19,8 +18,6 @@ from omo.proof.media import plain
 from omo.text import block, clip
 from omo.work.sections import Attachment, name_in
 from omo.workflows.ultragoal.gate import proof
-
-Row = dict[str, Any]
 
 LONGEST_TEXT = 12_000
 MOST_TEXT = 1_500_000
@@ -59,14 +56,6 @@ class Shown:
     @property
     def is_broken(self) -> bool:
         return self.state not in ("", AS_RECORDED)
-
-    @property
-    def data(self) -> Row:
-        fields: Row = {}
-        for name in ("name", "kind", "about", "path", "state", "text", "cut"):
-            fields[name] = getattr(self, name) or None
-        fields["picture"] = f"{self.picture.width}x{self.picture.height}" if self.picture else None
-        return fields
 
 
 @dataclass

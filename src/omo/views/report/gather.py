@@ -33,7 +33,6 @@ from omo.workflows.ultragoal.run import kept_plans
 Row = dict[str, Any]
 
 MOST_ITEMS = 200
-MOST_KNOWN = 10
 AROUND = 60.0  # seconds before and after a run in which the session's own rows belong to it
 
 
@@ -47,22 +46,6 @@ class Evidence:
     @property
     def took(self) -> str:
         return self.section.took or times.between(self.section.began, self.section.ended)
-
-    @property
-    def data(self) -> Row:
-        section = self.section
-        data: Row = {
-            "began": section.began or None,
-            "ended": section.ended or None,
-            "took": self.took or None,
-            "said": section.said or None,
-            "covers": dict(section.covers),
-            "tables": [table.data for table in section.tables],
-            "attachments": [each.data for each in self.attachments],
-        }
-        if section.command:
-            data |= {"command": section.command, "pinned_by": section.pinned_by}
-        return data
 
 
 @dataclass(frozen=True)
@@ -91,11 +74,6 @@ class Part:
                     listed.append(Notice("evidence changed", f"{each.path or each.name} {each.state}", name))
         return listed
 
-    @property
-    def data(self) -> Row:
-        items = [{**item.data, **self.evidence(item.id).data} for item in self.view.items[:MOST_ITEMS]]
-        return {**self.view.data, "items": items, "left_out": self.left_out, "whole": self.whole.data}
-
 
 @dataclass(frozen=True)
 class Changed:
@@ -106,10 +84,6 @@ class Changed:
 
     files: tuple[tuple[str, str], ...] = ()
     unknown: str = ""
-
-    @property
-    def data(self) -> Row:
-        return {"files": [path for path, _ in self.files[:MOST_ITEMS]], "total": len(self.files), "why": self.unknown}
 
 
 @dataclass(frozen=True)
@@ -163,15 +137,12 @@ class Report:
             "made": self.made,
             "by": f"omo {__version__}",
             "task": self.task or None,
-            "changed": self.changed.data,
             "verdict": {"level": self.verdict.level, "text": self.verdict.text, "proven": self.verdict.is_proven},
             "outcome": self.verdict.outcome,
             "notices": [notice.data for notice in self.notices],
-            "breakers": {breaker.name: breaker.data for breaker in self.view.brief.breakers},
-            "mode": self.view.brief.mode,
-            "works": [part.data for part in self.parts],
+            "changed": [path for path, _ in self.changed.files],
+            "works": [part.view.data for part in self.parts],
             "other_runs": [{"kind": kind, "run": run} for kind, run in self.others],
-            "timeline": self.timeline.data,
         }
 
 
@@ -195,7 +166,7 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     session = brief._replace(works=views, problems=_ledger_problems(context.state, brief, chosen))
     sources = timeline.sources_of(viewer)
     if not views and not sources:
-        raise Refused(f"session {clip(chosen.session, 80)} has nothing to report", fix=_known_sessions(context))
+        raise Refused(f"session {clip(chosen.session, 80)} has nothing to report", fix="omo status --all")
     every_section = [_sections(viewer, view) for view in views]
     budget = Budget()
     parts = []
@@ -303,29 +274,17 @@ def _ledger_problems(state: str, view: SessionView, chosen: Chosen) -> tuple[str
 def find_run(context: Context, run: str, session: str) -> Chosen:
     """A run of any kind by its name, wherever in the project it was."""
     caller = Viewer(context, session).caller
-    names = []
     for kind in timeline.run_kinds():
-        names += kind.names(context.state)
-        if run in names:
+        if run in kind.names(context.state):
             state = Run(kind, caller, run).state
             return Chosen(state.session if state else session, kind.name, run)
     for kept in kept_plans(context.state):
-        names.append(kept.run)
         if kept.run == run:
             return Chosen(kept.session, "ultragoal", run, kept.directory)
     for kind_name, summary in runtime.part(caller.session_rows.get(session, {}), "work").items():
         if isinstance(summary, dict) and summary.get("run") == run:
             return Chosen(session, str(kind_name), run)
-    fix = f"name one of these: {clip(', '.join(names[-MOST_KNOWN:]), 300)}" if names else "omo report without --run"
-    raise BadInput(f"--run {clip(run, 80)}: there is no such run in this project", fix=fix)
-
-
-def _known_sessions(context: Context) -> str:
-    try:
-        names = list(runtime.read(context.state)["sessions"])
-    except Unreadable:
-        names = []
-    return f"name another with --session: {clip(', '.join(names[-MOST_KNOWN:]), 300)}" if names else "omo status"
+    raise BadInput(f"--run {clip(run, 80)}: there is no such run in this project", fix="omo report without --run")
 
 
 def _narrowed(sources: Sequence[Source], chosen: Chosen) -> list[Source]:

@@ -15,7 +15,6 @@ from omo.state import paths, store
 from omo.text import clip
 
 ENDINGS = {"html": (".html", ".htm"), "md": (".md", ".markdown")}
-CLOSED = (".sisyphus", ".git")
 ANOTHER = "name another file with --out, or leave it out"
 HOME = "reports"
 
@@ -67,26 +66,18 @@ def checked(context: Context, kind: Kind, out: str) -> str:
     if not os.path.isdir(directory):
         raise BadInput(f"--out {_shown(out)}: {_shown(directory)} is not a directory", fix="make it first")
     real = os.path.join(directory, os.path.basename(named))
-    if why := _closed(context, named) or _closed(context, real):
+    top, state = os.path.realpath(context.root), os.path.realpath(context.state)
+    why = ""
+    if globs.is_inside(state, real):
+        why = "is inside omo's own state"
+    elif globs.is_inside(top, real) or globs.is_inside(top, named):
+        why = "is in the project: a new file there is a change, and takes back what the report calls proven"
+    elif of_others := guarded.kind(real) or guarded.kind(named):
+        why = f"is {of_others}"
+    if why:
         raise Refused(f"--out {_shown(out)} {why}", fix=ANOTHER)
-    if globs.is_inside(os.path.realpath(context.root), real):
-        what = "a new file there is a change, and takes back what the report calls proven"
-        raise Refused(f"--out {_shown(out)} is in the project: {what}", fix=ANOTHER)
     _require_replaceable(real, out, kind)
     return real
-
-
-def _closed(context: Context, path: str) -> str:
-    """What is nobody's to write a report into, whoever asks."""
-    parts = path.lower().replace("\\", "/").split("/")
-    for name in CLOSED:
-        if name in parts:
-            return f"is inside {name}"
-    state = os.path.realpath(context.state)
-    if globs.is_inside(state, os.path.realpath(path)):
-        return "is inside omo's own state"
-    kind = guarded.kind(path)
-    return f"is {kind}" if kind else ""
 
 
 def _require_replaceable(real: str, out: str, kind: Kind) -> None:

@@ -41,14 +41,6 @@ class Event:
     mark: str = ""
     ledger: str = ""
     run: str = ""
-    actor: str = ""
-
-    @property
-    def data(self) -> Row:
-        data: Row = {"at": self.ts or None}
-        for name in ("kind", "what", "detail", "mark", "ledger", "run", "actor"):
-            data[name] = getattr(self, name) or None
-        return data
 
 
 @dataclass(frozen=True)
@@ -59,15 +51,6 @@ class Timeline:
     total: int = 0
     began: str = ""
     ended: str = ""
-
-    @property
-    def data(self) -> Row:
-        return {
-            "events": [event.data for event in self.events],
-            "total": self.total,
-            "began": self.began or None,
-            "ended": self.ended or None,
-        }
 
 
 @dataclass(frozen=True)
@@ -100,7 +83,6 @@ def tell(sources: Sequence[Source], *, most: int = MOST_EVENTS) -> Timeline:
                 mark=mark,
                 ledger=source.ledger,
                 run=clip(source.run, 80),
-                actor=clip(str(row.get("actor") or ""), 12),
             )
             events.append(event)
     known = [moment for moment, _, _ in timed if moment > 0]
@@ -337,11 +319,11 @@ LINES: dict[str, dict[str, Lines]] = {
     },
     "ultraplan": {
         "preflight": _preflight,
-        "started": Line("The plan session was begun: {spec}, steps {steps}", ("unreviewed", "out_of_order"), "active"),
+        "started": Line("The plan session was begun: {path}, steps {steps}", ("unreviewed", "out_of_order"), "active"),
         "audited": Line("The audit of git and files: {verdict}, passed {passed}", ("missing",), AUDIT),
         "verified": Line("The Verify commands were run: {verdict}", ("results",), AUDIT),
         "skipped": Line("Step {step} was skipped by the {actor}", ("reason",), "stale"),
-        "recovered": Line("Recovery {depth} goes on with steps {missing}", ("spec",), "steer"),
+        "recovered": Line("Recovery {depth} goes on with steps {missing}", (), "steer"),
         "finished": Line(
             "The plan session ended: {verdict}, audit {audit}",
             ("reason", "failed", "violations", "unverified", "handoff"),

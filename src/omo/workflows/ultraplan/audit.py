@@ -19,7 +19,6 @@ from omo.proof import globs
 from omo.proof.checks import Check, parse_checks
 from omo.proof.evaluate import Tree, evaluate
 from omo.text import clip
-from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan.claims import Claim, Claims, claim, wishes
 from omo.workflows.ultraplan.history import Change, Commit, History
 from omo.workflows.ultraplan.models import Document, Fence, Manifest, Step, covering
@@ -147,25 +146,23 @@ def unknown(document: Document, error: NotEvaluable) -> Audit:
     """What is left where git cannot be asked."""
     reason = clip("; ".join(filter(None, (error.message, error.fix))), 500)
     audit = Audit(None, None, [], problems=[reason])
-    for step in document.work_steps:
+    for step in document.steps:
         audit.steps.append(StepAudit(step.number, "unknown", None, [reason], step.title))
     return audit
 
 
-def audit_history(
-    document: Document, history: History, *, skipped: Mapping[int, str], inputs: Collection[str]
-) -> Audit:
-    """`skipped` has the reasons by step; they count where the plan lets the step be skipped. `inputs` are paths that
-    ask for the work, as the plan itself does: changing those leaves no scope and makes no tree dirty."""
+def audit_history(document: Document, history: History, skipped: Mapping[int, str]) -> Audit:
+    """`skipped` has the reasons by step; they count where the plan lets the step be skipped. Changing the plan itself
+    leaves no scope and makes no tree dirty."""
     to_do = []
-    for step in document.work_steps:
+    for step in document.steps:
         if step.on_failure != "skip" or step.number not in skipped:
             to_do.append(step)
     claims = claim(to_do, history.commits)
-    not_counted = _not_counted(document, history, inputs)
+    not_counted = _not_counted(document, history)
     violations = _violations(document, history, not_counted)
     steps = []
-    for step in document.work_steps:
+    for step in document.steps:
         if step not in to_do:
             audited = StepAudit(step.number, "skipped", None, [clip(skipped[step.number], 300)], step.title)
         else:
@@ -317,7 +314,7 @@ def _wrong_with_commit(manifest: Manifest, own: Claim, history: History, gone: C
 def _deleted_later(document: Document, step: Step, manifest: Manifest) -> set[str]:
     """Paths of the step that a later one is to delete: they cannot be there any more, and need not."""
     absent: list[str] = []
-    for other in document.work_steps:
+    for other in document.steps:
         if other.number > step.number and other.manifest:
             absent += other.manifest.absent_paths
     named = [*manifest.expected_paths, *manifest.bash_syntax_check]
@@ -401,23 +398,13 @@ def _take_back(history: History, violations: Sequence[Violation]) -> list[tuple[
     return commands
 
 
-def _not_counted(document: Document, history: History, inputs: Collection[str]) -> set[str]:
-    """Changed paths that are no part of the work: our state and evidence, the document itself, the plan it was made
-    from, and the other specs made from that, which lie beside it."""
-    not_counted = {document.path, document.master_plan, *inputs}
+def _not_counted(document: Document, history: History) -> set[str]:
+    """Changed paths that are no part of the work: our state and evidence, and the plan itself."""
+    not_counted = {document.path}
     changed = {*history.tree.dirty, *(change.path for change in history.changed)}
     for commit in history.commits:
         changed.update(change.path for change in commit.own_changes)
-    for path in sorted(changed - not_counted):
-        is_beside = os.path.dirname(path) == os.path.dirname(document.path) and path.endswith(".md")
-        if covering(path, APART) or (is_beside and _is_sibling(document, path, history.root)):
+    for path in changed:
+        if covering(path, APART):
             not_counted.add(path)
     return not_counted
-
-
-def _is_sibling(document: Document, path: str, root: Path) -> bool:
-    try:
-        other = documents.load(root / path, root)
-    except BadInput:
-        return False
-    return other.kind == "spec" and other.master_plan in {document.master_plan, document.path} - {""}

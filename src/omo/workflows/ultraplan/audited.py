@@ -1,28 +1,29 @@
-"""What git and the files show of a plan session, of a spec and of a whole plan, by the copies that were pinned."""
+"""What git and the files show of a plan session and of a whole plan, by the copies that were pinned."""
 
 from __future__ import annotations
 
 import os
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused
 from omo.text import clip, counted
 from omo.work.run import Caller, Run, load
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
+from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
+from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.run import (
     PLAN,
     PlanRun,
     PlanState,
-    digest_of,
-    from_top,
     line_of,
-    pinned,
+    pinned_part,
     pinned_plan,
     runs_at,
     runs_of_plan,
@@ -39,8 +40,9 @@ class RunStatus:
     run: PlanRun | None
     document: Document | None = None
     audit: Audit = NOT_AUDITED
-    broken: str = ""  # why the spec cannot be believed any more
+    broken: str = ""  # why the plan cannot be believed any more
     edited: str = ""
+    whole: History | None = None  # from where the plan's first session began, for whoever answers for all of it
 
     @property
     def state(self) -> PlanState:
@@ -87,8 +89,8 @@ def load_status(caller: Caller, named: str = "", before: Callable[[PlanRun], Non
     return audited(run)
 
 
-def audited(run: PlanRun) -> RunStatus:
-    """What git and the files show of one run, by the specs that were pinned. A recovery answers for its session.
+def audited(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
+    """What git and the files show of one run, by the plan that was pinned. A recovery answers for its session.
 
     A session that passed is held to what was there when it did: what comes after it is not its own. Of several, the
     next may build on its files: what the manifests say of those held when it ended, and `audit_plan` looks at them now.
@@ -100,28 +102,45 @@ def audited(run: PlanRun) -> RunStatus:
     edited = _edited(state)
     try:
         line = line_of(caller, state)
-        document = pinned(caller.state, line[0])
+        document = pinned_part(caller.state, line[0])
     except Refused as error:
         return RunStatus(run, broken=error.message, edited=edited)
+    whole = _whole_history(caller, state) if is_ending and state.sessions > 1 else None
     try:
-        history = histories.look(Path(state.root), line[0].base)
+        history = whole.since(line[0].base) if whole else histories.look(Path(state.root), line[0].base)
         if state.end == "pass":
             history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
     except NotEvaluable as error:
         return RunStatus(run, document, unknown(document, error), edited=edited)
-    inputs = [earlier.spec for earlier in line]
-    audit = audit_history(document, history, skipped=_skipped_in(line), inputs=inputs)
-    return RunStatus(run, document, audit, edited=edited)
+    audit = audit_history(document, history, _skipped_in(line))
+    return RunStatus(run, document, audit, edited=edited, whole=whole)
 
 
-def _edited(state: PlanState, name: str = "") -> str:
-    """What became of a file since it was started from; empty where nothing did."""
-    shown = name or state.spec
-    text = documents.text_of(os.path.join(state.root, shown))
-    if text is not None and digest_of(text) in (state.source, state.plan):
+def _whole_history(caller: Caller, state: PlanState) -> History | None:
+    """Looked at once, for the session and the plan; None where the plan's beginning is no longer in the history."""
+    try:
+        return histories.look(Path(state.root), _runs_with_a_base(caller, state)[0].base)
+    except NotEvaluable:
+        return None
+
+
+def _runs_with_a_base(caller: Caller, state: PlanState) -> list[PlanState]:
+    """The runs of the same plan; a base that the history no longer has is no base."""
+    runs = []
+    for other in runs_of_plan(caller, state.plan):
+        is_lost = other.end == "abandoned" and other.finished.get("audit") == "unknown"
+        if not is_lost:
+            runs.append(other)
+    return runs
+
+
+def _edited(state: PlanState) -> str:
+    """What became of the plan since it was started from; empty where nothing did."""
+    text = documents.text_of(os.path.join(state.root, state.path))
+    if text is not None and sha256(text.encode("utf-8", "replace")) == state.plan:
         return ""
     became = "deleted" if text is None else "edited"
-    return f"{clip(shown, 200)} was {became} after start; the copy made then is what counts"
+    return f"{clip(state.path, 200)} was {became} after start; the copy made then is what counts"
 
 
 def _skipped_in(line: Sequence[PlanState]) -> dict[int, str]:
@@ -156,42 +175,29 @@ def audit_file(caller: Caller, path: Path, base: str = "") -> AuditedFile:
             f"plan session {state.run} belongs to {state.root}, and this is {caller.here}",
             fix="audit it there; or name where the work began here: --base REV",
         )
-    run = Run(PLAN, caller, state.run)
-    if from_top(caller, path) == state.master:
-        return audit_plan(run, base)
-    if base:
-        return replace(_audit_unknown_file(caller, path, base), edited=_edited(state))
-    status = audited(run)
-    if status.document is None:
-        raise Refused(status.broken, fix="omo plan status names the way on")
-    return AuditedFile(status.document, status.audit, status.edited, run)
+    return audit_plan(Run(PLAN, caller, state.run), base)
 
 
-def audit_plan(run: PlanRun, base: str = "") -> AuditedFile:
+def audit_plan(run: PlanRun, base: str = "", history: History | None = None) -> AuditedFile:
     """The whole plan that a session is of, as it is now, from where its first session began."""
     caller, state = run.caller, run.state
     assert state is not None
-    document = documents.synthesise(pinned_plan(caller.state, state))
-    runs = []
-    for other in runs_of_plan(caller, state.plan):
-        is_lost = other.end == "abandoned" and other.finished.get("audit") == "unknown"
-        if not is_lost:  # a base that the history no longer has is no base
-            runs.append(other)
-    edited = _edited(state, state.master)
+    document = synthesise(pinned_plan(caller.state, state))
+    runs = _runs_with_a_base(caller, state)
+    edited = _edited(state)
     try:
-        history = histories.look(Path(caller.root), base or runs[0].base)
+        history = history or histories.look(Path(caller.root), base or runs[0].base)
     except NotEvaluable as error:
         return AuditedFile(document, unknown(document, error), edited, run)
-    inputs = [other.spec for other in runs]
-    audit = audit_history(document, history, skipped=_skipped_in(runs), inputs=inputs)
+    audit = audit_history(document, history, _skipped_in(runs))
     return AuditedFile(document, audit, edited, run)
 
 
 def _audit_unknown_file(caller: Caller, path: Path, base: str) -> AuditedFile:
     """A file that no run began with says itself what is to be done, and the base is named."""
-    document = documents.synthesise(documents.load(path, Path(caller.root)))
+    document = synthesise(documents.load(path, Path(caller.root)))
     defects = document.wrong
-    if not document.work_steps and not defects:
+    if not document.steps and not defects:
         defects = ["it has no step; steps are headed ### Step N: Title"]
     if defects:
         raise NotEvaluable(
@@ -208,4 +214,4 @@ def _audit_unknown_file(caller: Caller, path: Path, base: str) -> AuditedFile:
         history = histories.look(Path(caller.root), base)
     except NotEvaluable as error:
         return AuditedFile(document, unknown(document, error))
-    return AuditedFile(document, audit_history(document, history, skipped={}, inputs=()))
+    return AuditedFile(document, audit_history(document, history, {}))

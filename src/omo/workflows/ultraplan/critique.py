@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from omo.digest import sha256
-from omo.errors import BadInput, Refused
+from omo.errors import BadInput
 from omo.state.journal import Journal
 from omo.strict import defects_of
 from omo.text import clip, counted
@@ -81,7 +81,7 @@ class Verdict(BaseModel):
 
 def read_verdict(message: str) -> Verdict:
     """The last JSON object with a verdict in the message. Raises BadInput with every defect."""
-    fix = "omo plan critique PLAN --brief shows the form; let omo:critic answer in it"
+    fix = "omo plan critique PLAN shows the form; let omo:critic answer in it"
     data = _last_object(message)
     if data is None:
         raise BadInput("the critic's message holds no JSON object with a verdict", fix=fix)
@@ -177,7 +177,7 @@ would still satisfy it? If you can name one, manifest-quality fails, and the fin
 
 End your final message with one JSON object in this form. The verdict is clean only without a blocking finding.
 ```json
-{json.dumps(form, indent=2)}
+{json.dumps(form)}
 ```"""
 
 
@@ -186,24 +186,16 @@ def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
     agents.expect(caller.state, caller.session, agent, by=caller.by, now=caller.now, wait=caller.wait)
 
 
-def record(caller: Caller, document: Document) -> Verdict:
-    """The critic's last word on this text, as the host reported it: of several, nobody gets to pick."""
-    ask = f"omo plan critique {document.path} --brief says what to ask the agent {CRITIC}"
-    spoken, other = None, ""
-    for message in agents.messages(caller.state, caller.session, CRITIC):
-        digest = _digest_in(message.text)
-        if digest == document.digest:
-            spoken = message
-        other = digest or other
-    if spoken is None and other:
-        raise Refused(
-            f"the critic of this session spoke about the text {clip(other, 12)}, not about what {document.path} "
-            f"is now ({document.digest[:12]})",
-            fix=f"{ask}; ask again",
-        )
-    if spoken is None:
-        raise Refused(f"no verdict of {CRITIC} on {document.path} was reported in this session", fix=ask)
-    verdict = read_verdict(spoken.text)
+def record(caller: Caller, document: Document) -> Verdict | None:
+    """The critic's last word on this text, as the host reported it, from now on in the journal; None where it said
+    nothing. Of several, nobody gets to pick."""
+    message = None
+    for each in agents.messages(caller.state, caller.session, CRITIC):
+        if _digest_in(each.text) == document.digest:
+            message = each
+    if message is None:
+        return None
+    verdict = read_verdict(message.text)
     row = {
         "kind": "critique",
         "plan": document.path,
@@ -212,9 +204,10 @@ def record(caller: Caller, document: Document) -> Verdict:
         "verdict": verdict.verdict,
         "dimensions": verdict.dimensions,
         "findings": [finding.model_dump(exclude_none=True) for finding in verdict.findings],
+        "reasons": verdict.reasons,
         "independence": FULL,
-        "agent": spoken.agent_id,
-        "message": sha256(spoken.text.encode("utf-8", "replace")),
+        "agent": message.agent_id,
+        "message": sha256(message.text.encode("utf-8", "replace")),
         "session": caller.session,
     }
     journal = reviews(caller.state)
@@ -222,6 +215,12 @@ def record(caller: Caller, document: Document) -> Verdict:
     def decide(rows: list[Row]) -> tuple[None, list[Row]]:
         return None, [*journal.seal(caller.now), row]
 
-    journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
+    if (latest(caller.state, document.digest) or {}).get("message") != row["message"]:
+        journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
     await_critic(caller, None)
     return verdict
+
+
+def reasons_of(row: Row) -> list[str]:
+    """Why a recorded verdict is not clean."""
+    return [clip(str(reason), 120) for reason in row.get("reasons") or ["the critic's is not"]]

@@ -1,4 +1,4 @@
-"""A plan or a session spec, from Markdown to data. What is wrong with it is data too: every defect with its line."""
+"""A plan, from Markdown to data. What is wrong with it is data too: every defect with its line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from omo.errors import BadInput
 from omo.proof import globs
@@ -20,12 +19,11 @@ from omo.workflows.ultraplan.markdown import (
     Fenced,
     Heading,
     Page,
-    commit_subjects,
     items_of,
     numbers_of,
-    plain_value,
+    removed_of,
 )
-from omo.workflows.ultraplan.models import ON_FAILURE, Defect, Document, Fence, Group, Manifest, Step, need_defect
+from omo.workflows.ultraplan.models import ON_FAILURE, Defect, Document, Fence, Group, Step, need_defect
 
 LARGEST = 500_000
 LONGEST_LINE = 4_000
@@ -40,12 +38,14 @@ _ON_FAILURE = re.compile(
     rf"[*_`]*({'|'.join(ON_FAILURE)})\b[*_`]*(?!\s*(?:[|/,]|or\b))\s*[-–—:.,;]*\s*(.*)", re.IGNORECASE | re.DOTALL
 )
 _SESSION = re.compile(r"Session (\d{1,6})\s*[:—–-]\s*(\S.*)", re.IGNORECASE)
-_PAIR = re.compile(r"(?:[-+*>]\s+)*[*_`]*(plan_version|needs)[*_`]*\s*[:=]\s*[*_`]*\s*(.*?)[*_`]*", re.IGNORECASE)
+_PAIR = re.compile(
+    r"(?:[-+*>]\s+)*[*_`]*(plan_version|needs|verify)[*_`]*\s*[:=]\s*[*_`]*\s*(.*?)[*_`]*", re.IGNORECASE
+)
 _VERSION = re.compile(r"[vV]?(\d{1,4}(?:\.\d{1,4}){0,3})")
 _NEED = re.compile(r"[A-Za-z][\w.-]*(?::[\w.+/@-]+)?")
 
 
-def load(path: Path, root: Path) -> Document:
+def load(path: Path | str, root: Path) -> Document:
     """Raises BadInput for a file that is not there, lies outside the project, is too large or not UTF-8."""
     real = os.path.realpath(path)
     top = os.path.realpath(root)
@@ -55,7 +55,7 @@ def load(path: Path, root: Path) -> Document:
     return parse(_read(path, real), os.path.relpath(real, top).replace(os.sep, "/"))
 
 
-def _read(path: Path, real: str) -> str:
+def _read(path: Path | str, real: str) -> str:
     try:
         return read_file(real, LARGEST).decode("utf-8-sig")
     except TooLarge:
@@ -76,7 +76,7 @@ def text_of(path: str) -> str | None:
         return None
 
 
-@lru_cache(maxsize=16)  # a command reads a plan, its spec and the pinned copy, often all with the same text
+@lru_cache(maxsize=16)  # a command reads a plan and the pinned copy, mostly with the same text
 def parse(text: str, path: str) -> Document:
     """Never raises for bad content: `defects` has what is wrong."""
     defects: list[Defect] = []
@@ -84,10 +84,9 @@ def parse(text: str, path: str) -> Document:
     every = page.headings()
     headings = [heading for heading in every if not heading.is_nested]
     title = next((heading.title for heading in headings if heading.level == 1), "")
-    document = Document(kind="plan", path=path, text=text, title=title)
+    document = Document(path=path, text=text, title=title)
     document = _read_head(document, page, headings, defects)
     document = _read_steps(document, page, headings, defects)
-    document = _read_spec(document, page, headings, defects)
     document = replace(document, groups=_groups(document, page, headings, defects))
     defects += _heading_defects(every)
     return replace(document, defects=tuple(sorted(defects, key=lambda defect: defect.line)))
@@ -116,10 +115,13 @@ def _read_head(document: Document, page: Page, headings: Sequence[Heading], defe
     versions: list[tuple[int, ...]] = []
     needs: list[str] = []
     says_needs = False
+    verify = ""
     for index, line in page.paragraphs(0, end):
         pair = _PAIR.fullmatch(line)
         if pair is None:
             described.append(line)
+        elif pair[1].lower() == "verify":
+            verify = line.partition(":")[2].strip()  # with its backticks
         elif pair[1].lower() == "needs":
             says_needs = True
             needs += _needs(pair[2].strip(), index + 1, defects)
@@ -137,6 +139,7 @@ def _read_head(document: Document, page: Page, headings: Sequence[Heading], defe
         version=versions[0] if versions else None,
         needs=tuple(dict.fromkeys(needs)),
         says_needs=says_needs,
+        verify=verify,
         context=page.text(section.start + 1, section.end).strip() if section else "\n".join(described),
         fence=_fence(page, fence.start, fence.end) if fence else None,
     )
@@ -147,16 +150,14 @@ def _version(value: object) -> tuple[int, ...] | None:
     return tuple(map(int, number[1].split("."))) if number else None
 
 
-def _needs(value: object, line: int, defects: list[Defect]) -> list[str]:
-    listed = value if isinstance(value, list) else [value]
-    if isinstance(value, str):
-        listed = [part.strip().strip("`\"'") for part in value.strip().strip("[]").split(",")]
+def _needs(value: str, line: int, defects: list[Defect]) -> list[str]:
     needs = []
-    for need in listed:
-        if need in (None, "") or str(need).lower() == "none":
+    for part in value.strip().strip("[]").split(","):
+        need = part.strip().strip("`\"'")
+        if not need or need.lower() == "none":
             continue
-        if not isinstance(need, str) or not _NEED.fullmatch(need):
-            problem = f"{clip(str(need), 40)!r} is no capability; write such as git_push, network or cmd:docker"
+        if not _NEED.fullmatch(need):
+            problem = f"{clip(need, 40)!r} is no capability; write such as git_push, network or cmd:docker"
             defects.append(Defect(line, "needs", f"needs: {problem}"))
             continue
         needs.append(need)
@@ -258,6 +259,7 @@ def _step(page: Page, heading: Heading, end: int, manifests: Sequence[Fenced], d
         line=heading.start + 1,
         text=page.text(heading.start, end),
         files=items_of(values.get("files", "")),
+        removed=removed_of(values.get("files", "")),
         changes=values.get("changes", ""),
         reuses=values.get("reuses", ""),
         test_first=values.get("test first", ""),
@@ -330,9 +332,9 @@ def fence_of_session(document: Document, steps: Sequence[Step]) -> Fence:
 
 def _groups(document: Document, page: Page, headings: Sequence[Heading], defects: list[Defect]) -> tuple[Group, ...]:
     sessions = [heading for heading in headings if heading.level == 2 and _SESSION.fullmatch(heading.title)]
-    if document.kind == "spec" or not sessions:
-        numbers = tuple(step.number for step in document.work_steps)
-        return (Group(document.session or 1, document.title, 1, numbers),) if numbers else ()
+    if not sessions:
+        numbers = tuple(step.number for step in document.steps)
+        return (Group(1, document.title, 1, numbers),) if numbers else ()
     groups = []
     for session in sessions:
         name = _SESSION.fullmatch(session.title)
@@ -367,82 +369,3 @@ def _end_of_session(headings: Sequence[Heading], session: Heading) -> int:
             return heading.start
         end = heading.end
     return end
-
-
-# session specs
-
-
-def _read_spec(document: Document, page: Page, headings: Sequence[Heading], defects: list[Defect]) -> Document:
-    """What only a session spec has: its number, the session manifest, exit conditions, where it comes from."""
-    name = None
-    for heading in headings:
-        if heading.level == 1:
-            name = name or _SESSION.fullmatch(heading.title)
-    blocks = page.yaml_blocks("session_manifest")
-    if name is None and not blocks:
-        return document
-    if name is None:
-        defects.append(Defect(1, "spec-title", "a session spec is headed `# Session N: Title`"))
-    if len(blocks) != 1:
-        line = blocks[1].line if blocks else 1
-        defects.append(Defect(line, "session-manifest", f"a session spec has one session_manifest, not {len(blocks)}"))
-    data: dict[Any, Any] = {}
-    if blocks:
-        read, wrong = manifest.mapping(blocks[0], "session_manifest", 'plan_version: "1.7"', "the session")
-        defects += wrong
-        data = read or {}
-    needs = _needs(data.get("needs"), blocks[0].line if blocks else 1, defects)
-    section = _section(headings, "metadata")
-    metadata = {}
-    if section is not None:
-        metadata = page.values(section.start, section.end)
-    return replace(
-        document,
-        kind="spec",
-        title=name[2].strip() if name else document.title,
-        session=int(name[1]) if name else 1,
-        version=_version(data.get("plan_version")) or document.version,
-        needs=tuple(needs) or document.needs,
-        is_legacy_synthesis=data.get("legacy_synthesis") is True,
-        master_plan=plain_value(metadata.get("master plan", "")),
-        master_digest=plain_value(metadata.get("plan digest", "")),
-    )
-
-
-# plans from before manifests
-
-
-def synthesise(document: Document) -> Document:
-    """Steps of an older plan without a manifest get one: paths from Files, the pattern from the commit message of the
-    Checkpoint. It is marked as made up. A plan of 1.7 or later stays as it is: there a missing one is a defect."""
-    if not document.is_legacy:
-        return document
-    steps = []
-    is_made_up = document.is_legacy_synthesis
-    for step in document.steps:
-        if step.manifest is None:
-            step = replace(step, manifest=_made_up(step))
-        is_made_up = is_made_up or (step.manifest is not None and step.manifest.is_synthesised)
-        steps.append(step)
-    return replace(document, steps=tuple(steps), is_legacy_synthesis=is_made_up)
-
-
-def _made_up(step: Step) -> Manifest:
-    paths = []
-    for text in step.files:
-        try:
-            path = globs.normal(text)
-        except ValueError:
-            continue
-        if path and not re.search(r"\s", text):  # else words about files
-            paths.append(path)
-    subject = next(iter(commit_subjects(step.checkpoint)), "")
-    known = re.split(r"[{<]|\.\.\.|…", subject)[0].strip()  # up to a part that is still open, such as `{scope}`
-    paths = list(dict.fromkeys(paths))
-    return Manifest(
-        expected_paths=tuple(paths),
-        min_file_count=len(paths),
-        commit_message_pattern=f"^{re.escape(known)}" if known else "",
-        is_synthesised=True,
-        line=step.line,
-    )

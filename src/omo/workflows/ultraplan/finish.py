@@ -16,9 +16,9 @@ from omo.work import claims, outcome
 from omo.work.lifecycle import require_reason
 from omo.work.run import Row
 from omo.work.status import NextStep
+from omo.workflows.ultraplan import costs, verify
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
-from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
 from omo.workflows.ultraplan.audited import RunStatus, audited
 from omo.workflows.ultraplan.run import ENDED, MOST_RECOVERIES, PlanRun, PlanState, line_of
@@ -74,7 +74,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         _require_not_failing(run, unverified)
     if handoff:
         claims.require_statement(run.caller, "--handoff", handoff, since=state.started_at)
-    status = audited(run)
+    status = audited(run, is_ending=True)
     row: Row = {"verdict": "pass", "audit": status.audit.verdict, "by": run.caller.by, "missing": status.audit.missing}
     row |= {"passed": status.audit.passed, "head": status.audit.head, "handoff": block(handoff, LONGEST)}
     if failure is not None:
@@ -93,7 +93,8 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     results = verify.run_all(Path(run.caller.root), commands)
     if verify.verdict_of(results) != "pass":
         return _not_closed(status, results)
-    if results and histories.edited(Path(run.caller.root)):  # by the very commands that were to look at it
+    edited = histories.edited(Path(run.caller.root)) if results else []
+    if set(edited) - {state.path}:  # by the very commands that were to look at it
         return _not_closed(audited(run), results)
     return _close(status, row, 0, results)
 
@@ -131,7 +132,7 @@ def _not_closed(status: RunStatus, results: Sequence[Result] = ()) -> Finished:
 def _check(state: PlanState, failure: Failure) -> None:
     known = ", ".join(map(str, state.steps))
     if failure.step not in state.steps:
-        raise BadInput(f"--failed {failure.step} is no step of {state.spec}", fix=f"name one of {known}")
+        raise BadInput(f"--failed {failure.step} is no step of this session", fix=f"name one of {known}")
     if failure.step in state.skipped:
         raise Refused(f"step {failure.step} was skipped", fix=f"name another of {known}")
     require_reason(failure.error, "--error", "say what was seen, as it was printed")
@@ -197,12 +198,12 @@ def report_path(run: PlanRun) -> str:
 def render(status: RunStatus, end: Row, results: Sequence[Result], *, now: str, following: str) -> str:
     """`end` is the row that ends the run, or an empty one where nothing ends yet."""
     state, audit = status.state, status.audit
-    title = state.spec or state.run
+    title = state.path or state.run
     if status.document and status.document.title:
         title = clip(status.document.title, 120)
-    lines = [f"# Session report: {title}", "", f"- Run: {state.run}", f"- Spec: {state.spec}"]
+    lines = [f"# Session report: {title}", "", f"- Run: {state.run}", f"- Plan: {state.path}"]
     if state.sessions > 1:
-        lines.append(f"- Session: {state.number} of {state.sessions} of {state.master}")
+        lines.append(f"- Session: {state.number} of {state.sessions}")
     lines += [f"- Base: {state.base[:12]}", f"- Started: {state.started_at}", f"- Reported: {now}"]
     if state.is_legacy:
         lines.append("- Legacy: a plan before 1.7")
@@ -251,8 +252,8 @@ def _few(listed: Sequence[object]) -> list[str]:
 # skipping
 
 
-def skip(run: PlanRun, number: int, reason: str) -> NextStep:
-    """Leave a step out: only where its plan allows it, and never in silence."""
+def skip(run: PlanRun, number: int, reason: str, *, is_agreed: bool = False) -> NextStep:
+    """Leave a step out: only where its plan allows it, never in silence, and once it is known what that costs."""
     state = require_open(run)
     if number not in state.steps:
         known = ", ".join(map(str, state.steps))
@@ -268,6 +269,8 @@ def skip(run: PlanRun, number: int, reason: str) -> NextStep:
     if number in status.audit.passed:
         raise Refused(f"step {number} passes already", fix="omo plan status")
     if number not in state.skipped:
+        if not is_agreed:
+            raise costs.skip(state, number, reason)
         run.append({"kind": "skipped", "step": number, "reason": clip(reason, 1000)})
         status = audited(run)
     return publish_status(status)

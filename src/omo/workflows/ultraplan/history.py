@@ -27,11 +27,14 @@ _NAMES_OF = ("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}"
 
 @dataclass(frozen=True)
 class Change:
-    """One path below the project in one commit. `status` is git's letter: A, M, D or T."""
+    """One path below the project in one commit. `status` is git's letter: A, M, D or T; `before` and `after` are mode
+    and id of what was there and is there."""
 
     path: str
     status: str
     is_submodule: bool = False
+    before: str = ""
+    after: str = ""
 
     @property
     def is_deletion(self) -> bool:
@@ -72,11 +75,12 @@ class Commit:
 @dataclass(frozen=True)
 class WorkTree:
     """What is not as HEAD has it. `dirty`: staged, edited, or new and ignored by no rule of HEAD. `hidden`: ignored
-    now, and not by the rules of the base. `untracked`: everything that git does not have, ignored or not.
-    `problem`: why none of this is known."""
+    now, and not by the rules of the base; `may_hide` says whether there could be any. `untracked`: everything that git
+    does not have, ignored or not. `problem`: why none of this is known."""
 
     dirty: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    may_hide: bool = False
     untracked: frozenset[str] = frozenset()
     problem: str = ""
 
@@ -114,19 +118,35 @@ class History:
 
     def until(self, head: str, *, is_past: bool) -> History:
         """The same up to an earlier commit: what came after it, committed or not, is left out."""
-        parents = {commit.sha: commit.parents for commit in self.commits}
-        kept = {head}
-        waiting = [head]
-        while waiting:
-            for parent in parents.get(waiting.pop(), ()):
-                if parent not in kept:
-                    kept.add(parent)
-                    waiting.append(parent)
+        kept = self._ancestors(head)
         commits = tuple(commit for commit in self.commits if commit.sha in kept)
         if not commits:
             return self
-        net = _net(self.root, self.base, head)
+        net = _net(self.root, self.base, head, commits)
         return replace(self, head=head, commits=commits, net=net, tree=WorkTree(), is_past=is_past)
+
+    def since(self, base: str) -> History:
+        """The same from a later commit on."""
+        if base == self.base:
+            return self
+        before = self._ancestors(base)
+        commits = tuple(commit for commit in self.commits if commit.sha not in before)
+        has_rules = any(path.rpartition("/")[2] == ".gitignore" for commit in self.commits for path in commit.paths)
+        if len(commits) == len(self.commits) or has_rules or self.tree.may_hide:
+            return look(self.root, base)
+        return replace(self, base=base, commits=commits, net=_net(self.root, base, self.head, commits))
+
+    def _ancestors(self, commit: str) -> set[str]:
+        """The commit and what it is based on, as far as the history reaches."""
+        parents = {each.sha: each.parents for each in self.commits}
+        known = {commit}
+        waiting = [commit]
+        while waiting:
+            for parent in parents.get(waiting.pop(), ()):
+                if parent not in known:
+                    known.add(parent)
+                    waiting.append(parent)
+        return known
 
 
 def look(root: Path, base: str) -> History:
@@ -148,7 +168,7 @@ def look(root: Path, base: str) -> History:
     if head and head != since:
         commits = _commits(root, span, since)
         _require_whole(commits, Path(shallow))
-        net = _net(root, since, head)
+        net = _net(root, since, head, commits)
     tree = _work_tree(root, prefix, Path(exclude), since, head, net)
     return History(root, since, head or since, tuple(commits), net, tree)
 
@@ -233,8 +253,25 @@ def _require_whole(commits: Sequence[Commit], shallow: Path) -> None:
             raise NotEvaluable(message, fix="git fetch --unshallow")
 
 
-def _net(root: Path, base: str, head: str) -> Changes:
-    return tuple(_parse(git.ask(root, "diff-tree", *_RAW, base, head, "--").split("\0")))
+def _net(root: Path, base: str, head: str, commits: Sequence[Commit]) -> Changes:
+    """What two commits have differently. Along the first parents the commits say it themselves; git is asked where
+    these do not lead back to the base."""
+    by_id = {commit.sha: commit for commit in commits}
+    line: list[Commit] = []
+    current = head
+    while current != base:
+        commit = by_id.get(current)
+        if commit is None or not commit.parents:
+            return tuple(_parse(git.ask(root, "diff-tree", *_RAW, base, head, "--").split("\0")))
+        line.append(commit)
+        current = commit.parents[0]
+    before: dict[str, str] = {}
+    newest: dict[str, Change] = {}
+    for commit in reversed(line):
+        for change in commit.changes:
+            before.setdefault(change.path, change.before)
+            newest[change.path] = change
+    return tuple(change for path, change in newest.items() if before[path] != change.after)
 
 
 def _changes(root: Path, asked: Sequence[str], *options: str) -> dict[str, Changes]:
@@ -262,7 +299,10 @@ def _parse(parts: Sequence[str]) -> Iterator[Change]:
         letters = fields[-1]
         # A merge has one letter for each parent; what it deletes is deleted from each.
         status = "D" if set(letters) == {"D"} else letters[:1].replace("D", "M")
-        yield Change(path, status, _SUBMODULE in fields)
+        before = after = ""
+        if len(fields) == 5:
+            before, after = f"{fields[0]} {fields[2]}", f"{fields[1]} {fields[3]}"
+        yield Change(path, status, _SUBMODULE in fields, before, after)
 
 
 def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, net: Changes) -> WorkTree:
@@ -271,14 +311,15 @@ def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, net
         edited, new, ignored = _status(root, prefix)
         hidden: list[str] = []
         changed = [change.path for change in net]
-        if prefix or _may_hide(exclude, [*edited, *new, *ignored, *changed]):
+        may_hide = bool(prefix) or _may_hide(exclude, [*edited, *new, *ignored, *changed])
+        if may_hide:
             new = changes.untracked(root)
             new += changes.hidden_since(root, head or base)
             hidden = changes.hidden_since(root, base)
     except NotEvaluable as error:
         return WorkTree(problem=clip("; ".join(filter(None, (error.message, error.fix))), 500))
     untracked = frozenset(path.rstrip("/") for path in (*new, *ignored))
-    return WorkTree(tuple(sorted({*edited, *new})), tuple(hidden), untracked)
+    return WorkTree(tuple(sorted({*edited, *new})), tuple(hidden), may_hide, untracked)
 
 
 def edited(root: Path) -> list[str]:

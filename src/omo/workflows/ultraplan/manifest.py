@@ -1,12 +1,13 @@
-"""The fenced YAML blocks of a plan, read strictly: a misspelt key must not weaken the contract."""
+"""The manifests of a plan: read strictly, because a misspelt key must not weaken the contract, and written."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import yaml
 from pydantic import ValidationError
 
 from omo.errors import BadInput
@@ -25,7 +26,7 @@ REQUIRED = {
     "forbidden_paths": "[]",
     "must_contain": "[]",
 }
-OPTIONAL = ("absent_paths", "sandbox_preflight", "skip_commit_check")
+OPTIONAL = ("absent_paths", "skip_commit_check")
 KEYS = (*REQUIRED, *OPTIONAL)
 Lines = dict[tuple[str, ...], int]
 
@@ -33,7 +34,7 @@ Lines = dict[tuple[str, ...], int]
 def read(block: Fenced, step: int) -> tuple[Manifest | None, list[Defect]]:
     """None where it is no YAML mapping; an entry that cannot be used is left out and has a defect."""
     where = f"step {step}"
-    data, defects = mapping(block, "manifest", "commit_message_pattern: …", where)
+    data, defects = _mapping(block, where)
     if data is None:
         return None, defects
     lines = _lines(block, data)
@@ -59,25 +60,25 @@ def read(block: Fenced, step: int) -> tuple[Manifest | None, list[Defect]]:
     return manifest.model_copy(update={"line": block.line, "lines": lines}), defects
 
 
-def mapping(block: Fenced, key: str, example: str, where: str) -> tuple[dict[Any, Any] | None, list[Defect]]:
-    """What stands below the first key of a block, and what is wrong with the form."""
+def _mapping(block: Fenced, where: str) -> tuple[dict[Any, Any] | None, list[Defect]]:
+    """What stands below the first key of the block, and what is wrong with the form."""
     try:
-        data = documents.parse(block.content, f"{key}.yaml")
+        data = documents.parse(block.content, "manifest.yaml")
     except BadInput as error:
         problem = error.details.get("problem") or error.message
         line = error.details.get("line")
         where_it_is = block.line + line - 1 if isinstance(line, int) else block.line
-        return None, [Defect(where_it_is, "manifest-yaml", f"{where}: the {key} is not usable YAML: {problem}")]
+        return None, [Defect(where_it_is, "manifest-yaml", f"{where}: the manifest is not usable YAML: {problem}")]
     if not isinstance(data, dict):
         return None, []
-    inner = data.get(key)
+    inner = data.get("manifest")
     if not isinstance(inner, dict):
-        message = f"{where}: {key}: holds nothing; indent its keys below it, such as `  {example}`"
+        message = f"{where}: manifest: holds nothing; indent its keys below it, such as `  commit_message_pattern: …`"
         return None, [Defect(block.line, "manifest-form", message)]
     defects = []
     for other in data:
-        if other != key:
-            message = f"{where}: {clip(str(other), 60)} stands beside {key}:, not in it; indent it"
+        if other != "manifest":
+            message = f"{where}: {clip(str(other), 60)} stands beside manifest:, not in it; indent it"
             defects.append(Defect(block.line, "manifest-form", message))
     return inner, defects
 
@@ -141,3 +142,50 @@ def _usable(values: dict[str, Any], wrong: set[tuple[str, int | None]]) -> dict[
             value = [entry for index, entry in enumerate(value) if (key, index) not in wrong]
         usable[key] = value
     return usable
+
+
+# written, so that it reads back exactly, whatever is in it
+
+
+def bullet(manifest: Manifest, label: str) -> list[str]:
+    """The manifest as a field of a step."""
+    lines = [
+        "manifest:",
+        *yaml_list("expected_paths", manifest.expected_paths),
+        f"  min_file_count: {manifest.min_file_count}",
+        f"  commit_message_pattern: {scalar(manifest.commit_message_pattern)}",
+        *yaml_list("bash_syntax_check", manifest.bash_syntax_check),
+        *yaml_list("forbidden_paths", manifest.forbidden_paths),
+    ]
+    if not manifest.must_contain:
+        lines.append("  must_contain: []")
+    else:
+        lines.append("  must_contain:")
+    for entry in manifest.must_contain:
+        lines.append(f"    - {{path: {scalar(entry.path)}, pattern: {scalar(entry.pattern)}}}")
+    if manifest.absent_paths:
+        lines += yaml_list("absent_paths", manifest.absent_paths)
+    if manifest.skip_commit_check:
+        lines.append("  skip_commit_check: true")
+    return [f"- {label}:", *(f"  {line}" for line in ("```yaml", *lines, "```"))]
+
+
+def yaml_list(key: str, items: Sequence[str]) -> list[str]:
+    if not items:
+        return [f"  {key}: []"]
+    return [f"  {key}:", *(f"    - {scalar(item)}" for item in items)]
+
+
+def scalar(text: str) -> str:
+    """Quoted on one line, so that nothing can end the block or begin another key; single quotes keep a pattern as it
+    is."""
+    if text.isprintable() and text.isascii():
+        return "'" + text.replace("'", "''") + "'"
+    return str(yaml.safe_dump(text, default_style='"', allow_unicode=True, width=float("inf"))).rstrip("\n")
+
+
+def code(text: str) -> str:
+    """As a code span."""
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{space}{text}{space}{ticks}"

@@ -17,14 +17,16 @@ from omo.shell import commands, name, program
 _MARKDOWN = MarkdownIt("commonmark").disable("inline")
 _MARKER = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _LABEL = re.compile(
-    r"(?P<bold>\*\*|__|\*|_|)(?P<label>[A-Za-z][\w -]{0,40}?)\s*(?:\([^()]*\))?"
+    r"(?P<bold>\*\*|__|\*|_|)(?P<label>[A-Za-z][\w -]{0,40}?)\s*(?:\((?P<remark>[^()]*)\))?"
     r"(?:\s*:(?P=bold)|(?P=bold)\s*:)\s*(?P<rest>.*)"
 )
 FIELDS = ("files", "changes", "reuses", "test first", "verify", "on failure", "checkpoint", "depends on", "manifest")
+PROPOSED = "proposed"
 CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 
 _EXPECTED = re.compile(r"→|->|=>|\bexpect(?:ed|s)?\b\s*:", re.IGNORECASE)
 _FENCED = re.compile(r"^\s*(`{3,}|~{3,}).*?^\s*\1[`~]*\s*$", re.MULTILINE | re.DOTALL)
+_REMOVED = re.compile(r"(?:`([^`\n]+)`|([^\s`,]+))\s*\((?:to be )?(?:removed|deleted|gone)\b[^()]*\)", re.IGNORECASE)
 _GIT_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
 
 
@@ -45,12 +47,15 @@ class Heading:
 
 @dataclass(frozen=True)
 class Field:
-    """`- Label: value`, the label in bold or not. `value` is its Markdown without the indentation."""
+    """`- Label: value`, the label in bold or not. `value` is its Markdown without the indentation; `end` is the line
+    after it. What omo filled in says so: `- Label (proposed): value`."""
 
     key: str
     label: str
     value: str
     line: int
+    end: int
+    is_proposed: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,9 @@ class Page:
             if label := _LABEL.fullmatch(text):
                 below = textwrap.dedent("\n".join(self.lines[first + 1 : last]))
                 value = f"{label['rest']}\n{below}".strip()
-                fields.append(Field(key_of(label["label"]), label["label"].strip(), value, first + 1))
+                name = label["label"].strip()
+                is_proposed = label["remark"] == PROPOSED
+                fields.append(Field(key_of(name), name, value, first + 1, last, is_proposed))
         return fields
 
     def values(self, start: int, end: int) -> dict[str, str]:
@@ -160,6 +167,12 @@ def items_of(value: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named))
 
 
+def removed_of(value: str) -> tuple[str, ...]:
+    """What a list of files says to be gone: `old.py` (removed)."""
+    gone = [quoted or plain for quoted, plain in _REMOVED.findall(value)]
+    return tuple(dict.fromkeys(gone))
+
+
 def is_none(value: str) -> bool:
     """Said to be nothing: `none`, `none (read-only)`, `—`."""
     none = r"[*_`]*(?:(?:none|nothing|n/?a)(?![\w/-]|\.\w)|[-–—]\s*$)"
@@ -172,14 +185,6 @@ def numbers_of(value: str) -> tuple[int, ...]:
         return ()
     listed = re.split(r"[—–(;]| - ", value)[0]
     return tuple(dict.fromkeys(map(int, re.findall(r"\d{1,6}", listed))))
-
-
-def plain_value(value: str) -> str:
-    """What is in backticks, else the words; empty for `none`."""
-    spans = code_spans(value)
-    if spans:
-        return spans[0]
-    return "" if is_none(value) else value.strip()
 
 
 def shell_texts(value: str) -> list[str]:

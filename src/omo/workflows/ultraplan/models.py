@@ -1,4 +1,4 @@
-"""What a plan or a session spec says, once it has been read: steps, manifests, fences. Plain data."""
+"""What a plan says, once it has been read: steps, manifests, fences. Plain data."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Content(BaseModel):
 
 
 class Manifest(BaseModel):
-    """When a step is done, as code can see it. `is_synthesised`: made up from the prose of an older plan.
+    """When a step is done, as code can see it. `is_synthesised`: made up for an older plan.
 
     `lines` has the line of each key and, by key and value, of each entry.
     """
@@ -97,7 +97,6 @@ class Manifest(BaseModel):
     forbidden_paths: Paths = ()
     must_contain: Annotated[tuple[Content, ...], Field(max_length=MOST_ITEMS)] = ()
     absent_paths: Paths = ()
-    sandbox_preflight: Flag = False
     skip_commit_check: Flag = False
     is_synthesised: bool = False
     line: int = 0
@@ -115,13 +114,14 @@ class Manifest(BaseModel):
 
 @dataclass(frozen=True)
 class Step:
-    """`text` is the step as it was written, heading included. Step 0 is the preflight."""
+    """`text` is the step as it was written, heading included."""
 
     number: int
     title: str
     line: int
     text: str
     files: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()  # those of the files that are to be gone
     changes: str = ""
     reuses: str = ""
     test_first: str = ""
@@ -132,10 +132,6 @@ class Step:
     depends_on: tuple[int, ...] = ()
     manifest: Manifest | None = None
     field_lines: dict[str, int] = field(default_factory=dict, compare=False)
-
-    @property
-    def is_preflight(self) -> bool:
-        return self.manifest is not None and self.manifest.sandbox_preflight
 
     def line_of(self, *names: str) -> int:
         """The line of a key of the manifest, and of the entry named after it, as far as they are known."""
@@ -167,36 +163,21 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Recovery:
-    """What `omo plan recover` writes into a spec, for its reader. What counts is kept in the ledger."""
-
-    of: str
-    depth: int
-    missing: tuple[int, ...]
-    entry: str = ""
-    reasons: tuple[str, ...] = ()  # what the audit said of each
-    ledger: str = ""
-
-
-@dataclass(frozen=True)
 class Document:
-    """`kind` is plan or spec. `version` is None where the document names none. `says_needs`: it has a line `needs:`,
-    so an empty list means that nothing is needed."""
+    """A plan, or the part of it that one session carries out. `version` is None where it names none. `says_needs`: it
+    has a line `needs:`, so an empty list means that nothing is needed. `verify` is for steps that have none."""
 
-    kind: str
     path: str
     text: str
     title: str = ""
     version: tuple[int, ...] | None = None
     needs: tuple[str, ...] = ()
     says_needs: bool = False
+    verify: str = ""
     context: str = ""
     fence: Fence | None = None
     steps: tuple[Step, ...] = ()
     groups: tuple[Group, ...] = ()
-    session: int | None = None
-    master_plan: str = ""
-    master_digest: str = ""
     is_legacy_synthesis: bool = False
     defects: tuple[Defect, ...] = field(default=(), compare=False)
 
@@ -208,11 +189,6 @@ class Document:
     @property
     def digest(self) -> str:
         return sha256(self.text.encode("utf-8", "replace"))
-
-    @property
-    def work_steps(self) -> tuple[Step, ...]:
-        """Every step but the preflight."""
-        return tuple(step for step in self.steps if not step.is_preflight)
 
     @property
     def wrong(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,24 +15,25 @@ from omo.proof.checks import digest_of_check
 from omo.proof.evaluate import Tree, evaluate
 from omo.text import clip
 from omo.workflows.ultraplan.audit import checks_of
-from omo.workflows.ultraplan.document import fence_of_session, synthesise
+from omo.workflows.ultraplan.document import fence_of_session
 from omo.workflows.ultraplan.markdown import CODE, code_spans, code_texts, commit_subjects, is_none, shell_texts
 from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Document, Fence, Manifest, Step, covering
+from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.sessions import structure
 from omo.workflows.ultraplan.verify import commands_of
 
 # What no plan of any age may have: it cannot be carried out at all, or must not be.
 ALWAYS = frozenset({"no-steps", "step-repeated", "version", "command", "length"})
 
-# Each field of a step with an example; the last says whether it may be `none`.
+# Each field of a step with an example; whether it may be `none`, and whether it may be left out.
 FIELDS = {
-    "files": ("Files", "`src/report.py`", True),
-    "changes": ("Changes", "what exactly is different afterwards", False),
-    "reuses": ("Reuses", "none", True),
-    "test first": ("Test first", "none", True),
-    "verify": ("Verify", "`python3 -m pytest tests/test_report.py` → expected: 3 passed", False),
-    "on failure": ("On failure", "retry — what to try instead", False),
-    "checkpoint": ("Checkpoint", '`git add src/report.py && git commit -m "feat(report): …"`', True),
+    "files": ("Files", "`src/report.py`", True, False),
+    "changes": ("Changes", "what exactly is different afterwards", False, False),
+    "reuses": ("Reuses", "none", True, True),
+    "test first": ("Test first", "none", True, True),
+    "verify": ("Verify", "`python3 -m pytest tests/test_report.py` → expected: 3 passed", False, False),
+    "on failure": ("On failure", "retry — what to try instead", False, False),
+    "checkpoint": ("Checkpoint", '`git add src/report.py && git commit -m "feat(report): …"`', True, False),
 }
 
 ALWAYS_PASSES = (("true",), (":",), ("echo",), ("printf",))
@@ -50,8 +51,8 @@ UNRELATED = (
 )
 
 
-def validate(document: Document, root: Path) -> list[Defect]:
-    """By line. What refuses a plan of 1.7 only advises on an older one."""
+def validate(document: Document, root: Path, begun: Collection[int] = ()) -> list[Defect]:
+    """By line. What refuses a plan of 1.7 only advises on an older one. `begun` are steps whose work may be there."""
     whole = synthesise(document)
     defects = [
         *document.defects,
@@ -61,7 +62,7 @@ def validate(document: Document, root: Path) -> list[Defect]:
         *_commands(document, root),
         *_patterns(whole),
         *_fences(document),
-        *_paths(whole, root),
+        *_paths(whole, root, begun),
     ]
     if document.is_legacy:
         defects = [replace(defect, is_advisory=defect.code not in ALWAYS) for defect in defects]
@@ -105,17 +106,11 @@ def _order(document: Document) -> Iterator[Defect]:
     yield from _numbering(document)
     for step in document.steps:
         if step.manifest is None:
-            message = f"step {step.number} has no usable manifest; add a fenced yaml block that begins with `manifest:`"
+            message = f"step {step.number} has no usable manifest; omo plan critique PLAN proposes one where none is"
             yield Defect(step.line, "manifest-count", message)
 
 
 def _numbering(document: Document) -> Iterator[Defect]:
-    """A plan counts 1, 2, 3; a spec has some of the plan's steps, in their order, after its preflight."""
-    if document.kind == "spec":
-        for before, step in zip(document.steps, document.steps[1:], strict=False):
-            if step.number < before.number:
-                yield Defect(step.line, "numbering", f"step {step.number} comes after step {before.number}")
-        return
     for wanted, step in enumerate(document.steps, start=1):
         if step.number != wanted:
             yield Defect(step.line, "numbering", f"step {step.number} stands where step {wanted} belongs")
@@ -129,19 +124,20 @@ def _fields(document: Document) -> Iterator[Defect]:
     for step in document.steps:
         if open_part := open_in_prose(step.title):
             yield _left_open(step.line, f"step {step.number}: the title", open_part)
-        for key, (label, example, may_be_none) in FIELDS.items():
+        for key, (label, example, may_be_none, is_optional) in FIELDS.items():
             value = _field_value(step, key)
             line = step.field_lines.get(key)
             where = f"step {step.number}: {label}"
             if line is None:
-                yield Defect(step.line, "field", f"{where} is missing; write `- {label}: {example}`")
+                if not is_optional:
+                    yield Defect(step.line, "field", f"{where} is missing; write `- {label}: {example}`")
                 continue
             if key == "on failure" and not step.on_failure:
                 shown = clip(value, 60) or "nothing"
                 message = f"{where} says {shown!r}; begin with one of {', '.join(ON_FAILURE)}"
                 yield Defect(line, "on-failure", message)
             elif key not in ("files", "on failure"):  # an empty list of files was said to be none
-                is_enough = bool(value) and (may_be_none or step.is_preflight or not is_none(value))
+                is_enough = bool(value) and (may_be_none or not is_none(value))
                 if not is_enough:
                     shown = f"is {clip(value, 40)!r}" if value else "is empty"
                     yield Defect(line, "field", f"{where} {shown}; write such as `{example}`")
@@ -274,7 +270,7 @@ def _patterns(document: Document) -> Iterator[Defect]:
     subjects = {step.number: commit_subjects(step.checkpoint) for step in document.steps}
     for step in document.steps:
         manifest = step.manifest
-        if manifest is None or step.is_preflight:
+        if manifest is None:
             continue
         for entry in manifest.must_contain:
             problem = patterns.defect(entry.pattern)
@@ -387,26 +383,21 @@ def _glob_problem(glob: str, label: str) -> str | None:
     return None
 
 
-def _paths(document: Document, root: Path) -> Iterator[Defect]:
+def _paths(document: Document, root: Path, begun: Collection[int]) -> Iterator[Defect]:
     for step in document.steps:
         manifest = step.manifest
         if manifest is None:
             continue
-        is_zero = document.kind == "spec" and step.number == 0
-        if is_zero and not manifest.sandbox_preflight:
-            message = "step 0: only the preflight has this number; write `sandbox_preflight: true`"
-            yield Defect(step.line, "preflight", message)
-        if step.is_preflight:
-            continue
         yield from _predicate(step, manifest)
         yield from _inside(step, manifest, fence_of_session(document, document.session_of(step)))
         yield from _conflicts(document, step, manifest)
-        yield from _vacuous(document, step, root)
+        if step.number not in begun:
+            yield from _vacuous(document, step, root)
 
 
 def _predicate(step: Step, manifest: Manifest) -> Iterator[Defect]:
     if not (manifest.expected_paths or manifest.must_contain or manifest.absent_paths):
-        remedy = "add expected_paths, must_contain or absent_paths"
+        remedy = "name the files it writes in Files, or add must_contain or absent_paths"
         message = f"step {step.number}: nothing on disk tells that it is done; {remedy}"
         yield Defect(manifest.line, "predicate", message)
     most = len(manifest.expected_paths)
@@ -472,6 +463,6 @@ def _vacuous(document: Document, step: Step, root: Path) -> Iterator[Defect]:
         return  # a path or pattern that cannot be used has its own defect
     left = [check for check in checks if digest_of_check(check) not in before]
     if checks and (not left or evaluate(left, Tree(root)).verdict == "pass"):
-        remedy = "add must_contain with what it writes, or absent_paths with what it removes"
+        remedy = "say in Changes, in backticks, which name is new in its files; or which file is (removed)"
         message = f"step {step.number}: its manifest already holds before the step, so it proves nothing; {remedy}"
         yield Defect(step.line_of(), "vacuous", message)

@@ -1,4 +1,4 @@
-"""A plan session as its ledger tells it, the spec that was pinned at its start, and what git and the files show."""
+"""A plan session as its ledger tells it, and the plan that was pinned at its start."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from omo.text import clip
 from omo.work.outcome import exception
 from omo.work.run import Caller, Kind, Row, Run, tag
 from omo.workflows.ultraplan import document as documents
-from omo.workflows.ultraplan import verify
+from omo.workflows.ultraplan import sessions, verify
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.verify import Verify
 
 KIND = "ultraplan"
 MOST_RECOVERIES = 2
 ENDED = ("pass", "failed", "abandoned")
-START = "omo plan start SPEC"
+START = "omo plan start PLAN"
 SHORT_TAG = 4
 
 
@@ -35,12 +35,8 @@ class PlanState:
     started_at: str = ""
     by: str = "agent"  # who started it
     session: str = ""
-    spec: str = ""
-    digest: str = ""
-    source: str = ""  # the digest of the file that was named, which is the plan where it counts as its own spec
-    plan: str = ""  # the digest of the master plan
-    master: str = ""  # the master plan's place
-    lineage: str = ""
+    path: str = ""  # the plan's
+    plan: str = ""  # the digest of its text
     number: int = 1  # which session of the plan it is
     order: tuple[int, ...] = (1,)  # its sessions, in the order they can be carried out
     base: str = ""
@@ -70,6 +66,11 @@ class PlanState:
         if self.finished:
             return str(self.finished.get("verdict") or "")
         return "recovered" if self.recovered else ""
+
+    @property
+    def lineage(self) -> tuple[str, int]:
+        """Runs of one session of one plan belong together."""
+        return self.plan, self.number
 
     @property
     def sessions(self) -> int:
@@ -129,10 +130,7 @@ class PlanState:
         return [f"{exception['what']}: {exception['why']}" for exception in self.exceptions]
 
 
-TEXTS = (
-    *("session", "spec", "digest", "source", "plan", "master", "lineage", "base", "root"),
-    *("recovery_of", "anew", "unreviewed", "out_of_order"),
-)
+TEXTS = ("session", "path", "plan", "base", "root", "recovery_of", "anew", "unreviewed", "out_of_order")
 
 
 def _started(state: PlanState, row: Row) -> PlanState:
@@ -157,7 +155,8 @@ def _started(state: PlanState, row: Row) -> PlanState:
 
 def _preflight(state: PlanState, row: Row) -> PlanState:
     if not state.base:
-        state = replace(state, session=str(row.get("session") or ""), spec=str(row.get("spec") or ""))
+        texts: Row = {name: str(row.get(name) or "") for name in ("session", "path", "recovery_of")}
+        state = replace(state, **texts)
     bypassed = row.get("bypassed") or state.preflight.get("bypassed")  # a later look does not undo an override
     started_at = state.started_at or str(row.get("ts") or "")
     return replace(state, preflight={**row, "bypassed": bypassed}, started_at=started_at)
@@ -214,9 +213,9 @@ PlanRun = Run[PlanState]
 # which runs belong together: their ids say so, so that no other ledger is opened
 
 
-def tags(plan: str, master: str, spec: str) -> str:
-    """What the id of a run is found by: the plan's text, where the plan lies, and where the first spec lies."""
-    return "".join(tag(text)[:SHORT_TAG] for text in (plan, master, spec))
+def tags(plan: str, path: str) -> str:
+    """What the id of a run is found by: the plan's text, and where the plan lies."""
+    return tag(plan)[:SHORT_TAG] + tag(path)[:SHORT_TAG]
 
 
 def _begun(caller: Caller, position: int, text: str) -> list[PlanState]:
@@ -238,22 +237,12 @@ def runs_of_plan(caller: Caller, digest: str) -> list[PlanState]:
 
 
 def runs_at(caller: Caller, path: Path) -> list[PlanState]:
-    """The runs of what lies at a place, oldest first: of the spec they were started with, or recover, or of the plan.
-    What a begun recovery took over is not among them."""
-    name_of_path = from_top(caller, path)
-    known: dict[str, PlanState] = {}
-    taken_over = set()
-    for state in (*_begun(caller, 1, name_of_path), *_begun(caller, 2, name_of_path)):
-        known[state.run] = state
-        taken_over.add(state.recovery_of)
-    runs = []
-    for name in sorted(known.keys() - taken_over):
-        line = [known[name]]
-        while line[-1].recovery_of in known and known[line[-1].recovery_of] not in line:
-            line.append(known[line[-1].recovery_of])
-        if any(name_of_path in (state.spec, state.master) for state in line):
-            runs.append(known[name])
-    return runs
+    """The runs of the plan at a place, whatever its text was, oldest first; what a recovery took over is not among
+    them."""
+    name = from_top(caller, path)
+    runs = [state for state in _begun(caller, 1, name) if state.path == name]
+    taken_over = {state.recovery_of for state in runs}
+    return [state for state in runs if state.run not in taken_over]
 
 
 def from_top(caller: Caller, path: Path | str) -> str:
@@ -263,11 +252,11 @@ def from_top(caller: Caller, path: Path | str) -> str:
     return real if inside.startswith("..") else inside.replace(os.sep, "/")
 
 
-def depth_of(runs: Sequence[PlanState], lineage: str) -> int:
-    """How often a session was recovered, over every run of it: an edited or copied spec has the same lineage."""
+def depth_of(runs: Sequence[PlanState], number: int) -> int:
+    """How often a session of a plan was recovered, over every run of it."""
     depth = 0
     for state in runs:
-        if state.lineage == lineage:
+        if state.number == number:
             depth = max(depth, state.depth, _number(state.recovered.get("depth")))
     return depth
 
@@ -301,34 +290,34 @@ def require_shown(caller: Caller) -> None:
     )
 
 
-# the spec that was pinned
+# the plan that was pinned
 
 
-def pinned_path(state: str, run: str, name: str = "spec.md") -> str:
+def pinned_path(state: str, run: str, name: str) -> str:
     return os.path.join(paths.plan_run_dir(state, run), name)
 
 
-def digest_of(text: str) -> str:
-    return sha256(text.encode("utf-8", "replace"))
-
-
-def pinned(caller_state: str, state: PlanState) -> Document:
-    """The spec as it was started."""
-    return _pinned(state, pinned_path(caller_state, state.run), state.spec, state.digest)
-
-
 def pinned_plan(caller_state: str, state: PlanState) -> Document:
-    """The master plan as it was when the session was started."""
-    return _pinned(state, pinned_path(caller_state, state.run, "plan.md"), state.master, state.plan)
-
-
-def _pinned(state: PlanState, copy: str, name: str, digest: str) -> Document:
-    """From the copy, or from any file that still has the digest the ledger names."""
-    for path in (copy, os.path.join(state.root, name)):
+    """The plan as it was started: from the copy, or from the file where that still has the digest of the ledger."""
+    for path in (pinned_path(caller_state, state.run, "plan.md"), os.path.join(state.root, state.path)):
         text = documents.text_of(path)
-        if text is not None and digest_of(text) == digest:
-            return documents.parse(text, name)
+        if text is not None and sha256(text.encode("utf-8", "replace")) == state.plan:
+            return documents.parse(text, state.path)
     raise Refused(
-        f"{clip(name, 200)} of plan session {state.run} is no longer what it was started with, digest {digest[:12]}",
+        f"{clip(state.path, 200)} of plan session {state.run} is no longer what it was started with, digest "
+        f"{state.plan[:12]}",
         fix=f'omo plan finish --abandon "why", then {START}',
     )
+
+
+def pinned_part(caller_state: str, state: PlanState) -> Document:
+    """What a session is held to, as its plan had it at the start. A recovery is held to the whole of it, unless what
+    it recovers cannot be audited any more."""
+    for session in sessions.cut(pinned_plan(caller_state, state)):
+        if session.number != state.number:
+            continue
+        document = session.document
+        if state.anew:
+            document = replace(document, steps=tuple(step for step in document.steps if step.number in state.steps))
+        return document
+    raise Refused(f"{state.path} has no session {state.number}", fix=START)

@@ -1,4 +1,4 @@
-"""A plan session for the report: its spec, its needs, what verified it, its critique, what was skipped."""
+"""A plan session for the report: its plan, its needs, what verified it, its critique, what was skipped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from omo.work.sections import Attachment, Notice, Section, Sections, Table, fact
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultraplan import critique
-from omo.workflows.ultraplan.run import PLAN, PlanState, pinned
+from omo.workflows.ultraplan.run import PLAN, PlanState, pinned_plan
 
 
 def sections(viewer: Viewer, view: Status) -> Sections:
@@ -28,7 +28,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
         said=clip(str(state.finished.get("reason") or part(state.finished, "failed").get("error") or ""), 1000),
         covers=covers,
         tables=tuple(_tables(viewer, state)),
-        attachments=tuple(_spec(viewer, state)),
+        attachments=tuple(_plan(viewer, state)),
         notices=tuple(_notices(state)),
     )
     of_steps = {}
@@ -71,11 +71,11 @@ def _tables(viewer: Viewer, state: PlanState) -> list[Table]:
     return tables
 
 
-def _spec(viewer: Viewer, state: PlanState) -> list[Attachment]:
+def _plan(viewer: Viewer, state: PlanState) -> list[Attachment]:
     if not state.base:
         return []
     try:
-        text = pinned(viewer.context.state, state).text
+        text = pinned_plan(viewer.context.state, state).text
     except Refused as error:
-        return [Attachment("spec", "spec", problem=clip(error.message, 200))]
-    return [Attachment(clip(state.spec, 120), "spec", "the contract as it was started", text)]
+        return [Attachment("plan", "plan", problem=clip(error.message, 200))]
+    return [Attachment(clip(state.path, 120), "plan", "the contract as it was started", text)]

@@ -16,7 +16,7 @@ from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import OUTSIDE
 from omo.workflows.ultraplan.audited import RunStatus, audit_plan
 from omo.workflows.ultraplan.run import line_of
-from omo.workflows.ultraplan.status import sessions_left, spec_of
+from omo.workflows.ultraplan.status import sessions_left
 from omo.workflows.ultraplan.verify import Result, Verify
 from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.finish import Finish, WaitsForUser
@@ -43,10 +43,10 @@ def outcome_of(status: RunStatus, finished: Row, results: Sequence[Result]) -> R
     parts = [f"{name}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
     exceptions = list(state.exceptions)
     if state.sessions > 1:
-        parts.append(f"session {state.number} of {state.sessions} of {clip(state.master, 100)}")
+        parts.append(f"session {state.number} of {state.sessions} of {clip(state.path, 100)}")
     left = sessions_left(status)
     if left:
-        parts.append(f"next: omo plan start {spec_of(state, left[0])}")
+        parts.append(f"next: omo plan start {state.path}")
     if unverified := finished.get("unverified"):
         for command in pinned_commands(status):
             if command.argv:
@@ -129,7 +129,7 @@ def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
     assert status.run is not None
     state = status.state
     try:
-        audit = audit_plan(status.run).audit
+        audit = audit_plan(status.run, history=status.whole).audit
     except Refused as error:
         return "", [outcome.exception("the whole plan could not be audited", "agent", clip(error.message, 200))]
     exceptions = []
@@ -142,7 +142,7 @@ def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
             exceptions.append(outcome.exception(what, "agent", clip(str(violation), 200)))
     for step in audit.steps:
         if step.status not in ("pass", "skipped"):
-            what = f"step {step.step} of {clip(state.master, 100)} does not hold any more"
+            what = f"step {step.step} of {clip(state.path, 100)} does not hold any more"
             exceptions.append(outcome.exception(what, "agent", clip("; ".join(step.findings), 200)))
     for problem in audit.problems:
         exceptions.append(outcome.exception("the whole plan could not be audited", "agent", clip(problem, 200)))

@@ -1,21 +1,20 @@
-"""A session spec as Markdown. The parser reads it back to the same steps, fence, manifest and needs."""
+"""A session spec: what its executor reads, and nothing that code reads back."""
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Sequence
-
-import yaml
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from omo.text import clip, counted
-from omo.workflows.ultraplan.models import Manifest, Step
-from omo.workflows.ultraplan.sessions import SessionSpec
+from omo.workflows.ultraplan.manifest import bullet, code, scalar, yaml_list
+from omo.workflows.ultraplan.models import Fence, Manifest, Step
+from omo.workflows.ultraplan.sessions import Session
 
 SPEC = """\
 # Session {number}: {title}
 
-Session {number}{of_total} from {plan}
+Session {number} of {total} from {plan}
 
 ## Context
 
@@ -45,25 +44,35 @@ Computed from the manifests of the steps; the audit reads the steps themselves.
 - Changes: none; asks whether this machine has what the session needs: {needs}
 - Reuses: none
 - Test first: none
-- Verify: {preflight} → expected: exit 0
+- Verify: `omo plan start` asks it → expected: an exit code other than 77
 - On failure: escalate — exit 77 says that something is missing here: attempt nothing, leave the session blocked, and \
 have it started again where everything is there
 - Checkpoint: none (nothing changes)
-{preflight_manifest}
+- Manifest:
+  ```yaml
+  manifest:
+    expected_paths: []
+    min_file_count: 0
+    commit_message_pattern: ""
+    bash_syntax_check: []
+    forbidden_paths: []
+    must_contain: []
+    sandbox_preflight: true
+  ```
 
-This step was generated; leave it as it is. It runs where the work will run. `OMO_SKIP_PREFLIGHT=1` skips it, for work \
-without a network, and the report says so.
+This step was generated. It runs where the work will run. `OMO_SKIP_PREFLIGHT=1` in a terminal of the user's skips it, \
+for work without a network, and the report says so.
 
 {steps}
 
 ## Exit Condition
 
-The session is done when all of this holds. `omo plan finish` runs the commands that are one plain command each:
+The session is done when all of this holds. `omo plan finish` looks, and runs what is one plain command:
 
 {verified}
 - Every change is committed, under the subject its step asks for
 - Nothing uncommitted is left: `git status --porcelain` → expected: no output
-- {audit} → expected: exit 0
+- `omo plan finish` → expected: exit 0
 
 ## Failure Handling
 
@@ -108,69 +117,78 @@ RECOVERY = """
 """
 
 
-def render(spec: SessionSpec) -> str:
+@dataclass(frozen=True)
+class Recovery:
+    """Why a session is carried out once more: the steps that are missing, and what the audit said of each."""
+
+    depth: int
+    missing: Sequence[int]
+    reasons: Sequence[str]
+    entry: str
+    ledger: str
+
+
+def render(session: Session, recovery: Recovery | None = None) -> str:
+    document = session.document
+    fence = document.fence or Fence()
+    steps = list(document.steps)
+    if recovery is not None:
+        steps = [step for step in steps if step.number in recovery.missing]
     text = SPEC.format(
-        number=spec.number,
-        title=spec.title,
-        of_total=f" of {spec.total}" if spec.total else "",
-        plan=code(spec.plan),
-        context=_context(spec),
-        dependencies=_dependencies(spec),
-        fence="\n".join(_bullets("Touch", spec.fence.touch) + _bullets("Never touch", spec.fence.never)),
-        manifest=_session_manifest(spec),
-        needs=", ".join(map(code, spec.needs)) or "nothing beyond the project itself",
-        preflight=code(f"omo plan preflight {shlex.quote(spec.path)}"),
-        preflight_manifest="\n".join(_step_manifest(Manifest(sandbox_preflight=True))),
-        steps="\n\n".join(_verbatim(step) for step in spec.steps),
-        verified="\n".join(f"- Step {step.number}: {_verify(step)}" for step in spec.steps),
-        audit=code(f"omo plan audit {shlex.quote(spec.path)}"),
-        whoever_waits=_sessions(spec.blocks) or "Whoever comes next",
-        metadata=_metadata(spec),
+        number=session.number,
+        total=session.total,
+        title=document.title,
+        plan=code(document.path),
+        context=_context(session, steps, recovery),
+        dependencies=_dependencies(session, recovery),
+        fence="\n".join(_bullets("Touch", fence.touch) + _bullets("Never touch", fence.never)),
+        manifest=_session_manifest(session, steps),
+        needs=", ".join(map(code, document.needs)) or "nothing beyond the project itself",
+        steps="\n\n".join(_verbatim(step) for step in steps),
+        verified="\n".join(f"- Step {step.number}: {_verify(step)}" for step in steps),
+        whoever_waits=_sessions(session.blocks) or "Whoever comes next",
+        metadata=_metadata(session, steps),
     )
-    if spec.recovery is None:
+    if recovery is None:
         return text
-    recovery = spec.recovery
     return text + RECOVERY.format(
-        of=code(recovery.of),
+        of=f"session {session.number} of {code(document.path)}",
         depth=recovery.depth,
         missing=", ".join(map(str, recovery.missing)),
-        reasons="".join(f"  - {_line(reason)}\n" for reason in recovery.reasons),
-        entry=_line(recovery.entry) or "none",
-        ledger=code(recovery.ledger) if recovery.ledger else "none",
+        reasons="".join(f"  - {' '.join(reason.split())}\n" for reason in recovery.reasons),
+        entry=recovery.entry,
+        ledger=code(recovery.ledger),
     )
 
 
-def _context(spec: SessionSpec) -> str:
-    count = counted(len(spec.steps), "step")
-    of = f" of the plan “{clip(spec.plan_title, 200)}”" if spec.plan_title else ""
-    first = f"This session carries out {count}{of}:"
-    if spec.recovery is not None:
+def _context(session: Session, steps: Sequence[Step], recovery: Recovery | None) -> str:
+    count = counted(len(steps), "step")
+    first = f"This session carries out {count} of the plan “{clip(session.plan_title, 200)}”:"
+    if recovery is not None:
         first = f"An earlier session left {count} undone; this one carries out just these:"
-    lines = [first, ""]
-    lines += [f"- step {step.number}, {clip(step.title, 200)}" for step in spec.steps]
-    if spec.context:
+    lines = [first, "", *(f"- step {step.number}, {clip(step.title, 200)}" for step in steps)]
+    if session.document.context:
         lines += ["", "From the plan:", ""]
-        # Quoted, so that nothing in it is taken for a part of this document.
-        lines += [f"> {line}".rstrip() for line in spec.context.splitlines()]
+        lines += [f"> {line}".rstrip() for line in session.document.context.splitlines()]
     return "\n".join(lines)
 
 
-def _dependencies(spec: SessionSpec) -> str:
-    depends_on = _sessions(spec.depends_on)
-    if not depends_on:
-        depends_on = "none" if spec.apart else "none, so it may run beside the others of its wave"
+def _dependencies(session: Session, recovery: Recovery | None) -> str:
+    depends_on = _sessions(session.depends_on)
     entry = "a clean tree, and a preflight that passes"
-    if spec.recovery is not None and spec.recovery.entry:
-        entry = _line(spec.recovery.entry)
-    elif spec.depends_on:
-        entry = f"a clean tree that has the commits of {_sessions(spec.depends_on)}, whose audit passes"
+    if recovery is not None:
+        entry = recovery.entry
+    elif depends_on:
+        entry = f"a clean tree that has the commits of {depends_on}, whose audit passes"
+    if not depends_on:
+        depends_on = "none" if session.apart else "none, so it may run beside the others of its wave"
     lines = [
         f"- Depends on: {depends_on}",
-        f"- Blocks: {_sessions(spec.blocks) or 'none'}",
+        f"- Blocks: {_sessions(session.blocks) or 'none'}",
         f"- Entry condition: {entry}",
     ]
-    if spec.apart:
-        lines.append(f"- Never beside: {_sessions(spec.apart)}, because the fences overlap")
+    if session.apart:
+        lines.append(f"- Never beside: {_sessions(session.apart)}, because the fences overlap")
     return "\n".join(lines)
 
 
@@ -182,9 +200,9 @@ def _bullets(label: str, globs: Sequence[str]) -> list[str]:
 
 def _verbatim(step: Step) -> str:
     """As the plan has it; a manifest that was made up for an older plan follows."""
-    if step.manifest is None or not step.manifest.is_synthesised or re.search(r"^\s*manifest\s*:", step.text, re.M):
+    if step.manifest is None or not step.manifest.is_synthesised:
         return step.text
-    return "\n".join([step.text, *_step_manifest(step.manifest)])
+    return "\n".join([step.text, *bullet(step.manifest, "Manifest")])
 
 
 def _verify(step: Step) -> str:
@@ -196,88 +214,54 @@ def _verify(step: Step) -> str:
     return step.verify
 
 
-def _metadata(spec: SessionSpec) -> str:
+def _metadata(session: Session, steps: Sequence[Step]) -> str:
     """The size is by how much there is to keep in mind at once, steps and files; with the model that suits it."""
-    size = len(spec.steps) + len(spec.expected_paths)
+    paths = _union(manifest.expected_paths for manifest in _manifests(steps))
+    size = len(steps) + len(paths)
     level, model = "high", "opus — many steps or files at once"
     if size <= 6:
         level, model = "low", "sonnet — few steps on few files"
     elif size <= 14:
         level, model = "medium", "sonnet — ordinary in size"
-    steps, paths = counted(len(spec.steps), "step"), counted(len(spec.expected_paths), "path")
-    lines = [f"- Master plan: {code(spec.plan)}"]
-    if spec.plan_digest:
-        lines.append(f"- Plan digest: {code(spec.plan_digest)}")
-    lines.append(f"- Steps from plan: {', '.join(map(str, spec.step_numbers))}")
-    lines.append(f"- Estimated complexity: {level} ({steps}, {paths})")
-    lines.append(f"- Model recommendation: {model}")
+    lines = [
+        f"- Master plan: {code(session.document.path)}",
+        f"- Plan digest: {code(session.document.digest)}",
+        f"- Steps from plan: {', '.join(str(step.number) for step in steps)}",
+        f"- Estimated complexity: {level} ({counted(len(steps), 'step')}, {counted(len(paths), 'path')})",
+        f"- Model recommendation: {model}",
+    ]
     return "\n".join(lines)
+
+
+def _session_manifest(session: Session, steps: Sequence[Step]) -> str:
+    document = session.document
+    fence = document.fence or Fence()
+    manifests = _manifests(steps)
+    patterns = [manifest.commit_message_pattern for manifest in manifests if manifest.expects_commit]
+    forbidden = _union([fence.never, *(manifest.forbidden_paths for manifest in manifests)])
+    version = scalar(".".join(map(str, document.version))) if document.version else "null"
+    lines = [
+        "session_manifest:",
+        f"  plan_version: {version}",
+        f"  legacy_synthesis: {str(document.is_legacy_synthesis).lower()}",
+        f"  needs: [{', '.join(map(scalar, document.needs))}]",
+        *yaml_list("expected_paths", _union(manifest.expected_paths for manifest in manifests)),
+        f"  commit_count: {len(patterns)}",
+        *yaml_list("commit_message_patterns", patterns),
+        *yaml_list("bash_syntax_check", _union(manifest.bash_syntax_check for manifest in manifests)),
+        *yaml_list("scope_touch", fence.touch),
+        *yaml_list("scope_forbidden", forbidden),
+    ]
+    return "\n".join(lines)
+
+
+def _manifests(steps: Sequence[Step]) -> list[Manifest]:
+    return [step.manifest for step in steps if step.manifest]
+
+
+def _union(lists: Iterable[Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(lists)))
 
 
 def _sessions(numbers: Sequence[int]) -> str:
     return ", ".join(f"Session {number}" for number in numbers)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-# what the parser must read back exactly: YAML blocks and code spans, whatever is in them
-
-
-def _session_manifest(spec: SessionSpec) -> str:
-    version = _scalar(".".join(map(str, spec.version))) if spec.version else "null"
-    lines = [
-        "session_manifest:",
-        f"  plan_version: {version}",
-        f"  legacy_synthesis: {str(spec.is_legacy_synthesis).lower()}",
-        f"  needs: [{', '.join(map(_scalar, spec.needs))}]",
-        *_list("expected_paths", spec.expected_paths),
-        f"  commit_count: {len(spec.patterns)}",
-        *_list("commit_message_patterns", spec.patterns),
-        *_list("bash_syntax_check", spec.bash_syntax_check),
-        *_list("scope_touch", spec.fence.touch),
-        *_list("scope_forbidden", spec.forbidden),
-    ]
-    return "\n".join(lines)
-
-
-def _step_manifest(manifest: Manifest) -> list[str]:
-    lines = [
-        "manifest:",
-        *_list("expected_paths", manifest.expected_paths),
-        f"  min_file_count: {manifest.min_file_count}",
-        f"  commit_message_pattern: {_scalar(manifest.commit_message_pattern)}",
-        *_list("bash_syntax_check", manifest.bash_syntax_check),
-        *_list("forbidden_paths", manifest.forbidden_paths),
-    ]
-    if not manifest.must_contain:
-        lines.append("  must_contain: []")
-    else:
-        lines.append("  must_contain:")
-    for entry in manifest.must_contain:
-        lines.append(f"    - {{path: {_scalar(entry.path)}, pattern: {_scalar(entry.pattern)}}}")
-    if manifest.absent_paths:
-        lines += _list("absent_paths", manifest.absent_paths)
-    if manifest.sandbox_preflight:
-        lines.append("  sandbox_preflight: true")
-    if manifest.skip_commit_check:
-        lines.append("  skip_commit_check: true")
-    return ["- Manifest:", *(f"  {line}" for line in ("```yaml", *lines, "```"))]
-
-
-def _list(key: str, items: Sequence[str]) -> list[str]:
-    if not items:
-        return [f"  {key}: []"]
-    return [f"  {key}:", *(f"    - {_scalar(item)}" for item in items)]
-
-
-def _scalar(text: str) -> str:
-    """Quoted on one line, whatever is in it, so that nothing can end the block or begin another key."""
-    return str(yaml.safe_dump(text, default_style='"', allow_unicode=True, width=float("inf"))).rstrip("\n")
-
-
-def code(text: str) -> str:
-    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    space = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{ticks}{space}{text}{space}{ticks}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 MOST_COMMANDS = 5
 LONGEST_FIRST = 90
-COUNTS = "; omo plan status counts the commits, and says what is next"
 FINISH = command("omo plan finish")
 REVISE = (Command(lead="revise the plan"), command("omo plan critique PLAN", lead="then, before it is started again"))
 GIVE_UP = 'omo plan finish --abandon "why"'
@@ -60,7 +58,8 @@ def next_step(status: RunStatus) -> NextStep:
         return ENDS[state.end](status)
     if not state.base:
         missing = ", ".join(map(str, state.preflight.get("missing", []))) or "something it needs"
-        return NextStep("unblock", f"{missing} is missing, nothing was begun; once it is there", (_start(state),))
+        begin = command("omo plan recover", state.path) if state.recovery_of else _start(state)
+        return NextStep("unblock", f"{missing} is missing, nothing was begun; once it is there", (begin,))
     if status.broken:
         return NextStep("abandon", status.broken, (abandon_command(), _again(status, lead="then")))
     if status.audit.verdict == "unknown":
@@ -118,7 +117,7 @@ def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
     commands = []
     if is_left_out and status.state.depth < MOST_RECOVERIES:
         # Later steps that are done show that this one was left out: that is what a recovery is for.
-        commands.append(command("omo plan recover", status.state.spec, lead="left out: do it now, or"))
+        commands.append(command("omo plan recover", lead="left out: do it now, or"))
     commands.append(failed_command(audited.step, lead="if it fails after retry"))
     item = str(audited.step)
     if audited.status == "missing" and step is not None:
@@ -136,10 +135,10 @@ def _passed(status: RunStatus) -> NextStep:
     state = status.state
     why = "the session passed its audit and has its report"
     if left := sessions_left(status):
-        why = f"session {state.number} of {state.sessions} passed its audit; the next one of {state.master} is"
-        return NextStep("next-session", why, (command("omo plan start", spec_of(state, left[0])),))
+        why = f"session {state.number} of {state.sessions} passed its audit; session {left[0]} begins with"
+        return NextStep("next-session", why, (_start(state),))
     if state.sessions > 1:
-        return NextStep("done", f"{why}; so have all {state.sessions} sessions of {state.master}")
+        return NextStep("done", f"{why}; so have all {state.sessions} sessions of {state.path}")
     return NextStep("done", why)
 
 
@@ -155,21 +154,13 @@ def sessions_left(status: RunStatus) -> list[int]:
     return [number for number in state.order if number not in passed]
 
 
-def spec_of(state: PlanState, number: int) -> str:
-    folder = os.path.dirname(state.spec)
-    if state.recovery_of:
-        folder = os.path.splitext(state.master)[0]
-    path = os.path.join(folder, f"session-{number}.md")
-    return path if os.path.exists(os.path.join(state.root, path)) else f"SPEC of session {number}"
-
-
 def _recovered(status: RunStatus) -> NextStep:
     recovered = status.state.recovered
     if status.audit.verdict == "pass":
         return NextStep("finish", "nothing is missing any more", (FINISH,))
     listed = ", ".join(map(str, recovered.get("missing", [])))
-    why = f"recovery {recovered.get('depth')} carries out step {listed}"
-    return NextStep("start-recovery", why, (command("omo plan start", str(recovered.get("spec"))),))
+    why = f"recovery {recovered.get('depth')} is to carry out step {listed}, and did not begin"
+    return NextStep("recover", why, (command("omo plan recover"),))
 
 
 def _failed(status: RunStatus) -> NextStep:
@@ -183,7 +174,7 @@ def _failed(status: RunStatus) -> NextStep:
         why += f"; {clip(status.unknown, 160)}" if status.unknown else ", and every step passes the audit"
         close = abandon_command(lead="they close it")
         return NextStep("escalate", why, (close, Command(lead="or revise the plan")), who="user", item=step)
-    recover = command("omo plan recover", state.spec, lead="when they say go on")
+    recover = command("omo plan recover", state.path, lead="when they say go on")
     return NextStep("escalate", why, (recover, Command(lead="or revise the plan")), who="user", item=step)
 
 
@@ -192,7 +183,7 @@ def _abandoned(status: RunStatus) -> NextStep:
     if not state.done and not status.audit.passed:
         return NextStep("start", "the session was abandoned", (_start(state),))
     if status.audit.steps and not status.audit.missing:
-        why = f"the session was abandoned, and nothing of it is missing: omo plan audit {state.spec}"
+        why = f"the session was abandoned, and nothing of it is missing: omo plan audit {state.path}"
         return NextStep("done", why)
     if status.audit.violations or state.depth >= MOST_RECOVERIES:
         return NextStep("escalate", "the session was abandoned, and what is left needs a person", REVISE, who="user")
@@ -208,7 +199,7 @@ ENDS: dict[str, Callable[[RunStatus], NextStep]] = {
 
 
 def _start(state: PlanState, lead: str = "") -> Command:
-    return command("omo plan start", state.spec or "SPEC", lead=lead)
+    return command("omo plan start", state.path or "PLAN", lead=lead)
 
 
 def _again(status: RunStatus, lead: str = "") -> Command:
@@ -216,7 +207,7 @@ def _again(status: RunStatus, lead: str = "") -> Command:
     state = status.state
     if not state.done and not status.audit.passed:
         return _start(state, lead)
-    return command("omo plan recover", state.spec, lead=lead, after="and start what it writes")
+    return command("omo plan recover", state.path, lead=lead)
 
 
 # what hooks read
@@ -282,14 +273,14 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
 
 
 def _next_for_hooks(status: RunStatus, step: NextStep) -> str:
-    """Hooks read it later, when more may be committed: for an open session it says who knows then."""
+    """Hooks read it later, when more may be committed: of an open session just where it stood."""
     if not status.state.is_open:
         return step.short
     first = step.text
     planned = status.document.step(int(step.item)) if status.document and step.item else None
     if step.action == "execute" and planned is not None:
         first = f"step {planned.number} {planned.title}"
-    return clip(first, LONGEST_FIRST) + COUNTS
+    return clip(first, LONGEST_FIRST)
 
 
 def _steps_named(state: PlanState) -> set[int]:
@@ -367,7 +358,7 @@ def status(viewer: Viewer) -> Status | None:
         changed.append(loaded.edited)
     facts = [
         *_fence_facts(part(part(viewer.row, "work"), KIND)),
-        f"spec {clip(state.spec, 200)}",
+        f"plan {clip(state.path, 200)}",
         f"recovery {state.depth} of {MOST_RECOVERIES}",
     ]
     if state.sessions > 1:

@@ -1,0 +1,294 @@
+"""What omo can know of a step, filled in: the manifest from Files, Changes and Test first, the commit from the title.
+
+It is written into the plan as `- Manifest (proposed):`, so that whoever reviews the plan sees it, and it follows the
+step until somebody takes that word away and writes their own. What a step is held to then is read from the text alone.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+import shlex
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from omo.errors import NotEvaluable
+from omo.proof import git, globs
+from omo.proof.seals import is_test
+from omo.safe_open import TooLarge, read_file
+from omo.workflows.ultraplan import manifest as manifests
+from omo.workflows.ultraplan.markdown import PROPOSED, Page, code_spans, commit_subjects, is_none, shell_texts
+from omo.workflows.ultraplan.models import Content, Document, Manifest, Step
+
+ON_FAILURE = "retry — once, by another way; then stop and report it"
+LARGEST = 2_000_000
+
+CODE_SUFFIXES = frozenset(
+    (
+        *(".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".scala", ".c"),
+        *(".h", ".cc", ".cpp", ".hpp", ".cs", ".swift", ".rb", ".php", ".lua", ".pl", ".sh", ".bash", ".ex", ".dart"),
+    )
+)
+SHELL_SUFFIXES = (".sh", ".bash")
+# A test file that is new has a test in it, whatever else is known of it.
+TESTS = {
+    ".py": r"^\s*(?:async )?def test",
+    ".js": r"^\s*(?:it|test)\(",
+    ".ts": r"^\s*(?:it|test)\(",
+    ".go": r"^func Test",
+    ".rs": r"^\s*#\[(?:\w+::)?test\]",
+}
+_NAME = re.compile(r"(?:[A-Za-z_]\w*(?:\.|::))*([A-Za-z_]\w{2,})(\([^`]*\))?")
+_NO_NAMES = frozenset(["null", "true", "false", "self", "this", "void", "string", "number", "undefined", "HEAD"])
+_HASH_SUFFIXES = ("", ".py", ".pyi", ".rb", ".sh", ".bash", ".pl", ".ex")  # where a comment begins with #
+_DEFINES = (
+    r"def|class|function\*?|func(?:\s*\([^)\n]*\))?|fn|const|let|var|val|type|struct|enum|interface|trait|module|mod|"
+    r"sub|static|#define"
+)
+
+
+@dataclass
+class Proposals:
+    """The plan's text with what was filled in. `lines` has the line of the plan for each line of it; for what is new
+    that of its step. `unplaced` are names that may be in several files of a step: nothing is asked of those."""
+
+    text: str
+    lines: list[int]
+    unplaced: dict[int, list[str]] = field(default_factory=dict)
+
+
+def fill_in(document: Document, root: Path) -> Proposals:
+    """What the steps leave to omo. A plan before 1.7 stays as it is."""
+    lines = list(enumerate(re.split(r"\r\n?|\n", document.text), start=1))
+    unplaced: dict[int, list[str]] = {}
+    if not document.is_legacy:
+        page = Page("\n".join(text for _, text in lines))
+        known = _known_names(document, root)
+        filled = []
+        for step in document.steps:
+            start = step.line - 1
+            end = start + step.text.count("\n") + 1
+            own = set()
+            body = lines[start:end]
+            for each in reversed(page.fields(start, end)):
+                if each.is_proposed:
+                    del body[each.line - 1 - start : each.end - start]
+                else:
+                    own.add(each.key)
+            if Page("\n".join(text for _, text in body)).yaml_blocks("manifest"):
+                own.add("manifest")
+            while not body[-1][1].strip():
+                body.pop()
+            body += [(step.line, text) for text in _bullets(document, step, own, root, known, unplaced)]
+            filled.append((start, end, body))
+            known |= _names_in(step)
+        for start, end, body in reversed(filled):
+            lines[start:end] = body
+    newline = "\r\n" if "\r\n" in document.text else "\n"
+    return Proposals(newline.join(text for _, text in lines), [number for number, _ in lines], unplaced)
+
+
+def _bullets(
+    document: Document, step: Step, own: set[str], root: Path, known: set[str], unplaced: dict[int, list[str]]
+) -> list[str]:
+    """The fields that the step does not have itself."""
+    bullets = []
+    if "verify" not in own and document.verify:
+        step = replace(step, verify=document.verify)
+        bullets.append(f"- Verify ({PROPOSED}): {document.verify}")
+    if "on failure" not in own:
+        bullets.append(f"- On failure ({PROPOSED}): {ON_FAILURE}")
+    if "checkpoint" not in own:
+        step = replace(step, checkpoint=_checkpoint(step))
+        bullets.append(f"- Checkpoint ({PROPOSED}): {step.checkpoint}")
+    if "manifest" not in own:
+        manifest, nowhere = proposed_manifest(step, root, known)
+        if nowhere:
+            unplaced[step.number] = nowhere
+        bullets += manifests.bullet(manifest, f"Manifest ({PROPOSED})")
+    return bullets
+
+
+def _checkpoint(step: Step) -> str:
+    """The title is the commit's subject."""
+    subject = re.sub(r"[`*]", "", step.title)
+    paths = shlex.join(step.files) if step.files else "-A"
+    return manifests.code(f"git add {paths} && git commit -m {shlex.quote(subject)}")
+
+
+def proposed_manifest(step: Step, root: Path, known: set[str]) -> tuple[Manifest, list[str]]:
+    """What the step's own words ask for, and the names in them that nobody can tell the file of."""
+    expected, absent = _paths(step)
+    contents, unplaced = _contents(step, expected, root, known)
+    for path in expected:
+        is_new = not (root / path).exists() and not any(content.path == path for content in contents)
+        if is_test(path) and is_new and (suffix := PurePosixPath(path).suffix[:3]) in TESTS:
+            contents.append(Content(path=path, pattern=TESTS[suffix]))
+    manifest = Manifest(
+        expected_paths=tuple(expected),
+        min_file_count=len(expected),
+        commit_message_pattern=_pattern_of(step),
+        bash_syntax_check=tuple(path for path in expected if _is_shell(step, path, root)),
+        must_contain=tuple(contents),
+        absent_paths=tuple(absent),
+        skip_commit_check=is_none(step.checkpoint),
+    )
+    return manifest, unplaced
+
+
+def synthesise(document: Document) -> Document:
+    """Steps of a plan before 1.7 without a manifest get one, marked as made up: paths from Files, the pattern from
+    the commit message of the Checkpoint. In a plan of 1.7 or later a missing one is a defect."""
+    if not document.is_legacy:
+        return document
+    steps = []
+    is_made_up = False
+    for step in document.steps:
+        if step.manifest is None:
+            is_made_up = True
+            expected, _ = _paths(replace(step, removed=()))
+            made_up = Manifest(
+                expected_paths=tuple(expected),
+                min_file_count=len(expected),
+                commit_message_pattern=_pattern_of(step),
+                is_synthesised=True,
+                line=step.line,
+            )
+            step = replace(step, manifest=made_up)
+        steps.append(step)
+    return replace(document, steps=tuple(steps), is_legacy_synthesis=is_made_up)
+
+
+def _paths(step: Step) -> tuple[list[str], list[str]]:
+    """Files that are there afterwards, and those that are gone."""
+    expected: list[str] = []
+    absent: list[str] = []
+    for text in step.files:
+        try:
+            path = globs.normal(text)
+        except ValueError:
+            continue
+        if not path or re.search(r"\s", text):  # words about files
+            continue
+        listed = absent if text in step.removed else expected
+        if path not in listed:
+            listed.append(path)
+    return expected, absent
+
+
+def _pattern_of(step: Step) -> str:
+    """From the Checkpoint's message, up to a part of it that is still open, such as `{scope}`."""
+    if is_none(step.checkpoint):
+        return ""
+    subject = next(iter(commit_subjects(step.checkpoint)), "")
+    known = re.split(r"[{<]|\.\.\.|…", subject)[0].strip()
+    if not known:
+        return ""
+    ends = r"(?:\s|$)" if known == subject else ""
+    return f"^{re.escape(known)}".replace(r"\ ", " ") + ends
+
+
+def _is_shell(step: Step, path: str, root: Path) -> bool:
+    if path.endswith(SHELL_SUFFIXES):
+        return True
+    for text in shell_texts(step.verify):
+        words = text.split()
+        if words[:2] in (["bash", "-n"], ["sh", "-n"]) and path in words:
+            return True
+    first = (_text(root, path) or "").partition("\n")[0]
+    return re.match(r"#!.*\b(?:ba)?sh\b", first) is not None
+
+
+# names: what a step says in backticks, and which file it belongs in
+
+
+def _contents(step: Step, expected: list[str], root: Path, known: set[str]) -> tuple[list[Content], list[str]]:
+    """A name that a file of the step does not have yet has to be there afterwards. What is written like a function, or
+    names a test, and is nowhere in the project, has to be defined; anything else may be a parameter or a key."""
+    plain = [path for path in expected if not re.search(r"[*?\[]", path)]
+    contents: dict[tuple[str, str], Content] = {}
+    unplaced = []
+    for said in (step.changes, step.test_first):
+        current = ""
+        for span in code_spans(said):
+            if span in plain:
+                current = span
+                continue
+            name = _name(span)
+            home = current or _home(name, plain)
+            if name and not home:
+                unplaced.append(name)
+            if not name or not home or _has_word(_text(root, home), name):
+                continue
+            is_known = name in known or any(name == other for _, other in contents)
+            is_defined = not is_known and (span.endswith(")") or name.lower().startswith("test"))
+            content = Content(path=home, pattern=_pattern(name, home, is_defined=is_defined))
+            contents.setdefault((home, name), content)
+    return list(contents.values()), list(dict.fromkeys(unplaced))
+
+
+def _name(span: str) -> str:
+    """What the span names: `load`, `rows.load`, `load(path)`; empty for anything else, and for what a language has."""
+    match = _NAME.fullmatch(span)
+    if match is None or keyword.iskeyword(match[1]) or hasattr(builtins, match[1]) or match[1] in _NO_NAMES:
+        return ""
+    return match[1]
+
+
+def _names_in(step: Step) -> set[str]:
+    return set(filter(None, map(_name, code_spans(f"{step.changes}\n{step.test_first}"))))
+
+
+def _home(name: str, paths: list[str]) -> str:
+    """The only file that a name can be meant for; tests go into tests."""
+    wants_test = name.lower().startswith("test")
+    homes = [path for path in paths if is_test(path) == wants_test]
+    if len(paths) == 1:
+        return paths[0]
+    return homes[0] if len(homes) == 1 else ""
+
+
+def _pattern(name: str, path: str, *, is_defined: bool) -> str:
+    """Found in code, not in a comment nor in an import; in a text it is enough that it is there."""
+    suffix = PurePosixPath(path).suffix
+    if suffix and suffix not in CODE_SUFFIXES:
+        return rf"\b{name}\b"
+    is_hash = suffix in _HASH_SUFFIXES
+    if not is_defined:
+        comment = "#" if is_hash else "//"
+        return rf"^(?!\s*(?:import|from|use|require|\*)\b)(?:(?!{comment}).)*\b{name}\b"
+    forms = [
+        rf"(?:[\w@]+\s+)*(?:{_DEFINES})\s+{name}\b",
+        rf"(?:[\w.]+[ ,]+)*(?:\w+\.)?{name}\s*(?::[^=\n]*)?=(?!=)",
+        rf"{name}\s*\(\)\s*\{{" if is_hash else rf"(?!return\b)(?:[\w:<>,*&]+\s+)*{name}\s*\([^;=\n]*(?:\{{|$)",
+    ]
+    return rf"^\s*(?:{'|'.join(forms)})"
+
+
+def _known_names(document: Document, root: Path) -> set[str]:
+    """Which of the plan's names the project has already."""
+    names: set[str] = set()
+    for step in document.steps:
+        names |= _names_in(step)
+    if not names:
+        return set()
+    asked = "\n".join([*sorted(names), ""]).encode()
+    options = ("-h", "-o", "-w", "-I", "-F", "--untracked", "-f", "-", "--", ".", f":!{document.path}")
+    try:
+        answer = git.run(root, "--no-literal-pathspecs", "grep", *options, stdin=asked)
+    except NotEvaluable:
+        return set()
+    return set(answer.text.split())
+
+
+def _has_word(text: str | None, name: str) -> bool:
+    return text is not None and re.search(rf"\b{name}\b", text) is not None
+
+
+def _text(root: Path, path: str) -> str | None:
+    """The file as it is now; None where it is not there or not text."""
+    try:
+        return read_file(str(root / path), LARGEST).decode()
+    except (OSError, TooLarge, ValueError):
+        return None
