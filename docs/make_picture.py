@@ -235,6 +235,7 @@ def record(argv: tuple[str, ...], columns: int, home: Path, cwd: Path) -> str:
     environ = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
+        "OMO_ENV_HOME": os.environ.get("OMO_ENV_HOME", ""),
         "TMPDIR": "/tmp",  # what a command wraps must not depend on where this machine puts temporary files
         "LANG": "C.UTF-8",
         "TERM": "xterm-256color",
@@ -301,7 +302,9 @@ def main() -> int:
     if "--client" in sys.argv:
         tests = ["tests/e2e/test_interactive.py", "-m", "client", "-k", "picture", "-n", "0", "-q"]
         return subprocess.call([sys.executable, "-m", "pytest", *tests], cwd=ROOT, env={**os.environ, DRAW: "1"})
-    subprocess.run([OMO, "--version"], check=True, capture_output=True)  # the first start would talk about itself
+    # Where the first start has built, which talks about itself; a home of its own would have it built anew.
+    os.environ.setdefault("OMO_ENV_HOME", os.path.expanduser("~/.cache/omo"))
+    subprocess.run([OMO, "--version"], check=True, capture_output=True)
     stale = []
     for scene in SCENES:
         path, svg = PICTURES / f"{scene.name}.svg", render(scene)

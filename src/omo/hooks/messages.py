@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     Works = list[tuple[str, Json]]  # kinds of work, each with its summary
 
 LONGEST_REASON = 600
+LONGEST_STANDING = 560  # 150 tokens, with what the host writes before it
+LONGEST_OPEN = 360
 LONGEST_INSTRUCTIONS = 2000
 STOP = "/omo:stop-continuation"
 LONGEST_TOLD = 1200
@@ -155,16 +157,21 @@ def could_not_turn_on(why: str) -> Answer:
 
 
 def where_things_stand(row: Json) -> str:
-    """For a session that comes back from a resume or a compaction: some 150 tokens, with what its work is about."""
-    work: Json = row.get("work", {})
-    states = ", ".join(f"{kind} {summary.get('state')}" for kind, summary in work.items()) or "ulw active"
-    active = [(kind, summary) for kind, summary in work.items() if summary.get("state") == "active"]
-    waiting = "" if active else "It waits: do not go on before the user answers. "
-    lead = f"[omo] Ultrawork is still on in this session ({clip(states, 120)}). {waiting}{what_is_open(active, 400)}"
+    """For a session that comes back from a resume or a compaction: its work, what is next, and what that is about."""
+    active = work_in(row, "active")
+    if not work_of(row):
+        active = [(session.KIND, {})]
+    what = what_is_open(active, LONGEST_OPEN)
+    if not active:
+        states = ", ".join(f"{kind} is {summary['state']}" for kind, summary in work_in(row, *WAITS))
+        what = f"{clip(states, 120)}: do not go on before the user answers."
+    lead = f"[omo] Ultrawork is still on in this session. {what}"
     end = f" `omo next` says the rest. The user can end it with {STOP}."
-    about = " ".join(str(summary["about"]) for _, summary in active if summary.get("about"))
-    left = LONGEST_REASON - len(lead) - len(end)
-    return lead + (f" {clip(about, left)}" if about and left > 0 else "") + end
+    about = "".join(f" {summary['about']}" for _, summary in active if summary.get("about"))
+    left = LONGEST_STANDING - len(lead) - len(end) - 1
+    if about and left > 0:
+        lead += f" {clip(about.strip(), left)}"
+    return lead + end
 
 
 def still_on(row: Json) -> str:

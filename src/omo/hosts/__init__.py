@@ -180,6 +180,10 @@ class Host:
         """The answer as the host reads it on stdout; empty where there is nothing to say."""
         raise NotImplementedError
 
+    def launcher(self) -> str:
+        """The script that puts omo on the user's PATH, with {root} where it names the plugin; empty without one."""
+        return ""
+
     def spell(self, text: str) -> str:
         """A text of ours with what it names as it is called here: commands that the user types, and the tool that
         starts agents."""

@@ -59,15 +59,6 @@ class ClaudeCode(Host):
     shell_tool = ("Bash", "command")
     write_tool = ("Write", "file_path")
     sources: Mapping[str, str] = {
-        "agent_id": "agent_id",
-        "plan_mode": "permission_mode",
-        "last_message": "last_assistant_message",
-        "running": "background_tasks",
-        "wakeups": "session_crons",
-        "queued": "transcript_path",
-        "tools": "transcript_path",
-        "continues": "stop_hook_active",
-        "fingerprint": "the event's bytes",
         "tool": "event.tool_name",
         "call": "event.tool_input",
         "caller": "event.agent_id",
@@ -105,6 +96,12 @@ class ClaudeCode(Host):
         if message:
             return _json({"systemMessage": message, **_notification(answer, message, event, environ)})
         return _bytes(answer.line + "\n") if answer.line else b""
+
+    def launcher(self) -> str:
+        from omo.hosts.claude_setup import LAUNCHER
+
+        before, _, after = LAUNCHER.partition("{root}")
+        return before.format() + "{root}" + after.format()
 
 
 HOST = ClaudeCode()
