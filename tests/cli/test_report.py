@@ -258,7 +258,11 @@ def test_a_session_with_nothing_and_a_run_nobody_knows(done: Project) -> None:
     ran = done.user("report", "--session", "nobody")
     assert (ran.code, "is no session of this project" in ran.err, SESSION in ran.err) == (2, True, True)
     ran = done.omo("report", by="user", env={"OMO_SESSION_ID": "nobody"})
-    assert (ran.code, "session nobody has nothing to report" in ran.err, "omo status --all" in ran.err) == (3, True, True)
+    assert (ran.code, "session nobody has nothing to report" in ran.err, "omo status --all" in ran.err) == (
+        3,
+        True,
+        True,
+    )
     ran = done.user("report", "--run", "r0")
     assert (ran.code, "there is no such run in this project" in ran.err) == (2, True)
 

@@ -100,7 +100,7 @@ def _unplaced(filled: Proposals) -> list[str]:
     """Names of which nothing is asked, because nobody can tell where they belong."""
     notes = []
     for number, names in filled.unplaced.items():
-        said = ", ".join(names)
+        said = ", ".join(dict.fromkeys(names))
         notes.append(f"step {number}: which file has {said}? Write its path in backticks before it, to have it checked")
     return notes
 
@@ -142,7 +142,9 @@ def _filled_in(document: Document, context: Context) -> tuple[Document, list[str
     notes = _unplaced(filled)
     if filled.text != document.text:
         Path(context.root, document.path).write_bytes(filled.text.encode())
-        notes.append(f"{document.path} was filled in: read what it says (proposed)")
+        notes.append(f"{document.path} was filled in, and holds the steps to this beside their files and commits:")
+        for number, asked in filled.asked.items():
+            notes.append(f"step {number}: {clip('; '.join(asked), LONGEST_SHOWN)}")
     return documents.parse(filled.text, document.path), notes
 
 
