@@ -56,7 +56,6 @@ class Contract:
     notes: list[str] = field(default_factory=list)
     parent: RunStatus | None = None
     recovery: Recovery | None = None
-    anew: str = ""  # why a recovery answers for its own steps only
 
     @property
     def session(self) -> Session:
@@ -121,7 +120,7 @@ def begin(
         asked = preflight.look(contract.document.needs, root, environ=environ, by=caller.by)
         run = Run(PLAN, caller, PLAN.new_id(caller, tags(contract.plan.digest, contract.plan.path)))
         if parent is not None and contract.recovery is not None:
-            parent.append(_recovered_row(contract.recovery, contract.anew))
+            parent.append(_recovered_row(contract.recovery))
         if asked.missing:
             run.append(preflight_row(caller, contract, asked))
             step = publish_end(RunStatus(run), session=caller.session)
@@ -137,8 +136,7 @@ def begin(
     status = RunStatus(run, contract.document, looked)
     if parent is not None and contract.parent is not None:
         close_recovered(caller, parent.id)
-        if not contract.anew:  # a recovery answers for its whole session
-            status = replace(contract.parent, run=run)
+        status = replace(contract.parent, run=run)  # a recovery answers for its whole session
     return Started(_state_of(run), publish_end(status, session=caller.session), spec, notes=contract.notes)
 
 
@@ -147,9 +145,9 @@ def _state_of(run: PlanRun) -> PlanState:
     return run.state
 
 
-def _recovered_row(recovery: Recovery, anew: str) -> Row:
+def _recovered_row(recovery: Recovery) -> Row:
     missing, reasons = list(recovery.missing), list(recovery.reasons)
-    return {"kind": "recovered", "depth": recovery.depth, "missing": missing, "reasons": reasons, "anew": anew}
+    return {"kind": "recovered", "depth": recovery.depth, "missing": missing, "reasons": reasons}
 
 
 def _started_row(caller: Caller, contract: Contract, history: histories.History) -> Row:
@@ -177,7 +175,6 @@ def _started_row(caller: Caller, contract: Contract, history: histories.History)
         "verify": [command.row for command in verify.commands_of(document.steps)],
         "depth": depth,
         "recovery_of": contract.recovers.run if contract.recovers else "",
-        "anew": contract.anew,
         "left_behind": left_behind(contract.runs, contract.number),
         "handoffs": _handoffs(contract.runs),
         "legacy": contract.plan.is_legacy,

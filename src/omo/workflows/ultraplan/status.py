@@ -185,7 +185,7 @@ def _abandoned(status: RunStatus) -> NextStep:
     if status.audit.steps and not status.audit.missing:
         why = f"the session was abandoned, and nothing of it is missing: omo plan audit {state.path}"
         return NextStep("done", why)
-    if status.audit.violations or state.depth >= MOST_RECOVERIES:
+    if status.audit.violations or status.unknown or state.depth >= MOST_RECOVERIES:
         return NextStep("escalate", "the session was abandoned, and what is left needs a person", REVISE, who="user")
     return NextStep("recover", "the session was abandoned with steps done", (_again(status),))
 
