@@ -160,7 +160,7 @@ def _started_row(caller: Caller, contract: Contract, history: histories.History)
         "path": contract.plan.path,
         "plan": contract.plan.digest,
         "number": contract.number,
-        "order": _order(contract.sessions),
+        "order": sessions.order(contract.sessions),
         "base": history.head,
         "runner": {path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
         "root": caller.here,
@@ -179,10 +179,6 @@ def _started_row(caller: Caller, contract: Contract, history: histories.History)
         "handoffs": _handoffs(contract.runs),
         "legacy": contract.plan.is_legacy,
     }
-
-
-def _order(cut: Sequence[Session]) -> list[int]:
-    return [number for wave in sessions.waves_of(cut) for number in wave]
 
 
 def _uncommitted(history: histories.History) -> list[str] | None:
@@ -245,7 +241,7 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
 
 def _next_number(plan: Document, cut: list[Session], runs: Sequence[PlanState]) -> int:
     passed = {state.number for state in runs if state.end == "pass"}
-    for number in _order(cut):
+    for number in sessions.order(cut):
         if number not in passed:
             return number
     raise Refused(f"every session of {plan.path} has passed", fix=f"omo plan audit {shlex.quote(plan.path)}")
