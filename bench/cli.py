@@ -219,7 +219,7 @@ def walk(project: Project) -> dict[str, dict[str, object]]:
     project.write("criteria.json", json.dumps(CRITERIA))
     project.omo("ralph", "start", "--criteria", "criteria.json")
     counts["ralph status"] = project.counted("ralph", "status")
-    counts["ralph exec"] = project.counted("ralph", "exec")
+    counts["next"] = project.counted("next")
     counts["status"] = project.counted("status")
     for name, counted in counts.items():
         assert counted["code"] == 0, name

@@ -1,7 +1,9 @@
 """Records real sessions in a pseudo-terminal and draws them as docs/pictures/*.svg.
 
 python docs/make_picture.py            records and draws every scene anew
-python docs/make_picture.py --check    exits 1 if a picture is not what the terminal shows today
+python docs/make_picture.py --client   draws the panes of the real client anew, by the tests that play them
+python docs/make_picture.py --check    exits 1 if a picture is not what the terminal shows today, or a pane of the
+                                       client has not the lines any more that omo would say
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import tempfile
 import termios
 import time
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,16 +33,18 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from omo.cli.demo import Stage  # noqa: E402
 from omo.context import Context  # noqa: E402
+from omo.hooks import messages  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 OMO = str(ROOT / "bin" / "omo")
 ROWS = 50
+DRAW = "DRAW_PICTURES"  # set while the tests that play the panes draw them
 
 # What differs from one recording to the next, or from one Python to another, without meaning anything.
 NORMAL = (
     (re.compile(r"/tmp/omo demo \w+"), "/tmp/omo demo"),
     (re.compile(r"\b\d+\.\d s\b"), "0.1 s"),
-    (re.compile(r"\b\d\d:\d\d:\d\d UTC\b"), "17:20:05 UTC"),
+    (re.compile(r"\b\d\d:\d\d:\d\d\b"), "17:20:05"),
     (re.compile(r"^[ |]*\^+\n", re.M), ""),
     (re.compile(r"\bg\d{13}\b"), "g1790000000000"),
     (re.compile(r"last used [\w ]+"), "last used just now"),
@@ -160,10 +165,77 @@ SCENES = (
 )
 
 
+class Pane(NamedTuple):
+    """The real client, as a test saw it. `lines` are what omo says in it today, by the code that says it."""
+
+    name: str
+    title: str
+    lines: tuple[str, ...]
+    columns: int = 80
+
+
+ULTRAWORK = [("ulw", {"state": "active"})]
+PANES = (
+    Pane(
+        "client",
+        "Claude Code: ulw, a stop that is sent back, and the end",
+        (
+            messages.turned_on("", [], []).message,
+            "Ultrawork active: continuing until verification gates pass or stop requested.",
+            "omo: done, proven: gate tests",
+            messages.EVIDENCE,
+        ),
+    ),
+    Pane(
+        "client-pause",
+        "Claude Code: a run that you pause, look at, and let go on",
+        (
+            messages.paused(ULTRAWORK).message,
+            "omo status",
+            "would be let go (waiting)",
+            messages.continued(ULTRAWORK).message,
+        ),
+    ),
+    Pane(
+        "client-stop",
+        "Claude Code: stop ulw, typed while the agent works",
+        (f"{messages.CANCELLED} {messages.ESC}",),
+    ),
+)
+
+
+CLIENTS_OWN = ("✢", "✳", "✶", "✻", "✽", "◐")  # how long a turn takes or took, and the effort that is set
+
+
+def draw_pane(name: str, screen: str) -> None:
+    """From the first prompt to the last answer: without the client's banner and its input box."""
+    (pane,) = (pane for pane in PANES if pane.name == name)
+    lines = normalised(screen).replace("⎿", "└").rstrip("\n").splitlines()  # which few fonts have
+    plain = [Text.from_ansi(line).plain for line in lines]
+    begin = next(number for number, line in enumerate(plain) if line.startswith("❯ "))
+    rules = [number for number, line in enumerate(plain) if line.startswith("───")]
+    shown = ""
+    for number in range(begin, rules[-2]):
+        if not plain[number].lstrip().startswith(CLIENTS_OWN):
+            shown += lines[number].rstrip() + "\n"
+    shown = shown.partition("\n\n\n\n")[0]  # below the empty rest of the screen the client gives a tip
+    (PICTURES / f"{name}.svg").write_text(draw(Scene(name, pane.title, pane.columns, status), shown), encoding="utf-8")
+
+
+def missing_from(pane: Pane) -> list[str]:
+    """What omo would say, and the picture does not show; the client breaks lines as it likes."""
+    path = PICTURES / f"{pane.name}.svg"
+    if not path.exists():
+        return list(pane.lines)
+    text = "".join(unescape(" ".join(re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text("utf-8")))).split())
+    return [line for line in pane.lines if "".join(line.split()) not in text]
+
+
 def record(argv: tuple[str, ...], columns: int, home: Path, cwd: Path) -> str:
     environ = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
+        "OMO_ENV_HOME": os.environ.get("OMO_ENV_HOME", ""),
         "TMPDIR": "/tmp",  # what a command wraps must not depend on where this machine puts temporary files
         "LANG": "C.UTF-8",
         "TERM": "xterm-256color",
@@ -227,7 +299,12 @@ def render(scene: Scene) -> str:
 
 
 def main() -> int:
-    subprocess.run([OMO, "--version"], check=True, capture_output=True)  # the first start would talk about itself
+    if "--client" in sys.argv:
+        tests = ["tests/e2e/test_interactive.py", "-m", "client", "-k", "picture", "-n", "0", "-q"]
+        return subprocess.call([sys.executable, "-m", "pytest", *tests], cwd=ROOT, env={**os.environ, DRAW: "1"})
+    # Where the first start has built, which talks about itself; a home of its own would have it built anew.
+    os.environ.setdefault("OMO_ENV_HOME", os.path.expanduser("~/.cache/omo"))
+    subprocess.run([OMO, "--version"], check=True, capture_output=True)
     stale = []
     for scene in SCENES:
         path, svg = PICTURES / f"{scene.name}.svg", render(scene)
@@ -237,7 +314,12 @@ def main() -> int:
             stale.append(path.relative_to(ROOT))
     for name in stale:
         print(f"{name} is not what the terminal shows today: python docs/make_picture.py", file=sys.stderr)
-    return 1 if stale else 0
+    is_old = False
+    for pane in PANES:
+        for line in missing_from(pane):
+            print(f"{pane.name}.svg does not show “{line}”: python docs/make_picture.py --client", file=sys.stderr)
+            is_old = True
+    return 1 if stale or is_old else 0
 
 
 if __name__ == "__main__":

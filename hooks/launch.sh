@@ -13,6 +13,7 @@ case $event in
 session-start) name=SessionStart ;;
 user-prompt-submit) name=UserPromptSubmit ;;
 pre-tool-use) name=PreToolUse ;;
+post-tool-use) name=PostToolUse ;;
 subagent-stop) name=SubagentStop ;;
 statusline) name=StatusLine key=project_dir ;; # which the host sends instead of setting a variable
 *) name=Stop ;;
@@ -166,13 +167,17 @@ EOF
 
 # A ulw that cannot be acted on is answered, not lost.
 say_not_ready() {
+    why="omo's Python environment is not ready; 'omo doctor' says why and how to mend it."
     case $input in
     *stop-continuation* | *[sS]top\ [uU]* | *[cC]ancel\ [uU]*)
-        echo '{"decision": "block", "reason": "omo cannot run: its Python environment is not ready, so nothing holds this session now. Type it again once omo doctor finds nothing wrong.", "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": true}}'
+        # Claude Code would put it back into the input line; Codex takes no key that it does not know.
+        ours=${CLAUDECODE:+', "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": true}'}
+        echo "{\"decision\": \"block\", \"reason\": \"omo: nothing holds this session now: $why\"$ours}"
         ;;
     *[!a-zA-Z0-9_/.-][uU][lL][wW][!a-zA-Z0-9_/.-]* | *[!a-zA-Z0-9_/.-][uU][lL][tT][rR][aA][wW][oO][rR][kK][!a-zA-Z0-9_/.-]*)
-        echo "[omo] Ultrawork could not be turned on: omo's Python environment is not ready. Tell the user so in" \
-            "one line; 'omo doctor' says why and how to mend it."
+        reason="could not be turned on: $why"
+        context="\"hookEventName\": \"UserPromptSubmit\", \"additionalContext\": \"[omo] Ultrawork $reason\""
+        echo "{\"systemMessage\": \"omo: ultrawork $reason\", \"hookSpecificOutput\": {$context}}"
         ;;
     esac
 }

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import hypothesis
@@ -32,6 +33,8 @@ def pytest_configure() -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ["TZ"] = "UTC"  # people are told the time where they are
+    time.tzset()
     if "TMPDIR" not in os.environ and sys.platform == "linux" and _can_hold_tests(MEMORY):
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None

@@ -15,7 +15,7 @@ from typing import Any
 
 from omo.cli.main import main
 from omo.hooks import main as hooks
-from omo.hooks import prompt, session_start, stop, subagent_stop, tool_use
+from omo.hooks import prompt, session_start, stop, subagent_stop, tool_done, tool_use
 from omo.state import ledger, paths, runtime
 from omo.work import session as sessions
 from omo.work.run import Caller
@@ -33,6 +33,7 @@ HOOKS: dict[str, tuple[str, hooks.Handler]] = {
     "session-start": ("SessionStart", session_start.handle),
     "user-prompt-submit": ("UserPromptSubmit", prompt.handle),
     "pre-tool-use": ("PreToolUse", tool_use.handle),
+    "post-tool-use": ("PostToolUse", tool_done.handle),
     "stop": ("Stop", stop.handle),
     "subagent-stop": ("SubagentStop", subagent_stop.handle),
 }

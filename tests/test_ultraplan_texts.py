@@ -13,7 +13,7 @@ from omo.workflows.ultraplan.models import Document
 from tests.named_commands import children
 from tests.texts import ROOT, agent, flat, page, skill, text
 
-TEMPLATE = ROOT / "skill-fragments" / "ultraplan" / "plan-template.md"
+TEMPLATE = skill("ultraplan")
 MANIFESTS = ROOT / "skill-fragments" / "ultraplan" / "manifests.md"
 PAGE = page("ultraplan")
 

@@ -62,7 +62,7 @@ LINES = {
     "ul": {"ulw", "ultragoal"},
     "gate re": {"record", "remove"},
     "ultragoal gate in": {"init"},
-    "ralph phase PLAN --ski": {"--skip"},
+    "ralph judge --no-": {"--no-refine"},
     "setup remove ": {"path", "statusline"},
     "ulw blocked --evidence ulw --que": {"--question"},
     "ledger show --follow --session x --js": {"--json"},

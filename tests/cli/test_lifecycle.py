@@ -39,7 +39,12 @@ def ralph_ledger(project: Project) -> Path:
     return max(Path(paths.ralph_dir(project.state)).glob("r*/ledger.jsonl"))
 
 
-RALPH = Workflow("ralph", begin_ralph, ("ralph", "exec"), ralph_ledger)
+def acted(code: int, told: str) -> bool:
+    """It did what it is for. A judgement of ralph over no work does so too: it counts that."""
+    return code == 0 or "circumvention" in told
+
+
+RALPH = Workflow("ralph", begin_ralph, ("ralph", "judge"), ralph_ledger)
 
 
 def begin_plan(project: Project) -> None:
@@ -113,7 +118,8 @@ def test_a_run_that_was_removed_is_damage_too(project: Project, flow: Workflow) 
     assert stop_rule(project) == "waiting"
     assert project.user("state", "clear", "--mode", flow.kind, "--force", "--session", SESSION).code == 0
     flow.begin(project)
-    assert project.agent(*flow.work).code == 0
+    ran = project.agent(*flow.work)
+    assert acted(ran.code, ran.err)
 
 
 @each_workflow
@@ -126,7 +132,7 @@ def test_the_next_conversation_takes_the_run_up(project: Project, flow: Workflow
     project.now += 16 * 60
     code, told = other(project, "adopt")
     assert (code, f"Adopted from session {SESSION}" in told) == (0, True), told
-    assert other(project, *flow.work)[0] == 0
+    assert acted(*other(project, *flow.work))
     assert (stop_rule(project), stop_rule(project, OTHER)) == ("done", "block")
     assert project.agent(*flow.work).code == 3
     told = stop(project)
@@ -164,7 +170,8 @@ def test_a_moved_project_takes_its_run_along_and_a_copied_one_does_not(project: 
     refused = project.agent(*flow.work)
     assert (refused.code, "belongs to" in refused.err) == (3, True), refused.err
     shutil.rmtree(original)
-    assert project.agent(*flow.work).code == 0
+    ran = project.agent(*flow.work)
+    assert acted(ran.code, ran.err)
     assert project.agent("ledger", "verify").code == 0
 
 

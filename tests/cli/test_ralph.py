@@ -1,4 +1,4 @@
-"""`omo ralph start|exec|phase|replan|status|abandon`, as the agent and the user type them."""
+"""`omo ralph`, as the agent and the user type it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from omo.state import ledger, paths
 from omo.workflows.ralph.run import RALPH
 from tests.project import SESSION, Project, Ran
 from tests.ralph.project import Project as RalphProject
-from tests.ralph.project import criterion, question
+from tests.ralph.project import answer, criterion, question, reply
 
 
 def criteria(project: Project, *items: Any, name: str = "criteria.json") -> str:
@@ -48,7 +48,8 @@ def test_a_start_shows_the_criteria_for_the_user_to_see(project: Project) -> Non
     assert ran.code == 0
     for part in ("C1 part 1 is in place (now: fail)", "path done-1.txt", "judge question Does README.md", "at most 5"):
         assert part in ran.out
-    assert "show this to the user" in ran.out
+    assert "Show this to the user. Iteration 1 is open." in ran.out
+    assert ran.out.endswith("Next: C1, C2 open, iteration 1 of 5: when its phases are over: omo ralph judge\n")
     assert rule(project) == "block"
 
 
@@ -91,16 +92,16 @@ def test_only_the_user_reduces_the_scope_and_every_report_shows_it(project: Proj
     assert f"--session {SESSION}" in refused.err
     ran = project.user("ralph", "start", "--criteria", name, "--reduced-scope", reason, "--session", SESSION)
     assert ran.code == 0
-    for argv in (("exec",), ("status",), ("replan",)):
-        assert reason in project.agent("ralph", *argv).out
-        assert project.agent("ralph", *argv, "--json").json["reduced_scope"] == reason
+    assert reason in project.agent("ralph", "status").out
+    assert project.agent("ralph", "status", "--json").json["reduced_scope"] == reason
+    assert reason in project.agent("ralph", "artifacts").out
 
 
 def test_the_status_before_any_judgement(project: Project) -> None:
     start(project)
     ran = project.agent("ralph", "status", "--json")
     told = ran.json
-    assert (told["ok"], told["iteration"], told["max_iterations"]) == (True, 0, 5)
+    assert (told["ok"], told["iteration"], told["max_iterations"]) == (True, 1, 5)
     assert (told["verdict"], told["decision"], told["judged"]) == ("fail", "replan", False)
     keys = ("id", "status", "fail_count", "previous_status", "regressed_at_iteration")
     assert [tuple(one[key] for key in keys) for one in told["criteria"]] == [
@@ -109,46 +110,61 @@ def test_the_status_before_any_judgement(project: Project) -> None:
     ]
 
 
-def test_a_round(project: Project) -> None:
+def test_a_round_costs_two_calls(project: Project) -> None:
+    """Agents, gates and the judge are seen; nothing is noted, copied or opened by hand."""
+    project.prompt("/omo:pin build -- test -f done-1.txt")
     start(project)
-    ran = project.agent("ralph", "exec", "--json")
-    assert (ran.code, ran.json["iteration"], ran.json["scope"], ran.json["opened"]) == (0, 1, ["C1", "C2"], True)
-    assert project.agent("ralph", "exec", "--json").json["opened"] is False
-    project.write("done-1.txt", "")
-    ran = project.agent("ralph", "phase", "IMPL", "--json")
-    assert (ran.json["status"], ran.json["missing"]) == ("present", ["PLAN", "VERIFY", "REFINE", "SHIP"])
-    ran = project.agent("ralph", "phase", "REFINE", "--skip", "an empty file, nothing to refine", "--json")
-    assert (ran.json["status"], ran.json["skipped"]) == ("skip-recorded", "an empty file, nothing to refine")
-    assert "omo ralph artifacts" in project.agent("ralph", "status").out
-    judged(project, C1="pass")
-    ran = project.agent("ralph", "replan", "--json")
-    assert [one["id"] for one in ran.json["complete"]] == ["C1"]
-    assert [one["id"] for one in ran.json["to_fix"]] == ["C2"]
-    assert ran.json["next"]["command"] == "omo ralph exec"
-    assert project.agent("ralph", "exec", "--json").json["scope"] == ["C2"]
+    next_step = project.agent("next").out
+    for phase in ("PLAN: let omo:planner", "IMPL: ", "VERIFY: let omo:qa", "REFINE: let omo:critic"):
+        assert f"\n  {phase}" in next_step
+    project.agent_ends("omo:planner")
+    project.write("done-1.txt")
+    project.agent_ends("omo:qa")
+    asked = project.agent("ralph", "judge", "--no-refine", "one file, nothing to refine")
+    assert (asked.code, "start a new omo:judge with this as its whole prompt: omo ralph brief" in asked.err) == (
+        4,
+        True,
+    )
+    assert "start a new omo:judge" in project.agent("next").out
+    nonce = project.agent("ralph", "brief", "--json").json["nonce"]
+    project.agent_ends("omo:judge", reply(nonce, answer("C2", result="fail", evidence="README.md names `2 of 3`")))
+    ran = project.agent("ralph", "judge", "--json")
+    assert (ran.code, ran.json["iteration"], ran.json["verdict"]) == (3, 1, "fail")
+    assert [entry["id"] for entry in ran.json["complete"]] == ["C1"]
+    assert [entry["id"] for entry in ran.json["to_fix"]] == ["C2"]
+    opened = rows(project)[-1]
+    assert (opened["kind"], opened["iteration"], opened["scope"]) == ("exec-delegated", 2, ["C2"])
+    shown = project.agent("next").out
+    assert 'seen: "clear: README.md names `2 of 3`"' in shown
+    assert "C1" not in shown
 
 
-def test_an_unknown_phase_is_bad_input(project: Project) -> None:
+def test_a_gate_that_fails_is_told_with_what_it_prints_and_counts_against_nobody(project: Project) -> None:
+    project.prompt("/omo:pin build -- sh -c 'echo it is broken; test -f mended'")
     start(project)
-    project.agent("ralph", "exec")
-    for name in ("DEPLOY", "PLAN", "VERIFY", "REFINE", "SHIP"):  # what hooks and gates see is not for the agent to say
-        assert project.agent("ralph", "phase", name).code == 2
+    for agent in ("omo:planner", "omo:executor", "omo:qa", "omo:critic"):
+        project.agent_ends(agent)
+    refused = project.agent("ralph", "judge")
+    assert refused.code == 3
+    assert "its gates do not pass; that is not counted" in refused.err
+    assert "| it is broken" in refused.err
+    project.write("mended")
+    assert project.agent("ralph", "judge").code == 4
+    assert "exec-circumvention" not in [row["kind"] for row in rows(project)]
 
 
 def test_a_pass_ends_with_a_receipt_and_lets_go(project: Project) -> None:
     start(project)
-    project.agent("ralph", "exec")
     judged(project, C1="pass", C2="pass")
     told = project.agent("ralph", "status", "--json").json
     assert (told["verdict"], told["decision"], told["state"]) == ("pass", "done", "ended: pass")
     assert set(told["receipt"]["criteria"]) == {"C1", "C2"}
     assert rule(project) == "done"
-    assert project.agent("ralph", "exec").code == 3
+    assert project.agent("ralph", "judge").code == 3
 
 
 def test_the_last_iteration_is_a_forced_honest_stop(project: Project) -> None:
     start(project, "--max-iterations", "1")
-    project.agent("ralph", "exec")
     judged(project, C1="pass")
     told = project.agent("ralph", "status", "--json").json
     assert (told["verdict"], told["decision"], told["receipt"]) == ("fail", "safeguard", None)
@@ -173,7 +189,7 @@ def test_the_ledger_of_a_run_is_verified_with_the_sessions(project: Project) -> 
     ran = project.agent("ledger", "verify", "--json")
     assert ran.code == 3
     assert ran.json["ledgers"]["ralph"]
-    refused = project.agent("ralph", "exec")
+    refused = project.agent("ralph", "judge")
     assert (refused.code, "not as omo wrote it" in refused.err) == (3, True)
     told = project.agent("ralph", "status", "--json").json
     assert (told["state"], told["iteration"], told["verdict"], told["criteria"]) == ("damaged", None, None, [])
@@ -193,7 +209,7 @@ def test_giving_up(project: Project) -> None:
     RalphProject(project.root, now=project.now).turn_ends(SESSION)
     ran = project.agent("ralph", "start", "--criteria", criteria(project, criterion(1)))
     assert "omo gate add NAME -- COMMAND" in ran.err
-    for argv in (("status",), ("replan",), ("exec",), ("artifacts",)):
+    for argv in (("status",), ("artifacts",)):
         assert "abandoned; 1 criterion was dropped (C2)" in project.agent("ralph", *argv).out, argv
     assert rule(project) == "block"
 
@@ -201,7 +217,7 @@ def test_giving_up(project: Project) -> None:
 def test_an_agent_gives_up_only_its_own(project: Project) -> None:
     run = start(project).json["run"]
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
-    for argv in (("exec",), ("phase", "IMPL"), ("brief",), ("judge",), ("abandon", "it is in my way here")):
+    for argv in (("judge",), ("abandon", "it is in my way here")):
         for named, why in (
             (("--run", run), "an agent acts only on its own"),
             (("--session", SESSION), "another session than this agent's own, other"),
@@ -213,15 +229,15 @@ def test_an_agent_gives_up_only_its_own(project: Project) -> None:
 
 def test_a_run_that_nobody_knows_is_bad_input_and_a_known_one_is_named(project: Project) -> None:
     run = start(project).json["run"]
-    for argv in (("status",), ("exec",), ("artifacts",), ("judge",)):
+    for argv in (("status",), ("brief",), ("artifacts",), ("judge",)):
         ran = project.agent("ralph", *argv, "--run", "r1-mistyped", "--json")
         assert (ran.code, run in ran.json["error"]["fix"]) == (2, True)
-    assert f"omo ralph exec --run {run}" in project.agent("ralph", "status", "--run", run).out
-    assert f"omo ralph exec --run {run}" in project.agent("ralph", "phase", "IMPL", "--run", run).err
+    assert f"omo ralph judge --run {run}" in project.agent("ralph", "status", "--run", run).out
+    assert f"omo ralph judge --run {run}" in project.agent("ralph", "brief", "--run", run).err
 
 
 def test_without_a_run_every_verb_names_the_start(project: Project) -> None:
-    for argv in (("exec",), ("phase", "IMPL"), ("replan",), ("abandon", "nothing to give up")):
+    for argv in (("judge",), ("brief",), ("artifacts",), ("abandon", "nothing to give up")):
         ran = project.agent("ralph", *argv)
         assert (ran.code, "omo ralph start" in ran.err) == (3, True), argv
     assert "omo ralph start" in project.agent("ralph", "status").out

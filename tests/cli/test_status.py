@@ -169,14 +169,15 @@ CRITERIA = '{"criteria": [{"id": "C1", "description": "a file", "checks": [{"typ
 
 
 def opened(project: Project) -> dict[str, int]:
-    """How often `omo status` of the session opens each state file."""
+    """How often `omo status` of the session opens each state file; the cache of the tree is written anew."""
     done = subprocess.run(
         [sys.executable, "-c", COUNTING, SESSION, str(project.root), str(project.now)],
         cwd=project.root, env=environment(), capture_output=True, text=True, check=True,
     )  # fmt: skip
     told = json.loads(done.stdout.rstrip("\n").rpartition("\n")[2])
     assert told["code"] == 0
-    return {os.path.relpath(path, project.state): count for path, count in told["opened"].items()}
+    counts = {os.path.relpath(path, project.state): count for path, count in told["opened"].items()}
+    return {path: count for path, count in counts.items() if not path.startswith("tree.cache")}
 
 
 def begin_and_give_up(project: Project, name: str) -> None:

@@ -209,7 +209,6 @@ def test_a_command_is_run_without_a_shell(project: Project) -> None:
         ["gate", "record", "unknown", "--pre-existing", "--evidence", "it failed before too"],
         ["gate", "frobnicate"],
         ["frobnicate"],
-        [],
     ],
 )
 def test_bad_input_is_exit_2_names_the_trouble_and_changes_nothing(project: Project, argv: list[str]) -> None:
@@ -408,14 +407,6 @@ def test_status_and_explain_tell_what_stop_would_do(project: Project) -> None:
     project.now += 2 * 24 * 3600
     assert "orphan" in project.user("status").out
     assert project.events() == before
-
-
-def test_explaining_a_saved_event(project: Project) -> None:
-    project.agent("ulw", "start")
-    project.write("event.json", json.dumps({"session_id": SESSION, "permission_mode": "plan"}))
-    explained = project.agent("explain", "stop", "--event", str(project.root / "event.json"))
-    assert "=> plan-mode" in explained.out
-    assert project.agent("explain", "stop", "--event", "nowhere").code == 2
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,6 @@ LEFT_OUT = {
     "omo ultragoal checkpoint --status complete": "--goal-id G001 --evidence TEXT",
     "omo ultragoal steer --kind annotate_ledger": "--evidence TEXT --rationale TEXT",
 }
-# Where a word in capitals is one of a few fixed ones.
-FILLED = {"omo ralph phase NAME": "omo ralph phase PLAN"}
 UNTIL_INTERRUPTED = {"--watch", "--follow"}
 FILES = {
     "value": "old\n",
@@ -53,7 +51,7 @@ FILES = {
 
 def commands_of(text: str) -> list[list[str]]:
     """Each way to read it: `a|b` is both, `[c]` with and without, capitals are filled in, a mere name asks for help."""
-    said = FILLED.get(text, text.removesuffix(" …"))
+    said = text.removesuffix(" …")
     whole = f"{said} {LEFT_OUT.get(said, '')}"
     readings = {re.sub(r" ?\[.*?\]", "", whole), whole.replace("[", "").replace("]", "")}
     return [complete(list(words)) for one in sorted(readings) for words in alternatives(shlex.split(one)[1:])]
@@ -87,7 +85,7 @@ def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 
 def was_understood(ran: Ran) -> bool:
     """Refused or not found is an answer; a usage error sends the reader to --help."""
-    is_usage = ran.code == 2 and re.search(r"omo[\w -]* --help", ran.err + ran.out)
+    is_usage = ran.code == 2 and re.search(r"omo[\w -]* --help|has no command", ran.err + ran.out)
     return ran.code in (0, 2, 3, 4, 77) and not is_usage
 
 

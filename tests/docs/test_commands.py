@@ -42,7 +42,7 @@ class Elsewhere:
 
 
 ELSEWHERE = [
-    Elsewhere(r"(?:\./bin/omo|claude plugin (?!validate)).+", "tests/e2e/test_readme.py", '"README.md"'),
+    Elsewhere(r"(?:\./bin/omo|omo setup|claude plugin (?!validate)).+", "tests/e2e/test_readme.py", '"README.md"'),
     Elsewhere(r"claude plugin validate --strict", ".ci/validate.py", '"validate", "--strict"'),
     Elsewhere(r"(?:OMO_\w+=\S+ )?\./tests/run(?: .+)?", ".ci/run", "./tests/run "),
     Elsewhere(r'(?:python=\$\(.*\) && )?"\$python" -m ruff check \.', ".ci/run", '"$python" -m ruff check .\n'),
@@ -55,6 +55,7 @@ ELSEWHERE = [
     Elsewhere(r"\.ci/run", ".ci/run", "./tests/run "),
     Elsewhere(r"python3 bench/hooks\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"hooks.py"'),
     Elsewhere(r"python3 bench/ledger\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"ledger.py"'),
+    Elsewhere(r"python3 bench/context\.py", "tests/e2e/test_context.py", "bench"),
     Elsewhere(r"python3 bench/tree\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"tree.py"'),
     Elsewhere(r"python3 bench/truth\.py", "tests/test_truth.py::test_the_command_prints_each_ending", '"truth.py"'),
 ]
@@ -217,6 +218,19 @@ def test_a_command_in_a_sentence_is_understood(
         for argv in inline.commands_of(text):
             ran = inline.run(project, argv)
             assert inline.was_understood(ran), f"{text}\nran as: omo {shlex.join(argv)}\n{ran.err}"
+
+
+def test_each_line_that_the_readme_says_to_type_is_answered_by_the_hook(project: Project) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = []
+    for row in re.findall(r"^\| (`.+?) \|", readme.partition("## The six lines")[2], re.M):
+        lines += re.findall(r"`([^`]+)`", row)
+    lines = [line.replace("…", "fix the flaky tests") for line in lines if not line.startswith("omo ")]
+    assert len(lines) >= 6
+    for line in lines:
+        assert project.prompt(line).stdout, line
+        if line in ("stop", "never mind"):
+            assert project.prompt("continue").stdout, f"continue after {line}"
 
 
 # What the page of ultrawork repeats

@@ -22,7 +22,6 @@ from tests.project import Project
         ("omo ulw blocked --question", [["ulw", "blocked", "--help"]]),
         ("omo plan finish --failed …", [["plan", "finish", "--help"]]),
         ("omo gate add NAME -- COMMAND", [["gate", "add", "tests", "--", "true"]]),
-        ("omo ralph phase NAME", [["ralph", "phase", "PLAN"]]),
         ("omo explain prompt TEXT", [["explain", "prompt", STANDS_FOR["TEXT"]]]),
     ],
 )

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from docs import make_picture
-from docs.make_picture import PICTURES, SCENES, Scene, Terminal
+from docs.make_picture import PANES, PICTURES, SCENES, Pane, Scene, Terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = "{http://www.w3.org/2000/svg}text"
@@ -32,12 +32,12 @@ def drawn(screen: str, columns: int = 20) -> str:
 
 
 def test_every_scene_has_its_picture_and_every_picture_its_scene() -> None:
-    assert {path.name for path in PICTURES.iterdir()} == {f"{scene.name}.svg" for scene in SCENES}
+    assert {path.name for path in PICTURES.iterdir()} == {f"{each.name}.svg" for each in (*SCENES, *PANES)}
     assert "docs/make_picture.py --check" in (ROOT / ".ci" / "run").read_text()
 
 
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_a_picture_needs_nothing_but_itself(scene: Scene) -> None:
+@pytest.mark.parametrize("scene", [*SCENES, *PANES], ids=lambda scene: scene.name)
+def test_a_picture_needs_nothing_but_itself(scene: Scene | Pane) -> None:
     svg = (PICTURES / f"{scene.name}.svg").read_text(encoding="utf-8")
     assert set(re.findall(r"https?://[^\s\"']+", svg)) == {"http://www.w3.org/2000/svg"}
     assert set(re.findall(r"url\((.)", svg)) == {"#"}
@@ -57,6 +57,14 @@ def test_the_picture_shows_the_story_of_the_demo() -> None:
     ]
     places = [shown.index(line) for line in story]
     assert places == sorted(places)
+    assert max(len(line) for line in shown) <= 80
+
+
+@pytest.mark.parametrize("pane", PANES, ids=lambda pane: pane.name)
+def test_a_pane_of_the_client_shows_what_omo_says_today(pane: Pane) -> None:
+    assert make_picture.missing_from(pane) == []
+    assert make_picture.missing_from(pane._replace(lines=("omo: said by nobody",))) == ["omo: said by nobody"]
+    shown = rows((PICTURES / f"{pane.name}.svg").read_text(encoding="utf-8"))
     assert max(len(line) for line in shown) <= 80
 
 

@@ -20,13 +20,15 @@ from typing import Any
 
 import pytest
 
+from docs import make_picture
 from tests.e2e.scripted_model import ScriptedModel
 
 API_KEY = "sk-fake"
 PACKAGES = Path(__file__).parent / "client" / "node_modules" / "@anthropic-ai"
 POLL_SECONDS = 0.05
 PATIENCE = 600.0  # no bound on how long anything takes: it only ends a test that hangs
-WIDTH, HEIGHT = 140, 45
+SIZE = (140, 45)  # columns, lines
+PICTURE = (80, 70)
 
 Event = dict[str, Any]
 
@@ -135,6 +137,7 @@ class Client:
         session_id: str | None = None,
         resume: str | None = None,
         ready: str = "❯",
+        size: tuple[int, int] = SIZE,
         timeout: float = PATIENCE,
     ) -> Terminal:
         """A session under tmux, returned once the screen shows `ready`, the sign of the input box."""
@@ -142,7 +145,7 @@ class Client:
             pytest.skip("tmux is not installed: interactive tests type into it")
         answer_first_run_questions(home, project)
         command = [str(self.binary), *_options(plugin_dir, allowed_tools, session_id, resume), *args]
-        terminal = Terminal(command, environment(home, model, env), project)
+        terminal = Terminal(command, environment(home, model, env), project, size)
         self._terminals.append(terminal)
         terminal.wait_for(ready, timeout)
         return terminal
@@ -212,15 +215,15 @@ def _run(command: list[str], env: dict[str, str], cwd: Path, timeout: float, std
 
 
 class Terminal:
-    """The client in a terminal of its own, 140 columns by 45 lines."""
+    """The client in a terminal of its own."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path, size: tuple[int, int]) -> None:
         # tmux leaves its socket behind; and in a test's own directory its path may grow too long.
         self._sockets = tempfile.mkdtemp(prefix="omo-tmux-")
-        size = ["-x", str(WIDTH), "-y", str(HEIGHT)]
+        columns, lines = size
         # env -i again: tmux adds variables of its own to what it starts.
         clean = ["env", "-i", *(f"{name}={value}" for name, value in env.items())]
-        start = ["new-session", "-d", *size, "-c", str(cwd), *clean, *command]
+        start = ["new-session", "-d", "-x", str(columns), "-y", str(lines), "-c", str(cwd), *clean, *command]
         # What a client that ended at once has to say stays on the screen.
         self._tmux("-f", os.devnull, *start, ";", "set-option", "-g", "remain-on-exit", "on")
         self._pid = int(self._tmux("display-message", "-p", "#{pane_pid}"))
@@ -253,6 +256,11 @@ class Terminal:
     def scrollback(self) -> str:
         """The screen and all that was scrolled off it."""
         return self._tmux("capture-pane", "-p", "-S", "-")
+
+    def draw(self, name: str) -> None:
+        """Keeps the conversation as docs/pictures/NAME.svg where `docs/make_picture.py --client` asks for it."""
+        if os.environ.get(make_picture.DRAW):
+            make_picture.draw_pane(name, self._tmux("capture-pane", "-p", "-e", "-S", "-"))
 
     def wait_for(self, expected: str | Callable[[str], bool], timeout: float = PATIENCE) -> str:
         """The first screen that holds the text or satisfies the predicate. A client that has ended shows no other."""

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from omo.hooks import messages
-from tests.e2e.client import Terminal, input_box
+from tests.e2e.client import PICTURE, SIZE, Terminal, input_box
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage, wait_until
 from tests.e2e.scripted_model import Request, Turn, bash, call, say
 
@@ -16,6 +16,15 @@ pytestmark = pytest.mark.client
 BLOCK = messages.INSTRUCTIONS.strip()
 COMMAND = "/omo:stop-continuation"
 FEEDBACK = "Stop hook feedback"
+UNITTEST = """\
+import unittest
+from add import add
+
+
+class Sums(unittest.TestCase):
+    def test_two_and_two(self):
+        self.assertEqual(add(2, 2), 4)
+"""
 STILL_ON = "[omo] Ultrawork is still on in this session"
 
 
@@ -24,13 +33,13 @@ def shows(terminal: Terminal, text: str) -> None:
     terminal.wait_for(lambda screen: text in " ".join(screen.split()))
 
 
-def start(stage: Stage, *steps: Turn, prompt: str = "ulw fix the flaky tests") -> tuple[Terminal, threading.Event]:
+def start(stage: Stage, *steps: Turn, size: tuple[int, int] = SIZE) -> tuple[Terminal, threading.Event]:
     """A session in which the model, having used a tool, is at work until the event is set."""
     held = threading.Event()
     first, *rest = steps
     stage.model.script(call("Bash", command="true"), first.held_by(held), *rest)
-    terminal = stage.open()
-    terminal.submit(prompt)
+    terminal = stage.open(size=size)
+    terminal.submit("ulw fix the flaky tests")
     stage.model.wait_for_turns(2)
     return terminal, held
 
@@ -70,30 +79,57 @@ def test_a_block_and_a_release_are_shown(stage: Stage) -> None:
     assert stage.kinds(only_session(stage))[1:] == ["blocked:block", "allowed:cap"]
 
 
-def test_the_end_of_a_run_is_shown(stage: Stage) -> None:
-    gates = "omo gate add check -- grep -q mended README.md; echo mended >> README.md; omo gate run"
-    done = "omo ulw done --because 'it is mended'"
-    stage.model.script(bash(gates), bash(done), say("The check passes."))
-    terminal = stage.open()
-    terminal.submit("ulw fix the check")
-    shows(terminal, "Stop says: omo: finished on the agent's word: ")
+def test_the_picture_of_a_run_from_ulw_to_its_proof(stage: Stage) -> None:
+    stage.commit("add.py", "def add(a, b):\n    return a - b\n")
+    stage.commit("test_add.py", UNITTEST)
+    stage.model.script(
+        bash("omo gate add tests -- python3 -B -m unittest -q && omo gate run"),
+        say("The sign in add.py was wrong. That should do it."),
+        bash("sed -i 's/a - b/a + b/' add.py && omo gate run"),
+        bash("omo ulw done"),
+        say("add adds now, and the tests pass."),
+    )
+    terminal = stage.open(size=PICTURE, env=EIGHT_BLOCKS)
+    terminal.submit("ulw fix the failing test")
+    shows(terminal, "omo: ultrawork is on: a turn that ends too early is sent back.")
+    shows(terminal, "Stop says: omo: done, proven: gate tests ")
     shows(terminal, ", on the files as they were at ")
     assert stage.kinds(only_session(stage))[-1] == "allowed:done"
+    terminal.draw("client")
 
 
-def test_stop_ulw_typed_while_the_model_works_takes_effect_at_once(stage: Stage) -> None:
-    terminal, held = start(stage, say("What I did so far."))
+def test_the_picture_of_a_run_that_is_paused_looked_at_and_goes_on(stage: Stage) -> None:
+    stage.limits = EIGHT_BLOCKS
+    terminal, held = start(stage, say("Never heard."), size=PICTURE)
+    interrupt(terminal, held)
+    stage.model.script(say("I wait for you."))
+    terminal.submit("wait, I want to look at it first")
+    shows(terminal, "omo: understood as a stop: ultrawork is paused.")
+    terminal.wait_for("I wait for you.")
+    asked = len(stage.model.turns)
+    terminal.submit("/omo:status")
+    shows(terminal, "UserPromptSubmit operation blocked by hook: omo status ultrawork paused")
+    assert len(stage.model.turns) == asked
+    stage.model.script(call("Bash", command="true"), say("I go on.").held_by(threading.Event()))
+    terminal.submit("continue")
+    shows(terminal, "omo: understood as continue: ultrawork goes on.")
+    stage.model.wait_for_turns(asked + 2)
+    terminal.draw("client-pause")
+
+
+def test_the_picture_of_stop_ulw_typed_while_the_model_works(stage: Stage) -> None:
+    terminal, held = start(stage, call("Bash", command="true"), say("What I did so far."), size=PICTURE)
     terminal.submit("stop ulw")
-    screen = terminal.wait_for(messages.CANCELLED)
-    session = only_session(stage)
-    assert "What I did so far." not in screen
-    assert stage.kinds(session) == ["activated:leading", "cancelled:cancel"]
-    assert input_box(screen).split() == ["❯", "stop", "ulw"], "the client hands a blocked prompt back"
+    wait_until(lambda: stage.kinds(only_session(stage))[-1] == "cancelled:cancel")
+    assert "stop ulw" not in input_box(terminal.screen())
     held.set()
+    shows(terminal, f"UserPromptSubmit says: {messages.CANCELLED} {messages.ESC}")
     terminal.wait_for("What I did so far.")
+    terminal.draw("client-stop")
     ask(stage, terminal, "and now?", "Nothing holds me.")
-    assert (stage.times_told(FEEDBACK)[-1], len(stage.model.turns), stage.model.overruns) == (0, 3, 0)
-    assert stage.kinds(session) == ["activated:leading", "cancelled:cancel", "cancel-told"]
+    assert (stage.times_told(FEEDBACK)[-1], len(stage.model.turns), stage.model.overruns) == (0, 4, 0)
+    assert stage.times_told(messages.CANCELLED_AND_MORE)[2:] == [1, 1]
+    assert stage.kinds(only_session(stage)) == ["activated:leading", "cancelled:cancel"]
 
 
 def test_the_command_typed_while_the_model_works_ends_with_its_turn(stage: Stage) -> None:

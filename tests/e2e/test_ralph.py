@@ -12,7 +12,7 @@ import pytest
 from omo.state.journal import Journal
 from omo.workflows.ralph.run import RALPH
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
-from tests.e2e.scripted_model import Request, Turn, bash, call, say, text_of, texts_of, told
+from tests.e2e.scripted_model import Request, Turn, bash, call, say, texts_of, told
 
 pytestmark = pytest.mark.client
 
@@ -37,15 +37,6 @@ def agent(name: str, prompt: str) -> Turn:
     return call("Agent", description=name, prompt=prompt, subagent_type=f"omo:{name}", run_in_background=False)
 
 
-def last_result(request: Request) -> str:
-    blocks = [block for message in request["messages"] for block in message["content"] if isinstance(block, dict)]
-    return text_of([block for block in blocks if block["type"] == "tool_result"][-1]["content"])
-
-
-def ask_the_judge(request: Request) -> Turn:
-    return agent("judge", last_result(request))
-
-
 def judged(result: str) -> Callable[[Request], Turn]:
     def answer(request: Request) -> Turn:
         found = NONCE.search("\n".join(texts_of(request)))
@@ -60,16 +51,13 @@ def judged(result: str) -> Callable[[Request], Turn]:
 def iteration(work: str, claim: str) -> list[Any]:
     """Work in all five phases, then a claim, which Stop answers, and the judge's word."""
     return [
-        bash("omo ralph exec"),
         agent("planner", ROLES["planner"]),
         bash(work),
-        bash("omo ralph phase IMPL"),
         agent("qa", ROLES["qa"]),
         agent("critic", ROLES["critic"]),
-        bash("omo gate run"),
         say(claim),
-        bash("omo ralph brief"),
-        ask_the_judge,
+        bash("omo ralph judge"),
+        agent("judge", "omo ralph brief"),
         bash("omo ralph judge --json"),
     ]
 
@@ -86,7 +74,9 @@ def test_two_claims_are_caught_and_the_third_iteration_holds(stage: Stage) -> No
     criteria.write_text(CRITERIA, "utf-8")
     for name, prompt in ROLES.items():
         stage.model.agent(told(prompt), *[say(f"The {name} is done.")] * 3)
-    stage.model.agent(told('"nonce"'), judged("fail"), judged("pass"), judged("pass"))
+    reads = bash("omo ralph brief")
+    answers: list[Any] = [reads, judged("fail"), reads, judged("pass"), reads, judged("pass")]
+    stage.model.agent(told("You judge whether criteria hold"), *answers)
     install, use = "printf '\\n## Install\\n\\nCopy it.\\n'", "printf '\\n## Use\\n\\nFirst run omo.\\n'"
     stage.model.script(
         bash(f"omo ralph start --criteria '{criteria}'"),
@@ -98,6 +88,7 @@ def test_two_claims_are_caught_and_the_third_iteration_holds(stage: Stage) -> No
     )
     run = stage.prompt(f"/omo:ralph {TASK}", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("It is proven.", 0)
+    assert stage.model.times_told("start a new omo:judge with this as its whole prompt: omo ralph brief") >= 3
     rows = ledger(stage, run.session_id)
     assert rows[0]["request"] == {"text": TASK, "by": "user"}
     verdicts = [row for row in rows if row["kind"] == "judged"]

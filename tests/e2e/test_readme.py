@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -22,21 +24,38 @@ def test_what_the_readme_says_to_type_works(client: Client, home: Path, plugin_r
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "claude").symlink_to(client.binary)
-    point_at(home, sys.executable)  # what the first session builds
-    environ = environment(home, None, {"OMO_ENV_HOME": str(home)})
+    built = tmp_path / "environments"
+    built.mkdir()
+    point_at(built, sys.executable)  # what the first session builds
+    environ = environment(home, None, {"OMO_ENV_HOME": str(built)})
     environ["PATH"] = f"{programs}:{home / '.local' / 'bin'}:{environ['PATH']}"
     lines = []
     for block in pages.blocks(pages.ROOT / "README.md"):
         if block.language == "sh":
             lines += block.text.splitlines()
-    assert lines
-    printed = {}
-    for line in lines:
-        # What changes files outside the project shows them first, and asks.
-        typed = f"{line} --yes" if " setup " in line else line
-        ran = subprocess.run(["sh", "-c", typed], cwd=clone, env=environ, capture_output=True, text=True, check=False)
-        assert ran.returncode == 0, f"{line}\n{ran.stdout}{ran.stderr}"
-        printed[line] = ran.stdout
+    printed = {line: typed(line, clone, environ) for line in lines}
     assert "Done, proven: gate check" in printed["./bin/omo demo"]
-    left = [path for path in home.rglob("*") if "omo@omo" in path.name and path.is_dir()]
-    assert left == []
+    assert not (home / ".local" / "bin" / "omo").exists()
+    assert "omo" not in typed("claude plugin marketplace list", clone, environ)
+
+
+def typed(line: str, cwd: Path, environ: dict[str, str]) -> str:
+    """In a terminal, whose owner agrees to what is shown."""
+    ours, theirs = pty.openpty()
+    command = ["sh", "-c", line]
+    with subprocess.Popen(command, cwd=cwd, env=environ, stdin=theirs, stdout=theirs, stderr=theirs) as shell:
+        os.close(theirs)
+        if " setup " in line:
+            os.write(ours, b"y\n")
+        printed = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # Linux says so when the last writer is gone
+                piece = b""
+            if not piece:
+                break
+            printed += piece
+    os.close(ours)
+    assert shell.returncode == 0, f"{line}\n{printed.decode(errors='replace')}"
+    return printed.decode(errors="replace")

@@ -32,7 +32,7 @@ def test_it_appears_with_ulw_and_is_gone_with_the_release(stage: Stage) -> None:
     here = setup.Installation(Context(environ, str(stage.project), 0.0, has_terminal=True), stage.plugin)
     setup.carry_out(setup.status_line_steps(here))
 
-    terminal, held = start(stage, say("Ultrawork is on: I continue."), say("Nothing more."), prompt="ulw fix the tests")
+    terminal, held = start(stage, say("Ultrawork is on: I continue."), say("Nothing more."))
     terminal.wait_for(lambda screen: below_the_prompt(screen)[:2] == ["mine", "omo ulw"])
     held.set()
     terminal.wait_for("ended, not proven")

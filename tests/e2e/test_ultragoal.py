@@ -207,6 +207,7 @@ def test_a_question_asked_three_times_ends_the_turn_and_is_put_before_the_user(s
     stage.model.script(*started(stage), ask, ask, ask, say("I need an answer."), say("Again?"))
     terminal = open_terminal(stage, "work through the brief")
     terminal.wait_for(lambda screen: "Which licence?" in screen and "I need an answer." in screen)
+    assert terminal.scrollback().count("omo: ultragoal is on: ") == 1
     (session,) = stage.sessions
     assert stage.kinds(session)[-1] == "allowed:waiting"
     assert stage.row(session)["work"]["ultragoal"]["state"] == "waiting"

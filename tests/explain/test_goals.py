@@ -99,12 +99,12 @@ def test_a_criterion_says_what_the_judgement_saw(tmp_path: Path) -> None:
         return items.explain(place(desk.root, "s1", desk.now), [name])
 
     assert (explained("C1").rule, explained("C1").why) == ("status-PENDING", "no judgement was made of it yet")
-    desk.round(C1="pass", C2="fail")
+    desk.judged(C1="pass", C2="fail")
     passed, failed = explained("C1"), explained("c2")
     assert (passed.decision, passed.change) == ("done", [])
     assert (failed.decision, failed.why) == ("open", "saw fail")
     assert facts(failed)["failures in a row"] == "1 of 3"
-    assert "omo ralph exec" in failed.change[0]
+    assert "omo ralph judge" in failed.change[0]
     assert items.explain(place(desk.root, "s1", desk.now), []).title.endswith(": 1 of 2 criteria done")
     desk.damage()
     damaged = explained("C1")
@@ -116,7 +116,7 @@ def test_a_criterion_says_what_the_judgement_saw(tmp_path: Path) -> None:
 def test_a_criterion_that_passed_on_other_files_is_open(tmp_path: Path) -> None:
     desk = ralph_project(tmp_path)
     desk.start()
-    desk.round(C1="pass", C2="pass")
+    desk.judged(C1="pass", C2="pass")
     desk.write("later.txt")
     found = items.explain(place(desk.root, "s1", desk.now), ["C1"])
     assert (found.decision, found.rule, found.why) == (

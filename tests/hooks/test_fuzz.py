@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from omo.hooks import main as hook
-from omo.hooks import prompt, session_start, stop, subagent_stop, tool_use
+from omo.hooks import prompt, session_start, stop, subagent_stop, tool_done, tool_use
 from tests.hooks.conftest import SESSION, Host
 from tests.hooks.test_tool_gates import open_run
 
@@ -20,6 +20,7 @@ HANDLERS: dict[str, hook.Handler] = {
     "PreToolUse": tool_use.handle,
     "Stop": stop.handle,
     "SubagentStop": subagent_stop.handle,
+    "PostToolUse": tool_done.handle,
 }
 TEXTS = [
     *("", "ulw", "ulw fix it", "stop ulw", "/omo:stop-continuation", "/omo:pin a -- b", "hello", "continue", "wait"),

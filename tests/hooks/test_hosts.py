@@ -50,7 +50,7 @@ def test_a_host_of_its_own_arms_holds_and_lets_go(tmp_path: Path) -> None:
     assert held.startswith("keep-going|Ultrawork active")
     assert "The user stops this with $omo:stop-continuation." in held
     off = sent(tmp_path, "user-prompt-submit", prompt.handle, NOW + 90, typed="$omo:stop-continuation")
-    assert off.startswith("end-prompt|Ultrawork is off.")
+    assert off.startswith("end-prompt|omo: ultrawork is off.")
     assert sent(tmp_path, "stop", stop.handle, NOW + 120) == "allow|||"
 
 

@@ -142,7 +142,9 @@ def test_a_row_that_is_no_object_is_replaced(host: Host) -> None:
 def test_the_injected_text_is_bounded_whatever_the_settings(host: Host) -> None:
     (host.project / ".sisyphus").mkdir()
     (host.project / ".sisyphus" / "omo.json").write_text(json.dumps({f"unknown-{n}": n for n in range(60)}))
-    assert len(host.prompt("ulw fix it").stdout) <= messages.LONGEST_INSTRUCTIONS
+    answer = host.prompt("ulw fix it", env={"CLAUDECODE": "1"})
+    assert len(answer.json["hookSpecificOutput"]["additionalContext"]) <= messages.LONGEST_INSTRUCTIONS
+    assert len(answer.message) <= messages.LONGEST_TOLD
 
 
 def test_a_cancel_that_cannot_be_recorded_says_so(host: Host) -> None:
@@ -161,6 +163,40 @@ def test_a_cancel_with_more_to_it_goes_on_to_the_model(host: Host) -> None:
     assert answer.stdout.strip() == messages.CANCELLED_AND_MORE
     assert not host.stop().blocks
     host.stop().assert_silent()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "line", "told"),
+    [
+        ("stop ulw", f"{messages.CANCELLED} {messages.ESC}", messages.CANCELLED_AND_MORE),
+        ("stop ulw and show me the diff", f"{messages.CANCELLED} {messages.ESC}", messages.CANCELLED_AND_MORE),
+        (
+            "wait",
+            'omo: understood as a stop: ultrawork is paused. It goes on when you say "continue". '
+            f"/omo:stop-continuation ends it. {messages.ESC}",
+            messages.PAUSED.format(work="ultrawork"),
+        ),
+    ],
+)
+def test_a_stop_typed_while_the_agent_works_is_passed_on_and_told_to_both(
+    host: Host, prompt: str, line: str, told: str
+) -> None:
+    """The client puts a prompt that is refused then back into the input line, and it looks unsent."""
+    path = transcript(host, {"type": "user", "promptId": "p1"}, SPOKE)
+    claude = {"CLAUDECODE": "1"}
+    host.prompt("ulw fix it", env=claude, prompt_id="p1")
+    answer = host.prompt(prompt, env=claude, prompt_id="p1", transcript_path=path)
+    context = {"hookEventName": "UserPromptSubmit", "additionalContext": told}
+    assert answer.json == {"systemMessage": line, "hookSpecificOutput": context}
+    host.stop().assert_silent()
+    host.prompt("what is in the README?", env=claude, prompt_id="p2", transcript_path=path).assert_silent()
+
+
+def test_a_cancel_typed_between_turns_ends_there(host: Host) -> None:
+    path = transcript(host, {"type": "user", "promptId": "p1"}, SPOKE)
+    host.prompt("ulw fix it", prompt_id="p1")
+    answer = host.prompt("stop ulw", env={"CLAUDECODE": "1"}, prompt_id="p2", transcript_path=path)
+    assert (answer.blocks, answer.json["reason"]) == (True, messages.CANCELLED)
 
 
 @pytest.mark.parametrize("source", ["resume", "compact", "clear", "startup"])

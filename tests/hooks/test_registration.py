@@ -13,6 +13,7 @@ SCRIPTS = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "user-prompt-submit",
     "PreToolUse": "pre-tool-use",
+    "PostToolUse": "post-tool-use",
     "Stop": "stop",
     "SubagentStop": "subagent-stop",
 }
@@ -45,8 +46,9 @@ def test_the_commands_differ_in_the_event_alone() -> None:
     assert len({command_of(event).replace(SCRIPTS[event], "E") for event in HOOKS}) == 1
 
 
-def test_no_hook_listens_to_every_tool_or_after_tools() -> None:
-    assert "PostToolUse" not in HOOKS
+def test_no_hook_listens_to_every_tool_and_after_one_only_to_omo() -> None:
+    (after,) = HOOKS["PostToolUse"]
+    assert (after["matcher"], after["hooks"][0]["if"]) == ("Bash", "Bash(omo *)")
     assert HOOKS["PreToolUse"][0]["matcher"] not in ("", "*")
     assert "matcher" not in HOOKS["SessionStart"][0]  # startup, resume, clear, compact, fork and what comes next
 

@@ -211,5 +211,7 @@ def test_limits_come_from_the_environment_of_the_hook(host: Host) -> None:
 
 def test_a_refused_limit_is_told_when_the_run_is_armed(host: Host) -> None:
     host.environ["OMO_MAX_STOP_BLOCKS"] = "0"
-    assert "OMO_MAX_STOP_BLOCKS: '0' must be 1 or more" in host.prompt("ulw fix it").stdout
+    told = host.prompt("ulw fix it", env={"CLAUDECODE": "1"}).message
+    assert told.startswith("omo: ultrawork is on: ")
+    assert "A setting was not used: OMO_MAX_STOP_BLOCKS: '0' must be 1 or more" in told
     assert host.row()["ulw"]["limits"]["max_stop_blocks"] == 8

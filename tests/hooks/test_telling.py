@@ -16,7 +16,7 @@ from omo import settings
 from omo.cli.main import main
 from omo.clock import stamp
 from omo.hooks import main as hook
-from omo.hooks import messages, prompt, session_start, stop
+from omo.hooks import messages, prompt, session_start, stop, tool_done
 from omo.state import ledger, paths, runtime
 from omo.work import lifecycle, outcome, session
 from tests.hooks.conftest import ROOT, SESSION, Host, command_of
@@ -28,7 +28,12 @@ LIMITS = settings.Settings().limits
 ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)
 RALPH_RUN = {"run": "r1771780801000-58268bca", "state": "active", "open": 1, "total": 3}
 CLAUDE = {"CLAUDECODE": "1", "TERM_PROGRAM": "iTerm.app"}
-HANDLERS = {"Stop": stop.handle, "UserPromptSubmit": prompt.handle, "SessionStart": session_start.handle}
+HANDLERS = {
+    "Stop": stop.handle,
+    "UserPromptSubmit": prompt.handle,
+    "SessionStart": session_start.handle,
+    "PostToolUse": tool_done.handle,
+}
 
 Row = dict[str, Any]
 
@@ -119,12 +124,13 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
     "done": (
         session.finish(ARMED, PROVEN, at=AT),
         {},
-        f"omo: done, proven: {GATES}, on the files as they were at 17:20:05 UTC. `omo report` shows the evidence.",
+        f"omo: done, proven: {GATES}, on the files as they were at 17:20:05. /omo:report shows the evidence.",
     ),
     "gates that passed before as well": (
         session.finish(ARMED, outcome.outcome(outcome.ATTESTED, BEFORE), at=AT),
         {},
-        f"omo: finished on the agent's word: {BEFORE}, on the files as they were at 17:20:05 UTC.",
+        f"omo: finished on the agent's word: {BEFORE}, on the files as they were at 17:20:05. "
+        "/omo:report shows what was seen.",
     ),
     "verification skipped": (
         session.finish(
@@ -132,13 +138,13 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         ),
         {},
         "omo: ended with exceptions: gate docs was not run in this run (by the agent: only a comment changed); "
-        "gate tests passes, as it did before the work.",
+        "gate tests passes, as it did before the work. /omo:report shows what was seen.",
     ),
     "ultragoal done": (
         work(ultragoal=plan(open=0, **ended(outcome.JUDGED, PASSED))),
         {},
         "omo: done, judged: ultragoal g1771780801000: 3 of 3 goals complete; omo:architect and omo:qa were seen to "
-        "find each clean. `omo report` shows the evidence.",
+        "find each clean. /omo:report shows the evidence.",
     ),
     "ultragoal that nobody was seen to review": (
         work(
@@ -153,7 +159,8 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         ),
         {},
         "omo: finished on the agent's word: ultragoal g1771780801000: 3 of 3 goals complete; omo:architect was seen "
-        "to say BLOCK of G002; reduced independence, no verdict of omo:qa was seen for G002.",
+        "to say BLOCK of G002; reduced independence, no verdict of omo:qa was seen for G002. "
+        "/omo:report shows what was seen.",
     ),
     "ultragoal closed, its receipt missing": (
         work(ultragoal=plan(open=0, **ended(outcome.ENDED, "3 of 3 goals complete; open is: omo goal complete"))),
@@ -172,7 +179,7 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         ),
         {},
         "omo: finished on the agent's word: ultraplan: plan session search-1: 5 steps pass the audit; "
-        "its Verify commands were not run by omo.",
+        "its Verify commands were not run by omo. /omo:report shows what was seen.",
     ),
     "ultraplan that no critic saw": (
         work(
@@ -187,7 +194,8 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         ),
         {},
         "omo: ended with exceptions: no clean critique of the plan (by the agent: it is a small plan); ultraplan: "
-        "plan session search-1: 5 steps pass the audit; its Verify commands were not run by omo.",
+        "plan session search-1: 5 steps pass the audit; its Verify commands were not run by omo. "
+        "/omo:report shows what was seen.",
     ),
     "ralph done": (
         work(
@@ -201,7 +209,7 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         ),
         {},
         "omo: done, judged: ralph run rows: 3 of 3 criteria pass, iteration 2; decided by omo:judge, which a "
-        "hook saw. `omo report` shows the evidence.",
+        "hook saw. /omo:report shows the evidence.",
     ),
     "verify done": (
         work(
@@ -214,12 +222,13 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         ),
         {},
         "omo: finished on the agent's word: verify: goal docs: 2 of 2 checks pass; "
-        "no check of the user's was seen to fail before.",
+        "no check of the user's was seen to fail before. /omo:report shows what was seen.",
     ),
     "verify on the agent's own answers": (
         work(verify={"run": "docs", **ended(outcome.ATTESTED, "goal docs: closed on the agent's own answers")}),
         {},
-        "omo: finished on the agent's word: verify: goal docs: closed on the agent's own answers.",
+        "omo: finished on the agent's word: verify: goal docs: closed on the agent's own answers. "
+        "/omo:report shows what was seen.",
     ),
     "verify, your part left": (
         work(
@@ -246,7 +255,7 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
             },
         },
         {},
-        f"omo: ended, not proven: ultrawork: {GATES}, on the files as they were at 17:20:05 UTC; "
+        f"omo: ended, not proven: ultrawork: {GATES}, on the files as they were at 17:20:05; "
         "ultragoal g1771780801000: 3 of 3 goals complete; "
         "ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. What should change?",
     ),
@@ -429,13 +438,13 @@ def test_done_is_said_of_the_files_as_they_were_when_they_were_looked_at(desk: D
     desk.omo("ulw", "done", "--because", "the value is new", "--session", SESSION)
     (desk.project / "broken").touch()
     desk.now += 600
-    assert "on the files as they were at 17:20:01 UTC" in desk.says()
+    assert "on the files as they were at 17:20:01" in desk.says()
 
 
 @pytest.mark.parametrize("at", ["", "yesterday", "17:20:05", 7, "2026-13-45T99:99:99Z", {}])
 def test_a_moment_that_is_none_is_not_said(desk: Desk, at: Any) -> None:
     desk.put(work(ulw={**FORGED, "at": at}))
-    assert desk.says() == f"omo: done, proven: {GATES}. `omo report` shows the evidence."
+    assert desk.says() == f"omo: done, proven: {GATES}. /omo:report shows the evidence."
 
 
 def forge(desk: Desk, **kinds: Row) -> None:
@@ -634,6 +643,47 @@ def test_a_pause_is_confirmed(desk: Desk) -> None:
     assert desk.stop() == {}
 
 
+# Turned on by a command of the agent's.
+
+
+@pytest.mark.parametrize("kind", ["ultragoal", "ultraplan", "ralph", "verify"])
+def test_who_has_not_typed_ulw_reads_once_that_work_is_on(desk: Desk, kind: str) -> None:
+    desk.environ = CLAUDE
+    put = session.put_work(None, kind, plan(), limits=LIMITS, now=NOW)
+    desk.put(put)
+    on = f"omo: {kind} is on: a turn that ends too early is sent back. /omo:stop-continuation ends it."
+    assert json.loads(desk.send("PostToolUse")) == {"systemMessage": on}
+    assert desk.send("PostToolUse") == ""
+    desk.send("UserPromptSubmit", prompt="stop")
+    assert desk.send("PostToolUse") == ""
+    desk.send("UserPromptSubmit", prompt="continue")
+    assert desk.send("PostToolUse") == ""
+    desk.put({**desk.row(), "work": {**desk.row()["work"], "ulw": {"state": "active"}}})
+    assert json.loads(desk.send("PostToolUse"))["systemMessage"].startswith("omo: ultrawork is on: ")
+
+
+def test_nobody_is_told_of_work_in_a_subagent_or_by_a_host_that_shows_nothing(desk: Desk) -> None:
+    desk.put(session.put_work(None, "ralph", plan(), limits=LIMITS, now=NOW))
+    assert desk.send("PostToolUse") == ""
+    desk.environ = CLAUDE
+    assert desk.send("PostToolUse", agent_id="a1") == ""
+
+
+def test_who_turned_it_on_is_not_told_again(desk: Desk) -> None:
+    desk.environ = CLAUDE
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    assert desk.send("PostToolUse") == ""
+
+
+def test_an_answer_that_work_waited_for_is_told_to_set_it_going(desk: Desk) -> None:
+    desk.environ = CLAUDE
+    desk.put(work(ralph={**RALPH_RUN, **waits("waiting", "two keys exist", "Which key?")}))
+    told = json.loads(desk.send("UserPromptSubmit", prompt="take the first key"))
+    on = "omo: ralph r1771780801000-58268bca waited for you and goes on. /omo:stop-continuation ends it."
+    assert told == {"systemMessage": on}
+    assert desk.send("UserPromptSubmit", prompt="and hurry") == ""
+
+
 # Coming back.
 
 
@@ -736,13 +786,12 @@ def test_what_an_agent_wrote_is_cut_and_cannot_leave_the_sequence(desk: Desk) ->
 # At activation.
 
 
-def test_the_user_is_told_that_ultrawork_is_on_and_the_agent_says_so_of_what_it_starts(desk: Desk) -> None:
+def test_the_user_is_told_that_ultrawork_is_on_and_no_skill_asks_the_agent_to_say_so(desk: Desk) -> None:
     desk.environ = CLAUDE
     answer = json.loads(desk.send("UserPromptSubmit", prompt="ulw fix it"))
     assert answer["systemMessage"].startswith("omo: ultrawork is on: ")
     assert messages.STOP in answer["systemMessage"]
     assert "reply with one line" not in answer["hookSpecificOutput"]["additionalContext"]
-    for skill in ("ultragoal", "ultraexecute", "ralph", "verify"):
-        text = " ".join((ROOT / "skills" / skill / "SKILL.md").read_text(encoding="utf-8").split())
-        assert f'one line: "{skill.capitalize()} is on: ' in text, skill
-        assert f'{messages.STOP} ends it."' in text, skill
+    for skill in ROOT.glob("skills/*/SKILL.md"):
+        text = " ".join(skill.read_text(encoding="utf-8").split())
+        assert " is on: " not in text, skill

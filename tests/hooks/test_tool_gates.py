@@ -398,8 +398,8 @@ def verbs_of(group: str) -> set[str]:
         ("goal", {"get"}),
         ("state", {"show"}),
         ("plan", {"validate", "critique", "status", "audit"}),
-        ("ralph", {"status", "artifacts", "replan"}),
-        ("verify", {"status", "claim"}),
+        ("ralph", {"status", "artifacts", "brief"}),
+        ("verify", {"status", "claim", "brief"}),
     ],
 )
 def test_every_command_is_the_leaders_or_only_reads(group: str, reading: set[str]) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from omo.cli.main import main
+from omo.hooks import user_commands
 from omo.proof import seals
 from omo.state import runtime
 from omo.workflows.ultrawork import gates
@@ -209,8 +210,35 @@ def test_whatever_lies_in_the_project_the_run_is_armed(on: Host) -> None:
     os.mkfifo(on.project / "pipe")
     (on.project / "nested").mkdir()
     git(on.project / "nested", "init", "-q")
-    assert "turned ultrawork on" in on.prompt("ulw go on with it").stdout
+    assert "Ultrawork is on again" in on.prompt("ulw go on with it").stdout
     assert on.row()["ulw"]["enabled"] is True
     assert agent(on, "gate", "add", "t", "--", "true") == 0
     assert agent(on, "gate", "run") == 0
     assert agent(on, "ulw", "done", "--because", "all of it is there") == 0
+
+
+def test_status_and_report_are_answered_without_the_model(on: Host) -> None:
+    """As a terminal shows them, without its escape sequences; where nothing is on as well, and nothing is written."""
+    on.prompt("/omo:pin tests -- grep -q new value")
+    shown = reason(on.prompt("/omo:status", env={"LANG": "C.UTF-8"}))
+    assert shown.startswith("omo status\nultrawork active")
+    assert "○ tests  grep -q new value" in shown
+    assert "\x1b" not in shown
+    assert max(map(len, shown.splitlines())) <= 70
+    told, path = reason(on.prompt("/omo:report")).splitlines()[1:]
+    assert told.startswith("NOT proven: ")
+    assert Path(path).read_text("utf-8").startswith("<!")
+    for somebody_elses in ("/status", "/report"):
+        on.prompt(somebody_elses).assert_silent()
+
+
+def test_status_where_nothing_is_on_writes_nothing(host: Host, files: Callable[[], dict[str, bytes]]) -> None:
+    before = files()
+    assert "Nothing is on in this project." in reason(host.prompt("/omo:status"))
+    assert reason(host.prompt("/omo:report")).startswith("omo report\n")
+    assert files() == before
+
+
+def test_a_view_that_takes_too_long_names_the_command(on: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(user_commands, "LONGEST_LOOK", 0.001)
+    assert reason(on.prompt("/omo:report")) == "omo: it takes longer than 0.001 s; type `omo report` in a terminal."

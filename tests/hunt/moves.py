@@ -408,9 +408,7 @@ def round_done(walk: Walk, number: int) -> None:
     for agent in agents:
         if agent == "omo:qa":
             walk.write("NOTES", walk.new("why"))
-            walk.omo("ralph", "phase", "IMPL")
         walk.agent_ends(agent, "done")
-    walk.omo("gate", "run")
 
 
 def _ralph_works(walk: Walk, step: NextStep) -> None:
@@ -499,8 +497,8 @@ WORKFLOWS: dict[str, Workflow] = {
         _ralph_begins,
         {
             "round": round_done,
-            **_of("ralph", "exec", "phase IMPL", "phase REFINE --skip TEXT", "artifacts", "brief", "judge", "replan"),
-            **_of("ralph", "abandon TEXT", "start --criteria FILE", "status"),
+            **_of("ralph", "artifacts", "brief", "judge", "judge --no-refine TEXT"),
+            **_of("ralph", "abandon TEXT", "start --criteria FILE", "start", "status"),
         },
         _ralph_works,
         _needs_notes,

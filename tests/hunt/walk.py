@@ -277,7 +277,7 @@ def first_command(text: str) -> tuple[list[str], str]:
     start = starts[0]
     by = "user" if re.search(r"\b(user|they)\b", text[:start]) else "agent"
     words = WORDS.findall(text[start + 4 :])
-    parser, rest = parser_at([word.rstrip(";,:.") for word in words])
+    parser, rest = parser_at([word.rstrip(";,:.`") for word in words])
     argv = [word.rstrip(";,:.") for word in words[: len(words) - len(rest)]]
     takes_value, ends = False, words[len(argv) - 1].endswith((";", ",", ":", "."))
     for word in words[len(argv) :]:

@@ -13,6 +13,7 @@ from omo.hosts.claude import event_of
 from omo.proof.tree import fingerprint
 from omo.state import ledger, paths
 from omo.work import session
+from omo.work.agents import session_events
 from omo.work.lifecycle import require
 from omo.work.run import load
 from omo.workflows.ralph import brief, end, iteration, judge, phases, rules
@@ -82,14 +83,8 @@ class Project(AnyProject):
         run, _ = starting.start(self.caller(by=by, session=session), self.criteria_file(*criteria), **options)
         return run.require_whole()
 
-    def execute(self, **whose: str) -> tuple[RalphState, bool]:
-        run = self.run(**whose)
-        is_new = iteration.execute(run, self.files)
-        end.publish(run)
-        return run.require_whole(), is_new
-
-    def note(self, name: str, skip: str = "", **whose: str) -> None:
-        phases.note(self.run(**whose), name, skip)
+    def leave_out_refine(self, reason: str, **whose: str) -> None:
+        phases.leave_out_refine(self.run(**whose), reason)
 
     def finishes(self, agent: str, message: str = "done", session: str = "") -> None:
         self.agent_ends(agent, message, session=session)
@@ -102,7 +97,8 @@ class Project(AnyProject):
 
     def gate_ran(self, name: str = "tests", result: str = "pass") -> None:
         """As `omo gate add` and `omo gate run` write them, on the files as they are."""
-        self.change_row(dict, {"kind": "gate-added", "name": name, "by": "user", "argv": ["true"]})
+        pinned = {"kind": "gate-added", "name": name, "by": "user", "argv": ["true"], "cwd": ".", "timeout": 60.0}
+        self.change_row(dict, pinned)
         ran = {"kind": "gate-ran", "name": name, "result": result, "tree": fingerprint(self.root)}
         self.change_row(dict, ran)
 
@@ -117,11 +113,6 @@ class Project(AnyProject):
                 self.finishes(agent)
             else:
                 self.gate_ran()
-
-    def iterate(self, *files: str) -> None:
-        """A new iteration, worked through with these files."""
-        self.execute()
-        self.work(*files)
 
     def judged(self, **results: str) -> RalphState:
         """A judgement with these results and nothing behind them: rows as `omo ralph judge` writes them."""
@@ -142,8 +133,9 @@ class Project(AnyProject):
             "tree": "tree1:0",
             "independence": "full",
         }
-        ended = end.end_of(status, row)
-        run.append(*([row, ended] if ended else [row]))
+        scope = [name for name, state in states.items() if state.status in rules.OPEN]
+        opens = iteration.opening(run.caller, self.files, status.iteration + 1, scope)
+        run.append(row, end.end_of(status, row) or opens)
         end.publish(run)
         return run.require_whole()
 
@@ -152,15 +144,16 @@ class Project(AnyProject):
         end.abandon(run, reason)
         return run.require_whole()
 
-    def round(self, **results: str) -> RalphState:
-        """Open an iteration and judge it."""
-        self.execute()
-        return self.judged(**results)
-
     # The judge
 
     def ask(self) -> Brief:
-        return brief.ask(self.run())
+        """As a judgement asks that lacks nothing else, and what the judge then reads."""
+        run = self.run()
+        state = run.require_whole()
+        newest = state.brief_about(self.files.tree)
+        if newest is None or state.is_taken_up(newest):
+            brief.ask(run, self.files, session_events(run))
+        return brief.show(run)
 
     @property
     def nonce(self) -> str:
@@ -172,7 +165,7 @@ class Project(AnyProject):
         return message
 
     def judge(self, result_text: str | None = None, **how: Any) -> Judgement:
-        return judge.judge(self.run(), result_text=result_text, **how)
+        return judge.judge(self.run(), self.files, result_text=result_text, **how)
 
     # What is kept
 
@@ -228,7 +221,7 @@ def asked(tmp_path: Path, *criteria: Any, files: tuple[str, ...] = ("done-1.txt"
     def make(directory: Path) -> Project:
         made = make_project(directory)
         made.start(*(criteria or (judged_criterion(),)), **options)
-        made.iterate(*files)
+        made.work(*files)
         made.ask()
         return made
 

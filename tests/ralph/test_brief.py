@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from omo.errors import NotEvaluable, Refused
-from omo.workflows.ralph.brief import MOST_CALLS
+from omo.workflows.ralph.brief import MOST_CALLS, show
 from omo.workflows.ralph.run import RALPH
 from tests.ralph.project import Project, answer, asked, criterion, judged_criterion, make_project, question
 
@@ -36,7 +36,7 @@ def shown_form(text: str) -> dict[str, Any]:
 def test_it_shows_every_criterion_and_asks_only_what_code_cannot_tell(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(judged_criterion(1, TESTS), criterion(2), judged_criterion(3))
-    made.iterate()
+    made.work()
     found = made.ask()
     assert found.criteria == ("C1", "C3")
     for words in ("C1: part 1 is in place", "C2: part 2", "question clear: Does README.md", "code tests: command"):
@@ -54,7 +54,7 @@ def test_it_says_nothing_of_how_the_work_went(tmp_path: Path) -> None:
     first = made.ask()
     made.says(answer("C1", result="fail", evidence="README.md has no list SECRET-EVIDENCE"))
     made.judge()
-    made.iterate("done-2.txt")
+    made.work("done-2.txt")
     second = made.ask()
     assert second.text.replace(second.nonce, "") == first.text.replace(first.nonce, "")
     for word in ("SECRET-EVIDENCE", "FAIL", "REGRESSED", "PENDING", "iteration", "fail_count", "previous", "s1"):
@@ -78,10 +78,10 @@ def test_a_judge_answers_three_times_in_an_iteration_at_most(tmp_path: Path) -> 
         made.write(f"later-{number}.txt")
         if number < MOST_CALLS - 1:
             made.ask()
-    refused(made.ask, "3 times in iteration 1", "omo ralph judge")
     made.gate_ran()
     assert [made.judge().is_closed for _ in range(MOST_CALLS)] == [False, False, True]
-    made.iterate("done-2.txt")
+    assert len(made.rows("brief")) == MOST_CALLS
+    made.work("done-2.txt")
     assert made.ask().call == 1
 
 
@@ -98,25 +98,49 @@ def test_briefs_that_nobody_answered_cost_nothing(tmp_path: Path) -> None:
 def test_nothing_is_asked_or_recorded_where_code_can_tell_everything(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1))
-    made.iterate("done-1.txt")
-    found = made.ask()
-    assert (found.nonce, found.criteria) == ("", ())
-    assert "omo ralph judge" in found.text
+    made.work("done-1.txt")
+    assert made.judge().verdict == "pass"
     assert made.rows("brief") == []
 
 
-@pytest.mark.parametrize("is_started", [False, True])
-def test_without_an_open_iteration_nothing_is_asked(tmp_path: Path, is_started: bool) -> None:
+def test_reading_it_writes_nothing_and_asks_nothing(tmp_path: Path) -> None:
     made = make_project(tmp_path)
-    if is_started:
-        made.start(judged_criterion())
-    refused(made.ask, "omo ralph")
+    refused(lambda: show(made.run()), "no ralph run", "omo ralph start")
+    made.start(judged_criterion())
+    refused(lambda: show(made.run()), "nothing is asked", "omo ralph judge")
+    made.work()
+    made.ask()
+    rows = made.kinds()
+    assert show(made.run()).nonce == made.nonce
+    made.write("later.txt")
+    refused(lambda: show(made.run()), "others than those", "omo ralph judge")
+    assert made.kinds() == rows
+
+
+def test_judgement_asks_where_nothing_else_is_missing(tmp_path: Path) -> None:
+    made = make_project(tmp_path)
+    made.start(judged_criterion())
+    refused(made.judge, "circumvention 1 of 3")
+    assert made.rows("brief") == []
+    made.work()
+    for _ in range(2):  # the same brief, until somebody has answered it
+        with pytest.raises(NotEvaluable) as caught:
+            made.judge()
+        assert "start a new omo:judge" in caught.value.fix
+        assert len(made.rows("brief")) == 1
+    made.write("later.txt")
+    made.gate_ran()
+    with pytest.raises(NotEvaluable, match="others than those"):
+        made.judge()
+    assert len(made.rows("brief")) == 2
+    made.says(answer("C1"))
+    assert made.judge().verdict == "pass"
 
 
 def test_an_answer_that_does_not_suit_cannot_be_asked_away(tmp_path: Path) -> None:
     made = asked(tmp_path)
     made.says(answer("C1", result="fail", evidence="README.md has no list"))
-    refused(made.ask, "not judged yet", "omo ralph judge")
+    refused(made.ask, "answered this brief already", "omo ralph judge")
     assert made.judge().verdict == "fail"
 
 
@@ -125,7 +149,7 @@ def test_a_call_before_the_answer_does_not_help_to_ask_it_away(tmp_path: Path) -
     with pytest.raises(NotEvaluable):
         made.judge()
     made.says(answer("C1", result="fail", evidence="README.md has no list"))
-    refused(made.ask, "not judged yet", "omo ralph judge")
+    refused(made.ask, "answered this brief already", "omo ralph judge")
 
 
 def test_after_files_changed_or_nobody_could_tell_it_is_asked_again(tmp_path: Path) -> None:
@@ -142,7 +166,7 @@ def test_after_files_changed_or_nobody_could_tell_it_is_asked_again(tmp_path: Pa
 def test_a_session_that_was_let_go_still_hears_its_judge(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(judged_criterion(1), criterion(2))
-    made.iterate()
+    made.work()
     made.cancel()
     assert not made.row().get("awaits")
     made.ask()

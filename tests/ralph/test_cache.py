@@ -161,7 +161,7 @@ class Suite:
         return self.count.read_text().count("ran")
 
     def iterate(self, *files: str, **how: Any) -> Judgement:
-        self.project.iterate("ready", f"work-{self.project.now}.txt", *files)
+        self.project.work("ready", f"work-{self.project.now}.txt", *files)
         self.count.write_text("")
         return self.project.judge(**{"heavy": 0.0, **how})
 

@@ -41,13 +41,11 @@ def counted(made: Project, *argv: str) -> dict[str, Any]:
 def a_round(made: Project) -> dict[str, dict[str, Any]]:
     """What each of a round's commands costs, the work between them done."""
     costs = {}
-    for name in ("status", "exec"):
-        costs[name] = counted(made, name)
+    costs["status"] = counted(made, "status")
     made.now = 2_000_000_000.0  # after what the commands wrote, which is by the real clock
     made.work("done-1.txt")
     made.ask()
     made.says(answer("C1"))
-    costs["phase"] = counted(made, "phase", "IMPL")
     costs["artifacts"] = counted(made, "artifacts")
     costs["judge"] = counted(made, "judge")
     return costs
@@ -76,13 +74,12 @@ def test_a_round_costs_the_same_beside_any_number_of_earlier_runs(tmp_path: Path
         assert cost["started"].count("git") <= MOST_GIT, name
     assert set(costs["status"]["opened"].values()) == {1}
     assert set(costs["artifacts"]["opened"].values()) == {1}
-    for name in ("exec", "phase", "judge"):
-        # The session's row is read to find the run, and twice more under its locks to be written.
-        assert max(costs[name]["opened"].values()) <= 3, costs[name]["opened"]
+    # The session's row is read to find the run, and twice more under its locks to be written.
+    assert max(costs["judge"]["opened"].values()) <= 3, costs["judge"]["opened"]
 
 
 def test_looking_loads_nothing_that_reads_documents(tmp_path: Path) -> None:
     made = begun(tmp_path)
-    made.round(C1="pass")
-    for name in ("status", "replan", "exec"):
+    made.judged(C1="pass")
+    for name in ("status", "artifacts"):
         assert {"pydantic", "yaml"}.isdisjoint(counted(made, name)["loaded"]), name

@@ -53,7 +53,7 @@ def refused(action: Any, *said: str, kind: type[Exception] = Refused) -> None:
 def test_what_code_can_tell_needs_no_judge(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1), criterion(2))
-    made.iterate("done-1.txt")
+    made.work("done-1.txt")
     judged = made.judge()
     assert (judged.verdict, judged.decision, EXIT_CODES[judged.verdict]) == ("fail", "replan", 3)
     assert statuses(judged) == {"C1": "PASS", "C2": "FAIL"}
@@ -67,7 +67,7 @@ def test_what_code_can_tell_needs_no_judge(tmp_path: Path) -> None:
 def test_a_pass_ends_the_run_with_a_receipt_of_the_tree_that_was_judged(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1))
-    made.iterate("done-1.txt")
+    made.work("done-1.txt")
     judged = made.judge()
     assert (judged.verdict, judged.decision, EXIT_CODES[judged.verdict], judged.remaining) == ("pass", "done", 0, [])
     (row,), (end,) = made.rows("judged"), made.rows("ended")
@@ -81,25 +81,25 @@ def test_a_pass_ends_the_run_with_a_receipt_of_the_tree_that_was_judged(tmp_path
 def test_every_criterion_is_judged_every_time_whatever_it_was(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1), criterion(2), criterion(3), max_iterations=9)
-    made.iterate("done-1.txt")
+    made.work("done-1.txt")
     made.judge()
     (made.root / "done-1.txt").unlink()
-    made.iterate("x.txt")
+    made.work("x.txt")
     broken = made.judge()
     assert statuses(broken) == {"C1": "REGRESSED", "C2": "FAIL", "C3": "FAIL"}
     by_id = {one["id"]: one for one in broken.remaining}
     assert (by_id["C1"]["regression"], by_id["C1"]["previous_pass_iteration"]) == (True, 1)
     assert (by_id["C1"]["next_failure_blocks"], by_id["C2"]["next_failure_blocks"]) == (False, True)
-    made.iterate("y.txt")
+    made.work("y.txt")
     assert statuses(made.judge()) == {"C1": "FAIL", "C2": "BLOCKED", "C3": "BLOCKED"}
-    made.iterate("done-2.txt")
+    made.work("done-2.txt")
     assert statuses(made.judge()) == {"C1": "FAIL", "C2": "PASS", "C3": "BLOCKED"}
 
 
 def test_at_the_last_iteration_the_run_stops_without_a_receipt(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1), max_iterations=1)
-    made.iterate("x.txt")
+    made.work("x.txt")
     judged = made.judge()
     assert (judged.verdict, judged.decision) == ("fail", "safeguard")
     (end,) = made.rows("ended")
@@ -112,7 +112,7 @@ def test_what_two_criteria_both_ask_is_run_once(tmp_path: Path) -> None:
     made.write("suite.sh", f"echo ran >> {count}\ntest -e ready\n")
     suite = {"id": "suite", "type": "command", "argv": ["sh", "suite.sh"]}
     made.start(criterion(1, suite), criterion(2, suite, {"id": "there", "type": "path", "path": "done-2.txt"}))
-    made.iterate("ready")
+    made.work("ready")
     count.write_text("")
     assert results(made.judge()) == {"C1": "pass", "C2": "fail"}
     assert count.read_text() == "ran\n"
@@ -167,9 +167,9 @@ def test_a_criterion_holds_if_all_of_its_checks_do(tmp_path: Path, there: bool, 
 def test_without_a_brief_no_verdict(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(judged_criterion())
-    made.iterate("done-1.txt")
-    refused(made.judge, "no judge was asked", "omo ralph brief")
-    refused(lambda: made.judge(reply("f" * 32, answer("C1"))), "omo ralph brief")
+    made.work("done-1.txt")
+    refused(lambda: made.judge(reply("f" * 32, answer("C1"))), "omo:judge is asked", kind=NotEvaluable)
+    refused(made.judge, "brief is unanswered", "omo ralph brief", kind=NotEvaluable)
 
 
 def test_the_answer_to_what_code_checks_is_ignored(tmp_path: Path) -> None:
@@ -189,7 +189,22 @@ def unanswered(made: Project) -> None:
     before = made.kinds()
     refused(made.judge, "brief is unanswered", "omo:judge", "omo ralph brief", kind=NotEvaluable)
     assert made.kinds() == before
-    assert made.status().open_iteration
+
+
+def cannot_tell(made: Project) -> Judgement:
+    """The judge is asked, and asked anew where it could not tell; it cannot."""
+    made.ask()
+    made.says(answer("C1", result="unknown", evidence="there is no README.md to look at"))
+    return made.judge()
+
+
+def test_a_judge_that_could_not_tell_is_asked_anew(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    assert cannot_tell(made).verdict == "unknown"
+    refused(made.judge, "could not tell", "start a new omo:judge", kind=NotEvaluable)
+    assert len(made.rows("brief")) == 2
+    made.says(answer("C1"))
+    assert made.judge().verdict == "pass"
 
 
 def test_a_round_with_an_unanswered_brief_is_never_closed(tmp_path: Path) -> None:
@@ -208,7 +223,7 @@ def test_unknown_changes_nothing_and_leaves_the_iteration_open(tmp_path: Path) -
     judged = made.judge()
     assert (judged.verdict, EXIT_CODES[judged.verdict], judged.decision) == ("unknown", 4, "")
     now = made.status()
-    assert (now.states, now.open_iteration, now.iteration) == (before.states, True, 1)
+    assert (now.states, now.iteration) == (before.states, 1)
     assert made.rows("judged") == []
     assert [row["call"] for row in made.rows("judge-unknown")] == [1]
     made.ask()
@@ -218,19 +233,14 @@ def test_unknown_changes_nothing_and_leaves_the_iteration_open(tmp_path: Path) -
 
 def test_the_third_call_that_cannot_tell_spends_the_iteration_and_counts_nothing(tmp_path: Path) -> None:
     made = asked(tmp_path, max_iterations=2)
-    made.says(answer("C1", result="unknown", evidence="there is no README.md to look at"))
-    calls = [made.judge() for _ in range(3)]
+    calls = [cannot_tell(made) for _ in range(3)]
     assert [one.is_closed for one in calls] == [False, False, True]
     assert [one.verdict for one in calls] == ["unknown"] * 3
     assert calls[-1].decision == "replan"
     now = made.status()
-    assert not now.open_iteration
-    assert (now.states["C1"].status, now.states["C1"].fail_count) == ("PENDING", 0)
-    refused(made.judge, "no iteration of ralph run", "omo ralph exec")
-    made.iterate("y.txt")
-    made.ask()
-    made.says(answer("C1", result="unknown", evidence="there is no README.md to look at"))
-    assert [made.judge().decision for _ in range(3)] == ["", "", "safeguard"]
+    assert (now.iteration, now.states["C1"].status, now.states["C1"].fail_count) == (2, "PENDING", 0)
+    made.work("y.txt")
+    assert [cannot_tell(made).decision for _ in range(3)] == ["", "", "safeguard"]
     (end,) = made.rows("ended")
     assert (end["how"], end["receipt"]) == ("safeguard", None)
 
@@ -239,11 +249,10 @@ def test_a_pass_of_an_earlier_iteration_does_not_stand_in_for_an_answer(tmp_path
     made = asked(tmp_path, judged_criterion(1), criterion(2), files=("x.txt",))
     made.says(answer("C1"))
     assert statuses(made.judge()) == {"C1": "PASS", "C2": "FAIL"}
-    made.iterate("done-2.txt")
+    made.work("done-2.txt")
     made.ask()
     unanswered(made)
-    made.says(answer("C1", result="unknown", evidence="there is no README.md to look at"))
-    judged = [made.judge() for _ in range(3)][-1]
+    judged = [cannot_tell(made) for _ in range(3)][-1]
     assert statuses(judged) == {"C1": "PASS", "C2": "PASS"}
     assert (judged.verdict, judged.decision) == ("unknown", "replan")
     assert made.rows("ended") == []
@@ -253,7 +262,7 @@ def test_a_blocked_criterion_does_not_settle_what_nobody_could_tell(tmp_path: Pa
     made = make_project(tmp_path)
     made.start(judged_criterion(1), criterion(2))
     for number in range(3):
-        made.iterate(f"x-{number}.txt")
+        made.work(f"x-{number}.txt")
         made.ask()
         if number < 2:
             made.says(answer("C1"))
@@ -274,7 +283,7 @@ def test_a_failure_outranks_what_the_judge_could_not_tell(tmp_path: Path) -> Non
 def test_a_command_that_cannot_start_is_unknown(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1, {"id": "gone", "type": "command", "argv": ["no-such-program-here"]}))
-    made.iterate("x.txt")
+    made.work("x.txt")
     judged = made.judge()
     assert (judged.verdict, EXIT_CODES[judged.verdict]) == ("unknown", 4)
 
@@ -287,10 +296,10 @@ def test_answers_about_other_files_do_not_count(tmp_path: Path) -> None:
     made.says(answer("C1"))
     made.write("README.md", "# emptied after the judge had looked\n")
     made.gate_ran()
-    for _ in range(4):
-        refused(made.judge, judge.MOVED, "omo ralph brief", "README.md", kind=NotEvaluable)
+    refused(made.judge, judge.MOVED, "omo ralph brief", "README.md", kind=NotEvaluable)
+    for _ in range(3):
+        refused(made.judge, "brief is unanswered", kind=NotEvaluable)
     assert made.rows("judge-unknown") == []
-    made.ask()
     made.says(answer("C1"))
     assert made.judge().verdict == "pass"
 
@@ -305,7 +314,7 @@ def test_asking_again_after_a_byte_does_not_unsay_a_failure(tmp_path: Path) -> N
     judged = made.judge()
     assert (judged.verdict, of(judged)["source"]) == ("fail", "judge (earlier brief)")
     assert "2 of 3" in of(judged)["evidence"]
-    made.iterate("y.txt")
+    made.work("y.txt")
     made.ask()
     made.says(answer("C1"))
     assert made.judge().verdict == "pass"
@@ -335,7 +344,7 @@ def test_no_file_stands_in_where_a_judge_answered_in_the_iteration(tmp_path: Pat
 def test_a_judgement_says_who_pinned_the_gates(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1))
-    made.iterate("done-1.txt")
+    made.work("done-1.txt")
     assert made.judge().gates == [{"name": "tests", "by": "user"}]
     assert made.rows("judged")[0]["gates"] == [{"name": "tests", "by": "user"}]
 
@@ -344,7 +353,7 @@ def test_files_that_change_while_they_are_judged_make_everything_unknown(tmp_pat
     made = make_project(tmp_path)
     writes = {"id": "writes", "type": "command", "argv": ["sh", "-c", "test -e ready && echo x >> log.txt"]}
     made.start(criterion(1, writes), criterion(2))
-    made.iterate("ready", "done-2.txt")
+    made.work("ready", "done-2.txt")
     judged = made.judge()
     assert results(judged) == {"C1": "unknown", "C2": "unknown"}
     assert judge.CHANGED in judged.notes
@@ -361,7 +370,7 @@ def test_a_judgement_is_void_if_the_run_went_on_meanwhile(tmp_path: Path) -> Non
     ticks = itertools.count()
 
     def clock() -> float:  # asked for in the middle of the evaluation: another process records a verdict first
-        if made.status().open_iteration:
+        if made.status().iteration == 1:
             made.judged(C1="fail")
         return float(next(ticks))
 
@@ -375,7 +384,6 @@ def test_a_judgement_is_void_if_the_run_went_on_meanwhile(tmp_path: Path) -> Non
 def test_phases_that_did_not_happen_are_refused_and_the_third_time_ends_the_run(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1))
-    made.execute()
     made.write("done-1.txt")
     for attempt in (1, 2):
         refused(made.judge, f"circumvention {attempt} of 3", "PLAN", "VERIFY")
@@ -387,7 +395,7 @@ def test_phases_that_did_not_happen_are_refused_and_the_third_time_ends_the_run(
     refused(made.judge, "ended")
 
 
-def test_honest_work_that_lacks_a_gate_or_a_note_is_refused_and_not_counted(tmp_path: Path) -> None:
+def test_honest_work_that_lacks_a_gate_is_refused_and_not_counted(tmp_path: Path) -> None:
     made = asked(tmp_path)
     made.says(answer("C1"))
     made.write("out.log", "left by the judge\n")
@@ -398,28 +406,12 @@ def test_honest_work_that_lacks_a_gate_or_a_note_is_refused_and_not_counted(tmp_
     assert made.judge().verdict == "pass"
 
 
-def test_work_that_nobody_says_is_theirs_is_refused_with_the_note_as_remedy(tmp_path: Path) -> None:
-    made = make_project(tmp_path)
-    made.start(criterion(1))
-    made.execute()
-    made.finishes("omo:planner")
-    made.write("done-1.txt")
-    made.finishes("omo:qa")
-    made.finishes("omo:critic")
-    made.gate_ran()
-    refused(made.judge, "not counted", "omo ralph phase IMPL")
-    assert made.rows("exec-circumvention") == []
-    made.note("IMPL")
-    assert made.judge().verdict == "pass"
-
-
 def test_no_command_runs_before_the_gate(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(
         criterion(1, {"id": "mark", "type": "command", "argv": ["sh", "-c", f"echo x >> {tmp_path}/ran; exit 1"]})
     )
     (tmp_path / "ran").unlink()
-    made.execute()
     refused(made.judge, "circumvention")
     assert not (tmp_path / "ran").exists()
 
@@ -450,7 +442,7 @@ def test_the_judges_message_handed_in_as_a_file_keeps_its_independence(tmp_path:
 def test_a_later_judge_looks_at_all_of_it_anew_and_the_reduced_iteration_stays_known(tmp_path: Path) -> None:
     made = asked(tmp_path, judged_criterion(1), criterion(2), files=("x.txt",))
     made.judge(reply(made.nonce, answer("C1")))
-    made.iterate("done-2.txt")
+    made.work("done-2.txt")
     made.ask()
     made.says(answer("C1"))
     assert made.judge().independence == "full"
@@ -469,7 +461,7 @@ def test_a_file_without_the_form_is_refused_and_spends_nothing(tmp_path: Path) -
 def test_a_file_where_code_can_tell_everything_changes_nothing(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1))
-    made.iterate("x.txt")
+    made.work("x.txt")
     judged = made.judge(reply("f" * 32, answer("C1", "there")))
     assert (judged.verdict, judged.independence) == ("fail", "full")
     assert any("--result is ignored" in note for note in judged.notes)

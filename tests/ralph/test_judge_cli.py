@@ -46,13 +46,13 @@ def terminal(made: Project, capsys: pytest.CaptureFixture[str]) -> Terminal:
     return Terminal(made, capsys)
 
 
-def test_the_brief_is_printed_as_it_is_to_be_handed_on(made: Project, terminal: Terminal) -> None:
+def test_the_judge_reads_its_brief_itself(made: Project, terminal: Terminal) -> None:
+    code, _, err = terminal("judge")
+    assert (code, "start a new omo:judge with this as its whole prompt: omo ralph brief" in err) == (4, True)
     code, out, _ = terminal("brief")
     assert code == 0
     assert out.startswith("You are the judge.")
     assert made.nonce in out
-    told = made.told()["next"]
-    assert told.endswith("once omo:judge has answered the brief: omo ralph judge")
     code, data = terminal.json("brief")
     assert (code, data["nonce"], data["call"]) == (0, made.nonce, 1)
     assert data["criteria"] == ["C1"]
@@ -69,7 +69,7 @@ def test_each_verdict_has_its_exit_code_and_its_table(made: Project, terminal: T
     assert set(data["remaining"][0]) >= {
         *("id", "reason", "suggested_action", "fail_count", "regression", "previous_pass_iteration"),
     }
-    made.iterate("done-2.txt")
+    made.work("done-2.txt")
     made.ask()
     code, _, err = terminal("judge")
     assert (code, "its brief is unanswered" in err) == (4, True)
@@ -88,13 +88,15 @@ def test_each_verdict_has_its_exit_code_and_its_table(made: Project, terminal: T
 def test_what_blocks_next_and_what_broke_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1), criterion(2))
-    made.iterate("done-1.txt")
+    made.work("done-1.txt")
     made.judge()
     (made.root / "done-1.txt").unlink()
-    made.iterate("x.txt")
+    made.work("x.txt")
     _, out, _ = Terminal(made, capsys)("judge")
-    assert re.search(r"^  C1: .*passed in iteration 1 and broke since$", out, re.M)
-    assert re.search(r"^  C2: .*the next failure blocks it$", out, re.M)
+    assert "Iteration 3 is open" in out
+    assert re.search(r"^  C1 REGRESSED \(passed in iteration 1\): ", out, re.M)
+    assert 'changed since its pass in iteration 1: "done-1.txt", "x.txt"' in out
+    assert re.search(r"^  C2 FAIL \(.*the next failure blocks it\): ", out, re.M)
 
 
 def test_a_file_outside_the_project_is_read_and_its_independence_shown(
@@ -119,13 +121,14 @@ def test_an_answer_on_stdin_is_read(made: Project, terminal: Terminal, monkeypat
 def test_a_file_of_the_project_changes_what_is_judged_and_costs_nothing(made: Project, terminal: Terminal) -> None:
     made.write("answer.json", reply(made.nonce, answer("C1")))
     code, _, err = terminal("judge", "--result", "answer.json")
-    assert code == 3
+    assert code == 4
     assert "others since: answer.json" in err
     assert {"exec-circumvention", "judge-unknown", "judged"}.isdisjoint(made.kinds())
     (made.root / "answer.json").unlink()
     made.git("config", "core.excludesFile", str(made.root / ".git" / "ignored"))
     (made.root / ".git" / "info" / "exclude").write_text("answer.json\n")
-    made.write("answer.json", reply(made.nonce, answer("C1")))
+    first = made.rows("brief")[0]["nonce"]  # these are the files that it was about
+    made.write("answer.json", reply(first, answer("C1")))
     assert terminal("judge", "--result", "answer.json")[0] == 3
     assert "judged" in made.kinds()
 

@@ -35,8 +35,7 @@ def test_it_is_kept_as_typed_shown_in_every_round_and_put_to_the_judge(
     state = project.start(judged_criterion(1))
     assert (state.request, state.whose_request) == (TASK, "as they typed it")
     words = "make the README list every command of the tool"
-    for argv in (("status",), ("exec",)):
-        assert words in shown(project, capsys, *argv)
+    assert words in shown(project, capsys, "status")
     assert words in messages.where_things_stand(project.row())  # all that is left after a compaction
     project.work("x.txt")
     brief = project.ask()
@@ -47,11 +46,11 @@ def test_it_is_kept_as_typed_shown_in_every_round_and_put_to_the_judge(
 def test_criteria_that_hold_are_no_pass_while_the_request_is_not_met(project: Project) -> None:
     project.types(f"/omo:ralph {TASK}")
     project.start(judged_criterion(1))
-    project.iterate("x.txt")
+    project.work("x.txt")
     project.ask()
     project.says(answer("C0", "request", "fail", "README.md names 2 of 3 commands"), answer("C1"))
     assert (project.judge().verdict, project.status().states["C0"].status) == ("fail", "FAIL")
-    project.iterate("y.txt")
+    project.work("y.txt")
     project.ask()
     project.says(REQUEST, answer("C1"))
     assert project.judge().verdict == "pass"
@@ -64,7 +63,7 @@ def test_criteria_that_hold_are_no_pass_while_the_request_is_not_met(project: Pr
 def test_criteria_that_code_decides_are_put_to_the_judge_with_the_request(project: Project) -> None:
     project.types(f"/omo:ralph {TASK}")
     project.start(criterion(1))
-    project.iterate("done-1.txt")
+    project.work("done-1.txt")
     assert project.ask().criteria == ("C0",)
     project.says(REQUEST)
     assert project.judge().verdict == "pass"
@@ -73,7 +72,7 @@ def test_criteria_that_code_decides_are_put_to_the_judge_with_the_request(projec
 def test_what_the_agent_hands_on_is_said_to_be_the_agents(project: Project) -> None:
     state = project.start(judged_criterion(1), request="list the commands")
     assert (state.request, state.whose_request) == ("list the commands", "as the agent handed it on")
-    project.iterate("x.txt")
+    project.work("x.txt")
     project.ask()
     project.says(REQUEST, answer("C1"))
     project.judge()
@@ -90,7 +89,7 @@ def test_a_request_belongs_to_the_run_after_it_and_to_one_that_goes_on(project: 
     project.start()
     project.abandon("it is more work than it seemed")
     assert project.start().request == TASK
-    project.round(C0="pass", C1="pass", C2="pass")
+    project.judged(C0="pass", C1="pass", C2="pass")
     assert project.start(criterion(3)).request == ""
 
 
@@ -98,7 +97,7 @@ def test_a_request_that_was_not_met_is_no_lesson_for_another_one(project: Projec
     project.types(f"/omo:ralph {TASK}")
     project.start(criterion(1))
     for _ in range(3):
-        project.round(C1="fail")
+        project.judged(C1="fail")
     project.types("/omo:ralph something else")
     state = project.start(criterion(1))
     assert [(lesson["id"], lesson["again"]) for lesson in state.lessons] == [("C1", ["C1"])]
@@ -107,7 +106,7 @@ def test_a_request_that_was_not_met_is_no_lesson_for_another_one(project: Projec
 def test_a_request_of_another_session_or_of_a_forged_row_is_none(project: Project) -> None:
     project.types(f"/omo:ralph {TASK}", session="s2")
     assert project.start().request == ""
-    project.round(C1="pass", C2="pass")
+    project.judged(C1="pass", C2="pass")
     project.types(f"/omo:ralph {TASK}")
     with project.session_ledger.open("a") as file:
         file.write(json.dumps({"kind": "ralph-asked", "text": "less", "actor": "user", "seq": 99, "ts": "3000"}) + "\n")
@@ -118,7 +117,7 @@ def test_a_very_long_request_is_cut_and_fits(project: Project) -> None:
     project.types("/omo:ralph " + "界" * 50_000)
     state = project.start(judged_criterion(1))
     assert len(state.request) == 8000
-    project.iterate("x.txt")
+    project.work("x.txt")
     assert state.request in project.ask().text
 
 
@@ -130,7 +129,7 @@ def test_the_user_confirms_criteria_by_naming_their_file(project: Project) -> No
     project.types("/omo:ralph criteria.json")
     state = project.start(judged_criterion(1))
     assert (state.is_confirmed, state.request) == (True, "")
-    project.iterate("x.txt")
+    project.work("x.txt")
     project.ask()
     project.says(answer("C1"))
     project.judge()

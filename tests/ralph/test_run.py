@@ -30,7 +30,8 @@ def project(tmp_path: Path) -> Project:
 
 def test_a_start_keeps_the_criteria_pins_their_checks_and_holds_stop(project: Project) -> None:
     at = project.start(criterion(1), criterion(2, question(), affected_paths=["docs/**"]))
-    (row,) = at.rows
+    row, opens = at.rows
+    assert (opens["kind"], opens["iteration"], opens["scope"]) == ("exec-delegated", 1, ["C1", "C2"])
     assert (row["kind"], row["session"], row["max_iterations"], row["reduced_scope"]) == ("started", "s1", 5, "")
     assert (row["source"], row["base"]) == ("criteria.json", project.git("rev-parse", "HEAD"))
     assert row["before"] == {"C1": "fail", "C2": "unknown"}
@@ -123,7 +124,7 @@ class TestWorkOfARunThatDidNotPass:
     def test_but_not_once_it_passed(self, project: Project) -> None:
         self.unfinished(project)
         project.start()
-        project.round(C1="pass", C2="pass")
+        project.judged(C1="pass", C2="pass")
         with pytest.raises(Refused, match="2 of 2 criteria"):
             project.start()
 
@@ -136,66 +137,37 @@ class TestWorkOfARunThatDidNotPass:
             project.start()
 
 
-class TestExec:
+class TestScope:
     def test_later_only_what_fails_or_broke(self, project: Project) -> None:
         project.start(*(criterion(number) for number in range(1, 5)))
-        project.round(C1="pass", C2="pass", C3="fail", C4="fail")
-        project.round(C1="pass", C2="fail", C3="fail", C4="fail")
-        project.round(C1="pass", C2="fail", C3="fail", C4="unknown")
-        assert project.execute()[0].exec_row["scope"] == ["C2", "C4"]
+        project.judged(C1="pass", C2="pass", C3="fail", C4="fail")
+        project.judged(C1="pass", C2="fail", C3="fail", C4="fail")
+        project.judged(C1="pass", C2="fail", C3="fail", C4="unknown")
+        assert project.status().exec_row["scope"] == ["C2", "C4"]
         assert project.status().states["C3"].status == "BLOCKED"
 
     def test_a_criterion_nobody_could_tell_about_settles_nothing(self, project: Project) -> None:
         project.start()
-        at = project.round(C1="pass", C2="fail")
-        at = project.round(C1="unknown", C2="pass")
+        at = project.judged(C1="pass", C2="fail")
+        at = project.judged(C1="unknown", C2="pass")
         assert (at.states["C1"].status, at.verdict, at.ended) == ("PASS", "fail", None)
         assert at.remaining == ["C1"]
-        assert project.execute()[0].exec_row["scope"] == []
-
-    def test_before_a_start_and_after_the_end_it_is_refused(self, project: Project) -> None:
-        with pytest.raises(Refused, match="no ralph run"):
-            project.execute()
-        project.start(max_iterations=1)
-        project.round(C1="pass", C2="pass")
-        with pytest.raises(Refused, match=r"ended \(pass\)"):
-            project.execute()
-
-    def test_iterations_that_are_used_up_open_no_other(self, project: Project) -> None:
-        """Also where the row that says so is missing."""
-        project.start(max_iterations=1)
-        project.execute()
-        at = project.status()
-        judged = {"kind": "judged", "iteration": 1, "results": {}, "states": {n: s.data for n, s in at.states.items()}}
-        project.run().append({**judged, "verdict": "fail", "decision": "safeguard", "tree": "", "independence": "full"})
-        with pytest.raises(Refused, match="used its 1 iteration"):
-            project.execute()
+        assert project.status().exec_row["scope"] == []
 
 
 class TestNotes:
-    def test_each_iteration_has_its_own(self, project: Project) -> None:
+    def test_refine_is_left_out_with_a_reason(self, project: Project) -> None:
         project.start()
-        project.execute()
-        project.note("IMPL")
-        assert project.status().phase("IMPL") is not None
-        project.judged(C1="fail")
-        with pytest.raises(Refused, match="no iteration"):
-            project.note("IMPL")
-        project.execute()
-        assert project.status().phase("IMPL") is None
-
-    def test_refine_is_left_out_with_a_reason_and_nothing_else_is(self, project: Project) -> None:
-        project.start()
-        project.execute()
         for reason in ("", "small    "):
             with pytest.raises(BadInput, match="says too little"):
-                project.note("REFINE", reason)
-        with pytest.raises(BadInput, match="only REFINE"):
-            project.note("IMPL", "the work is in my head already")
-        project.note("REFINE", "one text file, nothing to refine")
-        project.note("REFINE", "one text file, nothing to refine")
+                project.leave_out_refine(reason)
+        project.leave_out_refine("one text file, nothing to refine")
+        project.leave_out_refine("one text file, nothing to refine")
         (row,) = project.rows("phase")
         assert row["skipped"] == "one text file, nothing to refine"
+        assert project.status().why_no_refine
+        project.judged(C1="fail")
+        assert project.status().why_no_refine == ""  # each iteration has its own
 
 
 class TestChangedLines:
@@ -209,7 +181,6 @@ class TestChangedLines:
         project.write("b.txt", "dirty\n" * 70)
         project.write("loose.txt", "loose\n" * 70)
         project.start()
-        project.execute()
         return project
 
     def test_what_was_dirty_before_does_not_count(self, project: Project) -> None:
@@ -236,13 +207,11 @@ class TestChangedLines:
     def test_what_is_written_between_rounds_counts(self, project: Project) -> None:
         project.start()
         project.write("before-exec.txt", "1\n" * 60)
-        project.execute()
         assert self.count(project) == 60
         project.judged(C1="fail")
-        last = {**project.status().rows[-1], "files": base.take(str(project.root), {})}  # as omo ralph judge does
+        last = {**project.rows("judged")[-1], "files": base.take(str(project.root), {})}  # as omo ralph judge does
         project.run().append({key: last[key] for key in last if key not in ("seq", "ts", "actor", "prev")})
         project.write("between.txt", "1\n" * 60)
-        project.execute()
         project.write("after-exec.txt", "1\n")
         assert self.count(project) == 61
 
@@ -255,7 +224,6 @@ class TestChangedLines:
         (project.root / "a.bin").write_bytes(b"\0\1")
         project.commit()
         project.start()
-        project.execute()
         (project.root / "a.bin").write_bytes(b"\0\2")
         assert self.count(project) == 50
 
@@ -290,7 +258,7 @@ class TestEnds:
         project.start(max_iterations=most)
         for results in rounds:
             assert project.status().ended is None
-            at = project.round(**results)
+            at = project.judged(**results)
         assert at.ended is not None
         assert at.ended["how"] == how
         assert bool(at.ended["receipt"]) is (how == "pass")
@@ -299,9 +267,9 @@ class TestEnds:
     def test_a_criterion_that_comes_and_goes_is_blocked_in_the_end(self, project: Project) -> None:
         project.start(criterion(1), criterion(2), max_iterations=10)
         for result in ("pass", "fail", "pass", "fail", "pass"):
-            at = project.round(C1=result, C2="pass" if result == "fail" else "unknown")
+            at = project.judged(C1=result, C2="pass" if result == "fail" else "unknown")
             assert at.ended is None
-        at = project.round(C1="fail", C2="pass")
+        at = project.judged(C1="fail", C2="pass")
         assert (at.states["C1"].status, at.states["C1"].is_flapping) == ("BLOCKED", True)
         assert at.ended is not None
         assert at.ended["how"] == "partial"
@@ -310,7 +278,7 @@ class TestEnds:
 def end(project: Project, how: str) -> str:
     run = project.start(max_iterations=1 if how == "safeguard" else 5).run
     for _ in range({"partial": 3, "safeguard": 1}.get(how, 0)):
-        project.round(C1="pass")
+        project.judged(C1="pass")
     if how == "abandoned":
         project.abandon("it is more work than it seemed")
     if how == "circumvented":
@@ -344,7 +312,7 @@ class TestBeginningAgain:
         at = project.start(criterion(1, {"type": "path", "path": "easy.txt"}))
         said = f"after {second}: abandoned; 2 criteria were dropped (C2, C1)"
         assert at.after_text == said
-        ended = project.round(C1="pass").ended or {}
+        ended = project.judged(C1="pass").ended or {}
         assert ended["receipt"]["after"] == at.after
         ended_as = project.told()["outcome"]
         assert ended_as == ended["outcome"]
@@ -359,16 +327,15 @@ class TestBeginningAgain:
         project.start()
         project.abandon("I want something else", by="user")
         assert project.start(same_turn=True).after == {}
-        project.round(C1="pass", C2="pass")
+        project.judged(C1="pass", C2="pass")
         assert project.start(criterion(3), same_turn=True).after == {}
 
 
 class TestForgery:
     def test_an_edited_ledger_is_believed_by_nobody(self, project: Project) -> None:
         project.start()
-        project.execute()
         project.damage()
-        for call in (project.execute, lambda: project.note("IMPL"), project.run):
+        for call in (project.judge, lambda: project.leave_out_refine("nothing to refine"), project.run):
             with pytest.raises(Refused, match="not as omo wrote it") as refused:
                 call()
             assert "omo state clear --mode ralph --force --session s1" in refused.value.fix
@@ -419,7 +386,7 @@ def test_a_crash_before_the_session_was_told_hides_no_run(project: Project) -> N
     run = project.start().run
     project.change_row(lambda row: {**row, "work": {}})
     assert project.status().run == run
-    project.execute()
+    ending.publish(project.run())
     assert project.told()["run"] == run
 
 
@@ -427,7 +394,7 @@ class TestLessons:
     def failed_run(self, project: Project) -> str:
         project.start(criterion(1, description="Part one is IN place!"), criterion(2))
         for _ in range(3):
-            at = project.round(C2="pass")
+            at = project.judged(C2="pass")
         assert at.ended is not None
         return at.run
 
@@ -450,7 +417,7 @@ class TestLessons:
     def test_what_passed_since_is_no_lesson(self, project: Project) -> None:
         self.failed_run(project)
         project.start(criterion(1))
-        project.round(C1="pass")
+        project.judged(C1="pass")
         assert project.start().lessons == []
 
     def test_those_of_an_earlier_version_are_left_aside(self, project: Project) -> None:
@@ -466,5 +433,5 @@ class TestLessons:
 
 def test_the_session_of_another_is_not_touched(project: Project) -> None:
     run = project.start().run
-    project.execute(session="s2", named=run)
+    ending.publish(project.run(session="s2", named=run))
     assert project.told("s2") == {}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from omo.errors import NotEvaluable
 from omo.hooks import messages, stop
 from omo.hosts.claude import event_of
 from omo.settings import LIMITS
@@ -40,28 +41,27 @@ def test_it_holds_from_the_start_to_the_verdict_and_names_what_is_open(project: 
     project.start(criterion(1), criterion(2, question()))
     assert decide(project)[0] == "block"
     assert "C1, C2 open" in decide(project)[1]
-    assert "omo ralph exec" in decide(project)[1]
-    project.execute()
-    assert "omo ralph artifacts" in decide(project)[1]
-    assert "omo ralph brief" in decide(project)[1]
+    assert "C1, C2 open, iteration 1 of 5: when its phases are over: omo ralph judge." in decide(project)[1]
+    project.work("x.txt")
+    with pytest.raises(NotEvaluable):
+        project.judge()
+    assert "start a new omo:judge with this as its whole prompt: omo ralph brief" in decide(project)[1]
     project.judged(C1="pass")
     told = project.told()
     assert (told["open"], told["total"]) == (1, 2)
-    assert told["next"].startswith("C2 open after iteration 1 of 5")
-    assert "omo ralph exec" in decide(project)[1]
+    assert told["next"].startswith("C2 open, iteration 2 of 5")
 
 
 def test_the_next_command_survives_the_bound_of_the_nudge(project: Project) -> None:
     project.start(*(criterion(number) for number in range(1, 51)))
-    project.execute()
     assert "C6 and 44 more" in project.told()["next"]
-    assert "omo ralph artifacts" in decide(project)[1]
+    assert "omo ralph judge" in decide(project)[1]
     assert len(decide(project)[1]) <= messages.LONGEST_REASON
 
 
 def test_a_pass_is_done(project: Project) -> None:
     project.start()
-    project.round(C1="pass", C2="pass")
+    project.judged(C1="pass", C2="pass")
     assert (project.told()["state"], project.told()["open"]) == ("done", 0)
     rule, text = decide(project)
     assert rule == "done"
@@ -72,13 +72,13 @@ def test_a_pass_is_done(project: Project) -> None:
 
 def test_a_pass_that_a_judge_was_seen_to_give_is_judged_where_the_user_wanted_the_criteria(project: Project) -> None:
     project.start(criterion(1), criterion(2, question()), by="user")
-    project.round(C1="pass", C2="pass")
+    project.judged(C1="pass", C2="pass")
     assert decide(project)[1].startswith("omo: done, judged: ralph run r")
 
 
 def test_criteria_that_the_user_did_not_confirm_are_said_to_be_the_agents(project: Project) -> None:
     project.start(criterion(1), criterion(2, question()))
-    project.round(C1="pass", C2="pass")
+    project.judged(C1="pass", C2="pass")
     text = decide(project)[1]
     assert text.startswith("omo: finished on the agent's word: ralph run r")
     assert "the criteria are the agent's own, the user did not confirm them" in text
@@ -86,7 +86,7 @@ def test_criteria_that_the_user_did_not_confirm_are_said_to_be_the_agents(projec
 
 def test_less_than_all_is_said_with_the_pass(project: Project) -> None:
     project.start(by="user", reduced_scope="a demonstration only")
-    project.round(C1="pass", C2="pass")
+    project.judged(C1="pass", C2="pass")
     ended_as = project.told()["outcome"]
     assert ended_as["exceptions"] == [{"what": "reduced scope", "by": "user", "why": "a demonstration only"}]
     assert decide(project)[1].startswith(
@@ -96,7 +96,6 @@ def test_less_than_all_is_said_with_the_pass(project: Project) -> None:
 
 def test_a_gate_that_fails_and_was_accepted_is_an_exception(project: Project) -> None:
     project.start()
-    project.execute()
     at = project.status()
     at.judged.append({"gates": [{"name": "tests", "by": "user", "failed": True}]})
     ended_as = end.outcome_of(at, "pass")
@@ -114,7 +113,7 @@ def test_a_gate_that_fails_and_was_accepted_is_an_exception(project: Project) ->
 def test_every_other_end_lets_go_and_tells_the_user_once(project: Project, most: int, rounds: int, said: str) -> None:
     project.start(max_iterations=most)
     for _ in range(rounds):
-        project.round(C1="pass")
+        project.judged(C1="pass")
     told = project.told()
     assert (told["state"], told["own"], told["told"]) == ("blocked", True, False)
     assert (told["open"], told["total"]) == (1, 2)
@@ -133,14 +132,14 @@ def test_what_nobody_works_on_any_more_is_open_all_the_same(project: Project) ->
     """C2 failed three times and is blocked, C3 has just failed: one of three passes."""
     project.start(criterion(1), criterion(2), criterion(3))
     for third in ("pass", "pass", "fail"):
-        project.round(C1="pass", C2="fail", C3=third)
+        project.judged(C1="pass", C2="fail", C3=third)
     assert project.status().states["C2"].status == "BLOCKED"
     assert (project.told()["state"], project.told()["open"]) == ("active", 2)
 
 
 def test_an_ended_run_is_woken_by_nobody(project: Project) -> None:
     project.start(max_iterations=1)
-    project.round()
+    project.judged()
     project.change_row(session.resume)
     assert project.told()["state"] == "blocked"
     project.start()
@@ -168,15 +167,15 @@ def test_the_user_who_gives_up_is_done(project: Project) -> None:
 def test_a_first_pass_gives_the_budget_back_and_a_second_does_not(project: Project) -> None:
     project.start(max_iterations=10)
     count_blocks(project, 3)
-    project.round()
+    project.judged()
     assert project.row()["ulw"]["stopBlocks"] == 3
-    project.round(C1="pass")
+    project.judged(C1="pass")
     assert (project.row()["ulw"]["stopBlocks"], project.row()["ulw"]["totalBlocks"]) == (0, 3)
     count_blocks(project, 2)
-    project.round(C1="fail", C2="pass")
+    project.judged(C1="fail", C2="pass")
     assert project.row()["ulw"]["stopBlocks"] == 0
     count_blocks(project, 2)
-    project.round(C1="pass", C2="fail")
+    project.judged(C1="pass", C2="fail")
     assert project.row()["ulw"]["stopBlocks"] == 2
 
 
@@ -191,7 +190,6 @@ def test_a_new_run_does_not_undo_what_a_breaker_let_go(project: Project) -> None
     project.change_row(lambda row: session.exhaust(row, rule="cap", why="8 blocks"))
     project.abandon("to begin again with a full budget")
     project.start()
-    project.execute()
     assert project.told()["state"] == "exhausted"
     assert not project.row()["ulw"]["enabled"]
 
@@ -199,7 +197,6 @@ def test_a_new_run_does_not_undo_what_a_breaker_let_go(project: Project) -> None
 def test_what_the_user_cancelled_stays_off(project: Project) -> None:
     project.start()
     project.cancel()
-    project.execute()
     assert not is_live(project.row())
     assert decide(project)[0] == "cancelled"
 
@@ -207,5 +204,4 @@ def test_what_the_user_cancelled_stays_off(project: Project) -> None:
 def test_what_the_user_paused_stays_paused(project: Project) -> None:
     project.start()
     project.change_row(lambda row: session.suspend(row, state="paused", why="the user said so"))
-    project.execute()
     assert project.told()["state"] == "paused"

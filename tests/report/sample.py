@@ -179,9 +179,9 @@ def rounds(root: Path, session: str = SESSION, now: float = NOW, *, begin: bool 
         criterion(3, description="the manual names every option"),
     ]
     desk.start(*named)
-    desk.round(C1="pass", C2="fail", C3="fail")
+    desk.judged(C1="pass", C2="fail", C3="fail")
     desk.now += 900
-    desk.round(C1="fail", C2="pass", C3="fail")
+    desk.judged(C1="fail", C2="pass", C3="fail")
     desk.now += 1500
-    desk.round(C1="pass", C2="pass", C3="unknown")
+    desk.judged(C1="pass", C2="pass", C3="unknown")
     return desk

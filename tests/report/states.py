@@ -155,8 +155,8 @@ def ralph_run(root: Path) -> Scene:
     desk = ralph_project.make_project(root)
     desk.session = HERE
     desk.start(*[ralph_project.criterion(number) for number in (1, 2, 3)])
-    desk.round(C1="pass", C2="fail", C3="fail")
-    desk.round(C1="fail", C2="pass", C3="fail")
+    desk.judged(C1="pass", C2="fail", C3="fail")
+    desk.judged(C1="fail", C2="pass", C3="fail")
     return Scene(desk.root, now=desk.now + 120)
 
 

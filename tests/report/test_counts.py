@@ -72,7 +72,7 @@ def _ralph(root: Path, *rounds: dict[str, str], most: int = 5) -> ralph_project.
     desk.session = HERE
     desk.start(*[ralph_project.criterion(number) for number in (1, 2, 3)], max_iterations=most)
     for one in rounds:
-        desk.round(**one)
+        desk.judged(**one)
     return desk
 
 

@@ -33,7 +33,7 @@ def test_hostile_state_stays_on_its_lines() -> None:
 
 def test_the_command_can_be_taken_from_its_line() -> None:
     lines = plain.render(view("ralph-regression")).splitlines()
-    assert [line.split(maxsplit=1)[1] for line in lines if line.startswith("  command ")] == ["omo ralph exec"]
+    assert [line.split(maxsplit=1)[1] for line in lines if line.startswith("  command ")] == ["omo ralph judge"]
 
 
 def test_notes_of_what_is_done_come_with_everything() -> None:

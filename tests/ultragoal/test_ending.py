@@ -24,7 +24,7 @@ def test_goals_that_both_reviewers_were_seen_to_find_clean_are_judged(project: P
     project.judged(TWO)
     assert told(project) == (
         f"omo: done, judged: ultragoal {project.plan().run}: 2 of 2 goals complete; "
-        "omo:architect and omo:qa were seen to find each clean. `omo report` shows the evidence."
+        "omo:architect and omo:qa were seen to find each clean. /omo:report shows the evidence."
     )
     ended = project.rows()[-1]
     assert ended["kind"] == "plan_ended"
@@ -39,7 +39,8 @@ def test_goals_that_nobody_reviewed_say_so(project: Project) -> None:
     goal_tool.complete(project.run())
     assert told(project) == (
         f"omo: finished on the agent's word: ultragoal {project.plan().run}: 2 of 2 goals complete; reduced "
-        "independence, no verdict of omo:architect or omo:qa was seen for G001, G002."
+        "independence, no verdict of omo:architect or omo:qa was seen for G001, G002. "
+        "/omo:report shows what was seen."
     )
 
 

@@ -23,7 +23,7 @@ from omo.setup import Installation
 SESSION = "demo-session"
 WIDTH = 71  # with who speaks before it, a line fits 80 columns
 SHOWN = 8
-SHOWN_OF_A_PROMPT = 3  # what the model is told is long, and not for the reader
+SHOWN_OF_A_PROMPT = 4  # what the model is told is long, and not for the reader
 TEST = "import add\nassert add.add(2, 2) == 4, 'two and two'\nprint('1 passed')\n"
 
 
@@ -66,7 +66,7 @@ class Stage:
             text=True,
             encoding="utf-8",
             cwd=self.project,
-            env=self._environ,
+            env={**self._environ, **host.agent_shell_variables(SESSION)},  # which the client sets for hooks too
             check=False,
         )
         self.steps.append({"event": event, "exit": done.returncode, "stdout": done.stdout})
@@ -182,9 +182,12 @@ def in_words(answer: str, on_block: str) -> str:
     read = host.read_answer(answer)
     if read.reason:
         return f"({on_block}) {read.reason}"
+    lines = []
     if read.message:
-        return f"(to you) {read.message}"
-    return read.context and f"(to the agent) {read.context}"
+        lines.append(f"(to you) {read.message}")
+    if read.context:
+        lines.append(f"(to the agent) {read.context}")
+    return "\n".join(lines)
 
 
 def expect(held: bool, what: str) -> None:

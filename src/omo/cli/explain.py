@@ -9,28 +9,22 @@ import sys
 from omo import hosts
 from omo.cli import options
 from omo.cli.result import Result
-from omo.context import Context, Meant
+from omo.context import Context
 from omo.errors import BadInput, Unreadable
-from omo.hosts import Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-LONGEST_EVENT = 32 * 1024 * 1024
 
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "explain", "which rule decides, what it reads, what would change it")
     prompt_parser = options.command(verbs, "prompt", "would this prompt turn ultrawork on, and why", prompt)
     prompt_parser.add_argument("text", metavar="TEXT", nargs="*", help="the prompt; - or nothing reads stdin")
-    stop_parser = options.command(verbs, "stop", "what a Stop would do now, rule by rule", explain_stop)
-    stop_parser.add_argument("--event", metavar="FILE", help="a Stop event as the host sends it; - reads stdin")
+    options.command(verbs, "stop", "what a Stop would do now, rule by rule", explain_stop)
     tool_parser = options.command(verbs, "tool", "would a tool call be denied, by which gate and why", tool)
-    tool_parser.add_argument("--event", metavar="FILE", help="a PreToolUse event as the host sends it; - reads stdin")
     tool_parser.add_argument("--tool", metavar="NAME", help="any other tool, by its name")
     tool_parser.add_argument("--write", metavar="PATH", help="a Write of this file")
-    tool_parser.add_argument("--subagent", action="store_true", help="as if a subagent made the call")
     tool_parser.add_argument("shell", metavar="-- COMMAND", nargs="*", help="a Bash call with this command")
     goal_parser = options.command(verbs, "goal", "how a goal, criterion, step or gate stands, and what says so", goal)
     goal_parser.add_argument(
@@ -63,14 +57,16 @@ def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[
 
 
 def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.hooks import stop
     from omo.views import session
     from omo.views.explain import decisions
 
-    event = _read_event(arguments.event, context) if arguments.event else None
-    meant = Meant(event.session) if event and event.session else context.looked_at(arguments.session)
+    meant = context.looked_at(arguments.session)
     known = context.settings
-    view = session.look(context.state, meant.name, known.limits, context.now, context.environ, event)
-    explanation = decisions.explain_stop(view, known, has_event=event is not None)
+    view = session.look(
+        context.state, meant.name, known.limits, context.now, context.environ, patience=stop.LONGEST_WAIT
+    )
+    explanation = decisions.explain_stop(view, known)
     return Result(explanation.data, explanation.text, notes=meant.notes)
 
 
@@ -78,36 +74,27 @@ def tool(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.hooks.main import World
     from omo.views.explain.decisions import explain_tool
 
-    event, notes = _tool_event(arguments, context)
-    explanation = explain_tool(event, World(event, context.environ, context.cwd, context.now))
-    return Result(explanation.data, explanation.text, notes=notes)
-
-
-def _tool_event(arguments: argparse.Namespace, context: Context) -> tuple[Event, list[str]]:
-    given = [arguments.event, arguments.tool, arguments.write, arguments.shell]
-    if len([option for option in given if option]) != 1:
+    if len([option for option in (arguments.tool, arguments.write, arguments.shell) if option]) != 1:
         raise BadInput(
-            "name one call: --event FILE, --tool NAME, --write PATH, or -- COMMAND",
+            "name one call: --tool NAME, --write PATH, or -- COMMAND",
             fix="for example: omo explain tool -- rm -rf build",
         )
-    if arguments.event:
-        return _read_event(arguments.event, context), []
     meant = context.looked_at(arguments.session)
     host = hosts.around(context.environ)
     if arguments.write:
         name, argument = host.write_tool
-        given_input = {argument: os.path.join(context.cwd, arguments.write)}
+        given = {argument: os.path.join(context.cwd, arguments.write)}
     elif arguments.shell:
         import shlex
 
         words = arguments.shell
         name, argument = host.shell_tool
-        given_input = {argument: words[0] if len(words) == 1 else shlex.join(words)}
+        given = {argument: words[0] if len(words) == 1 else shlex.join(words)}
     else:
-        name, given_input = arguments.tool, {}
-    event = host.tool_call(meant.name, context.cwd, name, given_input)
-    event.is_subagent = arguments.subagent
-    return event, meant.notes
+        name, given = arguments.tool, {}
+    event = host.tool_call(meant.name, context.cwd, name, given)
+    explanation = explain_tool(event, World(event, context.environ, context.cwd, context.now))
+    return Result(explanation.data, explanation.text, notes=meant.notes)
 
 
 def goal(arguments: argparse.Namespace, context: Context) -> Result:
@@ -117,18 +104,3 @@ def goal(arguments: argparse.Namespace, context: Context) -> Result:
     meant = context.looked_at(arguments.session)
     explanation = items.explain(Viewer(context, meant.name, context.row(meant.name) or {}), arguments.wanted)
     return Result(explanation.data, explanation.text, notes=meant.notes)
-
-
-def _read_event(path: str, context: Context) -> Event:
-    try:
-        if path == "-":
-            raw = sys.stdin.buffer.read(LONGEST_EVENT)
-        else:
-            with open(path, "rb") as file:
-                raw = file.read(LONGEST_EVENT)
-    except OSError as error:
-        raise BadInput(f"--event {path}: {error.strerror}", fix="give a file with one JSON object") from None
-    event = hosts.around(context.environ).read(raw, context.environ)
-    if event is None:
-        raise BadInput(f"--event {path} is not a JSON object", fix="save the event as the host sends it")
-    return event

@@ -84,8 +84,14 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    """Each gate is judged on the files it was run on: looked at before and after."""
-    name = context.session(arguments.session)
+    results, known = run_gates(context, context.session(arguments.session), arguments.name)
+    return report_of(results, known)
+
+
+def run_gates(context: Context, name: str, wanted: str | None = None) -> tuple[list[Row], gates.Gates]:
+    """The gates of a session, or the one that is `wanted`, each judged on the files it was run on: looked at before and
+    after.
+    """
     require_whole_ledger(context, name)
     rows = ledger.rows(paths.events_file(context.state, name))
     known = gates.fold(rows, gates.run_of(context.row(name)))
@@ -93,7 +99,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     left_out = known.left_out
     before = base.look(context.root, known.base).without(left_out)
     results = []
-    for gate in known.select(arguments.name):
+    for gate in known.select(wanted):
         result = _run_one(gate, context, known.base or {}, terms)
         after = base.look(context.root, known.base).without(left_out)
         own, moved = _changed_meanwhile(before, after, gate)
@@ -108,7 +114,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         whole = tree.fingerprint(Path(context.root))
         results = [{**result, "fingerprint": whole} for result in results]
     session_gates(context, name).record_results(results)
-    return _report(results, known)
+    return results, known
 
 
 def _run_one(gate: gates.Gate, context: Context, began: Row, terms: seals.Terms) -> Row:
@@ -161,7 +167,7 @@ def _judged(result: Row, look: base.Look, own: list[str], moved: list[str]) -> R
     return {**result, **where}
 
 
-def _report(results: list[Row], known: gates.Gates) -> Result:
+def report_of(results: list[Row], known: gates.Gates) -> Result:
     verdicts = {result["result"] for result in results}
     code = 3 if "fail" in verdicts else 4 if "unknown" in verdicts else 0
     lines = []

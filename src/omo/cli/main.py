@@ -35,7 +35,7 @@ FOR_THE_AGENT = {
     "verify": ("verify", "goals and the proof that they are met: checks, questions, claims"),
     "ultragoal": ("ultragoal", "durable multi-goal plans: goals, gates, receipts, steering, review"),
     "plan": ("plan", "plans as contracts: validate, critique, sessions, audit, recovery"),
-    "ralph": ("ralph", "rounds of work with an independent judge: start, exec, judge, replan"),
+    "ralph": ("ralph", "rounds of work with an independent judge: start, judge, status"),
     "evidence": ("evidence", "evidence files: add, replay, list"),
     "goal": ("goal", "what this session is after: get, create, complete, …"),
     "state": ("state", "start a workflow from nothing; hand a plan on"),

@@ -13,12 +13,13 @@ from omo import safe_open
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import BadInput
+from omo.errors import BadInput, Refused
 from omo.text import clip
 from omo.work.run import caller_of
-from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_ITERATIONS, PHASES, SMALL_CHANGE
+from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_ITERATIONS, SMALL_CHANGE
 
 if TYPE_CHECKING:
+    from omo.workflows.ralph.iteration import Files
     from omo.workflows.ralph.run import RalphRun
 
 Handler = Callable[[argparse.Namespace, Context], Result]
@@ -27,9 +28,10 @@ LARGEST_MESSAGE = 256 * 1024
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "ralph", "rounds of work with an independent judge: start, exec, judge, replan")
-    starts = options.command(verbs, "start", "pin the criteria and begin a run", start)
-    starts.add_argument("--criteria", required=True, metavar="FILE", help="criteria with their checks, JSON or YAML")
+    verbs = options.group(commands, "ralph", "rounds of work with an independent judge: start, judge, status")
+    starts = options.command(verbs, "start", "pin the criteria and begin a run with its first iteration", start)
+    about = "criteria with their checks, JSON or YAML; without it the project's own checks, as its files name them"
+    starts.add_argument("--criteria", metavar="FILE", help=about)
     starts.add_argument(
         "--max-iterations",
         type=int,
@@ -43,24 +45,20 @@ def register(commands: options.Commands) -> None:
     starts.add_argument(
         "--request", default="", metavar="TEXT", help="what the user asked for, where they did not type /omo:ralph TEXT"
     )
-    _verb(verbs, "exec", "open an iteration: what to work on, in which phases", execute)
-    about = "what no hook can see of an iteration: IMPL was your own work, or REFINE is left out"
-    phases = _verb(verbs, "phase", about, phase)
-    phases.add_argument("name", choices=("IMPL", "REFINE"), metavar="NAME", help="IMPL, or REFINE with --skip")
-    phases.add_argument("--skip", default="", metavar="REASON", help=f"for changes under {SMALL_CHANGE} lines")
     about = "did the phases of this iteration really happen: 0 all of them, 3 not all; writes nothing"
     looks = _verb(verbs, "artifacts", about, artifacts)
     looks.add_argument("--newer-than", metavar="ISO", help="leave out what was seen before that moment")
-    about = "what to ask the agent omo:judge, with the nonce its answer is known by; 3 answers in an iteration at most"
-    _verb(verbs, "brief", about, brief)
-    about = "evaluate every criterion and conclude: 0 pass, 3 fail or partial, 4 not to be told"
+    about = "run the gates, have the judge asked, evaluate every criterion: 0 pass, 3 fail or partial, 4 not to be told"
     judges = _verb(verbs, "judge", about, judge)
+    judges.add_argument(
+        "--no-refine", default="", metavar="REASON", help=f"REFINE was left out, of changes under {SMALL_CHANGE} lines"
+    )
     judges.add_argument(
         "--result",
         metavar="FILE",
         help="the judge's message where no hook could report it (- reads stdin): reduced independence",
     )
-    _verb(verbs, "replan", "what is complete, blocked, regressed and to fix", replan)
+    _verb(verbs, "brief", "what the judge is asked, for omo:judge to read; writes nothing", brief)
     _verb(verbs, "status", "where the run stands, and what comes next", status)
     gives_up = _verb(verbs, "abandon", "give the run up; the user is told if it was the agent", abandon)
     gives_up.add_argument("reason", metavar="REASON")
@@ -88,70 +86,22 @@ def _run(arguments: argparse.Namespace, context: Context, *, looks: bool = False
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
     from omo.work.agents import session_events
+    from omo.workflows.ralph import phases
     from omo.workflows.ralph import start as starting
-    from omo.workflows.ralph.phases import NO_GATE
+    from omo.workflows.ralph.iteration import Files
 
     run, step = starting.start(
         caller_of(context, context.session(arguments.session)),
-        Path(context.cwd, arguments.criteria),
+        Path(context.cwd, arguments.criteria) if arguments.criteria else None,
         max_iterations=arguments.max_iterations,
         reduced_scope=arguments.reduced_scope,
         request=arguments.request,
     )
     result = ralph_views.begun(run.require_whole(), step)
-    if not arguments.reduced_scope and not session_events(run).has_gates:
-        result.notes.append(NO_GATE)
-    return result
-
-
-def execute(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.cli import ralph_views
-    from omo.workflows.ralph import iteration
-    from omo.workflows.ralph.end import publish
-
-    run = _run(arguments, context)
-    files = iteration.Files(context.root)
-    is_new = iteration.execute(run, files)
-    step = publish(run)
-    state = run.require_whole()
-    groups = iteration.groups(files, state)
-    data = {
-        "run": run.id,
-        "iteration": state.iteration,
-        "max_iterations": state.max_iterations,
-        "opened": is_new,
-        "scope": state.exec_row["scope"],
-        "groups": groups,
-        "phases": list(PHASES),
-        "reduced_scope": state.reduced_scope or None,
-        "next": step.data,
-    }
-    notes = [] if is_new else ["this iteration was open already; it is shown again"]
-    return Result(data, "\n".join([*ralph_views.order(groups, state), f"Next: {step.text}"]), notes=notes)
-
-
-def phase(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.work.agents import session_events
-    from omo.workflows.ralph import phases
-    from omo.workflows.ralph.iteration import Files
-
-    run = _run(arguments, context)
-    phases.note(run, arguments.name, arguments.skip)
     report = phases.check(run, Files(context.root), session_events(run))
-    proof = report.proofs[arguments.name]
-    data = {
-        "run": run.id,
-        "iteration": report.iteration,
-        "phase": arguments.name,
-        "skipped": arguments.skip or None,
-        "status": proof.status,
-        "proof": proof.text,
-        "missing": report.missing,
-    }
-    lines = [f"{arguments.name} of iteration {report.iteration}, {proof.status}: {proof.text}"]
-    if report.missing:
-        lines.append(f"To do: {report.remediation}")
-    return Result(data, "\n".join(lines))
+    if "SHIP" in report.missing and not report.gates:
+        result.notes.append(phases.NO_GATE)
+    return result
 
 
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
@@ -173,28 +123,48 @@ def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ralph import brief as briefs
-    from omo.workflows.ralph.end import publish
 
-    run = _run(arguments, context)
-    asked = briefs.ask(run)
-    publish(run)  # what is due now is the judgement, not another brief
-    data = {
-        "nonce": asked.nonce or None,
-        "call": asked.call,
-        "criteria": list(asked.criteria),
-        "brief": asked.text if asked.nonce else None,
-    }
+    asked = briefs.show(_run(arguments, context, looks=True))
+    data = {"nonce": asked.nonce, "call": asked.call, "criteria": list(asked.criteria), "brief": asked.text}
     return Result(data, asked.text)
 
 
 def judge(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli import ralph_views
     from omo.workflows.ralph import judge as judging
+    from omo.workflows.ralph.iteration import Files, groups
+    from omo.workflows.ralph.phases import leave_out_refine
 
     given = None if arguments.result is None else _message(arguments.result, context)
     run = _run(arguments, context)
-    judgement = judging.judge(run, result_text=given)
-    return ralph_views.judgement(judgement, run.require_whole())
+    if arguments.no_refine:
+        leave_out_refine(run, arguments.no_refine)
+    judgement = judging.judge(run, ship(run, context), result_text=given)
+    state = run.require_whole()
+    return ralph_views.judgement(judgement, state, groups(Files(context.root), state))
+
+
+def ship(run: RalphRun, context: Context) -> Files:
+    """The files to be judged. Where nothing else of the iteration is missing the gates are run on them, and what they
+    print is told where one fails.
+    """
+    from omo.cli.gate import report_of, run_gates
+    from omo.work.agents import session_events
+    from omo.workflows.ralph import phases
+    from omo.workflows.ralph.iteration import Files
+
+    events, files = session_events(run), Files(context.root)
+    report = phases.check(run, files, events)
+    is_shipped = report.proofs["SHIP"].status == phases.PRESENT
+    if is_shipped or report.missing not in ([], ["SHIP"]) or not report.gates:
+        return files
+    shown = report_of(*run_gates(context, events.session))
+    run.caller.forget()
+    files = Files(context.root)
+    if not phases.check(run, files, session_events(run)).ok:
+        what = f"iteration {report.iteration} is not judged yet: its gates do not pass; that is not counted against it"
+        raise Refused(what, fix="mend that, then omo ralph judge", defects=shown.text.splitlines())
+    return files
 
 
 def _message(named: str, context: Context) -> str:
@@ -211,23 +181,6 @@ def _message(named: str, context: Context) -> str:
     if len(raw) > LARGEST_MESSAGE:
         raise BadInput(f"{option} has more than {LARGEST_MESSAGE} bytes", fix="only the message")
     return raw.decode("utf-8-sig", "replace")
-
-
-def replan(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.cli import ralph_views
-    from omo.workflows.ralph.end import publish
-    from omo.workflows.ralph.iteration import Files, groups
-
-    run = _run(arguments, context, looks=True)
-    state = run.require_whole()
-    step = publish(run)
-    when = "before any judgement"
-    if state.judged:
-        when = f"after iteration {state.last_judged['iteration']} of {state.max_iterations}"
-    grouped = groups(Files(context.root), state)
-    data = {**ralph_views.facts(state), **grouped, "next": step.data}
-    head = f"Ralph run {run.id} {when}, verdict {state.verdict}"
-    return Result(data, "\n".join([head, *ralph_views.to_do(grouped, state), f"Next: {step.text}"]))
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from omo.cli.result import Result
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.status import units
+from omo.workflows.ralph.iteration import LONGEST_SHOWN, findings, quoted
 from omo.workflows.ralph.rules import LONGEST_REQUEST, PROVEN_BY, Row, method
 from omo.workflows.ralph.run import RalphState
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from omo.workflows.ralph.judge import Judgement
     from omo.workflows.ralph.phases import PhaseReport
 
-LONGEST_SHOWN = 400
 TITLES = {
     "regressed": "Regressed: passed before, so look first at what changed since",
     "to_fix": "To fix",
@@ -26,11 +25,11 @@ TITLES = {
     "complete": "Complete: do not work on it; it is judged again all the same",
     "blocked": "Blocked: do not retry; the user decides",
 }
-ALL_PHASES = "Five phases, in this order, none abridged; omo sees each happen, there is nothing to note:"
+ALL_PHASES = "Five phases, in this order, none abridged; omo sees each happen:"
 FEWER_PHASES = "The user lets all but IMPL be left out:"
 HOW_PROVEN = {
-    "IMPL": "omo:executor finishes; or files change and omo ralph phase IMPL says that it was you",
-    "SHIP": "every gate passes on these files: omo gate run",
+    "IMPL": "omo:executor, or you change the files",
+    "SHIP": "omo ralph judge, which runs the gates",
 }
 
 
@@ -70,7 +69,7 @@ def begun(run: RalphState, step: NextStep) -> Result:
     lines += [*asked_for(run), whose_criteria(run)]
     if not run.is_confirmed:
         lines.append(f"  They confirm them by typing, before the start: /omo:ralph {clip(run.source, 120)}")
-    lines += [*reductions(run), f"Next: show this to the user; then {step.command}"]
+    lines += [*reductions(run), "Show this to the user. Iteration 1 is open.", *order(run), f"Next: {step.text}"]
     return Result(data, "\n".join(lines))
 
 
@@ -89,7 +88,6 @@ def facts(run: RalphState) -> Row:
         "state": f"ended: {run.how}" if run.ended else "open",
         "iteration": run.iteration,
         "max_iterations": run.max_iterations,
-        "open_iteration": run.open_iteration,
         "judged": bool(run.judged),
         "verdict": run.verdict,
         "decision": run.decision,
@@ -177,26 +175,11 @@ def _in_words(entry: Row) -> list[str]:
         notes.append("the next failure blocks it")
     if entry["cached_from"]:
         notes.append(f"cached@{entry['cached_from']}")
-    shown = [f"  {entry['id']} {entry['status']}: {clip(entry['description'], 200)}"]
-    if notes:
-        shown = [f"  {entry['id']} {entry['status']} ({', '.join(notes)}): {clip(entry['description'], 200)}"]
-    if entry["result"] != "pass":
-        for label, text in (("seen", entry["evidence"]), ("try", entry["suggested_action"])):
-            if text:
-                shown.append(f"     {label}: {quoted(text)}")
-    if "files" in entry:
-        files = ", ".join(map(quoted, entry["files"])) or "none"
-        if entry["more_files"]:
-            files += f" and {entry['more_files']} more"
-        shown.append(f"     changed since {entry['since']}: {files}")
-    if entry["before"]:
-        was, evidence = clip(str(entry["before"].get("id")), 8), quoted(str(entry["before"].get("evidence")))
-        shown.append(f"     {was} of an earlier run, which could not: {evidence}")
-    return shown
-
-
-def quoted(text: str, longest: int = LONGEST_SHOWN) -> str:
-    return json.dumps(clip(text, longest), ensure_ascii=False)
+    noted = f" ({', '.join(notes)})" if notes else ""
+    return [
+        f"  {entry['id']} {entry['status']}{noted}: {clip(entry['description'], 200)}",
+        *(f"     {line}" for line in findings(entry)),
+    ]
 
 
 def reductions(state: RalphState) -> list[str]:
@@ -212,16 +195,12 @@ def reductions(state: RalphState) -> list[str]:
     return shown
 
 
-def order(grouped: dict[str, list[Row]], state: RalphState) -> list[str]:
-    """What the open iteration is about: the work, and the five phases with what proves each."""
-    shown = [f"Ralph run {state.run}, iteration {state.iteration} of {state.max_iterations}"]
-    if state.iteration == 1:
-        shown.append("The whole task, every criterion.")
-    shown += [*asked_for(state), *to_do(grouped, state)]
-    shown.append(FEWER_PHASES if state.reduced_scope else ALL_PHASES)
+def order(state: RalphState) -> list[str]:
+    """The five phases of an iteration, with what proves each."""
+    shown = [FEWER_PHASES if state.reduced_scope else ALL_PHASES]
     for phase, agent in PROVEN_BY.items():
-        shown.append(f"  {phase:7} {HOW_PROVEN.get(phase) or f'{agent} finishes'}")
-    return [*shown, "Then: omo ralph artifacts, omo ralph brief for omo:judge, omo ralph judge"]
+        shown.append(f"  {phase:7} {HOW_PROVEN.get(phase) or agent}")
+    return shown
 
 
 def phases(report: PhaseReport, run: RalphState) -> Result:
@@ -236,20 +215,22 @@ def phases(report: PhaseReport, run: RalphState) -> Result:
     return Result(data, "\n".join(lines), 0 if report.ok else 3)
 
 
-def judgement(judged: Judgement, run: RalphState) -> Result:
+def judgement(judged: Judgement, run: RalphState, grouped: dict[str, list[Row]]) -> Result:
+    """What was found, and unless the run is over or nobody could tell, what the iteration is about that it opened."""
     from omo.workflows.ralph.brief import MOST_CALLS
     from omo.workflows.ralph.judge import EXIT_CODES, UNCOUNTED
 
     data = {
         "ok": judged.verdict == "pass",
         "run": run.run,
-        "iteration": run.iteration,
+        "iteration": judged.iteration,
         "max_iterations": run.max_iterations,
         "verdict": judged.verdict,
         "decision": judged.decision or None,
         "independence": judged.independence,
         "criteria": judged.criteria,
         "remaining": judged.remaining,
+        **grouped,
         "challenges": judged.challenges,
         "gates": judged.gates,
         "unknown_calls": judged.unknown_calls,
@@ -257,21 +238,15 @@ def judgement(judged: Judgement, run: RalphState) -> Result:
         "next": judged.next or None,
         "after": run.after or None,
     }
-    lines = [f"Iteration {run.iteration} of {run.max_iterations}: {judged.verdict}"]
+    lines = [f"Iteration {judged.iteration} of {run.max_iterations}: {judged.verdict}"]
+    is_next_open = judged.is_closed and run.is_open
     for entry in judged.criteria:
         evidence = clip(entry["evidence"], LONGEST_SHOWN)
         if entry["result"] not in ("pass", "fail"):
             evidence = f"unknown; {evidence}"
+        if is_next_open and entry["result"] != "pass":
+            evidence = "see below"
         lines.append(f"  {entry['id']:6}{entry['status']:10} {evidence} ({entry['source']})")
-    if judged.remaining:
-        lines.append("Remaining:")
-    for entry in judged.remaining:
-        parts = [f"  {entry['id']}: {entry['suggested_action'] or 'find out why'}"]
-        if entry["regression"]:
-            parts.append(f"passed in iteration {entry['previous_pass_iteration']} and broke since")
-        if entry["next_failure_blocks"]:
-            parts.append("failed twice in a row: the next failure blocks it")
-        lines.append("; ".join(parts))
     for challenge in judged.challenges:
         lines.append(f"Challenge to {challenge['criterion']}: {clip(challenge['text'], LONGEST_SHOWN)}")
     if judged.gates:
@@ -282,8 +257,11 @@ def judgement(judged: Judgement, run: RalphState) -> Result:
     if not judged.is_closed:
         calls = f"call {judged.unknown_calls} of {MOST_CALLS} that could not tell"
         lines.append(f"Not judged: {calls}; {UNCOUNTED}")
+    if is_next_open:
+        lines.append(f"Iteration {run.iteration} is open, with the same phases.")
+        lines += to_do({name: entries for name, entries in grouped.items() if name != "complete"}, run)
+    elif run.after:
+        lines.append(f"It carries on, {run.after_text}")
     if judged.next:
         lines.append(f"Next: {judged.next}")
-    if run.after:
-        lines.append(f"It carries on, {run.after_text}")
     return Result(data, "\n".join(lines), EXIT_CODES[judged.verdict], judged.notes)

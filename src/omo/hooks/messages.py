@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from omo.clock import seconds
-from omo.hosts import Answer
+from omo.hosts import END_PROMPT, Answer
 from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
 from omo.state.runtime import work_in
 from omo.text import clip, counted
-from omo.work import outcome, session
+from omo.work import outcome, session, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,12 +16,17 @@ if TYPE_CHECKING:
     Works = list[tuple[str, Json]]  # kinds of work, each with its summary
 
 LONGEST_REASON = 600
+LONGEST_STANDING = 560  # 150 tokens, with what the host writes before it
+LONGEST_OPEN = 360
 LONGEST_INSTRUCTIONS = 2000
 STOP = "/omo:stop-continuation"
-LONGEST_TOLD = 900
+LONGEST_TOLD = 1200
+LONGEST_END = 700
+LONGEST_QUESTION = 600
 ULTRAWORK = "ultrawork"
 NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
-EVIDENCE = "`omo report` shows the evidence."
+EVIDENCE = "/omo:report shows the evidence."
+DETAILS = "/omo:report shows what was seen."
 GO_ON = "Go on with a new `ulw`?"
 FROM_A_TERMINAL = "user: omo stop-continuation"
 
@@ -31,8 +35,9 @@ TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", 
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
 INSTRUCTIONS = f"""\
-[omo] The user turned ultrawork on: the task is finished when its verification gates pass, not when it looks finished. \
-A turn that ends early is sent back. Fit the effort to the task: a one-line fix is change, verify, finish.
+[omo] The user turned ultrawork on for this session. The task is finished when its verification gates pass, not when \
+it looks finished. A turn that ends early is sent back. Fit the effort to the task: a one-line fix is change, verify, \
+finish.
 
 1. Explore, unless you know where to change what: 2 to 5 leaf workers at once with the Agent tool (omo:explorer), one \
 question each. External documentation: omo:librarian, in the foreground, because background agents have no MCP tools. \
@@ -58,12 +63,13 @@ ON_AGAIN = (
     f"`omo next` says what to do; only the user ends it early: {STOP}."
 )
 
-CANCELLED = "Ultrawork is off. Nothing will hold this session until you type ulw again."
-NOTHING_TO_CANCEL = "Ultrawork is not on in this session, and stays off until you type ulw."
+CANCELLED = "omo: ultrawork is off. Nothing will hold this session until you type ulw again."
+NOTHING_TO_CANCEL = "omo: ultrawork is not on in this session, and stays off until you type ulw."
 CANCELLED_AND_MORE = (
     "[omo] The user cancelled ultrawork with this message: nothing continues by itself any more, and no further "
-    "ultrawork step is requested. Do only what the rest of the message asks."
+    "ultrawork step is requested. Do only what else the message asks, and end the turn."
 )
+ESC = "The agent reads this at its next step; Esc stops it now."
 WAS_CANCELLED = (
     "[omo] Before this message the user cancelled ultrawork: nothing continues by itself any more, earlier ultrawork "
     "instructions no longer apply, and no further step of that work is requested."
@@ -82,6 +88,7 @@ GOES_ON_AGAIN = (
 )
 FOR_NOW = "you asked to stop for now"
 BY_NAME = "you stopped it by its name"
+MORE = " There is more."
 WAY_BACK = 'It goes on when you say "continue".'
 
 
@@ -110,27 +117,30 @@ def continued(work: Works) -> Answer:
     return Answer(context=CONTINUED.format(work=lead), message=line)
 
 
-def turned_on(instructions: str) -> Answer:
-    line = f"omo: ultrawork is on: a turn that ends too early is sent back. {STOP} ends it."
-    return Answer(context=instructions, message=line)
+def answered(work: Works) -> str:
+    """When a prompt was the answer that work waited for, or may be."""
+    return f"omo: {_names(work)} waited for you and goes on. {STOP} ends it."
 
 
-def goes_on_again(instructions: str, work: Works) -> Answer:
-    """When an arming woke other workflows."""
-    names = listed(work)
-    line = f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
-    return Answer(context=instructions + GOES_ON_AGAIN.format(work=names), message=line)
-
-
-def instructions(problems: list[str], *, is_known: bool) -> str:
-    """The block, one line where it is in the conversation already; and which settings were not used, as far as the
-    bound allows: `omo doctor` lists them all."""
-    text = ON_AGAIN if is_known else INSTRUCTIONS
+def turned_on(instructions: str, woken: Works, problems: list[str]) -> Answer:
+    """By the user's keyword; with it goes on what had been let go. `omo doctor` lists the settings not used."""
+    line = f"omo: {_is_on(ULTRAWORK)}"
+    if woken:
+        names = listed(woken)
+        instructions += GOES_ON_AGAIN.format(work=names)
+        line = f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
     for problem in problems:
-        line = f"\n[omo] Tell the user that a setting was not used: {clip(problem, 160)}"
-        if len(text) + len(line) < LONGEST_INSTRUCTIONS:
-            text += line
-    return text
+        line += f" A setting was not used: {_sentence(clip(problem, 160))}"
+    return Answer(context=instructions, message=clip(line, LONGEST_TOLD))
+
+
+def begun(work: Works) -> Answer:
+    """When a command of the agent's turned work on."""
+    return Answer(message=f"omo: {_is_on(' and '.join(_name(kind, {}) for kind, _ in work))}")
+
+
+def _is_on(names: str) -> str:
+    return f"{names} is on: a turn that ends too early is sent back. {STOP} ends it."
 
 
 def not_turned_on(why: str) -> str:
@@ -141,23 +151,27 @@ def not_turned_on(why: str) -> str:
     )
 
 
-def could_not(what: str, why: str) -> str:
-    return f"[omo] Ultrawork could not be {what}: {clip(why, 300)}. Tell the user so in one line; omo doctor says more."
+def could_not_turn_on(why: str) -> Answer:
+    reason = f"could not be turned on: {clip(why, 300)}. `omo doctor` says more."
+    return Answer(context=f"[omo] Ultrawork {reason}", message=f"omo: ultrawork {reason}")
 
 
 def where_things_stand(row: Json) -> str:
-    """For a session that comes back from a resume or a compaction: some 150 tokens, with what its work is about."""
-    work: Json = row.get("work", {})
-    states = ", ".join(f"{kind} {summary.get('state')}" for kind, summary in work.items()) or "ulw active"
-    active = [(kind, summary) for kind, summary in work.items() if summary.get("state") == "active"]
-    waiting = "" if active else "It waits: do not go on before the user answers. "
-    lead = (
-        f"[omo] Ultrawork is still on in this session ({clip(states, 120)}). {waiting}{clip(what_is_open(active), 400)}"
-    )
+    """For a session that comes back from a resume or a compaction: its work, what is next, and what that is about."""
+    active = work_in(row, "active")
+    if not work_of(row):
+        active = [(session.KIND, {})]
+    what = what_is_open(active, LONGEST_OPEN)
+    if not active:
+        states = ", ".join(f"{kind} is {summary['state']}" for kind, summary in work_in(row, *WAITS))
+        what = f"{clip(states, 120)}: do not go on before the user answers."
+    lead = f"[omo] Ultrawork is still on in this session. {what}"
     end = f" `omo next` says the rest. The user can end it with {STOP}."
-    about = " ".join(str(summary["about"]) for _, summary in active if summary.get("about"))
-    left = LONGEST_REASON - len(lead) - len(end)
-    return lead + (f" {clip(about, left)}" if about and left > 0 else "") + end
+    about = "".join(f" {summary['about']}" for _, summary in active if summary.get("about"))
+    left = LONGEST_STANDING - len(lead) - len(end) - 1
+    if about and left > 0:
+        lead += f" {clip(about.strip(), left)}"
+    return lead + end
 
 
 def still_on(row: Json) -> str:
@@ -171,7 +185,7 @@ def still_on(row: Json) -> str:
     for kind, summary in work_in(row, *WAITS):
         if not summary.get("cleared"):
             parts.append(_wait(kind, summary))
-    return clip(f"omo: {' '.join(parts)} {STOP} ends it.", LONGEST_TOLD) if parts else ""
+    return f"{_told(parts)} {STOP} ends it." if parts else ""
 
 
 # How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
@@ -193,13 +207,13 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> s
             f'You have used no tool but omo since the user wrote "{_quotable(message)}". If they want you to stop, '
             "wait or only answer, tell them in one line and end the turn: it is let through. If not, go on. "
         )
-        return lead + clip(what_is_open(active), LONGEST_REASON - len(lead))
+        return lead + what_is_open(active, LONGEST_REASON - len(lead))
     way = "omo ulw blocked --evidence TEXT"
     for kind, _ in reversed(active):
         way = CANNOT_GO_ON.get(kind, way)
     given = ulw_of(row).get("stopBlocks", 0)
     end = f" `omo next` says the rest. Block {given} of {most}. Cannot go on? {way}. The user stops this with {STOP}."
-    return lead + clip(what_is_open(active), LONGEST_REASON - len(lead) - len(end)) + end
+    return lead + what_is_open(active, LONGEST_REASON - len(lead) - len(end)) + end
 
 
 def _quotable(message: str) -> str:
@@ -207,8 +221,15 @@ def _quotable(message: str) -> str:
     return clip(message, 160).replace('"', "'")
 
 
-def what_is_open(active: Works) -> str:
-    return " ".join(_open_work(kind, summary) for kind, summary in active)
+def what_is_open(active: Works, longest: int) -> str:
+    """Of each work, as far as there is room: a command is never cut."""
+    text = ""
+    for kind, summary in active:
+        sentence = _open_work(kind, summary)
+        if len(text) + len(sentence) + len(MORE) > longest:
+            return (text or f"{_name(kind, {})} is open.") + MORE
+        text += f" {sentence}" if text else sentence
+    return text
 
 
 def _open_work(kind: str, summary: Json) -> str:
@@ -239,7 +260,17 @@ def release(rule: str, before: Json, after: Json, limits: Json) -> str:
     for kind, summary in work_in(after, *WAITS):
         if session.is_untold(summary) and not summary.get("cleared"):
             parts.append(_wait(kind, summary))
-    return clip("omo: " + " ".join(parts), LONGEST_TOLD) if parts else ""
+    return _told(parts) if parts else ""
+
+
+def _told(parts: list[str]) -> str:
+    """Whole sentences, as many as a person reads: a command is never cut."""
+    text = "omo:"
+    for number, part in enumerate(parts):
+        if number and len(text) + len(part) > LONGEST_TOLD:
+            return f"{text} /omo:status shows the rest."
+        text += f" {part}"
+    return text
 
 
 def _stays_on(rule: str, before: Json, limits: Json) -> list[str]:
@@ -263,20 +294,22 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
     for kind, summary in work_in(after, *WAITS):
         if summary.get("cleared") and session.is_untold(summary):
             ended.append((kind, summary))
-            questions.append(clip(str(summary.get("question") or ""), 200))
+            questions.append(clip(str(summary.get("question") or ""), LONGEST_QUESTION))
     if is_let_go:
         ended += work_in(after, "exhausted")
     if not ended:
         return []
     whole = whole_outcome(ended, after)
-    parts = [_sentence(outcome.in_words(whole))]
+    parts = [_sentence(clip(outcome.in_words(whole), LONGEST_END))]
     left = listed(work_in(before, "active"))
     if is_let_go and left not in ("", ULTRAWORK):
         parts.append(f"Open: {left}.")
-    if outcome.is_done(whole):
-        parts.append(EVIDENCE)
-    elif is_let_go:
+    if is_let_go:
         parts.append(GO_ON)
+    elif outcome.is_done(whole):
+        parts.append(EVIDENCE)
+    elif whole["verdict"] != outcome.ENDED:
+        parts.append(DETAILS)
     return parts + [question for question in questions if question]
 
 
@@ -302,11 +335,9 @@ def _named_outcome(kind: str, summary: Json, *, alone: bool) -> Json:
 def _as_of(summary: Json) -> str:
     """When the files were looked at, where the work says so: nothing looks at them again before the Stop."""
     moment = "" if summary.get("unvouched") else str(summary.get("at") or "")
-    try:
-        seconds(moment)
-    except ValueError:
+    if times.number(moment) is None:
         return ""
-    return f", on the files as they were at {moment[11:19]} UTC"
+    return f", on the files as they were at {times.clock(moment)}"
 
 
 def _capped(before: Json, limits: Json) -> str:
@@ -330,7 +361,7 @@ CAUSES = {"cap": _capped, "ceiling": _at_its_ceiling, "invalid-state": _unusable
 
 def _wait(kind: str, summary: Json) -> str:
     state = str(summary.get("state"))
-    why, question = clip(str(summary.get("why") or ""), 200), clip(str(summary.get("question") or ""), 200)
+    why, question = clip(str(summary.get("why") or ""), 200), clip(str(summary.get("question") or ""), LONGEST_QUESTION)
     if not question and (summary.get("own") or state == "paused"):
         question = WAY_BACK
     name = _name(kind, summary, why)
@@ -346,10 +377,14 @@ def cancelled(row: Json) -> str:
     return f"omo: {_sentence(outcome.in_words(outcome.outcome(outcome.ENDED, why)))} {NOTHING_HOLDS}"
 
 
-def cancel_answer(row: Json) -> str:
+def cancel_answer(row: Json, *, was_on: bool, passes_on: bool) -> Answer:
     """For the cancel that the user has just typed; by it, the row has lost what `ulw` had open."""
-    more = _cancelled_work(row)
-    return f"{CANCELLED} Not proven: {more}." if more not in ("", ULTRAWORK) else CANCELLED
+    text = CANCELLED if was_on else NOTHING_TO_CANCEL
+    if was_on and (more := _cancelled_work(row)) not in ("", ULTRAWORK):
+        text += f" Not proven: {more}."
+    if not passes_on:
+        return Answer(END_PROMPT, text)
+    return Answer(context=CANCELLED_AND_MORE if was_on else "", message=text)
 
 
 def _cancelled_work(row: Json) -> str:

@@ -11,7 +11,7 @@ from omo.hooks import messages
 from omo.hooks.keyword import HEARD, RULES, read_prompt
 from omo.hosts import Answer
 from omo.state import runtime
-from omo.state.rows import cancel_of, ulw_of, work_of
+from omo.state.rows import cancel_of, ulw_of
 from omo.text import block
 from omo.work import session
 
@@ -75,7 +75,7 @@ def _was_withdrawn(event: Event, row: Json | None) -> bool:
 
 def _activate(event: Event, world: World, reading: Reading) -> Answer:
     if not event.session:
-        return Answer(context=messages.could_not("turned on", "the host gave no session id"))
+        return messages.could_not_turn_on("the host gave no session id")
     from omo.proof import base
     from omo.workflows.ultrawork import gates
 
@@ -88,6 +88,7 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
             return runtime.Change((True, True, []))  # the same prompt, delivered twice
         armed = session.arm(row, by="user", limits=in_force.limits, now=world.now)
         armed = {**session.note(armed, armedFor=event.fingerprint), "instructed": True}
+        armed = session.shown_on(armed)
         woken = session.woken(row, armed)
         kind = "rearmed" if is_on else "activated"
         noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, tree)}
@@ -100,58 +101,61 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
     try:
         is_on, is_known, woken = world.change(decide, actor="user")
     except OmoError as error:
-        return Answer(context=messages.could_not("turned on", error.message))
+        return messages.could_not_turn_on(error.message)
     is_told = is_on and is_known  # and not to be told again, whatever else goes on
-    text = "" if is_told else messages.instructions(in_force.problems, is_known=is_known)
-    if woken:
-        return messages.goes_on_again(text, woken)
-    return Answer() if is_told else messages.turned_on(text)
+    if is_told and not woken:
+        return Answer()
+    instructions = messages.ON_AGAIN if is_known else messages.INSTRUCTIONS
+    return messages.turned_on("" if is_told else instructions, woken, in_force.problems)
 
 
 def _cancel(event: Event, world: World, reading: Reading) -> Answer:
+    """Ends the prompt without the model. One typed while the agent works would come back into the input line, so it
+    is passed on, and the model is told."""
+    passes_on = event.shows_messages and event.is_typed_at_work
     try:
-        text = _record_cancel(event, world, reading, goes_on=False)
+        return _record_cancel(event, world, reading, passes_on=passes_on)
     except OmoError as error:
         text = f"omo: the cancel could not be recorded: {error.message}. Type it again, or start with OMO_DISABLE=1."
-    if not text:
-        return Answer()
-    return Answer(hosts.END_PROMPT, text)
+        return Answer(hosts.END_PROMPT, text)
 
 
 def _cancel_and_continue(event: Event, world: World, reading: Reading) -> Answer:
-    """The rest of the prompt goes to the model, which is told of the cancel; the user at the next Stop."""
-    text = _record_cancel(event, world, reading, goes_on=True)
-    if text == messages.NOTHING_TO_CANCEL:
-        return Answer()
-    return Answer(context=text)
+    """The rest of the prompt goes to the model."""
+    return _record_cancel(event, world, reading, passes_on=True)
 
 
-def _record_cancel(event: Event, world: World, reading: Reading, *, goes_on: bool) -> str:
-    """What is to be said of it: nothing where the same prompt was delivered twice, and is answered already."""
+def _record_cancel(event: Event, world: World, reading: Reading, *, passes_on: bool) -> Answer:
+    """What is said of it: nothing where the same prompt was delivered twice, and is answered already."""
 
     def decide(row: Json | None) -> runtime.Change:
         before = cancel_of(row or {})
         is_same = bool(before.get("disabled")) and before.get("cancelledFor") == event.fingerprint
         if is_same and world.now - seconds(before["disabledAt"]) < SAME_EVENT:
-            return runtime.Change("")
+            return runtime.Change(Answer())
         was_on = row is not None and runtime.is_live(row)
         cancelled = session.cancel(
             row,
             reason=f"user: {reading.rule}",
             now=world.now,
-            told=goes_on or not was_on,
-            shown=not (goes_on and was_on),
+            told=passes_on or not was_on,
+            shown=event.shows_messages or not (passes_on and was_on),  # else the user reads it at the next Stop
             event=event.fingerprint,
         )
-        if not was_on:
-            text = messages.NOTHING_TO_CANCEL
-        elif goes_on:
-            text = messages.CANCELLED_AND_MORE
-        else:
-            text = messages.cancel_answer(cancelled)
-        return runtime.Change(text, cancelled, [{"kind": "cancelled", "rule": reading.rule}])
+        answer = messages.cancel_answer(cancelled, was_on=was_on, passes_on=passes_on)
+        return runtime.Change(answer, cancelled, [{"kind": "cancelled", "rule": reading.rule}])
 
-    return str(world.change(decide, actor="user", wait=CANCEL_WAIT))
+    answer: Answer = world.change(decide, actor="user", wait=CANCEL_WAIT)
+    return _with_way_out(event, answer)
+
+
+def _with_way_out(event: Event, answer: Answer) -> Answer:
+    """A stop is heard at once, and the turn it was typed into goes on."""
+    if not event.shows_messages:
+        answer.message = ""
+    elif answer.message and event.is_typed_at_work:
+        answer.message = f"{answer.message} {messages.ESC}"
+    return answer
 
 
 def _pause(event: Event, world: World, reading: Reading) -> Answer:
@@ -166,15 +170,16 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer:
         if named:
             noted["named"] = [kind for kind, _ in named]
             for kind, _ in named:
-                row = session.stop_by_name(row, kind, why=messages.BY_NAME, told=told)
+                row = session.shown_on(session.stop_by_name(row, kind, why=messages.BY_NAME, told=told))
             return runtime.Change(messages.stopped_by_name(named, runtime.work_in(row, "active")), row, [noted])
         work = session.can_be_paused(row)
         if not work:
             return runtime.Change(None)
-        return runtime.Change(messages.paused(work), session.pause(row, why=messages.FOR_NOW, told=told), [noted])
+        after = session.shown_on(session.pause(row, why=messages.FOR_NOW, told=told))
+        return runtime.Change(messages.paused(work), after, [noted])
 
     answer: Answer | None = world.change(decide, actor="user") if world.live_row() else None
-    return answer or _none(event, world, reading)
+    return _with_way_out(event, answer) if answer else _none(event, world, reading)
 
 
 def _resume(event: Event, world: World, reading: Reading) -> Answer:
@@ -184,13 +189,10 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer:
         if row is None or not runtime.is_live(row):
             return runtime.Change(Answer())
         after = session.resume(row, named=named)
-        woken = []
-        for kind, summary in runtime.work_in(row, *session.WAITING):
-            if after["work"][kind] != summary:
-                woken.append((kind, summary))
+        woken = session.woken_from_wait(row, after)
         if not woken:  # it is on already, and they said so: nothing they wrote before is open
             return runtime.Change(Answer(), after)
-        return runtime.Change(messages.continued(woken), after, [{"kind": "resumed"}])
+        return runtime.Change(messages.continued(woken), session.shown_on(after), [{"kind": "resumed"}])
 
     if not world.live_row():
         return _none(event, world, reading)
@@ -211,18 +213,21 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
 
     def decide(row: Json | None) -> runtime.Change:
         if row is None or not runtime.is_live(row):
-            return runtime.Change(None)
+            return runtime.Change(Answer())
         events = []
         if ulw_of(row).get("unanswered"):  # we blocked, and then a person ended that turn
             row = session.note(row, unanswered=False)
             events.append({"kind": "overridden"})
-        woken = session.resume(row, states=("waiting", "blocked"), own=False)
-        if woken["work"] != work_of(row):
+        after = session.resume(row, states=("waiting", "blocked"), own=False)
+        answer = Answer()
+        if woken := session.woken_from_wait(row, after):
             events.append({"kind": "resumed"})
-        return runtime.Change(None, session.note_message(woken, event.prompt, now=world.now), events)
+            after = session.shown_on(after)
+            answer = Answer(message=messages.answered(woken) if event.shows_messages else "")
+        return runtime.Change(answer, session.note_message(after, event.prompt, now=world.now), events)
 
-    world.change(decide, actor="user")
-    return Answer()
+    answer: Answer = world.change(decide, actor="user")
+    return answer
 
 
 def _tell_of_cancel(world: World) -> Answer:

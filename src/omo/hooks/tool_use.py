@@ -54,8 +54,8 @@ LEADERS = {
     "goal": ("create", "complete", "pause", "resume", "drop"),
     "state": ("clear", "ultragoal"),
     "plan": ("start", "skip", "recover", "finish"),
-    "ralph": ("start", "exec", "phase", "brief", "judge", "abandon"),
-    "verify": ("add", "begin", "answer", "brief", "finish", "repair"),
+    "ralph": ("start", "judge", "abandon"),
+    "verify": ("add", "begin", "answer", "finish", "repair"),
 }
 REVIEW_THAT_WRITES = "review-start"
 ADOPT = "adopt"  # a command without verbs

@@ -1,13 +1,13 @@
-"""What the user types as /omo:pin, /omo:unpin and /omo:allow: answered by the prompt hook, without the model.
-
-What they ask of a workflow goes to the model, and is kept as they typed it.
+"""What the user types as /omo:status, /omo:report, /omo:pin, /omo:unpin and /omo:allow: answered by the prompt hook,
+without the model. What they ask of a workflow goes to the model, and is kept as they typed it.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 
-from omo import safe_open, settings
+from omo import hosts, safe_open, settings
 from omo.digest import sha256
 from omo.errors import BadInput, OmoError
 from omo.state import paths, runtime
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 LONGEST_REQUEST = 8000
 LARGEST_CRITERIA = 1_000_000
 ASKED_OF = ("ultragoal", "ultraplan", "verify")
+LOOKS = ("status", "report")
+LONGEST_LOOK = 7.0  # seconds: hooks.json lets the hook run for ten
+LONGEST_VIEW = 9000  # the host cuts what is longer than 10,000 characters
+COLUMNS = "70"  # what the client has room for in a terminal of 80
+START = "import sys; *sys.path, name = sys.argv[1:]; sys.argv = ['omo', name]; from omo.cli import console; console()"
 
 
 def answer(event: Event, world: World) -> str | None:
@@ -36,6 +41,8 @@ def answer(event: Event, world: World) -> str | None:
     if name is None:
         return None
     rest = "".join(event.prompt.split(maxsplit=1)[1:])
+    if name in LOOKS:
+        return _look(event, world, name)
     try:
         text = COMMANDS[name](event, world, rest)
     except OmoError as error:
@@ -83,12 +90,38 @@ def _chosen_gate(world: World, brief: str) -> Json:
 
 
 def command_of(prompt: str) -> str | None:
-    """pin, unpin or allow, where the prompt is that command."""
+    """The name, where the prompt is one of these commands. /status and /report may be somebody else's."""
     words = prompt.split(maxsplit=1)
     if not words or not words[0].startswith("/"):
         return None
-    name = words[0].removeprefix("/omo:").removeprefix("/")
+    name = words[0].removeprefix("/omo:")
+    if name in LOOKS:
+        return name
+    name = name.removeprefix("/")
     return name if name in COMMANDS else None
+
+
+def _look(event: Event, world: World, name: str) -> str:
+    """What the command prints at a terminal, by a process of its own: it may read a long ledger, and ends in time."""
+    import re
+    from pathlib import Path
+
+    from omo.proof.run import run
+
+    argv = [sys.executable, "-I", "-S", "-X", "utf8"]
+    if sys.pycache_prefix:
+        argv += ["-X", f"pycache_prefix={sys.pycache_prefix}"]
+    environ = {**world.environ, hosts.around(world.environ).session_variable: event.session}
+    done = run(
+        [*argv, "-c", START, *sys.path, name],
+        cwd=Path(event.directory or world.root),
+        timeout=LONGEST_LOOK,
+        env={**environ, "TTY_COMPATIBLE": "1", "COLUMNS": COLUMNS, "NO_COLOR": "1"},
+    )
+    if done.timed_out:
+        return f"omo: it takes longer than {LONGEST_LOOK:g} s; type `omo {name}` in a terminal."
+    text = re.sub(r"\x1b\[[\d;]*m", "", done.stdout.strip() or done.stderr.strip())
+    return block(f"omo {name}\n{text}", LONGEST_VIEW)
 
 
 def _gates(event: Event, world: World) -> gates.SessionGates:

@@ -60,6 +60,10 @@ class Transcript:
             wait(QUEUE_LAG / QUEUE_LOOKS)
         return True
 
+    def has_turn(self, turn: str) -> bool:
+        """Whether the model was handed this turn's prompt already."""
+        return False
+
     def is_silent_since(self, moment: str) -> bool:
         """There is a record, and in it the model has not said a word since."""
         return False
@@ -82,6 +86,7 @@ class Event:
         self.name = ""  # as the host calls it
         self.directory = ""  # where the session is now
         self.project = ""  # where it was started, else the same
+        self.turn = ""  # which one it is part of; a prompt typed while the agent works is part of the running one
         self.prompt = ""
         self.is_machine_prompt = False
         self.start_source = ""  # resume, compact, or what else the host says
@@ -111,6 +116,11 @@ class Event:
     def fingerprint(self) -> str:
         """The same for the same event delivered twice, as to a hook that is registered twice."""
         return sha256(self.raw)[:16]
+
+    @property
+    def is_typed_at_work(self) -> bool:
+        """A prompt that joins a running turn: the host hands it to the model, or gives it back if it is refused."""
+        return bool(self.turn) and self.transcript.has_turn(self.turn)
 
     @property
     def call_digest(self) -> str:
@@ -169,6 +179,10 @@ class Host:
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         """The answer as the host reads it on stdout; empty where there is nothing to say."""
         raise NotImplementedError
+
+    def launcher(self) -> str:
+        """The script that puts omo on the user's PATH, with {root} where it names the plugin; empty without one."""
+        return ""
 
     def spell(self, text: str) -> str:
         """A text of ours with what it names as it is called here: commands that the user types, and the tool that

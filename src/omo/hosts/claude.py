@@ -59,15 +59,6 @@ class ClaudeCode(Host):
     shell_tool = ("Bash", "command")
     write_tool = ("Write", "file_path")
     sources: Mapping[str, str] = {
-        "agent_id": "agent_id",
-        "plan_mode": "permission_mode",
-        "last_message": "last_assistant_message",
-        "running": "background_tasks",
-        "wakeups": "session_crons",
-        "queued": "transcript_path",
-        "tools": "transcript_path",
-        "continues": "stop_hook_active",
-        "fingerprint": "the event's bytes",
         "tool": "event.tool_name",
         "call": "event.tool_input",
         "caller": "event.agent_id",
@@ -106,6 +97,12 @@ class ClaudeCode(Host):
             return _json({"systemMessage": message, **_notification(answer, message, event, environ)})
         return _bytes(answer.line + "\n") if answer.line else b""
 
+    def launcher(self) -> str:
+        from omo.hosts.claude_setup import LAUNCHER
+
+        before, _, after = LAUNCHER.partition("{root}")
+        return before.format() + "{root}" + after.format()
+
 
 HOST = ClaudeCode()
 
@@ -121,6 +118,7 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event.name = text("hook_event_name")
     event.directory = text("cwd")
     event.project = _project_of(fields) or event.directory
+    event.turn = text("prompt_id")
     event.prompt = text("prompt")
     event.is_machine_prompt = text("source") not in ("", "user", "sdk")  # most versions do not say who wrote it
     event.start_source = text("source")
@@ -225,6 +223,9 @@ class ClaudeTranscript(Transcript):
             else:
                 is_typed = is_typed[1:]
         return sum(is_typed)
+
+    def has_turn(self, turn: str) -> bool:
+        return bool(self._lines(f'"promptId":"{turn}"'.encode()))
 
     def is_silent_since(self, moment: str) -> bool:
         if not os.path.isfile(self.path):

@@ -281,7 +281,9 @@ def read_answer(stdout: str) -> Answer:
         return Answer()
     if values.get("decision") == "block":
         return Answer(hosts.KEEP_GOING, str(values.get("reason", "")))
-    return Answer(message=str(values.get("systemMessage", "")))
+    more = values.get("hookSpecificOutput")
+    context = more.get("additionalContext", "") if isinstance(more, dict) else ""
+    return Answer(message=str(values.get("systemMessage", "")), context=str(context))
 
 
 # Reading

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         shellExcuses: int
         unanswered: bool  # the last Stop was blocked
         said: Message
+        shownOn: list[str]  # the kinds of work that the user was shown to be on
         resumedFor: str
         resumedAt: str
 

@@ -22,7 +22,9 @@ class Screen(NamedTuple):
 
 def screen(environ: Mapping[str, str]) -> Screen | None:
     """None where nobody looks, or at something that cannot draw: marks and bars are no ASCII."""
-    if not sys.stdout.isatty() or environ.get("TERM") in ("dumb", "unknown"):
+    # What a hook prints is shown in the client, and so it says.
+    is_shown = sys.stdout.isatty() or environ.get("TTY_COMPATIBLE") == "1"
+    if not is_shown or environ.get("TERM") in ("dumb", "unknown"):
         return None
     if not takes_utf8(environ, sys.stdout.encoding):
         return None

@@ -185,27 +185,25 @@ def look(
     limits: Json,
     now: float,
     environ: Mapping[str, str],
-    event: Event | None = None,
     *,
     known: Json | None = None,
     head: ledger.Head | None = None,
     asks_ledger: bool = True,
+    patience: float = float("inf"),
 ) -> View:
-    """What the Stop hook would look at now; `event` is what the host would send, an empty one where it is not known.
+    """What the Stop hook would look at now; of what only the host tells it, nothing.
 
+    A cooldown is over in seconds, and what is shown stays, so it is left out but where `patience` is that of a hook.
     `known` is the session's row and `head` its ledger's end, where these were read already. Without `asks_ledger` the
     row speaks alone, for a list of many sessions.
     """
-    is_real = event is not None
-    event = event or Event(name)
+    event = Event(name)
     disabled = settings.is_disabled(environ)
     row, unreadable = known, ""
     try:
         row = runtime.session(state, name) if known is None else known
     except Unreadable as error:
         unreadable = error.message
-    # A cooldown is over in seconds, and what is shown stays: of a Stop that has not come nothing is said of it.
-    patience = stop.LONGEST_WAIT if is_real else float("inf")
     situation = stop.Situation(event, row, limits, now, disabled=disabled, unreadable=unreadable, patience=patience)
     view = View(name, situation, is_vouched=asks_ledger)
     if row is None or not asks_ledger:

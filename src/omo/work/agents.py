@@ -33,6 +33,7 @@ from omo.digest import sha256
 from omo.errors import Refused, Unreadable
 from omo.proof import base
 from omo.state import runtime
+from omo.state.ledger import Chain
 from omo.text import clip
 from omo.work.run import Run
 
@@ -108,15 +109,20 @@ class SessionEvents:
         return any(row.get("kind") == "gate-added" for row in self.rows)
 
 
-def session_events(run: Run[Any]) -> SessionEvents:
-    """Of the session that works on the run: the host may have given it a new id since the start."""
+def session_events(run: Run[Any], own: Chain | None = None) -> SessionEvents:
+    """Of the session that works on the run: the host may have given it a new id since the start.
+
+    `own` is the caller's own ledger, where it was read already.
+    """
     caller = run.caller
     session = caller.session
     if caller.summary(run.kind.name).get("run") != run.id and run.state is not None:
         session = run.state.session
     row = caller.session_rows.get(session, {})
     try:
-        chain = runtime.read_chain(caller.state, session, row)
+        chain = own if session == caller.session else None
+        if chain is None:
+            chain = runtime.read_chain(caller.state, session, row)
     except Unreadable as error:
         return SessionEvents(session, row, [], error.message)
     if chain.problems:

@@ -107,12 +107,11 @@ def failed(reported: Sequence[Message], brief: Row) -> dict[Key, Answer]:
     return failures
 
 
-def in_file(text: str, briefs: Sequence[Row], reported: Sequence[Message], *, ask: str) -> JudgeAnswer:
-    """What was handed in instead of the judge's own message, to the newest of these briefs; `ask` renews it.
+def in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[Message], *, ask: str) -> JudgeAnswer:
+    """What was handed in instead of the judge's own message, to the newest brief about these files; `ask` shows it.
 
-    It stands in only where no judge answered any of them.
+    It stands in only where no judge answered any of the briefs.
     """
-    newest = briefs[-1]
     try:
         given = read(text)
     except NoAnswer as error:
@@ -122,7 +121,7 @@ def in_file(text: str, briefs: Sequence[Row], reported: Sequence[Message], *, as
         what = f"--result answers the nonce {nonce!r}, which is not that of the newest brief"
         raise Refused(what, fix=f"{ask}, and answer the nonce it shows", nonce=nonce)
     heard = said_since(reported, newest)
-    own_word = f"leave --result out; or ask anew: {ask}"
+    own_word = "leave --result out"
     if agents.independence_of_text(text, heard, newest["nonce"], option="--result", fix=own_word) == FULL:
         answer = read_messages(heard, newest["nonce"])
         return given if answer.unread else answer  # others may have answered too
@@ -130,7 +129,7 @@ def in_file(text: str, briefs: Sequence[Row], reported: Sequence[Message], *, as
         if any(earlier["nonce"] in message.text for message in said_since(reported, earlier)):
             raise Refused(
                 f"--result is for where no {JUDGE} can be started, and one answered an earlier brief",
-                fix=f"start {JUDGE} with the text of the newest {ask}",
+                fix=f"start a new {JUDGE} with this as its whole prompt: {ask}",
             )
     return replace(given, digest=sha256(text.encode("utf-8", "replace")))
 

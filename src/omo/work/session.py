@@ -53,6 +53,15 @@ def woken(before: Json | None, after: Json) -> list[tuple[str, Json]]:
     return woken
 
 
+def woken_from_wait(before: Json, after: Json) -> list[tuple[str, Json]]:
+    """The workflows that waited, were paused or blocked, and go on."""
+    woken = []
+    for kind, summary in work_in(before, *WAITING):
+        if after["work"][kind] != summary:
+            woken.append((kind, summary))
+    return woken
+
+
 def put_work(row: Json | None, kind: str, summary: Json, *, limits: Json, now: float) -> Json:
     """A workflow's summary. Active work arms the same counter as ulw does, unless the user or a breaker let go."""
     old = row or {}
@@ -282,6 +291,17 @@ def disowned(row: Json) -> Json:
     for kind in unvouched(row):
         work[kind] = {**_active(work[kind]), **given_up}
     return {**row, "work": work}
+
+
+def not_shown_on(row: Json) -> list[tuple[str, Json]]:
+    """What is active, and the user has not been shown that it is on."""
+    shown = ulw_of(row).get("shownOn") or []
+    return [(kind, summary) for kind, summary in work_in(row, "active") if kind not in shown]
+
+
+def shown_on(row: Json) -> Json:
+    """The user knows of all that is active now."""
+    return note(row, shownOn=[kind for kind, _ in work_in(row, "active")])
 
 
 def is_untold(summary: Json) -> bool:

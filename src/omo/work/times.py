@@ -1,6 +1,8 @@
-"""Times and durations as a person reads them."""
+"""Times and durations as a person reads them: where they are. What is kept, and what machines read, is UTC."""
 
 from __future__ import annotations
+
+import time
 
 from omo.clock import seconds
 from omo.text import clip
@@ -14,17 +16,24 @@ def number(stamp: str) -> float | None:
 
 
 def day(stamp: str) -> str:
-    return stamp[:10] if number(stamp) is not None else "time unknown"
+    return _local(stamp, "%Y-%m-%d") or "time unknown"
 
 
 def clock(stamp: str) -> str:
-    return stamp[11:19] if number(stamp) is not None else clip(stamp, 20) or "–"
+    return _local(stamp, "%H:%M:%S") or clip(stamp, 20) or "–"
 
 
 def moment(stamp: str) -> str:
-    if number(stamp) is None:
-        return clip(stamp, 30) or "–"
-    return f"{stamp[:10]} {stamp[11:19]} UTC"
+    """With its zone: a report may be read elsewhere."""
+    return _local(stamp, "%Y-%m-%d %H:%M:%S %Z") or clip(stamp, 30) or "–"
+
+
+def _local(stamp: str, form: str) -> str:
+    """Empty where the text is no time."""
+    since_1970 = number(stamp)
+    if since_1970 is None:
+        return ""
+    return time.strftime(form, time.localtime(since_1970))
 
 
 def between(began: str, ended: str) -> str:

@@ -18,7 +18,7 @@ from omo.work.status import Fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
     from omo.hooks.main import World
@@ -27,29 +27,16 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-NO_EVENT = "no event was given"
-EVENT_FACTS: dict[str, Callable[[stop.Situation], object]] = {
-    "agent_id": lambda now: now.event.agent_id,
-    "plan_mode": lambda now: now.event.in_plan_mode,
-    "last_message": lambda now: clip(now.event.last_message, 160),
-    "running": lambda now: f"{now.event.running_agents} agents, {now.event.running_shells} shells",
-    "wakeups": lambda now: now.event.has_wakeup,
-    "queued": lambda now: now.event.transcript.queued_prompts(),
-    "tools": lambda now: "none but omo since your message" if now.message() else "others, or not known",
-    "continues": lambda now: now.event.continues_a_block,
-    "fingerprint": lambda now: now.event.fingerprint,
-}
+ASSUMED = "nothing runs in the background, no plan mode, no prompt is queued"
 
 
-def explain_stop(view: View, known: settings.Settings, *, has_event: bool) -> Explanation:
-    """The rule of `stop.RULES` that decides, with the facts it names."""
+def explain_stop(view: View, known: settings.Settings) -> Explanation:
+    """The rule of `stop.RULES` that decides, with the facts it names; what only the host's event tells is assumed."""
     now, rule = view.now, view.rule
     read = []
     for name in rule.reads:
-        read += _stop_facts(name, view, known, has_event=has_event)
-    if not has_event:
-        assumed = "nothing runs in the background, no plan mode, no prompt is queued"
-        read.append(Fact("event", f"{NO_EVENT}: assumed", assumed))
+        read += _stop_facts(name, view, known)
+    read.append(Fact("event", "none was given: assumed", ASSUMED))
     trail = []
     for asked in stop.RULES:
         if asked is rule:
@@ -68,14 +55,13 @@ def explain_stop(view: View, known: settings.Settings, *, has_event: bool) -> Ex
     )
 
 
-def _stop_facts(name: str, view: View, known: settings.Settings, *, has_event: bool) -> list[Fact]:
+def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
     now = view.now
     head, _, key = name.partition(".")
     if name == "ulw.said":
         return [Fact(name, RUNTIME, clip(str(part(now.ulw, "said").get("text") or "none"), 120))]
     if head == "event":
-        where = now.event.host.sources[key] if has_event else NO_EVENT
-        return [Fact(name, where, EVENT_FACTS[key](now))]
+        return []
     if head == "limits":
         return [Fact(name, limit_source(now.row, key, known), now.limits[key])]
     if head == "OMO_DISABLE":
@@ -117,7 +103,7 @@ def stop_numbers(view: View) -> Row:
     except (ValueError, TypeError, AttributeError):
         since_last_stop = float("inf")  # written by another hand; the rule invalid-state says so
     return {
-        "open": messages.what_is_open(now.active()),
+        "open": messages.what_is_open(now.active(), messages.LONGEST_REASON),
         "blocks_left": counted(int(left["blocks"]), "more block"),
         "total_left": counted(int(left["total"]), "more block"),
         "hours_left": left["hours"],

@@ -7,72 +7,56 @@ from dataclasses import dataclass
 
 from omo.errors import Refused
 from omo.text import block, clip
-from omo.work.agents import expect_of, session_events
+from omo.work.agents import SessionEvents, expect_of, session_events
 from omo.work.judge import JUDGE, answered, brief_text
 from omo.work.status import command
 from omo.workflows.ralph.iteration import Files
 from omo.workflows.ralph.rules import LONGEST_REQUEST, Row, method
-from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_iteration
+from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_open
 
 MOST_CALLS = 3  # in an iteration
 LONGEST_QUESTION = 2000
-NOTHING_TO_ASK = "code evaluates every check of this run, so no judge has to be asked; next: omo ralph judge"
 
 
 @dataclass(frozen=True)
 class Brief:
-    """`nonce` is empty where there is nothing to ask."""
-
     text: str
-    nonce: str = ""
-    call: int = 0
-    criteria: tuple[str, ...] = ()
+    nonce: str
+    call: int
+    criteria: tuple[str, ...]
 
 
-def ask(run: RalphRun) -> Brief:
-    """The brief of these files: the open one again, or a new one. Refused while its answer waits to be judged.
-
-    Nobody asks until the answer suits: a judge answers three times in an iteration at most, and what is answered is
-    judged before anything is asked again.
-    """
-    state = require_iteration(run)
-    if not state.questions:
-        return Brief(NOTHING_TO_ASK)
-    files, events = Files(run.caller.root), session_events(run)
-    reported = events.messages(JUDGE)
-    answers = answered(state.briefs, reported)
-    newest = state.open_brief
-    if newest is not None and newest["tree"] == files.tree:
-        if newest in answers:
-            what = f"{JUDGE} has answered the last brief, and that was not judged yet"
-            raise Refused(what, fix=fix(run, command("omo ralph judge")))
-        expect_of(run, events, JUDGE)
-        return _brief(state, newest["nonce"], newest["call"])
-    if len(answers) >= MOST_CALLS:
-        raise Refused(
-            f"the judge answered {MOST_CALLS} times in iteration {state.iteration}, which is as often as it may",
-            fix=fix(run, command("omo ralph judge", after="takes what there is and closes the iteration")),
-        )
+def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
+    """Open a brief about these files, which the judge then reads."""
     nonce = secrets.token_hex(16)
 
-    def decide(now: RalphState) -> tuple[int, list[Row]]:
-        require_iteration(run)
-        call = len(now.briefs) + 1
-        row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": call}
-        return call, [{**row, "criteria": _asked(now), "tree": files.tree, "files": files.now}]
+    def decide(now: RalphState) -> tuple[None, list[Row]]:
+        require_open(run)
+        row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": len(now.briefs) + 1}
+        return None, [{**row, "criteria": _asked(now), "tree": files.tree, "files": files.now}]
 
-    call = change(run, decide)
+    change(run, decide)
     expect_of(run, events, JUDGE)
-    return _brief(state, nonce, call)
+
+
+def show(run: RalphRun) -> Brief:
+    """The open brief. Reads only; nobody gets one that was answered, so that nobody asks until the answer suits."""
+    state = require_open(run)
+    judge = fix(run, command("omo ralph judge"))
+    if not state.briefs:
+        raise Refused("nothing is asked of a judge now", fix=f"{judge} asks where the phases are over")
+    newest = state.brief_about(Files(run.caller.root).tree)
+    if newest is None:
+        raise Refused("the files are others than those that the judge was asked about", fix=f"{judge} asks anew")
+    if newest in answered(state.briefs, session_events(run).messages(JUDGE)):
+        raise Refused(f"{JUDGE} has answered this brief already", fix=judge)
+    form = [{"criterion": criterion, "check": check} for criterion, check in state.questions]
+    text = brief_text(listing(state), form, newest["nonce"])
+    return Brief(text, newest["nonce"], newest["call"], tuple(_asked(state)))
 
 
 def _asked(state: RalphState) -> list[str]:
     return [criterion.id for criterion in state.criteria if criterion.questions]
-
-
-def _brief(state: RalphState, nonce: str, call: int) -> Brief:
-    form = [{"criterion": criterion, "check": check} for criterion, check in state.questions]
-    return Brief(brief_text(listing(state), form, nonce), nonce, call, tuple(_asked(state)))
 
 
 def listing(state: RalphState) -> str:

@@ -12,14 +12,14 @@ from omo.text import clip, counted
 from omo.work import outcome
 from omo.work import publish as engine
 from omo.work.lifecycle import require_reason
-from omo.work.status import NextStep, command, named, units
-from omo.workflows.ralph.rules import Row, State
+from omo.work.status import Command, NextStep, command, named, units
+from omo.workflows.ralph.rules import ASK, Row, State
 from omo.workflows.ralph.run import ABANDON, KIND, START, THE_USERS_TURN, RalphRun, RalphState, fix
 
 LONGEST, LONGEST_ABOUT = 160, 300
 ENDS = ("pass", "partial", "safeguard", "circumvented", "abandoned")
 BEGIN = command(START)
-REPLAN = command("omo ralph replan")
+STATUS = command("omo ralph status")
 
 
 def next_step(run: RalphRun | None) -> NextStep:
@@ -35,20 +35,10 @@ def next_step(run: RalphRun | None) -> NextStep:
         return NextStep("seal", why, (sealing,), who="user")
     if state.ended is not None:
         return _after_the_end(state)
-    open_criteria = f"{named(state.remaining)} open"
-    if state.iteration == 0:
-        return NextStep("exec", f"{open_criteria}, no iteration yet", (command("omo ralph exec"),))
-    if not state.open_iteration:
-        why = f"{open_criteria} after iteration {state.iteration} of {state.max_iterations}"
-        return NextStep("exec", why, (command("omo ralph exec"),))
-    why = f"{open_criteria}, iteration {state.iteration} of {state.max_iterations}"
-    judge = command("omo ralph judge")
-    if state.open_brief is not None:
-        return NextStep("judge", why, (judge._replace(lead="once omo:judge has answered the brief"),))
-    commands = [command("omo ralph artifacts", after="names the phases that are missing"), judge._replace(lead="then")]
-    if state.questions:
-        commands.insert(1, command("omo ralph brief", lead="then", after="for omo:judge"))
-    return NextStep("round", why, tuple(commands))
+    why = f"{named(state.remaining)} open, iteration {state.iteration} of {state.max_iterations}"
+    if state.briefs and not state.is_taken_up(state.briefs[-1]):
+        return NextStep("judge", why, (Command(lead=ASK), command("omo ralph judge", lead="once it has answered")))
+    return NextStep("round", why, (command("omo ralph judge", lead="when its phases are over"),))
 
 
 def is_over(run: RalphRun) -> bool:
@@ -62,10 +52,10 @@ def _after_the_end(state: RalphState) -> NextStep:
         return NextStep("done", f"every criterion passes, iteration {state.iteration} of {state.max_iterations}")
     if state.how == "partial":
         blocked = named([criterion.id for criterion in state.with_status("BLOCKED")])
-        return NextStep("tell-user", f"settled, and {blocked} blocked; tell the user what was tried", (REPLAN,))
+        return NextStep("tell-user", f"settled, and {blocked} blocked; tell the user what was tried", (STATUS,))
     if state.how == "safeguard":
         used = f"{counted(state.max_iterations, 'iteration')} {'is' if state.max_iterations == 1 else 'are'} used up"
-        return NextStep("tell-user", f"{used} and {named(state.remaining)} open; tell the user so", (REPLAN,))
+        return NextStep("tell-user", f"{used} and {named(state.remaining)} open; tell the user so", (STATUS,))
     if state.how == "circumvented":
         times = counted(state.circumventions, "time")
         why = f"judgement was asked for {times} over phases that did not happen"
@@ -120,7 +110,7 @@ def summarize(state: RalphState, step: NextStep) -> Row:
         return {**summary, "state": "done", "outcome": ended_as}
     question = "Begin it again, or leave it?"
     if state.how in ("partial", "safeguard"):
-        question = f"What should change? omo ralph replan shows it; {START} --max-iterations N begins again"
+        question = f"What should change? omo ralph status shows it; {START} --max-iterations N begins again"
     elif state.how == "circumvented":
         question = "Run it in full again, or authorise less yourself: omo ralph start … --reduced-scope REASON"
     # `cleared`: the run is over, so no word of the user's wakes it; they begin another.

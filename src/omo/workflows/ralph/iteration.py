@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 from functools import cached_property
 from pathlib import Path
 
 from omo import safe_open
-from omo.errors import NotEvaluable, Refused
+from omo.errors import NotEvaluable
 from omo.proof import base, changes, globs, tree
 from omo.state import ledger, paths
 from omo.state.runtime import part
-from omo.text import clip, counted
+from omo.text import clip
+from omo.work.run import Caller
 from omo.workflows.ralph.rules import SMALL_CHANGE, Criterion, Row
-from omo.workflows.ralph.run import THE_USERS_TURN, RalphRun, RalphState, change, fix, require_open
+from omo.workflows.ralph.run import RalphState
 
 UNCOUNTED = 1_000_000  # lines, where nobody can tell: never a small change
 LARGEST_READ = 1_000_000
 MOST_FILES = 20
+LONGEST_SHOWN = 400
 GROUPS = ("regressed", "to_fix", "to_judge_again", "complete", "blocked")
 DIAGNOSE = "find the change in these files that broke it, and mend that without taking back what it was made for"
 
 
 class Files:
-    """The project's files, looked at once for a command, and in what they differ from an earlier moment."""
+    """The project's files, looked at once for a command, and in what they differ from an earlier moment.
 
-    def __init__(self, root: str) -> None:
+    With a `cache` only to show them: what is decided on them is proof, and anybody could write it.
+    """
+
+    def __init__(self, root: str, cache: Path | None = None) -> None:
         self.root = root
+        self._cache = cache
 
     @cached_property
     def tree(self) -> str:
-        return tree.fingerprint(Path(self.root))  # no cache on disk: what is decided on it is proof
+        return tree.fingerprint(Path(self.root), cache=self._cache)
 
     @cached_property
     def now(self) -> Row:
@@ -44,31 +51,22 @@ class Files:
         return None if changed is None else sorted(changed)
 
 
-def execute(run: RalphRun, files: Files) -> bool:
-    """Open the next iteration, or find one open; whether it is new."""
-    if require_open(run).open_iteration:
-        return False
-    caller = run.caller
+def opening(caller: Caller, files: Files, iteration: int, scope: list[str]) -> Row:
+    """The row that opens an iteration: what is to be worked on, on which files, and where the session's ledger ends.
+
+    Only what comes after it counts for the iteration.
+    """
     head = ledger.head_of(paths.events_file(caller.state, caller.session))
-    row = {
+    return {
         "kind": "exec-delegated",
+        "iteration": iteration,
+        "scope": scope,
         "tree": files.tree,
         "files": files.now,
         "session": caller.session,
         "session_seq": head.seq,
         "session_digest": head.digest,
     }
-
-    def decide(now: RalphState) -> tuple[bool, list[Row]]:
-        if now.open_iteration:
-            return False, []
-        if now.ended is not None or now.iteration >= now.max_iterations:
-            used = counted(now.max_iterations, "iteration")
-            raise Refused(f"ralph run {now.run} has used its {used}", fix=fix(run, *THE_USERS_TURN))
-        scope = [criterion.id for criterion in now.with_status("PENDING", "FAIL", "REGRESSED")]
-        return True, [{**row, "iteration": now.iteration + 1, "scope": scope}]
-
-    return change(run, decide)
 
 
 def changed_lines(files: Files, state: RalphState) -> int:
@@ -107,10 +105,10 @@ def groups(files: Files, state: RalphState) -> dict[str, list[Row]]:
     grouped: dict[str, list[Row]] = {name: [] for name in GROUPS}
     unproven = state.unproven
     for criterion in state.criteria:
-        status = state.states[criterion.id].status
-        entry = state.entry(criterion)
+        entry = entry_of(files, state, criterion)
+        status = entry["status"]
         if status == "REGRESSED":
-            grouped["regressed"].append({**entry, **_since_it_passed(files, state, criterion)})
+            grouped["regressed"].append(entry)
         elif status in ("PENDING", "FAIL"):
             grouped["to_fix"].append(entry)
         elif status == "BLOCKED":
@@ -120,6 +118,36 @@ def groups(files: Files, state: RalphState) -> dict[str, list[Row]]:
         else:
             grouped["complete"].append(entry)
     return grouped
+
+
+def entry_of(files: Files, state: RalphState, criterion: Criterion) -> Row:
+    """All that is known of a criterion; of one that broke again, also what has changed since it held."""
+    entry = state.entry(criterion)
+    if entry["status"] == "REGRESSED":
+        entry |= _since_it_passed(files, state, criterion)
+    return entry
+
+
+def findings(entry: Row) -> list[str]:
+    """What was seen of a criterion that does not hold, what to try and where to look; quoted, so it reads as data."""
+    lines = []
+    if entry["result"] != "pass":
+        for label, text in (("seen", entry["evidence"]), ("try", entry["suggested_action"])):
+            if text:
+                lines.append(f"{label}: {quoted(text)}")
+    if "files" in entry:
+        files = ", ".join(map(quoted, entry["files"])) or "none"
+        if entry["more_files"]:
+            files += f" and {entry['more_files']} more"
+        lines.append(f"changed since {entry['since']}: {files}")
+    if entry["before"]:
+        was, evidence = clip(str(entry["before"].get("id")), 8), quoted(str(entry["before"].get("evidence")))
+        lines.append(f"{was} of an earlier run, which could not: {evidence}")
+    return lines
+
+
+def quoted(text: str, longest: int = LONGEST_SHOWN) -> str:
+    return json.dumps(clip(text, longest), ensure_ascii=False)
 
 
 def _since_it_passed(files: Files, state: RalphState, criterion: Criterion) -> Row:

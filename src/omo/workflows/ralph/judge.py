@@ -12,17 +12,17 @@ from omo.errors import NotEvaluable, Refused
 from omo.proof import base, changes, seals
 from omo.proof.checks import parse_checks
 from omo.text import clip
-from omo.work.agents import FULL, Message, SessionEvents, expect_of, session_events
+from omo.work.agents import FULL, SessionEvents, expect_of, session_events
 from omo.work.judge import JUDGE, Answer, JudgeAnswer, Key, answered, failed, in_file, match, read_messages, said_since
 from omo.work.status import command
 from omo.workflows.ralph import rules
-from omo.workflows.ralph.brief import MOST_CALLS
+from omo.workflows.ralph.brief import MOST_CALLS, ask
 from omo.workflows.ralph.end import end_of, outcome_of, publish
 from omo.workflows.ralph.evaluate_criteria import COMMANDS, HEAVY_SECONDS, CriterionResult, Evaluation, heavy_facts
-from omo.workflows.ralph.iteration import Files
+from omo.workflows.ralph.iteration import Files, opening
 from omo.workflows.ralph.phases import PhaseReport, check
-from omo.workflows.ralph.rules import MOST_CIRCUMVENTIONS, Row, State
-from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_iteration
+from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, Row, State
+from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_open
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
 MOST_NAMED = 5
@@ -32,7 +32,7 @@ INLINE = (
 )
 UNCOUNTED = "nothing was counted for what stayed unknown"
 STANDS = "{}: a judge found in an earlier brief of this iteration that it does not hold, and that stands until the next"
-MOVED = "the files are others than those the judge was asked about, so the answers do not count; ask anew"
+MOVED = "the files are others than those the judge was asked about, so no answer of then counts"
 CHANGED = (
     "the files changed while they were judged, so nothing is known of them: let nothing else write, "
     "have git ignore what the checks write, and judge again"
@@ -49,6 +49,7 @@ class Judgement:
     `unknown_calls` counts those of the iteration.
     """
 
+    iteration: int
     verdict: str
     decision: str
     results: Sequence[CriterionResult]
@@ -104,20 +105,20 @@ class Judgement:
 
 def judge(
     run: RalphRun,
+    files: Files,
     *,
     result_text: str | None = None,
     heavy: float = HEAVY_SECONDS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Judgement:
     """Evaluate, apply, record. `result_text` is what was handed in instead of the judge's own message."""
-    state = require_iteration(run)
+    state = require_open(run)
     events = session_events(run)
-    files = Files(run.caller.root)
     report = check(run, files, events)
     if not report.ok:
         raise _not_judged(run, state, report)
     before = files.now
-    answers, failures, is_moved = _answers(run, state, files, events.messages(JUDGE), result_text)
+    answers, failures, is_moved = _answers(run, state, files, events, result_text)
     notes = [*answers.notes, *(STANDS.format("/".join(key)) for key in failures)]
     results = _evaluate(Evaluation(run, state, answers.answers, answers.source, failures, heavy, clock))
     after = Files(files.root)
@@ -129,7 +130,7 @@ def judge(
     if judgement.verdict == "pass":
         sealed = _seals(files, state, report, events)
         judgement.doubts, judgement.allowed = sealed.doubts, sealed.notes
-    _record(run, state, judgement, files)
+    _record(run, state, judgement, files, after)
     if judgement.is_closed:
         expect_of(run, events, None)
     judgement.next = publish(run).text
@@ -190,45 +191,61 @@ def _left_behind(files: Files, row: Row) -> list[str]:
 
 
 def _answers(
-    run: RalphRun, state: RalphState, files: Files, reported: Sequence[Message], given: str | None
+    run: RalphRun, state: RalphState, files: Files, events: SessionEvents, given: str | None
 ) -> tuple[JudgeAnswer, dict[Key, Answer], bool]:
     """What was answered to the newest brief, what a judge found to fail in earlier ones, and whether it is about
-    other files than these. An iteration with a brief that nobody answered is not judged; nor on answers about other
-    files, while the judge may be asked about these.
+    other files than these. While the judge may be asked about these it is, and an iteration with a brief that nobody
+    answered is not judged.
     """
     if not state.questions:
         ignored = ["--result is ignored: code evaluates every check of this run"] if given is not None else []
         return JudgeAnswer(notes=ignored), {}, False
-    ask = fix(run, command("omo ralph brief"))
+    reported = events.messages(JUDGE)
+    may_ask = len(answered(state.briefs, reported)) < MOST_CALLS
     if not state.briefs:
-        what = f"iteration {state.iteration} has questions that code cannot answer, and no judge was asked"
-        raise Refused(what, fix=f"{ask}, and let {JUDGE} answer it")
-    newest = state.briefs[-1]
+        raise _asked(run, files, events, f"iteration {state.iteration} has questions that code cannot answer")
+    newest = state.brief_about(files.tree) or state.briefs[-1]
+    is_moved = newest["tree"] != files.tree
+    if is_moved and may_ask:
+        raise _asked(run, files, events, "; ".join([MOVED, *_left_behind(files, newest)]))
     if given is None:
         answers = read_messages(said_since(reported, newest), newest["nonce"])
     else:
-        answers = in_file(given, state.briefs, reported, ask=ask)
+        answers = in_file(given, newest, state.briefs, reported, ask=PROMPT)
     if answers.unread:
         raise NotEvaluable(
             f"iteration {state.iteration} is not judged while its brief is unanswered: {answers.unread}",
-            fix=f"start {JUDGE} with the text of {ask}, which shows the brief again",
+            fix=_ask_first(run),
             defects=[*answers.notes, answers.unread],
         )
     matched, notes = match(answers, state.questions, state.decided_by_code)
     if answers.independence != FULL:
         notes.append(INLINE)
-    is_moved = newest.get("tree") != files.tree
-    if is_moved and len(answered(state.briefs, reported)) < MOST_CALLS:
-        raise NotEvaluable(MOVED, fix="; ".join([ask, *_left_behind(files, newest)]), defects=[MOVED])
+    is_open_still = any(answer.result == "unknown" for answer in matched.values())
+    if is_open_still and may_ask and state.is_taken_up(newest):
+        raise _asked(run, files, events, f"{JUDGE} could not tell the last time")
     if is_moved:
         notes += [MOVED, *_left_behind(files, newest)]
         matched = dict.fromkeys(state.questions, Answer("unknown", MOVED))
     failures = {}
-    for earlier in state.briefs[:-1]:
-        for key, answer in failed(reported, earlier).items():
+    for other in state.briefs:
+        if other is newest:
+            continue
+        for key, answer in failed(reported, other).items():
             if key in matched:
                 failures[key] = answer
     return replace(answers, answers=matched, notes=notes), failures, is_moved
+
+
+def _asked(run: RalphRun, files: Files, events: SessionEvents, why: str) -> NotEvaluable:
+    """A brief about these files is open now, and nothing is judged before it is answered."""
+    ask(run, files, events)
+    publish(run)
+    return NotEvaluable(f"not judged yet: {why}; {JUDGE} is asked", fix=_ask_first(run))
+
+
+def _ask_first(run: RalphRun) -> str:
+    return f"{ASK}; then {fix(run, command('omo ralph judge'))}"
 
 
 def _seals(files: Files, state: RalphState, report: PhaseReport, events: SessionEvents) -> seals.Seals:
@@ -278,11 +295,13 @@ def _conclude(
         else:
             over = f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}"
             notes = [*notes, over]
-    return Judgement(verdict, decision, results, states, unknown_calls, answers, notes)
+    return Judgement(state.iteration, verdict, decision, results, states, unknown_calls, answers, notes)
 
 
-def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files) -> None:
-    """All of it or nothing, and only while the run stands where it was looked at."""
+def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files, after: Files) -> None:
+    """All of it or nothing, and only while the run stands where it was looked at. Unless it is over, the next
+    iteration is open at once, on the files as they are after it.
+    """
     results = {result.criterion.id: result.data for result in judgement.results}
     row = {"iteration": state.iteration, "results": results, "tree": files.tree}
     row["independence"] = judgement.independence
@@ -302,6 +321,8 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files
         }
     else:
         row |= {"kind": "judge-unknown", "call": judgement.unknown_calls, "nonce": judgement.answers.nonce}
+    scope = [name for name, known in judgement.states.items() if known.status in rules.OPEN]
+    opens = opening(run.caller, after, state.iteration + 1, scope)
 
     def decide(now: RalphState) -> tuple[None, list[Row]]:
         if _position(now) != _position(state):
@@ -311,9 +332,8 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files
         digest = judgement.answers.digest
         if digest:
             events.insert(0, {"kind": "judge-inline-fallback", "iteration": now.iteration, "digest": digest})
-        end = end_of(now, row) if judgement.is_closed else None
-        if end:
-            events.append(end)
+        if judgement.is_closed:
+            events.append(end_of(now, row) or opens)
         return None, events
 
     change(run, decide)
@@ -321,4 +341,4 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files
 
 def _position(state: RalphState) -> tuple[object, ...]:
     nonce = state.briefs[-1].get("nonce") if state.briefs else None
-    return state.is_open, state.open_iteration, state.iteration, len(state.judged), state.unknown_calls, nonce
+    return state.is_open, state.iteration, len(state.judged), state.unknown_calls, nonce

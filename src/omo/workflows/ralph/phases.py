@@ -1,7 +1,6 @@
 """Did the phases of an iteration happen? Read from what hooks saw of agents, from gates and from the files.
 
-Two things only the agent can say: that it did the work itself, where no executor finishes, and why a small change
-needs no refinement.
+One thing only the agent can say: why a small change needs no refinement.
 """
 
 from __future__ import annotations
@@ -14,13 +13,15 @@ from datetime import datetime
 
 from omo.clock import stamp
 from omo.errors import BadInput
+from omo.proof import own_commands
 from omo.state.runtime import is_live, part
 from omo.text import clip, counted
 from omo.work.agents import Message, SessionEvents, messages_in
 from omo.work.lifecycle import require_reason
+from omo.work.status import Command, NextStep
 from omo.workflows.ralph.iteration import Files, changed_lines
 from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, Row
-from omo.workflows.ralph.run import RalphRun, RalphState, change, require_iteration
+from omo.workflows.ralph.run import RalphRun, RalphState, change, require_open
 
 MOST_GATES = 50  # named in a judgement
 PHASE_OF = {agent: phase for phase, agent in PROVEN_BY.items() if agent}
@@ -32,10 +33,11 @@ PIN = "omo gate add NAME -- COMMAND, or the user's /omo:pin"
 NO_GATE = f"no gate is pinned in this session, and SHIP needs one: {PIN}"
 REMEDIES = {
     "PLAN": "let omo:planner plan what is open",
-    "IMPL": "let omo:executor carry it out; where you change the files yourself, omo ralph phase IMPL says so",
+    "IMPL": "let omo:executor carry it out, or change the files yourself",
     "VERIFY": "let omo:qa try to break what is there now",
-    "REFINE": "let omo:critic look at what QA left, and mend what it finds",
-    "SHIP": "run every gate on the files as they are now: omo gate run (none pinned yet: omo gate add NAME -- COMMAND)",
+    "REFINE": "let omo:critic look at what QA left, and mend what it finds; of a small change: omo ralph judge "
+    '--no-refine "why it needs none"',
+    "SHIP": "mend what its gates say; omo ralph judge runs them on the files as they are",
 }
 TOO_EARLY = {
     "IMPL": "omo:executor finished before omo:planner",
@@ -116,27 +118,22 @@ class PhaseReport:
         }
 
 
-def note(run: RalphRun, name: str, skip: str = "") -> None:
-    """What only the agent can say: IMPL was its own work, or REFINE is left out. Whether that holds, `check` says."""
-    if name == "REFINE":
-        require_reason(skip, "--skip", 'omo ralph phase REFINE --skip "why this change needs no refinement"')
-    elif skip:
-        raise BadInput(f"--skip {name}: only REFINE can be left out", fix="omo ralph phase IMPL, without --skip")
-    reason = clip(skip.strip(), 500)
+def leave_out_refine(run: RalphRun, reason: str) -> None:
+    """REFINE is left out of this iteration. Whether that holds, `check` says."""
+    reason = clip(require_reason(reason, "--no-refine", 'omo ralph judge --no-refine "why it needs none"'), 500)
 
     def decide(now: RalphState) -> tuple[None, list[Row]]:
-        require_iteration(run)
-        known = now.phase(name)
-        if known is not None and known["skipped"] == reason:
+        require_open(run)
+        if now.why_no_refine == reason:
             return None, []
-        return None, [{"kind": "phase", "iteration": now.iteration, "name": name, "skipped": reason}]
+        return None, [{"kind": "phase", "iteration": now.iteration, "name": "REFINE", "skipped": reason}]
 
     change(run, decide)
 
 
 def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str | None = None) -> PhaseReport:
     """Did the phases of this iteration happen? Writes nothing. `newer_than` leaves out what was seen before."""
-    state = require_iteration(run)
+    state = require_open(run)
     since = str(state.exec_row["ts"])
     if newer_than is not None:
         since = max(since, moment(newer_than))
@@ -155,10 +152,11 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
         proofs[phase] = _by_agent(phase, counting, finished)
     if "IMPL" not in counting:
         proofs["IMPL"] = _own_work(files, state, proofs["IMPL"])
-    skip = str((state.phase("REFINE") or {}).get("skipped") or "")
-    if skip and proofs["REFINE"].status == MISSING:
-        proofs["REFINE"] = _left_out(skip, changed_lines(files, state))
+    if state.why_no_refine and proofs["REFINE"].status == MISSING:
+        proofs["REFINE"] = _left_out(state.why_no_refine, changed_lines(files, state))
     proofs["SHIP"] = ship(gates, files.tree)
+    if not gates and (name := _own_check(files, state)):
+        proofs["SHIP"] = Proof(PRESENT, f"no gate is pinned; the judgement runs {name}, a check of the project's own")
     for phase in REDUCIBLE:
         if state.reduced_scope and proofs[phase].status == MISSING:
             proofs[phase] = Proof(REDUCED, f"the run was started with less: {clip(state.reduced_scope, 200)}")
@@ -166,6 +164,16 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
     if steps and not is_live(events.row):
         steps.insert(0, "no hook records agents while the session is released: the user types ulw to take it up again")
     return PhaseReport(state.iteration, proofs, "; ".join(steps), gates=gates)
+
+
+def due(report: PhaseReport, step: NextStep) -> NextStep:
+    """The step of an open iteration, after all that is missing before it."""
+    missing = []
+    for phase in report.missing:
+        if phase != "SHIP" or not report.gates:
+            remedy = REMEDIES[phase] if phase != "SHIP" else PIN
+            missing.append(Command(lead=f"{phase}: {remedy}"))
+    return step._replace(commands=(*missing, *step.commands))
 
 
 def in_order(finished: Iterable[Message], began: Row | None) -> dict[str, Message]:
@@ -221,12 +229,8 @@ def _own_work(files: Files, state: RalphState, by_agent: Proof) -> Proof:
     # What a tester writes down is not what it tests.
     is_changed = paths_changed is None or any(not path.startswith(EVIDENCE) for path in paths_changed)
     if not is_changed:
-        return replace(by_agent, text=f"{by_agent.text}, and no file is other than at omo ralph exec", is_undone=True)
-    if state.phase("IMPL") is None:
-        return Proof(
-            MISSING, f"{by_agent.text}; files are others than at omo ralph exec, and nobody says whose work it is"
-        )
-    return Proof(PRESENT, "the agent says that it did the work itself, and files are others than at omo ralph exec")
+        return replace(by_agent, text=f"{by_agent.text}, and no file is other than when it began", is_undone=True)
+    return Proof(PRESENT, f"{by_agent.text}, and files are others than when it began")
 
 
 def _left_out(reason: str, lines: int) -> Proof:
@@ -234,6 +238,16 @@ def _left_out(reason: str, lines: int) -> Proof:
     if lines < SMALL_CHANGE:
         return Proof(SKIPPED, text)
     return Proof(MISSING, f"left out, but {SMALL_CHANGE} lines are too many for that: {text}")
+
+
+def _own_check(files: Files, state: RalphState) -> str:
+    """A criterion whose command the project's own files name: nobody has to pin it once more."""
+    for criterion in state.criteria:
+        for each in criterion.mechanical:
+            is_command = each["type"] == "command"
+            if is_command and own_commands.where(files.root, state.base, each["argv"], each["cwd"]):
+                return criterion.id
+    return ""
 
 
 def ship(gates: Sequence[Gate], tree: str) -> Proof:

@@ -44,6 +44,10 @@ REQUEST_CHECK = {
     "question": "Is all of it there that the user asked for, in the words above, and does it hold when it is tried?",
 }
 
+# Of the judge its whole prompt: what it is asked it reads there itself, and nobody tells it anything else.
+PROMPT = "omo ralph brief"
+ASK = f"start a new omo:judge with this as its whole prompt: {PROMPT}"
+
 
 @dataclass(frozen=True)
 class Criterion:

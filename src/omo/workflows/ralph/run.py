@@ -19,7 +19,7 @@ from omo.workflows.ralph.rules import OPEN, Criterion, Row, State
 T = TypeVar("T")
 
 KIND = "ralph"
-START = "omo ralph start --criteria FILE"
+START = "omo ralph start"
 ABANDON = 'omo ralph abandon "why it is given up"'
 # It ended in a way that the user has to hear of first.
 THE_USERS_TURN = (
@@ -30,7 +30,7 @@ THE_USERS_TURN = (
 
 @dataclass
 class RalphState:
-    """`iteration` is 0 before the first exec, and `exec_row` is what opened it. `judged` has every judgement.
+    """`exec_row` is what opened the iteration. `judged` has every judgement.
 
     `circumventions` counts over the whole run, so that a new round gives none back.
     """
@@ -42,7 +42,6 @@ class RalphState:
     states: dict[str, State] = field(default_factory=dict)
     max_iterations: int = 0
     iteration: int = 0
-    open_iteration: bool = False
     exec_row: Row = field(default_factory=dict)
     circumventions: int = 0
     judged: list[Row] = field(default_factory=list)
@@ -71,31 +70,32 @@ class RalphState:
 
     @property
     def headline(self) -> str:
-        phase = "iteration open" if self.open_iteration else "between rounds"
-        if self.ended is not None:
-            phase = f"ended ({self.how})"
+        phase = f"ended ({self.how}), " if self.ended is not None else ""
         judged = f"verdict {self.verdict}" if self.judged else "not judged yet"
-        return f"{phase}, iteration {self.iteration} of {self.max_iterations}, {judged}"
+        return f"{phase}iteration {self.iteration} of {self.max_iterations}, {judged}"
 
     # The open iteration, or the last one
 
     def of_iteration(self, kind: str) -> list[Row]:
         return [row for row in self.rows if row.get("kind") == kind and row.get("iteration") == self.iteration]
 
-    def phase(self, name: str) -> Row | None:
-        """What the agent said last of a phase that only it can speak of."""
-        notes = [row for row in self.of_iteration("phase") if row.get("name") == name]
-        return notes[-1] if notes else None
+    @property
+    def why_no_refine(self) -> str:
+        """Why the agent leaves REFINE out; empty where it does not."""
+        notes = [row for row in self.of_iteration("phase") if row.get("name") == "REFINE"]
+        return str(notes[-1].get("skipped") or "") if notes else ""
 
     @property
     def briefs(self) -> list[Row]:
         return self.of_iteration("brief")
 
-    @property
-    def open_brief(self) -> Row | None:
-        """The newest, unless a judgement took its answer up and could not tell: an answer counts for one brief."""
-        taken_up = [row.get("nonce") for row in self.of_iteration("judge-unknown")]
-        return self.briefs[-1] if self.briefs and self.briefs[-1]["nonce"] not in taken_up else None
+    def brief_about(self, tree: str) -> Row | None:
+        """The newest that asked about exactly these files."""
+        return next((brief for brief in reversed(self.briefs) if brief["tree"] == tree), None)
+
+    def is_taken_up(self, brief: Row) -> bool:
+        """A judgement took its answer up and could not tell: an answer counts for one brief."""
+        return any(row.get("nonce") == brief["nonce"] for row in self.of_iteration("judge-unknown"))
 
     @property
     def unknown_calls(self) -> int:
@@ -209,11 +209,15 @@ class RalphState:
     def whose_criteria(self) -> str:
         if self.is_confirmed:
             return "the user confirmed the criteria"
+        if not self.source:
+            return "the criteria are the project's own checks, as its files name them"
         return "the criteria are the agent's own, the user did not confirm them"
 
     @property
     def source_edited(self) -> str:
-        """What happened to the criteria's file after the start; empty while it is as it was."""
+        """What happened to the criteria's file after the start; empty where there is none, or it is as it was."""
+        if not self.source:
+            return ""
         try:
             with open(os.path.join(self.root, self.source), "rb") as file:
                 digest, what = sha256(file.read()), "was edited"
@@ -277,15 +281,14 @@ def _begin(state: RalphState, row: Row) -> None:
 def _apply(state: RalphState, row: Row) -> None:
     kind = row.get("kind")
     if kind == "exec-delegated":
-        state.iteration, state.open_iteration, state.exec_row = int(row["iteration"]), True, row
+        state.iteration, state.exec_row = int(row["iteration"]), row
     elif kind == "exec-circumvention":
         state.circumventions += 1
     elif kind == "judged":
         state.states = {criterion.id: State(**row["states"][criterion.id]) for criterion in state.criteria}
         state.judged.append(row)
-        state.open_iteration = False
     elif kind == "ended":
-        state.ended, state.open_iteration = row, False
+        state.ended = row
     elif kind == "adopted":
         state.session = str(row["session"])
     elif kind == "moved":
@@ -301,16 +304,6 @@ def require_open(run: RalphRun) -> RalphState:
     if state.ended is not None:
         commands = THE_USERS_TURN if state.is_the_users_turn else (command(START),)
         raise Refused(f"ralph run {run.id} ended ({state.how})", fix=fix(run, *commands))
-    return state
-
-
-def require_iteration(run: RalphRun) -> RalphState:
-    state = require_open(run)
-    if not state.open_iteration:
-        raise Refused(
-            f"no iteration of ralph run {run.id} is open",
-            fix=fix(run, command("omo ralph exec", after="opens one")),
-        )
     return state
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +25,34 @@ from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.status import NextStep, units
 from omo.workflows.ralph import criteria, rules
 from omo.workflows.ralph.end import is_over, publish
+from omo.workflows.ralph.iteration import Files, opening
 from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_CRITERIA, MOST_ITERATIONS, Criterion, Row
 from omo.workflows.ralph.run import ABANDON, KIND, RALPH, THE_USERS_TURN, RalphRun, RalphState
 
 LONGEST_EVIDENCE = 500
+NOTHING_FOUND = "nobody said what is wanted, and the project's files name no check of its own"
+NOTHING_FAILS = "the project's own checks pass already, and nobody said what is wanted"
+NAME_THEM = "the user types /omo:ralph and what they want; or write criteria: omo ralph start --criteria FILE"
 ASKED = "ralph-asked"  # what the user typed after /omo:ralph, as the prompt hook keeps it
 
 
 def start(
     caller: Caller,
-    path: Path,
+    path: Path | None = None,
     *,
+    proposed: Sequence[Criterion] = (),
     max_iterations: int = DEFAULT_ITERATIONS,
     reduced_scope: str = "",
     request: str = "",
 ) -> tuple[RalphRun, NextStep]:
-    """`request` is what the user asked for, where no hook heard them type it."""
+    """Its first iteration is open at once. Without a file the criteria are those `proposed`, the project's own checks.
+
+    `request` is what the user asked for, where no hook heard them type it.
+    """
     _require_options(caller, path, max_iterations, reduced_scope)
-    wanted = criteria.load(path)
-    source = sha256(path.read_bytes())
+    wanted, source, digest = list(proposed), "", ""
+    if path is not None:
+        wanted, source, digest = criteria.load(path), _relative(caller, path), sha256(path.read_bytes())
     store.make_state_dir(caller.state)
     store.make_dir(paths.ralph_dir(caller.state), caller.state)
     with store.Lock(os.path.join(paths.ralph_dir(caller.state), "start.lock"), store.Deadline(caller.wait)):
@@ -57,6 +67,8 @@ def start(
             if (row.get("kind"), row.get("actor")) == (ASKED, "user"):
                 heard.append(row)
         asked_for = _request(caller, heard, own, request, goes_on=bool(after))
+        if not asked_for and not wanted:
+            raise Refused(NOTHING_FOUND, fix=NAME_THEM)
         if asked_for:
             checks: list[Any] = [dump(check) for check in parse_checks([rules.REQUEST_CHECK])]
             wanted = [Criterion(rules.REQUEST, rules.REQUEST_DESCRIPTION, checks, [], False), *wanted]
@@ -67,9 +79,9 @@ def start(
             "root": caller.here,
             "request": asked_for,
             "criteria": [criterion.data for criterion in wanted],
-            "confirmed": caller.by == "user" or any(each.get("digest") == source for each in heard),
-            "source": _relative(caller, path),
-            "source_digest": source,
+            "confirmed": caller.by == "user" or any(each.get("digest") == digest for each in heard if digest),
+            "source": source,
+            "source_digest": digest,
             "base": changes.head(Path(caller.root)),
             "files": base.take(caller.root, os.environ),
             "max_iterations": max_iterations,
@@ -80,8 +92,14 @@ def start(
         }
         check_sizes([begins])
         before = _pin(caller, wanted, begins)
+        if path is None:  # what passes already is meant to stay so
+            wanted = [replace(each, guard=before[each.id] == "pass") for each in wanted]
+            if all(each.guard for each in wanted):
+                raise Refused(NOTHING_FAILS, fix=NAME_THEM)
+            begins["criteria"] = [criterion.data for criterion in wanted]
         run = Run(RALPH, caller, begins["run"])
-        run.append({**begins, "before": before})
+        scope = [criterion.id for criterion in wanted]
+        run.append({**begins, "before": before}, opening(caller, Files(caller.root), 1, scope))
     return run, publish(run, begins=True)
 
 
@@ -99,17 +117,17 @@ def _request(caller: Caller, heard: Sequence[Row], own: RalphRun | None, given: 
     return None
 
 
-def _require_options(caller: Caller, path: Path, max_iterations: int, reduced_scope: str) -> None:
-    file = shlex.quote(str(path))
+def _require_options(caller: Caller, path: Path | None, max_iterations: int, reduced_scope: str) -> None:
+    file = f" --criteria {shlex.quote(str(path))}" if path is not None else ""
     if not 1 <= max_iterations <= MOST_ITERATIONS:
         raise BadInput(
             f"--max-iterations {max_iterations} is not between 1 and {MOST_ITERATIONS}",
-            fix=f"omo ralph start --criteria {file} --max-iterations {DEFAULT_ITERATIONS}",
+            fix=f"omo ralph start{file} --max-iterations {DEFAULT_ITERATIONS}",
         )
     if not reduced_scope:
         return
     session = shlex.quote(caller.session)
-    again = f'omo ralph start --session {session} --criteria {file} --reduced-scope "why less is enough"'
+    again = f'omo ralph start --session {session}{file} --reduced-scope "why less is enough"'
     if caller.by != "user":
         raise Refused(
             "--reduced-scope lets phases be left out, which only the user can authorise",
@@ -160,7 +178,7 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], row: Row) -> Row:
                 by=caller.by,
                 now=caller.now,
                 wait=caller.wait,
-                refuse_vacuous=not criterion.guard and criterion.id not in row["carried"],
+                refuse_vacuous=bool(row["source"]) and not criterion.guard and criterion.id not in row["carried"],
             )
             before[criterion.id] = report.verdict.verdict
         except Refused as error:

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from omo.state import paths
 from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work import outcome
+from omo.work.agents import session_events
+from omo.work.run import load
 from omo.work.status import Fact, Item, Status
 from omo.work.viewer import Viewer
-
-if TYPE_CHECKING:
-    from omo.workflows.ralph.rules import Criterion, Row
-    from omo.workflows.ralph.run import RalphState
+from omo.workflows.ralph.end import next_step
+from omo.workflows.ralph.iteration import Files, entry_of, findings
+from omo.workflows.ralph.phases import check, due
+from omo.workflows.ralph.rules import LONGEST_REQUEST, MOST_FAILURES, MOST_REGRESSIONS, Criterion, method
+from omo.workflows.ralph.run import RALPH, RalphState
 
 MARKS = {"PASS": "done", "FAIL": "failed", "REGRESSED": "failed", "BLOCKED": "waiting"}
 
 
 def status(viewer: Viewer) -> Status | None:
-    from omo.work.run import load
-    from omo.workflows.ralph.end import next_step
-    from omo.workflows.ralph.rules import LONGEST_REQUEST
-    from omo.workflows.ralph.run import RALPH, RalphState
-
     run = load(RALPH, viewer.caller, viewer.run)
     if run is None:
         return None
     state = run.state or RalphState(run=run.id)
+    files = Files(run.caller.root, None if viewer.reads_all else Path(paths.tree_cache(run.caller.state)))
+    step = next_step(run)
+    if step.action == "round":
+        step = due(check(run, files, session_events(run, viewer.own_ledger)), step)
     facts, overrides = [], []
     if state.request:
         facts.append(f"the user asked for, {state.whose_request}: {block(state.request, LONGEST_REQUEST)}")
@@ -45,8 +48,8 @@ def status(viewer: Viewer) -> Status | None:
         "criterion",
         run=state.run,
         headline="its ledger is damaged" if run.problems else state.headline,
-        items=tuple(_item(state, criterion, viewer) for criterion in state.criteria),
-        next=next_step(run),
+        items=tuple(_item(state, criterion, viewer, files) for criterion in state.criteria),
+        next=step,
         facts=tuple(facts),
         overrides=tuple(overrides),
         problems=tuple(run.problems),
@@ -54,9 +57,7 @@ def status(viewer: Viewer) -> Status | None:
     )
 
 
-def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
-    from omo.workflows.ralph.rules import MOST_FAILURES, MOST_REGRESSIONS
-
+def _item(state: RalphState, criterion: Criterion, viewer: Viewer, files: Files) -> Item:
     known, result = state.states[criterion.id], state.last_result(criterion.id)
     evidence = clip(str(result.get("evidence") or ""), 200)
     mark, receipt, stale_because = MARKS.get(known.status, "open"), "", ""
@@ -74,6 +75,7 @@ def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
         notes.append(f"failed {known.fail_count}x")
     if known.regressions:
         notes.append(f"regressed {known.regressions}x")
+    found = findings(entry_of(files, state, criterion))
     why = evidence or f"the newest judgement says {known.status}"
     if known.status == "PENDING":
         why = "no judgement was made of it yet"
@@ -100,18 +102,5 @@ def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
             Fact("iteration", ledger, f"{state.iteration} of {state.max_iterations}"),
             Fact("checks", ledger, [f"{check['id']} {check['type']}" for check in criterion.checks]),
         ),
-        text=_to_do(criterion, result),
+        text="\n".join([*(f"{check['id']}: {method(check)}" for check in criterion.checks), *found]),
     )
-
-
-def _to_do(criterion: Criterion, result: Row) -> str:
-    """How it is checked, what was seen of it last, and what to try."""
-    from omo.workflows.ralph.rules import method
-
-    lines = [criterion.description]
-    lines += [f"{check['id']}: {method(check)}" for check in criterion.checks]
-    if result.get("evidence") and result.get("result") != "pass":
-        lines.append(f"seen: {result['evidence']}")
-    if result.get("suggested_action"):
-        lines.append(f"try: {result['suggested_action']}")
-    return "\n".join(lines)
