@@ -15,7 +15,16 @@ from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, comm
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
 from omo.workflows.ultraplan.audited import RunStatus, load_status
 from omo.workflows.ultraplan.models import Step
-from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanRun, PlanState, runs_of_plan
+from omo.workflows.ultraplan.run import (
+    KIND,
+    MOST_RECOVERIES,
+    START,
+    PlanRun,
+    PlanState,
+    from_top,
+    pinned_path,
+    runs_of_plan,
+)
 
 if TYPE_CHECKING:
     from omo.work.viewer import Viewer
@@ -363,6 +372,8 @@ def status(viewer: Viewer) -> Status | None:
     ]
     if state.sessions > 1:
         facts.append(f"session {state.number} of {state.sessions}")
+    if state.is_open:
+        facts.append(f"spec {from_top(viewer.caller, pinned_path(viewer.caller.state, state.run, 'spec.md'))}")
     ended = None
     if state.end == "recovered":
         ended = handed_on(state.run)
