@@ -118,8 +118,7 @@ SUBJECTS = {
 
 @job("ultraplan", "five steps in two sessions")
 def _(session: Session) -> None:
-    session.read("skills/ultraplan/SKILL.md", "skill-fragments/ultraplan/plan-template.md")
-    session.read("skills/ultraexecute/SKILL.md")
+    session.read("skills/ultraplan/SKILL.md", "skills/ultraexecute/SKILL.md")
     session.write_down("plans/slugs.md", PLAN)
     session.run("plan critique", "plans/slugs.md")
     _criticise(session)
