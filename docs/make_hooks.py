@@ -22,6 +22,7 @@ SCRIPTS = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "user-prompt-submit",
     "PreToolUse": "pre-tool-use",
+    "PostToolUse": "post-tool-use",
     "Stop": "stop",
     "SubagentStop": "subagent-stop",
 }
@@ -38,10 +39,14 @@ def _group(host: Host, event: str) -> dict[str, Any]:
     launch = f'launch="${{{host.root_variable}}}/hooks/launch.sh"; [ -r "$launch" ] || exit 0; '
     command = f'{launch}host={host.name} event={SCRIPTS[event]}; . "$launch"'
     handler: dict[str, Any] = {"type": "command", "command": command, "timeout": SECONDS}
+    group: dict[str, Any] = {"hooks": [handler]}
     if event == "SessionStart":
         handler |= BUILDING
-    matcher = {"matcher": "|".join(host.watched_tools)} if event == "PreToolUse" else {}
-    return {**matcher, "hooks": [handler]}
+    elif event == "PreToolUse":
+        group = {"matcher": "|".join(host.watched_tools), **group}
+    elif event == "PostToolUse":
+        group = {"matcher": host.shell_tool[0], "hooks": [{**handler, **host.only_for_omo}]}
+    return group
 
 
 def main() -> int:

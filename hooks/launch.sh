@@ -253,6 +253,10 @@ pre-tool-use)
         case $input in *cc-omo*) decide ;; *) is_live && decide ;; esac
     fi
     ;;
+post-tool-use)
+    read_event
+    concerns_omo && is_live && decide
+    ;;
 stop)
     if is_live || was_removed; then decide; fi
     ;;

@@ -168,6 +168,7 @@ class Host:
     option_prefix = ""  # of the variables in which it gives hooks the plugin's options
     watched_tools: tuple[str, ...] = ()
     shell_tool = write_tool = ("", "")  # its name, and the argument that is the command or the path
+    only_for_omo: Mapping[str, str] = {}  # how a registration says which commands a hook after them is for
     # For `omo explain`: which field of the host's a fact of the event comes from.
     sources: Mapping[str, str] = {}
 

@@ -56,6 +56,7 @@ class ClaudeCode(Host):
     option_prefix = "CLAUDE_PLUGIN_OPTION_"
     watched_tools = tuple(name for name, kind in TOOLS.items() if kind != hosts.TO_DO)
     shell_tool = ("Bash", "command")
+    only_for_omo: Mapping[str, str] = {"if": "Bash(omo *)"}
     write_tool = ("Write", "file_path")
     sources: Mapping[str, str] = {
         "tool": "event.tool_name",

@@ -69,7 +69,7 @@ class Codex(Host):
             more = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         elif context:
             more = {"additionalContext": context}
-        elif event.tool == hosts.SHELL and _calls_omo(event.command):
+        elif event.name == "PreToolUse" and event.tool == hosts.SHELL and _calls_omo(event.command):
             more = {"permissionDecision": "allow", "updatedInput": {"command": _with_omo(event.command, environ)}}
         output: Json = {"systemMessage": message} if message else {}
         if more:
