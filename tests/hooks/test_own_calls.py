@@ -240,6 +240,7 @@ def test_what_a_gate_of_ours_denies_is_denied(host: Host) -> None:
     assert denied(bash(host, "omo ulw done", **AS_SUBAGENT))
     assert denied(bash(host, "omo ralph judge", **AS_SUBAGENT))
     assert decided(bash(host, "omo gate run", **AS_SUBAGENT)) == "allow"
+    assert decided(bash(host, "omo ulw done", agent_type="omo:executor")) == "allow"  # as what the client was started
     assert denied(bash(host, "omo goal complete"))
 
 
