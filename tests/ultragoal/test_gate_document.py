@@ -92,7 +92,7 @@ def test_the_example_in_the_docs_passes(tmp_path: Path) -> None:
     assert [one["executable"] for one in found.replays] == [str(tmp_path / "intake")]
 
 
-def test_the_docs_list_every_word_a_kind_can_have() -> None:
+def test_the_docs_list_every_shape_surface_and_case() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert [word for word in proof.KNOWN_KINDS if f"`{word}`" not in page] == []
+    assert [word for word in proof.SHAPES if f"`{word}`" not in page] == []
     assert [name for name in (*SURFACES, *rules.SUITE) if f"`{name}`" not in page] == []
