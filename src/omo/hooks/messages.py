@@ -34,6 +34,7 @@ FROM_A_TERMINAL = "user: omo stop-continuation"
 TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", "cooldown", "invalid-state")
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
+EXAMPLE = "     omo gate add tests -- python3 -m pytest -q\n"
 INSTRUCTIONS = f"""\
 [omo] The user turned ultrawork on for this session. The task is finished when its verification gates pass, not when \
 it looks finished. A turn that ends early is sent back. Fit the effort to the task: a one-line fix is change, verify, \
@@ -45,7 +46,7 @@ Workers cannot start workers.
 2. Pick a slice: 1 to 3 atomic changes, each with how it will be verified. Make them, and keep a plan or checklist up \
 to date.
 3. Verify. Pin each check the task needs, once:
-     omo gate add tests -- python3 -m pytest -q
+{EXAMPLE}\
    `omo gate run` before the first edit and after every slice; read what it prints. Write the failing test first: a \
 command of the project or the user that failed before the change and passes after it ends the run as proven. Fix and \
 run again; a failure from before you came: omo gate record NAME --pre-existing --evidence "what you saw"
@@ -122,6 +123,16 @@ def answered(work: Works) -> str:
     return f"omo: {_names(work)} waited for you and goes on. {STOP} ends it."
 
 
+def instructions(gates: list[str]) -> str:
+    """The block, with `gates` that are pinned or can be in the place of its example, as far as the bound allows."""
+    lines = ""
+    for gate in gates:
+        line = f"     {clip(gate, 160)}\n"
+        if not lines or len(INSTRUCTIONS) + len(lines) + len(line) - len(EXAMPLE) < LONGEST_INSTRUCTIONS:
+            lines += line
+    return INSTRUCTIONS.replace(EXAMPLE, lines or EXAMPLE)
+
+
 def turned_on(instructions: str, woken: Works, problems: list[str]) -> Answer:
     """By the user's keyword; with it goes on what had been let go. `omo doctor` lists the settings not used."""
     line = f"omo: {_is_on(ULTRAWORK)}"
@@ -188,6 +199,13 @@ def still_on(row: Json) -> str:
     return f"{_told(parts)} {STOP} ends it." if parts else ""
 
 
+def pins_kept(pins: list[str]) -> str:
+    """For the user who cleared the conversation; empty where they had pinned nothing."""
+    if not pins:
+        return ""
+    return clip(f"omo: still pinned by you: {'; '.join(pins)}. /omo:unpin NAME takes one away.", LONGEST_TOLD)
+
+
 # How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
 CANNOT_GO_ON = {
     "ultragoal": "omo ultragoal checkpoint --goal-id ID --status blocked --evidence TEXT, and take the next goal",
@@ -238,7 +256,7 @@ def _open_work(kind: str, summary: Json) -> str:
         return f"{kind}: {left} of {total} open" + (f", next {step}." if step else ".")
     if not total:
         return (
-            "No verification gate is pinned yet: omo gate add NAME -- COMMAND, then omo gate run; "
+            f"No verification gate is pinned yet: {step or 'omo gate add NAME -- COMMAND'}, then omo gate run; "
             'or, if none can apply, omo ulw done --because "why it is done".'
         )
     if not left:

@@ -84,6 +84,7 @@ class Event:
         self.session = session
         self.host = Host()
         self.name = ""  # as the host calls it
+        self.client = ""  # the same for sessions that follow one another in one program of the host's
         self.directory = ""  # where the session is now
         self.project = ""  # where it was started, else the same
         self.turn = ""  # which one it is part of; a prompt typed while the agent works is part of the running one

@@ -116,6 +116,7 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event = Event(text("session_id"))
     event.host = HOST
     event.name = text("hook_event_name")
+    event.client = (environ or {}).get("CLAUDE_PID", "")
     event.directory = text("cwd")
     event.project = _project_of(fields) or event.directory
     event.turn = text("prompt_id")
