@@ -230,7 +230,7 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
             goal_json=_goal_json(arguments, context),
             gate=gate,
             gate_file=gate_file,
-            rerun=lambda subject: _rerun(arguments, context, run, subject),
+            rerun=lambda subject: _rerun(context, run, subject, arguments.argv),
         )
     step = publish_status(run, progressed=done.is_progress)
     return views.checkpointed(run, done, step)
@@ -256,17 +256,17 @@ def _gate(arguments: argparse.Namespace, context: Context) -> tuple[object, str]
     return models.load(given, context.cwd), os.path.relpath(os.path.join(context.cwd, given), context.root)
 
 
-def _rerun(arguments: argparse.Namespace, context: Context, run: PlanRun, subject: Subject) -> None:
+def _rerun(context: Context, run: PlanRun, subject: Subject, argv: list[str]) -> None:
     """Run on the files as they are now what is to show the goal: the session's gates, and the given command."""
     from omo.cli import gate as gates
     from omo.workflows.ultragoal.gate.proof import gate_problem, run_mark_of
 
     for gate in subject.gates or ():
         if gate_problem(subject, gate, ()) or run_mark_of(gate) in subject.used:
-            gates.run(argparse.Namespace(session=arguments.session, name=None), context)
+            gates.run_gates(context, run.caller.session)
             break
-    if arguments.argv:
-        evidence.record_run(context, run, subject.name, arguments.argv)
+    if argv:
+        evidence.record_run(context, run, subject.name, argv)
 
 
 def _goal_json(arguments: argparse.Namespace, context: Context) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ Row = dict[str, Any]
 
 MOST_TEXT = 4000
 MOST_FINDINGS = 50
+MOST_PINS = 2
 GATE_ORDER = (
     "Before it is complete: verify; run the cleaner ({cleaner}); verify again; let omo:architect and omo:qa review it. "
     "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
@@ -33,7 +35,7 @@ LIGHT_ORDER = (
     "Before it is complete: verify. Its reviewers come at the end of the plan, as the user chose. "
     "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
 )
-NO_GATE = "No gate is pinned: only the user can make a check theirs, with /omo:pin NAME -- COMMAND."
+NO_GATE = "No gate is pinned: only the user can make a check theirs, with {}."
 CLEANER = "skill-fragments/ultragoal/ai-slop-cleaner.md"
 STEERED = {
     "add_subgoal": "Added {goalIds}",
@@ -166,8 +168,13 @@ def _how_to_close(run: PlanRun, plan: Plan, goal: Goal) -> str:
     order = GATE_ORDER.format(cleaner=plugin_root() / CLEANER)
     if receipts.gate_for(plan, goal) == LIGHT:
         order = LIGHT_ORDER
-    pinned = [f"{gate.name} ({gates.in_words(gate)})" for gate in gates_of(run)]
-    return order + (f"Gates: {', '.join(pinned)}." if pinned else NO_GATE)
+    known = gates_of(run)
+    if len(known):
+        return f"{order}Gates: {', '.join(f'{gate.name} ({gates.in_words(gate)})' for gate in known)}."
+    caller = run.caller
+    checks = gates.Found(caller.root, ".", caller.session_rows.get(caller.session), known).checks
+    pins = [f"/omo:pin {check.name} -- {shlex.join(check.argv)}" for check in checks[:MOST_PINS]]
+    return order + NO_GATE.format(" or ".join(pins) or "/omo:pin NAME -- COMMAND")
 
 
 def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
