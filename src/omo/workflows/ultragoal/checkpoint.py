@@ -72,19 +72,6 @@ def _remember_files(run: PlanRun) -> None:
     artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
 
 
-def background(plan: Plan, goal: Goal) -> list[str]:
-    """What is known of a goal before it is worked on: why it came to be, and what went wrong before."""
-    known = []
-    steering = goal.steering or {}
-    if goal.blocks:
-        known.append(f"it resolves the review of {goal.blocks}: {plan.goal(goal.blocks).evidence}")
-    if steering.get("sourceGoalId"):
-        known.append(f"it is a part of {steering['sourceGoalId']}")
-    if goal.evidence:
-        known.append(f"last time: {goal.evidence}")
-    return known
-
-
 @dataclass(frozen=True)
 class Done:
     """What a checkpoint did. `changed` is False for a replay of one that already stands."""
