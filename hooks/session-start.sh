@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
 # The rest of launch.sh for SessionStart: make Python ready, tell later Bash calls where it is, then, only for a
-# session that comes back to open work, say where things stand.
+# session that comes back to open work or follows another, say where things stand.
 
 quoted() {
     printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"
@@ -33,5 +33,5 @@ if [ -n "${CLAUDE_ENV_FILE-}" ]; then
 fi
 
 case $input in
-*'"resume"'* | *'"compact"'*) if [ -n "$runtime" ] || was_removed; then decide; fi ;;
+*'"resume"'* | *'"compact"'* | *'"clear"'*) if [ -n "$runtime" ] || was_removed; then decide; fi ;;
 esac

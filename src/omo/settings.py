@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 ON = ("1", "true", "yes", "on")
 OFF = ("0", "false", "no", "off")
 KEYWORD_MODES = ("on", "explicit", "off")
+FILE = ".sisyphus/omo.json"
 GOAL_GATES = ("full", "light")
 
 
@@ -81,6 +82,16 @@ def project_globs(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def gate_commands(value: object) -> dict[str, str]:
+    """The project's gates: for each name the command as one types it."""
+    if not isinstance(value, dict):
+        raise Refusal('must be names with commands, such as {"tests": "pytest -q"}')
+    for name, command in value.items():
+        if not isinstance(command, str) or not command.strip():
+            raise Refusal(f"must have a command for {name!r}")
+    return value
+
+
 class Knob:
     __slots__ = ("default", "name", "parse", "variable")
 
@@ -104,6 +115,7 @@ KNOBS = (
 LIMITS = tuple(knob for knob in KNOBS if knob.parse in (whole_number, positive_number))
 # What the project says about itself: in its file only, so that no shell can say otherwise.
 COMPUTER_CONTROL = "computer_control"
+GATES = "gates"
 
 
 class Settings:
@@ -161,7 +173,7 @@ def _combine(settings: Settings, environ: Mapping[str, str], file: dict[str, Any
     for knob in KNOBS:
         sources = [(environ.get(knob.variable, ""), knob.variable), *hosts.options_of(environ, knob.name)]
         if knob.name in file:
-            sources.append((file[knob.name], f".sisyphus/omo.json: {knob.name}"))
+            sources.append((file[knob.name], f"{FILE}: {knob.name}"))
         for value, origin in sources:
             if value != "" and settings.take(knob, value, origin):
                 break
@@ -169,7 +181,12 @@ def _combine(settings: Settings, environ: Mapping[str, str], file: dict[str, Any
         try:
             settings.computer_control = project_globs(file[COMPUTER_CONTROL])
         except Refusal as why:
-            settings.problems.append(f".sisyphus/omo.json: {COMPUTER_CONTROL} {why}; it is not used")
+            settings.problems.append(f"{FILE}: {COMPUTER_CONTROL} {why}; it is not used")
+    if GATES in file:
+        try:
+            gate_commands(file[GATES])
+        except Refusal as why:
+            settings.problems.append(f"{FILE}: {GATES} {why}; it is not used")
     return settings
 
 
@@ -195,7 +212,7 @@ def _project_file(root: str, settings: Settings) -> dict[str, Any]:
     except Unreadable as error:
         settings.problems.append(f"{error.message}; its settings are not used")
         return {}
-    known = {knob.name for knob in KNOBS} | {COMPUTER_CONTROL}
+    known = {knob.name for knob in KNOBS} | {COMPUTER_CONTROL, GATES}
     for name in sorted(set(values) - known):
-        settings.problems.append(f".sisyphus/omo.json: {name!r} is no setting; there are {', '.join(sorted(known))}")
+        settings.problems.append(f"{FILE}: {name!r} is no setting; there are {', '.join(sorted(known))}")
     return values

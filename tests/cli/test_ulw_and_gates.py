@@ -178,6 +178,27 @@ def test_a_runner_with_another_in_its_place_has_not_passed(project: Project) -> 
     assert "unittest.py stands in the place of the runner's own module" in shadowed.out
 
 
+def test_the_projects_own_checks_are_listed_with_where_they_were_found(project: Project) -> None:
+    assert "No check was found in this project's files: omo gate add NAME -- COMMAND" in project.agent("gate", "suggest").out
+    project.write("pkg/package.json", '{"scripts": {"test": "node --test", "lint": "eslint ."}}')
+    project.write("pkg/src/a.js", "")
+    project.commit("a package")
+    below = {"OMO_PROJECT_DIR": str(project.root / "pkg" / "src")}
+    offered = project.agent("gate", "suggest", env=below)
+    first, second, third = offered.out.splitlines()
+    assert first.split("  # ")[0].rstrip() == "omo gate add --cwd pkg tests -- npm test"
+    assert first.endswith("  # pkg/package.json, script test")
+    assert (second.split()[4], third) == ("pkg", "The user pins all of them with /omo:pin.")
+    assert project.agent("gate", "suggest", "--json", env=below).json["checks"][1]["cwd"] == "pkg"
+    project.agent("ulw", "start")
+    assert "omo gate add --cwd pkg tests -- npm test" in project.agent("ulw", "status", env=below).out
+    assert project.agent("gate", "add", "--cwd", "pkg", "tests", "--", "nmp", "test").out.splitlines() == [
+        "Gate tests pinned by the agent: nmp test (in pkg)",
+        "There is no program nmp here yet.",
+    ]
+    assert "[agent] nmp test (in pkg)" in project.agent("gate", "list").out
+
+
 def test_a_gate_that_hangs_is_ended(project: Project) -> None:
     argv = [sys.executable, "-c", "import time; time.sleep(600)"]
     assert project.agent("gate", "add", "slow", "--timeout", "0.2", "--", *argv).code == 0
@@ -209,7 +230,6 @@ def test_a_command_is_run_without_a_shell(project: Project) -> None:
         ["gate", "record", "unknown", "--pre-existing", "--evidence", "it failed before too"],
         ["gate", "frobnicate"],
         ["frobnicate"],
-        [],
     ],
 )
 def test_bad_input_is_exit_2_names_the_trouble_and_changes_nothing(project: Project, argv: list[str]) -> None:

@@ -76,6 +76,27 @@ def test_a_goal_from_filing_to_completion(project: Project) -> None:
     assert project.agent("verify", "status", "G1", "--json").json["status"] == "completed"
 
 
+def test_the_only_goal_need_not_be_named_and_is_filed_as_it_is_begun(project: Project) -> None:
+    missing = project.agent("verify", "begin")
+    assert (missing.code, "which goal is meant is not clear" in missing.err) == (2, True)
+    project.write(
+        "../goal.json", json.dumps({"id": "G1", "title": "Parser", "verification": {"checks": [path_check()]}})
+    )
+    begun = project.agent("verify", "begin", "--file", "../goal.json")
+    assert begun.out.startswith(
+        "Goal G1 filed by the agent: pending, 1 check.\nGoal G1 begun (attempt 1 of 3): Parser\n"
+    )
+    project.write("parser.py", "def parse(text): return [text]\n")
+    assert project.agent("verify", "begin").out.startswith("Goal G1 goes on")
+    add(project, id="G2")  # only filed: the session is held to the other
+    assert project.agent("verify", "finish", "--summary", SUMMARY).code == 0
+    assert project.agent("verify", "begin", "--json").json["goal"] == "G2"
+    add(project, id="G3", verification={"checks": [path_check("more.py")]})
+    begin(project, "G3")
+    unclear = project.agent("verify", "finish", "--summary", SUMMARY)
+    assert (unclear.code, "G2, G3" in unclear.err) == (2, True)
+
+
 def test_a_goal_with_checks_alone_owes_no_answer(project: Project) -> None:
     add(project, verification={"checks": [path_check()]})
     begin(project)

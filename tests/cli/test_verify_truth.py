@@ -260,9 +260,12 @@ def test_nobody_else_speaks_for_the_judge(project: Project) -> None:
 
 
 def test_the_judge_is_asked_three_times_at_most_and_only_what_code_cannot_tell(project: Project) -> None:
-    judged_goal(project)
-    for _ in range(2):
+    first = judged_goal(project)
+    assert project.agent("verify", "brief", "--json").json["brief"] == first  # unanswered, it is the same
+    for number in range(2):
+        project.write(f"more-{number}.txt")
         assert project.agent("verify", "brief", "G1").code == 0
+    project.write("more.txt")
     assert "was asked 3 times" in project.agent("verify", "brief", "G1").err
     add(project, id="G2", verification={"checks": [path_check("more.py")]})
     begin(project, "G2")

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
-from tests.e2e.scripted_model import Request, Turn, bash, call, say, text_of, texts_of, told
+from tests.e2e.scripted_model import Request, Turn, bash, call, say, texts_of, told
 
 pytestmark = pytest.mark.client
 
@@ -31,7 +31,7 @@ FINISH = 'omo verify finish G1 --summary "README.md has an installation section"
 def filed(stage: Stage) -> list[Turn]:
     goal = stage.home / "goal.yaml"
     goal.write_text(GOAL, "utf-8")
-    return [bash(f"omo verify add --file '{goal}'"), bash("omo verify begin G1")]
+    return [bash(f"omo verify begin --file '{goal}'")]
 
 
 def test_stop_holds_from_begin_until_finish_passes(stage: Stage) -> None:
@@ -48,8 +48,8 @@ def test_stop_holds_from_begin_until_finish_passes(stage: Stage) -> None:
     )
     run = stage.prompt("document the installation", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("Now it is.", 0)
-    assert [times > 0 for times in stage.times_told(" open, next G1 ")].index(True) == 3
-    failed, passed = stage.tool_results()[2], stage.tool_results()[-1]
+    assert [times > 0 for times in stage.times_told(" open, next G1 ")].index(True) == 2
+    failed, passed = stage.tool_results()[1], stage.tool_results()[-1]
     assert "Exit code 3" in failed
     assert '"goal_completed": true' in passed
     assert [kind for kind in stage.kinds(run.session_id) if kind.startswith(("blocked", "allowed"))] == [
@@ -79,12 +79,6 @@ def test_the_user_can_start_it(stage: Stage) -> None:
     assert stage.times_told(" open, next G1 ")[-1] > 0
 
 
-def ask_the_judge(request: Request) -> Turn:
-    blocks = [block for message in request["messages"] for block in message["content"] if isinstance(block, dict)]
-    brief = text_of([block for block in blocks if block["type"] == "tool_result"][-1]["content"])
-    return call("Agent", description="judge", prompt=brief, subagent_type="omo:judge", run_in_background=False)
-
-
 def judge(request: Request) -> Turn:
     nonce = re.search(r'"nonce": "([0-9a-f]{32})"', "\n".join(texts_of(request)))
     assert nonce, "the judge was given no brief"
@@ -95,16 +89,15 @@ def judge(request: Request) -> Turn:
 def test_a_judge_is_asked_and_heard(stage: Stage) -> None:
     goal = stage.home / "goal.yaml"
     goal.write_text('id: G1\ntitle: Say hello\nverification: {checks: ["Does the README greet?"]}\n', "utf-8")
+    asks = "omo verify brief G1"
     stage.model.script(
-        bash(f"omo verify add --file '{goal}'"),
-        bash("omo verify begin G1"),
+        bash(f"omo verify begin --file '{goal}'"),
         bash("printf 'Hello.\\n' >> README.md"),
-        bash("omo verify brief G1"),
-        ask_the_judge,
-        bash('omo verify finish G1 --summary "the README greets" --json'),
+        call("Agent", description="judge", prompt=asks, subagent_type="omo:judge", run_in_background=False),
+        bash('omo verify finish --summary "the README greets" --json'),
         say("It greets."),
     )
-    stage.model.agent(told("You are the judge"), judge)
+    stage.model.agent(told("You judge whether criteria hold"), bash(asks), judge)
     run = stage.prompt("greet", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("It greets.", 0)
     assert "omo:judge was seen to answer 1 question with pass" in stage.tool_results()[-1]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.hooks.conftest import ROOT, Host, command_of, point_at
+from tests.hooks.conftest import ROOT, SESSION, Host, command_of, point_at
 from tests.hooks.test_tool_gates import open_run
 
 # os and what it brings along, and builtin or tiny extension modules. Neither json nor re: each is as dear as Python.
@@ -65,7 +65,11 @@ def imported(host: Host, event: str, script: str, **fields: object) -> set[str]:
 def test_a_hook_at_work_imports_only_what_is_budgeted(
     host: Host, event: str, script: str, fields: dict[str, object]
 ) -> None:
-    host.prompt("ulw begin")
+    (host.project / "package.json").write_text('{"scripts": {"test": "jest"}}')
+    (host.project / "Makefile").write_text("lint:\n\ttrue\n")
+    (host.project / ".github" / "workflows").mkdir(parents=True)
+    (host.project / ".github" / "workflows" / "ci.yml").write_text("- run: mypy .\n")
+    host.prompt("ulw begin", session_id="another" if event == "UserPromptSubmit" else SESSION)
     foreign = {name for name in imported(host, event, script, **fields) if name.partition(".")[0] != "omo"}
     assert foreign <= FREE, sorted(foreign - FREE)
 

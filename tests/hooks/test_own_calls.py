@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from omo.hooks.own_calls import ANYWHERE, CALLS
+from omo.hosts import claude_setup
 from tests.hooks.conftest import ROOT, Host
 from tests.hooks.test_fence import open_fence
 from tests.hooks.test_tool_gates import AS_SUBAGENT, bash, decided, denied, open_run
@@ -147,6 +148,7 @@ def test_the_list_names_commands_and_options_that_there_are(words: tuple[str, ..
         "omo explain stop --event /etc/passwd",
         "omo plan audit plans/a.md --base HEAD~3",
         "omo plan start plans/a.md",
+        "omo ultragoal gate validate --quality-gate-json /home/me/secret.json",
         "omo plan preflight plans/a.md",
         "omo verify claim 'x' --service example.org:80 --is up",
         "omo verify finish G1 --summary x",
@@ -207,6 +209,19 @@ def test_another_program_of_that_name_is_left_to_the_host(on: Host, tmp_path: Pa
     assert decided(bash(on, "omo status", env={"PATH": f"{ROOT / 'bin'}:{path}"})) == "allow"
 
 
+def test_the_omo_that_setup_put_on_the_users_path_is_ours(on: Host, tmp_path: Path) -> None:
+    program = tmp_path / "programs" / "omo"
+    program.parent.mkdir()
+    path = f"{program.parent}:/usr/bin:/bin"
+    text = claude_setup.LAUNCHER.format(root="'/home/me/omo 0.1'")
+    program.write_text(text, encoding="utf-8")
+    program.chmod(0o755)
+    assert decided(bash(on, "omo status", env={"PATH": path})) == "allow"
+    for changed in (text + "evil\n", text.replace("'/home/me/omo 0.1'", "$(evil)"), text.replace("omo 0.1'", "x' y")):
+        program.write_text(changed, encoding="utf-8")
+        bash(on, "omo status", env={"PATH": path}).assert_silent()
+
+
 def test_a_relative_directory_on_the_path_is_the_sessions(on: Host) -> None:
     planted = on.project / "tools" / "omo"
     planted.parent.mkdir()
@@ -227,6 +242,7 @@ def test_what_a_gate_of_ours_denies_is_denied(host: Host) -> None:
     assert denied(bash(host, "omo ulw done", **AS_SUBAGENT))
     assert denied(bash(host, "omo ralph judge", **AS_SUBAGENT))
     assert decided(bash(host, "omo gate run", **AS_SUBAGENT)) == "allow"
+    assert decided(bash(host, "omo ulw done", agent_type="omo:executor")) == "allow"  # as what the client was started
     assert denied(bash(host, "omo goal complete"))
 
 

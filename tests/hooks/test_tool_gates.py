@@ -399,7 +399,7 @@ def verbs_of(group: str) -> set[str]:
         ("state", {"show"}),
         ("plan", {"validate", "critique", "status", "audit"}),
         ("ralph", {"status", "artifacts", "brief"}),
-        ("verify", {"status", "claim"}),
+        ("verify", {"status", "claim", "brief"}),
     ],
 )
 def test_every_command_is_the_leaders_or_only_reads(group: str, reading: set[str]) -> None:

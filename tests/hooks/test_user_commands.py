@@ -102,10 +102,182 @@ def test_the_directory_of_a_pin_is_the_sessions(on: Host) -> None:
     assert agent(on, "gate", "run", "here") == 0
 
 
+def commit(host: Host, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (host.project / name).parent.mkdir(parents=True, exist_ok=True)
+        (host.project / name).write_text(text)
+    git(host.project, "add", "-f", *files)
+    git(host.project, "commit", "-qm", "files")
+
+
+MAKEFILE = "check:\n\tgrep -q new value\nlint:\n\ttrue\n"
+
+
+def test_a_bare_pin_pins_what_the_projects_files_name(host: Host) -> None:
+    commit(host, {"Makefile": MAKEFILE, "value": "old\n"})
+    block = host.prompt("ulw make the value new").stdout
+    assert "     omo gate add tests -- make check\n     omo gate add lint -- make lint\n" in block
+    assert "is pinned yet: omo gate add tests -- make check, then omo gate run" in host.stop().json["reason"]
+    told = reason(host.prompt("/omo:pin"))
+    assert "tests: make check (Makefile, line 1); lint: make lint (Makefile, line 3). /omo:unpin NAME" in told
+    assert {gate.name: (gate.by, gate.argv) for gate in known(host)} == {
+        "tests": ("user", ["make", "check"]),
+        "lint": ("user", ["make", "lint"]),
+    }
+    host.prompt("/omo:pin tests -- grep -q new value")
+    assert "tests stays as you pinned it: grep -q new value" in reason(host.prompt("/omo:pin"))
+    reason(host.prompt("/omo:pin tests"))
+    assert known(host).known("tests").argv == ["make", "check"]
+
+
+def test_what_the_files_named_when_the_run_began_is_pinned_and_nothing_that_was_written_since(host: Host) -> None:
+    commit(host, {"Makefile": "lint:\n\ttrue\n"})
+    host.prompt("ulw go")
+    commit(host, {"Makefile": "lint:\n\ttrue\ntest:\n\ttrue\n", "package.json": '{"scripts": {"test": "true"}}'})
+    reason(host.prompt("/omo:pin"))
+    assert [gate.name for gate in known(host)] == ["lint"]
+
+
+def test_a_file_that_differs_from_the_commit_is_not_in_the_block(host: Host) -> None:
+    commit(host, {"Makefile": "lint:\n\ttrue\n"})
+    (host.project / "Makefile").write_text("test:\n\ttrue\n")
+    assert "-- make" not in host.prompt("ulw go").stdout
+
+
+def test_project_gates_are_the_users_as_they_were_committed(host: Host) -> None:
+    settings = ".sisyphus/omo.json"
+    gate = '{"gates": {"unit": "test -f value && grep -q new value"}}'
+    commit(host, {settings: gate, "Makefile": MAKEFILE, "value": ""})
+    host.prompt("ulw go")
+    changed = '{"gates": {"unit": "true", "more": "true"}}'
+    (host.project / settings).write_text(changed)
+    told = reason(host.prompt("/omo:pin"))
+    assert "unit: sh -c 'test -f value && grep -q new value' (.sisyphus/omo.json, gate unit)" in told
+    assert "In .sisyphus/omo.json, not as committed and so not pinned as yours: unit, more." in told
+    git(host.project, "commit", "-qam", "the agent's")
+    assert "not as committed" in reason(host.prompt("/omo:pin")), "the run began before that"
+    assert [(gate.name, gate.by, gate.argv[-1]) for gate in known(host)] == [
+        ("unit", "user", "test -f value && grep -q new value")
+    ]
+    assert agent(host, "gate", "run") == 3
+
+
+def test_gates_in_a_file_that_was_never_committed_are_nobodys(host: Host) -> None:
+    (host.project / ".sisyphus").mkdir()
+    (host.project / ".sisyphus" / "omo.json").write_text('{"gates": {"unit": "true"}}')
+    assert "not pinned as yours: unit. Commit the file, or type /omo:pin unit -- COMMAND" in reason(
+        host.prompt("/omo:pin")
+    )
+    assert len(known(host)) == 0
+
+
+def test_a_gate_of_a_file_runs_where_that_file_is(host: Host) -> None:
+    commit(host, {"pkg/Makefile": MAKEFILE, "pkg/value": "new\n", "pkg/src/a": "", "Makefile": "test:\n\tfalse\n"})
+    below = str(host.project / "pkg" / "src")
+    place: dict[str, Any] = {"env": {"CLAUDE_PROJECT_DIR": below}, "cwd": below}
+    assert "omo gate add --cwd pkg tests -- make check" in host.prompt("ulw go", **place).stdout
+    assert "tests: make check (in pkg) (pkg/Makefile, line 1)" in reason(host.prompt("/omo:pin", **place))
+    assert agent(host, "gate", "run") == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "name", "argv", "said"),
+    [
+        ("grep -q new value", "grep-new-value", ["grep", "-q", "new", "value"], "grep -q new value"),
+        (
+            "both -- test -f a && test -f b",
+            "both",
+            ["sh", "-c", "test -f a && test -f b"],
+            "so sh runs it",
+        ),
+        ("typo -- pytset -q", "typo", ["pytset", "-q"], "There is no program pytset here yet"),
+        ("typo -- pytset | tee out", "typo", ["sh", "-c", "pytset | tee out"], "There is no program pytset here yet"),
+        (
+            "--timeout 30m grep -q 'a && b' value",
+            "grep",
+            ["grep", "-q", "a && b", "value"],
+            "within 1800 s",
+        ),
+        ('q -- grep -q "it\'s" value', "q", ["grep", "-q", "it's", "value"], "value"),
+        ("true", "true", ["true"], "gate true pinned by you: true"),
+    ],
+)
+def test_a_pin_as_one_types_it(on: Host, typed: str, name: str, argv: list[str], said: str) -> None:
+    assert said in reason(on.prompt(f"/omo:pin {typed}"))
+    assert [(gate.name, gate.argv, gate.by) for gate in known(on)] == [(name, argv, "user")]
+
+
+def cleared(host: Host, new: str, client: str = "77") -> str:
+    environ = {"CLAUDE_PID": client, "CLAUDECODE": "1"}
+    answer = host.send("SessionStart", session_id=new, source="clear", env=environ)
+    return str(answer.json["systemMessage"]) if answer.stdout else ""
+
+
+def pin_in(host: Host, text: str, client: str = "77", session: str = SESSION) -> None:
+    host.prompt(f"/omo:pin {text}", session_id=session, env={"CLAUDE_PID": client})
+
+
+def gates_of(host: Host, session: str) -> dict[str, tuple[str, list[str]]]:
+    return {gate.name: (gate.by, gate.argv) for gate in gates.current(host.state, session, host.row(session))}
+
+
+def test_the_users_pins_outlive_a_cleared_conversation_and_the_agents_do_not(on: Host) -> None:
+    pin_in(on, "--timeout 30m --sealed 'data/**' tests -- grep -q new value")
+    pin_in(on, "gone -- true")
+    on.prompt("/omo:unpin gone", env={"CLAUDE_PID": "77"})
+    assert agent(on, "gate", "add", "mine", "--", "true") == 0
+    told = cleared(on, "second")
+    assert told.startswith(
+        "omo: still pinned by you: tests: grep -q new value (within 1800 s) (sealed: data/**). /omo:unpin"
+    )
+    assert gates_of(on, "second") == {"tests": ("user", ["grep", "-q", "new", "value"])}
+    block = on.prompt("ulw go", session_id="second", env={"CLAUDE_PID": "77"}).stdout
+    assert "(pinned already: tests: grep -q new value" in block
+    assert "Open gates, 1 of 1: tests." in on.stop(session_id="second").json["reason"]
+    assert (
+        main(["gate", "add", "tests", "--", "true"], {**AGENT, "CLAUDE_CODE_SESSION_ID": "second"}, str(on.project), 1)
+        == 3
+    )
+    on.prompt("/omo:unpin tests", session_id="second", env={"CLAUDE_PID": "77"})
+    pin_in(on, "third -- true", session="second")
+    assert cleared(on, "third").startswith("omo: still pinned by you: third: true.")
+
+
+def test_only_the_same_client_carries_pins_on(on: Host) -> None:
+    pin_in(on, "tests -- true", client="77")
+    assert cleared(on, "second", client="78") == ""
+    assert cleared(on, "third", client="") == ""
+    on.send("SessionStart", session_id="fourth", source="startup", env={"CLAUDE_PID": "77"}).assert_silent()
+    assert [gates_of(on, name) for name in ("second", "third", "fourth")] == [{}, {}, {}]
+
+
+def test_a_row_that_somebody_wrote_into_the_ledger_becomes_nobodys_pin(on: Host) -> None:
+    from omo.state import paths
+
+    pin_in(on, "tests -- true")
+    path = Path(paths.events_file(on.state, SESSION))
+    last = path.read_text().splitlines()[-1]
+    path.write_text(path.read_text() + last.replace('"tests"', '"forged"') + "\n")
+    assert cleared(on, "second") == ""
+    assert gates_of(on, "second") == {}
+
+
+def test_a_session_whose_id_the_host_changed_keeps_the_users_pins(on: Host, tmp_path: Path) -> None:
+    pin_in(on, "tests -- true")
+    transcript = tmp_path / "transcript.jsonl"
+    transcript.write_text(f'{{"type":"user","sessionId":"{SESSION}"}}\n')
+    on.send("SessionStart", session_id="new", source="resume", transcript_path=str(transcript))
+    assert gates_of(on, "new") == {"tests": ("user", ["true"])}
+    assert on.stop(session_id="new").blocks
+
+
 @pytest.mark.parametrize(
     ("prompt", "said"),
     [
-        ("/omo:pin tests", "NAME -- COMMAND"),
+        ("/omo:pin", "no check was found in this project"),
+        ("/omo:pin tests", "neither a check nor a program 'tests' was found"),
+        ("/omo:pin tests pytest", "if that is the gate's name: /omo:pin tests -- COMMAND"),
+        ("/omo:pin tests --", "names no command"),
         ("/omo:pin --timeout soon tests -- true", "--timeout 'soon'"),
         ("/omo:pin --timeout 25h tests -- true", "--timeout '25h'"),
         ("/omo:pin 'tests -- true", "close the quote"),

@@ -533,6 +533,14 @@ def test_omo_in_the_plugins_home(machine: Machine, clone: Path) -> None:
     assert not (machine.directory / "user" / ".cache").exists()
 
 
+def test_omo_builds_where_the_first_session_of_an_installed_plugin_will(machine: Machine, clone: Path) -> None:
+    plugins = machine.directory / "user" / ".claude" / "plugins"
+    plugins.mkdir(parents=True)
+    (plugins / "installed_plugins.json").write_text('{\n  "plugins": {\n    "omo@a-market": [\n      {}]}}\n')
+    assert run_omo(machine, clone / "bin" / "omo", "0")[0] == 0
+    assert (plugins / "data" / "omo-a-market" / "environment").is_file()
+
+
 def test_omo_without_python(machine: Machine, clone: Path) -> None:
     machine.variables["PATH"] = str(machine.bin)
     (machine.bin / "python3").unlink(missing_ok=True)
@@ -549,7 +557,9 @@ def test_the_doctor_the_version_and_the_escape_hatch_need_no_packages(machine: M
     assert (code, output.split()[0], errors) == (0, "omo", "")
     code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "stop-continuation")
     assert (code, errors.startswith("omo: the escape hatch belongs to the user")) == (3, True)
-    assert not (machine.home / "environment.log").exists(), "neither waited for a build"
+    code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "setup", "remove")
+    assert (code, errors.startswith("omo: what omo sets up outside the project is for the user")) == (3, True)
+    assert not (machine.home / "environment.log").exists(), "none of them waited for a build"
     code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "doctor")
     assert "index could not be reached" in errors
     assert output.startswith("unknown  environment: sh is not on PATH")

@@ -8,12 +8,13 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from omo import settings
 from omo.cli import options
 from omo.cli.result import Result
 from omo.cli.ulw import require_whole_ledger, session_gates, waits_for_user
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.proof import base, seals, strength, tree
+from omo.proof import base, seals, strength, tree, typed_commands
 from omo.proof import run as runner
 from omo.state import ledger, paths, runtime, store
 from omo.text import clip
@@ -32,7 +33,7 @@ CODE = (
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "gate", "verification gates: add, run, record, remove, list")
+    verbs = options.group(commands, "gate", "verification gates: suggest, add, run, record, remove, list")
     add_parser = options.command(verbs, "add", "pin a command under a name: omo gate add NAME -- COMMAND …", add)
     add_parser.add_argument("name", metavar="NAME")
     add_parser.add_argument(
@@ -63,23 +64,26 @@ def register(commands: options.Commands) -> None:
     )
     remove_parser = options.command(verbs, "remove", "take a gate away; one that failed is told", remove)
     remove_parser.add_argument("name", metavar="NAME")
+    options.command(verbs, "suggest", "the checks that this project's own files name; nothing is run", suggest)
     options.command(verbs, "list", "the gates, who pinned them, and where each stands", show)
 
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
-    timeout = None if arguments.timeout is None else gates.parse_timeout(arguments.timeout)
+    timeout = None if arguments.timeout is None else typed_commands.parse_timeout(arguments.timeout)
     if arguments.repair:
         _repair_replay_commands(context)
     below = paths.session_directory(context.environ, context.cwd) if arguments.cwd is None else arguments.cwd
     cwd = _inside(context.root, below)
     argv = list(arguments.argv)
-    program = gates.resolve(argv[0], os.path.join(context.root, cwd), os.environ.get("PATH", ""))
+    program = typed_commands.resolve(argv[0], os.path.join(context.root, cwd), os.environ.get("PATH", ""))
     gate = session_gates(context, name).add(
         arguments.name, argv, cwd=cwd, program=program, timeout=timeout, sealed=arguments.sealed
     )
     what = "Replays of" if gates.is_replay_only(argv) else "Gate"
-    text = f"{what} {gate.name} pinned by the {gate.by}: {shlex.join(gate.argv)}"
+    text = f"{what} {gate.name} pinned by the {gate.by}: {gates.in_words(gate)}"
+    if program is None:
+        text += f"\nThere is no program {clip(argv[0], 60)} here yet."
     return Result({"gate": gate.name, "argv": gate.argv, "by": gate.by}, text)
 
 
@@ -133,7 +137,7 @@ def _run_one(gate: gates.Gate, context: Context, began: Row, terms: seals.Terms)
         "timed_out": outcome.timed_out,
         "seconds": round(outcome.duration, 3),
         "tail": (outcome.stdout + outcome.stderr)[-TAIL:],
-        "program": gates.resolve(gate.argv[0], directory, environ.get("PATH", "")),
+        "program": typed_commands.resolve(gate.argv[0], directory, environ.get("PATH", "")),
         "env": gates.environment_of(environ),
     }
 
@@ -201,14 +205,32 @@ def remove(arguments: argparse.Namespace, context: Context) -> Result:
     return Result({"gate": arguments.name}, f"Gate {arguments.name} is gone.")
 
 
+def suggest(arguments: argparse.Namespace, context: Context) -> Result:
+    session = arguments.session or context.named_session or ""
+    row = context.row(session)
+    cwd = paths.session_directory(context.environ, context.cwd)
+    found = gates.Found(context.root, cwd, row, gates.current(context.state, session, row))
+    data, lines = [], []
+    for check in found.checks:
+        data.append({"name": check.name, "argv": check.argv, "cwd": check.cwd, "found": check.found_in})
+        lines.append(f"{gates.pin_line(check, cwd):50}  # {clip(check.found_in, 120)}")
+    if lines:
+        lines.append("The user pins all of them with /omo:pin.")
+    else:
+        lines.append("No check was found in this project's files: omo gate add NAME -- COMMAND")
+    if found.unlike:
+        lines.append(f"In {settings.FILE}, and not as committed: {clip(', '.join(found.unlike), 200)}")
+    return Result({"checks": data, "unlike": found.unlike}, "\n".join(lines))
+
+
 def show(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session, looks=True)
     pinned = gates.current(context.state, name, context.row(name))
     data = [
         {"name": gate.name, "status": gate.status, "by": gate.by, "argv": gate.argv, "cwd": gate.cwd} for gate in pinned
     ]
-    lines = [f"{gate.status:22}{gate.name}  [{gate.by}] {shlex.join(gate.argv)}" for gate in pinned]
-    lines = lines or ["No gate is pinned. omo gate add NAME -- COMMAND"]
+    lines = [f"{gate.status:22}{gate.name}  [{gate.by}] {gates.in_words(gate)}" for gate in pinned]
+    lines = lines or ["No gate is pinned. omo gate suggest"]
     replay, problem = _replay_commands(context.state)
     lines += [f"{'may be replayed':22}{shlex.join(argv)}" for argv in replay] + [problem] * bool(problem)
     return Result({"gates": data, "replay": replay, "problem": problem or None}, "\n".join(lines))

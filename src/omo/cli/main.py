@@ -31,7 +31,7 @@ FOR_YOU = {
 FOR_THE_AGENT = {
     "next": ("next", "the next step of what is on in this session, with all that is needed to do it"),
     "ulw": ("ulw", "an ultrawork run: start, status, done"),
-    "gate": ("gate", "verification gates: add, run, record, remove, list"),
+    "gate": ("gate", "verification gates: suggest, add, run, record, remove, list"),
     "verify": ("verify", "goals and the proof that they are met: checks, questions, claims"),
     "ultragoal": ("ultragoal", "durable multi-goal plans: goals, gates, receipts, steering, review"),
     "plan": ("plan", "plans as contracts: validate, critique, sessions, audit, recovery"),

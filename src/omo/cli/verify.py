@@ -19,7 +19,7 @@ from omo.text import clip, counted
 from omo.work import claims, session
 from omo.work.run import caller_of
 from omo.work.statements import LONGEST_TEXT
-from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, Goal, GoalStore
+from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, VERIFY, Goal, GoalStore
 from omo.workflows.verify.status import brief, details
 from omo.workflows.verify.steps import Trees, steps
 from omo.workflows.verify.summary import publish_goals, release_sessions
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
+MOST_NAMED = 5
 COMPANIONS = {"where": "--in", "of": "--of", "field": "--field", "value": "--value", "up_or_down": "--is"}
 
 
@@ -39,13 +40,14 @@ def register(commands: options.Commands) -> None:
     parser.add_argument("--file", required=True, metavar="GOAL", help="JSON or YAML; docs/verify.md shows one")
 
     parser = _of_goal(verbs, "begin", "begin or resume a goal: what went wrong before, and what it owes", begin)
+    parser.add_argument("--file", metavar="GOAL", help="file this goal first, as omo verify add does")
     parser.add_argument("--again", default="", metavar="WHY", help="the user's: reopen what is over or exhausted")
 
     parser = _of_goal(verbs, "answer", "answer one question of a goal", answer)
     parser.add_argument("--question", required=True, choices=ANSWERS, metavar="Q", help=", ".join(ANSWERS))
     parser.add_argument("--file", required=True, metavar="FILE", help="the answer as JSON; - reads it from stdin")
 
-    about = "what only judgement can answer of a goal, as the whole prompt for omo:judge; its answers count at finish"
+    about = "what only judgement can answer of a goal, for omo:judge to read; its answers count at finish"
     _of_goal(verbs, "brief", about, brief_judge)
 
     about = "evaluate again and conclude: exit 0 pass, 3 fail, 4 not decided yet"
@@ -85,8 +87,20 @@ def _register_claim(verbs: options.Commands) -> None:
 
 def _of_goal(verbs: options.Commands, name: str, about: str, run: options.Run) -> argparse.ArgumentParser:
     parser = options.command(verbs, name, about, run)
-    parser.add_argument("goal", metavar="GOAL", help="the goal's id")
+    parser.add_argument("goal", metavar="GOAL", help="its id; not needed where only one is open", nargs="?")
     return parser
+
+
+def _meant(arguments: argparse.Namespace, store: GoalStore) -> str:
+    """The goal that is named, else the only one that this session is held to, else the only one that can be begun."""
+    if arguments.goal:
+        return str(arguments.goal)
+    held = [str(name) for name in store.caller.summary(VERIFY.name).get("goals") or []]
+    names = held or [goal.id for goal in store.goals.values() if goal.status == "pending"]
+    if len(names) != 1:
+        listed = ", ".join(clip(name, 60) for name in names[:MOST_NAMED]) or "none is open"
+        raise BadInput("which goal is meant is not clear", fix=f"name it ({listed}); omo verify status lists them all")
+    return names[0]
 
 
 def _store(arguments: argparse.Namespace, context: Context) -> GoalStore:
@@ -124,10 +138,13 @@ def _in_project(name: str, context: Context) -> str | None:
 
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
+    return _file(arguments, context, _store_to_change(arguments, context))
+
+
+def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> Result:
     from omo.workflows.verify.begin import add as file_goal
     from omo.workflows.verify.documents import parse_goal
 
-    store = _store_to_change(arguments, context)
     spec = parse_goal(_read(arguments.file, context), arguments.file)
     source = _in_project(arguments.file, context) or ""
     goal, report = file_goal(store, spec, source=source)
@@ -152,7 +169,11 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify.finish import evaluate_now, observed
     from omo.workflows.verify.lessons import guardrails
 
-    store, name = _store_to_change(arguments, context), arguments.goal
+    store = _store_to_change(arguments, context)
+    filed = _file(arguments, context, store) if arguments.file else None
+    if filed is not None:
+        arguments.goal = filed.data["goal"]
+    name = _meant(arguments, store)
     is_new = begin_goal(store, name, again=arguments.again)
     verdict = evaluate_now(store, name)
     publish_goals(store, began=name)
@@ -177,7 +198,11 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
         lines += ["Earlier verifications of this category:", *(f"  - {lesson}" for lesson in lessons)]
     lines += _input_lines(goal)
     lines += [f"  {check.result:8}{check.id}: {clip(check.reason, 200)}" for check in verdict.checks]
-    return Result(data, "\n".join([*lines, *_owed_lines(owed)]), notes=_holding_notes(store, context))
+    notes = _holding_notes(store, context)
+    if filed is not None:
+        lines.insert(0, filed.text.rpartition("\n")[0])  # without what is next, which is done here
+        notes = [*filed.notes, *notes]
+    return Result(data, "\n".join([*lines, *_owed_lines(owed)]), notes=notes)
 
 
 def _holding_notes(store: GoalStore, context: Context) -> list[str]:
@@ -214,7 +239,8 @@ def _owed_lines(owed: list[Row]) -> list[str]:
 def answer(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify import lessons, questions
 
-    store, name = _store_to_change(arguments, context), arguments.goal
+    store = _store_to_change(arguments, context)
+    name = _meant(arguments, store)
     data = _read(arguments.file, context)
     file = _in_project(arguments.file, context)
     judged = questions.answer(store, name, arguments.question, data, file=file)
@@ -253,16 +279,17 @@ def brief_judge(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify.judge import ask
 
     store = _store_to_change(arguments, context)
-    text = ask(store, arguments.goal, Trees(store.caller))
+    name = _meant(arguments, store)
+    text = ask(store, name, Trees(store.caller))
     publish_goals(store)
-    note = "start omo:judge with exactly this text as its prompt; its answers count at omo verify finish"
-    return Result({"goal": arguments.goal, "brief": text}, text, notes=[note])
+    return Result({"goal": name, "brief": text}, text)
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify.finish import finish as finish_goal
 
-    store, name = _store(arguments, context), arguments.goal
+    store = _store(arguments, context)
+    name = _meant(arguments, store)
     given = {"summary": arguments.summary, "learned": arguments.learned, "hypothesis": arguments.hypothesis_result}
     try:
         done = finish_goal(store, name, **given)

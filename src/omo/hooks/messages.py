@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     Works = list[tuple[str, Json]]  # kinds of work, each with its summary
 
 LONGEST_REASON = 600
+LONGEST_STANDING = 560  # 150 tokens, with what the host writes before it
+LONGEST_OPEN = 360
 LONGEST_INSTRUCTIONS = 2000
 STOP = "/omo:stop-continuation"
 LONGEST_TOLD = 1200
@@ -32,6 +34,7 @@ FROM_A_TERMINAL = "user: omo stop-continuation"
 TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", "cooldown", "invalid-state")
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
+EXAMPLE = "     omo gate add tests -- python3 -m pytest -q\n"
 INSTRUCTIONS = f"""\
 [omo] The user turned ultrawork on for this session. The task is finished when its verification gates pass, not when \
 it looks finished. A turn that ends early is sent back. Fit the effort to the task: a one-line fix is change, verify, \
@@ -43,7 +46,7 @@ Workers cannot start workers.
 2. Pick a slice: 1 to 3 atomic changes, each with how it will be verified. Make them, and keep a plan or checklist up \
 to date.
 3. Verify. Pin each check the task needs, once:
-     omo gate add tests -- python3 -m pytest -q
+{EXAMPLE}\
    `omo gate run` before the first edit and after every slice; read what it prints. Write the failing test first: a \
 command of the project or the user that failed before the change and passes after it ends the run as proven. Fix and \
 run again; a failure from before you came: omo gate record NAME --pre-existing --evidence "what you saw"
@@ -120,6 +123,16 @@ def answered(work: Works) -> str:
     return f"omo: {_names(work)} waited for you and goes on. {STOP} ends it."
 
 
+def instructions(gates: list[str]) -> str:
+    """The block, with `gates` that are pinned or can be in the place of its example, as far as the bound allows."""
+    lines = ""
+    for gate in gates:
+        line = f"     {clip(gate, 160)}\n"
+        if not lines or len(INSTRUCTIONS) + len(lines) + len(line) - len(EXAMPLE) < LONGEST_INSTRUCTIONS:
+            lines += line
+    return INSTRUCTIONS.replace(EXAMPLE, lines or EXAMPLE)
+
+
 def turned_on(instructions: str, woken: Works, problems: list[str]) -> Answer:
     """By the user's keyword; with it goes on what had been let go. `omo doctor` lists the settings not used."""
     line = f"omo: {_is_on(ULTRAWORK)}"
@@ -155,16 +168,21 @@ def could_not_turn_on(why: str) -> Answer:
 
 
 def where_things_stand(row: Json) -> str:
-    """For a session that comes back from a resume or a compaction: some 150 tokens, with what its work is about."""
-    work: Json = row.get("work", {})
-    states = ", ".join(f"{kind} {summary.get('state')}" for kind, summary in work.items()) or "ulw active"
-    active = [(kind, summary) for kind, summary in work.items() if summary.get("state") == "active"]
-    waiting = "" if active else "It waits: do not go on before the user answers. "
-    lead = f"[omo] Ultrawork is still on in this session ({clip(states, 120)}). {waiting}{what_is_open(active, 400)}"
+    """For a session that comes back from a resume or a compaction: its work, what is next, and what that is about."""
+    active = work_in(row, "active")
+    if not work_of(row):
+        active = [(session.KIND, {})]
+    what = what_is_open(active, LONGEST_OPEN)
+    if not active:
+        states = ", ".join(f"{kind} is {summary['state']}" for kind, summary in work_in(row, *WAITS))
+        what = f"{clip(states, 120)}: do not go on before the user answers."
+    lead = f"[omo] Ultrawork is still on in this session. {what}"
     end = f" `omo next` says the rest. The user can end it with {STOP}."
-    about = " ".join(str(summary["about"]) for _, summary in active if summary.get("about"))
-    left = LONGEST_REASON - len(lead) - len(end)
-    return lead + (f" {clip(about, left)}" if about and left > 0 else "") + end
+    about = "".join(f" {summary['about']}" for _, summary in active if summary.get("about"))
+    left = LONGEST_STANDING - len(lead) - len(end) - 1
+    if about and left > 0:
+        lead += f" {clip(about.strip(), left)}"
+    return lead + end
 
 
 def still_on(row: Json) -> str:
@@ -179,6 +197,13 @@ def still_on(row: Json) -> str:
         if not summary.get("cleared"):
             parts.append(_wait(kind, summary))
     return f"{_told(parts)} {STOP} ends it." if parts else ""
+
+
+def pins_kept(pins: list[str]) -> str:
+    """For the user who cleared the conversation; empty where they had pinned nothing."""
+    if not pins:
+        return ""
+    return clip(f"omo: still pinned by you: {'; '.join(pins)}. /omo:unpin NAME takes one away.", LONGEST_TOLD)
 
 
 # How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
@@ -231,7 +256,7 @@ def _open_work(kind: str, summary: Json) -> str:
         return f"{kind}: {left} of {total} open" + (f", next {step}." if step else ".")
     if not total:
         return (
-            "No verification gate is pinned yet: omo gate add NAME -- COMMAND, then omo gate run; "
+            f"No verification gate is pinned yet: {step or 'omo gate add NAME -- COMMAND'}, then omo gate run; "
             'or, if none can apply, omo ulw done --because "why it is done".'
         )
     if not left:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from omo import safe_open
 from omo.state import paths
 
 TYPE_CHECKING = False
@@ -29,10 +30,11 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("evidence", "list"): ("--goal=",),
     ("gate", "list"): (),
     ("gate", "run"): (),
+    ("gate", "suggest"): (),
     ("ulw", "status"): (),
     ("ulw", "done"): ("--because=",),  # not --skip-verification, which lets something through
     ("ultragoal", "status"): (),
-    ("ultragoal", "gate", "validate"): ("--goal-id=", "--quality-gate-json="),
+    ("ultragoal", "gate", "validate"): ("--goal-id=",),  # as omo fills it in; not any file
     ("plan", "validate"): (),
     ("plan", "status"): ("--run=",),
     ("plan", "audit"): (),
@@ -44,6 +46,7 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("verify", "status"): (),
 }
 MOST_WORDS = max(map(len, CALLS))
+LARGEST_LAUNCHER = 4096
 ANYWHERE = ("--json", "--help", "-h")
 PLAIN = paths.SAFE_ID | frozenset("./:,@+")  # what every shell takes as it stands
 EXPANDED = frozenset("$`\\!")  # also between double quotes
@@ -57,7 +60,7 @@ def may_run(event: Event, world: World) -> bool:
     here = paths.project_root({}, event.directory)  # elsewhere, somebody else may have written what is pinned
     if os.path.realpath(here) != os.path.realpath(world.root):
         return False
-    return _is_ours(world.environ.get("PATH", ""), event.directory)
+    return _is_ours(world.environ.get("PATH", ""), event)
 
 
 def words_of(text: str) -> list[str]:
@@ -104,11 +107,22 @@ def _has_only(words: list[str], options: tuple[str, ...]) -> bool:
     return True
 
 
-def _is_ours(path: str, directory: str) -> bool:
+def _is_ours(path: str, event: Event) -> bool:
     """The host puts our program behind everything on the user's PATH: whatever is called omo there comes first."""
     ours = os.path.realpath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3, "bin", "omo"))
     for place in path.split(os.pathsep):
-        program = os.path.join(directory, place, "omo")
+        program = os.path.join(event.directory, place, "omo")
         if os.access(program, os.X_OK) and not os.path.isdir(program):
-            return os.path.realpath(program) == ours
+            return os.path.realpath(program) == ours or _is_launcher(program, event)
     return True
+
+
+def _is_launcher(program: str, event: Event) -> bool:
+    """The script that `omo setup path` writes, word for word but for where the plugin was when it did."""
+    before, _, after = event.host.launcher().partition("{root}")
+    try:
+        text = safe_open.read_start(program, LARGEST_LAUNCHER, follow_link=True)[0].decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    where = text.removeprefix(before).removesuffix(after)
+    return before + where + after == text and len(words_of(where)) == 1

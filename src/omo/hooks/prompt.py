@@ -10,7 +10,7 @@ from omo.errors import OmoError
 from omo.hooks import messages
 from omo.hooks.keyword import HEARD, RULES, read_prompt
 from omo.hosts import Answer
-from omo.state import runtime
+from omo.state import paths, runtime
 from omo.state.rows import cancel_of, ulw_of
 from omo.text import block
 from omo.work import session
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+MOST_GATES = 3  # that the model is told of
 CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
 LONGEST_TASK = 2000  # characters of the prompt that armed a run, kept for its report
 SAME_EVENT = 3.0  # seconds in which the same cancel can only be one event, delivered twice
@@ -85,10 +86,11 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
     def decide(row: Json | None) -> runtime.Change:
         is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
         if is_on and ulw_of(row or {}).get("armedFor") == event.fingerprint:
-            return runtime.Change((True, True, []))  # the same prompt, delivered twice
+            return runtime.Change((True, True, [], []))  # the same prompt, delivered twice
         armed = session.arm(row, by="user", limits=in_force.limits, now=world.now)
-        armed = {**session.note(armed, armedFor=event.fingerprint), "instructed": True}
-        armed = session.shown_on(armed)
+        armed = session.of_client(session.note(armed, armedFor=event.fingerprint), event.client)
+        next_step, lines = ("", []) if is_on else _gates(event, world, row, tree)
+        armed = session.shown_on({**session.with_next(armed, next_step), "instructed": True})
         woken = session.woken(row, armed)
         kind = "rearmed" if is_on else "activated"
         noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, tree)}
@@ -96,17 +98,37 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
         if woken:
             noted["woke"] = [name for name, _ in woken]
         is_known = row is not None and row.get("instructed") is True
-        return runtime.Change((is_on, is_known, woken), armed, [noted])
+        return runtime.Change((is_on, is_known, woken, lines), armed, [noted])
 
     try:
-        is_on, is_known, woken = world.change(decide, actor="user")
+        is_on, is_known, woken, lines = world.change(decide, actor="user")
     except OmoError as error:
         return messages.could_not_turn_on(error.message)
     is_told = is_on and is_known  # and not to be told again, whatever else goes on
     if is_told and not woken:
         return Answer()
-    instructions = messages.ON_AGAIN if is_known else messages.INSTRUCTIONS
-    return messages.turned_on("" if is_told else instructions, woken, in_force.problems)
+    text = ""
+    if not is_told:
+        text = messages.ON_AGAIN if is_known else messages.instructions(lines)
+    return messages.turned_on(text, woken, in_force.problems)
+
+
+def _gates(event: Event, world: World, row: Json | None, tree: Json) -> tuple[str, list[str]]:
+    """The next step, and lines for the model: the gates that are pinned, or how the best checks are that the project's
+    files name. A file that differs from the commit is left out: what it names may be the agent's own."""
+    from omo.proof import project_checks, project_files
+    from omo.workflows.ultrawork import gates
+
+    pinned = list(gates.current(world.state, event.session, row))
+    if pinned:
+        names = ", ".join(gate.name for gate in pinned[:MOST_GATES])
+        return names, [f"(pinned already: {gate.name}: {gates.in_words(gate)})" for gate in pinned[:MOST_GATES]]
+    is_known = tree["head"] and not tree["unknown"]
+    files = project_files.Disk(world.root, tree["files"] if is_known else None)
+    cwd = paths.session_directory(world.environ, event.project)
+    checks = project_checks.suggest(files, world.root, cwd)
+    lines = [gates.pin_line(check, cwd) for check in checks[:MOST_GATES]]
+    return "".join(lines[:1]), lines
 
 
 def _cancel(event: Event, world: World, reading: Reading) -> Answer:

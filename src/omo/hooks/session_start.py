@@ -1,4 +1,4 @@
-"""After a resume or a compaction: say in a few words where open work stands."""
+"""After a resume or a compaction: say in a few words where open work stands. What the user pinned outlives /clear."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ SAME_EVENT = 10.0  # seconds in which the same resume can only be one event, del
 
 
 def handle(event: Event, world: World) -> Answer:
+    if event.start_source == "clear":
+        return _with_pins_of_before(event, world)
     if event.start_source not in ("resume", "compact"):
         return Answer()
     # A compaction changes nothing in the terminal where the user was told already.
@@ -38,6 +40,26 @@ def handle(event: Event, world: World) -> Answer:
         if message and not _is_first(event, world):
             message = ""
     return Answer(context=messages.where_things_stand(row), message=message)
+
+
+def _with_pins_of_before(event: Event, world: World) -> Answer:
+    """The conversation is new, the user and their pins are not."""
+    sessions = runtime.read(world.state)["sessions"]
+    before = [key for key in sessions if runtime.part(sessions, key).get("client") == event.client]
+    if not event.client or not before or event.session in before:
+        return Answer()
+    old = max(before, key=lambda key: str(sessions[key].get("lastUsedAt")))
+    pinned = _take_over_pins(event, world, old, runtime.vouched_rows(world.state, old))
+    return Answer(message=messages.pins_kept(pinned) if event.shows_messages else "")
+
+
+def _take_over_pins(event: Event, world: World, old: str, rows: list[Json]) -> list[str]:
+    """`rows` are what the old session's ledger vouches for."""
+    from omo.workflows.ultrawork import gates
+
+    own = gates.SessionGates(world.state, event.session, "user", world.now, client=event.client)
+    pinned = own.take_over(old, rows)
+    return [f"{gate.name}: {gates.in_words(gate)}" for gate in pinned]
 
 
 def _forget_instructions(world: World) -> None:
@@ -74,7 +96,10 @@ def _taken_over(event: Event, world: World) -> Json | None:
             ancestors.append(key)
     if len(ancestors) != 1 or not event.session:
         return None
+    old = ancestors[0]
+    rows = runtime.vouched_rows(world.state, old)
     runtime.move_session(
-        *(world.state, ancestors[0], event.session), source=event.start_source, now=world.now, wait=store.HOOK_WAIT
+        *(world.state, old, event.session), source=event.start_source, now=world.now, wait=store.HOOK_WAIT
     )
+    _take_over_pins(event, world, old, rows)
     return runtime.session(world.state, event.session)

@@ -55,7 +55,7 @@ LEADERS = {
     "state": ("clear", "ultragoal"),
     "plan": ("start", "skip", "recover", "finish"),
     "ralph": ("start", "judge", "abandon"),
-    "verify": ("add", "begin", "answer", "brief", "finish", "repair"),
+    "verify": ("add", "begin", "answer", "finish", "repair"),
 }
 REVIEW_THAT_WRITES = "review-start"
 ADOPT = "adopt"  # a command without verbs

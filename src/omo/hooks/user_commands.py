@@ -10,6 +10,7 @@ import sys
 from omo import hosts, safe_open, settings
 from omo.digest import sha256
 from omo.errors import BadInput, OmoError
+from omo.proof import typed_commands
 from omo.state import paths, runtime
 from omo.text import block, clip
 from omo.work import session
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from omo.hooks.main import World
     from omo.hosts import Event
+    from omo.proof.project_checks import Check
 
     Json = dict[str, Any]
 
@@ -125,20 +127,79 @@ def _look(event: Event, world: World, name: str) -> str:
 
 
 def _gates(event: Event, world: World) -> gates.SessionGates:
-    return gates.SessionGates(world.state, event.session, "user", world.now)
+    return gates.SessionGates(world.state, event.session, "user", world.now, client=event.client)
 
 
 def _pin(event: Event, world: World, rest: str) -> str:
-    """A gate in the user's own name, in the directory where their session is."""
-    pin = gates.Pin(rest)
+    """A gate in the user's own name, in the directory where their session is; without a command, what is found."""
     cwd = paths.session_directory(world.environ, event.project)
-    program = gates.resolve(pin.argv[0], os.path.join(world.root, cwd), world.environ.get("PATH", ""))
-    gate = _gates(event, world).add(
-        pin.name, pin.argv, cwd=cwd, program=program, timeout=pin.timeout, sealed=pin.sealed
-    )
+    known = gates.current(world.state, event.session, world.row())
+    if len(rest.split()) <= 1:
+        found = gates.Found(world.root, cwd, world.row(), known)
+        checks = [check for check in found.checks if rest.strip() in ("", check.name)]
+        if checks or not _program(world, rest.strip(), cwd):
+            return _pin_found(event, world, checks, found, name=rest.strip())
+    pin = typed_commands.Pin(rest)
+    name = pin.name
+    if not name:
+        first = typed_commands.program_of(pin.argv)
+        if first and not _program(world, first, cwd):
+            raise BadInput(
+                f"there is no program {clip(first, 60)!r} here",
+                fix=f"if that is the gate's name: /omo:pin {clip(first, 60)} -- COMMAND; "
+                "what the work will bring is pinned by a name: /omo:pin NAME -- COMMAND",
+            )
+        name = typed_commands.name_for(pin.argv, {gate.name: gate.argv for gate in known})
+    program = _program(world, pin.argv[0], cwd)
+    gate = _gates(event, world).add(name, pin.argv, cwd=cwd, program=program, timeout=pin.timeout, sealed=pin.sealed)
     _wake(world)
     what = "replays of" if gates.is_replay_only(pin.argv) else "gate"
-    return f"{what} {pin.name} pinned by you: {gates.in_words(gate)}"
+    shell = "; it has a shell's syntax, so sh runs it" if pin.needs_shell else ""
+    return f"{what} {name} pinned by you: {gates.in_words(gate)}{shell}{_missing(world, [gate])}"
+
+
+def _pin_found(event: Event, world: World, checks: list[Check], found: gates.Found, *, name: str) -> str:
+    """The checks that the project's files name, or the one of that name. What the user pinned before stays."""
+    unlike = ""
+    if found.unlike:
+        names = clip(", ".join(found.unlike), 120)
+        unlike = (
+            f". In {settings.FILE}, not as committed and so not pinned as yours: {names}. "
+            f"Commit the file, or type /omo:pin {clip(found.unlike[0], 60)} -- COMMAND"
+        )
+    if not checks:
+        what = f"neither a check nor a program {clip(name, 60)!r}" if name else "no check"
+        raise BadInput(f"{what} was found in this project{unlike}", fix=typed_commands.PIN_FORM)
+    known = gates.current(world.state, event.session, world.row())
+    lines, pinned = [], []
+    for check in checks:
+        before = known.get(check.name)
+        if before is not None and before.is_users and not name:
+            lines.append(f"{before.name} stays as you pinned it: {gates.in_words(before)}")
+            continue
+        program = _program(world, check.argv[0], check.cwd)
+        gate = _gates(event, world).add(check.name, check.argv, cwd=check.cwd, program=program)
+        pinned.append(gate)
+        lines.append(f"{gate.name}: {gates.in_words(gate)} ({clip(check.found_in, 120)})")
+    _wake(world)
+    return (
+        f"pinned by you, as this project's files name them: {'; '.join(lines)}"
+        f"{_missing(world, pinned)}{unlike}. /omo:unpin NAME takes one away"
+    )
+
+
+def _program(world: World, name: str, cwd: str) -> str | None:
+    return typed_commands.resolve(name, os.path.join(world.root, cwd), world.environ.get("PATH", ""))
+
+
+def _missing(world: World, pinned: list[gates.Gate]) -> str:
+    """Said, and pinned all the same: the work may install it."""
+    missing = []
+    for gate in pinned:
+        program = typed_commands.program_of(gate.argv)
+        if program and not _program(world, program, gate.cwd):
+            missing.append(clip(program, 60))
+    return f". There is no program {', '.join(missing)} here yet" if missing else ""
 
 
 def _unpin(event: Event, world: World, rest: str) -> str:

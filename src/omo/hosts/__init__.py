@@ -84,6 +84,7 @@ class Event:
         self.session = session
         self.host = Host()
         self.name = ""  # as the host calls it
+        self.client = ""  # the same for sessions that follow one another in one program of the host's
         self.directory = ""  # where the session is now
         self.project = ""  # where it was started, else the same
         self.turn = ""  # which one it is part of; a prompt typed while the agent works is part of the running one
@@ -179,6 +180,10 @@ class Host:
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         """The answer as the host reads it on stdout; empty where there is nothing to say."""
         raise NotImplementedError
+
+    def launcher(self) -> str:
+        """The script that puts omo on the user's PATH, with {root} where it names the plugin; empty without one."""
+        return ""
 
     def spell(self, text: str) -> str:
         """A text of ours with what it names as it is called here: commands that the user types, and the tool that

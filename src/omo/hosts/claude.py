@@ -97,6 +97,12 @@ class ClaudeCode(Host):
             return _json({"systemMessage": message, **_notification(answer, message, event, environ)})
         return _bytes(answer.line + "\n") if answer.line else b""
 
+    def launcher(self) -> str:
+        from omo.hosts.claude_setup import LAUNCHER
+
+        before, _, after = LAUNCHER.partition("{root}")
+        return before.format() + "{root}" + after.format()
+
 
 HOST = ClaudeCode()
 
@@ -110,6 +116,7 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event = Event(text("session_id"))
     event.host = HOST
     event.name = text("hook_event_name")
+    event.client = (environ or {}).get("CLAUDE_PID", "")
     event.directory = text("cwd")
     event.project = _project_of(fields) or event.directory
     event.turn = text("prompt_id")

@@ -86,6 +86,7 @@ if TYPE_CHECKING:
         stopContinuation: StopContinuation
         work: dict[str, Summary]
         denials: dict[str, int]  # refused tool calls, by digest
+        client: str  # the host's program, by which a session that follows after /clear knows this one
         instructed: bool  # the instructions of ultrawork are in the conversation
         awaits: str  # the type of an agent whose word is waited for
         lastUsedAt: str

@@ -259,6 +259,11 @@ def count_block(row: Json, *, now: float, fingerprint: str) -> Json:
     )
 
 
+def of_client(row: Json, client: str) -> Json:
+    """Which program of the host's it runs in: what follows in the same one after /clear is told apart by it."""
+    return {**row, "client": client} if client else row
+
+
 def note(row: Json, **changes: object) -> Json:
     return {**row, "ulw": {**ulw_of(row), **changes}}
 
@@ -272,6 +277,14 @@ def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:
     """The summary hooks read: how many gates are open, and which is next."""
     gates = {"open": len(open_gates), "total": total, "next": ", ".join(open_gates[:3]) or None}
     return {**row, "work": {**work_of(row), KIND: {**summary_of(row, KIND), **gates}}}
+
+
+def with_next(row: Json, step: str) -> Json:
+    """What Stop names as the next step until gates are pinned or run."""
+    summary = summary_of(row, KIND)
+    if summary.get("next") or not step:
+        return row
+    return {**row, "work": {**work_of(row), KIND: {**summary, "next": step}}}
 
 
 def finish(row: Json, ended: Json, *, at: str) -> Json:

@@ -7,6 +7,7 @@ import os
 from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.json_text import dumps
+from omo.proof.typed_commands import LONGEST_COMMAND, LONGEST_NAME, NAME_LETTERS, typed
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
 from omo.text import clip
@@ -17,28 +18,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from omo.proof.project_checks import Check
     from omo.work.claims import Pinned
 
     Json = dict[str, Any]
 
-LONGEST_NAME = 60
-LONGEST_COMMAND = 8000
 SHORTEST_REASON = 10
 DEFAULT_TIMEOUT = 600.0
-LONGEST_TIMEOUT = 24 * 3600.0
-UNITS = {"s": 1, "m": 60, "h": 3600}
 ANY_ARGUMENTS = "..."  # as the last word of a pin: replays with any further arguments, and nothing to run as a gate
 REPAIR = "look at what was changed, then, in a terminal of your own: omo gate add NAME --repair -- COMMAND"
-NAME_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
-PIN_FORM = "for example: /omo:pin tests -- pytest -q, or /omo:pin --timeout 30m --sealed GLOB tests -- pytest -q"
+OF_A_PIN = ("kind", "name", "argv", "cwd", "by", "program", "timeout", "sealed")
 
 
 class Gate:
     """One pinned command, and what it said in the current run, oldest first."""
 
-    __slots__ = ("allowed", "argv", "by", "cwd", "name", "program", "recorded", "results", "sealed", "timeout")
+    __slots__ = (
+        *("allowed", "argv", "by", "cwd", "name", "pin", "program", "recorded", "results", "sealed", "timeout"),
+    )
 
     def __init__(self, row: Json) -> None:
+        self.pin = {key: row[key] for key in OF_A_PIN if key in row}  # as it is written down
         self.name: str = row["name"]
         self.argv: list[str] = row["argv"]
         self.cwd: str = row["cwd"]
@@ -176,6 +176,42 @@ def current(state: str, session_id: str, row: Json | None) -> Gates:
     return fold(ledger.rows(paths.events_file(state, session_id)), run_of(row))
 
 
+class Found:
+    """The checks that the project's files name, as they stood when the run began; without one, as committed.
+
+    `unlike` are the project gates in the file as it is that were not in it then: whoever wrote them, it was not the
+    user who began the run.
+    """
+
+    __slots__ = ("checks", "unlike")
+
+    def __init__(self, root: str, cwd: str, row: Json | None, known: Gates) -> None:
+        from omo.proof import git, project_checks, project_files
+
+        head = (known.base or {}).get("head") if row and runtime.is_live(row) else None
+        if head is None:
+            head = git.run(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").text.strip() or None
+        files = project_files.files_at(root, head)
+        self.checks: list[Check] = project_checks.suggest(files, root, cwd)
+        committed = {}
+        if head:
+            committed = {gate.name: gate.argv for gate in project_checks.project_gates(files)}
+        self.unlike: list[str] = []
+        for gate in project_checks.project_gates(project_files.Disk(root)):
+            if committed.get(gate.name) != gate.argv:
+                self.unlike.append(gate.name)
+
+
+def pin_words(check: Check, cwd: str) -> list[str]:
+    """What pins it for an agent whose session is in `cwd`."""
+    elsewhere = [] if check.cwd == cwd else ["--cwd", check.cwd]
+    return ["omo", "gate", "add", *elsewhere, check.name, "--", *check.argv]
+
+
+def pin_line(check: Check, cwd: str) -> str:
+    return clip(typed(pin_words(check, cwd)), 200)
+
+
 def pinned_commands(state: str, session_id: str) -> list[Pinned]:
     """What may be run because it is pinned in a session."""
     from omo.work.claims import Pinned
@@ -201,14 +237,17 @@ def begun(before: Json | None, armed: Json, base: Json) -> Json:
 class SessionGates:
     """The gates of a session, for one who changes them: `by` the user or the agent."""
 
-    __slots__ = ("by", "now", "session", "state", "wait")
+    __slots__ = ("by", "client", "now", "session", "state", "wait")
 
-    def __init__(self, state: str, session_id: str, by: str, now: float, wait: float = store.HOOK_WAIT) -> None:
+    def __init__(
+        self, state: str, session_id: str, by: str, now: float, wait: float = store.HOOK_WAIT, client: str = ""
+    ) -> None:
         self.state = state
         self.session = session_id
         self.by = by
         self.now = now
         self.wait = wait
+        self.client = client
 
     def add(
         self,
@@ -250,6 +289,20 @@ class SessionGates:
 
         gate: Gate = self._change(decide)
         return gate
+
+    def take_over(self, old: str, rows: list[Json]) -> list[Gate]:
+        """What the user pinned in a session that this one follows is pinned here too, in their name.
+
+        `rows` are what that session's ledger vouches for. A name that is taken here stays as it is.
+        """
+        kept = [gate for gate in fold(rows, None) if gate.is_users]
+
+        def decide(gates: Gates) -> tuple[list[Gate], list[Json]]:
+            new = [gate for gate in kept if gates.get(gate.name) is None]
+            return new, [{**gate.pin, "from": old} for gate in new]
+
+        taken: list[Gate] = self._change(decide) if kept else []
+        return taken
 
     def remove(self, name: str) -> None:
         """Each may take away their own, and the user whatever they like."""
@@ -349,6 +402,7 @@ class SessionGates:
             now_known = fold(rows + stamped, run)
             open_gates = [gate.name for gate in now_known if not gate.is_closed]
             changed = session.with_gates(row or {}, open_gates=open_gates, total=len(now_known))
+            changed = session.of_client(changed, self.client)
             for gate in now_known:
                 earlier = before.get(gate.name)
                 if gate.status == "pass" and (earlier is None or earlier.status != "pass"):
@@ -393,7 +447,7 @@ def _replayed(rows: list[Json], name: str) -> list[str]:
 
 def in_words(gate: Gate) -> str:
     """The command, and where and how long where that is not the usual."""
-    words = clip(_typed(gate.argv), 200)
+    words = clip(typed(gate.argv), 200)
     if gate.cwd != ".":
         words += f" (in {clip(gate.cwd, 80)})"
     if gate.timeout != DEFAULT_TIMEOUT:
@@ -407,27 +461,8 @@ def more_time(gate: Gate) -> str:
     """The line that gives a gate three times as long."""
     minutes = max(1, round(3 * gate.timeout / 60))
     pin = "/omo:pin" if gate.is_users else "omo gate add"
-    sealed = "".join(f"--sealed {_typed([glob])} " for glob in gate.sealed)
-    return f"{pin} --timeout {minutes}m {sealed}{gate.name} -- {clip(_typed(gate.argv), LONGEST_COMMAND)}"
-
-
-def _typed(argv: list[str]) -> str:
-    """As a person would type it."""
-    from shlex import join
-
-    return join(argv)
-
-
-def resolve(program: str, cwd: str, path: str) -> str | None:
-    """The file that a program's name stands for. Written here because a hook pins too, and shutil is slow to load."""
-    if os.path.dirname(program):
-        candidates = [os.path.join(cwd, program)]
-    else:
-        candidates = [os.path.join(cwd, directory or ".", program) for directory in path.split(os.pathsep)]
-    for candidate in candidates:
-        if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
-            return os.path.abspath(candidate)
-    return None
+    sealed = "".join(f"--sealed {typed([glob])} " for glob in gate.sealed)
+    return f"{pin} --timeout {minutes}m {sealed}{gate.name} -- {clip(typed(gate.argv), LONGEST_COMMAND)}"
 
 
 def is_newer(program: str, than: float) -> bool:
@@ -446,45 +481,6 @@ def environment_of(environ: Mapping[str, str]) -> str:
 
 def is_replay_only(argv: list[str]) -> bool:
     return argv[-1] == ANY_ARGUMENTS
-
-
-class Pin:
-    """`[--timeout TIME] [--sealed GLOB]… NAME -- COMMAND …` as a person types it."""
-
-    __slots__ = ("argv", "name", "sealed", "timeout")
-
-    def __init__(self, text: str) -> None:
-        import shlex
-
-        if len(text) > 2 * LONGEST_COMMAND:
-            raise BadInput("the command is too long", fix="put it into a script, and pin the script")
-        try:
-            words = shlex.split(text)
-        except ValueError as error:
-            raise BadInput(f"the command cannot be split into words: {error}", fix="close the quote") from None
-        self.timeout: float | None = None
-        self.sealed: list[str] = []
-        while words[:1] in (["--timeout"], ["--sealed"]) and len(words) > 1:
-            if words[0] == "--timeout":
-                self.timeout = parse_timeout(words[1])
-            else:
-                self.sealed.append(words[1])
-            words = words[2:]
-        if len(words) < 3 or words[1] != "--":
-            raise BadInput(f"{text.strip()!r} is not NAME -- COMMAND", fix=PIN_FORM)
-        self.name, self.argv = words[0], words[2:]
-
-
-def parse_timeout(text: str) -> float:
-    """Seconds from 90, 90s, 30m or 2h."""
-    number, unit = (text[:-1], text[-1:]) if text[-1:] in UNITS else (text, "s")
-    try:
-        seconds = float(number) * UNITS[unit]
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= LONGEST_TIMEOUT:
-        raise BadInput(f"--timeout {clip(text, 20)!r} is no time up to 24h", fix="for example --timeout 90s, 30m or 2h")
-    return seconds
 
 
 def _check_pin(name: str, argv: list[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from omo.proof import base
-from omo.state import runtime
+from omo.state import paths, runtime
 from omo.text import block, clip, counted
 from omo.work import outcome, session
 from omo.work.status import Fact, Item, NextStep, Status, command
@@ -39,7 +39,7 @@ def status(viewer: Viewer) -> Status | None:
         run=clip(run or "", 60),
         headline=_headline(ended_as, items),
         items=items,
-        next=_repair(viewer) if problems and runtime.is_live(viewer.row) else _next(viewer, summary, items),
+        next=_repair(viewer) if problems and runtime.is_live(viewer.row) else _next(viewer, summary, items, pinned),
         problems=problems,
         outcome=ended_as,
     )
@@ -113,13 +113,16 @@ def _repair(viewer: Viewer) -> NextStep:
     return NextStep("repair", why, (command("omo ledger repair --session", viewer.session),), who="user")
 
 
-def _next(viewer: Viewer, summary: runtime.Json, items: tuple[Item, ...]) -> NextStep:
+def _next(viewer: Viewer, summary: runtime.Json, items: tuple[Item, ...], pinned: gates.Gates) -> NextStep:
     if not runtime.is_live(viewer.row) or summary.get("state") == "done":
         return NextStep()
     if summary.get("state") in ("waiting", "paused", "blocked"):
         return NextStep("wait", clip(str(summary.get("why") or "it waits"), 200), (command("omo ulw resume"),))
     if not items:
-        return NextStep("pin", "no verification gate is pinned yet", (command("omo gate add NAME -- COMMAND"),))
+        cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
+        found = gates.Found(viewer.context.root, cwd, viewer.row, pinned).checks
+        pin = command(*gates.pin_words(found[0], cwd)) if found else command("omo gate add NAME -- COMMAND")
+        return NextStep("pin", "no verification gate is pinned yet", (pin,))
     if all(item.mark in ("done", "cut") for item in items):
         return NextStep("done", "no gate is open on the files as they are", (command("omo ulw done"),))
     told = [_named("open", items, "failed", "open"), _named("stale", items, "stale")]

@@ -10,9 +10,9 @@ from omo.errors import Refused
 from omo.proof import artifacts, base, pins
 from omo.proof.checks import Check as AnyCheck
 from omo.proof.checks import CommandCheck, MetricCheck, ids_of, parse_checks
+from omo.proof.typed_commands import resolve
 from omo.state.journal import Journal
 from omo.work.lifecycle import require_reason
-from omo.workflows.ultrawork.gates import resolve
 from omo.workflows.verify.goals import OVER, Goal, Goals, GoalStore, Row, Spec, known, spent
 
 

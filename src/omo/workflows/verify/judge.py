@@ -35,7 +35,10 @@ class Judgement:
 
 
 def ask(store: GoalStore, name: str, trees: Trees) -> str:
-    """The brief, whose nonce is recorded. Nobody asks again until the answer suits."""
+    """The brief, whose nonce is recorded; the same one until it is answered. Nobody asks again until the answer suits.
+
+    The judge itself may call for it, so that nobody copies it or adds to it.
+    """
     goal = store.goal(name)
     caller = store.caller
     require_in_progress(goal)
@@ -47,6 +50,8 @@ def ask(store: GoalStore, name: str, trees: Trees) -> str:
     judgement = judgement_of(goal, trees)
     if judgement is not None and judgement.state in ("done", "failed"):
         raise Refused(f"{JUDGE} has judged exactly these files: {judgement.why}", fix=f"mend the work, or {finish}")
+    if judgement is not None and judgement.state == "owed":
+        return _text(goal, goal.briefs[-1]["nonce"])
     without = trees.answer_files(goal)
     brief: Row = {"kind": "brief", "goal": name, "attempt": goal.attempt, "nonce": secrets.token_hex(16)}
     brief |= {"contract": goal.spec.contract, "tree": trees.now(without), "without": without, "session": caller.session}
@@ -60,14 +65,18 @@ def ask(store: GoalStore, name: str, trees: Trees) -> str:
     store.change(decide)
     if not runtime.is_live(caller.session_rows.get(caller.session, {})):
         agents.expect(caller.state, caller.session, JUDGE, by=caller.by, now=caller.now, wait=caller.wait)
-    lines = [f"{name}: {clip(goal.spec.title, 200)}"]
+    return _text(goal, brief["nonce"])
+
+
+def _text(goal: Goal, nonce: str) -> str:
+    lines = [f"{goal.id}: {clip(goal.spec.title, 200)}"]
     if goal.spec.description:
         lines.append(f"  {block(goal.spec.description, LONGEST_QUESTION)}")
     answers = []
     for check, question in goal.spec.in_words.items():
         lines.append(f"  - question {check}: {block(question, LONGEST_QUESTION)}")
-        answers.append({"criterion": name, "check": check})
-    return brief_text("\n".join(lines), answers, brief["nonce"])
+        answers.append({"criterion": goal.id, "check": check})
+    return brief_text("\n".join(lines), answers, nonce)
 
 
 def judgement_of(goal: Goal, trees: Trees) -> Judgement | None:

@@ -128,7 +128,7 @@ def _judge_step(goal: Goal, judgement: Judgement) -> Step:
     if judgement.state == "failed":
         lead = "mend it, then"
     elif judgement.state == "owed":
-        lead = f"start {JUDGE} with the text of"
+        lead = f"start a new {JUDGE} with this as its whole prompt"
     return Step("judge", judgement.state, clip(judgement.why, 200), command("omo verify brief", goal.id, lead=lead))
 
 

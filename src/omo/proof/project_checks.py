@@ -1,0 +1,376 @@
+"""The checks that a project's own files name: read, never executed, and the best of them offered.
+
+`own_commands.where` asks the same reading of a commit whether a command is the project's own. A hook reads it too when
+it arms a run, so only what hooks have loaded anyway is imported here: no `re`, and `shlex` where there are quotes.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+
+from omo import settings
+from omo.errors import BadInput
+from omo.json_text import loads
+from omo.proof import ci_lines
+from omo.proof.typed_commands import argv_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+    from omo.proof.project_files import Files
+
+TASKS, CI = "tasks", "ci"
+TESTS, TYPES, LINT, BUILD = KINDS = ("tests", "types", "lint", "build")  # the best first
+# By what scripts and targets are called. Of several in one file the first counts.
+NAMES = {
+    TESTS: ("test", "tests", "check", "unit", "test:unit", "test-unit", "unittest", "spec", "verify"),
+    TYPES: ("typecheck", "type-check", "types", "check-types", "check:types", "tsc", "mypy"),
+    LINT: ("lint", "lint:check", "check:lint", "eslint", "ruff", "clippy", "vet"),
+    BUILD: ("build", "compile"),
+}
+# A script with one of these is no check: it is not written yet, does not end, or changes what it looks at.
+NO_CHECK = ("no test specified", "--watch", "--fix", "--write")
+PYTHON_MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "conftest.py")
+PYTEST = ("pytest", "python3 -m pytest")
+UNITTEST = ("python3 -m unittest", "python3 -m unittest discover")
+# Language, kind, commands that are plain beside one of the files, and in which of these files which text is the reason
+# to offer the first of them.
+PLAIN: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...], dict[str, str]], ...] = (
+    (
+        *("python", TESTS, PYTEST, PYTHON_MANIFESTS),
+        {
+            "pytest.ini": "",
+            "conftest.py": "",
+            "pyproject.toml": "pytest",
+            "setup.cfg": "[tool:pytest",
+            "tox.ini": "[pytest",
+        },
+    ),
+    ("python", TESTS, UNITTEST, PYTHON_MANIFESTS, {}),
+    ("python", TESTS, ("tox",), ("tox.ini",), {"tox.ini": "[testenv"}),
+    ("python", TESTS, ("nox",), ("noxfile.py",), {"noxfile.py": ""}),
+    (
+        *("python", TYPES, ("mypy .", "mypy", "python3 -m mypy", "python3 -m mypy .")),
+        ("mypy.ini", "pyproject.toml", "setup.cfg"),
+        {"mypy.ini": "", "pyproject.toml": "[tool.mypy", "setup.cfg": "[mypy"},
+    ),
+    (
+        *("python", LINT, ("ruff check .", "ruff check", "python3 -m ruff check .")),
+        ("ruff.toml", ".ruff.toml", "pyproject.toml"),
+        {"ruff.toml": "", ".ruff.toml": "", "pyproject.toml": "[tool.ruff"},
+    ),
+    ("rust", TESTS, ("cargo test",), ("Cargo.toml",), {"Cargo.toml": ""}),
+    ("rust", LINT, ("cargo clippy",), ("Cargo.toml",), {"Cargo.toml": "lints"}),
+    ("rust", BUILD, ("cargo build", "cargo check"), ("Cargo.toml",), {"Cargo.toml": ""}),
+    ("go", TESTS, ("go test ./...",), ("go.mod",), {"go.mod": ""}),
+    ("go", LINT, ("go vet ./...",), ("go.mod",), {"go.mod": ""}),
+    ("go", BUILD, ("go build ./...",), ("go.mod",), {"go.mod": ""}),
+    ("node", TESTS, ("node --test",), ("package.json",), {}),
+    ("node", TYPES, ("npx tsc --noEmit", "npx tsc -p . --noEmit"), ("tsconfig.json",), {"tsconfig.json": ""}),
+    ("java", TESTS, ("mvn test", "mvn verify", "./mvnw test", "./mvnw verify"), ("pom.xml",), {"pom.xml": ""}),
+    (
+        *("java", TESTS, ("gradle test", "gradle check", "./gradlew test", "./gradlew check")),
+        ("build.gradle", "build.gradle.kts"),
+        {"build.gradle": "", "build.gradle.kts": ""},
+    ),
+    ("elixir", TESTS, ("mix test",), ("mix.exs",), {"mix.exs": ""}),
+    ("ruby", TESTS, ("rspec",), ("Gemfile", "Rakefile"), {"Gemfile": "rspec"}),
+    ("ruby", TESTS, ("rake test", "rake", "rails test"), ("Gemfile", "Rakefile"), {"Rakefile": "test"}),
+    ("php", TESTS, ("vendor/bin/phpunit", "composer test"), ("composer.json",), {"composer.json": "phpunit"}),
+    ("deno", TESTS, ("deno test",), ("deno.json", "deno.jsonc"), {"deno.json": "", "deno.jsonc": ""}),
+    ("deno", TYPES, ("deno check .",), ("deno.json", "deno.jsonc"), {}),
+)
+WRAPPERS = {"mvn": "mvnw", "gradle": "gradlew"}  # a file of the project's that stands for the program
+# What a lock file, here or in a directory above, says about who runs scripts and programs.
+SCRIPT_RUNNERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
+PYTHON_RUNNERS = {"uv.lock": "uv run", "poetry.lock": "poetry run", "pdm.lock": "pdm run", "Pipfile.lock": "pipenv run"}
+RUBY_RUNNERS = {"Gemfile.lock": "bundle exec"}
+TASK_FILES = {
+    "make": ("GNUmakefile", "makefile", "Makefile"),
+    "just": ("justfile", "Justfile", ".justfile"),
+}
+LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/")
+
+
+class Check:
+    """A command that a file of the project names. Without a `kind` it is the project's own, and not offered.
+
+    `key` says which entry of the file it is, `line` where in it. `language` is that of its runner, or whoever runs
+    what is for all of them.
+    """
+
+    __slots__ = ("argv", "cwd", "file", "key", "kind", "language", "line", "name")
+
+    def __init__(
+        self, argv: list[str], file: str, language: str, kind: str = "", *, key: str = "", line: int = 0
+    ) -> None:
+        self.argv = argv
+        self.cwd = "."
+        self.file = file
+        self.language = language
+        self.kind = kind
+        self.key = key
+        self.line = line
+        self.name = kind
+
+    @property
+    def source(self) -> str:
+        return f"{self.file}, {self.key}" if self.key else self.file
+
+    @property
+    def found_in(self) -> str:
+        return f"{self.source}, line {self.line}" if self.line else self.source
+
+
+def suggest(files: Files, root: str, cwd: str = ".") -> list[Check]:
+    """The checks worth pinning, the best first, each with a name of its own.
+
+    What the project itself calls its gates, in what was committed, is all of it. Otherwise it is the nearest directory
+    that has any, from the session's upwards: one for each kind and language, or what a runner of tasks has for all of
+    them; and what only CI runs where nothing else is of its kind.
+    """
+    gates = project_gates(files) if files.is_committed else []
+    if gates:
+        return gates
+    for directory in _upwards(cwd):
+        found = [check for check in read(files, root, directory) if check.kind]
+        checks = []
+        for kind in KINDS:
+            checks += _best([check for check in found if check.kind == kind])
+        if checks:
+            return checks
+    return []
+
+
+def _best(checks: list[Check]) -> list[Check]:
+    """Of one kind, in the order of the reading: runners of tasks, languages, CI."""
+    best: list[Check] = []
+    for check in checks:
+        languages = [other.language for other in best]
+        if TASKS in languages or check.language in languages or (best and check.language == CI):
+            continue
+        if best:
+            check.name = f"{check.kind}-{check.language}"
+        best.append(check)
+    return best
+
+
+def _upwards(cwd: str) -> list[str]:
+    directory = "" if cwd in ("", ".") else cwd.replace(os.sep, "/")
+    directories = [directory]
+    while directory:
+        directory = posixpath.dirname(directory)
+        directories.append(directory)
+    return directories
+
+
+def read(files: Files, root: str, directory: str) -> list[Check]:
+    """Every command that files of this directory name."""
+    checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, root, directory)
+    if not directory:
+        for line in ci_lines.read(files):
+            kind = ci_lines.kind_of(line)
+            if kind and not _is_no_check(line.command):
+                checks.append(Check(line.command.split(), line.file, CI, kind, line=line.line))
+    for check in checks:
+        check.cwd = directory or "."
+    return checks
+
+
+def project_gates(files: Files) -> list[Check]:
+    """What `.sisyphus/omo.json` calls the project's gates, to be run at its top. What cannot be read is none."""
+    try:
+        values = loads(files.text(settings.FILE))
+        gates = settings.gate_commands(values.get(settings.GATES, {}))
+    except (ValueError, AttributeError, RecursionError):
+        return []
+    checks = []
+    for name, command in gates.items():
+        try:
+            check = Check(argv_of(command), settings.FILE, TASKS, key=f"gate {name}")
+        except BadInput:
+            continue
+        check.name = name
+        checks.append(check)
+    return checks
+
+
+def _targets(files: Files, directory: str) -> list[Check]:
+    """make check, just test; a bare `make` is its first target."""
+    checks = []
+    for runner, names in TASK_FILES.items():
+        paths = [posixpath.join(directory, name) for name in names if files.has(posixpath.join(directory, name))]
+        if not paths:
+            continue
+        recipes = recipes_in(files.text(paths[0]))
+        kinds = _kinds_of(list(recipes))
+        if recipes:
+            checks.append(Check([runner], paths[0], TASKS))
+        for name, recipe in recipes.items():
+            checks.append(Check([runner, name], paths[0], TASKS, kinds.get(name, ""), line=recipe.line))
+    return checks
+
+
+class Recipe:
+    """What a target stands for, line by line, and where it begins."""
+
+    __slots__ = ("line", "lines")
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.lines: list[str] = []
+
+
+def recipes_in(text: str) -> dict[str, Recipe]:
+    """The targets of a Makefile or a justfile."""
+    recipes: dict[str, Recipe] = {}
+    recipe = Recipe(0)
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line[:1] in ("\t", " "):
+            recipe.lines.append(line.strip().lstrip("@-"))
+            continue
+        recipe = Recipe(number)
+        head, colon, rest = line.partition(":")
+        if not colon or "=" in head or rest.startswith("=") or not head.split():
+            continue
+        name = head.split()[0].lstrip("@")
+        if _is_plain(name) and not name.startswith("."):
+            recipe = recipes.setdefault(name, recipe)
+    return recipes
+
+
+def _is_plain(name: str) -> bool:
+    return bool(name) and LETTERS.issuperset(name) and not name.startswith("-")
+
+
+def _kinds_of(names: Collection[str]) -> dict[str, str]:
+    """For each kind the one name that says it best."""
+    kinds = {}
+    for kind, candidates in NAMES.items():
+        for name in candidates:
+            if name in names:
+                kinds[name] = kind
+                break
+    return kinds
+
+
+def _scripts(files: Files, directory: str) -> list[Check]:
+    """npm test, yarn run lint: by whoever the lock file belongs to."""
+    path = posixpath.join(directory, "package.json")
+    scripts = scripts_in(files.text(path))
+    runner = _by_lock_file(files, directory, SCRIPT_RUNNERS) or _package_manager(files.text(path))
+    kinds = _kinds_of([name for name, text in scripts.items() if not _is_no_check(text)])
+    checks = []
+    for name in scripts:
+        argv = [runner, "run", name]
+        if name == "test" and runner != "bun":  # which has a runner of its own under that name
+            argv = [runner, name]
+        checks.append(Check(argv, path, "node", kinds.get(name, ""), key=f"script {name}"))
+    return checks
+
+
+def scripts_in(text: str) -> dict[str, str]:
+    """The scripts of a package.json that a runner can be told by their name."""
+    package = _object(text)
+    scripts = package.get("scripts")
+    plain = {}
+    for name, command in (scripts if isinstance(scripts, dict) else {}).items():
+        if _is_plain(name) and isinstance(command, str):
+            plain[name] = command
+    return plain
+
+
+def _package_manager(text: str) -> str:
+    name = str(_object(text).get("packageManager") or "").partition("@")[0]
+    return name if name in SCRIPT_RUNNERS.values() else "npm"
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _is_no_check(text: str) -> bool:
+    return any(sign in text for sign in NO_CHECK)
+
+
+def _by_lock_file(files: Files, directory: str, runners: dict[str, str]) -> str:
+    for above in _upwards(directory):
+        for name, runner in runners.items():
+            if files.has(posixpath.join(above, name)):
+                return runner
+    return ""
+
+
+def _plain(files: Files, root: str, directory: str) -> list[Check]:
+    """The plain commands of an ecosystem, beside its manifest."""
+    offered: list[Check] = []
+    others: list[Check] = []
+    for language, kind, commands, manifests, reasons in PLAIN:
+        paths = [posixpath.join(directory, name) for name in manifests]
+        present = [path for path in paths if files.has(path)]
+        if not present:
+            continue
+        for command in commands:
+            others.append(Check(command.split(), present[0], language))
+        for name, sign in reasons.items():
+            path = posixpath.join(directory, name)
+            text = files.text(path)
+            if path in present and sign in text:
+                command = commands[0]
+                if command == "mypy ." and _names_files(text[text.index(sign) :]):
+                    command = "mypy"
+                argv = _as_run_here(files, root, directory, language, command.split())
+                line = text[: text.index(sign)].count("\n") + 1 if sign else 0
+                offered.append(Check(argv, path, language, kind, line=line))
+                break
+    if not any(check.kind == TESTS and check.language == "python" for check in offered):
+        offered += _python_tests(files, root, directory)
+    return offered + others
+
+
+def _names_files(text: str) -> bool:
+    """Whether the section of mypy that begins here says what to look at."""
+    section = text.partition("\n[")[0]
+    return any(line.startswith(("files", "packages", "modules")) for line in section.splitlines())
+
+
+def _python_tests(files: Files, root: str, directory: str) -> list[Check]:
+    """A project of a few files has no manifest; its tests say what runs them."""
+    for below in ("", "tests", "test"):
+        where = posixpath.join(directory, below).rstrip("/")
+        for name in files.in_directory(where):
+            if is_python_test(name):
+                path = posixpath.join(where, name)
+                text = files.text(path)
+                command = UNITTEST[0] if "unittest" in text and "pytest" not in text else PYTEST[0]
+                argv = _as_run_here(files, root, directory, "python", command.split())
+                return [Check(argv, path, "python", TESTS)]
+    return []
+
+
+def is_python_test(path: str) -> bool:
+    name = posixpath.basename(path)
+    return name.endswith("_test.py") or (name.startswith("test_") and name.endswith(".py"))
+
+
+def _as_run_here(files: Files, root: str, directory: str, language: str, words: list[str]) -> list[str]:
+    """By the runner of the lock file, by a wrapper that the project has, or from its virtual environment."""
+    runner = ""
+    if language == "python" and words[0] not in ("tox", "nox"):
+        runner = _by_lock_file(files, directory, PYTHON_RUNNERS)
+        local = f".venv/bin/{words[0]}"
+        if not runner and os.access(os.path.join(root, directory, local), os.X_OK):
+            return [local, *words[1:]]
+    if language == "ruby":
+        runner = _by_lock_file(files, directory, RUBY_RUNNERS)
+    wrapper = WRAPPERS.get(words[0], "")
+    if wrapper and files.has(posixpath.join(directory, wrapper)):
+        return [f"./{wrapper}", *words[1:]]
+    return [*runner.split(), *words]

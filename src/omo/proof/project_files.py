@@ -1,0 +1,93 @@
+"""A project's files for whoever only reads a few of them: those of a commit, or those on the disk.
+
+A hook reads too, so only what hooks have loaded anyway is imported here.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+
+from omo import safe_open
+from omo.proof import base
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Protocol
+
+    class Files(Protocol):
+        """Files of a project, by paths below its root: those of a commit, or those on the disk."""
+
+        @property
+        def is_committed(self) -> bool: ...
+        def has(self, path: str) -> bool: ...
+        def text(self, path: str) -> str: ...
+        def in_directory(self, path: str) -> list[str]: ...
+
+
+MOST_OF_FILE = 256 * 1024
+MOST_IN_DIRECTORY = 2000
+
+
+class Disk:
+    """The files as they are; without those that differ from the commit, where there is one."""
+
+    def __init__(self, root: str, differing: Collection[str] | None = None) -> None:
+        self._root = root
+        self._differing = differing or ()
+        self.is_committed = differing is not None
+        self._texts: dict[str, str] = {}
+
+    def has(self, path: str) -> bool:
+        return path not in self._differing and os.path.isfile(os.path.join(self._root, path))
+
+    def text(self, path: str) -> str:
+        if path not in self._texts:
+            self._texts[path] = self._read(path) if path not in self._differing else ""
+        return self._texts[path]
+
+    def _read(self, path: str) -> str:
+        try:
+            content, _ = safe_open.read_start(os.path.join(self._root, path), MOST_OF_FILE, follow_link=True)
+        except OSError:
+            return ""
+        return content.decode("utf-8", "replace")
+
+    def in_directory(self, path: str) -> list[str]:
+        try:
+            names = sorted(os.listdir(os.path.join(self._root, path)))[:MOST_IN_DIRECTORY]
+        except OSError:
+            return []
+        return [name for name in names if posixpath.join(path, name) not in self._differing]
+
+
+class Commit:
+    """The files of a commit, each asked for once."""
+
+    is_committed = True
+
+    def __init__(self, root: str, head: str) -> None:
+        self._root = root
+        self._head = head
+        self._texts: dict[str, str] = {}
+        self.names = frozenset(base.names(root, head))
+
+    def has(self, path: str) -> bool:
+        return path in self.names
+
+    def text(self, path: str) -> str:
+        if path not in self.names:
+            return ""
+        if path not in self._texts:
+            content = base.committed(self._root, self._head, [path]).get(path, b"")
+            self._texts[path] = content[:MOST_OF_FILE].decode("utf-8", "replace")
+        return self._texts[path]
+
+    def in_directory(self, path: str) -> list[str]:
+        return sorted(posixpath.basename(name) for name in self.names if posixpath.dirname(name) == path)
+
+
+def files_at(root: str, head: str | None) -> Files:
+    """Those of the commit; where there is none, those that are there."""
+    return Commit(root, head) if head else Disk(root)

@@ -1,0 +1,149 @@
+"""Every message to a person, by a table: its commands whole and real, times of their clock, nothing but what they can
+read. Each is made twice: of work as it usually is, and of work with texts far too long."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo import settings
+from omo.clock import stamp
+from omo.hooks import messages
+from omo.hosts import Answer
+from omo.work import outcome, session, times
+from tests.hooks.conftest import ROOT
+from tests.named_commands import parser_at
+
+NOW = 1_771_780_801.0
+LIMITS = settings.Settings().limits
+SKILLS = {path.parent.name for path in ROOT.glob("skills/*/SKILL.md")}
+SNAPSHOTS = sorted((ROOT / "tests" / "report" / "snapshots").glob("*.txt"))
+COMMAND = "omo ultragoal checkpoint --goal-id G002 --status blocked --evidence TEXT"
+LONG = "it goes on and on " * 120
+
+Row = dict[str, Any]
+
+
+class Material:
+    """What messages are made of."""
+
+    def __init__(self, *, is_long: bool) -> None:
+        self.text = LONG if is_long else "two keys exist"
+        run = "r" * 300 if is_long else "g1771780801000"
+        kinds = ("ultragoal", "ultraplan", "ralph", "verify") if is_long else ("ultragoal",)
+        summary: Row = {"run": run, "state": "active", "open": 2, "total": 3, "next": f"mend it: {COMMAND}"}
+        self.work = [("ulw", {"state": "active", "open": 1, "total": 1}), *((kind, summary) for kind in kinds)]
+        self.row = {**session.arm(None, by="user", limits=LIMITS, now=NOW), "work": dict(self.work)}
+
+    def changed(self, **changes: Any) -> Row:
+        return {**self.row, "work": {kind: {**summary, **changes} for kind, summary in self.work}}
+
+    def waits(self, state: str, question: str) -> Row:
+        return self.changed(state=state, why=self.text, question=question, told=False)
+
+    def ended(self, verdict: str) -> str:
+        let_through = [outcome.exception(self.text, "agent", self.text)] if verdict == outcome.WAIVED else []
+        over = self.changed(state="done", outcome=outcome.outcome(verdict, self.text, let_through), at=stamp(NOW))
+        return messages.release("done", over, over, LIMITS)
+
+    def let_go(self, rule: str) -> str:
+        after = session.exhaust(self.row, rule=rule, why=messages.CAUSES[rule](self.row, LIMITS))
+        return messages.release(rule, self.row, after, LIMITS)
+
+    def released(self, rule: str, row: Row) -> str:
+        return messages.release(rule, row, row, LIMITS)
+
+
+def line(answer: Answer) -> str:
+    return answer.message or answer.reason
+
+
+TABLE: dict[str, Callable[[Material], str]] = {
+    "on": lambda m: line(messages.turned_on("", [], [m.text])),
+    "on, and others go on": lambda m: line(messages.turned_on("", m.work, [m.text])),
+    "on by a command of the agent's": lambda m: line(messages.begun(m.work)),
+    "not turned on": lambda m: messages.not_turned_on(m.text[:100]),
+    "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
+    "paused": lambda m: line(messages.paused(m.work)),
+    "one paused by its name": lambda m: line(messages.stopped_by_name(m.work[1:2], m.work[:1])),
+    "continued": lambda m: line(messages.continued(m.work)),
+    "answered": lambda m: messages.answered(m.work),
+    "off": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=False)),
+    "off, at work": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=True)) + " " + messages.ESC,
+    "off already": lambda m: line(messages.cancel_answer(m.row, was_on=False, passes_on=False)),
+    "off in another terminal": lambda m: messages.cancelled(
+        session.cancel(m.row, reason=messages.FROM_A_TERMINAL, now=NOW)
+    ),
+    "still on": lambda m: messages.still_on(m.row),
+    "still waiting": lambda m: messages.still_on(m.waits("waiting", m.text)),
+    "waits, and names a command": lambda m: m.released("waiting", m.waits("blocked", f"Mend it: {COMMAND}.")),
+    "waits for an answer": lambda m: m.released("waiting", m.waits("waiting", m.text)),
+    **{f"ended {verdict}": lambda m, verdict=verdict: m.ended(verdict) for verdict in outcome.VERDICTS},  # type: ignore[misc]
+    **{f"let go by {rule}": lambda m, rule=rule: m.let_go(rule) for rule in messages.CAUSES},  # type: ignore[misc]
+    "stays on in a cooldown": lambda m: m.released("cooldown", m.row),
+    "stays on after a message": lambda m: m.released(
+        "message-quoted", session.quote_message(session.note_message(m.row, m.text, now=NOW), now=NOW, fingerprint="")
+    ),
+    "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),
+    "a block with your words": lambda m: messages.reason_to_go_on(m.row, m.work, 8, m.text),
+    "after a compaction": lambda m: messages.where_things_stand(m.row),
+    "state gone": lambda m: messages.state_removed("/home/me/shop/.sisyphus/cc-omo", m.text),
+    "state unreadable": lambda m: messages.unreadable(m.text, "runtime.local.json.corrupt-1"),
+}
+
+
+def commands_in(text: str) -> list[list[str]]:
+    """What begins with omo and a word of its own, up to where a sentence goes on."""
+    found = re.findall(r"(?<![\w/:-])(?<!but )omo ([a-z][a-z-]*(?: (?:[a-z][a-z-]*|--[a-z-]+|[A-Z]\w*|--))*)", text)
+    return [words.split() for words in found]
+
+
+def check(text: str, *, whole: bool) -> None:
+    assert len(text) <= messages.LONGEST_TOLD + 60
+    assert not re.search(r"\bUTC\b|\d\dT\d\d:", text), "a machine's time"
+    assert not re.search(r"omo ledger (show|rows)|\.jsonl", text), "a machine's rows"
+    for name in re.findall(r"/omo:([\w-]*…?)", text):
+        assert name in SKILLS
+    for words in commands_in(text):
+        parser_at(words[:2] if len(words) > 1 else words)
+    assert not re.search(r"omo [^.;:,\"]*…", text), "a command that is cut"
+    if whole:
+        assert "…" not in text
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_message_of_work_as_it_usually_is_is_whole(name: str) -> None:
+    check(TABLE[name](Material(is_long=False)), whole=True)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_of_a_message_that_would_be_too_long_no_command_is_cut(name: str) -> None:
+    text = TABLE[name](Material(is_long=True))
+    check(text, whole=False)
+    assert not re.search(r"omo ultragoal checkpoint(?! --goal-id (G002 --status blocked|ID --status))", text)
+
+
+@pytest.mark.parametrize("path", SNAPSHOTS, ids=lambda path: path.stem)
+def test_a_view_for_people_names_whole_commands_and_no_machines_time(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"\bUTC\b|\d\dT\d\d:|omo ledger show", text)
+    for shown in re.findall(r"^ +(?:command +|\$ )(.+)$", text, re.M):
+        assert "…" not in shown
+
+
+def test_a_time_is_that_of_the_readers_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "JST-9")
+    time.tzset()
+    try:
+        assert times.moment("2026-02-22T17:20:05.000Z") == "2026-02-23 02:20:05 JST"
+        assert " at 02:20:01. " in Material(is_long=False).ended(outcome.PROVEN)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert times.clock("2026-02-22T17:20:05.000Z") == "17:20:05"
+    assert times.moment("yesterday") == "yesterday"

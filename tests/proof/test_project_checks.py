@@ -1,0 +1,301 @@
+"""Which checks are found in a project's files, layout by layout, and that each of them is the project's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from omo.proof import own_commands, project_checks, typed_commands
+from omo.proof.project_files import Commit, Disk
+from tests.proof.test_base import git
+
+SCRIPTS = (
+    '{"scripts": {"test": "vitest", "lint": "eslint .", "typecheck": "tsc", "build": "vite build", "dev": "vite"}}'
+)
+CI = "steps:\n  - name: Tests\n    run: pytest -q --cov=src\n  - run: |\n      pip install ruff\n      ruff check .\n"
+PYTHON = '[project]\nname = "x"\n\n[tool.pytest.ini_options]\n\n[tool.ruff]\n\n[tool.mypy]\nstrict = true\n'
+HOSTILE = (
+    '{"scripts": {"test; rm -rf ~": "x", "-rf": "x", "$(id)": "x", "test\\u001b[2J": "x", "": "x", "lint": 7,'
+    ' "__proto__": "x", "build": "tsc --watch"}}'
+)
+
+# A layout, the directory the session is in, and what is offered: name, command, where it was found.
+LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
+    "npm": (
+        {"package.json": SCRIPTS, "package-lock.json": "{}"},
+        ".",
+        [
+            "tests: npm test (package.json, script test)",
+            "types: npm run typecheck (package.json, script typecheck)",
+            "lint: npm run lint (package.json, script lint)",
+            "build: npm run build (package.json, script build)",
+        ],
+    ),
+    "yarn": (
+        {"package.json": '{"scripts": {"test": "jest", "lint": "eslint ."}}', "yarn.lock": ""},
+        ".",
+        ["tests: yarn test (package.json, script test)", "lint: yarn run lint (package.json, script lint)"],
+    ),
+    "pnpm": (
+        {"package.json": '{"scripts": {"test:unit": "vitest run"}}', "pnpm-lock.yaml": ""},
+        ".",
+        ["tests: pnpm run test:unit (package.json, script test:unit)"],
+    ),
+    "bun": (
+        {"package.json": '{"scripts": {"test": "bun test"}}', "bun.lock": ""},
+        ".",
+        ["tests: bun run test (package.json, script test)"],
+    ),
+    "the package manager that package.json names": (
+        {"package.json": '{"packageManager": "yarn@4.1.0", "scripts": {"check": "jest"}}'},
+        ".",
+        ["tests: yarn run check (package.json, script check)"],
+    ),
+    "TypeScript without scripts": (
+        {"package.json": "{}", "tsconfig.json": "{}"},
+        ".",
+        ["types: npx tsc --noEmit (tsconfig.json)"],
+    ),
+    "npm init's own test, a formatter, a watcher": (
+        {"package.json": '{"scripts": {"test": "echo no test specified; exit 1", "lint": "eslint --fix ."}}'},
+        ".",
+        [],
+    ),
+    "uv": (
+        {"pyproject.toml": PYTHON, "uv.lock": ""},
+        ".",
+        [
+            "tests: uv run pytest (pyproject.toml, line 4)",
+            "types: uv run mypy . (pyproject.toml, line 8)",
+            "lint: uv run ruff check . (pyproject.toml, line 6)",
+        ],
+    ),
+    "poetry, and mypy that knows its files": (
+        {"pyproject.toml": '[tool.mypy]\nfiles = ["src"]\n\n[tool.poetry]\n', "poetry.lock": "", "tests/test_a.py": ""},
+        ".",
+        ["tests: poetry run pytest (tests/test_a.py)", "types: poetry run mypy (pyproject.toml, line 1)"],
+    ),
+    "tox": (
+        {"setup.py": "", "tox.ini": "[tox]\n\n[testenv]\ncommands = x\n"},
+        ".",
+        ["tests: tox (tox.ini, line 3)"],
+    ),
+    "nox": ({"noxfile.py": "", "uv.lock": ""}, ".", ["tests: nox (noxfile.py)"]),
+    "pytest.ini and ruff.toml": (
+        {"pytest.ini": "", "ruff.toml": "", "setup.cfg": "[mypy]\n"},
+        ".",
+        ["tests: pytest (pytest.ini)", "types: mypy . (setup.cfg, line 1)", "lint: ruff check . (ruff.toml)"],
+    ),
+    "Python files with a test, nothing else": (
+        {"add.py": "", "test_add.py": "import unittest\n"},
+        ".",
+        ["tests: python3 -m unittest (test_add.py)"],
+    ),
+    "Makefile in front of pytest": (
+        {
+            "Makefile": ".PHONY: test lint\nSRC := src\n\ntest: deps\n\tpytest\n\nlint:\n\truff check\n",
+            "pyproject.toml": PYTHON,
+        },
+        ".",
+        [
+            "tests: make test (Makefile, line 4)",
+            "types: mypy . (pyproject.toml, line 8)",
+            "lint: make lint (Makefile, line 7)",
+        ],
+    ),
+    "justfile": (
+        {"justfile": "set shell := ['sh']\n\n@check *args:\n  cargo test {{args}}\n", "Cargo.toml": "[package]\n"},
+        ".",
+        ["tests: just check (justfile, line 3)", "build: cargo build (Cargo.toml)"],
+    ),
+    "Cargo workspace": (
+        {"Cargo.toml": '[workspace]\nmembers = ["a"]\n\n[workspace.lints.clippy]\n', "a/Cargo.toml": "[package]\n"},
+        ".",
+        [
+            "tests: cargo test (Cargo.toml)",
+            "lint: cargo clippy (Cargo.toml, line 4)",
+            "build: cargo build (Cargo.toml)",
+        ],
+    ),
+    "Go": (
+        {"go.mod": "module x\n"},
+        ".",
+        ["tests: go test ./... (go.mod)", "lint: go vet ./... (go.mod)", "build: go build ./... (go.mod)"],
+    ),
+    "Maven wrapper": ({"pom.xml": "", "mvnw": ""}, ".", ["tests: ./mvnw test (pom.xml)"]),
+    "Maven": ({"pom.xml": ""}, ".", ["tests: mvn test (pom.xml)"]),
+    "Gradle in Kotlin": ({"build.gradle.kts": "", "gradlew": ""}, ".", ["tests: ./gradlew test (build.gradle.kts)"]),
+    "Ruby": (
+        {"Gemfile": 'gem "rspec"\n', "Gemfile.lock": ""},
+        ".",
+        ["tests: bundle exec rspec (Gemfile, line 1)"],
+    ),
+    "two languages": (
+        {"package.json": '{"scripts": {"test": "jest"}}', "pytest.ini": ""},
+        ".",
+        ["tests: npm test (package.json, script test)", "tests-python: pytest (pytest.ini)"],
+    ),
+    "a package of a monorepo": (
+        {"pkgs/app/package.json": SCRIPTS, "package.json": "{}", "pnpm-lock.yaml": "", "Makefile": "test:\n\tx\n"},
+        "pkgs/app",
+        [
+            "tests: pnpm test (pkgs/app/package.json, script test) in pkgs/app",
+            "types: pnpm run typecheck (pkgs/app/package.json, script typecheck) in pkgs/app",
+            "lint: pnpm run lint (pkgs/app/package.json, script lint) in pkgs/app",
+            "build: pnpm run build (pkgs/app/package.json, script build) in pkgs/app",
+        ],
+    ),
+    "a directory that names nothing itself": (
+        {"src/deep/a.c": "", "Makefile": "check:\n\tx\n"},
+        "src/deep",
+        ["tests: make check (Makefile, line 1)"],
+    ),
+    "CI alone": (
+        {".github/workflows/ci.yml": CI},
+        ".",
+        [
+            "tests: pytest -q --cov=src (.github/workflows/ci.yml, line 3)",
+            "lint: ruff check . (.github/workflows/ci.yml, line 6)",
+        ],
+    ),
+    "CI of another kind, in another directory, with a shell": (
+        {
+            ".gitlab-ci.yml": "test:\n  script:\n    - ./ci/check.sh --all\n    - npm test && npm run lint\n",
+            ".github/workflows/a.yml": "- run: make test\n  working-directory: web\n- run: go test ${{ x }}\n",
+        },
+        ".",
+        ["tests: ./ci/check.sh --all (.gitlab-ci.yml, line 3)"],
+    ),
+    "the project's own gates": (
+        {
+            ".sisyphus/omo.json": '{"gates": {"unit": "pytest -q", "all": "make a && make b"}}',
+            "Makefile": "test:\n\tx\n",
+        },
+        "below",
+        [
+            "unit: pytest -q (.sisyphus/omo.json, gate unit)",
+            "all: sh -c 'make a && make b' (.sisyphus/omo.json, gate all)",
+        ],
+    ),
+    "nothing at all": ({"README.md": "make test\n"}, ".", []),
+    "broken files of each kind": (
+        {
+            "package.json": '{"scripts": {"test": ',
+            "pyproject.toml": "[tool.pytest",
+            "Makefile": "\t:\n:\n::=\n= test:\n",
+            "justfile": "test\n  :",
+            ".sisyphus/omo.json": '{"gates": ["pytest"]}',
+            ".github/workflows/ci.yml": "\x00- run: 'pytest\n- run: \"\n-\n",
+            "Cargo.toml": "\x00\xff",
+            "tsconfig.json": "[",
+        },
+        ".",
+        [
+            "tests: pytest (pyproject.toml, line 1)",
+            "tests-rust: cargo test (Cargo.toml)",
+            "types: npx tsc --noEmit (tsconfig.json)",
+            "build: cargo build (Cargo.toml)",
+        ],
+    ),
+    "scripts that are not values, objects that are lists": (
+        {"package.json": '{"scripts": ["test"], "packageManager": 7}', ".sisyphus/omo.json": "[]"},
+        ".",
+        [],
+    ),
+    "hostile names": (
+        {"package.json": HOSTILE, "Makefile": "test;id:\n\tx\n-n:\n\tx\n$(shell id):\n\tx\n"},
+        ".",
+        [],
+    ),
+}
+
+
+def lay_out(root: Path, layout: str) -> tuple[str, str]:
+    for name, text in LAYOUTS[layout][0].items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, "utf-8")
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "base")
+    return git(root, "rev-parse", "HEAD").strip(), LAYOUTS[layout][1]
+
+
+def in_words(check: project_checks.Check) -> str:
+    below = "" if check.cwd == "." else f" in {check.cwd}"
+    return f"{check.name}: {typed_commands.typed(check.argv)} ({check.found_in}){below}"
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_a_layout_offers_is_its_own(tmp_path: Path, layout: str) -> None:
+    head, cwd = lay_out(tmp_path, layout)
+    for files in (Commit(str(tmp_path), head), Disk(str(tmp_path), ())):
+        checks = project_checks.suggest(files, str(tmp_path), cwd)
+        assert [in_words(check) for check in checks] == LAYOUTS[layout][2]
+        for check in checks:
+            file = own_commands.where(str(tmp_path), head, check.argv, check.cwd)
+            assert file.split(", ")[0] == check.file, check.argv
+
+
+def test_what_differs_from_the_commit_names_nothing(tmp_path: Path) -> None:
+    lay_out(tmp_path, "npm")
+    assert project_checks.suggest(Disk(str(tmp_path), {"package.json": "other"}), str(tmp_path)) == []
+
+
+def test_where_nothing_is_committed_the_files_name_checks_and_no_gates(tmp_path: Path) -> None:
+    lay_out(tmp_path, "the project's own gates")
+    assert [check.argv for check in project_checks.suggest(Disk(str(tmp_path)), str(tmp_path))] == [["make", "test"]]
+
+
+def test_a_virtual_environment_of_the_projects_runs_its_tests(tmp_path: Path) -> None:
+    head, _ = lay_out(tmp_path, "pytest.ini and ruff.toml")
+    program = tmp_path / ".venv" / "bin" / "pytest"
+    program.parent.mkdir(parents=True)
+    program.touch(0o755)
+    first = project_checks.suggest(Commit(str(tmp_path), head), str(tmp_path))[0]
+    assert first.argv == [".venv/bin/pytest"]
+    assert own_commands.where(str(tmp_path), head, first.argv, ".") == "pytest.ini"
+
+
+def test_what_cannot_be_read_holds_nothing_up(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "package.json")
+    (tmp_path / "Makefile").mkdir()
+    (tmp_path / "pyproject.toml").symlink_to("nowhere")
+    (tmp_path / ".github").write_text("no directory")
+    assert project_checks.suggest(Disk(str(tmp_path)), str(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "argv"),
+    [
+        ("pytest -q", ["pytest", "-q"]),
+        ("grep -q 'a|b && $c' value", ["grep", "-q", "a|b && $c", "value"]),
+        ('echo "a b" c\\ d', ["echo", "a b", "c d"]),
+        ("sh -c 'a; b'", ["sh", "-c", "a; b"]),
+        ("env A=1 x", ["env", "A=1", "x"]),
+        *[
+            (text, ["sh", "-c", text])
+            for text in ("a && b", "a | b", "a; b", "a > b", "a $B", 'a "$B"', "A=1 a", "a *.py")
+        ],
+    ],
+)
+def test_a_shell_runs_only_what_has_its_syntax(command: str, argv: list[str]) -> None:
+    assert typed_commands.argv_of(command) == argv
+
+
+@pytest.mark.parametrize(
+    ("argv", "name"),
+    [
+        (["pytest", "-q"], "pytest"),
+        (["npm", "run", "lint"], "npm-run-lint"),
+        (["./tools/check.sh", "--all", "src/a b"], "check.sh-a-b"),
+        (["sh", "-c", "test -f a && test -f b"], "test-a"),
+        (["make", "check"], "make-check-2"),
+        (["$(id)"], "id"),
+        (["--"], "gate"),
+    ],
+)
+def test_a_command_without_a_name_is_given_one(argv: list[str], name: str) -> None:
+    assert typed_commands.name_for(argv, {"make-check": ["make", "-k", "check"], "pytest": ["pytest", "-q"]}) == name
