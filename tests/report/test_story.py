@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("report")
 SRC = Path(__file__).resolve().parents[2] / "src" / "omo"
 KIND = re.compile(r'"kind": "([\w-]+)"')
 # Rows of journals that tell nothing of a run, and objects that are no rows.
-NOT_TOLD = {"cli-replay", "command-pinned", "gate-result", "missing-criteria", "review_blocker"}
+NOT_TOLD = {"command-pinned", "missing-criteria", "review_blocker"}
 PLACES = ("workflows", "work", "hooks", "state", "cli")
 
 
@@ -34,7 +34,11 @@ def told(ledger: str, *rows: dict[str, Any]) -> list[str]:
 
 
 def test_every_kind_of_row_that_is_written_has_a_sentence() -> None:
-    texts = [path.read_text(encoding="utf-8") for place in PLACES for path in (SRC / place).rglob("*.py")]
+    texts = []
+    for place in PLACES:
+        for path in (SRC / place).rglob("*.py"):
+            if "gate" not in path.parts:  # its kinds are those of evidence
+                texts.append(path.read_text(encoding="utf-8"))
     written = {kind for text in texts for kind in KIND.findall(text)}
     known = {kind for lines in story_lines.LINES.values() for kind in lines} | set(story_lines.ANYWHERE)
     assert written - known - story_lines.QUIET == NOT_TOLD
