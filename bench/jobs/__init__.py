@@ -1,5 +1,5 @@
 """The jobs: a module for each workflow. Importing them tells `bench.ceremony` of each."""
 
-from bench.jobs import ultragoal
+from bench.jobs import ralph, ultragoal
 
-__all__ = ["ultragoal"]
+__all__ = ["ralph", "ultragoal"]

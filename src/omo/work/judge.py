@@ -79,20 +79,18 @@ def brief_text(asked: str, answers: Sequence[Row], nonce: str) -> str:
         filled.append({**form, "suggested_action": "only with a fail"})
     form = {"nonce": nonce, "answers": filled, "challenges": [challenge]}
     return f"""You are the judge. Find out what is true of this project now. You know nothing about how the work was
-done, and whoever did it is not in the room. Read and run what you need; change nothing.
-
-Answer every question below, each by itself and from what you saw yourself. Checks marked "code" are evaluated by code:
-do not answer those. Where such a check could hold although its criterion is not met, say so under "challenges".
+done. Read and run what you need; change nothing.
 
 {asked}
 
-Result: "pass" only for what you saw hold; "fail" for what you saw not hold; "unknown" for anything else.
-Evidence: what you ran or opened, and what came out, quoted in `backticks`. A pass with "probably" or "should work"
-counts as unknown, and so does an answer without evidence. With a fail, "suggested_action" says what to try next.
+Answer every question, each by itself and from what you saw yourself. What is marked "code" is evaluated by code; say
+under "challenges" where such a check could hold although its criterion is not met. Result: "pass" for what you saw
+hold, "fail" for what you saw not hold, "unknown" for anything else. Evidence: what you ran or opened, and what came
+out, quoted in `backticks`; without it, or with "probably" or "should work", a pass counts as unknown.
 
 End your message with exactly one JSON object in this form, the nonce as it is here, one answer for each question:
 ```json
-{json.dumps(form, indent=1, ensure_ascii=False)}
+{json.dumps(form, ensure_ascii=False)}
 ```
 """
 
