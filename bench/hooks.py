@@ -58,7 +58,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=40)
     rounds = parser.parse_args().rounds
     home = Path(os.environ.get("OMO_ENV_HOME") or Path.home() / ".cache" / "omo")
-    subprocess.run(["sh", ROOT / "hooks" / "environment.sh", "ensure", home, ROOT / "requirements.txt"], check=True)
+    ensure = ["sh", str(ROOT / "hooks" / "environment.sh"), "ensure", str(home), str(ROOT / "requirements.txt")]
+    subprocess.run(ensure, check=True, stdout=subprocess.DEVNULL)
     python = (home / "environment").read_text(encoding="utf-8").splitlines()[0]
     with tempfile.TemporaryDirectory(prefix="omo bench ") as directory:
         return report(measure(Path(directory), home, python, rounds))

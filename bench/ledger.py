@@ -34,7 +34,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     given = parser.parse_args()
     home = Path(os.environ.get("OMO_ENV_HOME") or Path.home() / ".cache" / "omo")
-    subprocess.run(["sh", ROOT / "hooks" / "environment.sh", "ensure", home, ROOT / "requirements.txt"], check=True)
+    ensure = ["sh", str(ROOT / "hooks" / "environment.sh"), "ensure", str(home), str(ROOT / "requirements.txt")]
+    subprocess.run(ensure, check=True, stdout=subprocess.DEVNULL)
     python, site = (home / "environment").read_text(encoding="utf-8").splitlines()[:2]
     sys.path[:0] = [str(ROOT / "src"), site]
     with tempfile.TemporaryDirectory(prefix="omo bench ") as directory:

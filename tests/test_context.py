@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.context import OF_AN_AGENT, Context, Meant
+from omo.context import OF_AN_AGENT, Context
 from omo.errors import BadInput, Refused
 from omo.state import paths, runtime
 
@@ -45,7 +45,8 @@ def three(context: Context, tmp_path: Path) -> Context:
     ],
 )
 def test_what_looks_takes_an_id_or_a_unique_beginning(three: Context, given: str, name: str, why: str) -> None:
-    assert three.looked_at(given) == Meant(name, why)
+    assert three.looked_at(given) == name
+    assert three.notes == ([f"session {name}, {why}"] if why else [])
 
 
 def test_an_unknown_or_doubtful_one_names_the_known(three: Context) -> None:
@@ -59,18 +60,22 @@ def test_an_unknown_or_doubtful_one_names_the_known(three: Context) -> None:
 
 def test_an_id_that_no_file_can_have_is_known_by_its_directory(three: Context) -> None:
     Path(paths.session_dir(three.state, "odd/../id")).mkdir()
-    assert three.looked_at("odd/../id") == Meant("odd/../id")
+    assert three.looked_at("odd/../id") == "odd/../id"
 
 
 def test_without_a_name_the_host_then_the_live_then_the_newest(three: Context, tmp_path: Path) -> None:
-    assert three.looked_at(None).name == "aaa-1"
-    assert three.looked_at(None).notes == ["session aaa-1, the newest, none is live; --session ID names another"]
+    assert three.looked_at(None) == "aaa-1"
     begin(tmp_path, "live-old", now=NOW - 5)
-    assert three.looked_at(None).notes == ["session live-old, the only live one; --session ID names another"]
+    assert three.looked_at(None) == "live-old"
     begin(tmp_path, "live-new", now=NOW - 4)
-    assert three.looked_at(None).notes == ["session live-new, the newest of 2 live ones; --session ID names another"]
+    assert three.looked_at(None) == "live-new"
+    assert three.notes == [
+        "session aaa-1, the newest, none is live; --session ID names another",
+        "session live-old, the only live one; --session ID names another",
+        "session live-new, the newest of 2 live ones; --session ID names another",
+    ]
     inside = Context({**three.environ, "CLAUDE_CODE_SESSION_ID": "unheard-of"}, three.cwd, NOW)
-    assert inside.looked_at(None) == Meant("unheard-of")
+    assert inside.looked_at(None) == "unheard-of"
 
 
 def test_where_there_is_no_session_nothing_is_made_up(context: Context) -> None:
@@ -80,7 +85,7 @@ def test_where_there_is_no_session_nothing_is_made_up(context: Context) -> None:
 
 def test_a_file_that_nobody_can_read_refuses_no_name(three: Context) -> None:
     Path(paths.runtime_file(three.state)).write_text("{")
-    assert three.looked_at("anything") == Meant("anything")
+    assert three.looked_at("anything") == "anything"
     assert three.session("aaa") == "aaa"
 
 
@@ -118,7 +123,7 @@ def test_an_agent_changes_its_own_session_and_looks_at_any(three: Context, varia
     assert "--session aaa-2" in refused.value.fix
     assert inside.session("aaa-1") == "aaa-1"
     assert inside.session(named, looks=True) == "aaa-2"
-    assert inside.looked_at("aaa-2").name == "aaa-2"
+    assert inside.looked_at("aaa-2") == "aaa-2"
 
 
 def test_an_agent_whose_host_names_no_session_says_which_is_its_own(three: Context) -> None:

@@ -57,7 +57,7 @@ def test_skills_approve_nothing_that_pins_records_or_lets_through() -> None:
     allowed = []
     for path in SKILLS:
         allowed += re.findall(r"Bash\((.+?)\)", frontmatter(path).get("allowed-tools", ""))
-    of_verify = {"omo verify begin *", "omo verify answer *", "omo verify finish *"}
+    of_verify = {"omo verify begin", "omo verify answer *", "omo verify finish *"}
     assert set(allowed) == {"omo plan validate *", *of_verify}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import NamedTuple
 
 from omo import hosts, settings
 from omo.errors import BadInput, Refused, Unreadable
@@ -20,17 +19,6 @@ if TYPE_CHECKING:
 MOST_NAMED = 10
 LONGEST_NAME = 64
 OF_AN_AGENT = hosts.agent_variables()
-
-
-class Meant(NamedTuple):
-    """The session that is looked at. `why` says how it was found where nobody named it in full."""
-
-    name: str
-    why: str = ""
-
-    @property
-    def notes(self) -> list[str]:
-        return [f"session {clip(self.name, LONGEST_NAME)}, {self.why}"] if self.why else []
 
 
 class Context:
@@ -78,20 +66,16 @@ class Context:
 
     def session(self, named: str | None, *, looks: bool = False) -> str:
         """`--session` in full, else the host's variables, else the only live session. An agent whose session the host
-        names changes no other; it `looks` at any. A person who looks is shown the newest, and told which that is.
+        names changes no other; it `looks` at any.
 
         A new id is the start of a new session, but one that is the beginning of a known id was cut off.
         """
-        if looks and not self.is_agent:
-            meant = self.looked_at(named)
-            self.notes += meant.notes
-            return meant.name
+        if looks:
+            return self.looked_at(named)
         if named:
             self._refuse_cut_off(named)
-        if named or self.named_session:
-            session = named or self.named_session or ""
-            if not looks:
-                self._refuse_another(session, "--session" if named else "OMO_SESSION_ID")
+        if session := named or self.named_session:
+            self._refuse_another(session, "--session" if named else "OMO_SESSION_ID")
             return session
         if session := self.clear_session():
             return session
@@ -126,30 +110,34 @@ class Context:
             fix=f"leave {field} away; the user may, in a terminal of their own, with --session {other}",
         )
 
-    def looked_at(self, named: str | None) -> Meant:
+    def looked_at(self, named: str | None) -> str:
         """For what only looks: `--session`, whole or as much of it as is unique, else the host's variables, else the
-        only live session, else the newest. Raises where none is known."""
+        only live session, else the newest; of the last three a note says which. Raises where none is known."""
         if named:
             return self._looked_at_by_name(named)
         if self.named_session:
-            return Meant(self.named_session)
+            return self.named_session
         if live := self.live_sessions():
             why = "the only live one" if len(live) == 1 else f"the newest of {len(live)} live ones"
-            return Meant(self._last_used(live), f"{why}; --session ID names another")
+            return self._noted(self._last_used(live), f"{why}; --session ID names another")
         if known := self.known_sessions():
-            return Meant(self._last_used(known), "the newest, none is live; --session ID names another")
+            return self._noted(self._last_used(known), "the newest, none is live; --session ID names another")
         raise BadInput("no session is known in this project", fix="type ulw in a prompt, or omo ulw start --session ID")
 
-    def _looked_at_by_name(self, named: str) -> Meant:
+    def _noted(self, name: str, why: str) -> str:
+        self.notes.append(f"session {clip(name, LONGEST_NAME)}, {why}")
+        return name
+
+    def _looked_at_by_name(self, named: str) -> str:
         try:
             known = self.known_sessions()
         except Unreadable:
-            return Meant(named)
+            return named
         if self._is_known(named, known):
-            return Meant(named)
+            return named
         matches = [name for name in known if name.startswith(named)]
         if len(matches) == 1:
-            return Meant(matches[0], f"which --session {clip(named, LONGEST_NAME)} begins")
+            return self._noted(matches[0], f"which --session {clip(named, LONGEST_NAME)} begins")
         what = "is the beginning of several sessions" if matches else "is no session of this project"
         fix = f"name one: {_listed(matches or known) or 'none is known here'}"
         raise BadInput(f"--session {clip(named, LONGEST_NAME)} {what}", fix=fix)

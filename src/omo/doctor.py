@@ -423,7 +423,7 @@ def status_line(probe: Probe) -> Finding:
     if not lines:
         return ok(f"not in use; {SET_STATUS_LINE} shows in {probe.setup.title} what holds a session")
     shown, command = lines[-1]
-    ours = setup.status_line_command(probe)
+    ours = setup.status_line_command(probe.home)
     if ours not in command:
         overridden = [path for path, other in lines if ours in other]
         if not overridden:

@@ -48,6 +48,11 @@ class Installation:
         environ = self.context.environ
         return os.path.join(environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME", ""), ".cache"), "omo")
 
+    @property
+    def homes(self) -> list[Path]:
+        """This one, and where it was before the plugin was installed or after it is gone."""
+        return list(dict.fromkeys([self.home, *self.setup.data_directories(), Path(self.cache)]))
+
     @cached_property
     def setup(self) -> host.Setup:
         return host.Setup(self.context.environ, self.context.root)
@@ -151,8 +156,8 @@ def _write_program(path: Path, text: str) -> None:
 # The status line
 
 
-def status_line_command(here: Installation) -> str:
-    name = shlex.quote(str(here.home / "statusline.sh"))
+def status_line_command(home: Path) -> str:
+    name = shlex.quote(str(home / "statusline.sh"))
     return f"{{ [ ! -r {name} ] || . {name}; }}"
 
 
@@ -180,8 +185,11 @@ def _settings_steps(here: Installation, *, remove: bool) -> list[Step]:
         values = host.read_object(path) or {}
     except (Unreadable, OSError) as error:
         raise Refused(f"{path} cannot be read ({error}), so it is left alone", fix="mend it, then again") from None
-    ours = status_line_command(here)
-    after = host.without_status_line(values, ours) if remove else host.with_status_line(values, ours)
+    after = values
+    for home in here.homes:
+        after = host.without_status_line(after, status_line_command(home))
+    if not remove:
+        after = host.with_status_line(after, status_line_command(here.home))
     if after == values:
         return []
     text = json.dumps(after, indent=2, ensure_ascii=False) + "\n"
@@ -218,7 +226,7 @@ def removal_steps(here: Installation) -> list[Step]:
     if os.path.isdir(state):
         shown = f"removes {state}: this project's sessions, with their ledgers, evidence and reports"
         steps.append(Step("project", shown, partial(_remove, [Path(state)])))
-    for home in dict.fromkeys([here.home, *here.setup.data_directories(), Path(here.cache)]):
+    for home in here.homes:
         made = [path for pattern in MADE_IN_HOME for path in sorted(home.glob(pattern))]
         if made:
             shown = f"removes what omo built in {home}: {', '.join(path.name for path in made)}"

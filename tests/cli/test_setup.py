@@ -104,6 +104,15 @@ def test_another_status_line_stays_and_comes_first(desk: Desk, theirs: str) -> N
     assert json.loads(desk.settings.read_text()) == old
 
 
+def test_a_line_of_before_the_plugin_was_installed_is_replaced(desk: Desk) -> None:
+    del desk.environ["OMO_ENV_HOME"]
+    desk.omo("setup", "statusline", "--yes")
+    assert ".cache/omo/statusline.sh" in desk.command()
+    desk.environ["OMO_ENV_HOME"] = str(desk.home / "data")
+    desk.omo("setup", "statusline", "--yes")
+    assert desk.command() == setup.status_line_command(desk.probe.home)
+
+
 def test_after_the_plugin_is_gone_the_line_is_empty_not_an_error(desk: Desk) -> None:
     desk.omo("setup", "statusline", "--yes")
     for gone in (desk.home / "data" / "root", desk.home / "data" / "statusline.sh"):
@@ -145,7 +154,7 @@ def test_a_linked_settings_file_stays_a_link_with_the_rights_it_had(desk: Desk) 
 
 def test_a_line_edited_since_is_not_guessed_at(desk: Desk) -> None:
     desk.omo("setup", "statusline", "--yes")
-    desk.write({"statusLine": {"type": "command", "command": f"date; {setup.status_line_command(desk.probe)}"}})
+    desk.write({"statusLine": {"type": "command", "command": f"date; {setup.status_line_command(desk.probe.home)}"}})
     ran = desk.omo("setup", "remove", "--yes")
     assert (ran.code, "was changed since" in ran.err) == (3, True)
 

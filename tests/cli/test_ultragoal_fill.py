@@ -193,6 +193,14 @@ def test_files_that_were_added_show_the_surface_that_they_are_of(started: Projec
     assert {row["surface"] for row in rows} == {"web", "tui", "cli"}
 
 
+def test_the_suite_is_asked_for_where_computer_control_changed(started: Project) -> None:
+    started.write(".sisyphus/omo.json", '{"computer_control": ["greet.py"]}')
+    attacked(started)
+    reviewed(started)
+    ran = closed(started, "python3", "greet.py", "you")
+    assert (ran.code, "has no case kill-switch-bypass" in ran.err) == (3, True), ran.err
+
+
 LEFT_TO_WRITE = {
     *("architectureStatus", "productStatus", "codeStatus", "recommendation", "evidence", "commands"),
     *("e2eStatus", "redTeamStatus"),

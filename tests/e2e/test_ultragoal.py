@@ -95,10 +95,11 @@ def test_three_goals_from_the_brief_to_the_final_receipt(stage: Stage) -> None:
         *started(stage),
         say("That should be all."),  # a premature stop
         call("AskUserQuestion", **ASK),  # a question, refused
+        checkpoint(stage, "G001", blockers=("the section lies about Windows",)),  # a gate that fails, then is mended
         review("architect"),
         review("qa"),
-        checkpoint(stage, "G001", blockers=("the section lies about Windows",)),  # a gate that fails, then is mended
-        checkpoint(stage, "G001"),
+        bash("omo evidence replay --attack 'no such word' --expect 'nothing is shown' -- grep zebra README.md"),
+        bash("omo ultragoal checkpoint --evidence 'the section is there' -- cat README.md"),  # omo fills its gate in
         bash(
             "omo ultragoal record-review-blockers --goal-id G002 --title 'Mend the example' "
             "--objective 'The example in the README runs' --evidence 'it does not run as printed'"

@@ -8,6 +8,8 @@ import pytest
 
 from omo.digest import sha256
 from omo.workflows.ultraplan.critique import DIMENSIONS
+from omo.workflows.ultraplan.document import parse
+from omo.workflows.ultraplan.propose import fill_in
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Turn, bash, call, say, told
 from tests.ultraplan.plans import path_of, plan_text, subject_of
@@ -15,7 +17,6 @@ from tests.ultraplan.plans import path_of, plan_text, subject_of
 pytestmark = pytest.mark.client
 
 AS = "git -c user.name=Test -c user.email=test@example.invalid"
-SPEC, RECOVERY = "specs/session-1.md", ".sisyphus/cc-omo/plans/p*/recovery-1.md"
 REVIEW = {
     "description": "review the plan",
     "prompt": "judge the manifests of plan.md",
@@ -32,27 +33,37 @@ def step(number: int, more: str = "", subject: str = "") -> Turn:
 
 
 def reviewed(stage: Stage, text: str) -> list[Turn]:
-    """A plan that is committed, and what a critic of its own says of it."""
+    """A plan that is committed, and what a critic of its own says of it once omo has filled it in."""
     stage.commit("plan.md", text)
     judged = dict.fromkeys(DIMENSIONS, "pass")
-    verdict = {"verdict": "clean", "plan_digest": sha256(text.encode()), "dimensions": judged, "findings": []}
+    digest = sha256(fill_in(parse(text, "plan.md"), stage.project).text.encode())
+    verdict = {"verdict": "clean", "plan_digest": digest, "dimensions": judged, "findings": []}
     stage.model.agent(
         told("judge the manifests"), say(f"Each manifest is strong.\n```json\n{json.dumps(verdict)}\n```")
     )
     return [
-        bash("omo plan validate plan.md"),
-        bash("omo plan critique plan.md --brief"),
-        call("Agent", **REVIEW),
         bash("omo plan critique plan.md"),
-        bash("omo plan decompose plan.md --out specs"),
-        bash(f"omo plan start {SPEC}"),
+        call("Agent", **REVIEW),
+        bash("omo plan start plan.md"),
     ]
+
+
+SHORT_STEP = """
+### Step {0}: feat(part{0}): add part {0}
+
+- Files: `src/part{0}.py`
+- Changes: a function `part{0}()` that returns {0}
+- Verify: `python3 src/part{0}.py` → expected: no output
+"""
+SHORT = "# Add parts\n\nplan_version: 1.7\n\n## Scope Fence\n\n- Never touch: `infra/**`\n" + "".join(
+    SHORT_STEP.format(number) for number in range(1, 6)
+)
 
 
 def test_a_step_left_out_is_caught_recovered_and_audited(stage: Stage) -> None:
     outside = stage.project / "infra" / "main.tf"
     stage.model.script(
-        *reviewed(stage, plan_text()),
+        *reviewed(stage, SHORT),
         call("Write", file_path=str(outside), content="resource {}\n"),
         step(1),
         step(2),
@@ -61,20 +72,21 @@ def test_a_step_left_out_is_caught_recovered_and_audited(stage: Stage) -> None:
         say("All five steps are done."),
         bash("omo plan finish"),
         bash("omo plan recover"),
-        bash(f"omo plan start {RECOVERY}"),
+        bash("omo plan recover --yes"),
         step(3),
         bash("omo plan finish"),
-        bash(f"omo plan audit {SPEC} --json"),
+        bash("omo plan audit plan.md --json"),
         say("Now they are."),
     )
     run = stage.prompt("carry out plan.md", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("Now they are.", 0)
     results = stage.tool_results()
-    denied, caught, audited = results[6], results[11], results[-1]
+    denied, caught, cost, audited = results[3], results[8], results[9], results[-1]
     assert "infra/main.tf" in denied
     assert not outside.exists()
     assert "Exit code 3" in caught
     assert "Step 3" in caught or "step 3" in caught
+    assert "recovery 1 of 2" in cost
     assert json.loads(audited)["verdict"] == "pass"
     kinds = [kind for kind in stage.kinds(run.session_id) if kind.startswith(("blocked", "allowed"))]
     assert (kinds[0], kinds[-1]) == ("blocked:block", "allowed:done")
@@ -91,7 +103,7 @@ def test_two_sessions_with_one_lazy_step_end_in_true_words(stage: Stage) -> None
         bash("omo plan finish --unverified 'part 2 can come later'"),
         step(2, subject="fix: part 2 can be loaded"),
         bash("omo plan finish --handoff 'part1 and part2 can be imported'"),
-        bash("omo plan start specs/session-2.md"),
+        bash("omo plan start plan.md"),
         step(3),
         bash("omo plan finish"),
         say("Both sessions are done."),
@@ -99,10 +111,10 @@ def test_two_sessions_with_one_lazy_step_end_in_true_words(stage: Stage) -> None
     run = stage.prompt("carry out plan.md", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("Both sessions are done.", 0)
     results = stage.tool_results()
-    caught, refused, first, second = results[8], results[9], results[11], results[12]
+    caught, refused, first, second = results[5], results[6], results[8], results[9]
     assert "step 2: python3 src/part2.py: fail (exit 1, 0 needed: NotImplementedError: part 2)" in caught
     assert "--unverified does not go over a Verify command that fails" in refused
-    assert "the next one of plan.md is: omo plan start specs/session-2.md" in first
+    assert "session 2 begins with: omo plan start plan.md" in first
     assert "handed over  session 1: part1 and part2 can be imported" in second
     last_stop = [event["stdout"] for event in run.hook_events if event["hook_event"] == "Stop"][-1]
     assert "omo: finished on the agent's word: ultraplan: plan session" in last_stop

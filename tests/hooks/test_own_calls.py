@@ -146,9 +146,8 @@ def test_the_list_names_commands_and_options_that_there_are(words: tuple[str, ..
         "omo ledger show --follow",
         "omo ledger repair",
         "omo explain stop --event /etc/passwd",
-        "omo plan audit plans/a.md --base HEAD~3",
         "omo plan start plans/a.md",
-        "omo plan preflight plans/a.md",
+        "omo plan critique plans/a.md",
         "omo verify claim 'x' --service example.org:80 --is up",
         "omo verify finish G1 --summary x",
         "omo evidence replay -- ./x",
@@ -241,6 +240,7 @@ def test_what_a_gate_of_ours_denies_is_denied(host: Host) -> None:
     assert denied(bash(host, "omo ulw done", **AS_SUBAGENT))
     assert denied(bash(host, "omo ralph judge", **AS_SUBAGENT))
     assert decided(bash(host, "omo gate run", **AS_SUBAGENT)) == "allow"
+    assert decided(bash(host, "omo ulw done", agent_type="omo:executor")) == "allow"  # as what the client was started
     assert denied(bash(host, "omo goal complete"))
 
 

@@ -407,7 +407,8 @@ def test_status_and_report_are_answered_without_the_model(on: Host) -> None:
 def test_status_where_nothing_is_on_writes_nothing(host: Host, files: Callable[[], dict[str, bytes]]) -> None:
     before = files()
     assert "Nothing is on in this project." in reason(host.prompt("/omo:status"))
-    assert reason(host.prompt("/omo:report")).startswith("omo report\n")
+    told = reason(host.prompt("/omo:report", env=AGENT))
+    assert told == f"omo: session {SESSION} has nothing to report\n  fix: omo status --all"
     assert files() == before
 
 

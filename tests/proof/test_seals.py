@@ -222,6 +222,8 @@ def test_a_file_in_the_place_of_the_runner_is_found_where_the_command_runs_and_w
     assert seals.examine(str(project), began, [in_pkg]).broken == found
     by_script = seals.Plain(["python3", "-B", "pkg/code.py"])
     assert seals.shadows(str(project), began, [by_script]) == ["pkg/unittest.py"]
+    by_shell = seals.Plain(["sh", "-c", "cd ..; cd pkg; python3 -m unittest && true"])
+    assert seals.shadows(str(project), began, [by_shell]) == ["pkg/unittest.py"]
     git(project, "add", "-f", ".")
     git(project, "commit", "-qm", "it is the project's own")
     assert seals.shadows(str(project), base.take(str(project), os.environ), [in_pkg]) == []

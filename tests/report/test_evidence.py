@@ -40,7 +40,7 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
         "the user confirmed the criteria."
     )
     assert [(one.what, one.where) for one in found.notices] == [("challenge", "C1")]
-    (part,) = found.parts
+    part = found.parts[0]
     names = {one.name: one for one in part.whole.attachments}
     assert names["Briefs"].text == "round 1, call 1: C1"
     assert at.nonce in names["The judge's answer"].text

@@ -82,7 +82,7 @@ def test_what_broke_is_told_from_what_never_held() -> None:
     run = work(view("ralph-regression"), "ralph")
     assert marks(run) == {"C1": "failed", "C2": "done", "C3": "failed"}
     assert (item(run, "C1").status, item(run, "C3").status) == ("REGRESSED", "FAIL")
-    assert "iteration 2 of 5" in run.headline
+    assert "iteration 3 of 5" in run.headline
 
 
 def test_a_goal_with_checks_shows_what_it_owes() -> None:

@@ -71,18 +71,6 @@ def test_init_writes_inside_the_project_only(planned: Project, tmp_path: Path, l
     assert not list(away.rglob("gate.json"))
 
 
-def test_init_asks_for_the_suite_where_computer_control_changed(planned: Project) -> None:
-    gate = planned.root / ".sisyphus/evidence/G001/gate.json"
-    (planned.root / ".sisyphus" / "omo.json").write_text('{"computer_control": ["native"]}')
-    assert planned.agent("ultragoal", "gate", "init").code == 0
-    assert "kill-switch-bypass" not in gate.read_text()
-    planned.write("native.c", "no")
-    (planned.root / "native").mkdir()
-    planned.write("native/mouse.c", "int x;")
-    assert planned.agent("ultragoal", "gate", "init", "--force").code == 0
-    assert "kill-switch-bypass" in gate.read_text()
-
-
 def test_validate_passes_a_clean_gate_and_writes_nothing(planned: Project) -> None:
     gate = valid_gate(planned.root)
     before = everything(planned.root)

@@ -122,22 +122,6 @@ def test_history_cut_off_beside_the_base(made: Repo) -> None:
     assert "cut off" in why_not(made.root, made.base)
 
 
-@pytest.mark.parametrize("make", [("tag", "start"), ("branch", "start")])
-def test_a_name_with_two_meanings(made: Repo, make: tuple[str, str]) -> None:
-    made.git("branch" if make[0] == "tag" else "tag", "start")
-    made.commit("one", "a")
-    made.git(*make)
-    assert "names 2 different commits" in why_not(made.root, "start")
-
-
-def test_a_branch_named_like_the_beginning_of_the_base(made: Repo) -> None:
-    short = made.base[:9]
-    made.commit("one", "a")
-    assert subjects(made, short) == ["one"]
-    made.git("branch", short)
-    assert "names 2 different commits" in why_not(made.root, short)
-
-
 def test_a_branch_named_like_the_whole_base_changes_nothing(made: Repo) -> None:
     made.commit("one", "a")
     made.git("update-ref", f"refs/heads/{made.base}", "HEAD")

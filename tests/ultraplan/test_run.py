@@ -358,7 +358,7 @@ def test_a_clean_audit_is_the_agents_word_and_a_step_skipped_as_agreed_lowers_no
     assert messages.release("done", here.row(), here.row(), {}) == (
         f"omo: finished on the agent's word: ultraplan: plan session {here.record().run}: 1 step passes the audit; "
         "1 Verify command passes, which the plan's author chose; "
-        "step 1 was skipped, as its plan allows: the plan lets it be left out."
+        "step 1 was skipped, as its plan allows: the plan lets it be left out. /omo:report shows what was seen."
     )
 
 

@@ -291,40 +291,19 @@ def test_two_globs_that_cover_one_path_always_meet(glob: str, other: str, path: 
         assert sessions.may_meet(glob, other)
 
 
-def test_sessions_that_need_nothing_of_each_other_may_run_beside_each_other() -> None:
-    specs = cut(plan_text(3, touch=None, sessions=[[1], [2], [3]]))
-    assert sessions.waves_of(specs) == [[1, 2, 3]]
-
-
-def test_sessions_whose_fences_overlap_never_do() -> None:
+def test_sessions_whose_fences_overlap_never_run_beside_each_other() -> None:
     specs = cut(plan_text(3, sessions=[[1], [2], [3]]))
-    assert sessions.waves_of(specs) == [[1], [2], [3]]
     assert "- Never beside: Session 2, Session 3, because" in spec_text.render(specs[0])
+    assert "Never beside" not in spec_text.render(cut(plan_text(2, touch=None, sessions=[[1], [2]]))[0])
 
 
 def test_the_order_follows_what_sessions_and_steps_depend_on() -> None:
     text = plan_text(4, touch=None, sessions=[[1], [2], [3], [4]], step4={"Depends on": "Step 2"})
-    specs = cut(with_lines(with_lines(text, 2, "Depends on: Session 1"), 3, "Depends on: Session 1"))
-    assert sessions.waves_of(specs) == [[1], [2, 3], [4]]
-    assert [spec.depends_on for spec in specs] == [(), (1,), (1,), (2,)]
-    assert [spec.blocks for spec in specs] == [(2, 3), (4,), (), ()]
+    specs = cut(with_lines(with_lines(text, 2, "Depends on: Session 3"), 3, "Depends on: Session 1"))
+    assert sessions.order(specs) == [1, 3, 2, 4]
+    assert [spec.depends_on for spec in specs] == [(), (3,), (1,), (2,)]
+    assert [spec.blocks for spec in specs] == [(3,), (4,), (2,), ()]
     assert "- Entry condition: a clean tree that has the commits of Session 2" in spec_text.render(specs[3])
-
-
-@settings(max_examples=50)
-@given(st.dictionaries(st.integers(1, 6), st.sets(st.integers(1, 6)), min_size=1), st.data())
-def test_no_wave_holds_two_sessions_that_wait_for_or_disturb_each_other(
-    wanted: dict[int, set[int]], data: st.DataObject
-) -> None:
-    needed = {number: {other for other in others if other < number} for number, others in wanted.items()}
-    touch = {number: data.draw(st.lists(st.sampled_from("abcd"), max_size=2)) for number in needed}
-    order = sessions.waves(needed, touch)
-    assert sorted(number for wave in order for number in wave) == sorted(needed)
-    for index, wave in enumerate(order):
-        later = {number for other in order[index:] for number in other}
-        for number in wave:
-            assert not needed[number] & later
-            assert not any(sessions.overlap(touch[number], touch[other]) for other in wave if other != number)
 
 
 @pytest.mark.parametrize(

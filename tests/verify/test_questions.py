@@ -11,8 +11,8 @@ import pytest
 
 from omo.errors import BadInput, OmoError, Refused
 from omo.workflows.verify import lessons
-from omo.workflows.verify.documents import DIMENSIONS
-from omo.workflows.verify.goals import QUESTIONS
+from omo.workflows.verify.documents import DIMENSIONS, REPLIES
+from omo.workflows.verify.goals import ANSWERS, FORMS, QUESTIONS
 from tests.verify.workshop import Q3, Workshop, checklist, checks, item, path_check, project, q1, q2
 
 OUTCOMES = {"verification": {"outcomes": ["quoted text stays whole"]}}
@@ -30,6 +30,13 @@ def shop(tmp_path: Path) -> Workshop:
 
 def told(caught: pytest.ExceptionInfo[OmoError]) -> str:
     return "\n".join([caught.value.message, *map(str, caught.value.details.get("defects", [])), caught.value.fix])  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("question", ANSWERS)
+def test_the_form_that_is_shown_is_one_that_is_taken(question: str) -> None:
+    shown, _ = json.JSONDecoder().raw_decode(FORMS[question])
+    REPLIES[question].model_validate(shown)
+    assert set(shown) == set(REPLIES[question].model_fields)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def prompt(arguments: argparse.Namespace, context: Context) -> Result:
 def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[str, dict[str, Any] | None]:
     """A prompt can be explained without a session; what it would do there then goes unsaid."""
     if arguments.session:
-        name = context.looked_at(arguments.session).name
+        name = context.looked_at(arguments.session)
         return name, context.row(name)
     try:
         name = context.clear_session()
@@ -61,13 +61,11 @@ def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.views import session
     from omo.views.explain import decisions
 
-    meant = context.looked_at(arguments.session)
+    name = context.looked_at(arguments.session)
     known = context.settings
-    view = session.look(
-        context.state, meant.name, known.limits, context.now, context.environ, patience=stop.LONGEST_WAIT
-    )
+    view = session.look(context.state, name, known.limits, context.now, context.environ, patience=stop.LONGEST_WAIT)
     explanation = decisions.explain_stop(view, known)
-    return Result(explanation.data, explanation.text, notes=meant.notes)
+    return Result(explanation.data, explanation.text)
 
 
 def tool(arguments: argparse.Namespace, context: Context) -> Result:
@@ -79,7 +77,7 @@ def tool(arguments: argparse.Namespace, context: Context) -> Result:
             "name one call: --tool NAME, --write PATH, or -- COMMAND",
             fix="for example: omo explain tool -- rm -rf build",
         )
-    meant = context.looked_at(arguments.session)
+    session = context.looked_at(arguments.session)
     host = hosts.around(context.environ)
     if arguments.write:
         name, argument = host.write_tool
@@ -92,15 +90,15 @@ def tool(arguments: argparse.Namespace, context: Context) -> Result:
         given = {argument: words[0] if len(words) == 1 else shlex.join(words)}
     else:
         name, given = arguments.tool, {}
-    event = host.tool_call(meant.name, context.cwd, name, given)
+    event = host.tool_call(session, context.cwd, name, given)
     explanation = explain_tool(event, World(event, context.environ, context.cwd, context.now))
-    return Result(explanation.data, explanation.text, notes=meant.notes)
+    return Result(explanation.data, explanation.text)
 
 
 def goal(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.views.explain import items
     from omo.work.viewer import Viewer
 
-    meant = context.looked_at(arguments.session)
-    explanation = items.explain(Viewer(context, meant.name, context.row(meant.name) or {}), arguments.wanted)
-    return Result(explanation.data, explanation.text, notes=meant.notes)
+    name = context.looked_at(arguments.session)
+    explanation = items.explain(Viewer(context, name, context.row(name) or {}), arguments.wanted)
+    return Result(explanation.data, explanation.text)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from omo.cli import options
 from omo.cli.result import Result
-from omo.context import Context, Meant
+from omo.context import Context
 from omo.errors import BadInput, Refused, Unreadable
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
@@ -66,32 +66,32 @@ def _shared_paths(state: str) -> dict[str, str]:
     return {name: os.path.join(path, "ledger.jsonl") for name, path in directories.items() if os.path.isdir(path)}
 
 
-def _looked_at(arguments: argparse.Namespace, context: Context) -> Meant:
+def _looked_at(arguments: argparse.Namespace, context: Context) -> str:
     """No session where none is known: what the project shares can be looked at without one."""
     if not arguments.session and not context.named_session and not context.known_sessions():
-        return Meant("")
+        return ""
     return context.looked_at(arguments.session)
 
 
 def show(arguments: argparse.Namespace, context: Context) -> Result:
-    meant = _looked_at(arguments, context)
-    path = _chosen_path(context.state, meant.name, arguments.of)
+    session = _looked_at(arguments, context)
+    path = _chosen_path(context.state, session, arguments.of)
     if arguments.follow:
-        for note in meant.notes:
+        for note in context.notes:
             print(f"omo: {note}", file=sys.stderr)
         _follow(path, as_json=arguments.json)
     rows: list[Row] = []
     try:
         rows = ledger.rows(path)
         if arguments.of == "session":
-            problems = _session_problems(context, meant.name)
+            problems = _session_problems(context, session)
         else:
             problems = Journal(os.path.dirname(path), context.state).problems()
     except Unreadable as error:
         problems = [error.message]
     text = [_line(row) for row in rows] + [f"! {clip(problem, 300)}" for problem in problems]
-    data = {"session": meant.name or None, "ledger": arguments.of, "rows": rows, "problems": problems}
-    return Result(data, "\n".join(text) or "No rows.", 3 if problems else 0, meant.notes)
+    data = {"session": session or None, "ledger": arguments.of, "rows": rows, "problems": problems}
+    return Result(data, "\n".join(text) or "No rows.", 3 if problems else 0)
 
 
 def _chosen_path(state: str, session: str, of: str) -> str:
@@ -205,11 +205,11 @@ class Checked(NamedTuple):
 
 def verify(arguments: argparse.Namespace, context: Context) -> Result:
     """Of one session, or of all, and once of what they share."""
-    meant = Meant("") if arguments.all else _looked_at(arguments, context)
-    sessions = [meant.name] if meant.name else context.known_sessions()
+    session = "" if arguments.all else _looked_at(arguments, context)
+    sessions = [session] if session else context.known_sessions()
     ledgers: list[Checked] = []
     for name in sessions:
-        ledgers += _check_session(context, name, is_listed=not meant.name)
+        ledgers += _check_session(context, name, is_listed=not session)
     own = len(ledgers)
     ledgers += _check_shared(context, sessions)
     problems = []
@@ -217,17 +217,17 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     for number, checked in enumerate(ledgers):
         if checked.name in told:
             continue
-        lead = f"{checked.session}: " if number < own and not meant.name else ""
+        lead = f"{checked.session}: " if number < own and not session else ""
         problems += [f"{lead}{checked.name}: {problem}" for problem in checked.problems]
         if checked.name in RUNS:
             told.update(f"{RUNS[checked.name]}/{problem.partition(':')[0]}" for problem in checked.problems)
     files = [checked for checked in ledgers if checked.path and (os.path.lexists(checked.path) or checked.problems)]
     lines = [checked.line for checked in files]
     lines += [clip(problem, 400) for problem in problems] or [WHOLE]
-    data: Row = {"session": meant.name or None, "problems": problems, "files": [checked.data for checked in files]}
-    if meant.name:
+    data: Row = {"session": session or None, "problems": problems, "files": [checked.data for checked in files]}
+    if session:
         data["ledgers"] = {checked.name: checked.problems for checked in ledgers}
-    return Result(data, "\n".join(lines), 3 if problems else 0, meant.notes)
+    return Result(data, "\n".join(lines), 3 if problems else 0)
 
 
 def _check_session(context: Context, name: str, *, is_listed: bool) -> list[Checked]:

@@ -34,10 +34,9 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     rows: Row = runtime.read(context.state)["sessions"]
     if not rows and not arguments.session:
         return _nothing(context.named_session or "", rows)
-    meant = context.looked_at(arguments.session)
-    view = project.look_at(context, meant.name, rows=rows)
+    view = project.look_at(context, context.looked_at(arguments.session), rows=rows)
     if view.brief.mode == "off":
-        return _nothing(meant.name, rows, meant.notes)
+        return _nothing(view.name, rows)
     work = view.leading
     step = view.next
     items = _items_to_do(work, step)
@@ -59,7 +58,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     lines = [*_standing(view, work), *_to_do(work, items), *_next(view, step)]
     for other in others:
         lines.append(f"Beside it, {phrases.name_of(other.kind)}: {other.next.text}")
-    return Result(data, "\n".join(lines), notes=meant.notes)
+    return Result(data, "\n".join(lines))
 
 
 def _items_to_do(work: Status | None, step: NextStep) -> list[Item]:
@@ -130,7 +129,7 @@ def _command(each: Command) -> str:
     return f"  $ {each.line}" + (f"   ({each.when})" if each.when else "")
 
 
-def _nothing(name: str, rows: Row, notes: list[str] | None = None) -> Result:
+def _nothing(name: str, rows: Row) -> Result:
     """How one starts, or takes up what another conversation left open."""
     step = NextStep("start", "nothing is on in this session")
     for other, row in rows.items():
@@ -144,7 +143,7 @@ def _nothing(name: str, rows: Row, notes: list[str] | None = None) -> Result:
         lines += [_command(each) for each in step.commands]
     lines.append(phrases.HOW_TO_START)
     data: Row = {"session": name or None, "mode": "off", "next": step.data, "items": []}
-    return Result(data, "\n".join(lines), notes=notes)
+    return Result(data, "\n".join(lines))
 
 
 def _left_open(row: object) -> str:

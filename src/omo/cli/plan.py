@@ -18,14 +18,13 @@ from omo.work.run import caller_of
 
 if TYPE_CHECKING:
     from omo.workflows.ultraplan.audit import Audit
-    from omo.workflows.ultraplan.audited import AuditedFile
+    from omo.workflows.ultraplan.audited import RunStatus
     from omo.workflows.ultraplan.critique import Verdict
     from omo.workflows.ultraplan.models import Defect, Document
     from omo.workflows.ultraplan.propose import Proposals
 
 LONGEST_SHOWN = 600
 MOST_SHOWN = 20
-EDITED = 3
 
 
 def register(commands: options.Commands) -> None:
@@ -39,9 +38,6 @@ def register(commands: options.Commands) -> None:
     about = "what git and the files show of each step: exit 0 pass, 3 drift, 4 cannot be evaluated"
     auditing = options.command(verbs, "audit", about, audit, session=False)
     auditing.add_argument("plan", metavar="PLAN")
-    auditing.add_argument(
-        "--base", metavar="REV", help="the commit the work began at (default: the one start recorded)"
-    )
 
 
 def load(named: str, context: Context) -> Document:
@@ -100,7 +96,7 @@ def _unplaced(filled: Proposals) -> list[str]:
     """Names of which nothing is asked, because nobody can tell where they belong."""
     notes = []
     for number, names in filled.unplaced.items():
-        said = ", ".join(names)
+        said = ", ".join(dict.fromkeys(names))
         notes.append(f"step {number}: which file has {said}? Write its path in backticks before it, to have it checked")
     return notes
 
@@ -142,7 +138,9 @@ def _filled_in(document: Document, context: Context) -> tuple[Document, list[str
     notes = _unplaced(filled)
     if filled.text != document.text:
         Path(context.root, document.path).write_bytes(filled.text.encode())
-        notes.append(f"{document.path} was filled in: read what it says (proposed)")
+        notes.append(f"{document.path} was filled in, and holds the steps to this beside their files and commits:")
+        for number, asked in filled.asked.items():
+            notes.append(f"step {number}: {clip('; '.join(asked), LONGEST_SHOWN)}")
     return documents.parse(filled.text, document.path), notes
 
 
@@ -172,26 +170,20 @@ def _verdict(document: Document, verdict: Verdict, data: dict[str, Any], notes: 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan.audited import audit_file
 
-    caller = caller_of(context, "")
-    audited = audit_file(caller, Path(context.cwd, arguments.plan), arguments.base or "")
-    shown = audited.audit
-    following = _after_audit(audited, arguments.plan)
-    data = {**shown.to_json(), "document": audited.document.path, "next": following}
-    lines = _audit_lines(shown)
+    status = audit_file(caller_of(context, ""), Path(context.cwd, arguments.plan))
+    following = _after_audit(status, arguments.plan)
+    data = {**status.audit.to_json(), "document": status.state.path, "edited": status.edited, "next": following}
+    lines = _audit_lines(status.audit)
     if following:
         lines.append(f"Next: {following}")
-    code = shown.exit_code
-    if audited.edited:
-        # The file's text counts for nothing, and another base than the run's proves nothing.
-        code = code or (EDITED if arguments.base else 0)
-        data |= {"ok": code == 0, "edited": audited.edited}
-        lines.insert(0, f"Note: {audited.edited}")
-    return Result(data, "\n".join(lines), code)
+    if status.edited:
+        lines.insert(0, f"Note: {status.edited}")
+    return Result(data, "\n".join(lines), status.audit.exit_code)
 
 
-def _after_audit(audited: AuditedFile, name: str) -> str:
+def _after_audit(status: RunStatus, name: str) -> str:
     """The one thing to do now; empty where nothing is left. A session that is under way just goes on."""
-    shown = audited.audit
+    shown = status.audit
     if shown.verdict == "pass":
         return ""
     if shown.take_back:
@@ -201,7 +193,7 @@ def _after_audit(audited: AuditedFile, name: str) -> str:
         return "tell the user what was changed that must not be; only they decide how it is undone"
     if shown.verdict == "unknown":
         return "settle what could not be established, then audit again"
-    if audited.run is not None and audited.run.state is not None and audited.run.state.is_open:
+    if status.state.is_open:
         return "omo plan status"
     if shown.missing:
         return f"omo plan recover {shlex.quote(name)}"

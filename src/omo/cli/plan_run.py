@@ -96,6 +96,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 def _begun(begun: Started, context: Context) -> Result:
     from omo.workflows.ultraplan.preflight import MISSING
     from omo.workflows.ultraplan.run import MOST_RECOVERIES
+    from omo.workflows.ultraplan.verify import by_steps
 
     state = begun.state
     if begun.missing:
@@ -106,12 +107,13 @@ def _begun(begun: Started, context: Context) -> Result:
     if state.recovery_of:
         of += f", recovery {state.depth} of {MOST_RECOVERIES}"
     spec = os.path.relpath(begun.spec, context.root)
+    runnable = [command for command in state.verify if command.argv]
     lines = [
         f"Plan session {state.run}{of}: {counted(len(state.steps), 'step')} from {state.base[:12]}",
         f"  spec         {spec}",
         f"  may change   {', '.join(state.fence['touch']) or 'anything'}",
         f"  never        {', '.join(state.fence['never']) or 'nothing named'}",
-        *(f"  will run     {command}" for command in state.verify if command.argv),
+        *(f"  will run     {line}" for line in by_steps([(each.step, each.words) for each in runnable])),
         *(f"  will not run {command}" for command in state.verify if not command.argv),
         *(f"  let through  {override}" for override in state.overrides),
         *(f"  handed over  {note}" for note in state.handoffs),
@@ -233,4 +235,5 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
         "next": _next_data(done.next),
     }
     end = f"Closed as {done.verdict}." if done.closed else "Not closed: the session is still under way."
-    return Result(data, f"{done.report}\n{end} Report: {done.path}\nNext: {done.next.text}", done.exit_code)
+    shown = os.path.relpath(done.path, context.root)
+    return Result(data, f"{done.report}\n{end} Report: {shown}", done.exit_code)

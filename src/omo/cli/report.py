@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from omo import progress
 from omo.cli import options
 from omo.cli.result import Result
-from omo.context import Context, Meant
+from omo.context import Context
 from omo.errors import BadInput, Refused
 
 if TYPE_CHECKING:
@@ -35,19 +35,18 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 
     _check(arguments, context)
     chosen = "" if arguments.run_id is None else str(arguments.run_id)
-    meant = _looked_at(arguments, context, chosen)
+    # A run that is named says whose it is, so no session has to be clear.
+    name = context.clear_session() if chosen and not arguments.session else context.looked_at(arguments.session)
     with progress.doing("gathering the report"):
-        report = whole.gather(context, meant.name, chosen)
+        report = whole.gather(context, name, chosen)
         path = _written(arguments, context, report)
     data = {**report.data, "path": path or None} if arguments.json else {"path": path or None}
     if arguments.md and not path:
         from omo.views.report import markdown
 
         _require_printed_elsewhere(report)
-        return Result(data, markdown.render(report).rstrip("\n"), notes=meant.notes)
-    notes = list(meant.notes)
-    if arguments.open:
-        notes.append(_opened(path, context))
+        return Result(data, markdown.render(report).rstrip("\n"))
+    notes = [_opened(path, context)] if arguments.open else []
     return Result(data, f"{report.verdict.text}\n{path}", notes=notes)
 
 
@@ -60,13 +59,6 @@ def _check(arguments: argparse.Namespace, context: Context) -> None:
         )
     if arguments.open and (arguments.md or arguments.json):
         raise BadInput("--open shows a page, not Markdown or JSON", fix="omo report --open")
-
-
-def _looked_at(arguments: argparse.Namespace, context: Context, run: str) -> Meant:
-    """A run that is named says whose it is, so no session has to be clear."""
-    if arguments.session or not run:
-        return context.looked_at(arguments.session)
-    return Meant(context.clear_session())
 
 
 def _written(arguments: argparse.Namespace, context: Context, report: Report) -> str:

@@ -21,7 +21,7 @@ def register(commands: options.Commands) -> None:
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     """Reads only. A live session that nobody has used for a day is shown as an orphan."""
-    name = context.looked_at(arguments.session).name if arguments.session else ""
+    name = context.looked_at(arguments.session) if arguments.session else ""
     if arguments.watch:
         _watch(arguments, context, name)
         sys.stdout.flush()

@@ -73,7 +73,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.views import plain, project
 
-    view = project.look_at(context, context.looked_at(arguments.session).name)
+    view = project.look_at(context, context.looked_at(arguments.session))
     return Result(view.data, plain.session(view))
 
 

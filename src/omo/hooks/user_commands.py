@@ -113,16 +113,21 @@ def _look(event: Event, world: World, name: str) -> str:
     argv = [sys.executable, "-I", "-S", "-X", "utf8"]
     if sys.pycache_prefix:
         argv += ["-X", f"pycache_prefix={sys.pycache_prefix}"]
-    environ = {**world.environ, hosts.around(world.environ).session_variable: event.session}
+    environ = {"OMO_SESSION_ID": event.session, "TTY_COMPATIBLE": "1", "COLUMNS": COLUMNS, "NO_COLOR": "1"}
+    for variable, value in world.environ.items():
+        if variable not in hosts.agent_variables():  # a person asked
+            environ.setdefault(variable, value)
     done = run(
         [*argv, "-c", START, *sys.path, name],
         cwd=Path(event.directory or world.root),
         timeout=LONGEST_LOOK,
-        env={**environ, "TTY_COMPATIBLE": "1", "COLUMNS": COLUMNS, "NO_COLOR": "1"},
+        env=environ,
     )
     if done.timed_out:
         return f"omo: it takes longer than {LONGEST_LOOK:g} s; type `omo {name}` in a terminal."
-    text = re.sub(r"\x1b\[[\d;]*m", "", done.stdout.strip() or done.stderr.strip())
+    if not done.stdout.strip():
+        return block("omo: " + done.stderr.rpartition("omo: ")[2].strip(), LONGEST_VIEW)
+    text = re.sub(r"\x1b\[[\d;]*m", "", done.stdout.strip())
     return block(f"omo {name}\n{text}", LONGEST_VIEW)
 
 

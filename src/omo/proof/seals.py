@@ -231,8 +231,12 @@ def shadows(root: str, began: Mapping[str, Any], commands: Sequence[Command], te
     directories = set()
     for command in commands:
         directories.add(command.cwd)
-        scripts = [word for word in command.argv if word.endswith(".py")]  # each looks beside itself first
-        directories.update(os.path.join(command.cwd, os.path.dirname(script)) for script in scripts)
+        words = " ".join(command.argv).replace(";", " ").split()  # also those of a line for a shell
+        for before, word in zip(["", *words], words, strict=False):
+            if word.endswith(".py"):  # which looks beside itself first
+                directories.add(os.path.join(command.cwd, os.path.dirname(word)))
+            elif before == "cd":
+                directories.add(os.path.join(command.cwd, word))
     present = []
     for directory in sorted(directories):
         for name in SHADOWS:

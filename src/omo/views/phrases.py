@@ -226,6 +226,12 @@ def works(view: SessionView) -> list[Status]:
     return [work for work in view.works or [] if work.items or work.kind != "ulw"]
 
 
+def about(view: SessionView, work: Status) -> str:
+    """What a work says of itself; how it ended only where the session does not say the same."""
+    is_told = view.brief.outcome is not None and work.outcome is not None
+    return "" if is_told else work.headline
+
+
 def is_shown_in_full(view: SessionView, work: Status, *, everything: bool) -> bool:
     """Work that is over, beside work that is not, is one line."""
     states = {summary.kind: summary.state for summary in view.brief.work}

@@ -64,7 +64,7 @@ def _session(view: SessionView, *, everything: bool) -> Iterator[str]:
 
 def _work(view: SessionView, work: Status, *, everything: bool) -> Iterator[str]:
     run = f"run {work.run}" if work.run else ""
-    parts = filter(None, [phrases.progress(work), work.headline, run])
+    parts = filter(None, [phrases.progress(work), phrases.about(view, work), run])
     yield _fact(phrases.name_of(work.kind), "; ".join(parts))
     if not phrases.is_shown_in_full(view, work, everything=everything):
         return

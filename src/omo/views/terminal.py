@@ -177,7 +177,7 @@ def _listed(label: str, sentences: Sequence[str], style: str, width: int) -> Ite
 
 def _work(view: SessionView, work: Status, width: int, *, everything: bool) -> Iterator[Text]:
     in_full = phrases.is_shown_in_full(view, work, everything=everything)
-    yield from _labelled(phrases.name_of(work.kind), _progress(work, width), width, "bold" if in_full else "")
+    yield from _labelled(phrases.name_of(work.kind), _progress(view, work, width), width, "bold" if in_full else "")
     if not in_full:
         return
     items, left_out = phrases.selection(work, everything=everything)
@@ -193,13 +193,14 @@ def _work(view: SessionView, work: Status, width: int, *, everything: bool) -> I
             yield line
 
 
-def _progress(work: Status, width: int) -> Text:
+def _progress(view: SessionView, work: Status, width: int) -> Text:
+    about = phrases.about(view, work)
     if not work.total:
-        return _safe(work.headline)
+        return _safe(about)
     text = _bar(work.done, work.total, width)
     text.append_text(_safe(f" {phrases.progress(work)}", "bold"))
-    if work.headline:
-        text.append_text(_safe(f"{DOT}{work.headline}", "dim"))
+    if about:
+        text.append_text(_safe(f"{DOT}{about}", "dim"))
     return text
 
 

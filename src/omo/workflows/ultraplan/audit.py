@@ -220,12 +220,6 @@ def checks_of(step: Step) -> list[Check]:
     return [check for check in parse_checks(rows, f"step {step.number}") if not isinstance(check, str)]
 
 
-def holds(step: Step, root: Path) -> bool:
-    """Whether the tree as it is now meets everything that the step's manifest asks for."""
-    checks = checks_of(step)
-    return bool(checks) and evaluate(checks, Tree(root)).verdict == "pass"
-
-
 def _judge(document: Document, step: Step, history: History, claims: Claims) -> StepAudit:
     manifest = step.manifest
     if manifest is None:

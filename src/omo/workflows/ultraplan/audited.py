@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from omo.digest import sha256
-from omo.errors import BadInput, NotEvaluable, OmoError, Refused
-from omo.text import clip, counted
+from omo.errors import NotEvaluable, OmoError, Refused
+from omo.text import clip
 from omo.work.run import Caller, Run, load
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
@@ -150,68 +150,35 @@ def _skipped_in(line: Sequence[PlanState]) -> dict[int, str]:
     return skipped
 
 
-# the audit of a file: what is recorded of it tells where the work began
+# the whole plan
 
 
-@dataclass(frozen=True)
-class AuditedFile:
-    """`edited` says what became of the file since a run of it began; then the copy made at that start was audited."""
-
-    document: Document
-    audit: Audit
-    edited: str = ""
-    run: PlanRun | None = None
-
-
-def audit_file(caller: Caller, path: Path, base: str = "") -> AuditedFile:
-    """What is recorded of it tells where the work began and what was skipped; `base` names another commit."""
+def audit_file(caller: Caller, path: Path) -> RunStatus:
+    """A plan of which a session began: what is recorded of it tells where the work began and what was skipped."""
     runs = runs_at(caller, path)
     if not runs:
-        return _audit_unknown_file(caller, path, base)
+        document = documents.load(path, Path(caller.root))
+        raise Refused(
+            f"no session of {clip(document.path, 200)} was begun, so nobody knows where the work did",
+            fix=f"omo plan start {shlex.quote(document.path)}",
+        )
     state = runs[-1]
-    if not base and state.root != caller.here and os.path.isdir(state.root):
+    if state.root != caller.here and os.path.isdir(state.root):
         # A run that was copied with its project tells where the work began there, not here.
         raise Refused(
-            f"plan session {state.run} belongs to {state.root}, and this is {caller.here}",
-            fix="audit it there; or name where the work began here: --base REV",
+            f"plan session {state.run} belongs to {state.root}, and this is {caller.here}", fix="audit it there"
         )
-    return audit_plan(Run(PLAN, caller, state.run), base)
+    return audit_plan(Run(PLAN, caller, state.run))
 
 
-def audit_plan(run: PlanRun, base: str = "", history: History | None = None) -> AuditedFile:
+def audit_plan(run: PlanRun, history: History | None = None) -> RunStatus:
     """The whole plan that a session is of, as it is now, from where its first session began."""
     caller, state = run.caller, run.state
     assert state is not None
     document = synthesise(pinned_plan(caller.state, state))
     runs = _runs_with_a_base(caller, state)
-    edited = _edited(state)
     try:
-        history = history or histories.look(Path(caller.root), base or runs[0].base)
+        history = history or histories.look(Path(caller.root), runs[0].base)
     except NotEvaluable as error:
-        return AuditedFile(document, unknown(document, error), edited, run)
-    audit = audit_history(document, history, _skipped_in(runs))
-    return AuditedFile(document, audit, edited, run)
-
-
-def _audit_unknown_file(caller: Caller, path: Path, base: str) -> AuditedFile:
-    """A file that no run began with says itself what is to be done, and the base is named."""
-    document = synthesise(documents.load(path, Path(caller.root)))
-    defects = document.wrong
-    if not document.steps and not defects:
-        defects = ["it has no step; steps are headed ### Step N: Title"]
-    if defects:
-        raise NotEvaluable(
-            f"{clip(document.path, 200)} has {counted(len(defects), 'defect')}, so what it asks for is not clear",
-            fix=f"omo plan validate {shlex.quote(document.path)}",
-            defects=[clip(defect, 400) for defect in defects],
-        )
-    if not base:
-        raise BadInput(
-            f"where the work on {clip(document.path, 200)} began is not recorded",
-            fix=f"name the commit: omo plan audit {shlex.quote(document.path)} --base REV",
-        )
-    try:
-        history = histories.look(Path(caller.root), base)
-    except NotEvaluable as error:
-        return AuditedFile(document, unknown(document, error))
-    return AuditedFile(document, audit_history(document, history, {}))
+        return RunStatus(run, document, unknown(document, error), edited=_edited(state))
+    return RunStatus(run, document, audit_history(document, history, _skipped_in(runs)), edited=_edited(state))

@@ -35,15 +35,13 @@ def skip(state: PlanState, step: int, reason: str) -> Refused:
     return _ask(f"step {step} would be left out", costs, argv)
 
 
-def recover(state: PlanState, missing: Sequence[int], depth: int, anew: str) -> Refused:
+def recover(state: PlanState, missing: Sequence[int], depth: int) -> Refused:
     listed = ", ".join(map(str, missing))
     costs = [
         f"used up: recovery {depth} of {MOST_RECOVERIES}; plan session {state.run} is closed, a new one begins",
         "lost: nothing that is committed; the end answers for the whole session, from where it began",
-        _at_best(has_exceptions=bool(state.exceptions or anew)),
+        _at_best(has_exceptions=bool(state.exceptions)),
     ]
-    if anew:
-        costs[1] = f"lost: the audit of what was done before ({clip(anew, 120)}); that is an exception at the end"
     allowed = "you, for the session is still open"
     if state.end:
         allowed = "the user, who was shown how it ended; recover only if they said so"

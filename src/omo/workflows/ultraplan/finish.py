@@ -219,7 +219,7 @@ def render(status: RunStatus, end: Row, results: Sequence[Result], *, now: str, 
             lines.extend(["", f"## {heading}", "", *(f"- {line}" for line in listed)])
 
     section("Steps", audit.steps)
-    section("Verify", results)
+    section("Verify", verify.by_steps([(result.command.step, result.words) for result in results]))
     if "unverified" in end:
         section("Verify, not run", [f"by the {end['by']}: {clip(end['unverified'], 400)}"])
     if failed := part(end, "failed"):

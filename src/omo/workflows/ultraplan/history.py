@@ -22,7 +22,6 @@ LONGEST_BODY = 20_000
 _RAW = ("-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--relative", "--ignore-submodules=none")
 _SUBMODULE = "160000"
 _REVERTS = re.compile(r"\bThis reverts commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\b")
-_NAMES_OF = ("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
 
 
 @dataclass(frozen=True)
@@ -150,9 +149,7 @@ class History:
 
 
 def look(root: Path, base: str) -> History:
-    """Raises NotEvaluable: no git, no such base, two of that name, HEAD not after it, or a history that is cut off."""
-    if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", base):
-        _require_one_meaning(root, base)
+    """Of a full id. Raises NotEvaluable: no git, no such base, HEAD not after it, or a history that is cut off."""
     paths = ("--show-prefix", "--path-format=absolute", "--git-path", "shallow", "--git-path", "info/exclude")
     answer = git.run(root, "rev-parse", *paths, "HEAD^{commit}", f"{base}^{{commit}}")
     if answer.ok:
@@ -184,20 +181,6 @@ def undone(commits: Sequence[Commit]) -> dict[str, int]:
     return undoing
 
 
-def _require_one_meaning(root: Path, base: str) -> None:
-    """A full id means one commit. A name can be given to a tag, a branch and the start of an id at once."""
-    names = [name.format(base) for name in _NAMES_OF]
-    if re.fullmatch(r"[0-9a-f]{4,64}", base):
-        names += git.ask(root, "rev-parse", f"--disambiguate={base}").split()
-    meant = set()
-    for name in names:
-        if commit := changes.commit_of(root, name):
-            meant.add(commit)
-    if len(meant) > 1:
-        fix = "name the commit the work began at by its full id: --base ID"
-        raise NotEvaluable(f"base {clip(base, 80)!r} names {len(meant)} different commits", fix=fix)
-
-
 def _commits(root: Path, span: str, since: str) -> list[Commit]:
     """Oldest first. The span goes both ways, so a base that HEAD does not descend from shows at once."""
     most = changes.MOST_COMMITS
@@ -207,14 +190,14 @@ def _commits(root: Path, span: str, since: str) -> list[Commit]:
     )  # fmt: skip
     parts = listed.split("\0")[:-1]
     if len(parts) > 5 * most:
-        raise NotEvaluable(f"more than {most} commits since the base", fix="name a later base with --base REV")
+        raise NotEvaluable(f"more than {most} commits since the base", fix="omo plan finish, and a new plan")
     commits = []
     for index in range(0, len(parts), 5):
         mark, sha, parents, subject, body = parts[index : index + 5]
         if mark.endswith(">") and "..." in span:  # rev-list puts a line of its own before what was asked for
             raise NotEvaluable(
                 f"base {since[:12]} is no ancestor of HEAD: history was rewritten, or another branch is checked out",
-                fix="check out the branch of the work, or name the commit it began at: --base ID",
+                fix="check out the branch of the work; git reflog has what was rewritten",
             )
         commits.append(Commit(sha, subject, body[:LONGEST_BODY], tuple(parents.split())))
     return _with_changes(root, commits, since)

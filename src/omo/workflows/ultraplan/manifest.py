@@ -28,7 +28,7 @@ REQUIRED = {
 }
 OPTIONAL = ("absent_paths", "skip_commit_check")
 KEYS = (*REQUIRED, *OPTIONAL)
-Lines = dict[tuple[str, ...], int]
+Lines = dict[str, int]
 
 
 def read(block: Fenced, step: int) -> tuple[Manifest | None, list[Defect]]:
@@ -50,7 +50,7 @@ def read(block: Fenced, step: int) -> tuple[Manifest | None, list[Defect]]:
         for problem in error.errors(include_url=False):
             key, index = _entry(problem)
             if (key, index) not in wrong:
-                line = lines.get((key, str(problem["input"]))) or lines.get((key,), block.line)
+                line = lines.get(key, block.line)
                 says = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
                 says = f"{says.replace('valid tuple', 'list')}, got {clip(repr(problem['input']), 80)}"
                 name = field_name(("manifest", *problem["loc"]))
@@ -84,26 +84,13 @@ def _mapping(block: Fenced, where: str) -> tuple[dict[Any, Any] | None, list[Def
 
 
 def _lines(block: Fenced, data: dict[Any, Any]) -> Lines:
-    """Where each key stands and, by key and value, each entry of a list that is written as it is meant."""
+    """Where each key stands."""
     lines: Lines = {}
-    key = ""
     for number, text in enumerate(block.content.splitlines(), start=block.line):
         name = re.match(r"\s*[\"']?([\w-]+)[\"']?\s*:", text)
         if name and name[1] in data:
-            key = name[1]
-            lines.setdefault((key,), number)
-        for entry in _texts(data.get(key)):
-            if re.search(rf"(?<![\w./-]){re.escape(entry)}(?![\w./-])", text):
-                lines.setdefault((key, entry), number)
+            lines.setdefault(name[1], number)
     return lines
-
-
-def _texts(value: object) -> list[str]:
-    """What a list of texts, or of mappings to texts, holds."""
-    texts: list[str] = []
-    for entry in value if isinstance(value, list) else []:
-        texts += map(str, entry.values() if isinstance(entry, dict) else [entry])
-    return texts
 
 
 def _name_defects(data: dict[Any, Any], where: str, lines: Lines, first: int) -> Iterator[Defect]:
@@ -111,7 +98,7 @@ def _name_defects(data: dict[Any, Any], where: str, lines: Lines, first: int) ->
         if key in KEYS:
             continue
         # A misspelt key leaves its check out; one that is nothing like ours may belong to a newer tool.
-        shown, line = clip(str(key), 60), lines.get((str(key),), first)
+        shown, line = clip(str(key), 60), lines.get(str(key), first)
         wanted = re.sub(r"[\s-]+", "_", shown.lower())
         near = difflib.get_close_matches(wanted, KEYS, n=1, cutoff=0.7)
         if near:

@@ -85,7 +85,7 @@ class Content(BaseModel):
 class Manifest(BaseModel):
     """When a step is done, as code can see it. `is_synthesised`: made up for an older plan.
 
-    `lines` has the line of each key and, by key and value, of each entry.
+    `lines` has the line of each key.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -100,7 +100,7 @@ class Manifest(BaseModel):
     skip_commit_check: Flag = False
     is_synthesised: bool = False
     line: int = 0
-    lines: dict[tuple[str, ...], int] = Field(default_factory=dict)
+    lines: dict[str, int] = Field(default_factory=dict)
 
     @property
     def expects_commit(self) -> bool:
@@ -133,12 +133,11 @@ class Step:
     manifest: Manifest | None = None
     field_lines: dict[str, int] = field(default_factory=dict, compare=False)
 
-    def line_of(self, *names: str) -> int:
-        """The line of a key of the manifest, and of the entry named after it, as far as they are known."""
+    def line_of(self, key: str = "") -> int:
+        """The line of a key of the manifest; without one, the manifest's own."""
         if self.manifest is None or self.manifest.is_synthesised:
             return self.line
-        lines = self.manifest.lines
-        return lines.get(names) or lines.get(names[:1]) or self.manifest.line
+        return self.manifest.lines.get(key, self.manifest.line)
 
 
 @dataclass(frozen=True)

@@ -51,21 +51,23 @@ _DEFINES = (
 @dataclass
 class Proposals:
     """The plan's text with what was filled in. `lines` has the line of the plan for each line of it; for what is new
-    that of its step. `unplaced` are names that may be in several files of a step: nothing is asked of those."""
+    that of its step. `asked` says by step what its files have to hold; `unplaced` are names that may be in several
+    files of a step: nothing is asked of those."""
 
     text: str
     lines: list[int]
+    asked: dict[int, list[str]] = field(default_factory=dict)
     unplaced: dict[int, list[str]] = field(default_factory=dict)
 
 
 def fill_in(document: Document, root: Path) -> Proposals:
     """What the steps leave to omo. A plan before 1.7 stays as it is."""
     lines = list(enumerate(re.split(r"\r\n?|\n", document.text), start=1))
-    unplaced: dict[int, list[str]] = {}
+    filled = Proposals("", [])
     if not document.is_legacy:
         page = Page("\n".join(text for _, text in lines))
         known = _known_names(document, root)
-        filled = []
+        bodies = []
         for step in document.steps:
             start = step.line - 1
             end = start + step.text.count("\n") + 1
@@ -80,17 +82,19 @@ def fill_in(document: Document, root: Path) -> Proposals:
                 own.add("manifest")
             while not body[-1][1].strip():
                 body.pop()
-            body += [(step.line, text) for text in _bullets(document, step, own, root, known, unplaced)]
-            filled.append((start, end, body))
+            body += [(step.line, text) for text in _bullets(document, step, own, root, known, filled)]
+            bodies.append((start, end, body))
             known |= _names_in(step)
-        for start, end, body in reversed(filled):
+        for start, end, body in reversed(bodies):
             lines[start:end] = body
     newline = "\r\n" if "\r\n" in document.text else "\n"
-    return Proposals(newline.join(text for _, text in lines), [number for number, _ in lines], unplaced)
+    filled.text = newline.join(text for _, text in lines)
+    filled.lines = [number for number, _ in lines]
+    return filled
 
 
 def _bullets(
-    document: Document, step: Step, own: set[str], root: Path, known: set[str], unplaced: dict[int, list[str]]
+    document: Document, step: Step, own: set[str], root: Path, known: set[str], filled: Proposals
 ) -> list[str]:
     """The fields that the step does not have itself."""
     bullets = []
@@ -103,9 +107,7 @@ def _bullets(
         step = replace(step, checkpoint=_checkpoint(step))
         bullets.append(f"- Checkpoint ({PROPOSED}): {step.checkpoint}")
     if "manifest" not in own:
-        manifest, nowhere = proposed_manifest(step, root, known)
-        if nowhere:
-            unplaced[step.number] = nowhere
+        manifest = proposed_manifest(step, root, known, filled)
         bullets += manifests.bullet(manifest, f"Manifest ({PROPOSED})")
     return bullets
 
@@ -117,15 +119,16 @@ def _checkpoint(step: Step) -> str:
     return manifests.code(f"git add {paths} && git commit -m {shlex.quote(subject)}")
 
 
-def proposed_manifest(step: Step, root: Path, known: set[str]) -> tuple[Manifest, list[str]]:
-    """What the step's own words ask for, and the names in them that nobody can tell the file of."""
+def proposed_manifest(step: Step, root: Path, known: set[str], filled: Proposals) -> Manifest:
+    """What the step's own words ask for."""
     expected, absent = _paths(step)
-    contents, unplaced = _contents(step, expected, root, known)
+    contents = _contents(step, expected, root, known, filled)
     for path in expected:
         is_new = not (root / path).exists() and not any(content.path == path for content in contents)
         if is_test(path) and is_new and (suffix := PurePosixPath(path).suffix[:3]) in TESTS:
             contents.append(Content(path=path, pattern=TESTS[suffix]))
-    manifest = Manifest(
+            filled.asked.setdefault(step.number, []).append(f"{path} has a test")
+    return Manifest(
         expected_paths=tuple(expected),
         min_file_count=len(expected),
         commit_message_pattern=_pattern_of(step),
@@ -134,7 +137,6 @@ def proposed_manifest(step: Step, root: Path, known: set[str]) -> tuple[Manifest
         absent_paths=tuple(absent),
         skip_commit_check=is_none(step.checkpoint),
     )
-    return manifest, unplaced
 
 
 def synthesise(document: Document) -> Document:
@@ -203,12 +205,11 @@ def _is_shell(step: Step, path: str, root: Path) -> bool:
 # names: what a step says in backticks, and which file it belongs in
 
 
-def _contents(step: Step, expected: list[str], root: Path, known: set[str]) -> tuple[list[Content], list[str]]:
+def _contents(step: Step, expected: list[str], root: Path, known: set[str], filled: Proposals) -> list[Content]:
     """A name that a file of the step does not have yet has to be there afterwards. What is written like a function, or
     names a test, and is nowhere in the project, has to be defined; anything else may be a parameter or a key."""
     plain = [path for path in expected if not re.search(r"[*?\[]", path)]
     contents: dict[tuple[str, str], Content] = {}
-    unplaced = []
     for said in (step.changes, step.test_first):
         current = ""
         for span in code_spans(said):
@@ -218,14 +219,15 @@ def _contents(step: Step, expected: list[str], root: Path, known: set[str]) -> t
             name = _name(span)
             home = current or _home(name, plain)
             if name and not home:
-                unplaced.append(name)
-            if not name or not home or _has_word(_text(root, home), name):
+                filled.unplaced.setdefault(step.number, []).append(name)
+            if not name or not home or (home, name) in contents or _has_word(_text(root, home), name):
                 continue
             is_known = name in known or any(name == other for _, other in contents)
             is_defined = not is_known and (span.endswith(")") or name.lower().startswith("test"))
-            content = Content(path=home, pattern=_pattern(name, home, is_defined=is_defined))
-            contents.setdefault((home, name), content)
-    return list(contents.values()), list(dict.fromkeys(unplaced))
+            contents[home, name] = Content(path=home, pattern=_pattern(name, home, is_defined=is_defined))
+            verb = "defines" if is_defined else "uses"
+            filled.asked.setdefault(step.number, []).append(f"{home} {verb} {name}")
+    return list(contents.values())
 
 
 def _name(span: str) -> str:

@@ -12,7 +12,6 @@ from omo.work.lifecycle import require
 from omo.work.run import Caller, Run, load
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import costs, preflight, sessions, start
-from omo.workflows.ultraplan.audit import holds
 from omo.workflows.ultraplan.audited import RunStatus, audited
 from omo.workflows.ultraplan.run import (
     MOST_RECOVERIES,
@@ -21,8 +20,6 @@ from omo.workflows.ultraplan.run import (
     PlanState,
     depth_of,
     from_top,
-    line_of,
-    pinned_part,
     pinned_plan,
     require_shown,
     runs_at,
@@ -58,14 +55,12 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
     child = next((other.run for other in runs if other.recovery_of == state.run), "")
     _require_recoverable(run, state, child)
     status = audited(run)
-    # An abandoned run that cannot be audited from where it began: its recovery answers for its own steps.
-    anew = clip(status.unknown, 200) if state.end == "abandoned" else ""
     depth = depth_of(runs, state.number) + 1
     if state.recovered and not child:  # one that was written down and never begun is not counted a second time
         depth = int(state.recovered["depth"])
-    missing = _missing(run, status, anew, depth)
+    missing = _missing(status, depth)
     if not is_agreed:
-        raise costs.recover(state, missing, depth, anew)
+        raise costs.recover(state, missing, depth)
     root = Path(caller.root)
     recovery = Recovery(
         depth=depth,
@@ -76,7 +71,7 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
     )
     plan = pinned_plan(caller.state, state)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
-    contract = Contract(plan, cut, state.number, runs, parent=status, recovery=recovery, anew=anew)
+    contract = Contract(plan, cut, state.number, runs, parent=status, recovery=recovery)
     return start.begin(caller, contract, environ=environ)
 
 
@@ -103,15 +98,11 @@ def _require_recoverable(run: PlanRun, state: PlanState, child: str) -> None:
         raise Refused(f"plan session {own.id} of this session is under way", fix=f"omo plan finish; or {GIVE_UP}")
 
 
-def _missing(run: PlanRun, status: RunStatus, anew: str, depth: int) -> list[int]:
+def _missing(status: RunStatus, depth: int) -> list[int]:
     """The steps to carry out; refused where no recovery helps."""
     state = status.state
-    if anew:
-        document = pinned_part(run.caller.state, line_of(run.caller, state)[0])
-        missing = [step.number for step in document.steps if not holds(step, Path(run.caller.root))]
-    else:
-        status.require_evaluable()
-        missing = status.audit.missing
+    status.require_evaluable()
+    missing = status.audit.missing
     report = "revise the plan, then omo plan critique, and start it"
     if state.is_open:
         report = failed_command(missing[0] if missing else "STEP").line

@@ -16,7 +16,7 @@ from omo.proof.evaluate import Tree, evaluate
 from omo.text import clip
 from omo.workflows.ultraplan.audit import checks_of
 from omo.workflows.ultraplan.document import fence_of_session
-from omo.workflows.ultraplan.markdown import CODE, code_spans, code_texts, commit_subjects, is_none, shell_texts
+from omo.workflows.ultraplan.markdown import CODE, code_texts, commit_subjects, is_none, shell_texts
 from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Document, Fence, Manifest, Step, covering
 from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.sessions import structure
@@ -122,7 +122,7 @@ def _numbering(document: Document) -> Iterator[Defect]:
 
 def _fields(document: Document) -> Iterator[Defect]:
     for step in document.steps:
-        if open_part := open_in_prose(step.title):
+        if open_part := _open_part(step, "title", step.title):
             yield _left_open(step.line, f"step {step.number}: the title", open_part)
         for key, (label, example, may_be_none, is_optional) in FIELDS.items():
             value = _field_value(step, key)
@@ -179,64 +179,35 @@ def _left_open(line: int, where: str, open_part: str) -> Defect:
     return Defect(line, "placeholder", f"{where} still holds {clip(open_part, 40)!r}; say what it is")
 
 
+# Text that was left to be filled in: what a template leaves open, and notes to oneself. Other names in brackets are
+# often code (/users/{id}, List<T>), and "the TODO list" is a thing.
+_SLOTS = (
+    r"paths?|files?|(?:commit )?message|(?:exact |verification )?command|(?:expected )?output|scope|description|title|"
+    r"step|test file|exactly what to modify|regex|pattern|reason|specific instructions|[nm]"
+)
+_OPEN = re.compile(
+    rf"(?<!\$)\{{(?:{_SLOTS})\}}|<(?:{_SLOTS})>|\bTB[DAC]\b|(?:^|[\s(])(?:TODO|FIXME|XXX)(?=[:)]|\s*$)|^\s*(?:…|\.{{3}})\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OPEN_END = re.compile(r"…|(?:^|\s)\.{3}(?:\s|$)")  # of a command; those of `go test ./...` are none
+_NO_GLOB = re.compile(r"\{[^{}]*\}|<[^<>]*>|…")
+
+
 def _open_part(step: Step, key: str, value: str) -> str | None:
     if key == "files":
-        return next(filter(None, map(open_in_path, step.files)), None)
-    return open_in_commands(value) if key in ("verify", "checkpoint") else open_in_prose(value)
-
-
-# Text that was left to be filled in. A word that is merely about such text, like a TODO list, is not one.
-# What a template leaves open. Other names in brackets are often code: /users/{id}, jq '{name}', List<T>.
-_SLOTS = (
-    r"paths?|files?|file ?names?|message|commit message|command|cmd|exact command|verification command|output|"
-    r"expected output|scope|description|title|test file|exactly what to modify|step|n|m|regex|pattern|reason|"
-    r"specific instructions|(?:your|insert|fill)[\w -]*"
-)
-_SLOT = re.compile(rf"(?<!\$)\{{(?:{_SLOTS})\}}|<(?:{_SLOTS}|\.\.\.|…)>", re.IGNORECASE)
-_OPEN = re.compile(r"\b(?:TBD|TBA|TBC)\b|\bto be (?:decided|determined|defined|specified)\b|\blorem ipsum\b|\?\?\?")
-# Such a word is a note to the author where it begins a remark or stands alone; "the TODO list" is a thing.
-_NOTE = re.compile(r"(?:^|[\s(\[])(?:TODO|FIXME|XXX)\s*(?:[:)\]—–]|-\s|$)", re.MULTILINE)
-_DOTS = re.compile(r"[\s.…]*(?:…|\.\.\.)[\s.…]*")
-_BARE_DOTS = re.compile(r"…|(?:^|\s)\.\.\.(?:\s|$)")
-_ANY_BRACES = re.compile(r"\{[^{}]*\}|<[^<>]*>|…|(?:^|/)\.\.\.(?:/|$)")
-_ONLY_OPEN = re.compile(r"(?:TBD|TBA|TBC|TODO|FIXME|XXX|\.\.\.|\?+)", re.IGNORECASE)
-
-
-def open_in_prose(text: str) -> str | None:
-    """The first placeholder in words. Code is quoted, so it is one only where it holds nothing else."""
-    if _DOTS.fullmatch(text):
-        return text.strip()
-    in_words = _first(CODE.sub(" code ", text), _OPEN, _NOTE, _SLOT)
-    return in_words or next(filter(_SLOT.fullmatch, code_spans(text)), None)
-
-
-def open_in_commands(value: str) -> str | None:
-    """The same for a Verify or Checkpoint: here three dots are an open end, but not those of `go test ./...`."""
-    open_part = open_in_prose(value)
-    for text in shell_texts(value):
-        open_part = open_part or _first(text, _SLOT, _BARE_DOTS, _NOTE, _OPEN)
+        return next(filter(None, (_first(path, _OPEN, _NO_GLOB) for path in step.files)), None)
+    # Code is quoted, so it is open only where it holds nothing else.
+    words = CODE.sub(lambda span: span[2] if re.fullmatch(rf"[{{<](?:{_SLOTS})[}}>]", span[2]) else " code ", value)
+    open_part = _first(words, _OPEN)
+    for text in shell_texts(value) if key in ("verify", "checkpoint") else ():
+        open_part = open_part or _first(text, _OPEN, _OPEN_END)
     return open_part
-
-
-def open_in_path(text: str) -> str | None:
-    """Braces and angle brackets are in no glob of ours, so whatever is in them was not filled in."""
-    if _ONLY_OPEN.fullmatch(text.strip()):
-        return text
-    return _first(text, _ANY_BRACES)
-
-
-def open_in_pattern(text: str) -> str | None:
-    if "…" in text:
-        return "…"
-    if _ONLY_OPEN.fullmatch(text.strip("^$").strip()):
-        return text.strip("^$")
-    return _first(text, _SLOT)
 
 
 def _first(text: str, *expressions: re.Pattern[str]) -> str | None:
     for expression in expressions:
         if match := expression.search(text):
-            return match[0].strip(" ([:)]-—–") or match[0]
+            return match[0].strip()
     return None
 
 
@@ -274,11 +245,11 @@ def _patterns(document: Document) -> Iterator[Defect]:
             continue
         for entry in manifest.must_contain:
             problem = patterns.defect(entry.pattern)
-            if open_part := open_in_pattern(entry.pattern):
+            if open_part := _first(entry.pattern, _OPEN):
                 problem = problem or f"still holds {clip(open_part, 40)!r}"
             if problem:
                 where = f"step {step.number}: must_contain pattern {clip(entry.pattern, 80)!r} of {entry.path}"
-                yield Defect(step.line_of("must_contain", entry.pattern), "pattern", f"{where}: {problem}")
+                yield Defect(step.line_of("must_contain"), "pattern", f"{where}: {problem}")
         yield from _commit_pattern(document, step, manifest, subjects)
 
 
@@ -339,7 +310,7 @@ def _has_all_paths(other: Manifest | None, own: Manifest) -> bool:
 def _pattern_problem(pattern: str) -> str | None:
     if problem := patterns.defect(pattern):
         return problem
-    if open_part := open_in_pattern(pattern):
+    if open_part := _first(pattern.removeprefix("^"), _OPEN):
         return f"still holds {clip(open_part, 40)!r}; say what it is"
     if _matches(pattern, ""):
         return "matches even an empty subject; begin it such as ^feat\\(report\\):"
@@ -372,7 +343,7 @@ def _fences(document: Document) -> Iterator[Defect]:
 
 def _glob_problem(glob: str, label: str) -> str | None:
     is_prose = re.search(r"\s", glob) is not None and not re.search(r"[/.*]", glob)
-    if is_prose or open_in_path(glob):
+    if is_prose or _first(glob, _OPEN, _NO_GLOB):
         without_effect = ", so it protects nothing" if label == "Never touch" else ""
         return f"that is no path{without_effect}; write globs such as `src/**`"
     if label == "Touch":
@@ -407,8 +378,8 @@ def _predicate(step: Step, manifest: Manifest) -> Iterator[Defect]:
     for key in ("expected_paths", "bash_syntax_check", "forbidden_paths", "absent_paths", "must_contain"):
         for entry in getattr(manifest, key):
             path = entry.path if key == "must_contain" else entry
-            if open_part := open_in_path(path):
-                yield _left_open(step.line_of(key, path), f"step {step.number}: {key} {clip(path, 80)!r}", open_part)
+            if open_part := _first(path, _OPEN, _NO_GLOB):
+                yield _left_open(step.line_of(key), f"step {step.number}: {key} {clip(path, 80)!r}", open_part)
 
 
 def _changed_paths(manifest: Manifest) -> list[tuple[str, str]]:
@@ -420,17 +391,17 @@ def _inside(step: Step, manifest: Manifest, fence: Fence) -> Iterator[Defect]:
     for key, path in _changed_paths(manifest):
         if closed := covering(path, fence.never):
             message = f"step {step.number}: {key} {path} is never to be touched ({closed})"
-            yield Defect(step.line_of(key, path), "fence", message)
+            yield Defect(step.line_of(key), "fence", message)
         elif fence.touch and not covering(path, fence.touch):
             message = f"step {step.number}: {key} {path} lies outside the fence ({clip(', '.join(fence.touch), 120)})"
-            yield Defect(step.line_of(key, path), "fence", message)
+            yield Defect(step.line_of(key), "fence", message)
 
 
 def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[Defect]:
     for path in manifest.expected_paths:
         if gone := covering(path, manifest.absent_paths):
             message = f"step {step.number}: {path} is both in expected_paths and in absent_paths ({gone})"
-            yield Defect(step.line_of("absent_paths", gone), "conflict", message)
+            yield Defect(step.line_of("absent_paths"), "conflict", message)
     # A forbidden path stays forbidden for every commit of the session, whichever step said so.
     for other in document.session_of(step):
         by = "" if other.number == step.number else f" of step {other.number}"
@@ -438,7 +409,7 @@ def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[D
             for key, path in _changed_paths(manifest):
                 if globs.covers(path, glob):
                     message = f"step {step.number}: {key} {path} is also in forbidden_paths{by} ({glob})"
-                    yield Defect(step.line_of(key, path), "conflict", message)
+                    yield Defect(step.line_of(key), "conflict", message)
     for later in document.steps:
         if later.number <= step.number or later.manifest is None:
             continue
@@ -446,7 +417,7 @@ def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[D
             if covering(path, later.manifest.absent_paths):
                 removes = f"step {later.number} removes it: no audit could pass"
                 message = f"step {step.number}: {path} is expected, and {removes}"
-                yield Defect(step.line_of("expected_paths", path), "conflict", message)
+                yield Defect(step.line_of("expected_paths"), "conflict", message)
 
 
 def _vacuous(document: Document, step: Step, root: Path) -> Iterator[Defect]:

@@ -47,7 +47,6 @@ class PlanState:
     verify: tuple[Verify, ...] = ()  # the commands that were pinned
     depth: int = 0
     recovery_of: str = ""
-    anew: str = ""  # why a recovery answers for its own steps only
     unreviewed: str = ""
     out_of_order: str = ""
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
@@ -114,9 +113,6 @@ class PlanState:
         if self.is_legacy:
             what = "a plan before 1.7: no critic was asked"
             let_through.append(exception(what, self.by, "what it does not say was taken from its prose"))
-        if self.anew:
-            what = f"plan session {self.recovery_of} could not be audited any more"
-            let_through.append(exception(what, self.by, self.anew))
         for path in self.left_behind:
             let_through.append(exception("changed by an earlier session outside its fence", "agent", path))
         if self.preflight.get("bypassed"):
@@ -130,7 +126,7 @@ class PlanState:
         return [f"{exception['what']}: {exception['why']}" for exception in self.exceptions]
 
 
-TEXTS = ("session", "path", "plan", "base", "root", "recovery_of", "anew", "unreviewed", "out_of_order")
+TEXTS = ("session", "path", "plan", "base", "root", "recovery_of", "unreviewed", "out_of_order")
 
 
 def _started(state: PlanState, row: Row) -> PlanState:
@@ -262,10 +258,10 @@ def depth_of(runs: Sequence[PlanState], number: int) -> int:
 
 
 def line_of(caller: Caller, state: PlanState) -> list[PlanState]:
-    """A run and those it recovers, the first of them first; what cannot be audited any more is left out."""
+    """A run and those it recovers, the first of them first."""
     line = [state]
     known = {state.run}
-    while line[0].recovery_of and not line[0].anew and line[0].recovery_of not in known:
+    while line[0].recovery_of and line[0].recovery_of not in known:
         known.add(line[0].recovery_of)
         parent = Run(PLAN, caller, line[0].recovery_of).state
         if parent is None or not parent.base:
@@ -311,13 +307,8 @@ def pinned_plan(caller_state: str, state: PlanState) -> Document:
 
 
 def pinned_part(caller_state: str, state: PlanState) -> Document:
-    """What a session is held to, as its plan had it at the start. A recovery is held to the whole of it, unless what
-    it recovers cannot be audited any more."""
+    """What a session is held to, as its plan had it at the start; a recovery is held to the whole of it."""
     for session in sessions.cut(pinned_plan(caller_state, state)):
-        if session.number != state.number:
-            continue
-        document = session.document
-        if state.anew:
-            document = replace(document, steps=tuple(step for step in document.steps if step.number in state.steps))
-        return document
+        if session.number == state.number:
+            return session.document
     raise Refused(f"{state.path} has no session {state.number}", fix=START)

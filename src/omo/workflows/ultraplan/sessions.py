@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
@@ -138,7 +138,7 @@ def _wrong_sessions(document: Document) -> Iterator[Defect]:
         yield Defect(line, "session", f"no session can be first: {waiting}, each waits for the next")
 
 
-# which sessions come first, and which may run beside each other
+# which sessions come first
 
 
 def dependencies(document: Document) -> dict[int, set[int]]:
@@ -157,30 +157,15 @@ def dependencies(document: Document) -> dict[int, set[int]]:
     return needed
 
 
-def waves_of(sessions: Sequence[Session]) -> list[list[int]]:
-    """Sessions in waves: those of one wave may run beside each other."""
-    needed, touch = {}, {}
-    for session in sessions:
-        needed[session.number] = set(session.depends_on)
-        touch[session.number] = session.document.fence.touch if session.document.fence else ()
-    return waves(needed, touch)
-
-
-def waves(needed: Mapping[int, set[int]], touch: Mapping[int, Sequence[str]]) -> list[list[int]]:
-    """The sessions of a wave wait for none of each other, and no two of them may change the same file.
-
-    `needed` has no circle; what it names beyond its own keys counts as done.
-    """
-    left, order_of_waves = sorted(needed), []
+def order(sessions: Sequence[Session]) -> list[int]:
+    """What each waits for before it; else as the plan has them."""
+    numbers: list[int] = []
+    left = list(sessions)
     while left:
-        wave: list[int] = []
-        for number in left:
-            is_ready = not needed[number] & set(left)
-            if is_ready and not any(overlap(touch[number], touch[other]) for other in wave):
-                wave.append(number)
-        order_of_waves.append(wave)
-        left = [number for number in left if number not in wave]
-    return order_of_waves
+        ready = next(session for session in left if set(session.depends_on) <= set(numbers))
+        numbers.append(ready.number)
+        left.remove(ready)
+    return numbers
 
 
 def overlap(some: Sequence[str], others: Sequence[str]) -> bool:

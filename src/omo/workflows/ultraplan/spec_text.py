@@ -181,7 +181,7 @@ def _dependencies(session: Session, recovery: Recovery | None) -> str:
     elif depends_on:
         entry = f"a clean tree that has the commits of {depends_on}, whose audit passes"
     if not depends_on:
-        depends_on = "none" if session.apart else "none, so it may run beside the others of its wave"
+        depends_on = "none" if session.apart else "none; it may run beside the others, in a worktree of its own"
     lines = [
         f"- Depends on: {depends_on}",
         f"- Blocks: {_sessions(session.blocks) or 'none'}",

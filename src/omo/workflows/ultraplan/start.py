@@ -56,7 +56,6 @@ class Contract:
     notes: list[str] = field(default_factory=list)
     parent: RunStatus | None = None
     recovery: Recovery | None = None
-    anew: str = ""  # why a recovery answers for its own steps only
 
     @property
     def session(self) -> Session:
@@ -121,7 +120,7 @@ def begin(
         asked = preflight.look(contract.document.needs, root, environ=environ, by=caller.by)
         run = Run(PLAN, caller, PLAN.new_id(caller, tags(contract.plan.digest, contract.plan.path)))
         if parent is not None and contract.recovery is not None:
-            parent.append(_recovered_row(contract.recovery, contract.anew))
+            parent.append(_recovered_row(contract.recovery))
         if asked.missing:
             run.append(preflight_row(caller, contract, asked))
             step = publish_end(RunStatus(run), session=caller.session)
@@ -137,8 +136,7 @@ def begin(
     status = RunStatus(run, contract.document, looked)
     if parent is not None and contract.parent is not None:
         close_recovered(caller, parent.id)
-        if not contract.anew:  # a recovery answers for its whole session
-            status = replace(contract.parent, run=run)
+        status = replace(contract.parent, run=run)  # a recovery answers for its whole session
     return Started(_state_of(run), publish_end(status, session=caller.session), spec, notes=contract.notes)
 
 
@@ -147,9 +145,9 @@ def _state_of(run: PlanRun) -> PlanState:
     return run.state
 
 
-def _recovered_row(recovery: Recovery, anew: str) -> Row:
+def _recovered_row(recovery: Recovery) -> Row:
     missing, reasons = list(recovery.missing), list(recovery.reasons)
-    return {"kind": "recovered", "depth": recovery.depth, "missing": missing, "reasons": reasons, "anew": anew}
+    return {"kind": "recovered", "depth": recovery.depth, "missing": missing, "reasons": reasons}
 
 
 def _started_row(caller: Caller, contract: Contract, history: histories.History) -> Row:
@@ -162,7 +160,7 @@ def _started_row(caller: Caller, contract: Contract, history: histories.History)
         "path": contract.plan.path,
         "plan": contract.plan.digest,
         "number": contract.number,
-        "order": _order(contract.sessions),
+        "order": sessions.order(contract.sessions),
         "base": history.head,
         "runner": {path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
         "root": caller.here,
@@ -177,15 +175,10 @@ def _started_row(caller: Caller, contract: Contract, history: histories.History)
         "verify": [command.row for command in verify.commands_of(document.steps)],
         "depth": depth,
         "recovery_of": contract.recovers.run if contract.recovers else "",
-        "anew": contract.anew,
         "left_behind": left_behind(contract.runs, contract.number),
         "handoffs": _handoffs(contract.runs),
         "legacy": contract.plan.is_legacy,
     }
-
-
-def _order(cut: Sequence[Session]) -> list[int]:
-    return [number for wave in sessions.waves_of(cut) for number in wave]
 
 
 def _uncommitted(history: histories.History) -> list[str] | None:
@@ -248,7 +241,7 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
 
 def _next_number(plan: Document, cut: list[Session], runs: Sequence[PlanState]) -> int:
     passed = {state.number for state in runs if state.end == "pass"}
-    for number in _order(cut):
+    for number in sessions.order(cut):
         if number not in passed:
             return number
     raise Refused(f"every session of {plan.path} has passed", fix=f"omo plan audit {shlex.quote(plan.path)}")

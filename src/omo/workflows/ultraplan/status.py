@@ -15,7 +15,16 @@ from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, comm
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
 from omo.workflows.ultraplan.audited import RunStatus, load_status
 from omo.workflows.ultraplan.models import Step
-from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanRun, PlanState, runs_of_plan
+from omo.workflows.ultraplan.run import (
+    KIND,
+    MOST_RECOVERIES,
+    START,
+    PlanRun,
+    PlanState,
+    from_top,
+    pinned_path,
+    runs_of_plan,
+)
 
 if TYPE_CHECKING:
     from omo.work.viewer import Viewer
@@ -185,7 +194,7 @@ def _abandoned(status: RunStatus) -> NextStep:
     if status.audit.steps and not status.audit.missing:
         why = f"the session was abandoned, and nothing of it is missing: omo plan audit {state.path}"
         return NextStep("done", why)
-    if status.audit.violations or state.depth >= MOST_RECOVERIES:
+    if status.audit.violations or status.unknown or state.depth >= MOST_RECOVERIES:
         return NextStep("escalate", "the session was abandoned, and what is left needs a person", REVISE, who="user")
     return NextStep("recover", "the session was abandoned with steps done", (_again(status),))
 
@@ -363,6 +372,8 @@ def status(viewer: Viewer) -> Status | None:
     ]
     if state.sessions > 1:
         facts.append(f"session {state.number} of {state.sessions}")
+    if state.is_open:
+        facts.append(f"spec {from_top(viewer.caller, pinned_path(viewer.caller.state, state.run, 'spec.md'))}")
     ended = None
     if state.end == "recovered":
         ended = handed_on(state.run)

@@ -43,7 +43,11 @@ class Verify:
         return {"step": self.step, "text": clip(self.text, LONGEST), "argv": list(self.argv), "exit": self.exit}
 
     def __str__(self) -> str:
-        return f"step {self.step}: {clip(self.text, 120)}"
+        return f"step {self.step}: {self.words}"
+
+    @property
+    def words(self) -> str:
+        return clip(self.text, 120)
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,9 @@ class Result:
         command = self.command
         return {"step": command.step, "text": clip(command.text, LONGEST), "result": self.result, "why": self.why}
 
-    def __str__(self) -> str:
-        return f"{self.command}: {self.result}" + (f" ({self.why})" if self.why else "")
+    @property
+    def words(self) -> str:
+        return f"{self.command.words}: {self.result}" + (f" ({self.why})" if self.why else "")
 
 
 def verdict_of(results: Sequence[Result]) -> str:
@@ -69,6 +74,14 @@ def verdict_of(results: Sequence[Result]) -> str:
     if FAIL in answers:
         return "drift"
     return "unknown" if UNKNOWN in answers else "pass"
+
+
+def by_steps(commands: Sequence[tuple[int, str]]) -> list[str]:
+    """A line for each command, with every step that it is of."""
+    steps: dict[str, list[str]] = {}
+    for step, words in commands:
+        steps.setdefault(words, []).append(str(step))
+    return [f"step {', '.join(numbers)}: {words}" for words, numbers in steps.items()]
 
 
 def commands_of(steps: Sequence[Step]) -> list[Verify]:

@@ -10,7 +10,7 @@ from omo.errors import BadInput
 from omo.proof.checks import parse_checks
 from omo.strict import Strict, defects_of
 from omo.text import counted
-from omo.workflows.verify.goals import Spec
+from omo.workflows.verify.goals import FORMS, Spec
 
 MOST_ITEMS = 10
 
@@ -178,6 +178,6 @@ def parse_reply(question: str, data: object) -> Any:
     except ValidationError as error:
         raise BadInput(
             f"the answer to {question} cannot be used",
-            fix=f"give an object with {', '.join(model.model_fields)}; docs/verify.md shows one",
+            fix=f"it looks like {FORMS[question]}",
             defects=defects_of(error, model),
         ) from None

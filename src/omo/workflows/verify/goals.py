@@ -19,6 +19,18 @@ Row = dict[str, Any]
 
 QUESTIONS = ("q1", "q1.5", "q2", "q3")
 ANSWERS = (*QUESTIONS, "outcomes", "agent-leg")
+# What an answer looks like, for whoever is to give it.
+FORMS = {
+    "q1": '{"artifact": "PATH", "statement": "X is Y because `PATH` says Z."}, a file that the work made',
+    "q1.5": '{"items": [{"question": "Is it so?", "dimension": "correctness", "result": "pass", "covered": true, '
+    '"evidence": "PATH line 12"}]}, 5 to 10: presence, correctness, integration, breakage; pass, fail or na',
+    "q2": '{"failure_mode": "how it could look done and not be", "checked": true, "how": "what was run to see", '
+    '"statement": "X is Y because `PATH` says Z.", "problem": "none"}',
+    "q3": '{"scope": "unit", "statement": "X is Y because `PATH` says Z."}, or integration',
+    "outcomes": '{"outcomes": [{"outcome": "in the words of the goal", "statement": "X is Y because `PATH` says Z."}]}',
+    "agent-leg": '{"outcomes": [{"outcome": "in the words of the goal", "artifact": "PATH", '
+    '"statement": "X is Y because `PATH` says Z."}]}',
+}
 HYPOTHESIS_RESULTS = ("confirmed", "corrected", "expired", "pending")
 OVER = ("completed", "agent-leg-complete", "expired")
 FOR_JUDGEMENT = ("string", "judge")  # types of checks that code leaves to the questions

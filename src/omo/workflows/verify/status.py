@@ -8,7 +8,7 @@ from omo.text import clip, counted
 from omo.work import claims, outcome
 from omo.work.status import UNKNOWN_TREE, Fact, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
-from omo.workflows.verify.goals import VERIFY, Goal, GoalStore, Row
+from omo.workflows.verify.goals import FORMS, VERIFY, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Step, Trees, steps, why_stale
 
 MARKS = {
@@ -110,6 +110,8 @@ def _to_do(goal: Goal, owed: list[Step]) -> str:
         if step.is_open:
             why = f" ({step.why})" if step.why else ""
             lines.append(f"{step.name} {step.state}{why}: {step.way.text}")
+        if step.is_open and step.name in FORMS:
+            lines.append(f"  {FORMS[step.name]}")
     return "\n".join(lines)
 
 
