@@ -175,7 +175,7 @@ def test_a_session_that_is_not_on_writes_into_nobodys_run(codex: Codex) -> None:
     codex.model.script(say("Done."), say("Done."))
     on = codex.prompt("ulw fix it").session
     before = codex.kinds(on)
-    codex.model.script(sh("omo ulw blocked --evidence 'no key'"), say("Done."))
+    codex.model.script(sh("omo ulw blocked --evidence 'there is no key for the service'"), say("Done."))
     codex.prompt("hello")
     assert "none is live" in codex.results()[0] or "not on" in codex.results()[0], codex.results()
     assert codex.kinds(on) == before
@@ -210,7 +210,7 @@ def test_in_the_terminal_what_is_typed_and_escape_keep_the_run_and_a_command_end
     assert codex.row(session)["work"]["ulw"]["state"] == "active"
     asked = len(codex.model.turns)
     type_line(terminal, "$omo:stop-continuation")
-    terminal.wait_for("Ultrawork is off")
+    terminal.wait_for("ultrawork is off")
     assert codex.row(session)["stopContinuation"]["disabled"]
     assert len(codex.model.turns) == asked
 
