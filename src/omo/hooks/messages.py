@@ -125,11 +125,12 @@ def answered(work: Works) -> str:
 
 
 def instructions(gates: list[str]) -> str:
-    """The block, with `gates` that are pinned or can be in the place of its example, as far as the bound allows."""
+    """The block, with `gates` that are pinned or can be in the place of its example, as far as the bound allows: a
+    command is left out rather than cut."""
     lines = ""
     for gate in gates:
-        line = f"     {clip(gate, 160)}\n"
-        if not lines or len(INSTRUCTIONS) + len(lines) + len(line) - len(EXAMPLE) < LONGEST_INSTRUCTIONS:
+        line = f"     {gate}\n"
+        if len(INSTRUCTIONS) + len(lines) + len(line) - len(EXAMPLE) < LONGEST_INSTRUCTIONS:
             lines += line
     return INSTRUCTIONS.replace(EXAMPLE, lines or EXAMPLE)
 
@@ -201,7 +202,8 @@ def pins_kept(pins: list[str]) -> str:
     """For the user who cleared the conversation; empty where they had pinned nothing."""
     if not pins:
         return ""
-    return clip(f"omo: still pinned by you: {'; '.join(pins)}. /omo:unpin NAME takes one away.", LONGEST_TOLD)
+    listed = clip("; ".join(pins), LONGEST_END)
+    return _told([f"still pinned by you: {_sentence(listed)}", "/omo:unpin NAME takes one away."])
 
 
 # How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
@@ -253,8 +255,9 @@ def _open_work(kind: str, summary: Json) -> str:
     if kind != session.KIND:
         return f"{kind}: {left} of {total} open" + (f", next {step}." if step else ".")
     if not total:
+        pin = step if step and not step.endswith("…") else "omo gate add NAME -- COMMAND"
         return (
-            f"No verification gate is pinned yet: {step or 'omo gate add NAME -- COMMAND'}, then omo gate run; "
+            f"No verification gate is pinned yet: {pin}, then omo gate run; "
             'or, if none can apply, omo ulw done --because "why it is done".'
         )
     if not left:
