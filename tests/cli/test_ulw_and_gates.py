@@ -179,7 +179,10 @@ def test_a_runner_with_another_in_its_place_has_not_passed(project: Project) -> 
 
 
 def test_the_projects_own_checks_are_listed_with_where_they_were_found(project: Project) -> None:
-    assert "No check was found in this project's files: omo gate add NAME -- COMMAND" in project.agent("gate", "suggest").out
+    assert (
+        "No check was found in this project's files: omo gate add NAME -- COMMAND"
+        in project.agent("gate", "suggest").out
+    )
     project.write("pkg/package.json", '{"scripts": {"test": "node --test", "lint": "eslint ."}}')
     project.write("pkg/src/a.js", "")
     project.commit("a package")
