@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LONGEST_REASON = 600
 LONGEST_STANDING = 560  # 150 tokens, with what the host writes before it
 LONGEST_OPEN = 360
-LONGEST_INSTRUCTIONS = 2000
+LONGEST_INSTRUCTIONS = 1950  # 500 tokens, with what the host writes before it
 STOP = "/omo:stop-continuation"
 LONGEST_TOLD = 1200
 LONGEST_END = 700
