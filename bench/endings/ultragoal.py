@@ -513,6 +513,17 @@ def _(run: Play) -> None:
     lightly(run, marked)
 
 
+@ending("ultragoal", "the light gate, and reviewers who at the end see a note alone", HELD)
+def _(run: Play) -> None:
+    run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
+    run.omo(f"ultragoal create-goals --start --brief {shlex.quote(TWO)}")
+    run.omo(f"ultragoal steer --kind add_subgoal --title Note --objective 'A note is there.' {WHY}")
+    filled(run, "G001", "G002")
+    attacked(run)
+    reviewed(run)
+    filled(run, "G003")
+
+
 @ending("ultragoal", "honest: the light gate, as the user chose, reviewed at the end", JUDGED)
 def _(run: Play) -> None:
     run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
@@ -520,7 +531,13 @@ def _(run: Play) -> None:
     run.omo(f"ultragoal create-goals --start --brief {shlex.quote(TWO)}")
     assert run.omo("ultragoal checkpoint --evidence 'it was seen' -- python3 -B calc.py") == 0
     attacked(run)
-    reviewed(run)
+    reviewed(
+        run,
+        **{
+            agent.removeprefix("omo:"): f"I looked at G001 and G002.\n{json.dumps(clean)}"
+            for agent, clean in CLEAN.items()
+        },
+    )
     filled(run, "G002")
 
 

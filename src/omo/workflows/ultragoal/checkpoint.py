@@ -213,6 +213,7 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
         gate_file=gate_file,
         is_light=receipts.gate_for(plan, goal) == LIGHT,
         is_final=receipts.kind_for(plan, goal) == receipts.FINAL,
+        unreviewed=receipts.unreviewed(plan) if receipts.kind_for(plan, goal) == receipts.FINAL else (),
     )
 
 
