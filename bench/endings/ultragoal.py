@@ -435,6 +435,16 @@ def _(run: Play) -> None:
     filled(run, "G001")
 
 
+@ending("ultragoal", "filled in: the command that shows the work changes it", HELD)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("patch.py", f"open('calc.py', 'w').write({FIXED!r})\n")
+    attacked(run)
+    reviewed(run)
+    run.omo("ultragoal checkpoint --evidence 'it was seen to work' -- python3 -B patch.py")
+    run.omo("goal complete")
+
+
 @ending("ultragoal", "filled in by omo, and the missing verdicts by the agent", HELD, ATTESTED)
 def _(run: Play) -> None:
     planned(run, ONE)
@@ -531,13 +541,8 @@ def _(run: Play) -> None:
     run.omo(f"ultragoal create-goals --start --brief {shlex.quote(TWO)}")
     assert run.omo("ultragoal checkpoint --evidence 'it was seen' -- python3 -B calc.py") == 0
     attacked(run)
-    reviewed(
-        run,
-        **{
-            agent.removeprefix("omo:"): f"I looked at G001 and G002.\n{json.dumps(clean)}"
-            for agent, clean in CLEAN.items()
-        },
-    )
+    for agent, clean in CLEAN.items():
+        run.agent_ends(agent, f"I looked at G001 and G002.\n{json.dumps(clean)}")
     filled(run, "G002")
 
 
